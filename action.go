@@ -1,0 +1,82 @@
+package interlock
+
+import "encoding/json"
+
+// A Digest is "sha256:" and 64 lower-case hexadecimal digits over the canonical form of a value.
+type Digest string
+
+// A Kind says how an action's input is to be read.
+type Kind string
+
+// The kinds of action.
+const (
+	KindShell      Kind = "shell"      // Input is a command line or script for a POSIX shell
+	KindSQL        Kind = "sql"        // Input is one or more SQL statements
+	KindPython     Kind = "python"     // Input is Python source
+	KindJavaScript Kind = "javascript" // Input is JavaScript source
+	KindFile       Kind = "file"       // Tool is read, write, edit or delete; Arguments has at least "path"
+	KindHTTP       Kind = "http"       // Arguments has "method", "url" and optionally "headers" and "body"
+	KindTool       Kind = "tool"       // Tool is the tool's name; Arguments are its arguments
+	KindHint       Kind = "hint"       // Input is prose in which an agent says what it will do
+	KindText       Kind = "text"       // Input is text to classify: no action, content
+)
+
+// Kinds lists every kind, in the order documentation names them.
+func Kinds() []Kind {
+	return []Kind{KindShell, KindSQL, KindPython, KindJavaScript, KindFile, KindHTTP, KindTool, KindHint, KindText}
+}
+
+// Valid reports whether k is one of [Kinds].
+func (k Kind) Valid() bool {
+	for _, known := range Kinds() {
+		if k == known {
+			return true
+		}
+	}
+	return false
+}
+
+// TakesObject reports whether actions of this kind carry Arguments rather than Input.
+func (k Kind) TakesObject() bool { return k == KindFile || k == KindHTTP || k == KindTool }
+
+// An Action is what an agent proposes to do. Its digest covers everything but Hint: the same action described in other
+// words is the same action, and an agent's own words about it never lower a verdict.
+type Action struct {
+	Kind      Kind            `json:"kind"`
+	Tool      string          `json:"tool,omitempty"`      // the name the agent called it by, e.g. "Bash" or "mcp__db__query"
+	Input     string          `json:"input,omitempty"`     // the command, statement, program, prose or text
+	Arguments json.RawMessage `json:"arguments,omitempty"` // one JSON object in canonical form, for file, http and tool
+	Dir       string          `json:"dir,omitempty"`       // working directory, absolute where known
+	Hint      string          `json:"hint,omitempty"`      // what the agent says the action is for
+}
+
+// A Requester is who proposes: the accountable identity, the software acting for it, and one execution of that software.
+type Requester struct {
+	Principal string `json:"principal"`      // operator or operating-system user who answers for the agent
+	Agent     string `json:"agent"`          // the agent's identity: its token's name, or the harness for a local hook
+	Run       string `json:"run,omitempty"`  // one execution, e.g. the harness's session id
+	Call      string `json:"call,omitempty"` // the harness's or caller's id of this one call, where it has one
+}
+
+// A View is what the analysis may know of the world. The door gathers it before deciding and the event records its
+// digest, so that analysis stays a function of values.
+type View struct {
+	Home       string            `json:"home,omitempty"`       // the user's home directory
+	Workspace  string            `json:"workspace,omitempty"`  // root of the project the agent works in; empty means Action.Dir
+	User       string            `json:"user,omitempty"`       // operating-system user name
+	Self       []string          `json:"self,omitempty"`       // Interlock's own paths: binary, home, configuration, sockets, hook registrations
+	Endpoints  []string          `json:"endpoints,omitempty"`  // Interlock's own network endpoints as host:port
+	Production []string          `json:"production,omitempty"` // globs of names (hosts, contexts, databases, branches, buckets) that are production
+	Links      map[string]string `json:"links,omitempty"`      // symbolic links the door resolved: path named -> path meant
+	Scripts    map[string]string `json:"scripts,omitempty"`    // contents of workspace files the action would run, by path, bounded
+}
+
+// A Proposal is an action together with who proposes it and what the door saw of the world.
+type Proposal struct {
+	Action    Action    `json:"action"`
+	Requester Requester `json:"requester"`
+	View      View      `json:"view"`
+	Event     string    `json:"event,omitempty"` // the harness event that carried it; one call seen by two events is judged once
+	Door      string    `json:"door,omitempty"`  // which door it came through, for the record
+	CanAsk    bool      `json:"can_ask"`         // whether somebody who can answer an Ask sits behind this door now
+}

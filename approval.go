@@ -1,0 +1,63 @@
+package interlock
+
+import "time"
+
+// RequestStatus is where an approval request stands. The zero value is pending and approves nothing.
+type RequestStatus string
+
+// The statuses. Denied, expired and spent are terminal.
+const (
+	RequestPending  RequestStatus = "pending"
+	RequestApproved RequestStatus = "approved"
+	RequestDenied   RequestStatus = "denied"
+	RequestExpired  RequestStatus = "expired"
+	RequestSpent    RequestStatus = "spent"
+)
+
+// An ApprovalRequest is the pending question an Ask leaves behind. It is bound to exactly one action by one requester
+// under one ruleset, is answered at most once and spent at most once.
+type ApprovalRequest struct {
+	ID        string        `json:"id"`
+	Action    Digest        `json:"action_digest"`
+	Ruleset   Digest        `json:"ruleset_digest"`
+	Requester Requester     `json:"requester"`
+	Nonce     string        `json:"nonce"` // 128 random bits, hexadecimal
+	Created   time.Time     `json:"created"`
+	Expires   time.Time     `json:"expires"`
+	Display   string        `json:"display"` // the redacted text an approver is shown; its digest is part of what is signed
+	Reason    string        `json:"reason"`  // of the decisive finding
+	Rule      string        `json:"rule"`
+	Status    RequestStatus `json:"status"`
+	Approval  *Approval     `json:"approval,omitempty"`
+}
+
+// An Approval is one human's signed yes or no to a request.
+type Approval struct {
+	Request   string    `json:"request"`
+	Verdict   Verdict   `json:"verdict"` // Allow or Deny
+	Operator  string    `json:"operator"`
+	Key       string    `json:"key"`       // fingerprint of the SSH key that signed
+	Statement string    `json:"statement"` // the exact text that was signed
+	Signature string    `json:"signature"` // armored SSHSIG over Statement
+	Reason    string    `json:"reason,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+// An Outcome is what executing an action did.
+type Outcome struct {
+	Action   Digest        `json:"action_digest,omitempty"`
+	Event    string        `json:"event_id,omitempty"` // of the decision, where the reporter knows it
+	Status   OutcomeStatus `json:"outcome"`
+	Detail   string        `json:"detail,omitempty"` // redacted and bounded before it is recorded
+	Duration time.Duration `json:"duration_ns,omitempty"`
+}
+
+// OutcomeStatus is how execution ended.
+type OutcomeStatus string
+
+// The outcome statuses.
+const (
+	OutcomeSuccess OutcomeStatus = "success"
+	OutcomeFailure OutcomeStatus = "failure"
+	OutcomeSkipped OutcomeStatus = "skipped"
+)

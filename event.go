@@ -1,0 +1,89 @@
+package interlock
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventType names what an event records. The names are part of the log's format and never change.
+type EventType string
+
+// The event types.
+const (
+	EventDecision        EventType = "DECISION"              // an action was decided
+	EventBlock           EventType = "SAFETY_BLOCK_EVENT"    // an action was denied or halted (MACE)
+	EventReviewRequest   EventType = "SAFETY_REVIEW_REQUEST" // an action waits for a human (MACE)
+	EventOutcome         EventType = "OUTCOME"               // what execution did
+	EventApproval        EventType = "APPROVAL"              // a human answered a request
+	EventApprovalRefused EventType = "APPROVAL_REFUSED"      // an answer was not accepted: wrong key, own request, expired
+	EventAlert           EventType = "ALERT"                 // something an operator should look at (MACE)
+	EventIntegrity       EventType = "INTEGRITY_FAILURE"     // the store or the log contradicts itself (MACE)
+	EventIdentity        EventType = "IDENTITY_CHANGE"       // an agent or operator was added or revoked
+	EventRuleset         EventType = "RULESET_CHANGE"        // another ruleset digest is in force
+	EventMode            EventType = "MODE_CHANGE"           // another mode or profile is in force
+	EventRefusal         EventType = "REFUSAL"               // input was refused before it became an action
+)
+
+// A Draft is an event before the store has placed it: no sequence, no hashes. Payload is canonical JSON, redacted.
+type Draft struct {
+	Type      EventType
+	Run       string // run the event belongs to; the store maps it to a job seed that no caller chose
+	Seed      string // fresh random job seed, used if the store has not seen Run before
+	Trace     string
+	Actor     string
+	Role      string // "agent", "operator" or "system"
+	Recorded  time.Time
+	Snapshots map[string]string // snapshot ids by name, e.g. "ruleset", "snapshot"
+	Payload   json.RawMessage
+}
+
+// An Entry is one event in its place in the log.
+type Entry struct {
+	Index  int64  // leaf number, from 0
+	ID     string // the event id: sha256(job_seed:sequence_index:event_type)
+	Type   EventType
+	Body   []byte // canonical JSON of the whole event; the leaf is its RFC 6962 hash
+	Hashes []byte // the tree hashes this leaf completes, level 0 first, 32 bytes each
+}
+
+// A Head is the state of the log at its right edge: enough to append without reading what came before.
+type Head struct {
+	Size       int64
+	Last       string // record hash of the newest entry, the next entry's prev_hash
+	Edge       []byte // roots of the perfect subtrees on the right edge, largest first, 32 bytes each
+	Checkpoint []byte // the newest signed checkpoint; empty for an empty log
+}
+
+// A Receipt is what a commit gives back: proof that its events are durable.
+type Receipt struct {
+	First      int64    `json:"first"` // index of the commit's first entry
+	Events     []string `json:"events"`
+	Checkpoint []byte   `json:"checkpoint"` // signed head that covers them
+}
+
+// A Change is one atomic step of the store: events and everything they spend or create, or nothing.
+type Change struct {
+	Version  int64             // Standing.Version the change was computed from; 0 if it depends on none
+	Events   []Draft           // at least one
+	Call     *Call             // remember this call, so that its second event finds the first one's decision
+	Open     *ApprovalRequest  // create a pending request
+	Resolve  *Approval         // answer a pending request
+	Spend    string            // id of the approved request this change uses up
+	Expire   string            // id of a pending or approved request whose time has passed
+	Agent    *AgentRecord      // create or replace
+	Operator *OperatorRecord   // create or replace
+	Settings map[string]string // standing settings to record, e.g. "ruleset", "mode"
+}
+
+// A Call remembers how one tool call was decided, so that its second event and its outcome find it. A call is found by
+// Requester.Agent, Requester.Run and Action, or by Requester.Call where the harness gives ids.
+type Call struct {
+	Requester Requester     `json:"requester"`
+	Action    Digest        `json:"action"`
+	Events    []string      `json:"events"` // harness events that have seen it
+	Decision  Decision      `json:"decision"`
+	EventID   string        `json:"event_id"` // of the decision; the store fills it in
+	Request   string        `json:"request,omitempty"`
+	At        time.Time     `json:"at"`
+	Outcome   OutcomeStatus `json:"outcome,omitempty"`
+}

@@ -1,0 +1,34 @@
+package interlock
+
+// A Finding is one objection by a gate, a limit, a classifier or the judge. Findings can only tighten a decision.
+type Finding struct {
+	Gate        string       `json:"gate"`                 // which gate objects, e.g. "rules", "danger", "scope"
+	Rule        string       `json:"rule"`                 // stable id of the rule, e.g. "fs.delete-system"
+	Layer       int          `json:"layer"`                // 1 base laws, 2 security, 3 operational, 4 behavioural (ASA 6)
+	Verdict     Verdict      `json:"verdict"`              // what the finding argues for
+	Reason      string       `json:"reason"`               // one sentence an agent may read; never the pattern, never a secret
+	Suggestion  string       `json:"suggestion,omitempty"` // a tested alternative, where there is a safe one
+	Heuristic   bool         `json:"heuristic,omitempty"`  // inferred rather than declared; an explicit autoApprove suppresses it
+	Obligations []Obligation `json:"obligations,omitempty"`
+	Impacts     []int        `json:"impacts,omitempty"` // evidence: indexes into the analysed impacts
+	Tags        []string     `json:"tags,omitempty"`    // e.g. "ASI02", "LLM06"
+}
+
+// An Obligation is something that must also happen before or while an allowed action runs.
+type Obligation struct {
+	Type string `json:"type"`           // one of the Obligation constants
+	Note string `json:"note,omitempty"` // what exactly, for a reader
+}
+
+// The obligation types.
+const (
+	ObligationConfirm  = "confirm"        // the requester's side must confirm
+	ObligationVerify   = "verify"         // an out-of-band challenge
+	ObligationAdmin    = "admin"          // an operator with the admin role
+	ObligationCouncil  = "council"        // a quorum of the council
+	ObligationDual     = "dual_signature" // two different people
+	ObligationRedact   = "redact"         // parts of the output must be removed
+	ObligationSandbox  = "sandbox"        // run under a sandbox profile
+	ObligationDryRun   = "dry_run"        // run in a throw-away copy first
+	ObligationCooldown = "cooldown"       // not before a time has passed
+)

@@ -1,0 +1,146 @@
+// Package impact turns an action into the impacts it would have on the world: what it reads, writes, deletes, executes,
+// sends and so on, how far that reaches and whether it can be undone.
+//
+// It is a function of its arguments. It reads no file, clock or network, never runs anything, and never trusts what the
+// agent says about the action. Input it can't understand, or that is over a bound, becomes an impact of confidence
+// unknown; it never becomes silence. Knowledge of commands is data (package interlock/rules, directory commands).
+//
+// Start with Analyse here; each kind of action has its file: shell.go, sql.go, python.go and so on. Paths are judged in
+// path.go, bounds are in bounds.go, the words analysers use for facts are in traits.go.
+package impact
+
+import (
+	"sort"
+
+	"interlock"
+)
+
+// An Analysis is what an action would do, and the texts in which patterns may be looked for.
+type Analysis struct {
+	Impacts []interlock.Impact `json:"impacts"`
+	Texts   []Text             `json:"texts"`
+}
+
+// A Text is one thing that would be executed, normalised: quotes resolved, wrappers removed, one simple command, statement
+// or request each. Patterns are matched against these and not against the raw input, so that data is not taken for code.
+type Text struct {
+	Kind  interlock.Kind `json:"kind"`
+	Value string         `json:"value"`
+}
+
+// An Analyser analyses actions. It is immutable and safe for concurrent use.
+type Analyser struct{ know *Knowledge }
+
+// NewAnalyser returns an analyser over command knowledge.
+func NewAnalyser(know *Knowledge) *Analyser { return &Analyser{know: know} }
+
+// Analyse returns what action would do. Equal arguments give equal analyses: impacts stand in the order in which the
+// input would cause them, duplicates removed.
+func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysis {
+	s := &scan{know: a.know, view: view, dir: action.Dir}
+	if s.dir == "" {
+		s.dir = view.Workspace
+	}
+	s.action(action)
+	return Analysis{Impacts: s.impacts, Texts: s.texts}
+}
+
+// A scan is one analysis under way. Nested payloads (a shell command in a tool call, Python in a shell command) are
+// scanned by the same scan, so that work, nesting and findings are counted once for the whole action.
+type scan struct {
+	know    *Knowledge
+	view    interlock.View
+	dir     string // working directory as the analysis follows it; empty is unknown
+	depth   int    // nesting of payloads inside payloads
+	work    int    // steps spent, against maxWork
+	impacts []interlock.Impact
+	texts   []Text
+}
+
+// action dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.
+func (s *scan) action(a interlock.Action) {
+	switch a.Kind {
+	case interlock.KindFile:
+		s.file(a.Tool, a.Arguments)
+	case interlock.KindHTTP:
+		s.http(a.Arguments)
+	case interlock.KindTool:
+		s.tool(a.Tool, a.Arguments)
+	default:
+		s.nested(a.Kind, a.Input)
+	}
+}
+
+// nested scans a payload of the given kind found inside the action, or the action's own input.
+func (s *scan) nested(kind interlock.Kind, input string) {
+	if reason := s.enter(input); reason != "" {
+		s.unknown(string(kind), reason)
+		return
+	}
+	defer s.leave()
+	switch kind {
+	case interlock.KindShell:
+		s.shell(input)
+	case interlock.KindSQL:
+		s.sql(input)
+	case interlock.KindPython:
+		s.python(input)
+	case interlock.KindJavaScript:
+		s.javascript(input)
+	case interlock.KindHint:
+		s.hint(input)
+	case interlock.KindText:
+		s.text(input)
+	default:
+		s.unknown(string(kind), TraitUnsupported)
+	}
+}
+
+// add records an impact, with its traits in order and without repeating one that stands already.
+func (s *scan) add(i interlock.Impact) {
+	sort.Strings(i.Traits)
+	i.Traits = compact(i.Traits)
+	if i.Confidence == "" {
+		i.Confidence = interlock.Parsed
+	}
+	for _, have := range s.impacts {
+		if equalImpact(have, i) {
+			return
+		}
+	}
+	s.impacts = append(s.impacts, i)
+}
+
+// unknown records that something could not be understood; traits say why.
+func (s *scan) unknown(via string, traits ...string) {
+	s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: via,
+		Reversibility: interlock.Irreversible, Confidence: interlock.Unknown, Traits: traits})
+}
+
+// executes records a normalised text that would be executed.
+func (s *scan) executes(kind interlock.Kind, value string) {
+	s.texts = append(s.texts, Text{Kind: kind, Value: value})
+}
+
+func compact(sorted []string) []string {
+	out := sorted[:0]
+	for i, t := range sorted {
+		if i == 0 || t != sorted[i-1] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func equalImpact(a, b interlock.Impact) bool {
+	if a.Kind != b.Kind || a.Target != b.Target || a.Reach != b.Reach || a.Reversibility != b.Reversibility ||
+		a.Amount != b.Amount || a.Confidence != b.Confidence || a.Via != b.Via || len(a.Traits) != len(b.Traits) {
+		return false
+	}
+	for i := range a.Traits {
+		if a.Traits[i] != b.Traits[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,66 @@
+package impact
+
+// Traits are the facts analysers establish beside an impact's kind, target and reach. Rules match on them, so a trait's
+// meaning never changes; new facts get new traits.
+const (
+	// Why something is unknown or less certain.
+	TraitUnparsable  = "unparsable"  // syntax error
+	TraitOversize    = "oversize"    // over MaxInput
+	TraitNested      = "nested"      // over a nesting or depth bound
+	TraitEncoding    = "encoding"    // invalid UTF-8, NUL
+	TraitWork        = "work"        // over the work bound
+	TraitUnsupported = "unsupported" // no analyser for it
+	TraitDynamic     = "dynamic"     // name or target computed at run time and not resolvable here
+	TraitGlob        = "glob"        // target is a pattern
+	TraitWrapper     = "wrapper"     // run through a wrapper that is not known
+
+	// How it is done.
+	TraitRecursive  = "recursive"  // whole trees
+	TraitForce      = "force"      // checks or prompts are switched off
+	TraitOverwrite  = "overwrite"  // existing content is replaced
+	TraitAppend     = "append"     // content is added
+	TraitBulk       = "bulk"       // every row, object or item
+	TraitDryRun     = "dry-run"    // the tool is told not to do it
+	TraitElevated   = "elevated"   // as root or another user
+	TraitRemote     = "remote"     // on another host, in a container or cluster
+	TraitObfuscated = "obfuscated" // hidden by encoding or spelling tricks
+	TraitDecoded    = "decoded"    // the payload was decoded before it runs
+	TraitInline     = "inline"     // code given as an argument to an interpreter
+	TraitBackground = "background" // outlives the command
+	TraitBomb       = "bomb"       // grows without bound
+
+	// What is touched.
+	TraitRoot        = "root"           // the file system root, a home directory or a drive itself
+	TraitDevice      = "device"         // a block device or raw memory
+	TraitSecret      = "secret"         // a key, password or token store, or their content
+	TraitEnvironment = "environment"    // the environment, which holds secrets
+	TraitHistory     = "history"        // version control or shell history is lost or rewritten
+	TraitUncommitted = "uncommitted"    // work that exists nowhere else
+	TraitStartup     = "startup"        // a start-up file, scheduler, service or hook
+	TraitAgentConfig = "agent-config"   // instructions or settings of a coding agent
+	TraitCI          = "ci"             // continuous-integration definitions
+	TraitLog         = "log"            // logs or audit trails
+	TraitDefence     = "defence"        // firewall, antivirus, sandbox, audit or update mechanisms
+	TraitAccount     = "account"        // users, groups, passwords, permissions of people
+	TraitBoot        = "boot"           // boot loader, kernel, firmware
+	TraitBackup      = "backup"         // backups and snapshots
+	TraitDatabase    = "database"       // rows, tables, databases
+	TraitInfra       = "infrastructure" // cloud resources, clusters
+	TraitPackage     = "package"        // software is installed or removed
+	TraitSelf        = "self"           // Interlock itself
+
+	// What flows where.
+	TraitDownload     = "download"      // from a network to here
+	TraitUpload       = "upload"        // from here to a network
+	TraitDownloadRun  = "download-run"  // what was downloaded is executed
+	TraitSecretSend   = "secret-send"   // a secret goes to a network
+	TraitReverseShell = "reverse-shell" // a shell is handed to a network peer
+	TraitListen       = "listen"        // a port is opened
+	TraitMetadata     = "metadata"      // a cloud metadata endpoint
+	TraitPublish      = "publish"       // something becomes visible to others
+	TraitForward      = "forward"       // traffic is tunnelled or forwarded
+	TraitScan         = "scan"          // hosts or ports are probed
+	TraitWrittenRun   = "written-run"   // what was written is executed
+	TraitInjection    = "injection"     // input shaped to break out of its context
+	TraitNegated      = "negated"       // prose says it will not be done
+)

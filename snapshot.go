@@ -1,0 +1,50 @@
+package interlock
+
+import "time"
+
+// A Snapshot holds the versioned values Decide may read, and nothing else does.
+type Snapshot struct {
+	Version  int64        `json:"version"`  // of the Standing it was taken from
+	Mode     Mode         `json:"mode"`     // what is done with verdicts
+	Profile  string       `json:"profile"`  // which base verdicts apply
+	Attended bool         `json:"attended"` // whether an Ask can be answered; otherwise the answer is Deny with a request id
+	Agent    AgentRecord  `json:"agent"`    // who asks; the zero record is an unknown agent
+	View     View         `json:"view"`     // what the door saw of the world
+	Danger   []DangerRule `json:"danger,omitempty"`
+}
+
+// An AgentRecord is what is known of an agent. Its token is kept only as a hash.
+type AgentRecord struct {
+	ID        string    `json:"id"`
+	Type      string    `json:"type,omitempty"`      // harness or program, e.g. "claude"
+	Principal string    `json:"principal,omitempty"` // the operator who answers for it
+	Trust     Trust     `json:"trust"`
+	Allow     []string  `json:"allow,omitempty"`      // if not empty: globs over tools and commands it may use, nothing else
+	TokenHash string    `json:"token_hash,omitempty"` // SHA-256 of the bearer token; empty for local hooks
+	Created   time.Time `json:"created"`
+	Revoked   time.Time `json:"revoked,omitzero"`
+}
+
+// An OperatorRecord is a human who may answer requests. Never an agent; no credential is both.
+type OperatorRecord struct {
+	Name    string    `json:"name"`
+	Role    string    `json:"role"`    // viewer, operator, admin, council, auditor, superadmin
+	SSHKey  string    `json:"ssh_key"` // public key in authorized_keys form
+	Created time.Time `json:"created"`
+	Revoked time.Time `json:"revoked,omitzero"`
+}
+
+// A DangerRule declares a danger level for operations by name glob. Declarations beat inference.
+type DangerRule struct {
+	Name  string `json:"name"` // glob over tool names and commands
+	Level Danger `json:"level"`
+}
+
+// Standing is the part of the store every decision reads: who is known and what has been approved. It changes rarely, so
+// one version covers it whole: a commit computed from an older version is refused and decided again.
+type Standing struct {
+	Version   int64
+	Agents    map[string]AgentRecord
+	Operators map[string]OperatorRecord
+	Requests  map[string]ApprovalRequest // pending and approved, not yet spent or expired
+}
