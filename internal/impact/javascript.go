@@ -1,0 +1,4 @@
+package impact
+
+// javascript analyses javascript input.
+func (s *scan) javascript(in string) { s.unknown("javascript", TraitUnsupported) }

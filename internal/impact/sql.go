@@ -1,0 +1,4 @@
+package impact
+
+// sql analyses sql input.
+func (s *scan) sql(in string) { s.unknown("sql", TraitUnsupported) }
