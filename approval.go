@@ -29,6 +29,10 @@ type ApprovalRequest struct {
 	Rule      string        `json:"rule"`
 	Status    RequestStatus `json:"status"`
 	Approval  *Approval     `json:"approval,omitempty"`
+
+	// Obligations of the decision. They say who may answer: with [ObligationAdmin] only an admin, and with an obligation
+	// that one signature can't discharge ([ObligationCouncil], [ObligationDual], [ObligationVerify]) nobody alone.
+	Obligations []Obligation `json:"obligations,omitempty"`
 }
 
 // An Approval is one human's signed yes or no to a request.

@@ -1,0 +1,180 @@
+// Package quorum says who may answer an approval request, and when an answer is good enough.
+//
+// It is arithmetic on values: no clock, no randomness, no files, no network. Time enters as a value and signatures are
+// checked by a function the caller passes in. It never decides whether an action is safe; it decides only whether a
+// signed yes or no counts.
+//
+// An approval counts when all of this holds:
+//
+//   - the request is pending, unexpired and carries a nonce;
+//   - the answer is allow or deny and comes from a known, unrevoked operator whose role may answer;
+//   - the operator is not the requester: not the agent itself, not the owner configured for the agent, and, where no
+//     agent is named, not the principal;
+//   - the obligations of the request are ones this operator's single signature can discharge;
+//   - the signed statement is byte for byte the one [Statement] gives, and the signature over it verifies with the
+//     operator's registered key.
+//
+// What this can't promise: on one machine with one user, the principal of a local hook is that user's login name, which
+// proves nothing about who sits at the keyboard. An operator of the same name may therefore answer for a local agent that
+// has no configured owner; the protection is then the operator's signing key (a passphrase or a touch), not the name.
+//
+// Start with quorum.go; statement.go holds the text that is signed.
+package quorum
+
+import (
+	"strings"
+	"time"
+
+	"interlock"
+)
+
+// A Verifier checks an armored SSHSIG over statement in [Namespace] with a public key in authorized_keys form and
+// returns that key's fingerprint. It must refuse every other namespace.
+type Verifier func(publicKey, statement, signature string) (fingerprint string, err error)
+
+// Check reports whether approval is a valid answer to req. Nil means it counts; anything else is an [*interlock.Error]
+// that names the reason and holds no secret. Denying a request takes the same proof as approving it, so that nobody can
+// silence a question that was not theirs to answer.
+func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators map[string]interlock.OperatorRecord,
+	agents map[string]interlock.AgentRecord, verify Verifier, now time.Time) error {
+	if err := checkRequest(req, approval, now); err != nil {
+		return err
+	}
+	operator, ok := operators[approval.Operator]
+	if !ok || approval.Operator == "" || operator.Name != approval.Operator {
+		return refuse(interlock.CodeUnauthorized, "operator", "no such operator")
+	}
+	if err := MayAnswer(req, operator, agents, now); err != nil {
+		return err
+	}
+	if approval.Statement != Statement(req, approval.Verdict, approval.Operator) {
+		return refuse(interlock.CodeUnauthorized, "statement", "the signed statement is not the one for this request and answer")
+	}
+	if verify == nil {
+		return refuse(interlock.CodeUnavailable, "signature", "signatures can't be checked here")
+	}
+	fingerprint, err := verify(operator.SSHKey, approval.Statement, approval.Signature)
+	if err != nil {
+		return refuse(interlock.CodeUnauthorized, "signature", "the signature does not verify with the operator's registered key")
+	}
+	if fingerprint == "" || approval.Key != fingerprint {
+		return refuse(interlock.CodeUnauthorized, "key", "the named key is not the operator's registered key")
+	}
+	return nil
+}
+
+// MayAnswer reports whether this operator is one whose signature would count for req, before anything is signed.
+func MayAnswer(req interlock.ApprovalRequest, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord, now time.Time) error {
+	if operator.Name == "" || !operator.Revoked.IsZero() && !now.Before(operator.Revoked) {
+		return refuse(interlock.CodeUnauthorized, "operator", "this operator is revoked")
+	}
+	if !roleAnswers(operator.Role) {
+		return refuse(interlock.CodeUnauthorized, "operator", "this operator's role may not answer approval requests")
+	}
+	if err := checkIndependence(req.Requester, operator.Name, agents); err != nil {
+		return err
+	}
+	return checkObligations(req.Obligations, operator.Role)
+}
+
+// checkRequest holds the request and the answer against each other and against the time.
+func checkRequest(req interlock.ApprovalRequest, approval interlock.Approval, now time.Time) error {
+	if req.ID == "" || approval.Request != req.ID {
+		return refuse(interlock.CodeNotFound, "request", "the answer names another request")
+	}
+	switch req.Status {
+	case interlock.RequestPending:
+	case interlock.RequestExpired:
+		return refuse(interlock.CodeExpired, "request", "the request has expired; propose the action again")
+	case interlock.RequestApproved, interlock.RequestDenied, interlock.RequestSpent:
+		return refuse(interlock.CodeConflict, "request", "the request has been answered already")
+	default:
+		return refuse(interlock.CodeConflict, "request", "the request is in an unknown state")
+	}
+	if req.Nonce == "" || req.Action == "" || req.Ruleset == "" {
+		return refuse(interlock.CodeInvalid, "request", "the request is not bound to an action, a ruleset and a nonce")
+	}
+	if req.Expires.IsZero() || !now.Before(req.Expires) {
+		return refuse(interlock.CodeExpired, "request", "the request has expired; propose the action again")
+	}
+	switch approval.Verdict {
+	case interlock.Allow, interlock.Deny:
+		return nil
+	case interlock.Ask, interlock.Halt:
+	}
+	return refuse(interlock.CodeInvalid, "verdict", "the answer to a request is allow or deny")
+}
+
+// checkIndependence refuses an operator who is the requester. Names are compared without regard to case, because the
+// comparison only ever refuses.
+func checkIndependence(requester interlock.Requester, operator string, agents map[string]interlock.AgentRecord) error {
+	if requester.Agent == "" {
+		if requester.Principal == "" || strings.EqualFold(requester.Principal, operator) {
+			return refuse(interlock.CodeUnauthorized, "operator", "a requester can't answer its own request")
+		}
+		return nil
+	}
+	if strings.EqualFold(requester.Agent, operator) {
+		return refuse(interlock.CodeUnauthorized, "operator", "a requester can't answer its own request")
+	}
+	// The configured owner, not the principal the requester states: a local hook states the login name it runs under,
+	// and refusing that would leave one person on one machine with nobody to ask.
+	if owner := agents[requester.Agent].Principal; owner != "" && strings.EqualFold(owner, operator) {
+		return refuse(interlock.CodeUnauthorized, "operator", "the owner of the requesting agent can't answer its request")
+	}
+	return nil
+}
+
+// checkObligations refuses what one signature can't discharge. An obligation it does not know is refused as well: an
+// approver must never wave through a condition nobody enforces.
+func checkObligations(obligations []interlock.Obligation, role string) error {
+	for _, obligation := range obligations {
+		switch obligation.Type {
+		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox,
+			interlock.ObligationDryRun, interlock.ObligationCooldown:
+		case interlock.ObligationAdmin:
+			if role != RoleAdmin && role != RoleSuperadmin {
+				return refuse(interlock.CodeUnauthorized, "operator", "this request needs an operator with the admin role")
+			}
+		case interlock.ObligationCouncil, interlock.ObligationDual, interlock.ObligationVerify:
+			return refuse(interlock.CodeUnauthorized, "request", "one operator's signature is not enough for this request")
+		default:
+			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition no operator can discharge")
+		}
+	}
+	return nil
+}
+
+// The operator roles.
+const (
+	RoleViewer     = "viewer"     // sees what is pending, redacted
+	RoleOperator   = "operator"   // answers requests
+	RoleAdmin      = "admin"      // answers requests, also those that need an admin
+	RoleCouncil    = "council"    // votes in quorums; answers nothing alone
+	RoleAuditor    = "auditor"    // reads the whole log; answers nothing
+	RoleSuperadmin = "superadmin" // as admin, and breaks glass
+)
+
+// Roles lists every operator role, least powerful first.
+func Roles() []string {
+	return []string{RoleViewer, RoleAuditor, RoleCouncil, RoleOperator, RoleAdmin, RoleSuperadmin}
+}
+
+// ValidRole reports whether role is one of [Roles].
+func ValidRole(role string) bool {
+	for _, known := range Roles() {
+		if role == known {
+			return true
+		}
+	}
+	return false
+}
+
+// roleAnswers reports whether a role may answer a request on its own.
+func roleAnswers(role string) bool {
+	return role == RoleOperator || role == RoleAdmin || role == RoleSuperadmin
+}
+
+func refuse(code interlock.Code, field, message string) error {
+	return &interlock.Error{Code: code, Field: field, Message: message}
+}
