@@ -1,0 +1,3 @@
+package impact
+
+func (s *scan) shell(input string) { s.unknown("sh", TraitUnsupported) }
