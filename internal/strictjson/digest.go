@@ -1,0 +1,45 @@
+package strictjson
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"interlock"
+)
+
+// Digest returns the SHA-256 of domain, a line feed and the canonical form of v. The domain keeps a digest of one sort of
+// value from ever standing for another sort; it is a constant without line feeds, e.g. "interlock/action/v1".
+func Digest(domain string, v any) (interlock.Digest, error) {
+	data, err := Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return DigestBytes(domain, data), nil
+}
+
+// DigestBytes is [Digest] over bytes that are canonical already.
+func DigestBytes(domain string, canonical []byte) interlock.Digest {
+	h := sha256.New()
+	h.Write([]byte(domain))
+	h.Write([]byte{'\n'})
+	h.Write(canonical)
+	var sum [sha256.Size]byte
+	text := make([]byte, 0, len("sha256:")+2*sha256.Size)
+	text = append(text, "sha256:"...)
+	return interlock.Digest(hex.AppendEncode(text, h.Sum(sum[:0])))
+}
+
+const actionDomain = "interlock/action/v1"
+
+// ActionDigest returns the digest of an action. It covers kind, tool, input, arguments and dir, and not the hint: the
+// same action described in other words is the same action.
+func ActionDigest(a interlock.Action) (interlock.Digest, error) {
+	return Digest(actionDomain, struct {
+		Kind      interlock.Kind  `json:"kind"`
+		Tool      string          `json:"tool"`
+		Input     string          `json:"input"`
+		Arguments json.RawMessage `json:"arguments"`
+		Dir       string          `json:"dir"`
+	}{a.Kind, a.Tool, a.Input, a.Arguments, a.Dir})
+}

@@ -1,0 +1,92 @@
+package strictjson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"interlock/internal/strictjson"
+)
+
+func seeds(f *testing.F) {
+	for _, s := range []string{`{}`, `[]`, `null`, `""`, `0`, `-0`, `1e20`, `1e21`, `1.5`, `{"a":{"b":[1,2,{"c":"\u00e9"}]}}`,
+		`{"a":1,"a":2}`, `{"a":1,"A":2}`, `9007199254740993`, `"\ud83d\ude00"`, `"\ud83d"`, `[[[[]]]]`, "\"\xff\"", ` 1 `, `1x`,
+		`{"k":1,"` + "\u212a" + `":2}`, `123456789012345.6`, `5e-324`, `1.7976931348623157e308`, `{"":0}`} {
+		f.Add([]byte(s))
+	}
+}
+
+// Canonical is idempotent, and decoding the canonical form gives what decoding the input gives.
+func FuzzCanonical(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		once, err := strictjson.Canonical(data)
+		if err != nil {
+			return
+		}
+		twice, err := strictjson.Canonical(once)
+		if err != nil || !bytes.Equal(once, twice) {
+			t.Fatalf("Canonical(%q) = %q, again %q, %v", data, once, twice, err)
+		}
+		var want, got any
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatalf("%q is accepted and encoding/json refuses it: %v", data, err)
+		}
+		if err := json.Unmarshal(once, &got); err != nil || !reflect.DeepEqual(want, got) {
+			t.Fatalf("%q means %v, its canonical form %v, %v", data, want, got, err)
+		}
+	})
+}
+
+// Whatever Decode accepts has no object in which a name stands twice, in whatever case.
+func FuzzDuplicateNames(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var v any
+		if err := strictjson.Decode(data, &v); err != nil {
+			return
+		}
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		if err := unique(decoder); err != nil {
+			t.Fatalf("%q: %v", data, err)
+		}
+	})
+}
+
+type twice string
+
+func (e twice) Error() string { return "the name stands twice: " + string(e) }
+
+// unique walks one value by an independent reader.
+func unique(d *json.Decoder) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return nil
+	}
+	var names []string
+	for d.More() {
+		if delim == '{' {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			for _, have := range names {
+				if strings.EqualFold(have, name.(string)) {
+					return twice(have)
+				}
+			}
+			names = append(names, name.(string))
+		}
+		if err := unique(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
