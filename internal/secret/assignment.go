@@ -1,0 +1,281 @@
+package secret
+
+import (
+	"math"
+	"strings"
+)
+
+// A word is a piece of a name that says its value is a secret. Values of strong words need little more than to be there;
+// values of the others must look random.
+type word struct {
+	text   string
+	strong bool
+}
+
+var words = [...]word{
+	{"passphrase", true}, {"password", true}, {"passwd", true}, {"passwort", true}, {"pass", true}, {"pwd", true}, {"pw", true},
+	{"secret", false}, {"token", false}, {"apikey", false}, {"api_key", false}, {"api-key", false}, {"accesskey", false},
+	{"key", false}, {"credential", false}, {"auth", false}, {"signature", false}, {"sas", false}, {"salt", false}, {"client", false},
+}
+
+const (
+	maxName  = 64  // bytes of a name looked at after the word
+	maxValue = 512 // bytes of a value
+)
+
+// assignment returns the value assigned to a name that speaks of a secret, if such a word begins at at.
+func assignment(text string, at int) Span {
+	w, ok := wordAt(text, at)
+	if !ok {
+		return Span{}
+	}
+	end := at + len(w.text)
+	for end < len(text) && end-at < maxName && (isWord(text[end]) || text[end] == '-' || text[end] == '.') {
+		end++
+	}
+	name := strings.ToLower(text[at:end])
+	if w.strong && !passwordName(text, at, name) {
+		return Span{}
+	}
+	from, quote, ok := operator(text, at, end)
+	if !ok {
+		return Span{}
+	}
+	stop := valueEnd(text, from, quote)
+	value := text[from:stop]
+	if !w.strong && quote == 0 {
+		value = strings.TrimRight(value, ".,:")
+		stop = from + len(value)
+	}
+	if !secretValue(w, value, quote != 0) {
+		return Span{}
+	}
+	kind := "assigned-secret"
+	if w.strong {
+		kind = "password"
+	}
+	return Span{from, stop, kind}
+}
+
+// wordAt returns the longest word that begins at at, in any case.
+func wordAt(text string, at int) (best word, ok bool) {
+	c := text[at] | 0x20
+	for i := range words {
+		w := &words[i]
+		if w.text[0] != c || len(text)-at < len(w.text) || len(w.text) <= len(best.text) {
+			continue
+		}
+		if text[at+1]|0x20 != w.text[1]|0x20 || !strings.EqualFold(text[at:at+len(w.text)], w.text) {
+			continue
+		}
+		best, ok = *w, true
+	}
+	return best, ok
+}
+
+// passwordName rejects names that only begin like a password: passed, passenger, bypass, compass.
+func passwordName(text string, at int, name string) bool {
+	if strings.HasPrefix(name, "password") || strings.HasPrefix(name, "passw") || strings.HasPrefix(name, "passphrase") {
+		return true
+	}
+	before := byte(0)
+	if at > 0 {
+		before = text[at-1]
+	}
+	camel := at > 0 && text[at] >= 'A' && text[at] <= 'Z' && before >= 'a' && before <= 'z'
+	if !camel && members[before]&(lower|upper) != 0 {
+		return strings.HasPrefix(name, "pwd") || name == "pass" && at >= 2 && (strings.HasSuffix(text[:at], "db") || strings.HasSuffix(text[:at], "user"))
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "pass"), "pwd"), "pw")
+	return rest == "" || members[rest[0]]&(lower|upper) == 0
+}
+
+// operator steps from the end of a name over what stands between a name and its value, and says which quote opens it.
+func operator(text string, at, end int) (from int, quote byte, ok bool) {
+	i := end
+	closed := i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`')
+	if closed {
+		i++
+	}
+	for i < len(text) && (text[i] == ']' || text[i] == ')' || text[i] == '}') {
+		i++
+	}
+	gap := blanks(text, i)
+	i += gap
+	seen := i < len(text) && at >= 2 && gap > 0 && option(text, at)
+	switch {
+	case i >= len(text):
+		return 0, 0, false
+	case strings.HasPrefix(text[i:], "=="), strings.HasPrefix(text[i:], "!="), strings.HasPrefix(text[i:], "::"):
+		return 0, 0, false
+	case strings.HasPrefix(text[i:], "||:"):
+		i, seen = i+3, true
+	case strings.HasPrefix(text[i:], ":="), strings.HasPrefix(text[i:], "=>"), strings.HasPrefix(text[i:], "?="):
+		i, seen = i+2, true
+	case text[i] == '=' || text[i] == ':' || text[i] == '>':
+		i, seen = i+1, true
+	case text[i] == ',' && closed, text[i] == '(':
+		i, seen = i+1, true
+	case gap > 0 && (text[i] == '"' || text[i] == '\''):
+		seen = true
+	}
+	if !seen {
+		return 0, 0, false
+	}
+	i += blanks(text, i)
+	if i < len(text) && text[i] == '=' {
+		i++
+		i += blanks(text, i)
+	}
+	for i < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == '@' || text[i] == '\\') && i+1 < len(text) && (text[i+1] == '"' || text[i+1] == '\'') {
+		i++
+	}
+	if i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`') {
+		quote = text[i]
+		for i < len(text) && text[i] == quote {
+			i++
+		}
+	}
+	return i, quote, i < len(text)
+}
+
+func blanks(text string, at int) (n int) {
+	for at+n < len(text) && n < 16 && (text[at+n] == ' ' || text[at+n] == '\t') {
+		n++
+	}
+	return n
+}
+
+// option reports whether the name at at is the end of a command line option such as --db-password.
+func option(text string, at int) bool {
+	i := at
+	for i > 0 && at-i < maxName && (isWord(text[i-1]) || text[i-1] == '-') {
+		i--
+	}
+	return strings.HasPrefix(text[i:], "--")
+}
+
+func valueEnd(text string, from int, quote byte) int {
+	i := from
+	for i < len(text) && i-from < maxValue {
+		c := text[i]
+		if quote != 0 && (c == quote || c == '\n' || c == '\\' && i+1 < len(text) && text[i+1] == quote) {
+			break
+		}
+		if quote == 0 && (c <= ' ' || strings.IndexByte("\"'`<>;,&|)]}", c) >= 0) {
+			break
+		}
+		i++
+	}
+	return i
+}
+
+// secretValue reports whether a value may be a secret, given how plainly its name says so.
+func secretValue(w word, value string, quoted bool) bool {
+	if len(value) < 4 || placeholder(value) {
+		return false
+	}
+	if w.strong {
+		if quoted {
+			return !strings.ContainsAny(value, " \t")
+		}
+		return len(value) >= 4 && !strings.ContainsAny(value, "(){}[]") && !isCode(value) && mixed(value)
+	}
+	if strings.ContainsAny(value, " \t(){}[]<>") || len(value) < 12 {
+		return false
+	}
+	if !quoted && isCode(value) {
+		return false
+	}
+	return random(value)
+}
+
+// isCode reports whether an unquoted value reads as a name or an expression.
+func isCode(value string) bool {
+	if strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.Contains(value, "->") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "self.") {
+		return true
+	}
+	digits := 0
+	for i := 0; i < len(value); i++ {
+		c := value[i]
+		if members[c]&digit != 0 {
+			digits++
+		}
+		if members[c]&(alnum|under|dot) == 0 {
+			return false
+		}
+	}
+	return digits == 0
+}
+
+// mixed reports whether a value is more than one plain word.
+func mixed(value string) bool {
+	kinds := alphabet(0)
+	other := false
+	for i := 0; i < len(value); i++ {
+		m := members[value[i]]
+		kinds |= m & (digit | lower | upper)
+		other = other || m&alnum == 0
+	}
+	if kinds&digit != 0 && kinds&(lower|upper) == 0 && !other {
+		return len(value) >= 6
+	}
+	return other || kinds&digit != 0 && kinds&(lower|upper) != 0 || kinds&lower != 0 && kinds&upper != 0 && value[0]&0x20 != 0
+}
+
+// random reports whether a string looks drawn at random: characters of several sorts and enough entropy for its length.
+func random(s string) bool {
+	var seen [256]uint16
+	kinds := alphabet(0)
+	digits := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+		seen[s[i]]++
+		kinds |= members[s[i]] & (digit | lower | upper)
+		if members[s[i]]&digit != 0 {
+			digits++
+		}
+	}
+	if kinds == lower || kinds == upper || kinds == 0 || kinds == digit || digits < 2 && len(s) < 40 {
+		return false
+	}
+	entropy := 0.0
+	for c := 0; c < 128; c++ {
+		if n := seen[c]; n > 0 {
+			p := float64(n) / float64(len(s))
+			entropy -= p * math.Log2(p)
+		}
+	}
+	return entropy >= 2.9 || len(s) < 16 && entropy >= 2.6
+}
+
+// stand-ins are what people write where a secret would stand.
+var standIns = [...]string{"example", "changeme", "change_me", "placeholder", "your", "xxxx", "****", "redacted", "dummy", "sample",
+	"${", "{{", "%(", "%s", "...", "getenv", "environ", "process.env", "undefined", "insert", "replace", "secrets."}
+
+// words that are not secrets though they stand where one could.
+var plainValues = [...]string{"none", "null", "nil", "true", "false", "string", "str", "bool", "text", "password", "secret", "token", "user", "required", "optional"}
+
+func placeholder(value string) bool {
+	if value == "" || value[0] == '<' || value[0] == '$' || value[0] == '{' || strings.HasPrefix(value, "[redacted") {
+		return true
+	}
+	low := strings.ToLower(value)
+	for _, p := range plainValues {
+		if low == p {
+			return true
+		}
+	}
+	for _, s := range standIns {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	same := true
+	for i := 1; i < len(value); i++ {
+		same = same && value[i] == value[0]
+	}
+	return same
+}

@@ -1,0 +1,133 @@
+// Package secret finds credentials in text: keys, tokens, passwords, private key blocks, connection strings.
+//
+// It is deterministic, reads nothing but its argument and takes time linear in it. What it looks for is the table in
+// table.go, tokens with a fixed beginning, and the few shapes in shape.go that have none: key blocks, signed web tokens,
+// credentials in URLs, and values assigned to names that speak of secrets (assignment.go). It never says what the secret
+// is, only where it stands, and it must never be used to keep one.
+package secret
+
+import "sort"
+
+// Marker stands where a secret was. It is never itself taken for a secret.
+const Marker = "[redacted]"
+
+// A Span is one secret in a text: the bytes from Start up to End, and what kind of secret it is.
+type Span struct {
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	Kind  string `json:"kind"`
+}
+
+// Find returns the secrets in text in order, without overlaps; of overlapping ones the first names the kind.
+func Find(text string) []Span {
+	if len(text) < shortest {
+		return nil
+	}
+	var spans []Span
+	for at := 0; at < len(text); at++ {
+		class := classes[text[at]]
+		if class == 0 {
+			continue
+		}
+		var found Span
+		if class&opensToken != 0 && (at == 0 || !isWord(text[at-1]) || text[at-1] == '_' || escapes(text, at)) {
+			found = token(text, at)
+		}
+		if found.End == 0 && class&shaped != 0 {
+			found = shape(text, at)
+		}
+		if found.End == 0 && class&assigns != 0 {
+			found = assignment(text, at)
+		}
+		if found.End > found.Start && !onlyMarkers(text[found.Start:found.End]) {
+			spans = append(spans, found)
+			if found.End > at+1 && found.Start <= at {
+				at = found.End - 1
+			}
+		}
+	}
+	return merge(spans)
+}
+
+// Redact returns text with every secret replaced by [Marker], and the kinds found, in order and without repeats.
+// Redacting again changes nothing. Removing one secret can bring out another (a run of characters is cut to the length
+// of a token), so it looks again until nothing is found; a text built to keep that up is replaced whole.
+func Redact(text string) (string, []string) {
+	var kinds []string
+	for pass := 0; ; pass++ {
+		spans := Find(text)
+		if len(spans) == 0 {
+			return text, compact(kinds)
+		}
+		for _, s := range spans {
+			kinds = append(kinds, s.Kind)
+		}
+		if pass == maxPasses {
+			return Marker, compact(kinds)
+		}
+		text = replace(text, spans)
+	}
+}
+
+const maxPasses = 6
+
+func replace(text string, spans []Span) string {
+	out := make([]byte, 0, len(text))
+	from := 0
+	for _, s := range spans {
+		out = append(append(out, text[from:s.Start]...), Marker...)
+		from = s.End
+	}
+	return string(append(out, text[from:]...))
+}
+
+func merge(spans []Span) []Span {
+	if len(spans) < 2 {
+		return spans
+	}
+	sort.SliceStable(spans, func(i, j int) bool { return spans[i].Start < spans[j].Start })
+	out := spans[:1]
+	for _, s := range spans[1:] {
+		last := &out[len(out)-1]
+		if s.Start >= last.End {
+			out = append(out, s)
+			continue
+		}
+		last.End = max(last.End, s.End)
+		if s.Start == last.Start && (last.Kind == "assigned-secret" || last.Kind == "password") {
+			last.Kind = s.Kind // an issuer's own form says more than the name it is assigned to
+		}
+	}
+	return out
+}
+
+func compact(kinds []string) []string {
+	sort.Strings(kinds)
+	var out []string
+	for i, k := range kinds {
+		if i == 0 || k != kinds[i-1] {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// onlyMarkers reports whether a span holds nothing but markers and blanks, so that redaction always makes progress.
+func onlyMarkers(s string) bool {
+	for i := 0; i < len(s); {
+		switch {
+		case len(s)-i >= len(Marker) && s[i:i+len(Marker)] == Marker:
+			i += len(Marker)
+		case s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r':
+			i++
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// escapes reports whether the letter before at belongs to an escape such as \n, so that a token may begin at at.
+func escapes(text string, at int) bool {
+	return at >= 2 && text[at-2] == '\\' && (text[at-1] == 'n' || text[at-1] == 't' || text[at-1] == 'r')
+}

@@ -1,0 +1,221 @@
+package secret
+
+import "strings"
+
+// shape returns the secret that the anchor at at belongs to, for secrets known by their shape instead of their beginning.
+func shape(text string, at int) Span {
+	rest := text[at:]
+	switch text[at] {
+	case '-':
+		if strings.HasPrefix(rest, "-----BEGIN ") {
+			return keyBlock(text, at)
+		}
+		if strings.HasPrefix(rest, "-us") {
+			return around(text, at, "mailchimp-key", hexDigits, 32, digit|lower, 3, 4)
+		}
+	case 'e':
+		if strings.HasPrefix(rest, "eyJ") && (at == 0 || members[text[at-1]]&urlSafe == 0) {
+			return webToken(text, at)
+		}
+	case ':':
+		if strings.HasPrefix(rest, "://") {
+			return urlPassword(text, at+3)
+		}
+		if strings.HasPrefix(rest, ":AA") {
+			return around(text, at, "telegram-token", digit, 8, urlSafe, 35, 35)
+		}
+	case '.':
+		if strings.HasPrefix(rest, ".atlasv1.") {
+			return around(text, at, "terraform-token", alnum, 14, urlSafe|dot|equals, 60, 90)
+		}
+		return discordToken(text, at)
+	case 'Q':
+		if strings.HasPrefix(rest, "Q~") && at >= 4 {
+			return around(text, at, "azure-secret", alnum|dash|under|dot|tilde, 4, alnum|dash|under|dot|tilde, 32, 37)
+		}
+	case 'B', 'b':
+		return authorization(text, at)
+	case 'P':
+		if strings.HasPrefix(rest, "Private-Lines:") {
+			return puttyKey(text, at)
+		}
+	}
+	return Span{}
+}
+
+// around returns the token around an anchor: at least before characters of one alphabet ahead of it, and a run of
+// least to most characters of another from it on, the anchor's own included.
+func around(text string, at int, kind string, ahead alphabet, before int, tail alphabet, least, most int) Span {
+	start := at
+	for start > 0 && at-start < before+4 && members[text[start-1]]&ahead != 0 {
+		start--
+	}
+	if kind == "azure-secret" && at-start >= 4 {
+		start = at - 4
+	}
+	if n := at - start; n < before || n > before+3 {
+		return Span{}
+	}
+	end := at + 1
+	for end < len(text) && end-at <= most+1 && members[text[end]]&tail != 0 {
+		end++
+	}
+	if n := end - at - 1; n < least-1 || n > most {
+		return Span{}
+	}
+	return Span{start, end, kind}
+}
+
+// maxKeyBlock bounds how far the end of a key block is looked for.
+const maxKeyBlock = 16 << 10
+
+// keyBlock returns a private key in armour. A block whose end is missing counts as far as its characters go: a cut key
+// is still a key.
+func keyBlock(text string, at int) Span {
+	line := text[at : at+min(len(text)-at, 80)]
+	label := line[len("-----BEGIN "):]
+	stop := strings.Index(label, "-----")
+	if stop < 0 || !strings.Contains(label[:stop], "PRIVATE KEY") {
+		return Span{}
+	}
+	from := at + len("-----BEGIN ") + stop + 5
+	body := text[from : from+min(len(text)-from, maxKeyBlock)]
+	key := 0
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		if c == '\\' && i+1 < len(body) && (body[i+1] == 'n' || body[i+1] == 'r') {
+			i++
+			continue
+		}
+		if strings.HasPrefix(body[i:], "-----END ") {
+			end := i + len("-----END ")
+			if close := strings.Index(body[end:min(len(body), end+64)], "-----"); close >= 0 {
+				end += close + 5
+			}
+			if key < 24 {
+				return Span{}
+			}
+			return Span{at, from + end, "private-key"}
+		}
+		if members[c]&base64 != 0 {
+			key++
+		} else if !strings.ContainsRune(" \t\r\n\"'`+,\\:()-;", rune(c)) {
+			body = body[:i]
+		}
+	}
+	if key < 40 {
+		return Span{}
+	}
+	return Span{at, from + len(body), "private-key"}
+}
+
+// puttyKey returns the private lines of a PuTTY key file.
+func puttyKey(text string, at int) Span {
+	end := at + len("Private-Lines:")
+	key := 0
+	for end < len(text) && end-at < maxKeyBlock && (members[text[end]]&base64 != 0 || strings.IndexByte(" \r\n", text[end]) >= 0) {
+		if members[text[end]]&base64 != 0 {
+			key++
+		}
+		end++
+	}
+	if key < 40 {
+		return Span{}
+	}
+	return Span{at + len("Private-Lines:"), end, "private-key"}
+}
+
+// webToken returns a signed web token: two or three base64url parts, the first a JSON object.
+func webToken(text string, at int) Span {
+	end, parts, length := at, 0, 0
+	for end < len(text) && end-at < 8192 {
+		c := text[end]
+		switch {
+		case members[c]&(urlSafe|equals) != 0:
+			length++
+		case c == '.' && length >= 8 && parts < 4:
+			parts, length = parts+1, 0
+		default:
+			c = 0
+		}
+		if c == 0 {
+			break
+		}
+		end++
+	}
+	if parts < 1 || end-at < 40 {
+		return Span{}
+	}
+	return Span{at, end, "web-token"}
+}
+
+// urlPassword returns the password in the authority of a URL whose authority begins at from.
+func urlPassword(text string, from int) Span {
+	colonAt := -1
+	for i := from; i < len(text) && i-from < 300; i++ {
+		switch c := text[i]; {
+		case c == ':' && colonAt < 0:
+			colonAt = i
+		case c == '@':
+			if colonAt < 0 || i-colonAt < 3 || placeholder(text[colonAt+1:i]) {
+				return Span{}
+			}
+			return Span{colonAt + 1, i, "url-password"}
+		case c <= ' ' || c == '/' && colonAt < 0 || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\':
+			return Span{}
+		}
+	}
+	return Span{}
+}
+
+// discordToken returns a bot token around the first of its two dots: an encoded id, a stamp, a signature.
+func discordToken(text string, at int) Span {
+	if at < 23 || len(text)-at < 34 || text[at+7] != '.' {
+		return Span{}
+	}
+	start := at
+	for start > 0 && at-start <= 28 && members[text[start-1]]&urlSafe != 0 {
+		start--
+	}
+	if n := at - start; n < 23 || n > 28 || strings.IndexByte("MNO", text[start]) < 0 {
+		return Span{}
+	}
+	for i := at + 1; i < at+7; i++ {
+		if members[text[i]]&urlSafe == 0 {
+			return Span{}
+		}
+	}
+	end := at + 8
+	for end < len(text) && end-at < 60 && members[text[end]]&urlSafe != 0 {
+		end++
+	}
+	if n := end - at - 8; n < 27 || n > 40 {
+		return Span{}
+	}
+	return Span{start, end, "discord-token"}
+}
+
+// authorization returns the credential of an Authorization value: "Bearer …" or "Basic …".
+func authorization(text string, at int) Span {
+	if at > 0 && isWord(text[at-1]) {
+		return Span{}
+	}
+	kind, from := "", 0
+	switch {
+	case len(text)-at > 7 && strings.EqualFold(text[at:at+7], "bearer "):
+		kind, from = "bearer-token", at+7
+	case len(text)-at > 6 && strings.EqualFold(text[at:at+6], "basic "):
+		kind, from = "basic-credential", at+6
+	default:
+		return Span{}
+	}
+	end := from
+	for end < len(text) && end-from < 4096 && members[text[end]]&(base64|urlSafe|dot|tilde) != 0 {
+		end++
+	}
+	value := text[from:end]
+	if len(value) < 16 || placeholder(value) || !random(value) && !(kind == "basic-credential" && strings.HasSuffix(value, "=")) {
+		return Span{}
+	}
+	return Span{from, end, kind}
+}
