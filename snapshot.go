@@ -47,4 +47,5 @@ type Standing struct {
 	Agents    map[string]AgentRecord
 	Operators map[string]OperatorRecord
 	Requests  map[string]ApprovalRequest // pending and approved, not yet spent or expired
+	Settings  map[string]string          // standing settings as last recorded, e.g. "ruleset", "mode"
 }

@@ -17,5 +17,6 @@ type Store interface {
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	SeeCall(ctx context.Context, eventID, event string) error // remember that another harness event has seen the call
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
+	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }

@@ -1,0 +1,122 @@
+// Command interlock is the safety interlock between an AI agent's intent and the world: a hook for coding agents, an HTTP
+// API, and the tools of the people in charge. `interlock --help` lists the commands; docs/cli.md is their reference.
+//
+// This package is the only one that wires the others together. main.go holds the command table, program.go what every
+// command shares, and each command has a file of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// commands is the command line. The doc strings are the help text.
+type commands struct {
+	Globals
+
+	Up        upCommand        `cmd:"" help:"Serve the HTTP API on loopback and a unix socket."`
+	Hook      hookCommand      `cmd:"" help:"Judge one coding-agent hook call: JSON in, the harness's answer out."`
+	Install   installCommand   `cmd:"" help:"Register the hook in a coding agent's settings."`
+	Uninstall uninstallCommand `cmd:"" help:"Remove the hook from a coding agent's settings."`
+	Doctor    doctorCommand    `cmd:"" help:"Prove that the registered hooks fire, and check store, key and clock."`
+	Check     checkCommand     `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`
+	Pending   pendingCommand   `cmd:"" help:"List the requests that wait for a human, or show one whole."`
+	Approve   approveCommand   `cmd:"" help:"Say yes to a request, signed with an operator's SSH key."`
+	Deny      denyCommand      `cmd:"" help:"Say no to a request, signed with an operator's SSH key."`
+	Rules     rulesCommand     `cmd:"" help:"List, show, test, lint and compare rules."`
+	Audit     auditCommand     `cmd:"" help:"Read, prove, verify and export the log."`
+	Operator  operatorCommand  `cmd:"" help:"Add, list and revoke the people who may answer requests."`
+	Agent     agentCommand     `cmd:"" help:"Add, list and revoke agents and their tokens."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
+}
+
+// Globals are the flags every command understands.
+type Globals struct {
+	Home       string `help:"Directory of store, keys and settings." env:"INTERLOCK_HOME" type:"path" placeholder:"DIR"`
+	Config     string `help:"Settings file instead of interlock.yaml in the home directory." type:"path" placeholder:"FILE"`
+	RulesDir   string `name:"rules" help:"Directory of rules to add to the defaults." type:"path" placeholder:"DIR"`
+	Profile    string `help:"Base verdicts: guard, supervised, managed, autonomous, mace-stage1 or asa." placeholder:"NAME"`
+	Mode       string `help:"enforcing, monitoring, logging or disabled." placeholder:"MODE"`
+	Unattended bool   `help:"Nobody is there to answer: every ask is refused with a request id."`
+}
+
+// exitCode carries a process exit status through Run methods. A nil err prints nothing.
+type exitCode struct {
+	code int
+	err  error
+}
+
+func (e *exitCode) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// usage wraps an error as misuse of the command line: exit status 2.
+func usage(err error) error { return &exitCode{code: 2, err: err} }
+
+// run is the program as a function: everything it touches comes in as a value, and it returns the exit status.
+func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr}
+	// A hook call is on the critical path of every tool call, so it is read without building the command table.
+	if len(args) > 0 && args[0] == "hook" {
+		if code, done := p.fastHook(args[1:]); done {
+			return code
+		}
+	}
+	var c commands
+	status := -1
+	parser, err := kong.New(&c, kong.Name("interlock"),
+		kong.Description("The safety interlock between an AI agent's intent and the world."),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { status = code }), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		fmt.Fprintln(stderr, "interlock:", err)
+		return 1
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if status >= 0 { // help was printed
+		return status
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "interlock:", err)
+		return 2
+	}
+	p.globals = c.Globals
+	return p.report(parsed.Run(p))
+}
+
+// report prints what a command ended with and turns it into the exit status.
+func (p *program) report(err error) int {
+	var exit *exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if exit.err != nil {
+			fmt.Fprintln(p.stderr, "interlock:", exit.err)
+		}
+		return exit.code
+	default:
+		fmt.Fprintln(p.stderr, "interlock:", err)
+		return 1
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/config"
+)
+
+// A program is what every command shares: the streams, the environment and the global flags.
+type program struct {
+	ctx     context.Context
+	getenv  func(string) string
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	globals Globals
+}
+
+// settings returns the configuration: defaults, file, environment, flags, in this order.
+func (p *program) settings() (config.Config, error) {
+	home := p.globals.Home
+	if home == "" {
+		var err error
+		if home, err = config.DefaultHome(p.getenv); err != nil {
+			return config.Config{}, err
+		}
+	}
+	c, err := config.Load(home, p.globals.Config)
+	if err != nil {
+		return c, err
+	}
+	if p.globals.RulesDir != "" {
+		c.Rules = p.globals.RulesDir
+	}
+	if p.globals.Profile != "" {
+		c.Profile = p.globals.Profile
+	}
+	if p.globals.Unattended {
+		c.Unattended = true
+	}
+	if p.globals.Mode != "" {
+		if err := c.Mode.UnmarshalText([]byte(p.globals.Mode)); err != nil {
+			return c, usage(interlock.Errorf(interlock.CodeInvalid, "--mode", "%v", err))
+		}
+	}
+	return c, nil
+}
+
+// open opens the embedded store and everything that decides. The caller closes it.
+func (p *program) open() (*embedded.Backend, error) {
+	c, err := p.settings()
+	if err != nil {
+		return nil, err
+	}
+	return embedded.OpenConfig(p.ctx, c)
+}
+
+// version is the module version this binary was built from, as the Go toolchain recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "0.1.0-dev"
+}
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(p *program) error {
+	_, err := io.WriteString(p.stdout, "interlock "+version()+"\n")
+	return err
+}
+
+// now is the one clock of the process; everything below cmd takes time as a value or a function.
+func now() time.Time { return time.Now() }

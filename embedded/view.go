@@ -1,0 +1,114 @@
+package embedded
+
+import (
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+
+	"interlock"
+	"interlock/internal/config"
+	"interlock/internal/harness"
+)
+
+// GatherView collects what the analysis may know of the world for an action proposed in dir: where home and the workspace
+// are, and which paths and endpoints are Interlock's own. It looks at a few directory entries and opens nothing.
+func GatherView(c config.Config, dir string) interlock.View {
+	view := interlock.View{Production: c.Production, Endpoints: endpoints(c.Listen)}
+	if home, err := os.UserHomeDir(); err == nil {
+		view.Home = home
+	}
+	view.User = userName()
+	view.Workspace = workspace(dir, view.Home)
+	view.Self = append(selfPaths(c), harness.SettingsFiles(view.Home)...)
+	view.Links = links(dir, view.Workspace)
+	return view
+}
+
+// selfPaths are the files an agent must not touch if Interlock is to mean anything.
+func selfPaths(c config.Config) []string {
+	paths := []string{c.Home, config.Socket(c.Home)}
+	if c.Rules != "" {
+		paths = append(paths, c.Rules)
+	}
+	if binary, err := os.Executable(); err == nil {
+		paths = append(paths, binary)
+	}
+	return paths
+}
+
+func endpoints(listen string) []string {
+	if listen == "" || listen == "off" {
+		return nil
+	}
+	return []string{listen}
+}
+
+// workspace is the repository that dir lies in, or dir itself. A home directory or the file system's root is nobody's
+// workspace, even if somebody put it under version control.
+func workspace(dir, home string) string {
+	if dir == "" {
+		return ""
+	}
+	for at := filepath.Clean(dir); ; {
+		parent := filepath.Dir(at)
+		if at == home || parent == at {
+			break
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		at = parent
+	}
+	if clean := filepath.Clean(dir); clean != home && clean != filepath.Dir(clean) {
+		return clean
+	}
+	return ""
+}
+
+// maxLinks bounds how many links of the working directory are resolved: it is a hint for the analysis, not a map.
+const maxLinks = 64
+
+// links resolves the symbolic links that stand directly in the working directory and the workspace, because a link out of
+// the workspace is how an action inside it reaches something else.
+func links(dirs ...string) map[string]string {
+	found := map[string]string{}
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.Type()&os.ModeSymlink == 0 || len(found) >= maxLinks {
+				continue
+			}
+			path := filepath.Join(dir, e.Name())
+			if target, err := filepath.EvalSymlinks(path); err == nil {
+				found[path] = target
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return found
+}
+
+// userName is the operating-system user an unauthenticated local proposal is accounted to. The environment comes first
+// because looking the user up can cost more than the whole decision.
+func userName() string {
+	name := "USER"
+	if runtime.GOOS == "windows" {
+		name = "USERNAME"
+	}
+	if u := os.Getenv(name); u != "" {
+		return u
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}

@@ -1,0 +1,149 @@
+package admission
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"interlock"
+	"interlock/internal/engine"
+	"interlock/internal/impact"
+	"interlock/internal/quorum"
+	"interlock/internal/ruleset"
+)
+
+// Evaluator decides without recording: what `interlock check` and the rule tests use, and what Admission decides with.
+type Evaluator struct {
+	Rules    *ruleset.Ruleset
+	Analyser *impact.Analyser
+	Mode     interlock.Mode
+	Profile  string
+	Attended bool // somebody may be asked, where the door can ask at all
+}
+
+// Evaluate decides one proposal at a given time from a given standing. It is a function of its arguments.
+func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, now time.Time) interlock.Decision {
+	snapshot := interlock.Snapshot{
+		Version:  standing.Version,
+		Mode:     e.Mode,
+		Profile:  e.Profile,
+		Attended: e.Attended && p.CanAsk,
+		Agent:    standing.Agents[p.Requester.Agent],
+		View:     p.View,
+	}
+	analysis := e.Analyser.Analyse(p.View, p.Action)
+	return engine.Decide(e.Rules, snapshot, p.Action, analysis, nil, requestsOf(standing, p.Requester), now)
+}
+
+// requestsOf picks the approval requests of one requester, ordered by id, so that Decide sees a value and not a map.
+func requestsOf(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
+	var own []interlock.ApprovalRequest
+	for _, request := range standing.Requests {
+		if request.Requester.Agent == r.Agent && request.Requester.Principal == r.Principal {
+			own = append(own, request)
+		}
+	}
+	sortRequests(own)
+	return own
+}
+
+// Config configures an Admission. Every field is required unless it says otherwise.
+type Config struct {
+	Evaluator
+	Store       Store
+	Redact      func(string) (string, []string)                                  // removes secrets from text before it is recorded or shown
+	Verify      quorum.Verifier                 // checks an operator's SSH signature
+	Now         func() time.Time
+	Random      io.Reader
+	ApprovalTTL time.Duration // how long a request waits and an approval lives; 0 means one hour
+	Alert       func(kind, message string) // optional: told of every alert event, without secrets
+}
+
+// Admission decides and records. It is safe for concurrent use.
+type Admission struct{ config Config }
+
+// New returns an Admission, or an error naming the missing field.
+func New(c Config) (*Admission, error) {
+	missing := ""
+	switch {
+	case c.Rules == nil:
+		missing = "Rules"
+	case c.Analyser == nil:
+		missing = "Analyser"
+	case c.Store == nil:
+		missing = "Store"
+	case c.Redact == nil:
+		missing = "Redact"
+	case c.Verify == nil:
+		missing = "Verify"
+	case c.Now == nil:
+		missing = "Now"
+	case c.Random == nil:
+		missing = "Random"
+	}
+	if missing != "" {
+		return nil, fmt.Errorf("admission: Config.%s is missing", missing)
+	}
+	if c.ApprovalTTL <= 0 {
+		c.ApprovalTTL = time.Hour
+	}
+	return &Admission{config: c}, nil
+}
+
+// Close closes the store after what is under way has been committed.
+func (a *Admission) Close() error { return a.config.Store.Close() }
+
+// random returns n fresh random bytes in hexadecimal.
+func (a *Admission) random(n int) (string, error) {
+	b := make([]byte, n)
+	if _, err := io.ReadFull(a.config.Random, b); err != nil {
+		return "", fmt.Errorf("reading randomness: %w", err)
+	}
+	return hex.EncodeToString(b), nil
+}
+
+// maxRaces bounds how often a decision is made again because the standing moved under it.
+const maxRaces = 8
+
+// commit commits what build makes of the current standing, again if the standing moved in between.
+func (a *Admission) commit(ctx context.Context, build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
+	for race := 0; ; race++ {
+		standing, err := a.config.Store.Standing(ctx)
+		if err != nil {
+			return interlock.Receipt{}, err
+		}
+		change, err := build(standing)
+		if err != nil {
+			return interlock.Receipt{}, err
+		}
+		receipt, err := a.config.Store.Commit(ctx, change)
+		if errors.Is(err, interlock.ErrConflict) && race < maxRaces {
+			continue
+		}
+		return receipt, err
+	}
+}
+
+// draft returns an event about a requester, placed in the requester's run.
+func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role string, payload []byte) (interlock.Draft, error) {
+	seed, err := a.random(16)
+	if err != nil {
+		return interlock.Draft{}, err
+	}
+	return interlock.Draft{
+		Type:     kind,
+		Run:      r.Agent + "\x00" + r.Run,
+		Seed:     seed,
+		Trace:    r.Call,
+		Actor:    r.Agent,
+		Role:     role,
+		Recorded: a.config.Now().UTC(),
+		Snapshots: map[string]string{
+			"ruleset": string(a.config.Rules.Digest()),
+		},
+		Payload: payload,
+	}, nil
+}

@@ -1,0 +1,48 @@
+package admission
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"interlock"
+)
+
+// Display is the text an approver is shown and signs over by digest: the whole action, nothing cut, with every control,
+// bidirectional and invisible character spelled out so that what is read is what would run (AISVS 9.2.2).
+func Display(a interlock.Action) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			b.WriteString(name + ": " + visible(value) + "\n")
+		}
+	}
+	line("kind", string(a.Kind))
+	line("tool", a.Tool)
+	line("dir", a.Dir)
+	line("stated purpose", a.Hint)
+	b.WriteString("\n")
+	if len(a.Arguments) > 0 {
+		b.WriteString(visible(string(a.Arguments)) + "\n")
+	}
+	if a.Input != "" {
+		for _, l := range strings.Split(a.Input, "\n") {
+			b.WriteString(visible(l) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// visible spells out every character that does not show as itself.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) && r != ' ' {
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

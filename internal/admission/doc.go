@@ -1,0 +1,7 @@
+// Package admission is the shell around the engine: it loads what Decide reads, has the action analysed, decides, holds
+// for humans, and commits the event with everything it spends before anybody hears Allow.
+//
+// It is the only place where an error becomes an answer, and the answer is then Deny with a reason and, wherever the store
+// still works, an event. There is no (Allow, error). Doors call Propose, Report, Resolve and Refuse; ports (Store) are
+// declared here and implemented elsewhere. Start with propose.go; resolve.go is the human side.
+package admission

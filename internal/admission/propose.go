@@ -1,0 +1,308 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/strictjson"
+)
+
+// sameCall is how long a second event about an undone call is taken for the same call.
+const sameCall = time.Minute
+
+// Propose decides one action and records the decision before it answers. What can't be decided or recorded is a Deny that
+// says why; a panic in any part of the way is one too.
+func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) (answer interlock.Answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			answer = a.failed(p, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
+		}
+	}()
+	if err := validate(p); err != nil {
+		return a.refused(ctx, p, err)
+	}
+	if earlier, found := a.repeated(ctx, p); found {
+		return earlier
+	}
+	answer, err := a.decide(ctx, p)
+	if err != nil {
+		return a.failed(p, code(err), reason(err), err)
+	}
+	return answer
+}
+
+// validate refuses proposals that are not actions before anything is analysed.
+func validate(p interlock.Proposal) error {
+	switch {
+	case !p.Action.Kind.Valid():
+		return interlock.Errorf(interlock.CodeInvalid, "/action/kind", "is not known; name one of %v", interlock.Kinds())
+	case p.Action.Kind.TakesObject() && len(p.Action.Arguments) == 0:
+		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "is missing for kind %s", p.Action.Kind)
+	case p.Requester.Agent == "":
+		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
+	}
+	return nil
+}
+
+// decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile.
+func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock.Answer, error) {
+	var answer interlock.Answer
+	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		now := a.config.Now().UTC()
+		decision := a.config.Evaluate(p, standing, now)
+		answer = interlock.Answer{Decision: decision}
+		return a.change(p, standing, decision, now, &answer)
+	})
+	if err != nil {
+		return interlock.Answer{}, err
+	}
+	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	return answer, nil
+}
+
+// change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
+// spends. It fills in answer.Request.
+func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time, answer *interlock.Answer) (interlock.Change, error) {
+	change := interlock.Change{Version: standing.Version, Spend: d.Approval}
+	shown := a.redacted(p)
+	if d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing {
+		id, open, err := a.request(p, shown, standing, d, now)
+		if err != nil {
+			return change, err
+		}
+		answer.Request, change.Open = id, open
+	}
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: a.redactedDecision(p, shown, d), Request: answer.Request}
+	payload, err := record.Payload()
+	if err != nil {
+		return change, fmt.Errorf("encoding the decision: %w", err)
+	}
+	draft, err := a.draft(eventType(d), p.Requester, "agent", payload)
+	if err != nil {
+		return change, err
+	}
+	draft.Recorded = now
+	draft.Snapshots["snapshot"] = string(d.Snapshot)
+	change.Events = []interlock.Draft{draft}
+	if p.Requester.Call != "" || p.Event != "" {
+		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Events: events(p), Decision: d,
+			Request: answer.Request, At: now}
+	}
+	return change, nil
+}
+
+// eventType names the event after what the verdict does, as MACE does: blocks and reviews have names of their own.
+func eventType(d interlock.Decision) interlock.EventType {
+	switch d.Verdict {
+	case interlock.Allow:
+		return interlock.EventDecision
+	case interlock.Ask:
+		return interlock.EventReviewRequest
+	default:
+		return interlock.EventBlock
+	}
+}
+
+func events(p interlock.Proposal) []string {
+	if p.Event == "" {
+		return nil
+	}
+	return []string{p.Event}
+}
+
+// request finds the pending request for exactly this question or makes a new one.
+func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time) (string, *interlock.ApprovalRequest, error) {
+	for _, r := range requestsOf(standing, p.Requester) {
+		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) {
+			return r.ID, nil, nil
+		}
+	}
+	id, err := a.random(6)
+	if err != nil {
+		return "", nil, err
+	}
+	nonce, err := a.random(16)
+	if err != nil {
+		return "", nil, err
+	}
+	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
+		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
+		Obligations: d.Obligations, Status: interlock.RequestPending}
+	if f := d.Decisive(); f != nil {
+		request.Reason, request.Rule = f.Reason, f.Rule
+	}
+	return request.ID, &request, nil
+}
+
+// repeated finds the answer of a call that was judged a moment ago and is now seen again through another event, or by the
+// same id and content. An answer that a human may have changed meanwhile is not repeated.
+func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlock.Answer, bool) {
+	if p.Requester.Call == "" && p.Event == "" {
+		return interlock.Answer{}, false
+	}
+	digest, err := strictjson.ActionDigest(p.Action)
+	if err != nil {
+		return interlock.Answer{}, false
+	}
+	call, found, err := a.config.Store.FindCall(ctx, p.Requester, digest)
+	if err != nil || !found || call.Action != digest || call.Outcome != "" {
+		return interlock.Answer{}, false
+	}
+	now := a.config.Now()
+	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call
+	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
+		call.Decision.Mode != a.config.Mode {
+		return interlock.Answer{}, false
+	}
+	if call.Request != "" {
+		standing, err := a.config.Store.Standing(ctx)
+		if err != nil || standing.Requests[call.Request].Status != interlock.RequestPending {
+			return interlock.Answer{}, false
+		}
+	}
+	if !seen(call.Events, p.Event) {
+		if err := a.config.Store.SeeCall(ctx, call.EventID, p.Event); err != nil {
+			return interlock.Answer{}, false
+		}
+	}
+	answer := interlock.Answer{Decision: call.Decision, Event: call.EventID, Request: call.Request, Repeated: true}
+	if answer.Answer == interlock.Ask && !p.CanAsk {
+		answer.Answer = interlock.Deny // this event of the call has nobody to ask
+	}
+	return answer, true
+}
+
+func seen(events []string, event string) bool {
+	for _, e := range events {
+		if e == event {
+			return true
+		}
+	}
+	return false
+}
+
+// Refuse records that input was refused before it became an action, and returns the refusal a door answers with.
+func (a *Admission) Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer {
+	return a.refused(ctx, interlock.Proposal{Requester: r, Door: door}, cause)
+}
+
+func (a *Admission) refused(ctx context.Context, p interlock.Proposal, cause error) interlock.Answer {
+	answer := interlock.Refusal(code(cause), reason(cause))
+	if p.Requester.Agent == "" {
+		p.Requester.Agent = "unknown"
+	}
+	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "agent", auditlog.RefusalRecord{Door: p.Door, Code: code(cause), Reason: reason(cause)})
+	if err == nil {
+		answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	}
+	return answer
+}
+
+// failed is the one exit for errors on the way to a decision. It tries to leave an event; where the store itself is what
+// failed, the answer is all there is.
+func (a *Admission) failed(p interlock.Proposal, code, reason string, cause error) interlock.Answer {
+	answer := interlock.Refusal(code, reason)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "system", auditlog.RefusalRecord{Door: p.Door, Code: code, Reason: reason})
+	if err == nil {
+		answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	}
+	if a.config.Alert != nil {
+		a.config.Alert("decision-failed", cause.Error())
+	}
+	return answer
+}
+
+// event commits one event that spends nothing and depends on nothing.
+func (a *Admission) event(ctx context.Context, kind interlock.EventType, r interlock.Requester, role string, record auditlog.Record) (interlock.Receipt, error) {
+	payload, err := record.Payload()
+	if err != nil {
+		return interlock.Receipt{}, err
+	}
+	draft, err := a.draft(kind, r, role, payload)
+	if err != nil {
+		return interlock.Receipt{}, err
+	}
+	return a.config.Store.Commit(ctx, interlock.Change{Events: []interlock.Draft{draft}})
+}
+
+// redacted returns the proposal as it may be recorded and shown: the same action with its secrets replaced.
+func (a *Admission) redacted(p interlock.Proposal) interlock.Proposal {
+	p.Action.Input = a.redact(p.Action.Input)
+	p.Action.Hint = a.redact(p.Action.Hint)
+	if len(p.Action.Arguments) > 0 {
+		p.Action.Arguments = a.redactedArguments(p.Action.Arguments)
+	}
+	return p
+}
+
+func (a *Admission) redact(text string) string {
+	clean, _ := a.config.Redact(text)
+	return clean
+}
+
+// redactedArguments redacts inside the JSON text; if that breaks the JSON, the whole value is withheld.
+func (a *Admission) redactedArguments(arguments json.RawMessage) json.RawMessage {
+	clean, kinds := a.config.Redact(string(arguments))
+	if len(kinds) == 0 {
+		return arguments
+	}
+	if canonical, err := strictjson.Canonical([]byte(clean)); err == nil {
+		return canonical
+	}
+	return json.RawMessage(`{"redacted":true}`)
+}
+
+// redactedDecision redacts impact targets too, but only where the action held a secret at all.
+func (a *Admission) redactedDecision(p, shown interlock.Proposal, d interlock.Decision) interlock.Decision {
+	if p.Action.Input == shown.Action.Input && string(p.Action.Arguments) == string(shown.Action.Arguments) {
+		return d
+	}
+	impacts := make([]interlock.Impact, len(d.Impacts))
+	for n, i := range d.Impacts {
+		i.Target, i.Via = a.redact(i.Target), a.redact(i.Via)
+		impacts[n] = i
+	}
+	d.Impacts = impacts
+	return d
+}
+
+// code and reason turn an error into what an agent may read: the message of an *interlock.Error, else nothing specific.
+func code(err error) string {
+	var e *interlock.Error
+	switch {
+	case errors.As(err, &e):
+		return string(e.Code)
+	case errors.Is(err, interlock.ErrConflict):
+		return string(interlock.CodeConflict)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return "deadline"
+	default:
+		return string(interlock.CodeUnavailable)
+	}
+}
+
+func reason(err error) string {
+	var e *interlock.Error
+	switch {
+	case errors.As(err, &e):
+		return e.Error()
+	case errors.Is(err, interlock.ErrConflict):
+		return "the standing kept changing while this was decided; try again"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return "the decision was not recorded in time"
+	default:
+		return "the decision could not be recorded; `interlock doctor` says what is wrong"
+	}
+}
+
+func sortRequests(requests []interlock.ApprovalRequest) {
+	sort.Slice(requests, func(i, j int) bool { return requests[i].ID < requests[j].ID })
+}

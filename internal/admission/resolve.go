@@ -1,0 +1,115 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+)
+
+// Requests returns the requests that still wait for a human or to be spent, ordered by id.
+func (a *Admission) Requests(ctx context.Context) ([]interlock.ApprovalRequest, error) {
+	standing, err := a.config.Store.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := a.config.Now()
+	var live []interlock.ApprovalRequest
+	for _, r := range standing.Requests {
+		if now.Before(r.Expires) {
+			live = append(live, r)
+		}
+	}
+	sortRequests(live)
+	return live, nil
+}
+
+// Standing returns who is known and what is pending.
+func (a *Admission) Standing(ctx context.Context) (interlock.Standing, error) {
+	return a.config.Store.Standing(ctx)
+}
+
+// Resolve records one operator's signed answer to a request, in the same transaction as the answer takes effect. An
+// answer that does not count (wrong key, own request, expired, already answered) changes nothing, is recorded as
+// APPROVAL_REFUSED and comes back as an *interlock.Error.
+func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error) {
+	approval.At = a.config.Now().UTC()
+	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		request, known := standing.Requests[approval.Request]
+		if !known {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id", "no pending request has this id; `interlock pending` lists them")
+		}
+		if err := quorum.Check(request, approval, standing.Operators, standing.Agents, a.config.Verify, approval.At); err != nil {
+			return interlock.Change{}, err
+		}
+		record := auditlog.ApprovalRecord{Request: request, Approval: approval}
+		payload, err := record.Payload()
+		if err != nil {
+			return interlock.Change{}, fmt.Errorf("encoding the approval: %w", err)
+		}
+		draft, err := a.draft(interlock.EventApproval, request.Requester, "operator", payload)
+		if err != nil {
+			return interlock.Change{}, err
+		}
+		draft.Actor = approval.Operator
+		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}, Resolve: &approval}, nil
+	})
+	var refusal *interlock.Error
+	if errors.As(err, &refusal) {
+		if _, recordErr := a.RefuseApproval(ctx, "operator", approval.Operator, approval.Request, refusal); recordErr != nil {
+			return receipt, fmt.Errorf("%w (and the attempt could not be recorded)", err)
+		}
+	}
+	return receipt, err
+}
+
+// RefuseApproval records an attempt to answer a request that did not count, or that came from somebody who may never
+// answer, such as an agent's credential on an approval endpoint.
+func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error) {
+	if actor == "" {
+		actor = "unknown"
+	}
+	if a.config.Alert != nil {
+		a.config.Alert("approval-refused", reason(cause))
+	}
+	record := auditlog.RefusalRecord{Door: "approval", Code: code(cause), Reason: reason(cause), Request: request}
+	return a.event(ctx, interlock.EventApprovalRefused, interlock.Requester{Agent: actor}, role, record)
+}
+
+// PutAgent adds, replaces or revokes an agent and records it.
+func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) error {
+	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		if _, taken := standing.Operators[agent.ID]; taken {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name", "an operator has this name; no identity is both")
+		}
+		return a.identityChange(standing, auditlog.IdentityRecord{Agent: &agent}, agent.ID, interlock.Change{Agent: &agent})
+	})
+	return err
+}
+
+// PutOperator adds, replaces or revokes an operator and records it.
+func (a *Admission) PutOperator(ctx context.Context, operator interlock.OperatorRecord) error {
+	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		if _, taken := standing.Agents[operator.Name]; taken {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name", "an agent has this name; no identity is both")
+		}
+		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name, interlock.Change{Operator: &operator})
+	})
+	return err
+}
+
+func (a *Admission) identityChange(standing interlock.Standing, record auditlog.IdentityRecord, name string, change interlock.Change) (interlock.Change, error) {
+	payload, err := record.Payload()
+	if err != nil {
+		return change, fmt.Errorf("encoding the identity: %w", err)
+	}
+	draft, err := a.draft(interlock.EventIdentity, interlock.Requester{Agent: name}, "system", payload)
+	if err != nil {
+		return change, err
+	}
+	change.Version, change.Events = standing.Version, []interlock.Draft{draft}
+	return change, nil
+}

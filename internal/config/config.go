@@ -1,0 +1,152 @@
+// Package config is the one place where Interlock's settings are named. The comments on Config are the manual.
+//
+// Settings come from the defaults, then the file interlock.yaml in the home directory (or --config FILE), then flags. A
+// setting that is not known, or has the wrong type, is refused with its line; a missing file is not an error, an
+// unreadable one is. Every field's zero value is safe.
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"interlock"
+	"interlock/internal/strictyaml"
+)
+
+// Config holds every setting.
+type Config struct {
+	// Home holds the store, the keys, the socket and interlock.yaml. Mode 0700. Default: the user's data directory
+	// (~/.local/share/interlock, ~/Library/Application Support/Interlock or %LocalAppData%\Interlock); INTERLOCK_HOME
+	// overrides it.
+	Home string `json:"-"`
+	// Rules is a directory of YAML files that add to the default rules. They can add objections and autoApprove
+	// heuristics; they can't remove or weaken a default. Default: rules in Home, if it exists.
+	Rules string `json:"rules"`
+	// Profile names the base verdicts: guard, supervised, managed, autonomous, mace-stage1 or asa. Default: guard.
+	Profile string `json:"profile"`
+	// Mode says what is done with verdicts: enforcing, monitoring, logging or disabled. Default: enforcing.
+	Mode interlock.Mode `json:"mode"`
+	// Unattended says that nobody is there to answer: every Ask is answered Deny with a request id. Default: false.
+	Unattended bool `json:"unattended"`
+	// Production lists globs of names (hosts, contexts, databases, branches, buckets) that are production, beside the
+	// built-in ones.
+	Production []string `json:"production"`
+	// Listen is the address of the HTTP API. Only loopback addresses are accepted unless AllowRemote is set. Default:
+	// 127.0.0.1:7433. "off" serves the socket only.
+	Listen string `json:"listen"`
+	// AllowRemote permits Listen to be an address other machines reach. Put TLS in front of it. Default: false.
+	AllowRemote bool `json:"allow_remote"`
+	// ApprovalTTL is how long a request waits and an approval lives, as a Go duration such as "1h". Default: 1h.
+	ApprovalTTL Duration `json:"approval_ttl"`
+	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut
+	// later contradicts something outside this machine's store. Default: none.
+	CheckpointTo []string `json:"checkpoint_to"`
+	// MaxConcurrent bounds requests under way in the HTTP API; more get 503. Default: 1024.
+	MaxConcurrent int `json:"max_concurrent"`
+}
+
+// Duration is a time.Duration written as text, such as "90s".
+type Duration time.Duration
+
+// UnmarshalText reads a positive Go duration.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v <= 0 {
+		return interlock.Errorf(interlock.CodeInvalid, "", "%.40q is not a positive duration such as 90s or 1h", text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalText writes the duration as Go does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// Load returns the settings for a home directory. file is the --config flag; empty means interlock.yaml in home.
+func Load(home, file string) (Config, error) {
+	c := Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour), MaxConcurrent: 1024}
+	named := file != ""
+	if !named {
+		file = filepath.Join(home, "interlock.yaml")
+	}
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+	case err != nil:
+		return c, interlock.Errorf(interlock.CodeInvalid, "--config", "the settings file can't be read: %v", reasonOf(err))
+	default:
+		if err := strictyaml.Decode(filepath.Base(file), data, &c); err != nil {
+			return c, err
+		}
+	}
+	c.Home = home
+	if c.Rules == "" {
+		if rules := filepath.Join(home, "rules"); isDir(rules) {
+			c.Rules = rules
+		}
+	}
+	if c.MaxConcurrent <= 0 {
+		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent", "must be at least 1")
+	}
+	return c, nil
+}
+
+// DefaultHome is where Interlock keeps its data if nobody says otherwise.
+func DefaultHome(getenv func(string) string) (string, error) {
+	if home := getenv("INTERLOCK_HOME"); home != "" {
+		return filepath.Abs(home)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", interlock.Errorf(interlock.CodeInvalid, "--home", "is needed: this user has no home directory")
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return filepath.Join(user, "Library", "Application Support", "Interlock"), nil
+	case "windows":
+		if local := getenv("LocalAppData"); local != "" {
+			return filepath.Join(local, "Interlock"), nil
+		}
+		return filepath.Join(user, "AppData", "Local", "Interlock"), nil
+	default:
+		if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
+			return filepath.Join(data, "interlock"), nil
+		}
+		return filepath.Join(user, ".local", "share", "interlock"), nil
+	}
+}
+
+// maxSocketPath is what every system's sockaddr_un can hold, with its final NUL.
+const maxSocketPath = 100
+
+// Socket is the path of the server's unix socket for a home directory. A home too deep for a socket address gets one in
+// the temporary directory, named after the home and guarded by the directory it stands in.
+func Socket(home string) string {
+	path := filepath.Join(home, "interlock.sock")
+	if len(path) <= maxSocketPath {
+		return path
+	}
+	sum := sha256.Sum256([]byte(home))
+	return filepath.Join(os.TempDir(), "interlock-"+hex.EncodeToString(sum[:8]), "sock")
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func reasonOf(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "it does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	default:
+		return "it can't be opened"
+	}
+}
