@@ -44,6 +44,8 @@ type Entry struct {
 	Type   EventType
 	Body   []byte // canonical JSON of the whole event; the leaf is its RFC 6962 hash
 	Hashes []byte // the tree hashes this leaf completes, level 0 first, 32 bytes each
+
+	Checkpoint []byte // the signed head that ended this entry's commit; only on a commit's last entry
 }
 
 // A Head is the state of the log at its right edge: enough to append without reading what came before.

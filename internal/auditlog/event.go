@@ -1,0 +1,300 @@
+package auditlog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"interlock"
+)
+
+// Schema is the value of every event's "schema" member in this version of the format.
+const Schema = "interlock.event/v1"
+
+// SignatureAlgorithm is the value of "sig_alg" in events that carry their own signature.
+const SignatureAlgorithm = "ed25519"
+
+// Bounds of an event. An entry stays below the 65,535 bytes a C2SP tile can hold.
+const (
+	MaxEntry   = 60 << 10 // bytes of a whole event
+	MaxPayload = 52 << 10 // bytes of its payload
+	maxName    = 256      // bytes of an identity, seed or trace id
+	maxStamps  = 16       // snapshot ids per event
+)
+
+// recordedLayout is fixed-width so that events of one log sort as text; microseconds are what clocks here agree on.
+const recordedLayout = "2006-01-02T15:04:05.000000Z"
+
+// seededBase is the origin of the logical clock: ts_seeded is this plus sequence_index seconds. It orders the events of a
+// run and means nothing on a wall.
+var seededBase = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// seededLayout is whole seconds, because the logical clock ticks once per event.
+const seededLayout = "2006-01-02T15:04:05Z"
+
+// An Event is one record of the log in parsed form. Its bytes are canonical JSON (RFC 8785) of exactly these members.
+type Event struct {
+	Actor     string // actor_id
+	Content   string // content_hash: "sha256:" and the hex SHA-256 of Payload
+	ID        string // event_id: hex sha256(job_seed ":" sequence_index ":" event_type)
+	Type      interlock.EventType
+	Seed      string // job_seed
+	Key       string // key_id, only in signed events
+	Payload   []byte // canonical JSON object
+	Previous  string // prev_hash: record hash of the entry before, of whatever run
+	Role      string
+	Schema    string
+	Sequence  int64             // sequence_index, from 1, contiguous per job_seed
+	Algorithm string            // sig_alg, only in signed events
+	Signature string            // base64 Ed25519 over signedText, only in signed events
+	Snapshots map[string]string // snapshot_ids
+	Trace     string            // trace_id
+	Recorded  time.Time         // ts_recorded: wall clock, captured once
+	Seeded    time.Time         // ts_seeded: logical clock
+}
+
+// EventID returns the MACE event id: lower-case hex of sha256(job_seed ":" sequence_index ":" event_type).
+func EventID(seed string, sequence int64, kind interlock.EventType) string {
+	text := make([]byte, 0, len(seed)+len(kind)+24)
+	text = append(text, seed...)
+	text = append(text, ':')
+	text = strconv.AppendInt(text, sequence, 10)
+	text = append(text, ':')
+	text = append(text, kind...)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// seededAt returns the logical time of a run's n-th event.
+func seededAt(sequence int64) time.Time { return seededBase.Add(time.Duration(sequence) * time.Second) }
+
+// signed reports whether events of this type carry a signature of their own: those by which humans and operators govern,
+// and those that say that something is wrong (MACE Governance: an unsigned governance event is rejected). All others are
+// covered by the checkpoint's signature alone.
+func signed(kind interlock.EventType) bool {
+	switch kind {
+	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
+		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode:
+		return true
+	default:
+		return false
+	}
+}
+
+// signedText is what an event's own signature covers: a prefix that no other signed object of Interlock starts with, and
+// the event's canonical JSON without its "signature" member.
+func signedText(e *Event) []byte {
+	text := append(make([]byte, 0, 1024+len(e.Payload)), "interlock event v1\n"...)
+	unsigned := *e
+	unsigned.Signature = ""
+	return unsigned.append(text)
+}
+
+// append writes the event's canonical JSON to dst. Members stand in RFC 8785 order; a test holds this encoder against the
+// general one.
+func (e *Event) append(dst []byte) []byte {
+	dst = appendString(append(dst, `{"actor_id":`...), e.Actor)
+	dst = appendString(append(dst, `,"content_hash":`...), e.Content)
+	dst = appendString(append(dst, `,"event_id":`...), e.ID)
+	dst = appendString(append(dst, `,"event_type":`...), string(e.Type))
+	dst = appendString(append(dst, `,"job_seed":`...), e.Seed)
+	if e.Key != "" {
+		dst = appendString(append(dst, `,"key_id":`...), e.Key)
+	}
+	dst = append(append(dst, `,"payload":`...), e.Payload...)
+	dst = appendString(append(dst, `,"prev_hash":`...), e.Previous)
+	dst = appendString(append(dst, `,"role":`...), e.Role)
+	dst = appendString(append(dst, `,"schema":`...), e.Schema)
+	dst = strconv.AppendInt(append(dst, `,"sequence_index":`...), e.Sequence, 10)
+	if e.Algorithm != "" {
+		dst = appendString(append(dst, `,"sig_alg":`...), e.Algorithm)
+	}
+	if e.Signature != "" {
+		dst = appendString(append(dst, `,"signature":`...), e.Signature)
+	}
+	dst = appendStamps(append(dst, `,"snapshot_ids":`...), e.Snapshots)
+	dst = appendString(append(dst, `,"trace_id":`...), e.Trace)
+	dst = append(dst, `,"ts_recorded":"`...)
+	dst = e.Recorded.UTC().AppendFormat(dst, recordedLayout)
+	dst = append(dst, `","ts_seeded":"`...)
+	dst = e.Seeded.UTC().AppendFormat(dst, seededLayout)
+	return append(dst, `"}`...)
+}
+
+func appendStamps(dst []byte, stamps map[string]string) []byte {
+	var room [maxStamps]string
+	names := room[:0]
+	for name := range stamps {
+		names = append(names, name)
+	}
+	sort.Strings(names) // names are ASCII, so byte order is RFC 8785's UTF-16 order
+	dst = append(dst, '{')
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, name)
+		dst = append(dst, ':')
+		dst = appendString(dst, stamps[name])
+	}
+	return append(dst, '}')
+}
+
+// appendString writes a JSON string as RFC 8785 asks: the shortest escapes, lower-case hexadecimal, everything else as is.
+func appendString(dst []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+// contentHash returns the content_hash of a payload.
+func contentHash(payload []byte) string { return hashText(sha256.Sum256(payload)) }
+
+// hashText renders a hash the way every digest in an event is rendered.
+func hashText(h [32]byte) string {
+	var text [7 + 64]byte
+	copy(text[:], "sha256:")
+	hex.Encode(text[7:], h[:])
+	return string(text[:])
+}
+
+// noPrevious is the prev_hash of a log's first entry.
+const noPrevious = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
+// ParseEvent reads an event's bytes. It accepts exactly what the encoder writes: same members, same order, canonical
+// strings and numbers; it doesn't check hashes, ids or signatures, which is Verify's work.
+func ParseEvent(body []byte) (Event, error) {
+	var e Event
+	var scratch [2048]byte
+	_, err := parseEvent(&e, body, scratch[:0])
+	return e, err
+}
+
+// parseEvent is ParseEvent with the buffer it re-encodes into, which it returns grown.
+func parseEvent(e *Event, body, scratch []byte) ([]byte, error) {
+	if len(body) > MaxEntry {
+		return scratch, fmt.Errorf("it is %d bytes long, more than an event may be", len(body))
+	}
+	r := reader{rest: body}
+	e.Actor = r.text(`{"actor_id":`)
+	e.Content = r.text(`,"content_hash":`)
+	e.ID = r.text(`,"event_id":`)
+	e.Type = interlock.EventType(r.text(`,"event_type":`))
+	e.Seed = r.text(`,"job_seed":`)
+	e.Key = r.optional(`,"key_id":`)
+	e.Payload = r.object(`,"payload":`)
+	e.Previous = r.text(`,"prev_hash":`)
+	e.Role = r.text(`,"role":`)
+	e.Schema = r.text(`,"schema":`)
+	e.Sequence = r.number(`,"sequence_index":`)
+	e.Algorithm = r.optional(`,"sig_alg":`)
+	e.Signature = r.optional(`,"signature":`)
+	e.Snapshots = r.stamps(`,"snapshot_ids":`)
+	e.Trace = r.text(`,"trace_id":`)
+	e.Recorded = r.time(`,"ts_recorded":`, recordedLayout)
+	e.Seeded = r.time(`,"ts_seeded":`, seededLayout)
+	r.literal(`}`)
+	if r.err == nil && len(r.rest) > 0 {
+		r.err = errors.New("something follows the event")
+	}
+	if r.err != nil {
+		return scratch, r.err
+	}
+	if e.Schema != Schema {
+		return scratch, fmt.Errorf("its schema is %.40q, not %q", e.Schema, Schema)
+	}
+	// Equal bytes after re-encoding mean that there is one way to write this event, so a difference is always a change.
+	scratch = e.append(scratch[:0])
+	if !bytes.Equal(scratch, body) {
+		return scratch, errors.New("it is not in canonical form")
+	}
+	return scratch, nil
+}
+
+// checkDraft says what keeps a draft from being sealed.
+func checkDraft(d *interlock.Draft) error {
+	for _, field := range [...]struct {
+		name, value string
+		required    bool
+	}{
+		{"type", string(d.Type), true}, {"seed", d.Seed, true}, {"actor", d.Actor, false},
+		{"role", d.Role, false}, {"trace", d.Trace, false},
+	} {
+		switch {
+		case field.required && field.value == "":
+			return fmt.Errorf("auditlog: the draft has no %s", field.name)
+		case len(field.value) > maxName:
+			return fmt.Errorf("auditlog: the draft's %s is longer than %d bytes", field.name, maxName)
+		case !utf8.ValidString(field.value):
+			return fmt.Errorf("auditlog: the draft's %s is not UTF-8", field.name)
+		}
+	}
+	for _, c := range d.Type {
+		if (c < 'A' || c > 'Z') && c != '_' {
+			return fmt.Errorf("auditlog: %.40q is not an event type", d.Type)
+		}
+	}
+	if year := d.Recorded.UTC().Year(); year < 1970 || year > 9999 {
+		return errors.New("auditlog: the draft has no usable time")
+	}
+	if len(d.Snapshots) > maxStamps {
+		return fmt.Errorf("auditlog: the draft names more than %d snapshots", maxStamps)
+	}
+	for name, id := range d.Snapshots { // any order: the first fault found is reported, and the draft is refused either way
+		if !plain(name) || !plain(id) {
+			return errors.New("auditlog: a snapshot id is not short printable ASCII")
+		}
+	}
+	if len(d.Payload) > MaxPayload {
+		return fmt.Errorf("auditlog: the payload is %d bytes long, more than %d", len(d.Payload), MaxPayload)
+	}
+	return nil
+}
+
+// plain reports whether s is 1 to maxName bytes of printable ASCII without anything JSON would escape.
+func plain(s string) bool {
+	if s == "" || len(s) > maxName {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e || s[i] == '"' || s[i] == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// encodeSignature renders a signature for the "signature" member.
+func encodeSignature(sig []byte) string { return base64.StdEncoding.EncodeToString(sig) }

@@ -1,0 +1,232 @@
+package auditlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A reader walks the fixed layout of an event. The first fault sticks; after it every method returns a zero value.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// literal consumes exactly text.
+func (r *reader) literal(text string) {
+	if r.err != nil {
+		return
+	}
+	if len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
+		r.fail("it lacks %s where it belongs", text)
+		return
+	}
+	r.rest = r.rest[len(text):]
+}
+
+// text consumes a member whose value is a string.
+func (r *reader) text(member string) string {
+	r.literal(member)
+	return r.quoted()
+}
+
+// optional consumes a member if it stands here. An empty value is refused: the encoder leaves the member out instead.
+func (r *reader) optional(member string) string {
+	if r.err != nil || !bytes.HasPrefix(r.rest, []byte(member)) {
+		return ""
+	}
+	value := r.text(member)
+	if value == "" {
+		r.fail("%s is empty", member)
+	}
+	return value
+}
+
+// number consumes a member whose value is a positive integer.
+func (r *reader) number(member string) int64 {
+	r.literal(member)
+	if r.err != nil {
+		return 0
+	}
+	end := 0
+	for end < len(r.rest) && r.rest[end] >= '0' && r.rest[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseInt(string(r.rest[:end]), 10, 64)
+	if err != nil || n < 1 || n > 1<<53-1 {
+		r.fail("%s is not a positive integer", member)
+		return 0
+	}
+	r.rest = r.rest[end:]
+	return n
+}
+
+// time consumes a member whose value is a time in the given layout.
+func (r *reader) time(member, layout string) time.Time {
+	text := r.text(member)
+	if r.err != nil {
+		return time.Time{}
+	}
+	at, err := time.Parse(layout, text)
+	if err != nil {
+		r.fail("%s is not a time", member)
+	}
+	return at
+}
+
+// stamps consumes a member whose value is an object of strings.
+func (r *reader) stamps(member string) map[string]string {
+	r.literal(member)
+	r.literal(`{`)
+	if r.err != nil {
+		return nil
+	}
+	stamps := map[string]string{}
+	for r.err == nil && len(r.rest) > 0 && r.rest[0] != '}' {
+		if len(stamps) > 0 {
+			r.literal(`,`)
+		}
+		if len(stamps) == maxStamps {
+			r.fail("it names more than %d snapshots", maxStamps)
+		}
+		name := r.quoted()
+		r.literal(`:`)
+		stamps[name] = r.quoted()
+	}
+	r.literal(`}`)
+	return stamps
+}
+
+// object consumes a member whose value is a JSON object and returns the object's bytes. Only its extent is established
+// here: its content is bound by content_hash.
+func (r *reader) object(member string) []byte {
+	r.literal(member)
+	if r.err != nil {
+		return nil
+	}
+	end, err := extent(r.rest)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	value := r.rest[:end]
+	r.rest = r.rest[end:]
+	return value
+}
+
+// extent returns the length of the JSON object that data starts with.
+func extent(data []byte) (int, error) {
+	if len(data) == 0 || data[0] != '{' {
+		return 0, errors.New("its payload is not an object")
+	}
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1, nil
+			}
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return 0, errors.New("its payload has no end")
+}
+
+// quoted consumes a JSON string. Whether its escapes are the canonical ones shows when the event is encoded again.
+func (r *reader) quoted() string {
+	r.literal(`"`)
+	if r.err != nil {
+		return ""
+	}
+	for i, c := range r.rest {
+		if c == '"' {
+			value := string(r.rest[:i])
+			r.rest = r.rest[i+1:]
+			if !utf8.ValidString(value) {
+				r.fail("it is not UTF-8")
+			}
+			return value
+		}
+		if c == '\\' {
+			return r.escaped()
+		}
+	}
+	r.fail("a string has no end")
+	return ""
+}
+
+// escaped consumes the rest of a string that has escapes.
+func (r *reader) escaped() string {
+	var value []byte
+	for i := 0; i < len(r.rest); i++ {
+		switch c := r.rest[i]; c {
+		case '"':
+			r.rest = r.rest[i+1:]
+			if !utf8.Valid(value) {
+				r.fail("it is not UTF-8")
+			}
+			return string(value)
+		case '\\':
+			i++
+			if i == len(r.rest) {
+				break
+			}
+			if r.rest[i] == 'u' && i+4 < len(r.rest) {
+				code, err := strconv.ParseUint(string(r.rest[i+1:i+5]), 16, 16)
+				if err != nil || utf16.IsSurrogate(rune(code)) {
+					r.fail("a string has a bad escape")
+					return ""
+				}
+				value = utf8.AppendRune(value, rune(code))
+				i += 4
+				continue
+			}
+			plain, known := unescape(r.rest[i])
+			if !known {
+				r.fail("a string has a bad escape")
+				return ""
+			}
+			value = append(value, plain)
+		default:
+			value = append(value, c)
+		}
+	}
+	r.fail("a string has no end")
+	return ""
+}
+
+func unescape(c byte) (byte, bool) {
+	switch c {
+	case '"', '\\':
+		return c, true
+	case 'b':
+		return '\b', true
+	case 'f':
+		return '\f', true
+	case 'n':
+		return '\n', true
+	case 'r':
+		return '\r', true
+	case 't':
+		return '\t', true
+	default:
+		return 0, false
+	}
+}

@@ -1,0 +1,179 @@
+package auditlog
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"interlock"
+)
+
+// A Sealer turns drafts into entries and signs the head that covers them. It holds the log's private key and nothing else;
+// it is safe for concurrent use.
+type Sealer struct {
+	public *PublicKey
+	id     string // key_id of signed events
+	sign   func(text []byte) ([]byte, error)
+}
+
+// NewSealer returns a sealer for a private key made by GenerateKey.
+func NewSealer(private string) (*Sealer, error) {
+	private = strings.TrimSpace(private)
+	parsed, err := note.NewSigner(private)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "this is not a log's private key")
+	}
+	raw, err := base64.StdEncoding.DecodeString(private[strings.LastIndexByte(private, '+')+1:])
+	if err != nil || len(raw) != 1+ed25519.SeedSize || raw[0] != algorithmEd25519 {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "the private key is not an Ed25519 key")
+	}
+	key := ed25519.NewKeyFromSeed(raw[1:])
+	public, ok := key.Public().(ed25519.PublicKey)
+	if !ok {
+		return nil, errors.New("auditlog: an Ed25519 key without a public half") // unreachable
+	}
+	name := parsed.Name()
+	text, err := note.NewEd25519VerifierKey(name, public)
+	if err != nil {
+		return nil, fmt.Errorf("auditlog: derive the public key: %w", err)
+	}
+	verifier := &PublicKey{text: text, name: name, hash: keyHash(name, public), key: public}
+	return &Sealer{
+		public: verifier,
+		id:     verifier.ID(),
+		sign:   func(text []byte) ([]byte, error) { return ed25519.Sign(key, text), nil },
+	}, nil
+}
+
+// Public returns the key that checks what this sealer signs.
+func (s *Sealer) Public() *PublicKey { return s.public }
+
+// Check says whether a draft can be sealed. A store calls it before it queues a draft, so that a bad one is refused alone.
+func (s *Sealer) Check(d interlock.Draft) error {
+	if err := checkDraft(&d); err != nil {
+		return err
+	}
+	return checkPayload(d.Payload)
+}
+
+// CheckHead verifies that a head was signed by this sealer's key and that its edge is what was signed. The head of an
+// empty log is good.
+func (s *Sealer) CheckHead(head interlock.Head) error {
+	tree, err := newEdge(head)
+	if err != nil {
+		return err
+	}
+	if head.Size == 0 && len(head.Checkpoint) == 0 && head.Last == "" {
+		return nil
+	}
+	signed, err := s.public.OpenCheckpoint(head.Checkpoint)
+	if err != nil {
+		return err
+	}
+	if signed.Size != head.Size || signed.Root != tree.root() {
+		return interlock.Errorf(interlock.CodeInvalid, "head",
+			"the log's head says %d entries and does not match its signed checkpoint of %d", head.Size, signed.Size)
+	}
+	return nil
+}
+
+// Seal places drafts after head, in order: ids, hashes, chain, tree and one signed checkpoint for all of them. Each
+// draft's Seed is the job seed of its run and sequences[i] its number in that run. Nothing is returned with an error, and
+// a signature that can't be made is one: a log that can't be signed must not grow.
+func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64) ([]interlock.Entry, interlock.Head, error) {
+	if len(drafts) == 0 || len(drafts) != len(sequences) {
+		return nil, interlock.Head{}, errors.New("auditlog: nothing to seal, or no sequence for each draft")
+	}
+	tree, err := newEdge(head)
+	if err != nil {
+		return nil, interlock.Head{}, err
+	}
+	previous := head.Last
+	if head.Size == 0 {
+		previous = noPrevious
+	}
+	batch := make([]byte, 0, batchSize(drafts))
+	entries := make([]interlock.Entry, len(drafts))
+	for i := range drafts {
+		event, err := s.event(&drafts[i], sequences[i], previous)
+		if err != nil {
+			return nil, interlock.Head{}, err
+		}
+		// The leaf is hashed with RFC 6962's prefix byte in front, so it is written there once.
+		start := len(batch) + 1
+		batch = event.append(append(batch, 0))
+		if len(batch)-start > MaxEntry {
+			return nil, interlock.Head{}, fmt.Errorf("auditlog: an event of %d bytes is over the bound", len(batch)-start)
+		}
+		leaf := sha256.Sum256(batch[start-1:])
+		entries[i] = interlock.Entry{
+			Index: tree.size, ID: event.ID, Type: event.Type,
+			Body: batch[start:len(batch):len(batch)], Hashes: tree.add(nil, leaf),
+		}
+		previous = hashText(leaf)
+	}
+	next := interlock.Head{Size: tree.size, Last: previous, Edge: tree.bytes()}
+	if next.Checkpoint, err = s.checkpoint(Checkpoint{Origin: s.public.name, Size: tree.size, Root: tree.root()}); err != nil {
+		return nil, interlock.Head{}, err
+	}
+	entries[len(entries)-1].Checkpoint = next.Checkpoint
+	return entries, next, nil
+}
+
+// batchSize is enough room for the drafts' events.
+func batchSize(drafts []interlock.Draft) int {
+	size := 0
+	for i := range drafts {
+		size += len(drafts[i].Payload) + 1024
+	}
+	return size
+}
+
+// event places one draft.
+func (s *Sealer) event(d *interlock.Draft, sequence int64, previous string) (Event, error) {
+	if sequence < 1 {
+		return Event{}, fmt.Errorf("auditlog: %d is not a sequence index", sequence)
+	}
+	if err := checkDraft(d); err != nil {
+		return Event{}, err
+	}
+	e := Event{
+		Actor: d.Actor, Content: contentHash(d.Payload), ID: EventID(d.Seed, sequence, d.Type), Type: d.Type,
+		Seed: d.Seed, Payload: d.Payload, Previous: previous, Role: d.Role, Schema: Schema, Sequence: sequence,
+		Snapshots: d.Snapshots, Trace: d.Trace, Recorded: d.Recorded, Seeded: seededAt(sequence),
+	}
+	if !signed(d.Type) {
+		return e, nil
+	}
+	e.Key, e.Algorithm = s.id, SignatureAlgorithm
+	sig, err := s.sign(signedText(&e))
+	if err != nil {
+		return Event{}, fmt.Errorf("auditlog: sign the event: %w", err)
+	}
+	e.Signature = encodeSignature(sig)
+	return e, nil
+}
+
+// checkpoint signs a checkpoint as a C2SP signed note.
+func (s *Sealer) checkpoint(c Checkpoint) ([]byte, error) {
+	text := c.append(nil)
+	sig, err := s.sign(text)
+	if err != nil {
+		return nil, fmt.Errorf("auditlog: sign the checkpoint: %w", err)
+	}
+	if len(sig) != ed25519.SignatureSize {
+		return nil, errors.New("auditlog: sign the checkpoint: the signer returned no signature")
+	}
+	hash := s.public.hash
+	raw := append([]byte{byte(hash >> 24), byte(hash >> 16), byte(hash >> 8), byte(hash)}, sig...)
+	var out bytes.Buffer
+	out.Write(text)
+	out.WriteString("\n\u2014 " + s.public.name + " " + base64.StdEncoding.EncodeToString(raw) + "\n")
+	return out.Bytes(), nil
+}
