@@ -54,11 +54,11 @@ func requestsOf(standing interlock.Standing, r interlock.Requester) []interlock.
 type Config struct {
 	Evaluator
 	Store       Store
-	Redact      func(string) (string, []string)                                  // removes secrets from text before it is recorded or shown
+	Redact      func(string) (string, []string) // removes secrets from text before it is recorded or shown
 	Verify      quorum.Verifier                 // checks an operator's SSH signature
 	Now         func() time.Time
 	Random      io.Reader
-	ApprovalTTL time.Duration // how long a request waits and an approval lives; 0 means one hour
+	ApprovalTTL time.Duration              // how long a request waits and an approval lives; 0 means one hour
 	Alert       func(kind, message string) // optional: told of every alert event, without secrets
 }
 

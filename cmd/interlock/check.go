@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
+	"interlock/internal/strictjson"
+)
+
+type checkCommand struct {
+	Kind  string `help:"shell, sql, python, javascript, file, http, tool, hint or text." default:"shell" placeholder:"KIND"`
+	Dir   string `help:"Working directory the action would run in. Default: none, so relative paths are the workspace's." placeholder:"DIR"`
+	Agent string `help:"Agent to judge as. Default: an unknown agent." placeholder:"NAME"`
+	JSON  bool   `name:"json" help:"Print one JSON object." xor:"form"`
+	JSONL bool   `name:"jsonl" help:"Read {\"id\",\"kind\",\"input\",\"dir\"} lines from standard input, print one answer line each, in order." xor:"form"`
+	Input string `arg:"" optional:"" help:"The command, statement, program, prose or object; - or nothing reads standard input."`
+}
+
+// Help is what `interlock check --help` adds.
+func (checkCommand) Help() string {
+	return "Nothing is recorded and nothing runs. Exit status: 0 allow, 10 ask, 20 deny, 30 halt, 1 error, 2 usage.\n" +
+		"With --jsonl the status is 0 if every line was judged and 1 if any was refused; a refused line is answered in its place."
+}
+
+// checkRequest is one line of --jsonl.
+type checkRequest struct {
+	ID    json.RawMessage `json:"id"`
+	Kind  string          `json:"kind"`
+	Input json.RawMessage `json:"input"`
+	Dir   string          `json:"dir"`
+}
+
+// checkAnswer is what --json and --jsonl print.
+type checkAnswer struct {
+	ID       json.RawMessage     `json:"id,omitempty"`
+	Verdict  interlock.Verdict   `json:"verdict"`
+	Findings []interlock.Finding `json:"findings"`
+	Impacts  []interlock.Impact  `json:"impacts"`
+	Risk     int                 `json:"risk"`
+	Danger   interlock.Danger    `json:"danger"`
+	Digest   interlock.Digest    `json:"digest,omitempty"`
+	Micros   int64               `json:"micros"`
+	Error    *checkError         `json:"error,omitempty"`
+}
+
+type checkError struct {
+	Code    interlock.Code `json:"code"`
+	Field   string         `json:"field,omitempty"`
+	Message string         `json:"message"`
+}
+
+// maxLine bounds one line of --jsonl and one input: the largest action plus its JSON escapes.
+const maxLine = 8 << 20
+
+// Run judges one input or a stream of them.
+func (c *checkCommand) Run(p *program) error {
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	evaluator, err := embedded.NewEvaluator(settings)
+	if err != nil {
+		return err
+	}
+	judge := func(action interlock.Action) (interlock.Decision, time.Duration) {
+		start := now()
+		proposal := interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: c.Agent}, CanAsk: true,
+			View: interlock.View{Production: settings.Production}}
+		if action.Dir != "" {
+			proposal.View = embedded.GatherView(settings, action.Dir)
+		}
+		return evaluator.Evaluate(proposal, interlock.Standing{}, start), now().Sub(start)
+	}
+	if c.JSONL {
+		return c.stream(p, judge)
+	}
+	return c.one(p, judge)
+}
+
+type judgeFunc func(interlock.Action) (interlock.Decision, time.Duration)
+
+// one judges a single input given as argument or on standard input.
+func (c *checkCommand) one(p *program, judge judgeFunc) error {
+	action, err := c.action(p)
+	if err != nil {
+		return c.refuse(p, err)
+	}
+	decision, took := judge(action)
+	if c.JSON {
+		if err := writeLine(p.stdout, answerOf(nil, decision, took)); err != nil {
+			return err
+		}
+	} else if err := printDecision(p.stdout, decision); err != nil {
+		return err
+	}
+	if code := exitStatus(decision.Verdict); code != 0 {
+		return &exitCode{code: code}
+	}
+	return nil
+}
+
+// action reads the one input. A string kind takes the text as it stands; an object kind takes JSON.
+func (c *checkCommand) action(p *program) (interlock.Action, error) {
+	if !interlock.Kind(c.Kind).Valid() {
+		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "--kind", "%.40q is not known; name one of %v", c.Kind, interlock.Kinds()))
+	}
+	input := []byte(c.Input)
+	if c.Input == "" || c.Input == "-" {
+		var err error
+		if input, err = io.ReadAll(io.LimitReader(p.stdin, maxLine+1)); err != nil {
+			return interlock.Action{}, fmt.Errorf("reading standard input: %w", err)
+		}
+		if len(input) > maxLine {
+			return interlock.Action{}, interlock.Errorf(interlock.CodeLimited, "/input", "is longer than %d bytes", maxLine)
+		}
+	}
+	dir := c.Dir
+	if dir != "" {
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "can't be made absolute")
+		}
+		dir = absolute
+	}
+	if interlock.Kind(c.Kind).TakesObject() {
+		return admission.ParseAction(c.Kind, bytes.TrimSpace(input), dir)
+	}
+	if len(bytes.TrimSpace(input)) == 0 {
+		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "INPUT", "is missing; give it as an argument or on standard input"))
+	}
+	return interlock.Action{Kind: interlock.Kind(c.Kind), Input: string(input), Dir: dir}, nil
+}
+
+// refuse answers input that is no action: as an object on --json, and always on the exit status.
+func (c *checkCommand) refuse(p *program, err error) error {
+	if c.JSON {
+		if writeErr := writeLine(p.stdout, refusalOf(nil, err)); writeErr != nil {
+			return writeErr
+		}
+	}
+	return err
+}
+
+// stream judges line after line in constant memory. A line that can't be judged is answered as a refusal in its place,
+// because one bad line must not silence the rest.
+func (c *checkCommand) stream(p *program, judge judgeFunc) error {
+	in := bufio.NewReaderSize(p.stdin, 64<<10)
+	out := bufio.NewWriterSize(p.stdout, 64<<10)
+	refused := 0
+	for {
+		line, err := readLine(in)
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			break
+		}
+		if err != nil && !errors.Is(err, io.EOF) && !isRefusal(err) {
+			return fmt.Errorf("reading standard input: %w", err)
+		}
+		if err == nil || errors.Is(err, io.EOF) {
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+		}
+		answer := checkLine(line, err, judge)
+		if answer.Error != nil {
+			refused++
+		}
+		if err := writeLine(out, answer); err != nil {
+			return err
+		}
+		if in.Buffered() == 0 { // nothing more waits: let an interactive caller have its answer
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if refused > 0 {
+		return fmt.Errorf("%d lines could not be judged and were refused", refused)
+	}
+	return nil
+}
+
+func checkLine(line []byte, readErr error, judge judgeFunc) checkAnswer {
+	if isRefusal(readErr) {
+		return refusalOf(nil, readErr)
+	}
+	var request checkRequest
+	if err := strictjson.DecodeLimited(line, &request, strictjson.Limits{Bytes: maxLine, String: maxLine}); err != nil {
+		return refusalOf(nil, err)
+	}
+	action, err := admission.ParseAction(request.Kind, request.Input, request.Dir)
+	if err != nil {
+		return refusalOf(request.ID, err)
+	}
+	decision, took := judge(action)
+	return answerOf(request.ID, decision, took)
+}
+
+// readLine returns the next line without its end. A line over maxLine is read past and refused.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	over := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			over, line = true, nil
+		}
+		if !over {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if over {
+			return nil, interlock.Errorf(interlock.CodeLimited, "", "the line is longer than %d bytes", maxLine)
+		}
+		return bytes.TrimRight(line, "\r\n"), err
+	}
+}
+
+func isRefusal(err error) bool {
+	var e *interlock.Error
+	return errors.As(err, &e)
+}
+
+func answerOf(id json.RawMessage, d interlock.Decision, took time.Duration) checkAnswer {
+	return checkAnswer{ID: id, Verdict: d.Verdict, Findings: orEmpty(d.Findings), Impacts: orEmpty(d.Impacts), Risk: d.Risk,
+		Danger: d.Danger, Digest: d.Action, Micros: took.Microseconds()}
+}
+
+func refusalOf(id json.RawMessage, err error) checkAnswer {
+	answer := checkAnswer{ID: id, Verdict: interlock.Deny, Findings: []interlock.Finding{}, Impacts: []interlock.Impact{},
+		Danger: interlock.DangerForbidden, Error: &checkError{Code: interlock.CodeInternal, Message: "the input could not be judged"}}
+	var e *interlock.Error
+	if errors.As(err, &e) {
+		answer.Error = &checkError{Code: e.Code, Field: e.Field, Message: e.Message}
+	}
+	return answer
+}
+
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func writeLine(w io.Writer, v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding the answer: %w", err)
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+// printDecision shows a decision to a person.
+func printDecision(w io.Writer, d interlock.Decision) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s   risk %d, %s\n", strings.ToUpper(d.Verdict.String()), d.Risk, d.Danger)
+	for _, f := range d.Findings {
+		fmt.Fprintf(&b, "  %-5s %s (layer %d): %s\n", f.Verdict, f.Rule, f.Layer, f.Reason)
+		if f.Suggestion != "" {
+			fmt.Fprintf(&b, "        instead: %s\n", f.Suggestion)
+		}
+	}
+	for _, i := range d.Impacts {
+		fmt.Fprintf(&b, "  - %s %s, %s, %s", i.Kind, orDash(i.Target), i.Reach, i.Reversibility)
+		if i.Confidence != interlock.Parsed {
+			fmt.Fprintf(&b, ", %s", i.Confidence)
+		}
+		if i.Via != "" {
+			fmt.Fprintf(&b, ", by %s", i.Via)
+		}
+		if len(i.Traits) > 0 {
+			fmt.Fprintf(&b, " [%s]", strings.Join(i.Traits, " "))
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// exitStatus is the contract of `interlock check`.
+func exitStatus(v interlock.Verdict) int {
+	switch v {
+	case interlock.Allow:
+		return 0
+	case interlock.Ask:
+		return 10
+	case interlock.Deny:
+		return 20
+	default:
+		return 30
+	}
+}

@@ -1,0 +1,177 @@
+// Package embedded opens a complete Interlock in a directory: rules, analysis, engine and the durable, signed log, without
+// a server. It is the backend for [interlock.New], and what the commands of the binary run on.
+//
+//	backend, err := embedded.Open(ctx, embedded.Config{Home: dir})
+//	guard, err := interlock.New(interlock.Config{Backend: backend, Requester: interlock.Requester{Agent: "my-agent"}})
+//
+// Several processes may open the same directory at once. Start with Open; view.go gathers what the analysis may know of
+// the world, keys.go looks after the log's key pair.
+package embedded
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+	"interlock/internal/classify"
+	"interlock/internal/config"
+	"interlock/internal/identity"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+	"interlock/internal/store/sqlite"
+	"interlock/internal/strictyaml"
+	"interlock/rules"
+)
+
+// Config says where and how. Only Home is required.
+type Config struct {
+	Home       string         // directory of the store and the keys; created for its owner alone
+	Rules      string         // directory of rules to add to the defaults; empty: none
+	Profile    string         // base verdicts; empty: guard
+	Mode       interlock.Mode // zero: enforcing
+	Unattended bool           // nobody is there to answer: an Ask is answered Deny with a request id
+	Production []string       // globs of names that are production
+}
+
+// A Backend is an open Interlock. It is safe for concurrent use.
+type Backend struct {
+	*admission.Admission
+	Store    *sqlite.Store
+	Key      *auditlog.PublicKey
+	Settings config.Config
+}
+
+var _ interlock.Backend = (*Backend)(nil)
+
+// Open opens or creates an Interlock in a directory.
+func Open(ctx context.Context, c Config) (*Backend, error) {
+	if c.Home == "" {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "Home", "is missing; name the directory of store and keys")
+	}
+	settings, err := config.Load(c.Home, "")
+	if err != nil {
+		return nil, err
+	}
+	if c.Rules != "" {
+		settings.Rules = c.Rules
+	}
+	if c.Profile != "" {
+		settings.Profile = c.Profile
+	}
+	if c.Mode != interlock.Enforcing {
+		settings.Mode = c.Mode
+	}
+	settings.Unattended = settings.Unattended || c.Unattended
+	settings.Production = append(settings.Production, c.Production...)
+	return OpenConfig(ctx, settings)
+}
+
+// OpenConfig opens an Interlock under complete settings.
+func OpenConfig(ctx context.Context, c config.Config) (*Backend, error) {
+	evaluator, err := NewEvaluator(c)
+	if err != nil {
+		return nil, err
+	}
+	store, sealer, err := openStore(ctx, c.Home)
+	if err != nil {
+		return nil, err
+	}
+	adm, err := admission.New(admission.Config{
+		Evaluator:   *evaluator,
+		Store:       store,
+		Redact:      classify.Redact,
+		Verify:      identity.VerifyApproval,
+		Now:         time.Now,
+		Random:      rand.Reader,
+		ApprovalTTL: time.Duration(c.ApprovalTTL),
+	})
+	if err == nil {
+		err = adm.Start(ctx)
+	}
+	if err != nil {
+		store.Close()
+		return nil, err
+	}
+	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c}, nil
+}
+
+// openStore prepares the home and opens the store with the key that signs its log.
+func openStore(ctx context.Context, home string) (*sqlite.Store, *auditlog.Sealer, error) {
+	if err := prepareHome(home); err != nil {
+		return nil, nil, err
+	}
+	path := filepath.Join(home, "interlock.db")
+	_, statErr := os.Stat(path)
+	sealer, err := logSigner(home, statErr == nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := publish(home, sealer.Public()); err != nil {
+		return nil, nil, err
+	}
+	store, err := sqlite.Open(ctx, path, sqlite.Options{Sealer: sealer})
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, sealer, nil
+}
+
+// NewEvaluator builds everything that decides from the default rules and the user's, without opening a store.
+func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
+	defaults := rules.Defaults()
+	know, err := impact.ParseKnowledge(defaults)
+	if err != nil {
+		return nil, fmt.Errorf("reading command knowledge: %w", err)
+	}
+	user, err := UserRules(c.Rules)
+	if err != nil {
+		return nil, err
+	}
+	set, err := ruleset.Load(defaults, user)
+	if err != nil {
+		return nil, err
+	}
+	if !set.HasProfile(c.Profile) {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "--profile", "%.40q is not a profile; name one of %s", c.Profile, strings.Join(set.Profiles(), ", "))
+	}
+	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile, Attended: !c.Unattended}, nil
+}
+
+// UserRules reads the YAML files of a rules directory, by path relative to it, as JSON documents. An empty dir is none.
+func UserRules(dir string) (map[string][]byte, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	documents := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory can't be read: %s", cause(err))
+		}
+		if entry.IsDir() || filepath.Ext(path) != ".yaml" && filepath.Ext(path) != ".yml" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return interlock.Errorf(interlock.CodeInvalid, "--rules", "%s can't be read: %s", entry.Name(), cause(err))
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			name = entry.Name()
+		}
+		document, err := strictyaml.ToJSON(name, text)
+		if err != nil {
+			return err
+		}
+		documents[filepath.ToSlash(name)] = document
+		return nil
+	})
+	return documents, err
+}

@@ -1,0 +1,131 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// The log's key pair in the home directory. The public half is all that verification needs.
+const (
+	privateKeyFile = "log.key"
+	publicKeyFile  = "log.pub"
+)
+
+// PublicKeyPath is where a home keeps the key that checks its log.
+func PublicKeyPath(home string) string { return filepath.Join(home, publicKeyFile) }
+
+// prepareHome creates the home directory for its owner alone, or refuses one that others may write.
+func prepareHome(home string) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "--home", "the home directory can't be created: %s; name another with --home", cause(err))
+	}
+	info, err := os.Stat(home)
+	if err != nil || !info.IsDir() {
+		return interlock.Errorf(interlock.CodeUnavailable, "--home", "the home is not a directory that can be read; name another with --home")
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+		return interlock.Errorf(interlock.CodeUnavailable, "--home", "the home directory may be written by others (mode %04o); run: chmod 700 on it", info.Mode().Perm())
+	}
+	return nil
+}
+
+// logSigner reads the log's key, or makes it on the first run. A store without its key is refused: a new key would start a
+// log that nobody can connect to the old one.
+func logSigner(home string, storeExists bool) (*auditlog.Sealer, error) {
+	path := filepath.Join(home, privateKeyFile)
+	private, err := readKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if storeExists {
+			return nil, interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key is missing from the home directory although the store exists; restore log.key from a backup, or move interlock.db away to start a new log")
+		}
+		private, err = makeKey(home, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return auditlog.NewSealer(private)
+}
+
+func readKey(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", cause(err))
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key may be read by others (mode %04o); run: chmod 600 on log.key", info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", cause(err))
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// makeKey writes a new key pair. Several processes may start at once in a new home: the private key appears whole or not at
+// all, and the first one wins.
+func makeKey(home, path string) (string, error) {
+	private, _, err := auditlog.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	temporary, err := os.CreateTemp(home, ".log.key-*") // CreateTemp gives mode 0600
+	if err != nil {
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be created: %s", cause(err))
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.WriteString(private + "\n")
+	if err == nil {
+		err = temporary.Sync()
+	}
+	if closeErr := temporary.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be written: %s", cause(err))
+	}
+	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be written: %s", cause(err))
+	}
+	return readKey(path)
+}
+
+// publish writes the public key beside the private one, where it is missing or another.
+func publish(home string, key *auditlog.PublicKey) error {
+	path := PublicKeyPath(home)
+	if have, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(have)) == key.String() {
+		return nil
+	}
+	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(temporary, []byte(key.String()+"\n"), 0o644); err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "log.pub", "the log's public key can't be written: %s", cause(err))
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "log.pub", "the log's public key can't be written: %s", cause(err))
+	}
+	return nil
+}
+
+// cause names a file error without the path it happened at.
+func cause(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err.Error()
+	}
+	return err.Error()
+}

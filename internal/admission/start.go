@@ -1,0 +1,59 @@
+package admission
+
+import (
+	"context"
+	"errors"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// errUnchanged ends a commit that has nothing to say.
+var errUnchanged = errors.New("admission: nothing changed")
+
+// Start records, once per change, which ruleset, mode and profile are in force from here on. Nothing is decided before
+// that is durable.
+func (a *Admission) Start(ctx context.Context) error {
+	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		change := interlock.Change{Version: standing.Version, Settings: map[string]string{}}
+		ruleset := map[string]string{"ruleset": string(a.config.Rules.Digest())}
+		mode := map[string]string{"mode": a.config.Mode.String(), "profile": a.config.Profile}
+		if err := a.setting(&change, interlock.EventRuleset, standing.Settings, ruleset); err != nil {
+			return change, err
+		}
+		if err := a.setting(&change, interlock.EventMode, standing.Settings, mode); err != nil {
+			return change, err
+		}
+		if len(change.Events) == 0 {
+			return change, errUnchanged
+		}
+		return change, nil
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
+}
+
+// setting adds to a change what differs between the settings recorded and the ones in force.
+func (a *Admission) setting(change *interlock.Change, kind interlock.EventType, have, want map[string]string) error {
+	before, differs := map[string]string{}, false
+	for name, value := range want { // order-independent: fills maps and a flag
+		before[name] = have[name]
+		change.Settings[name] = value
+		differs = differs || have[name] != value
+	}
+	if !differs {
+		return nil
+	}
+	payload, err := auditlog.SettingsRecord{Before: before, After: want}.Payload()
+	if err != nil {
+		return err
+	}
+	draft, err := a.draft(kind, interlock.Requester{Agent: "interlock"}, "system", payload)
+	if err != nil {
+		return err
+	}
+	change.Events = append(change.Events, draft)
+	return nil
+}
