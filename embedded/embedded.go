@@ -27,7 +27,6 @@ import (
 	"interlock/internal/impact"
 	"interlock/internal/ruleset"
 	"interlock/internal/store/sqlite"
-	"interlock/internal/strictyaml"
 	"interlock/rules"
 )
 
@@ -139,13 +138,13 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !set.HasProfile(c.Profile) {
+	if _, known := set.Profile(c.Profile); !known {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "--profile", "%.40q is not a profile; name one of %s", c.Profile, strings.Join(set.Profiles(), ", "))
 	}
 	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile, Attended: !c.Unattended}, nil
 }
 
-// UserRules reads the YAML files of a rules directory, by path relative to it, as JSON documents. An empty dir is none.
+// UserRules reads the YAML files of a rules directory, by path relative to it. An empty dir is none.
 func UserRules(dir string) (map[string][]byte, error) {
 	if dir == "" {
 		return nil, nil
@@ -166,11 +165,7 @@ func UserRules(dir string) (map[string][]byte, error) {
 		if err != nil {
 			name = entry.Name()
 		}
-		document, err := strictyaml.ToJSON(name, text)
-		if err != nil {
-			return err
-		}
-		documents[filepath.ToSlash(name)] = document
+		documents[filepath.ToSlash(name)] = text
 		return nil
 	})
 	return documents, err

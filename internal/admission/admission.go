@@ -26,6 +26,7 @@ type Evaluator struct {
 
 // Evaluate decides one proposal at a given time from a given standing. It is a function of its arguments.
 func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, now time.Time) interlock.Decision {
+	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
 	snapshot := interlock.Snapshot{
 		Version:  standing.Version,
 		Mode:     e.Mode,
