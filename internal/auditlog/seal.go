@@ -29,7 +29,8 @@ func NewSealer(private string) (*Sealer, error) {
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "this is not a log's private key")
 	}
-	raw, err := base64.StdEncoding.DecodeString(private[strings.LastIndexByte(private, '+')+1:])
+	fields := strings.SplitN(private, "+", 5) // "PRIVATE", "KEY", name, hash, key; only the key may hold a plus sign
+	raw, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
 	if err != nil || len(raw) != 1+ed25519.SeedSize || raw[0] != algorithmEd25519 {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "the private key is not an Ed25519 key")
 	}

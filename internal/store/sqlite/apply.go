@@ -1,0 +1,379 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"interlock"
+)
+
+// A job is where a run stands in its sequence.
+type job struct {
+	seed string
+	next int64
+}
+
+// A stamp is the versions that stand in the head row.
+type stamp struct{ version, revision int64 }
+
+// readHead reads the head row.
+func readHead(ctx context.Context, c *conn) (interlock.Head, stamp, error) {
+	var head interlock.Head
+	var now stamp
+	found, err := c.row(ctx, "SELECT size, last, edge, checkpoint, version, revision FROM head WHERE one = 1", nil,
+		&head.Size, &head.Last, &head.Edge, &head.Checkpoint, &now.version, &now.revision)
+	if err == nil && !found {
+		err = interlock.Errorf(interlock.CodeUnavailable, "store",
+			"the store has lost the head of its log; stop Interlock, keep the file as evidence and restore a backup")
+	}
+	return head, now, err
+}
+
+// A batch is the state of a transaction under way.
+type batch struct {
+	store     *Store
+	drafts    []interlock.Draft
+	sequences []int64
+	touched   map[string]job // runs whose next number moved
+	accepted  []*commit
+	before    stamp
+	after     stamp
+}
+
+// fill does the work of a transaction between BEGIN and COMMIT. written is false if no commit was valid.
+func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err error) {
+	head, now, err := readHead(ctx, s.writer)
+	if err != nil {
+		return false, err
+	}
+	if head.Size != s.seen {
+		s.jobs = map[string]job{} // another process has written in between
+	}
+	b := &batch{store: s, touched: map[string]job{}, before: now, after: now}
+	for _, c := range commits {
+		if err := b.take(ctx, c); err != nil {
+			return false, err
+		}
+	}
+	if len(b.accepted) == 0 {
+		return false, nil
+	}
+	entries, next, err := s.options.Sealer.Seal(head, b.drafts, b.sequences)
+	if err != nil {
+		return false, fmt.Errorf("seal: %w", err)
+	}
+	if err := b.save(ctx, entries, next); err != nil {
+		return false, err
+	}
+	for _, c := range b.accepted {
+		c.receipt = receipt(c, entries, next)
+	}
+	s.seen = next.Size
+	return true, nil
+}
+
+// receipt names a commit's events.
+func receipt(c *commit, entries []interlock.Entry, head interlock.Head) interlock.Receipt {
+	mine := entries[c.first : c.first+len(c.change.Events)]
+	ids := make([]string, len(mine))
+	for i := range mine {
+		ids[i] = mine[i].ID
+	}
+	return interlock.Receipt{First: mine[0].Index, Events: ids, Checkpoint: head.Checkpoint}
+}
+
+// take validates one commit against everything before it, applies its state changes and queues its events. A refusal is
+// the commit's own and is made before anything of it is applied; an error returned ends the transaction.
+func (b *batch) take(ctx context.Context, c *commit) error {
+	refusal, err := b.check(ctx, &c.change)
+	if err != nil {
+		return err
+	}
+	if refusal != nil {
+		c.err = refusal
+		return nil
+	}
+	if err := b.applyRequests(ctx, &c.change); err != nil {
+		return err
+	}
+	if err := b.applyStanding(ctx, &c.change); err != nil {
+		return err
+	}
+	c.first = len(b.drafts)
+	for _, d := range c.change.Events {
+		j, err := b.job(ctx, d)
+		if err != nil {
+			return err
+		}
+		d.Seed = j.seed
+		b.drafts = append(b.drafts, d)
+		b.sequences = append(b.sequences, j.next)
+		b.touched[d.Run] = job{seed: j.seed, next: j.next + 1}
+	}
+	b.accepted = append(b.accepted, c)
+	return nil
+}
+
+// job finds where a draft's run stands.
+func (b *batch) job(ctx context.Context, d interlock.Draft) (job, error) {
+	if j, ok := b.touched[d.Run]; ok {
+		return j, nil
+	}
+	if j, ok := b.store.jobs[d.Run]; ok {
+		return j, nil
+	}
+	var j job
+	found, err := b.store.writer.row(ctx, "SELECT seed, next FROM jobs WHERE run = ?", []any{d.Run}, &j.seed, &j.next)
+	if err != nil {
+		return job{}, err
+	}
+	if !found {
+		j = job{seed: d.Seed, next: 1}
+	}
+	return j, nil
+}
+
+// check says why a change can't be applied now.
+func (b *batch) check(ctx context.Context, change *interlock.Change) (refusal, err error) {
+	if change.Version != 0 && change.Version != b.after.version {
+		return fmt.Errorf("store: computed from version %d, now %d: %w",
+			change.Version, b.after.version, interlock.ErrConflict), nil
+	}
+	at := b.store.at(change)
+	checks := []struct {
+		id   string
+		want string
+		rule func(r interlock.ApprovalRequest) string
+	}{
+		{change.Spend, "spend", func(r interlock.ApprovalRequest) string {
+			switch {
+			case r.Status != interlock.RequestApproved:
+				return "it is " + string(r.Status)
+			case !at.Before(r.Expires):
+				return "it has expired"
+			}
+			return ""
+		}},
+		{resolved(change), "answer", func(r interlock.ApprovalRequest) string {
+			switch {
+			case r.Status != interlock.RequestPending:
+				return "it is " + string(r.Status)
+			case !at.Before(r.Expires):
+				return "it has expired"
+			}
+			return ""
+		}},
+		{change.Expire, "expire", func(r interlock.ApprovalRequest) string {
+			if r.Status != interlock.RequestPending && r.Status != interlock.RequestApproved {
+				return "it is " + string(r.Status)
+			}
+			return ""
+		}},
+	}
+	for _, rule := range checks {
+		if rule.id == "" {
+			continue
+		}
+		r, found, err := readRequest(ctx, b.store.writer, rule.id)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return interlock.Errorf(interlock.CodeNotFound, "request", "there is no request %.80q", rule.id), nil
+		}
+		if why := rule.rule(r); why != "" {
+			return fmt.Errorf("store: can't %s the request: %s: %w", rule.want, why, interlock.ErrConflict), nil
+		}
+	}
+	if why := ambiguous(change); why != "" {
+		return interlock.Errorf(interlock.CodeInvalid, "change", "%s", why), nil
+	}
+	return b.checkOpen(ctx, change)
+}
+
+// checkOpen refuses to create a request that exists or was never pending.
+func (b *batch) checkOpen(ctx context.Context, change *interlock.Change) (refusal, err error) {
+	if change.Open == nil {
+		return nil, nil
+	}
+	if change.Open.ID == "" || change.Open.Status != interlock.RequestPending || change.Open.Approval != nil {
+		return interlock.Errorf(interlock.CodeInvalid, "request", "a new request has an id and is pending"), nil
+	}
+	_, found, err := readRequest(ctx, b.store.writer, change.Open.ID)
+	if err == nil && found {
+		return fmt.Errorf("store: the request exists already: %w", interlock.ErrConflict), nil
+	}
+	return nil, err
+}
+
+// ambiguous refuses a change that does two things to one request.
+func ambiguous(change *interlock.Change) string {
+	ids := map[string]bool{}
+	for _, id := range []string{change.Spend, resolved(change), change.Expire} {
+		if id != "" && ids[id] {
+			return "the change does two things to one request"
+		}
+		ids[id] = true
+	}
+	if change.Open != nil && ids[change.Open.ID] {
+		return "the change does two things to one request"
+	}
+	if change.Resolve != nil && change.Resolve.Verdict != interlock.Allow && change.Resolve.Verdict != interlock.Deny {
+		return "an approval says allow or deny"
+	}
+	return ""
+}
+
+func resolved(change *interlock.Change) string {
+	if change.Resolve == nil {
+		return ""
+	}
+	return change.Resolve.Request
+}
+
+// at is the time of a change: that of its first event, so that callers and tests have one clock.
+func (s *Store) at(change *interlock.Change) time.Time {
+	if at := change.Events[0].Recorded; !at.IsZero() {
+		return at
+	}
+	return s.options.Now()
+}
+
+// applyRequests changes approval requests. Opening, spending and expiring move the revision alone: a pending request
+// approves nothing, and what is spent or expired is checked where it is used. An answer moves the version, so that every
+// decision computed without it is computed again.
+func (b *batch) applyRequests(ctx context.Context, change *interlock.Change) error {
+	w := b.store.writer
+	if r := change.Open; r != nil {
+		body, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("encode a request: %w", err)
+		}
+		b.after.revision++
+		if _, err := w.exec(ctx, "INSERT INTO requests (id, status, created, expires, body) VALUES (?, ?, ?, ?, ?)",
+			r.ID, string(r.Status), r.Created.UnixNano(), r.Expires.UnixNano(), body); err != nil {
+			return err
+		}
+	}
+	for _, step := range []struct {
+		id     string
+		status interlock.RequestStatus
+	}{{change.Spend, interlock.RequestSpent}, {change.Expire, interlock.RequestExpired}} {
+		if step.id == "" {
+			continue
+		}
+		b.after.revision++
+		if err := b.one(w.exec(ctx, "UPDATE requests SET status = ? WHERE id = ? AND status IN ('pending', 'approved')",
+			string(step.status), step.id)); err != nil {
+			return err
+		}
+	}
+	if change.Resolve == nil {
+		return nil
+	}
+	return b.resolve(ctx, *change.Resolve)
+}
+
+// resolve answers a pending request.
+func (b *batch) resolve(ctx context.Context, approval interlock.Approval) error {
+	w := b.store.writer
+	r, _, err := readRequest(ctx, w, approval.Request)
+	if err != nil {
+		return err
+	}
+	r.Approval, r.Status = &approval, interlock.RequestDenied
+	if approval.Verdict == interlock.Allow {
+		r.Status = interlock.RequestApproved
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode a request: %w", err)
+	}
+	b.after.revision++
+	b.after.version++
+	return b.one(w.exec(ctx, "UPDATE requests SET status = ?, body = ? WHERE id = ? AND status = 'pending'",
+		string(r.Status), body, r.ID))
+}
+
+// one holds an UPDATE to having changed exactly one row. The checks before make this certain; if it is not so, the
+// transaction must not happen.
+func (b *batch) one(changed int64, err error) error {
+	if err == nil && changed != 1 {
+		return errors.New("a request changed under its own transaction")
+	}
+	return err
+}
+
+// applyStanding records agents, operators and settings.
+func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) error {
+	w := b.store.writer
+	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 {
+		return nil
+	}
+	b.after.version++
+	b.after.revision++
+	if a := change.Agent; a != nil {
+		body, err := json.Marshal(a)
+		if err != nil {
+			return fmt.Errorf("encode an agent: %w", err)
+		}
+		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO agents (id, body) VALUES (?, ?)", a.ID, body); err != nil {
+			return err
+		}
+	}
+	if o := change.Operator; o != nil {
+		body, err := json.Marshal(o)
+		if err != nil {
+			return fmt.Errorf("encode an operator: %w", err)
+		}
+		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO operators (name, body) VALUES (?, ?)", o.Name, body); err != nil {
+			return err
+		}
+	}
+	for name, value := range change.Settings { // any order: the rows don't depend on each other
+		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save writes the sealed entries, what depends on their ids, and the new head.
+func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interlock.Head) error {
+	w := b.store.writer
+	for i := range entries {
+		e := &entries[i]
+		b.store.written += int64(len(e.Body) + len(e.Hashes) + 256)
+		var checkpoint any
+		if e.Checkpoint != nil {
+			checkpoint = e.Checkpoint
+		}
+		if _, err := w.exec(ctx, "INSERT INTO entries (idx, id, type, body, hashes, checkpoint) VALUES (?, ?, ?, ?, ?, ?)",
+			e.Index, e.ID, string(e.Type), e.Body, e.Hashes, checkpoint); err != nil {
+			return err
+		}
+	}
+	for _, c := range b.accepted {
+		if c.change.Call == nil {
+			continue
+		}
+		if err := b.saveCall(ctx, *c.change.Call, entries[c.first].ID); err != nil {
+			return err
+		}
+	}
+	for run, j := range b.touched { // any order: the rows don't depend on each other
+		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO jobs (run, seed, next) VALUES (?, ?, ?)", run, j.seed, j.next); err != nil {
+			return err
+		}
+		if len(b.store.jobs) >= maxJobs {
+			b.store.jobs = map[string]job{}
+		}
+		b.store.jobs[run] = j
+	}
+	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ? WHERE one = 1",
+		next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision)
+	return b.one(changed, err)
+}

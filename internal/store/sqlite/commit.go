@@ -1,0 +1,193 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	codes "modernc.org/sqlite/lib"
+
+	"interlock"
+)
+
+const (
+	maxBatch   = 1024      // commits in one transaction
+	maxReaders = 4         // idle reading connections
+	maxJobs    = 4096      // runs remembered between transactions
+	leaveWAL   = 512 << 10 // bytes of write-ahead log a brief process leaves behind
+)
+
+// A commit is one caller's change on its way through the writer.
+type commit struct {
+	change  interlock.Change
+	state   atomic.Int32 // waiting, then taken by the writer or left by the caller
+	answer  chan struct{}
+	receipt interlock.Receipt
+	err     error
+
+	first int // position of its first event in the batch
+}
+
+const (
+	waiting int32 = iota
+	taken
+	left
+)
+
+// Commit makes one change durable: all of it or nothing. It returns after the sync. [interlock.ErrConflict] is wrapped in
+// the error if the change was computed from a standing that has moved or spends what is no longer there; then, and only
+// then, it is known that nothing was written and that trying again from a new Standing makes sense.
+func (s *Store) Commit(ctx context.Context, change interlock.Change) (interlock.Receipt, error) {
+	if s.options.ReadOnly {
+		return interlock.Receipt{}, errors.New("sqlite: the store is open for reading only")
+	}
+	if len(change.Events) == 0 {
+		return interlock.Receipt{}, errors.New("sqlite: a change without an event")
+	}
+	for i := range change.Events {
+		if change.Events[i].Seed == "" {
+			return interlock.Receipt{}, errors.New("sqlite: an event without a job seed")
+		}
+		if err := s.options.Sealer.Check(change.Events[i]); err != nil {
+			return interlock.Receipt{}, err
+		}
+	}
+	c := &commit{change: change, answer: make(chan struct{})}
+	if err := s.enqueue(ctx, c); err != nil {
+		return interlock.Receipt{}, err
+	}
+	select {
+	case <-c.answer:
+		return c.receipt, c.err
+	case <-ctx.Done():
+		if c.state.CompareAndSwap(waiting, left) {
+			return interlock.Receipt{}, fmt.Errorf("store: not recorded: %w", ctx.Err())
+		}
+		return interlock.Receipt{}, fmt.Errorf("store: not known to be recorded: %w", ctx.Err())
+	}
+}
+
+func (s *Store) enqueue(ctx context.Context, c *commit) error {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if err := s.failed(); err != nil {
+		return err
+	}
+	if s.closed {
+		return errors.New("store: closed")
+	}
+	select {
+	case s.queue <- c:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("store: not recorded: %w", ctx.Err())
+	}
+}
+
+// write is the writer goroutine.
+func (s *Store) write() {
+	defer close(s.done)
+	batch := make([]*commit, 0, maxBatch)
+	for first := range s.queue {
+		batch = append(batch[:0], first)
+		for more := true; more && len(batch) < maxBatch; {
+			select {
+			case next, open := <-s.queue:
+				if more = open; open {
+					batch = append(batch, next)
+				}
+			default:
+				more = false
+			}
+		}
+		s.commitAll(batch)
+	}
+}
+
+// commitAll takes the waiting commits through one transaction and answers each.
+func (s *Store) commitAll(batch []*commit) {
+	kept := batch[:0]
+	for _, c := range batch {
+		if c.state.CompareAndSwap(waiting, taken) {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 {
+		return
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	err := s.failed()
+	if err == nil {
+		err = s.transaction(kept)
+	}
+	for _, c := range kept {
+		if c.err == nil && err != nil {
+			c.receipt, c.err = interlock.Receipt{}, err
+		}
+		close(c.answer)
+	}
+	if err == nil {
+		s.checkpointSoon()
+	}
+}
+
+// transaction writes the commits that are valid. Those that aren't get their own error; the error returned is everybody
+// else's.
+func (s *Store) transaction(batch []*commit) error {
+	ctx := context.Background() // a transaction serves many callers; none of them may cut it short
+	if _, err := s.writer.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return s.classify("begin to write", err)
+	}
+	written, err := s.fill(ctx, batch)
+	if err != nil || !written {
+		_, undo := s.writer.exec(ctx, "ROLLBACK")
+		if undo != nil && s.unfinished(ctx) {
+			return s.fail(explain("undo", undo))
+		}
+		s.forget()
+		return s.classify("write", err)
+	}
+	if _, err := s.writer.exec(ctx, "COMMIT"); err != nil {
+		s.forget()
+		if code(err) == codes.SQLITE_FULL {
+			// The pages did not fit, so there is no commit record, and SQLite has undone the transaction.
+			_, _ = s.writer.exec(ctx, "ROLLBACK")
+			return explain("write", err)
+		}
+		// Whether the commit is on the disk is not known. Nothing may be answered from this store any more.
+		return s.fail(explain("commit", err))
+	}
+	return nil
+}
+
+// unfinished reports whether a transaction is still open after a failed ROLLBACK; SQLite undoes some transactions by itself,
+// and then there is nothing to undo.
+func (s *Store) unfinished(ctx context.Context) bool {
+	_, err := s.writer.sql.ExecContext(ctx, "BEGIN IMMEDIATE")
+	if err != nil {
+		return true
+	}
+	_, err = s.writer.sql.ExecContext(ctx, "ROLLBACK")
+	return err != nil
+}
+
+// classify explains an error and stops the store if going on would be wrong.
+func (s *Store) classify(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch code(err) {
+	case codes.SQLITE_IOERR, codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return s.fail(explain(doing, err))
+	default:
+		return explain(doing, err)
+	}
+}
+
+// forget drops what was remembered of a transaction that did not happen.
+func (s *Store) forget() {
+	s.seen = -1
+	s.jobs = map[string]job{}
+}

@@ -1,0 +1,8 @@
+// Package sqlite keeps Interlock's durable truth in one SQLite file: the log, the standing and the calls under way.
+//
+// One goroutine per process writes. It puts all commits that wait into one transaction, seals their events with one
+// signature, and answers after the transaction's sync; many processes may share one file. What it never does: answer
+// before the sync, retry after an error whose effect is unknown, or leave a state change without its event.
+//
+// Start with Open in open.go; a commit's way is commit.go, then apply.go. The tables are schema.sql.
+package sqlite

@@ -1,0 +1,295 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"interlock"
+)
+
+// schema is version 1 of the tables.
+//
+//go:embed schema.sql
+var schema string
+
+// schemaVersion is the newest version this program knows.
+const schemaVersion = 1
+
+// A Sealer turns drafts into entries and signs the head that covers them.
+type Sealer interface {
+	// Check says whether a draft can be sealed at all.
+	Check(d interlock.Draft) error
+	// CheckHead verifies that a head was signed by this sealer's key.
+	CheckHead(head interlock.Head) error
+	// Seal places drafts after head; draft i is number sequences[i] of the run whose seed is its Seed.
+	Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64) ([]interlock.Entry, interlock.Head, error)
+}
+
+// Options configure a store.
+type Options struct {
+	Sealer   Sealer        // required unless ReadOnly
+	ReadOnly bool          // for auditors: nothing is created, changed or checkpointed
+	Brief    bool          // the process makes a few commits and exits: no background work, and Close leaves cleaning up to others
+	Patience time.Duration // how long to wait for another process's lock; 0 is 10 s
+	Now      func() time.Time
+
+	wrap func(driver.Conn) driver.Conn // tests put faults between store and driver
+}
+
+// A Store is the durable truth in one SQLite file. It is safe for concurrent use, and several processes may have one on
+// the same file. After an error of unknown effect every later call fails: close it and open it again.
+type Store struct {
+	path    string
+	options Options
+	db      *sql.DB // readers
+	queue   chan *commit
+	done    chan struct{} // closed when the writer has ended
+
+	closing sync.RWMutex // held for reading while a commit is put into the queue
+	closed  bool
+
+	writing sync.Mutex // held by whoever uses writer, guards the fields below
+	writer  *conn
+	jobs    map[string]job // runs this process wrote last, valid while seen is the head
+	seen    int64          // size of the log after this process's newest commit
+	written int64          // bytes appended since the last checkpoint, estimated
+
+	failing sync.Mutex
+	failure error // sticky
+
+	readers chan *conn // idle reading connections
+
+	cache    sync.Mutex // guards the fields below
+	standing interlock.Standing
+	revision int64 // of standing; 0 is none yet
+
+	checkpoints chan struct{}
+	background  sync.WaitGroup
+}
+
+// Open opens the store in the file at path, creating it if it doesn't exist. The directory must exist. Open refuses a
+// file or directory that others may write, a log that the sealer's key has not signed, a newer schema and a damaged file,
+// each with a sentence that says how to recover.
+func Open(path string, options Options) (*Store, error) {
+	if options.Sealer == nil && !options.ReadOnly {
+		return nil, errors.New("sqlite: Options.Sealer is missing")
+	}
+	if options.Patience == 0 {
+		options.Patience = 10 * time.Second
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	s := &Store{
+		path: absolute, options: options, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
+		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), checkpoints: make(chan struct{}, 1),
+	}
+	if err := s.open(); err != nil {
+		s.release()
+		return nil, err
+	}
+	if options.ReadOnly {
+		close(s.done)
+		return s, nil
+	}
+	go s.write()
+	if !options.Brief {
+		s.background.Add(1)
+		go s.checkpointer()
+	}
+	return s, nil
+}
+
+func (s *Store) open() error {
+	if err := s.file(); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	name := sourceName(s.path, s.options.ReadOnly, false)
+	s.db = sql.OpenDB(connector{name: name, wrap: s.options.wrap})
+	s.db.SetMaxIdleConns(maxReaders)
+	if s.options.ReadOnly {
+		return s.inspect(ctx)
+	}
+	writers := sql.OpenDB(connector{name: sourceName(s.path, false, true), wrap: s.options.wrap})
+	writers.SetMaxOpenConns(1)
+	writer, err := take(ctx, writers, s.options.Patience)
+	if err != nil {
+		return explain("open the store", err)
+	}
+	s.writer = writer
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	head, _, err := readHead(ctx, writer)
+	if err != nil {
+		return explain("read the head", err)
+	}
+	if err := s.options.Sealer.CheckHead(head); err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "store",
+			"the log and the signing key beside it do not belong together (%s); put the key back that signed this log, "+
+				"or move the log away to begin a new one", err)
+	}
+	return nil
+}
+
+// file checks the store's place and creates the file with the right mode, which SQLite would not.
+func (s *Store) file() error {
+	if err := CheckPrivate(filepath.Dir(s.path)); err != nil && !s.options.ReadOnly {
+		return err
+	}
+	err := CheckPrivate(s.path)
+	if err == nil || s.options.ReadOnly {
+		return err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return CheckPrivate(s.path) // another process was first
+	}
+	if err != nil {
+		return explain("create the store", err)
+	}
+	return f.Close()
+}
+
+// migrate brings an older or empty database to the newest schema and refuses a newer one.
+func (s *Store) migrate(ctx context.Context) error {
+	version, err := s.version(ctx, s.writer)
+	if err != nil || version == schemaVersion {
+		return err
+	}
+	// Another process may do the same at this moment; whoever comes second finds the work done.
+	err = s.writer.wait(ctx, func() error {
+		_, err := s.writer.sql.ExecContext(ctx, "PRAGMA journal_mode=WAL")
+		return err
+	})
+	if err != nil {
+		return explain("turn on the write-ahead log", err)
+	}
+	if _, err := s.writer.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return explain("create the tables", err)
+	}
+	version, err = s.version(ctx, s.writer)
+	if err == nil && version == 0 {
+		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", schema, schemaVersion))
+	}
+	if err == nil {
+		_, err = s.writer.exec(ctx, "COMMIT")
+	}
+	if err != nil {
+		_, _ = s.writer.exec(ctx, "ROLLBACK") // the first error is the one to report
+		return explain("create the tables", err)
+	}
+	return nil
+}
+
+// version reads and judges user_version.
+func (s *Store) version(ctx context.Context, c *conn) (int64, error) {
+	var version int64
+	err := c.wait(ctx, func() error {
+		return c.sql.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	})
+	if err != nil {
+		return 0, explain("read the schema version", err)
+	}
+	if version > schemaVersion {
+		return 0, interlock.Errorf(interlock.CodeUnavailable, "store",
+			"the store was written by a newer Interlock (schema %d, this one knows %d); use that version", version, schemaVersion)
+	}
+	return version, nil
+}
+
+// inspect checks a store opened for reading.
+func (s *Store) inspect(ctx context.Context) error {
+	return s.read(ctx, "open the store", func(c *conn) error {
+		version, err := s.version(ctx, c)
+		if err == nil && version == 0 {
+			return interlock.Errorf(interlock.CodeUnavailable, "store", "the file is not an Interlock store")
+		}
+		return err
+	})
+}
+
+// Path returns the store's file.
+func (s *Store) Path() string { return s.path }
+
+// Close ends the store after everything queued has been answered. Commits that come later fail.
+func (s *Store) Close() error {
+	s.closing.Lock()
+	if s.closed {
+		s.closing.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.queue)
+	s.closing.Unlock()
+	<-s.done
+	close(s.checkpoints)
+	s.background.Wait()
+	if s.options.Brief && s.small() {
+		// The process is about to exit and the kernel closes its files. Closing the last connection would copy the
+		// write-ahead log into the file and sync twice, which the next commit's process would have to wait for.
+		return nil
+	}
+	return s.release()
+}
+
+// small reports whether the write-ahead log is short enough to be left for the next process, which reads it whole.
+func (s *Store) small() bool {
+	info, err := os.Stat(s.path + "-wal")
+	return err == nil && info.Size() < leaveWAL
+}
+
+// release closes the connections.
+func (s *Store) release() error {
+	var first error
+	keep := func(err error) {
+		if first == nil && err != nil {
+			first = err
+		}
+	}
+	for len(s.readers) > 0 {
+		keep((<-s.readers).close())
+	}
+	if s.db != nil {
+		keep(s.db.Close())
+	}
+	if s.writer != nil {
+		keep(s.writer.close())
+		keep(s.writer.pool.Close())
+	}
+	return explain("close the store", first)
+}
+
+// fail makes the store refuse from now on.
+func (s *Store) fail(err error) error {
+	s.failing.Lock()
+	defer s.failing.Unlock()
+	if s.failure == nil {
+		s.failure = fmt.Errorf("%w: %w", errFailed, err)
+	}
+	return s.failure
+}
+
+// failed returns the error after which the store refuses, or nil.
+func (s *Store) failed() error {
+	s.failing.Lock()
+	defer s.failing.Unlock()
+	return s.failure
+}

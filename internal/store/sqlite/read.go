@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"interlock"
+)
+
+// read runs a reading step on a connection nobody else uses. While nothing is being written it is the writer's own, so
+// that a process which does one thing and exits opens one connection.
+func (s *Store) read(ctx context.Context, doing string, step func(c *conn) error) error {
+	if err := s.failed(); err != nil {
+		return err
+	}
+	if s.writer != nil && s.writing.TryLock() {
+		defer s.writing.Unlock()
+		return explain(doing, step(s.writer))
+	}
+	c, err := s.reader(ctx)
+	if err != nil {
+		return explain(doing, err)
+	}
+	err = step(c)
+	select {
+	case s.readers <- c:
+	default:
+		_ = c.close() // more readers at once than are kept
+	}
+	return explain(doing, err)
+}
+
+// reader takes an idle reading connection or opens one.
+func (s *Store) reader(ctx context.Context) (*conn, error) {
+	select {
+	case c := <-s.readers:
+		return c, nil
+	default:
+		return take(ctx, s.db, s.options.Patience)
+	}
+}
+
+// readRequest reads one approval request.
+func readRequest(ctx context.Context, c *conn, id string) (interlock.ApprovalRequest, bool, error) {
+	var status string
+	var body []byte
+	found, err := c.row(ctx, "SELECT status, body FROM requests WHERE id = ?", []any{id}, &status, &body)
+	if err != nil || !found {
+		return interlock.ApprovalRequest{}, false, err
+	}
+	r, err := decodeRequest(status, body)
+	return r, err == nil, err
+}
+
+func decodeRequest(status string, body []byte) (interlock.ApprovalRequest, error) {
+	var r interlock.ApprovalRequest
+	if err := json.Unmarshal(body, &r); err != nil {
+		return interlock.ApprovalRequest{}, fmt.Errorf("decode a request: %w", err)
+	}
+	r.Status = interlock.RequestStatus(status)
+	return r, nil
+}
+
+// Standing returns who is known and what is pending or approved. It costs one row while nothing has changed. The maps are
+// shared: callers read them and change nothing.
+func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
+	var result interlock.Standing
+	err := s.read(ctx, "read the standing", func(c *conn) error {
+		var version, revision int64
+		found, err := c.row(ctx, "SELECT version, revision FROM head WHERE one = 1", nil, &version, &revision)
+		if err != nil || !found {
+			if err == nil {
+				_, _, err = readHead(ctx, c) // says what is wrong
+			}
+			return err
+		}
+		s.cache.Lock()
+		if s.revision == revision {
+			result = s.standing
+		}
+		s.cache.Unlock()
+		if result.Version != 0 {
+			return nil
+		}
+		result, revision, err = loadStanding(ctx, c)
+		if err != nil {
+			return err
+		}
+		s.cache.Lock()
+		if revision > s.revision {
+			s.standing, s.revision = result, revision
+		}
+		s.cache.Unlock()
+		return nil
+	})
+	if err != nil {
+		return interlock.Standing{}, err
+	}
+	return result, nil
+}
+
+// loadStanding reads the standing whole, in one snapshot of the database.
+func loadStanding(ctx context.Context, c *conn) (standing interlock.Standing, revision int64, err error) {
+	standing = interlock.Standing{
+		Agents:    map[string]interlock.AgentRecord{},
+		Operators: map[string]interlock.OperatorRecord{},
+		Requests:  map[string]interlock.ApprovalRequest{},
+	}
+	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+		return standing, 0, err
+	}
+	defer func() {
+		if _, end := c.exec(ctx, "COMMIT"); err == nil {
+			err = end
+		}
+	}()
+	if _, err := c.row(ctx, "SELECT version, revision FROM head WHERE one = 1", nil, &standing.Version, &revision); err != nil {
+		return standing, 0, err
+	}
+	err = bodies(ctx, c, "SELECT body FROM agents", func(a interlock.AgentRecord) { standing.Agents[a.ID] = a })
+	if err != nil {
+		return standing, 0, err
+	}
+	err = bodies(ctx, c, "SELECT body FROM operators", func(o interlock.OperatorRecord) { standing.Operators[o.Name] = o })
+	if err != nil {
+		return standing, 0, err
+	}
+	err = c.each(ctx, "SELECT status, body FROM requests WHERE status IN ('pending', 'approved')", nil,
+		func(scan func(...any) error) error {
+			var status string
+			var body []byte
+			if err := scan(&status, &body); err != nil {
+				return err
+			}
+			r, err := decodeRequest(status, body)
+			standing.Requests[r.ID] = r
+			return err
+		})
+	return standing, revision, err
+}
+
+// bodies decodes the JSON in every row of a query.
+func bodies[T any](ctx context.Context, c *conn, query string, take func(T)) error {
+	return c.each(ctx, query, nil, func(scan func(...any) error) error {
+		var body []byte
+		if err := scan(&body); err != nil {
+			return err
+		}
+		var value T
+		if err := json.Unmarshal(body, &value); err != nil {
+			return fmt.Errorf("decode a record: %w", err)
+		}
+		take(value)
+		return nil
+	})
+}
