@@ -75,11 +75,20 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 
 // OpenConfig opens an Interlock under complete settings.
 func OpenConfig(ctx context.Context, c config.Config) (*Backend, error) {
+	return open(ctx, c, sqlite.Options{})
+}
+
+// OpenBrief is OpenConfig for a process that makes a few decisions and exits, such as a hook.
+func OpenBrief(ctx context.Context, c config.Config) (*Backend, error) {
+	return open(ctx, c, sqlite.Options{Brief: true})
+}
+
+func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backend, error) {
 	evaluator, err := NewEvaluator(c)
 	if err != nil {
 		return nil, err
 	}
-	store, sealer, err := openStore(ctx, c.Home)
+	store, sealer, err := openStore(ctx, c.Home, options)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +112,7 @@ func OpenConfig(ctx context.Context, c config.Config) (*Backend, error) {
 }
 
 // openStore prepares the home and opens the store with the key that signs its log.
-func openStore(ctx context.Context, home string) (*sqlite.Store, *auditlog.Sealer, error) {
+func openStore(ctx context.Context, home string, options sqlite.Options) (*sqlite.Store, *auditlog.Sealer, error) {
 	if err := prepareHome(home); err != nil {
 		return nil, nil, err
 	}
@@ -116,7 +125,8 @@ func openStore(ctx context.Context, home string) (*sqlite.Store, *auditlog.Seale
 	if err := publish(home, sealer.Public()); err != nil {
 		return nil, nil, err
 	}
-	store, err := sqlite.Open(ctx, path, sqlite.Options{Sealer: sealer})
+	options.Sealer = sealer
+	store, err := sqlite.Open(ctx, path, options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -57,7 +57,7 @@ func (p *program) open() (*embedded.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embedded.OpenConfig(p.ctx, c)
+	return embedded.OpenBrief(p.ctx, c)
 }
 
 // version is the module version this binary was built from, as the Go toolchain recorded it.

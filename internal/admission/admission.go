@@ -148,3 +148,6 @@ func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role 
 		Payload: payload,
 	}, nil
 }
+
+// Rules returns the ruleset in force.
+func (a *Admission) Rules() *ruleset.Ruleset { return a.config.Rules }

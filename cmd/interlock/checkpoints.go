@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"interlock"
+)
+
+// A checkpointTarget is somewhere outside the store that keeps the newest signed head, so that a log cut later contradicts
+// it. Sending never holds up a decision; a target that fails is tried again with the next head and said in the log.
+type checkpointTarget struct {
+	name string // as configured; holds no secret, because user information in a URL is refused
+	send func(ctx context.Context, checkpoint []byte) error
+}
+
+// checkpointTargets reads --checkpoint-to values: file paths and HTTPS URLs. Plain HTTP is accepted for loopback only.
+func checkpointTargets(values []string) ([]checkpointTarget, error) {
+	var targets []checkpointTarget
+	for _, value := range values {
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme == "" || len(u.Scheme) == 1 { // one letter is a Windows drive
+			targets = append(targets, checkpointTarget{value, func(_ context.Context, c []byte) error { return replaceFile(value, c) }})
+			continue
+		}
+		switch {
+		case u.User != nil:
+			return nil, interlock.Errorf(interlock.CodeInvalid, "--checkpoint-to", "a URL must not carry user information")
+		case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
+			targets = append(targets, checkpointTarget{value, func(ctx context.Context, c []byte) error { return post(ctx, value, c) }})
+		default:
+			return nil, interlock.Errorf(interlock.CodeInvalid, "--checkpoint-to", "%.60q is neither a file nor an HTTPS URL", value)
+		}
+	}
+	return targets, nil
+}
+
+// forwardCheckpoints sends each new head to every target until ctx ends, and the last one on the way out.
+func forwardCheckpoints(ctx context.Context, head func(context.Context) (interlock.Head, error), targets []checkpointTarget, every time.Duration, logger *slog.Logger) {
+	sent := make([]int64, len(targets))
+	for n := range sent {
+		sent[n] = -1
+	}
+	forward := func(ctx context.Context) {
+		h, err := head(ctx)
+		if err != nil || len(h.Checkpoint) == 0 {
+			return
+		}
+		for n, t := range targets {
+			if sent[n] == h.Size {
+				continue
+			}
+			if err := t.send(ctx, h.Checkpoint); err != nil {
+				logger.Warn("a checkpoint target failed; the next checkpoint is tried again", "target", t.name, "error", err.Error())
+				continue
+			}
+			sent[n] = h.Size
+		}
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		forward(ctx)
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			forward(last)
+			cancel()
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// replaceFile puts content at path whole or not at all.
+func replaceFile(path string, content []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".checkpoint-*")
+	if err != nil {
+		return errors.New("the file's directory can't be written")
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(content)
+	if closeErr := temporary.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return errors.New("the file can't be written")
+	}
+	return nil
+}
+
+func post(ctx context.Context, target string, checkpoint []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(checkpoint))
+	if err != nil {
+		return errors.New("the URL can't be requested")
+	}
+	request.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		return errors.New("the server does not answer")
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 4096)) // so that the connection can be kept
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("the server answered with status %d", response.StatusCode)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

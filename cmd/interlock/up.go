@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/internal/httpapi"
+	"interlock/internal/identity"
+)
+
+type upCommand struct {
+	Listen       string   `help:"Loopback address of the HTTP API, or off. Default: 127.0.0.1:7433." placeholder:"ADDR"`
+	CheckpointTo []string `help:"File or HTTPS URL that gets every new signed checkpoint; may be given more than once." placeholder:"TARGET"`
+	Ready        string   `help:"Write the addresses to this file once requests are answered." type:"path" placeholder:"FILE"`
+}
+
+// Run serves until it is interrupted, then answers what is under way and stops.
+func (c *upCommand) Run(p *program) error {
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	if c.Listen != "" {
+		settings.Listen = c.Listen
+	}
+	targets, err := checkpointTargets(append(settings.CheckpointTo, c.CheckpointTo...))
+	if err != nil {
+		return err
+	}
+	tuneMemory()
+	backend, err := embedded.OpenConfig(p.ctx, settings)
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: identity.NewTokens(backend.Standing, now),
+		Logger: logger, Now: now, User: localUser(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
+		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()}})
+	if err != nil {
+		return err
+	}
+	listeners, err := listen(settings)
+	if err != nil {
+		return err
+	}
+	defer listeners.close()
+	c.announce(p, settings, backend, listeners)
+	go forwardCheckpoints(p.ctx, backend.Store.Head, targets, time.Second, logger)
+	err = server.Serve(p.ctx, listeners.tcp, listeners.socket)
+	if head, headErr := backend.Store.Head(context.WithoutCancel(p.ctx)); headErr == nil && len(head.Checkpoint) > 0 {
+		fmt.Fprintf(p.stdout, "stopped after %d entries; the last checkpoint:\n%s", head.Size, head.Checkpoint)
+	}
+	return err
+}
+
+// tuneMemory trades memory for time deliberately: a small live heap would otherwise be collected thousands of times a
+// second under load. An operator's own GOGC or GOMEMLIMIT wins.
+func tuneMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(512 << 20)
+	}
+}
+
+// announce tells the person who started it what listens where and how far the log is.
+func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", version(), settings.Profile, settings.Mode)
+	if l.tcp != nil {
+		fmt.Fprintf(&b, "  http    http://%s\n", l.tcp.Addr())
+	}
+	fmt.Fprintf(&b, "  socket  %s\n  home    %s\n", config.Socket(settings.Home), settings.Home)
+	if head, err := backend.Store.Head(p.ctx); err == nil && len(head.Checkpoint) > 0 {
+		fmt.Fprintf(&b, "  log     %d entries; keep this checkpoint to prove that none goes missing:\n%s", head.Size, indent(string(head.Checkpoint)))
+	}
+	fmt.Fprint(p.stdout, b.String())
+	if c.Ready != "" {
+		addresses := config.Socket(settings.Home) + "\n"
+		if l.tcp != nil {
+			addresses = "http://" + l.tcp.Addr().String() + "\n" + addresses
+		}
+		if err := replaceFile(c.Ready, []byte(addresses)); err != nil {
+			fmt.Fprintln(p.stderr, "interlock: --ready:", err)
+		}
+	}
+}
+
+func indent(text string) string {
+	return "          " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n          ") + "\n"
+}
+
+// listeners are the open doors: a TCP one, unless switched off, and the socket.
+type listeners struct{ tcp, socket net.Listener }
+
+func (l *listeners) close() {
+	for _, door := range []net.Listener{l.tcp, l.socket} {
+		if door != nil {
+			door.Close()
+		}
+	}
+}
+
+// listen opens the doors. The socket's directory belongs to its user alone, and a socket left behind by a process that is
+// gone is replaced; one that answers is somebody else's server.
+func listen(settings config.Config) (*listeners, error) {
+	l := &listeners{}
+	path := config.Socket(settings.Home)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--home", "the socket's directory can't be created")
+	}
+	if probe, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		probe.Close()
+		return nil, interlock.Errorf(interlock.CodeConflict, "--home", "another `interlock up` serves this home already")
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--home", "the old socket can't be removed")
+	}
+	var err error
+	if l.socket, err = net.Listen("unix", path); err != nil {
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--home", "the socket can't be opened: %v", errors.Unwrap(err))
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.close()
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--home", "the socket can't be kept to its user")
+	}
+	if settings.Listen == "off" {
+		return l, nil
+	}
+	host, _, err := net.SplitHostPort(settings.Listen)
+	if err != nil || !isLoopback(host) && !settings.AllowRemote {
+		l.close()
+		return nil, interlock.Errorf(interlock.CodeInvalid, "--listen", "%.60q is not a loopback address such as 127.0.0.1:7433; allow_remote in the settings permits others", settings.Listen)
+	}
+	if l.tcp, err = net.Listen("tcp", settings.Listen); err != nil {
+		l.close()
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--listen", "%s can't be listened on; is it in use? Name another with --listen", settings.Listen)
+	}
+	return l, nil
+}
