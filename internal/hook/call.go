@@ -1,0 +1,145 @@
+package hook
+
+import (
+	"interlock"
+)
+
+// The bounds of one payload.
+const (
+	MaxPayload = 8 << 20 // bytes read from the harness; post-tool payloads carry the tool's output and may be large
+	MaxAction  = 1 << 20 // bytes of what would be judged: command, arguments, file content
+	MaxReason  = 10_000  // bytes of a reason; Claude Code cuts strings there, the others show less
+)
+
+// Agents lists the harnesses that can be named, in the order documentation names them.
+func Agents() []string {
+	return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot", "windsurf", "cline"}
+}
+
+// A Phase says where in a tool call's life an event stands. The zero value is unknown and is treated as Before: whatever
+// can't be placed is refused.
+type Phase uint8
+
+// The phases.
+const (
+	Unknown    Phase = iota // the payload could not be read
+	Before                  // the tool is about to run and can be stopped
+	Permission              // the harness is about to ask its user about the tool
+	After                   // the tool has run
+	Other                   // prompts, sessions, notifications: nothing to judge
+)
+
+// A Call is one event of one harness. Its zero value refuses.
+type Call struct {
+	Agent     string // the harness the payload shows; mostly the one that was named
+	Event     string // as the harness spells it; empty if it can't be known
+	Phase     Phase
+	Proposals []interlock.Proposal // what is to be judged, in order; a patch to three files is three proposals
+	Outcomes  []interlock.Outcome  // for After: what became of each proposal
+	Silent    bool                 // the harness says that it shows no prompts in this session
+}
+
+// An Environment is what the process knows that the payload doesn't say.
+type Environment struct {
+	Event      string // the event this command was registered for; used where the payload names none or can't be read
+	Principal  string // the operating-system user who answers for the agent
+	Unattended bool   // nobody can answer a prompt: every Ask becomes a refusal that names the approval request
+	Prompts    bool   // the harness is known to show prompts; only Copilot needs it, whose flags can skip them unseen
+}
+
+// An Output is what the process must do: write both and exit with the status.
+type Output struct {
+	Stdout []byte
+	Stderr []byte
+	Exit   int
+}
+
+// A dialect is one harness's protocol.
+type dialect struct {
+	// place names the phase of an event, and whether it reports a failure.
+	place func(event string) (phase Phase, failed bool)
+	// parse fills the call from the payload. The call's Agent is set; on error what has been filled so far is used to
+	// refuse.
+	parse func(call *Call, payload object, env Environment) error
+	// asks reports whether an Ask can be put to a human through this event.
+	asks func(call Call, env Environment) bool
+	// answer writes a verdict. Ask is passed only where asks holds; text is never empty unless the verdict is Allow.
+	answer func(call Call, verdict interlock.Verdict, text string) Output
+	// refuse writes a refusal where the event is Before, Permission or Unknown; nil means answer with Deny.
+	refuse func(call Call, text string) Output
+}
+
+// dialectOf returns the dialect of a harness. The set is closed: Agents, and grok, which runs the others' registrations.
+func dialectOf(agent string) (dialect, bool) {
+	switch agent {
+	case "claude":
+		return claude(), true
+	case "codex":
+		return codex(), true
+	case "gemini":
+		return gemini(), true
+	case "qwen":
+		return qwen(), true
+	case "cursor":
+		return cursor(), true
+	case "copilot":
+		return copilot(), true
+	case "windsurf":
+		return windsurf(), true
+	case "cline":
+		return cline(), true
+	case "grok":
+		return grok(), true
+	default:
+		return dialect{}, false
+	}
+}
+
+// Parse reads one payload. On error the returned call still says in which dialect, and where known for which event, the
+// refusal must be written; the error is an [*interlock.Error] whose message may be shown.
+func Parse(agent string, stdin []byte, env Environment) (Call, error) {
+	call := Call{Agent: agent, Event: env.Event}
+	d, known := dialectOf(agent)
+	if !known {
+		return call, interlock.Errorf(interlock.CodeInvalid, "--agent", "%.40q is not a known harness; name one of %v", agent, Agents())
+	}
+	if env.Event != "" {
+		call.Phase, _ = d.place(env.Event)
+	}
+	payload, err := readPayload(stdin)
+	if err != nil {
+		return call, err
+	}
+	if seen := detect(agent, payload); seen != agent {
+		call = Call{Agent: seen}
+		d, _ = dialectOf(seen)
+		env.Event = "" // registered with another harness, so its name means nothing here
+	}
+	if err := d.parse(&call, payload, env); err != nil {
+		call.Proposals, call.Outcomes = nil, nil
+		return call, err
+	}
+	canAsk := d.asks(call, env) && !env.Unattended && !call.Silent
+	for i := range call.Proposals {
+		p := &call.Proposals[i]
+		p.Requester.Principal, p.Requester.Agent = env.Principal, call.Agent
+		p.Event, p.Door, p.CanAsk = call.Event, "hook", canAsk
+	}
+	return call, nil
+}
+
+// judge sets what a call is about, and for events after the fact how it ended.
+func (c *Call) judge(who interlock.Requester, actions []interlock.Action, outcome interlock.Outcome) error {
+	for _, action := range actions {
+		digest, err := checkAction(action)
+		if err != nil {
+			return err
+		}
+		c.Proposals = append(c.Proposals, interlock.Proposal{Action: action, Requester: who})
+		if c.Phase == After {
+			outcome.Action = digest
+			c.Outcomes = append(c.Outcomes, outcome)
+		}
+	}
+	return nil
+}

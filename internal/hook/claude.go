@@ -1,0 +1,160 @@
+package hook
+
+import (
+	"interlock"
+)
+
+// claude is Claude Code: JSON on standard output with exit 0. For refusals without a decision exit 2 stands beside it,
+// which blocks even where the JSON should not be understood; PermissionRequest doesn't honour exit 2, so there the JSON
+// stands alone.
+func claude() dialect {
+	return dialect{
+		place:  placeClaude,
+		parse:  parseClaudeShaped(placeClaude),
+		asks:   claudeAsks,
+		answer: claudeAnswer,
+		refuse: func(call Call, text string) Output {
+			out := claudeAnswer(call, interlock.Deny, text)
+			if call.Phase != Permission {
+				out.Stderr, out.Exit = []byte(text+"\n"), 2
+			}
+			return out
+		},
+	}
+}
+
+func placeClaude(event string) (Phase, bool) {
+	switch event {
+	case "PreToolUse":
+		return Before, false
+	case "PermissionRequest":
+		return Permission, false
+	case "PostToolUse":
+		return After, false
+	case "PostToolUseFailure":
+		return After, true
+	case "":
+		return Unknown, false
+	default:
+		return Other, false
+	}
+}
+
+// claudeAsks reports that both events before the tool can put a question to the user.
+func claudeAsks(call Call, _ Environment) bool {
+	return call.Phase == Before || call.Phase == Permission
+}
+
+// parseClaudeShaped reads the payload that Claude Code has and others imitate.
+func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Environment) error {
+	return func(call *Call, payload object, env Environment) error {
+		var event, run, id, alternative, dir, tool, mode, failure string
+		if err := payload.texts(map[string]*string{"hook_event_name": &event, "session_id": &run, "tool_use_id": &id,
+			"tool_call_id": &alternative, "cwd": &dir, "tool_name": &tool, "permission_mode": &mode}); err != nil {
+			return err
+		}
+		if err := payload.only("tool_input", "tool_response", "tool_result", "error"); err != nil {
+			return err
+		}
+		if event == "" {
+			event = env.Event
+		}
+		var failed bool
+		call.Event = event
+		if call.Phase, failed = place(event); call.Phase == Unknown {
+			return interlock.Errorf(interlock.CodeInvalid, "/hook_event_name", "is missing")
+		}
+		if call.Phase == Other {
+			return nil
+		}
+		if id == "" {
+			id = alternative
+		}
+		call.Silent = mode == "dontAsk" // there a question becomes a refusal that names no request
+		input, err := payload.arguments("tool_input")
+		if err != nil {
+			return err
+		}
+		u := use{tool: tool, input: input, dir: dir}
+		if context, err := payload.sub("mcp_context"); err == nil && context != nil {
+			u = u.named(context)
+		}
+		actions, err := u.actions()
+		if err != nil {
+			return err
+		}
+		outcome := interlock.Outcome{Status: interlock.OutcomeSuccess, Duration: payload.milliseconds("duration_ms")}
+		if outcome.Duration == 0 {
+			outcome.Duration = payload.milliseconds("duration")
+		}
+		for _, name := range []string{"tool_response", "tool_result"} {
+			if payload.has(name) {
+				outcome.Status = outcomeOf(payload[name])
+			}
+		}
+		if failed {
+			outcome.Status = interlock.OutcomeFailure
+			if failure, err = payload.text("error"); err != nil {
+				failure = ""
+			}
+			outcome.Detail = cut(printable(failure), maxDetail)
+		}
+		return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
+	}
+}
+
+// maxDetail bounds what an outcome repeats of a tool's error.
+const maxDetail = 1000
+
+// named puts the server and tool that the harness names apart in place of the joined name it shows the model.
+func (u use) named(context object) use {
+	server, _ := context.text("server_name")
+	tool, _ := context.text("tool_name")
+	if server != "" && tool != "" {
+		u.mcp, u.tool = server, tool
+	}
+	return u
+}
+
+type claudeOutput struct {
+	Continue      *bool           `json:"continue,omitempty"`
+	StopReason    string          `json:"stopReason,omitempty"`
+	SystemMessage string          `json:"systemMessage,omitempty"`
+	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+type claudeSpecific struct {
+	Event    string          `json:"hookEventName"`
+	Verdict  string          `json:"permissionDecision,omitempty"`
+	Reason   string          `json:"permissionDecisionReason,omitempty"`
+	Decision *claudeDecision `json:"decision,omitempty"`
+}
+
+type claudeDecision struct {
+	Behavior  string `json:"behavior"`
+	Message   string `json:"message,omitempty"`
+	Interrupt bool   `json:"interrupt,omitempty"`
+}
+
+func claudeAnswer(call Call, verdict interlock.Verdict, text string) Output {
+	if verdict == interlock.Allow {
+		return Output{}
+	}
+	var out claudeOutput
+	halt := verdict == interlock.Halt
+	if halt {
+		out.Continue, out.StopReason = new(bool), text
+	}
+	switch {
+	case call.Phase == Permission && verdict == interlock.Ask:
+		// The harness is asking already. Its user is told why the answer matters.
+		return Output{Stdout: line(claudeOutput{SystemMessage: text})}
+	case call.Phase == Permission:
+		out.Specific = &claudeSpecific{Event: "PermissionRequest", Decision: &claudeDecision{Behavior: "deny", Message: text, Interrupt: halt}}
+	case verdict == interlock.Ask:
+		out.Specific = &claudeSpecific{Event: "PreToolUse", Verdict: "ask", Reason: text}
+	default:
+		out.Specific = &claudeSpecific{Event: "PreToolUse", Verdict: "deny", Reason: text}
+	}
+	return Output{Stdout: line(out)}
+}

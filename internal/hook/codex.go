@@ -1,0 +1,41 @@
+package hook
+
+import "interlock"
+
+// codex is Codex CLI. It reads answers strictly: one member too many, an "ask" or a bare "allow" makes the hook count as
+// failed, and then the tool runs. So an Allow is silence, everything else is exactly the deny it documents, with exit 0
+// because exit 2 does not block on every version and system.
+func codex() dialect {
+	return dialect{
+		place:  placeCodex,
+		parse:  parseClaudeShaped(placeCodex),
+		asks:   func(Call, Environment) bool { return false },
+		answer: codexAnswer,
+	}
+}
+
+func placeCodex(event string) (Phase, bool) {
+	switch event {
+	case "PreToolUse":
+		return Before, false
+	case "PermissionRequest":
+		return Permission, false
+	case "PostToolUse":
+		return After, false
+	case "":
+		return Unknown, false
+	default:
+		return Other, false
+	}
+}
+
+func codexAnswer(call Call, verdict interlock.Verdict, text string) Output {
+	if verdict == interlock.Allow {
+		return Output{}
+	}
+	specific := &claudeSpecific{Event: "PreToolUse", Verdict: "deny", Reason: text}
+	if call.Phase == Permission {
+		specific = &claudeSpecific{Event: "PermissionRequest", Decision: &claudeDecision{Behavior: "deny", Message: text}}
+	}
+	return Output{Stdout: line(claudeOutput{Specific: specific})}
+}

@@ -1,0 +1,131 @@
+package hook
+
+import (
+	"interlock"
+)
+
+// copilot is GitHub Copilot CLI. Events registered in camelCase bring camelCase members and no event name, events in
+// PascalCase bring Claude Code's. Answers are JSON with exit 0: older versions pass over a hook that exits with anything
+// else. An "ask" is passed over when the user has switched prompts off, so it is only said where prompts are known to be
+// on.
+func copilot() dialect {
+	return dialect{
+		place: placeCopilot,
+		parse: parseCopilot,
+		asks: func(call Call, env Environment) bool {
+			return call.Phase == Permission || call.Phase == Before && env.Prompts
+		},
+		answer: copilotAnswer,
+		refuse: func(call Call, text string) Output {
+			out := copilotOutput{Verdict: "deny", Reason: text}
+			if call.Phase != Before {
+				out.Behavior, out.Message = "deny", text // what a permission request reads
+			}
+			return Output{Stdout: line(out), Stderr: []byte(text + "\n")}
+		},
+	}
+}
+
+func placeCopilot(event string) (Phase, bool) {
+	switch event {
+	case "preToolUse", "PreToolUse":
+		return Before, false
+	case "permissionRequest", "PermissionRequest":
+		return Permission, false
+	case "postToolUse", "PostToolUse":
+		return After, false
+	case "postToolUseFailure", "PostToolUseFailure":
+		return After, true
+	case "":
+		return Unknown, false
+	default:
+		return Other, false
+	}
+}
+
+func parseCopilot(call *Call, payload object, env Environment) error {
+	if payload.has("hook_event_name") && (payload.has("tool_name") || !payload.has("toolName")) {
+		return parseClaudeShaped(placeCopilot)(call, payload, env)
+	}
+	var run, dir, tool string
+	if err := payload.texts(map[string]*string{"sessionId": &run, "cwd": &dir, "toolName": &tool}); err != nil {
+		return err
+	}
+	if err := payload.only("toolArgs", "toolResult", "error"); err != nil {
+		return err
+	}
+	call.Event = env.Event
+	if call.Event == "" {
+		call.Event = copilotEvent(payload)
+	}
+	var failed bool
+	if call.Phase, failed = placeCopilot(call.Event); call.Phase == Unknown {
+		return interlock.Errorf(interlock.CodeInvalid, "/toolName", "is missing")
+	}
+	if call.Phase == Other {
+		return nil
+	}
+	input, err := payload.arguments("toolArgs")
+	if err != nil {
+		return err
+	}
+	actions, err := use{tool: tool, input: input, dir: dir}.actions()
+	if err != nil {
+		return err
+	}
+	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess}
+	if payload.has("toolResult") {
+		outcome.Status = outcomeOf(payload["toolResult"])
+	}
+	if failed {
+		outcome.Status = interlock.OutcomeFailure
+		failure, err := payload.text("error")
+		if err != nil {
+			failure = ""
+		}
+		outcome.Detail = cut(printable(failure), maxDetail)
+	}
+	return call.judge(interlock.Requester{Run: run}, actions, outcome)
+}
+
+// copilotEvent tells the camelCase events apart by their members, for registrations that don't name theirs.
+func copilotEvent(payload object) string {
+	switch {
+	case !payload.has("toolName") && !payload.has("toolArgs"):
+		for _, session := range []string{"prompt", "source", "reason", "transcriptPath", "stopReason", "notification_type"} {
+			if payload.has(session) {
+				return session // any name of an event that carries no tool
+			}
+		}
+		return ""
+	case payload.has("toolResult"):
+		return "postToolUse"
+	case payload.has("error"):
+		return "postToolUseFailure"
+	default:
+		return "preToolUse"
+	}
+}
+
+type copilotOutput struct {
+	Verdict   string `json:"permissionDecision,omitempty"`
+	Reason    string `json:"permissionDecisionReason,omitempty"`
+	Behavior  string `json:"behavior,omitempty"`
+	Message   string `json:"message,omitempty"`
+	Interrupt bool   `json:"interrupt,omitempty"`
+}
+
+func copilotAnswer(call Call, verdict interlock.Verdict, text string) Output {
+	switch {
+	case verdict == interlock.Allow:
+		return Output{}
+	case call.Phase == Permission && verdict == interlock.Ask:
+		return Output{} // the harness is about to ask
+	case call.Phase == Permission:
+		return Output{Stdout: line(copilotOutput{Behavior: "deny", Message: text, Interrupt: verdict == interlock.Halt})}
+	case verdict == interlock.Ask:
+		return Output{Stdout: line(copilotOutput{Verdict: "ask", Reason: text})}
+	default:
+		return Output{Stdout: line(copilotOutput{Verdict: "deny", Reason: text})}
+	}
+}

@@ -1,0 +1,142 @@
+package hook
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// cursor is Cursor. One call can raise preToolUse and a second event of its own kind; both are read into the same action,
+// so that it is judged once. An Allow is the empty object and not silence: with failClosed, which is how Interlock
+// registers, empty output counts as invalid JSON and blocks.
+func cursor() dialect {
+	return dialect{
+		place: placeCursor,
+		parse: parseCursor,
+		asks: func(call Call, _ Environment) bool {
+			return call.Event == "beforeShellExecution" || call.Event == "beforeMCPExecution"
+		},
+		answer: cursorAnswer,
+		refuse: func(call Call, text string) Output {
+			out := cursorAnswer(call, interlock.Deny, text)
+			if call.Phase == Unknown {
+				out.Stderr, out.Exit = []byte(text+"\n"), 2 // which blocks on every event
+			}
+			return out
+		},
+	}
+}
+
+func placeCursor(event string) (Phase, bool) {
+	switch event {
+	case "preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead", "subagentStart":
+		return Before, false
+	case "postToolUse", "afterShellExecution", "afterMCPExecution", "afterFileEdit":
+		return After, false
+	case "postToolUseFailure":
+		return After, true
+	case "":
+		return Unknown, false
+	default:
+		return Other, false
+	}
+}
+
+func parseCursor(call *Call, payload object, env Environment) error {
+	var event, run, id, dir, failure string
+	if err := payload.texts(map[string]*string{"hook_event_name": &event, "conversation_id": &run, "tool_use_id": &id,
+		"cwd": &dir}); err != nil {
+		return err
+	}
+	if err := payload.only("tool_name", "tool_input", "command", "file_path", "workspace_roots"); err != nil {
+		return err
+	}
+	if event == "" {
+		event = env.Event
+	}
+	var failed bool
+	call.Event = event
+	if call.Phase, failed = placeCursor(event); call.Phase == Unknown {
+		return interlock.Errorf(interlock.CodeInvalid, "/hook_event_name", "is missing")
+	}
+	if call.Phase == Other {
+		return nil
+	}
+	if dir == "" {
+		dir = payload.firstOf("workspace_roots")
+	}
+	actions, err := cursorActions(event, payload, dir)
+	if err != nil {
+		return err
+	}
+	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess, Duration: payload.milliseconds("duration")}
+	if failed {
+		outcome.Status = interlock.OutcomeFailure
+		if failure, err = payload.first("error_message", "failure_type"); err != nil {
+			failure = ""
+		}
+		outcome.Detail = cut(printable(failure), maxDetail)
+	}
+	return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
+}
+
+func cursorActions(event string, payload object, dir string) ([]interlock.Action, error) {
+	u := use{dir: dir, input: payload}
+	switch event {
+	case "beforeShellExecution", "afterShellExecution":
+		u.tool = "Shell"
+		u.input = object{}
+		if payload.has("command") {
+			u.input["command"] = payload["command"]
+		}
+		return u.actions()
+	case "beforeReadFile", "beforeTabFileRead":
+		u.tool = "Read"
+		return u.file("read")
+	case "afterFileEdit":
+		u.tool = "Edit"
+		return u.file("edit")
+	case "subagentStart":
+		u.tool = "Task"
+		u.input = object{}
+		for _, name := range []string{"subagent_type", "task", "prompt", "description"} {
+			if payload.has(name) {
+				u.input[name] = payload[name]
+			}
+		}
+		return u.toolCall("Task")
+	}
+	tool, err := payload.text("tool_name")
+	if err != nil {
+		return nil, err
+	}
+	if u.input, err = payload.arguments("tool_input"); err != nil {
+		return nil, err
+	}
+	u.tool = tool
+	if mcp, named := strings.CutPrefix(tool, "MCP:"); named || strings.HasSuffix(event, "MCPExecution") {
+		return u.toolCall("MCP:" + mcp)
+	}
+	return u.actions()
+}
+
+type cursorOutput struct {
+	Permission   string `json:"permission"`
+	UserMessage  string `json:"user_message"`
+	AgentMessage string `json:"agent_message,omitempty"`
+}
+
+func cursorAnswer(call Call, verdict interlock.Verdict, text string) Output {
+	if verdict == interlock.Allow {
+		return Output{Stdout: []byte("{}\n")}
+	}
+	out := cursorOutput{Permission: "deny", UserMessage: text, AgentMessage: text}
+	if verdict == interlock.Ask {
+		out.Permission = "ask"
+	}
+	switch call.Event {
+	case "beforeReadFile", "beforeTabFileRead", "subagentStart":
+		out.AgentMessage = "" // these events document no message for the agent
+	}
+	return Output{Stdout: line(out)}
+}

@@ -1,0 +1,50 @@
+package hook
+
+import "interlock"
+
+// gemini is Gemini CLI. Standard output is read only with exit 0; with exit 2 the reason is taken from standard error, so
+// a refusal without a decision needs no JSON to be understood. "ask" forces the confirmation dialog, which shows
+// systemMessage; without a terminal the harness itself turns it into a refusal.
+func gemini() dialect {
+	return dialect{
+		place:  placeGemini,
+		parse:  parseClaudeShaped(placeGemini),
+		asks:   func(call Call, _ Environment) bool { return call.Phase == Before },
+		answer: geminiAnswer,
+		refuse: func(_ Call, text string) Output { return Output{Stderr: []byte(text + "\n"), Exit: 2} },
+	}
+}
+
+func placeGemini(event string) (Phase, bool) {
+	switch event {
+	case "BeforeTool":
+		return Before, false
+	case "AfterTool":
+		return After, false
+	case "":
+		return Unknown, false
+	default:
+		return Other, false
+	}
+}
+
+type geminiOutput struct {
+	Decision      string `json:"decision"`
+	Reason        string `json:"reason"`
+	SystemMessage string `json:"systemMessage,omitempty"`
+	Continue      *bool  `json:"continue,omitempty"`
+	StopReason    string `json:"stopReason,omitempty"`
+}
+
+func geminiAnswer(_ Call, verdict interlock.Verdict, text string) Output {
+	switch verdict {
+	case interlock.Allow:
+		return Output{}
+	case interlock.Ask:
+		return Output{Stdout: line(geminiOutput{Decision: "ask", Reason: text, SystemMessage: text})}
+	case interlock.Halt:
+		return Output{Stdout: line(geminiOutput{Decision: "deny", Reason: text, Continue: new(bool), StopReason: text})}
+	default:
+		return Output{Stdout: line(geminiOutput{Decision: "deny", Reason: text})}
+	}
+}
