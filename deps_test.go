@@ -1,0 +1,264 @@
+package interlock_test
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// dependencyTable says who may import whom. "A < B" lets every package of B import every package of A, and whatever A's
+// packages may import of this module. Modules of others are named by path and are not passed on: who needs one names it.
+// Names stand for internal/NAME, except interlock (the root), rules, spec, embedded and cmd/interlock. The standard
+// library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
+const dependencyTable = `
+std only                                                < interlock, secret, rules, spec
+interlock, github.com/go-json-experiment/json           < strictjson
+strictjson, github.com/goccy/go-yaml                    < strictyaml
+strictyaml, secret                                      < impact, ruleset, limit, quorum, classify    (never each other)
+mvdan.cc/sh/v3                                          < impact
+strictjson, golang.org/x/mod                            < auditlog
+impact, ruleset, limit, classify                        < gate
+gate, quorum                                            < engine
+engine, auditlog                                        < replay, admission
+interlock                                               < identity, judge, sandbox, upstream, notify, bus, store/sqlite    (never each other)
+github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
+golang.org/x/term                                       < identity
+modernc.org/sqlite                                      < store/sqlite
+interlock, github.com/google/go-cmp                     < store/storagetest
+strictyaml                                              < config
+std, github.com/tailscale/hujson                        < harness
+admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
+github.com/prometheus/client_golang                     < httpapi
+everything                                              < embedded, cmd/interlock, bench/eval
+`
+
+// pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
+// goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
+const pureSet = `interlock, secret, strictjson, strictyaml, impact, ruleset, limit, quorum, classify, gate, engine, auditlog, replay`
+
+// A dependencyRule is what the table says of one package.
+type dependencyRule struct {
+	modules []string // of others, by path
+	direct  []string // of this module, by name in the table
+	never   []string // names it must not even reach through others
+	all     bool     // the whole module and every module go.mod names
+}
+
+// parseDependencies reads the table's form. Anything that does not fit is an error, so that a typing mistake can't
+// switch a rule off.
+func parseDependencies(table string) (map[string]*dependencyRule, error) {
+	rules := make(map[string]*dependencyRule)
+	var notes []func() error
+	for _, line := range strings.Split(strings.TrimSpace(table), "\n") {
+		rest, note, noted := strings.Cut(line, "(")
+		left, right, ok := strings.Cut(rest, "<")
+		if !ok || (noted && !strings.HasSuffix(note, ")")) {
+			return nil, fmt.Errorf("table: line %q is not of the form A < B (note)", line)
+		}
+		right = strings.TrimSpace(right)
+		names := splitNames(right)
+		for _, name := range names {
+			if rules[name] == nil {
+				rules[name] = &dependencyRule{}
+			}
+			for _, from := range splitNames(left) {
+				switch {
+				case from == "std" || from == "std only":
+				case from == "everything":
+					rules[name].all = true
+				case strings.Contains(strings.Split(from, "/")[0], "."):
+					rules[name].modules = append(rules[name].modules, from)
+				default:
+					rules[name].direct = append(rules[name].direct, from)
+				}
+			}
+		}
+		if noted {
+			notes = append(notes, func() error { return applyNote(rules, names, strings.TrimSuffix(note, ")")) })
+		}
+	}
+	for _, apply := range notes {
+		if err := apply(); err != nil {
+			return nil, err
+		}
+	}
+	for name, rule := range rules {
+		for _, from := range rule.direct {
+			if rules[from] == nil {
+				return nil, fmt.Errorf("table: %s may import %s, which no line introduces", name, from)
+			}
+		}
+	}
+	return rules, nil
+}
+
+// applyNote adds what a bracketed note forbids to each of names: "never each other" or "never NAME" (and all below it).
+func applyNote(rules map[string]*dependencyRule, names []string, note string) error {
+	for _, part := range splitNames(note) {
+		what, ok := strings.CutPrefix(part, "never ")
+		if !ok {
+			return fmt.Errorf("table: note %q is not understood", part)
+		}
+		for _, name := range names {
+			if what != "each other" {
+				rules[name].never = append(rules[name].never, what)
+				continue
+			}
+			for _, other := range names {
+				if other != name {
+					rules[name].never = append(rules[name].never, other)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func splitNames(list string) []string {
+	var names []string
+	for _, name := range strings.Split(list, ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
+}
+
+// reach returns the names that name may import, through whatever they may import.
+func reach(rules map[string]*dependencyRule, name string, seen map[string]bool) {
+	for _, from := range rules[name].direct {
+		if !seen[from] {
+			seen[from] = true
+			reach(rules, from, seen)
+		}
+	}
+}
+
+// checkDependencies holds the packages against the table and returns one sentence for each violation, naming the file.
+func checkDependencies(table string, packages []*goPackage) ([]string, error) {
+	rules, err := parseDependencies(table)
+	if err != nil {
+		return nil, err
+	}
+	var problems []string
+	exists := make(map[string]bool)
+	for _, p := range packages {
+		name := tableName(p.path)
+		exists[name] = true
+		rule := rules[name]
+		if rule == nil {
+			problems = append(problems, fmt.Sprintf("%s: package %s is not in the dependency table", p.dir, name))
+			continue
+		}
+		allowed := make(map[string]bool)
+		reach(rules, name, allowed)
+		for _, f := range p.files {
+			for _, path := range f.imports() {
+				if reason := forbidden(name, rule, allowed, path); reason != "" {
+					problems = append(problems, fmt.Sprintf("%s: %s", f.name, reason))
+				}
+			}
+		}
+	}
+	for name := range rules {
+		if !exists[name] {
+			problems = append(problems, fmt.Sprintf("table: there is no package %s", name))
+		}
+	}
+	sort.Strings(problems)
+	return problems, nil
+}
+
+// forbidden says why the package of that name may not import path, or "".
+func forbidden(name string, rule *dependencyRule, allowed map[string]bool, path string) string {
+	own := path == modulePath || strings.HasPrefix(path, modulePath+"/")
+	if !own && !strings.Contains(strings.Split(path, "/")[0], ".") {
+		return "" // the standard library
+	}
+	if !own {
+		within := func(module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
+		if rule.all || slices.ContainsFunc(rule.modules, within) {
+			return ""
+		}
+		return fmt.Sprintf("%s must not import %s: the table names no such module for it", name, path)
+	}
+	target := tableName(path)
+	for _, never := range rule.never {
+		if target == never || strings.HasPrefix(target, never+"/") {
+			return fmt.Sprintf("%s must not import %s: the table says never", name, target)
+		}
+	}
+	if rule.all && target != "spec" || allowed[target] {
+		return ""
+	}
+	if target == "spec" {
+		return fmt.Sprintf("%s must not import spec: it is for tests", name)
+	}
+	return fmt.Sprintf("%s must not import %s: no line of the table leads there", name, target)
+}
+
+// tableName is how the table writes an import path of this module.
+func tableName(path string) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(path, modulePath+"/"), "internal/")
+	return name
+}
+
+func TestDependenciesFollowTheTable(t *testing.T) {
+	problems, err := checkDependencies(dependencyTable, loadModule(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+}
+
+// TestDependencyRulesBite proves the enforcement: each fixture module breaks one rule, and exactly that is reported.
+func TestDependencyRulesBite(t *testing.T) {
+	const table = `
+std only                    < interlock
+interlock, example.com/json < strictjson
+interlock                   < judge, notify    (never each other)
+strictjson                  < admission, store/sqlite
+admission                   < hook, httpapi    (never each other, never store)
+everything                  < cmd/interlock
+std only                    < spec
+`
+	for fixture, want := range map[string][]string{
+		"sound":                nil,
+		"unlisted-package":     {"internal/extra: package extra is not in the dependency table"},
+		"missing-package":      {"table: there is no package notify"},
+		"wrong-direction":      {"doc.go: interlock must not import strictjson: no line of the table leads there"},
+		"foreign-module":       {"internal/admission/doc.go: admission must not import example.com/json/sub: the table names no such module for it"},
+		"adapter-to-adapter":   {"internal/judge/doc.go: judge must not import notify: the table says never"},
+		"door-to-door":         {"internal/hook/doc.go: hook must not import httpapi: the table says never"},
+		"door-to-store":        {"internal/hook/doc.go: hook must not import store/sqlite: the table says never"},
+		"spec-outside-tests":   {"cmd/interlock/doc.go: cmd/interlock must not import spec: it is for tests"},
+		"two-violations-named": {"internal/judge/doc.go: judge must not import admission: no line of the table leads there", "internal/judge/doc.go: judge must not import example.com/json: the table names no such module for it"},
+	} {
+		t.Run(fixture, func(t *testing.T) {
+			got, err := checkDependencies(table, loadFixture(t, "dependencies.txtar", fixture))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("violations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDependencyTableRefusesNonsense(t *testing.T) {
+	for name, tc := range map[string]struct{ table, want string }{
+		"no arrow":       {"interlock strictjson", "is not of the form"},
+		"open bracket":   {"std only < interlock (never each other", "is not of the form"},
+		"unknown note":   {"std only < interlock, judge (rarely each other)", `note "rarely each other" is not understood`},
+		"unknown import": {"interlok < strictjson", "strictjson may import interlok, which no line introduces"},
+	} {
+		if _, err := parseDependencies(tc.table); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tc.want)
+		}
+	}
+}
