@@ -1,0 +1,139 @@
+package ruleset
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"interlock"
+	"interlock/internal/strictjson"
+	"interlock/internal/strictyaml"
+)
+
+// A loader puts documents into a ruleset that is being made.
+type loader struct {
+	ruleset *Ruleset
+	ids     map[string]string // rule id -> file it stands in
+	free    int               // patterns without a literal
+}
+
+const fileDomain = "interlock/rules-file/v1"
+
+// file reads one file and returns the digest of its content.
+func (l *loader) file(name string, data []byte, user bool) (string, error) {
+	doc := strictyaml.FromJSON(name, data)
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		var err error
+		if doc, err = strictyaml.Parse(name, data); err != nil {
+			return "", err
+		}
+	} else if user {
+		canonical, err := strictjson.Canonical(data)
+		if err != nil {
+			return "", doc.Errorf("", "%s", err.Error())
+		}
+		doc = strictyaml.FromJSON(name, canonical)
+	}
+	sum := string(strictjson.DigestBytes(fileDomain, doc.JSON()))
+	if !user && isKnowledge(name) {
+		return sum, nil
+	}
+	var d Document
+	if err := doc.Decode(&d); err != nil {
+		return "", err
+	}
+	c := checker{loader: l, doc: doc, file: name, user: user}
+	if err := c.document(&d); err != nil {
+		return "", err
+	}
+	l.add(&d, user)
+	return sum, nil
+}
+
+// isKnowledge reports whether a default file is data of the analysers and not of the ruleset.
+func isKnowledge(name string) bool {
+	name = strings.TrimSuffix(name, path.Ext(name))
+	return strings.HasPrefix(name, "commands/") || name == "paths" || name == "tools" || name == "secrets"
+}
+
+// add takes over a document that has been checked.
+func (l *loader) add(d *Document, user bool) {
+	r := l.ruleset
+	for _, rule := range d.Rules {
+		rule.user = user
+		rule.match = rule.Match.Predicate.compile()
+		for _, k := range rule.Kinds {
+			rule.applies |= actionBit(k)
+		}
+		if p := rule.Match.Pattern; p != "" {
+			rule.pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(p) })
+		}
+		r.rules = append(r.rules, rule)
+	}
+	for _, p := range d.Profiles {
+		for i := range p.Rows {
+			p.Rows[i].match = p.Rows[i].When.compile()
+		}
+		for _, reach := range p.Reach {
+			p.reaches |= reachBit(reach)
+		}
+		r.profiles[p.Name] = p
+	}
+	r.policy.Deny = append(r.policy.Deny, d.Policy.Deny...)
+	r.policy.RequiresApproval = append(r.policy.RequiresApproval, d.Policy.RequiresApproval...)
+	r.policy.AutoApprove = append(r.policy.AutoApprove, d.Policy.AutoApprove...)
+	for _, rule := range d.Danger {
+		rule.User = user
+		r.danger = append(r.danger, rule)
+	}
+	r.scopes = append(r.scopes, d.Scope...)
+	r.production = append(r.production, d.Production...)
+}
+
+// Row returns the first row of the profile's table that matches the impact, or nil at the table's end, which asks.
+func (p *Profile) Row(i *interlock.Impact) *Row {
+	for n := range p.Rows {
+		if p.Rows[n].match.matches(i) {
+			return &p.Rows[n]
+		}
+	}
+	return nil
+}
+
+// Reaches reports whether the profile grants acting that far at all.
+func (p *Profile) Reaches(r interlock.Reach) bool {
+	return p.reaches == 0 || p.reaches&reachBit(r) != 0
+}
+
+// Cases returns the rule's own tests as actions.
+func (t Tests) Cases() ([]TestCase, error) {
+	var out []TestCase
+	for _, list := range []struct {
+		want  string
+		cases []json.RawMessage
+	}{{"block", t.Block}, {"ask", t.Ask}, {"pass", t.Pass}} {
+		for _, raw := range list.cases {
+			action, err := testAction(raw)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, TestCase{action, list.want})
+		}
+	}
+	return out, nil
+}
+
+// testAction reads a test: a string is a shell command.
+func testAction(raw []byte) (interlock.Action, error) {
+	if len(raw) > 0 && raw[0] == '"' {
+		a := interlock.Action{Kind: interlock.KindShell}
+		err := strictjson.Decode(raw, &a.Input)
+		return a, err
+	}
+	var a interlock.Action
+	err := strictjson.Decode(raw, &a)
+	return a, err
+}

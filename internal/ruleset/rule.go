@@ -1,0 +1,141 @@
+package ruleset
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"interlock"
+)
+
+// A Document is one file of rules. Every part is optional, and at least one is there.
+type Document struct {
+	Rules      []*Rule      `json:"rules,omitempty"`
+	Profiles   []*Profile   `json:"profiles,omitempty"` // defaults only
+	Policy     Policy       `json:"policy,omitzero"`
+	Danger     []DangerRule `json:"danger,omitempty"`
+	Scope      []Scope      `json:"scope,omitempty"`
+	Production []string     `json:"production,omitempty"` // globs of hosts, contexts, databases, branches, buckets
+}
+
+// A Rule objects to actions that meet its match.
+type Rule struct {
+	ID          string                 `json:"id"`              // stable, lower case, e.g. "fs.delete-root"
+	Layer       int                    `json:"layer"`           // 1 base laws, 2 security, 3 operational, 4 behavioural
+	Kinds       []interlock.Kind       `json:"kinds,omitempty"` // kinds of action it looks at; all if none is named
+	Match       Match                  `json:"match"`
+	Verdict     interlock.Verdict      `json:"verdict"` // ask, deny or halt
+	Obligations []interlock.Obligation `json:"obligations,omitempty"`
+	Reason      string                 `json:"reason"` // one sentence an agent may read
+	Suggestion  Suggestion             `json:"suggestion,omitzero"`
+	Tags        []string               `json:"tags,omitempty"`
+	Heuristic   bool                   `json:"heuristic,omitempty"` // a guess that autoApprove may overrule
+	Tests       Tests                  `json:"tests,omitzero"`
+
+	user     bool // an operator's
+	position int  // in Ruleset.rules
+	pattern  func() *regexp.Regexp
+	applies  uint16 // bits of Kinds
+	match    predicate
+}
+
+// User reports whether the rule is an operator's and not a default.
+func (r *Rule) User() bool { return r.user }
+
+// A Match says what a rule looks for. Impact conditions must all hold of one impact; text conditions must hold of one
+// text; where both are given, both must hold.
+type Match struct {
+	Predicate
+	Glob    []string         `json:"glob,omitempty"`    // any of these globs matches a whole executed text
+	Pattern string           `json:"pattern,omitempty"` // this RE2 pattern is found in an executed text
+	Text    []interlock.Kind `json:"text,omitempty"`    // kinds of text that glob and pattern look at; all if none is named
+}
+
+func (m Match) textual() bool { return len(m.Glob) > 0 || m.Pattern != "" }
+
+// A Predicate is a condition on one impact: every list that is given must contain the impact's value. Globs know * for
+// any run of characters and ? for one, and ignore case.
+type Predicate struct {
+	Kind          []interlock.ImpactKind    `json:"kind,omitempty"`
+	Reach         []interlock.Reach         `json:"reach,omitempty"`
+	Reversibility []interlock.Reversibility `json:"reversibility,omitempty"`
+	Confidence    []interlock.Confidence    `json:"confidence,omitempty"`
+	Via           []string                  `json:"via,omitempty"`    // globs
+	Target        []string                  `json:"target,omitempty"` // globs
+	Traits        Traits                    `json:"traits,omitzero"`
+	Over          int64                     `json:"over,omitempty"` // the amount is greater than this
+}
+
+// Traits is a condition on an impact's traits.
+type Traits struct {
+	All  []string `json:"all,omitempty"`
+	Any  []string `json:"any,omitempty"`
+	None []string `json:"none,omitempty"`
+}
+
+// A Suggestion is what the agent might do instead.
+type Suggestion struct {
+	Say string `json:"say,omitempty"` // one sentence
+	Try string `json:"try,omitempty"` // a shell command that the same ruleset allows
+}
+
+// Tests are a rule's own: actions it must fire on, and actions it must leave alone. Each is a shell command, or an
+// object with the members of an action.
+type Tests struct {
+	Block []json.RawMessage `json:"block,omitempty"` // decided deny or halt, and this rule fires
+	Ask   []json.RawMessage `json:"ask,omitempty"`   // decided ask, and this rule fires
+	Pass  []json.RawMessage `json:"pass,omitempty"`  // this rule does not fire
+}
+
+// A Policy is three lists of globs over tool names and whole executed texts, ignoring case.
+type Policy struct {
+	Deny             []string `json:"deny,omitempty"`
+	RequiresApproval []string `json:"requiresApproval,omitempty"`
+	AutoApprove      []string `json:"autoApprove,omitempty"`
+}
+
+// A DangerRule declares the danger level of operations by a glob over tool names and via texts.
+type DangerRule struct {
+	Name  string           `json:"name"`
+	Level interlock.Danger `json:"level"`
+	User  bool             `json:"-"` // an operator's: raises and never lowers
+}
+
+// A Scope limits agents to what it lists.
+type Scope struct {
+	Agent string   `json:"agent"` // glob over agent ids and types
+	Allow []string `json:"allow"` // globs over tool names and executed texts
+}
+
+// A Profile is a named preset: which base verdict each impact gets before anything objects.
+type Profile struct {
+	Name    string            `json:"name"`
+	About   string            `json:"about"`
+	Trust   interlock.Trust   `json:"trust"`           // of agents nobody has registered
+	Risk    int               `json:"risk,omitempty"`  // scores from here up are asked about; 0 is never
+	Reach   []interlock.Reach `json:"reach,omitempty"` // how far it grants acting at all; everywhere if none is named
+	Empty   interlock.Verdict `json:"empty"`           // for an action without impacts
+	Rows    []Row             `json:"rows"`            // the first that matches an impact gives its verdict; the table's end asks
+	reaches uint16
+}
+
+// A Row is one line of a profile's table.
+type Row struct {
+	ID      string            `json:"id"`
+	When    Predicate         `json:"when,omitzero"` // everything, if empty
+	Verdict interlock.Verdict `json:"verdict"`
+	Reason  string            `json:"reason,omitempty"` // needed unless the verdict is allow
+
+	match predicate
+}
+
+// A TestCase is one of a rule's own tests.
+type TestCase struct {
+	Action interlock.Action
+	Want   string // "block", "ask" or "pass"
+}
+
+// OnImpacts reports whether the rule has conditions on impacts.
+func (r *Rule) OnImpacts() bool { return !r.match.empty }
+
+// OnTexts reports whether the rule has conditions on executed texts.
+func (r *Rule) OnTexts() bool { return r.Match.textual() }
