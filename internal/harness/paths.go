@@ -1,0 +1,58 @@
+package harness
+
+import "path/filepath"
+
+// SettingsFiles lists the files below a user's home in which a hook may be registered, whether or not they exist. Whoever
+// may write them may unregister Interlock.
+func SettingsFiles(home string) []string {
+	if home == "" {
+		return nil
+	}
+	files := []string{
+		filepath.Join(home, ".claude", "settings.json"),
+		filepath.Join(home, ".claude", "settings.local.json"),
+		filepath.Join(home, ".codex", "hooks.json"),
+		filepath.Join(home, ".codex", "config.toml"),
+		filepath.Join(home, ".gemini", "settings.json"),
+		filepath.Join(home, ".qwen", "settings.json"),
+		filepath.Join(home, ".cursor", "hooks.json"),
+		filepath.Join(home, ".copilot", "hooks", "interlock.json"),
+		filepath.Join(home, ".codeium", "windsurf", "hooks.json"),
+		filepath.Join(home, ".cline", "hooks", "PreToolUse"),
+		filepath.Join(home, "Documents", "Cline", "Hooks", "PreToolUse"),
+	}
+	for _, name := range Names() {
+		files = append(files, filepath.Join(home, "."+name, checkpointName))
+	}
+	return files
+}
+
+// ProjectSettingsFiles lists the files below a project in which a hook may be registered.
+func ProjectSettingsFiles(project string) []string {
+	if project == "" {
+		return nil
+	}
+	return []string{
+		filepath.Join(project, ".claude", "settings.json"),
+		filepath.Join(project, ".claude", "settings.local.json"),
+		filepath.Join(project, ".codex", "hooks.json"),
+		filepath.Join(project, ".gemini", "settings.json"),
+		filepath.Join(project, ".qwen", "settings.json"),
+		filepath.Join(project, ".cursor", "hooks.json"),
+		filepath.Join(project, ".github", "hooks", "interlock.json"),
+		filepath.Join(project, ".windsurf", "hooks.json"),
+		filepath.Join(project, ".clinerules", "hooks", "PreToolUse"),
+	}
+}
+
+// checkpointName is the file beside a harness's settings that keeps the newest checkpoint the hook was handed.
+const checkpointName = "interlock.checkpoint"
+
+// CheckpointFile is where the hook leaves the newest signed checkpoint for a harness: outside the store, so that a log cut
+// later contradicts it.
+func CheckpointFile(home, agent string) string {
+	return filepath.Join(home, "."+agent, checkpointName)
+}
+
+// Names lists the harnesses that can be installed to, in the order documentation names them.
+func Names() []string { return []string{"claude", "codex", "gemini", "cursor", "copilot"} }
