@@ -1,0 +1,238 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/strictjson"
+)
+
+// decideBody is what POST /v1/decide takes: the friendly form (kind with input, or kind with tool and arguments) or, on
+// the local door, a whole proposal.
+type decideBody struct {
+	Kind      string          `json:"kind"`
+	Input     json.RawMessage `json:"input"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Dir       string          `json:"dir"`
+	Hint      string          `json:"hint"`
+	Run       string          `json:"run"`
+	Call      string          `json:"call_id"`
+
+	Action    *interlock.Action    `json:"action"`
+	Requester *interlock.Requester `json:"requester"`
+	View      *interlock.View      `json:"view"`
+	Event     string               `json:"event"`
+	Door      string               `json:"door"`
+	CanAsk    *bool                `json:"can_ask"`
+}
+
+// decide answers POST /v1/decide.
+func (x *exchange) decide() {
+	proposal, err := x.readProposal()
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	answer := x.propose(proposal)
+	buffer := buffers.Get().(*[]byte)
+	*buffer = append(appendAnswer((*buffer)[:0], &answer), '\n')
+	x.answer(answerStatus(&answer), typeJSON, *buffer)
+	release(buffer)
+}
+
+// propose has one action decided. Whatever comes back, allow without a durable event does not leave this door.
+func (x *exchange) propose(p interlock.Proposal) interlock.Answer {
+	s := x.server
+	ctx, cancel := x.decisionContext()
+	defer cancel()
+	start := s.config.Now()
+	answer := s.config.Backend.Propose(ctx, p)
+	if answer.Answer.Allowed() && answer.Event == "" {
+		answer = interlock.Refusal("not-recorded", "the decision was not recorded")
+	}
+	s.metrics.decision(p.Action.Kind, &answer, s.config.Now().Sub(start))
+	return answer
+}
+
+// answerStatus is 200 for every decision, whatever its verdict. An answer that came from no decision has the status of
+// what prevented one.
+func answerStatus(answer *interlock.Answer) int {
+	if answer.Event == "" {
+		return http.StatusServiceUnavailable
+	}
+	if finding := answer.Decisive(); finding != nil && finding.Gate == "admission" {
+		code := interlock.Code(strings.TrimPrefix(finding.Rule, "admission."))
+		if status, known := statuses[code]; known {
+			return status
+		}
+	}
+	return http.StatusOK
+}
+
+// readProposal reads the body in either form.
+func (x *exchange) readProposal() (interlock.Proposal, error) {
+	buffer, err := x.read()
+	if err != nil {
+		return interlock.Proposal{}, err
+	}
+	defer release(buffer)
+	var body decideBody
+	if err := strictjson.Decode(*buffer, &body); err != nil {
+		return interlock.Proposal{}, err
+	}
+	if body.Action != nil {
+		return x.wholeProposal(&body)
+	}
+	return x.friendlyProposal(&body)
+}
+
+// friendlyProposal is the form applications write.
+func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error) {
+	for _, only := range []struct {
+		field string
+		given bool
+	}{
+		{"/requester", body.Requester != nil}, {"/view", body.View != nil}, {"/event", body.Event != ""},
+		{"/door", body.Door != ""}, {"/can_ask", body.CanAsk != nil},
+	} {
+		if only.given {
+			return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, only.field, "belongs to the form with an action")
+		}
+	}
+	action, err := friendlyAction(body)
+	if err != nil {
+		return interlock.Proposal{}, err
+	}
+	if body.Hint != "" {
+		action.Hint = body.Hint
+	}
+	requester, err := x.requester(interlock.Requester{Run: body.Run, Call: body.Call})
+	if err != nil {
+		return interlock.Proposal{}, err
+	}
+	return interlock.Proposal{Action: action, Requester: requester, View: viewOf(action.Dir), Door: x.door.name()}, nil
+}
+
+func friendlyAction(body *decideBody) (interlock.Action, error) {
+	if len(body.Dir) > 0 && !filepath.IsAbs(body.Dir) {
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/dir", "must be an absolute path")
+	}
+	if body.Tool == "" && len(body.Arguments) == 0 {
+		return admission.ParseAction(body.Kind, body.Input, body.Dir)
+	}
+	if len(body.Input) > 0 {
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/input", "give either input, or tool and arguments")
+	}
+	kind := interlock.Kind(body.Kind)
+	if kind.Valid() && !kind.TakesObject() {
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/arguments", "kind %s takes input, a string", kind)
+	}
+	if kind == interlock.KindHTTP {
+		if body.Tool != "" {
+			return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/tool", "kind http has no tool; arguments has method and url")
+		}
+		action, err := admission.ParseAction(body.Kind, body.Arguments, body.Dir)
+		return action, renamed(err)
+	}
+	input, err := strictjson.Marshal(struct {
+		Tool string          `json:"tool"`
+		Args json.RawMessage `json:"args,omitempty"`
+	}{body.Tool, body.Arguments})
+	if err != nil {
+		return interlock.Action{}, renamed(err)
+	}
+	action, err := admission.ParseAction(body.Kind, input, body.Dir)
+	return action, renamed(err)
+}
+
+// renamed puts the caller's own member names into an error about the input this door made of them.
+func renamed(err error) error {
+	var refusal *interlock.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	field := refusal.Field
+	switch {
+	case strings.HasPrefix(field, "/input/args"):
+		field = "/arguments" + strings.TrimPrefix(field, "/input/args")
+	case strings.HasPrefix(field, "/input/tool"):
+		field = "/tool"
+	case strings.HasPrefix(field, "/input"):
+		field = "/arguments" + strings.TrimPrefix(field, "/input")
+	}
+	return &interlock.Error{Code: refusal.Code, Field: field, Message: refusal.Message}
+}
+
+// viewOf is what a caller without a view of its own lets Interlock know of the world: where it works.
+func viewOf(dir string) interlock.View { return interlock.View{Workspace: dir} }
+
+// wholeProposal is the form Interlock's own doors use over the socket. An agent's view of the world is not evidence, so
+// the network door does not take one.
+func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
+	if x.door != local {
+		return interlock.Proposal{}, interlock.Errorf(interlock.CodeUnauthorized, "/action", "whole proposals are taken on the local socket only")
+	}
+	for _, only := range []struct {
+		field string
+		given bool
+	}{
+		{"/kind", body.Kind != ""}, {"/input", len(body.Input) > 0}, {"/tool", body.Tool != ""},
+		{"/arguments", len(body.Arguments) > 0}, {"/dir", body.Dir != ""}, {"/hint", body.Hint != ""},
+		{"/run", body.Run != ""}, {"/call_id", body.Call != ""},
+	} {
+		if only.given {
+			return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, only.field, "belongs to the form without an action")
+		}
+	}
+	action, err := wholeAction(*body.Action)
+	if err != nil {
+		return interlock.Proposal{}, err
+	}
+	proposal := interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk}
+	if body.Requester != nil {
+		proposal.Requester = *body.Requester
+	}
+	if proposal.Requester, err = x.requester(proposal.Requester); err != nil {
+		return interlock.Proposal{}, err
+	}
+	if body.View != nil {
+		proposal.View = *body.View
+	} else {
+		proposal.View = viewOf(action.Dir)
+	}
+	if len(proposal.Event) > maxName || len(proposal.Door) > maxName {
+		return interlock.Proposal{}, tooLong("/event", maxName)
+	}
+	if proposal.Door == "" {
+		proposal.Door = x.door.name()
+	}
+	return proposal, nil
+}
+
+// wholeAction holds an action against its kind and brings its arguments into the one form that is hashed.
+func wholeAction(action interlock.Action) (interlock.Action, error) {
+	switch {
+	case !action.Kind.Valid():
+		return action, interlock.Errorf(interlock.CodeInvalid, "/action/kind", "%.40q is not known; name one of %v", string(action.Kind), interlock.Kinds())
+	case action.Kind.TakesObject() && action.Input != "":
+		return action, interlock.Errorf(interlock.CodeInvalid, "/action/input", "kind %s takes arguments, an object", action.Kind)
+	case !action.Kind.TakesObject() && len(action.Arguments) > 0:
+		return action, interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", action.Kind)
+	case !action.Kind.TakesObject():
+		return action, nil
+	case len(action.Arguments) == 0 || action.Arguments[0] != '{':
+		return action, interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "must be an object")
+	}
+	canonical, err := strictjson.Canonical(action.Arguments)
+	if err != nil {
+		return action, err
+	}
+	action.Arguments = canonical
+	return action, nil
+}

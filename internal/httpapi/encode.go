@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"strconv"
+	"unicode/utf8"
+
+	"interlock"
+)
+
+// appendAnswer writes an answer as encoding/json would, with empty lists instead of null, and several times faster: every
+// decision passes here. A test holds it against the general encoder.
+func appendAnswer(b []byte, a *interlock.Answer) []byte {
+	b = append(append(append(b, `{"verdict":"`...), a.Verdict.String()...), '"')
+	b = append(append(append(b, `,"answer":"`...), a.Answer.String()...), '"')
+	b = append(b, `,"findings":`...)
+	b = appendFindings(b, a.Findings)
+	if len(a.Obligations) > 0 {
+		b = append(b, `,"obligations":`...)
+		b = appendObligations(b, a.Obligations)
+	}
+	b = append(b, `,"impacts":[`...)
+	for i := range a.Impacts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendImpact(b, &a.Impacts[i])
+	}
+	b = append(b, `],"risk":`...)
+	b = strconv.AppendInt(b, int64(a.Risk), 10)
+	b = append(append(append(b, `,"danger":"`...), a.Danger.String()...), '"')
+	b = append(append(append(b, `,"mode":"`...), a.Mode.String()...), '"')
+	b = appendString(append(b, `,"profile":`...), a.Profile)
+	b = appendOptional(b, `,"approval":`, a.Approval)
+	b = appendString(append(b, `,"digest":`...), string(a.Action))
+	b = appendString(append(b, `,"ruleset":`...), string(a.Ruleset))
+	b = appendString(append(b, `,"snapshot":`...), string(a.Snapshot))
+	b = appendOptional(b, `,"event_id":`, a.Event)
+	if a.Index != 0 {
+		b = strconv.AppendInt(append(b, `,"index":`...), a.Index, 10)
+	}
+	if len(a.Checkpoint) > 0 {
+		b = base64.StdEncoding.AppendEncode(append(b, `,"checkpoint":"`...), a.Checkpoint)
+		b = append(b, '"')
+	}
+	b = appendOptional(b, `,"request":`, a.Request)
+	if a.Repeated {
+		b = append(b, `,"repeated":true`...)
+	}
+	return append(b, '}')
+}
+
+func appendFindings(b []byte, findings []interlock.Finding) []byte {
+	b = append(b, '[')
+	for i := range findings {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendFinding(b, &findings[i])
+	}
+	return append(b, ']')
+}
+
+func appendFinding(b []byte, f *interlock.Finding) []byte {
+	b = appendString(append(b, `{"gate":`...), f.Gate)
+	b = appendString(append(b, `,"rule":`...), f.Rule)
+	b = strconv.AppendInt(append(b, `,"layer":`...), int64(f.Layer), 10)
+	b = append(append(append(b, `,"verdict":"`...), f.Verdict.String()...), '"')
+	b = appendString(append(b, `,"reason":`...), f.Reason)
+	b = appendOptional(b, `,"suggestion":`, f.Suggestion)
+	if f.Heuristic {
+		b = append(b, `,"heuristic":true`...)
+	}
+	if len(f.Obligations) > 0 {
+		b = appendObligations(append(b, `,"obligations":`...), f.Obligations)
+	}
+	if len(f.Impacts) > 0 {
+		b = append(b, `,"impacts":[`...)
+		for i, n := range f.Impacts {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
+		b = append(b, ']')
+	}
+	if len(f.Tags) > 0 {
+		b = appendStrings(append(b, `,"tags":`...), f.Tags)
+	}
+	return append(b, '}')
+}
+
+func appendObligations(b []byte, obligations []interlock.Obligation) []byte {
+	b = append(b, '[')
+	for i := range obligations {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(append(b, `{"type":`...), obligations[i].Type)
+		b = appendOptional(b, `,"note":`, obligations[i].Note)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+func appendImpact(b []byte, i *interlock.Impact) []byte {
+	b = appendString(append(b, `{"kind":`...), string(i.Kind))
+	b = appendOptional(b, `,"target":`, i.Target)
+	b = appendString(append(b, `,"reach":`...), string(i.Reach))
+	b = appendString(append(b, `,"reversibility":`...), string(i.Reversibility))
+	if i.Amount != 0 {
+		b = strconv.AppendInt(append(b, `,"amount":`...), i.Amount, 10)
+	}
+	b = appendString(append(b, `,"confidence":`...), string(i.Confidence))
+	b = appendOptional(b, `,"via":`, i.Via)
+	if len(i.Traits) > 0 {
+		b = appendStrings(append(b, `,"traits":`...), i.Traits)
+	}
+	return append(b, '}')
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, s)
+	}
+	return append(b, ']')
+}
+
+func appendOptional(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return appendString(append(b, name...), value)
+}
+
+// appendString writes a JSON string: what must be escaped is, invalid UTF-8 becomes U+FFFD, and the two separators
+// that JavaScript reads as line ends are escaped, as encoding/json has it.
+func appendString(b []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			b = append(b, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				b = append(b, '\\', c)
+			case '\n':
+				b = append(b, '\\', 'n')
+			case '\r':
+				b = append(b, '\\', 'r')
+			case '\t':
+				b = append(b, '\\', 't')
+			default:
+				b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			b = append(append(b, s[start:i]...), "\ufffd"...)
+			i++
+			start = i
+			continue
+		}
+		if r == '\u2028' || r == '\u2029' {
+			b = append(append(b, s[start:i]...), '\\', 'u', '2', '0', '2', digits[r&15])
+			i += size
+			start = i
+			continue
+		}
+		i += size
+	}
+	return append(append(b, s[start:]...), '"')
+}

@@ -1,0 +1,311 @@
+// Package httpapi is the HTTP door: it turns requests into proposals, answers them with what admission says, and decides
+// nothing itself.
+//
+// It serves two doors with the same routes. The network door listens on a loopback address, wants an agent's bearer token
+// for everything that decides or reads, and refuses requests that come from a browser or were steered to it by another
+// name (DNS rebinding). The local door is a unix socket of mode 0600: whoever can open it is the user Interlock runs as,
+// so it needs no token and takes whole proposals, which is how the hook hands over what it saw.
+//
+// Neither door can answer an approval, change a rule or an identity, or stop Interlock; every attempt is refused and
+// recorded. Whatever is wrong with a request gets one clear error and never an allow: an answer counts as allow only if it
+// names a durable event.
+//
+// Start with httpapi.go for the shape, decide.go for the main route; docs/http-api.md is the reference.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// Backend is what the doors need of admission. Implementations are safe for concurrent use.
+type Backend interface {
+	// Propose decides and records one action; see [interlock.Backend].
+	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	// Report records what executing an action did.
+	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
+	// Refuse records that input was refused before it became an action.
+	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
+	// RefuseApproval records an attempt to answer a request by somebody who never may.
+	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
+	// Standing returns who is known and what is pending.
+	Standing(ctx context.Context) (interlock.Standing, error)
+}
+
+// Log is what the doors need of the audit log, read only.
+type Log interface {
+	auditlog.HashRows
+	// Head returns the newest state of the log.
+	Head(ctx context.Context) (interlock.Head, error)
+	// Entries returns up to limit entries from an index on, in order.
+	Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error)
+	// EntryByID finds an entry by its event id.
+	EntryByID(ctx context.Context, id string) (interlock.Entry, bool, error)
+}
+
+// Tokens finds the unrevoked agent a bearer token belongs to. For a token that is known and revoked it returns the record
+// beside the error.
+type Tokens interface {
+	Agent(ctx context.Context, token string) (interlock.AgentRecord, error)
+}
+
+// Limits bound what one caller can take. A zero field means its default.
+type Limits struct {
+	Body        int64         // bytes of a request's body; default 1 MiB
+	Header      int           // bytes of a request's line and header; default 16 KiB
+	Concurrent  int64         // requests under way; more get 503 and Retry-After; default 1024
+	ReadHeader  time.Duration // to send a request's header; default 5 s
+	Read        time.Duration // to send a whole request; default 15 s
+	Write       time.Duration // from the header's end to the answer's; default 30 s
+	Idle        time.Duration // of a kept connection; default 2 min
+	Decide      time.Duration // to decide and record one action; default 5 s
+	Drain       time.Duration // for what is under way when the server stops; default 10 s
+	Evaluations int           // in one AuthZEN evaluations request; default 100
+	Page        int           // most events in one answer; default 1000
+}
+
+func (l Limits) withDefaults() Limits {
+	fallback(&l.Body, 1<<20)
+	fallback(&l.Header, 16<<10)
+	fallback(&l.Concurrent, 1024)
+	fallback(&l.ReadHeader, 5*time.Second)
+	fallback(&l.Read, 15*time.Second)
+	fallback(&l.Write, 30*time.Second)
+	fallback(&l.Idle, 2*time.Minute)
+	fallback(&l.Decide, 5*time.Second)
+	fallback(&l.Drain, 10*time.Second)
+	fallback(&l.Evaluations, 100)
+	fallback(&l.Page, 1000)
+	return l
+}
+
+func fallback[T int | int64 | time.Duration](value *T, standard T) {
+	if *value <= 0 {
+		*value = standard
+	}
+}
+
+// Build says what is running, for /metrics and /healthz.
+type Build struct {
+	Version  string
+	Revision string
+	Go       string
+	Ruleset  interlock.Digest
+}
+
+// Config configures a [Server]. Fields are required unless they say otherwise.
+type Config struct {
+	Backend Backend
+	Log     Log
+	Tokens  Tokens
+	Logger  *slog.Logger
+	Now     func() time.Time
+	Limits  Limits                      // optional
+	Build   Build                       // optional
+	User    string                      // operating-system user the local door acts for
+	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
+	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read
+	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
+}
+
+// A Server holds both doors. It is safe for concurrent use.
+type Server struct {
+	config  Config
+	metrics *metrics
+	active  atomic.Int64
+	hosts   map[string]bool
+}
+
+// New returns a server that is not listening yet, or an error that names the missing field.
+func New(c Config) (*Server, error) {
+	missing := ""
+	switch {
+	case c.Backend == nil:
+		missing = "Backend"
+	case c.Log == nil:
+		missing = "Log"
+	case c.Tokens == nil:
+		missing = "Tokens"
+	case c.Logger == nil:
+		missing = "Logger"
+	case c.Now == nil:
+		missing = "Now"
+	case c.User == "":
+		missing = "User"
+	}
+	if missing != "" {
+		return nil, fmt.Errorf("httpapi: Config.%s is missing", missing)
+	}
+	c.Limits = c.Limits.withDefaults()
+	hosts := map[string]bool{}
+	for _, host := range c.Hosts {
+		hosts[host] = true
+	}
+	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build), hosts: hosts}, nil
+}
+
+// door says which way a request came in.
+type door bool
+
+const (
+	network door = false
+	local   door = true
+)
+
+func (d door) name() string {
+	if d == local {
+		return "socket"
+	}
+	return "http"
+}
+
+// Handler returns the network door: it wants an agent's token.
+func (s *Server) Handler() http.Handler { return s.handler(network) }
+
+// LocalHandler returns the local door. Serve it on a socket only its user can open.
+func (s *Server) LocalHandler() http.Handler { return s.handler(local) }
+
+func (s *Server) handler(d door) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{server: s, door: d, w: w, r: r, start: s.config.Now()}
+		if id := r.Header.Get("X-Request-Id"); validRequestID(id) {
+			x.id = id
+			w.Header()["X-Request-Id"] = []string{id}
+		}
+		defer x.finish()
+		x.route = routeOf(r.URL.Path)
+		// Health must answer while everything else is refused, or a full server looks like a dead one.
+		if x.route != routeHealth {
+			if s.active.Add(1) > s.config.Limits.Concurrent {
+				s.active.Add(-1)
+				w.Header()["Retry-After"] = []string{"1"}
+				x.fail(interlock.Errorf(interlock.CodeUnavailable, "", "too many requests are under way; try again in a second"))
+				return
+			}
+			defer s.active.Add(-1)
+		}
+		x.serve()
+	})
+}
+
+// A route names one path family; it is the only thing about a path that metrics and logs see.
+type route uint8
+
+const (
+	routeUnknown route = iota
+	routeDecide
+	routeOutcome
+	routeEvents
+	routeCheckpoint
+	routeProof
+	routeEvaluation
+	routeEvaluations
+	routeAuthzen
+	routeGovernance
+	routeHealth
+	routeReady
+	routeMetrics
+)
+
+var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
+	"authzen_configuration", "governance", "healthz", "readyz", "metrics"}
+
+func routeOf(path string) route {
+	switch path {
+	case "/v1/decide":
+		return routeDecide
+	case "/v1/outcome":
+		return routeOutcome
+	case "/v1/events":
+		return routeEvents
+	case "/v1/checkpoint":
+		return routeCheckpoint
+	case "/v1/proof":
+		return routeProof
+	case "/access/v1/evaluation":
+		return routeEvaluation
+	case "/access/v1/evaluations":
+		return routeEvaluations
+	case "/.well-known/authzen-configuration":
+		return routeAuthzen
+	case "/healthz":
+		return routeHealth
+	case "/readyz":
+		return routeReady
+	case "/metrics":
+		return routeMetrics
+	}
+	if governs(path) {
+		return routeGovernance
+	}
+	return routeUnknown
+}
+
+// serve holds the request against the door and hands it to its route.
+func (x *exchange) serve() {
+	if err := x.checkOrigin(); err != nil {
+		x.fail(err)
+		return
+	}
+	method := http.MethodGet
+	switch x.route {
+	case routeDecide, routeOutcome, routeEvaluation, routeEvaluations:
+		method = http.MethodPost
+	case routeUnknown:
+		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
+		return
+	case routeGovernance:
+		x.governance()
+		return
+	}
+	if x.r.Method != method && !(method == http.MethodGet && x.r.Method == http.MethodHead) {
+		x.w.Header()["Allow"] = []string{method}
+		x.failStatus(http.StatusMethodNotAllowed, interlock.Errorf(interlock.CodeInvalid, "", "this path takes %s", method))
+		return
+	}
+	switch x.route {
+	case routeHealth:
+		x.health()
+		return
+	case routeReady:
+		x.ready()
+		return
+	case routeMetrics:
+		x.writeMetrics()
+		return
+	case routeAuthzen:
+		x.authzenConfiguration()
+		return
+	}
+	if err := x.authenticate(); err != nil {
+		x.unauthenticated(err)
+		return
+	}
+	switch x.route {
+	case routeDecide:
+		x.decide()
+	case routeOutcome:
+		x.outcome()
+	case routeEvents:
+		x.events()
+	case routeCheckpoint:
+		x.checkpoint()
+	case routeProof:
+		x.proof()
+	case routeEvaluation:
+		x.evaluation()
+	case routeEvaluations:
+		x.evaluations()
+	default:
+		x.fail(errors.New("a route without a handler"))
+	}
+}

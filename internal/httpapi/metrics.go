@@ -1,0 +1,212 @@
+package httpapi
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"interlock"
+)
+
+// metrics counts in fixed arrays, so that counting costs an atomic add and no label can be chosen by a caller. The
+// Prometheus client library would add its registry, a dozen packages and a label map per observation for the same page.
+type metrics struct {
+	build     Build
+	started   time.Time
+	decisions [kinds][verdicts][verdicts][modes]atomic.Int64 // by kind, verdict, answer and mode
+	requests  [len(routeNames)][600]atomic.Int64             // by route and status
+	failures  [len(codes)]atomic.Int64
+	latency   [len(latencyBounds) + 1]atomic.Int64 // not cumulative
+	seconds   atomic.Int64                         // sum, in nanoseconds
+}
+
+const (
+	kinds    = 10 // the nine kinds, and one for a kind that has none
+	verdicts = 4
+	modes    = 4
+)
+
+// latencyBounds are the upper bounds of the latency histogram: 50 µs to 5 s.
+var latencyBounds = [...]time.Duration{50 * time.Microsecond, 100 * time.Microsecond, 250 * time.Microsecond,
+	500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond,
+	25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
+	time.Second, 2500 * time.Millisecond, 5 * time.Second}
+
+var codes = [...]interlock.Code{interlock.CodeInvalid, interlock.CodeNotFound, interlock.CodeConflict, interlock.CodeExpired,
+	interlock.CodeUnauthorized, interlock.CodeLimited, interlock.CodeUnavailable, interlock.CodeInternal}
+
+func newMetrics(started time.Time, build Build) *metrics {
+	return &metrics{build: build, started: started}
+}
+
+func kindIndex(kind interlock.Kind) int {
+	switch kind {
+	case interlock.KindShell:
+		return 0
+	case interlock.KindSQL:
+		return 1
+	case interlock.KindPython:
+		return 2
+	case interlock.KindJavaScript:
+		return 3
+	case interlock.KindFile:
+		return 4
+	case interlock.KindHTTP:
+		return 5
+	case interlock.KindTool:
+		return 6
+	case interlock.KindHint:
+		return 7
+	case interlock.KindText:
+		return 8
+	default:
+		return kinds - 1
+	}
+}
+
+func (m *metrics) decision(kind interlock.Kind, a *interlock.Answer, took time.Duration) {
+	m.decisions[kindIndex(kind)][a.Verdict%verdicts][a.Answer%verdicts][a.Mode%modes].Add(1)
+	bucket := 0
+	for bucket < len(latencyBounds) && took > latencyBounds[bucket] {
+		bucket++
+	}
+	m.latency[bucket].Add(1)
+	m.seconds.Add(int64(took))
+}
+
+func (m *metrics) request(r route, status int) {
+	if status >= 0 && status < len(m.requests[0]) {
+		m.requests[r][status].Add(1)
+	}
+}
+
+func (m *metrics) failure(code interlock.Code) {
+	for i, known := range codes {
+		if code == known {
+			m.failures[i].Add(1)
+			return
+		}
+	}
+}
+
+// exposition writes the Prometheus text format, version 0.0.4.
+type exposition struct{ bytes.Buffer }
+
+func (e *exposition) family(name, kind, help string) {
+	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'g', -1, 64) }
+
+// label quotes a label's value as the format asks.
+func label(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
+}
+
+func (m *metrics) write(e *exposition) {
+	e.family("interlock_build_info", "gauge", "What is running; the value is always 1.")
+	fmt.Fprintf(e, "interlock_build_info{go=%s,revision=%s,ruleset=%s,version=%s} 1\n",
+		label(m.build.Go), label(m.build.Revision), label(string(m.build.Ruleset)), label(m.build.Version))
+	e.family("process_start_time_seconds", "gauge", "When the server started, in seconds since the epoch.")
+	fmt.Fprintf(e, "process_start_time_seconds %.3f\n", float64(m.started.UnixMilli())/1000)
+	m.writeDecisions(e)
+	e.family("interlock_http_requests_total", "counter", "Requests answered, by route and status.")
+	for r := range m.requests {
+		for status := range m.requests[r] {
+			if n := m.requests[r][status].Load(); n > 0 {
+				fmt.Fprintf(e, "interlock_http_requests_total{route=%q,status=\"%d\"} %d\n", routeNames[r], status, n)
+			}
+		}
+	}
+	e.family("interlock_errors_total", "counter", "Requests that ended in an error, by its code.")
+	for i, code := range codes {
+		fmt.Fprintf(e, "interlock_errors_total{code=%q} %d\n", string(code), m.failures[i].Load())
+	}
+}
+
+func (m *metrics) writeDecisions(e *exposition) {
+	e.family("interlock_decisions_total", "counter", "Decisions by kind of action, verdict of the rules, answer given and mode.")
+	names := append(interlock.Kinds(), "none")
+	for k := range m.decisions {
+		for v := range m.decisions[k] {
+			for a := range m.decisions[k][v] {
+				for o := range m.decisions[k][v][a] {
+					if n := m.decisions[k][v][a][o].Load(); n > 0 {
+						fmt.Fprintf(e, "interlock_decisions_total{answer=%q,kind=%q,mode=%q,verdict=%q} %d\n",
+							interlock.Verdict(a), string(names[k]), interlock.Mode(o), interlock.Verdict(v), n)
+					}
+				}
+			}
+		}
+	}
+	e.family("interlock_decision_seconds", "histogram", "Time to decide and record one action.")
+	var total int64
+	for i, bound := range latencyBounds {
+		total += m.latency[i].Load()
+		fmt.Fprintf(e, "interlock_decision_seconds_bucket{le=%q} %d\n", seconds(bound), total)
+	}
+	total += m.latency[len(latencyBounds)].Load()
+	fmt.Fprintf(e, "interlock_decision_seconds_bucket{le=\"+Inf\"} %d\n", total)
+	fmt.Fprintf(e, "interlock_decision_seconds_sum %s\n", seconds(time.Duration(m.seconds.Load())))
+	fmt.Fprintf(e, "interlock_decision_seconds_count %d\n", total)
+}
+
+// typeMetrics is the content type of the text format.
+var typeMetrics = []string{"text/plain; version=0.0.4; charset=utf-8"}
+
+// writeMetrics answers GET /metrics. It needs no token: it holds counts and no names.
+func (x *exchange) writeMetrics() {
+	s, ctx := x.server, x.r.Context()
+	var page exposition
+	s.metrics.write(&page)
+	page.family("interlock_http_in_flight", "gauge", "Requests under way.")
+	fmt.Fprintf(&page, "interlock_http_in_flight %d\n", s.active.Load())
+	if standing, err := s.config.Backend.Standing(ctx); err == nil {
+		now, pending := s.config.Now(), 0
+		for _, request := range standing.Requests {
+			if request.Status == interlock.RequestPending && now.Before(request.Expires) {
+				pending++
+			}
+		}
+		page.family("interlock_requests_pending", "gauge", "Approval requests that wait for a human.")
+		fmt.Fprintf(&page, "interlock_requests_pending %d\n", pending)
+	}
+	if head, err := s.config.Log.Head(ctx); err == nil {
+		page.family("interlock_log_entries", "gauge", "Entries in the audit log.")
+		fmt.Fprintf(&page, "interlock_log_entries %d\n", head.Size)
+	}
+	if s.config.Metrics != nil {
+		if err := s.config.Metrics(&page); err != nil {
+			x.fail(fmt.Errorf("writing further metrics: %w", err))
+			return
+		}
+	}
+	x.answer(http.StatusOK, typeMetrics, page.Bytes())
+}
+
+// health answers GET /healthz: the process serves. It reads nothing, so that it answers whatever else is wrong.
+func (x *exchange) health() {
+	x.answer(http.StatusOK, typeJSON, []byte(`{"status":"ok"}`+"\n"))
+}
+
+// ready answers GET /readyz: decisions can be recorded.
+func (x *exchange) ready() {
+	check := x.server.config.Ready
+	ctx, cancel := x.decisionContext()
+	defer cancel()
+	var err error
+	if check != nil {
+		err = check(ctx)
+	} else {
+		_, err = x.server.config.Backend.Standing(ctx)
+	}
+	if err != nil {
+		x.fail(interlock.Errorf(interlock.CodeUnavailable, "", "the store can't record decisions; `interlock doctor` says what is wrong"))
+		return
+	}
+	x.answer(http.StatusOK, typeJSON, []byte(`{"status":"ready"}`+"\n"))
+}

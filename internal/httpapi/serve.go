@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+)
+
+// Serve serves the network door and the local door on their listeners, either of which may be nil, until ctx ends. Then
+// it takes nothing new, lets what is under way finish within Limits.Drain, and closes. It returns nil after such a stop
+// and an error when a listener fails.
+func (s *Server) Serve(ctx context.Context, networkListener, localListener net.Listener) error {
+	doors := map[net.Listener]http.Handler{}
+	if networkListener != nil {
+		doors[networkListener] = s.Handler()
+	}
+	if localListener != nil {
+		doors[localListener] = s.LocalHandler()
+	}
+	if len(doors) == 0 {
+		return errors.New("httpapi: there is nothing to listen on")
+	}
+	failed := make(chan error, len(doors))
+	var servers []*http.Server
+	for listener, handler := range doors {
+		server := s.httpServer(handler)
+		servers = append(servers, server)
+		go func() { failed <- server.Serve(listener) }()
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		err = fmt.Errorf("serving: %w", err)
+	}
+	return errors.Join(err, s.drain(servers))
+}
+
+func (s *Server) httpServer(handler http.Handler) *http.Server {
+	limits := s.config.Limits
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: limits.ReadHeader,
+		ReadTimeout:       limits.Read,
+		WriteTimeout:      limits.Write,
+		IdleTimeout:       limits.Idle,
+		MaxHeaderBytes:    max(limits.Header-headerSlack, 1),
+		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
+	}
+}
+
+// headerSlack is what net/http reads beyond MaxHeaderBytes before it refuses.
+const headerSlack = 4096
+
+func (s *Server) drain(servers []*http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.Limits.Drain)
+	defer cancel()
+	var failures []error
+	for _, server := range servers {
+		if err := server.Shutdown(ctx); err != nil {
+			failures = append(failures, fmt.Errorf("draining: %w", err), server.Close())
+		}
+	}
+	return errors.Join(failures...)
+}
