@@ -1,0 +1,61 @@
+#!/bin/bash
+# Starts Interlock on a store in ./var, makes one decision through the running server, says how to plug each coding agent
+# in, and stays until it is interrupted. Built and set up by `make run`.
+#
+# LISTEN=ADDR serves on another address than 127.0.0.1:7433.
+set -eu
+cd "$(dirname "$0")/.."
+binary=$PWD/bin/interlock
+home=$PWD/var
+ready=$home/ready
+
+mkdir -p "$home"
+chmod 700 "$home"
+rm -f "$ready"
+arguments=(--home "$home" up --ready "$ready")
+if [ -n "${LISTEN:-}" ]; then arguments+=(--listen "$LISTEN"); fi
+"$binary" "${arguments[@]}" &
+server=$!
+trap 'kill -TERM $server 2>/dev/null || true' INT TERM EXIT
+
+# The server writes the file once it answers. Ten seconds are for a slow disk; a server that ended has said why.
+for _ in $(seq 100); do
+	[ -s "$ready" ] && break
+	kill -0 $server 2>/dev/null || { wait $server; exit 1; }
+	sleep 0.1
+done
+[ -s "$ready" ] || { echo "run: the server did not become ready" >&2; exit 1; }
+socket=$(tail -n 1 "$ready")
+
+action='rm -rf / --no-preserve-root'
+echo
+echo "One decision, asked of the running server over its socket:"
+echo "  \$ curl --unix-socket $socket http://interlock/v1/decide -d '{\"kind\":\"shell\",\"input\":\"$action\"}'"
+curl --silent --show-error --unix-socket "$socket" -H 'Content-Type: application/json' \
+	--data "{\"kind\":\"shell\",\"input\":\"$action\"}" http://interlock/v1/decide | fold -w 118 | sed 's/^/  /'
+echo
+echo
+echo "It is in the log, and the log proves itself:"
+"$binary" --home "$home" audit verify | sed 's/^/  /'
+cat <<TEXT
+
+Plug a coding agent in with one line, then prove that it fires:
+  claude    $binary --home $home install claude
+  codex     $binary --home $home install codex
+  gemini    $binary --home $home install gemini
+  cursor    $binary --home $home install cursor
+  copilot   $binary --home $home install copilot
+  proof     $binary --home $home doctor
+Ask by hand:
+  $binary --home $home check 'git push --force origin main'
+Ctrl-C stops the server. The log stays in $home.
+TEXT
+
+trap 'kill -TERM $server 2>/dev/null || true' INT TERM
+status=0
+wait $server || status=$?
+while kill -0 $server 2>/dev/null; do # interrupted: the server answers what is under way and stops
+	wait $server && status=0 || status=$?
+done
+trap - EXIT
+exit "$status"

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Sees to it that what a make target needs is there: a Go toolchain and a few system packages. As root on a system with apt
+# it installs what is missing; otherwise it names what is missing in one sentence and fails, so that nothing is skipped
+# in silence.
+#
+# usage: scripts/setup.sh build|run|test|bench
+set -eu
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# command:package, for Debian's names of packages. A target needs only what it names.
+case "${1:-}" in
+build) needs="" ;;
+run) needs="curl:curl" ;;
+test) needs="git:git curl:curl sqlite3:sqlite3 ssh-keygen:openssh-client gcc:gcc" ;;
+bench) needs="node:nodejs npm:npm" ;;
+*) fail "usage: scripts/setup.sh build|run|test|bench" ;;
+esac
+
+command -v go >/dev/null 2>&1 || fail "Go 1.26 or newer is missing; install it from https://go.dev/dl and put its bin directory on PATH"
+version=$(go env GOVERSION)
+release=${version#go}
+major=${release%%.*}
+minor=${release#*.}
+minor=${minor%%[!0-9]*}
+if [ "$major" -lt 1 ] || { [ "$major" -eq 1 ] && [ "$minor" -lt 26 ]; }; then
+	fail "Go 1.26 or newer is needed and this is $version; install a newer one from https://go.dev/dl"
+fi
+
+missing=""
+for need in $needs; do
+	command -v "${need%%:*}" >/dev/null 2>&1 || missing="$missing ${need#*:}"
+done
+# A compiler without the C library's headers can't link the race detector.
+if [ "$1" = test ] && command -v gcc >/dev/null 2>&1; then
+	printf '#include <stdlib.h>\nint main(void){return 0;}\n' | gcc -x c -fsyntax-only - 2>/dev/null || missing="$missing libc6-dev"
+elif [ "$1" = test ]; then
+	missing="$missing libc6-dev"
+fi
+missing=${missing# }
+
+if [ -n "$missing" ]; then
+	if [ "$(id -u)" -ne 0 ]; then
+		fail "these system packages are missing and only root can install them: $missing; run: sudo apt-get install $missing"
+	fi
+	command -v apt-get >/dev/null 2>&1 || fail "these system packages are missing and there is no apt-get to install them with: $missing"
+	say "installing $missing"
+	export DEBIAN_FRONTEND=noninteractive
+	# shellcheck disable=SC2086 # a list of packages
+	{ apt-get -qq update && apt-get -qq install -y --no-install-recommends $missing; } >/dev/null ||
+		fail "apt-get could not install: $missing"
+fi
+
+go mod download || fail "the Go modules could not be downloaded; is there a network, or a GOPROXY that has them?"
