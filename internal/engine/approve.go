@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"time"
+
+	"interlock"
+)
+
+// approved returns the id of the approval request that answers the Ask with yes. It must be approved and not spent,
+// unexpired at now, and bound to this action, this ruleset and this requester. Where several qualify, the one that
+// expires first is used, so that none is kept longer than it must.
+//
+// One operator's signature answers a question and nothing more: what layer 1 asks, and obligations that want a fresh
+// challenge, a role or several people, are not answered by it.
+func approved(d interlock.Decision, agent interlock.AgentRecord, approvals []interlock.ApprovalRequest, now time.Time) (string, bool) {
+	for _, f := range d.Findings {
+		if f.Layer == 1 {
+			return "", false
+		}
+	}
+	for _, o := range d.Obligations {
+		if o.Type != interlock.ObligationConfirm && o.Type != interlock.ObligationRedact && o.Type != interlock.ObligationSandbox {
+			return "", false
+		}
+	}
+	var chosen *interlock.ApprovalRequest
+	for n := range approvals {
+		r := &approvals[n]
+		if !answers(r, d, agent, now) {
+			continue
+		}
+		if chosen == nil || r.Expires.Before(chosen.Expires) || r.Expires.Equal(chosen.Expires) && r.ID < chosen.ID {
+			chosen = r
+		}
+	}
+	if chosen == nil {
+		return "", false
+	}
+	return chosen.ID, true
+}
+
+func answers(r *interlock.ApprovalRequest, d interlock.Decision, agent interlock.AgentRecord, now time.Time) bool {
+	return r.ID != "" && r.Status == interlock.RequestApproved &&
+		r.Approval != nil && r.Approval.Request == r.ID && r.Approval.Verdict == interlock.Allow &&
+		d.Action != "" && r.Action == d.Action && r.Ruleset == d.Ruleset &&
+		agent.ID != "" && r.Requester.Agent == agent.ID && r.Requester.Principal == agent.Principal &&
+		!now.Before(r.Created) && now.Before(r.Expires)
+}

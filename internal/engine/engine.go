@@ -1,0 +1,161 @@
+// Package engine makes Decisions, and is the only place where one is made. Decide is a function of values: it reads no
+// clock, file or network, and equal arguments give equal Decisions byte for byte, so every Decision can be made again
+// from the record.
+//
+// The profile grants a base verdict; gates and outside findings can only object; the strictest verdict wins. Two things
+// lower it: policy.autoApprove takes away what was only inferred or only asked by the profile, and an operator's approval
+// bound to exactly this action, ruleset and requester answers an Ask. Nothing lowers a Deny, a Halt or layer 1.
+//
+// Start with Decide here; order.go says which finding is named first, approve.go what an approval must be bound to.
+package engine
+
+import (
+	"time"
+
+	"interlock"
+	"interlock/internal/gate"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+	"interlock/internal/strictjson"
+)
+
+// A namedGate is a gate and its name in findings.
+type namedGate struct {
+	name  string
+	check gate.Gate
+}
+
+// gates lists all gates. The order cannot change a verdict; it says which of equally strict findings of one layer is
+// named first.
+func gates() []namedGate {
+	return []namedGate{
+		{"self", gate.Self},
+		{"denylist", gate.Denylist},
+		{"rules", gate.Rules},
+		{"policy", gate.Policy},
+		{"scope", gate.Scope},
+		{"danger", gate.Danger},
+		{"unknown", gate.Unknown},
+		{"profile", gate.Profile},
+		{"risk", gate.Risk},
+	}
+}
+
+const snapshotDomain = "interlock/snapshot/v1"
+
+// Decide makes the Decision on an action. The analysis is of this action under this snapshot's view; findings are those
+// of limits, classifiers and judges; approvals are all requests that might answer an Ask, and those that don't are
+// ignored; now is when the decision is made.
+//
+// Verdict is what the rules say. Answer is what a door must say: the mode, whether anybody can answer an Ask, and an
+// approval have entered it. Decide never fails: what it can't make sense of is denied, at layer 1, with a reason.
+func Decide(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
+	findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
+	return decide(gates(), rules, snapshot, action, analysis, findings, approvals, now)
+}
+
+func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
+	findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
+	d := interlock.Decision{Mode: snapshot.Mode, Profile: snapshot.Profile, Impacts: []interlock.Impact{}, Findings: []interlock.Finding{}}
+	if rules == nil {
+		d.Findings = append(d.Findings, refusal("no-ruleset", "no rules are loaded, so nothing is allowed"))
+		return d
+	}
+	d.Ruleset = rules.Digest()
+	var failed []interlock.Finding
+	var err error
+	if d.Action, err = strictjson.ActionDigest(action); err != nil {
+		failed = append(failed, refusal("action", "the action has no canonical form; send valid UTF-8 and valid JSON"))
+	}
+	if d.Snapshot, err = strictjson.Digest(snapshotDomain, snapshot); err != nil {
+		failed = append(failed, refusal("snapshot", "the snapshot has no canonical form"))
+	}
+	if !action.Kind.Valid() {
+		failed = append(failed, refusal("kind", "the kind of action is not known"))
+	}
+	switch snapshot.Mode {
+	case interlock.Enforcing, interlock.Monitoring:
+	case interlock.Logging, interlock.Disabled:
+		// Nothing is evaluated; the decision says so by its mode.
+		d.Verdict, d.Answer = interlock.Allow, interlock.Allow
+		return d
+	default:
+		d.Mode = interlock.Enforcing
+		failed = append(failed, refusal("mode", "the mode is not known, so verdicts are enforced"))
+	}
+	d.Impacts = append(d.Impacts, analysis.Impacts...)
+	d.Danger, _, _ = gate.DangerLevel(rules, snapshot, action, analysis)
+	d.Risk = gate.RiskScore(d.Danger, analysis.Impacts)
+
+	found := failed
+	for _, g := range gates {
+		found = append(found, g.check(rules, snapshot, action, analysis)...)
+	}
+	for _, f := range findings {
+		found = append(found, admitted(f))
+	}
+	if gate.AutoApproved(rules, action, analysis) {
+		found = withoutApproved(found)
+	}
+	d.Findings = ordered(found)
+	d.Obligations = obligations(d.Findings)
+	d.Verdict = verdict(d.Findings)
+	d.Answer, d.Approval = answer(d, snapshot, approvals, now)
+	return d
+}
+
+// verdict is the strictest of the findings; without any the profile has granted the action.
+func verdict(findings []interlock.Finding) interlock.Verdict {
+	v := interlock.Allow
+	for _, f := range findings {
+		v = interlock.Stricter(v, f.Verdict)
+	}
+	return v
+}
+
+// answer turns the verdict into what the door must say.
+func answer(d interlock.Decision, snapshot interlock.Snapshot, approvals []interlock.ApprovalRequest, now time.Time) (interlock.Verdict, string) {
+	if d.Mode == interlock.Monitoring {
+		return interlock.Allow, ""
+	}
+	if d.Verdict != interlock.Ask {
+		return d.Verdict, ""
+	}
+	if id, ok := approved(d, snapshot.Agent, approvals, now); ok {
+		return interlock.Allow, id
+	}
+	if snapshot.Attended {
+		return interlock.Ask, ""
+	}
+	return interlock.Deny, ""
+}
+
+// admitted makes a finding from outside safe to order and to write: a verdict or layer outside the vocabulary becomes
+// the strictest there is.
+func admitted(f interlock.Finding) interlock.Finding {
+	if f.Verdict.Compare(interlock.Halt) >= 0 {
+		f.Verdict = interlock.Halt
+	}
+	if f.Layer < 1 || f.Layer > 4 {
+		f.Layer = 1
+	}
+	return f
+}
+
+// withoutApproved drops what policy.autoApprove overrules: findings that were inferred, and the profile's base asks.
+// Whatever a rule, a declared danger level, a scope or an unknown input objects stays. Without the base asks autoApprove
+// could never let a write pass under a profile that asks about every write, which is what operators list it for.
+func withoutApproved(found []interlock.Finding) []interlock.Finding {
+	var out []interlock.Finding
+	for _, f := range found {
+		if f.Heuristic || f.Gate == "profile" && f.Verdict == interlock.Ask {
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func refusal(rule, reason string) interlock.Finding {
+	return interlock.Finding{Gate: "engine", Rule: "engine." + rule, Layer: 1, Verdict: interlock.Deny, Reason: reason}
+}

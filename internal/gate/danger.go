@@ -1,0 +1,169 @@
+package gate
+
+import (
+	"interlock"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+)
+
+// Danger holds the action's danger level against how far the agent has been examined, by the matrix of MCP-AQL. A level
+// that was inferred gives a heuristic finding, one that was declared an explicit one.
+func Danger(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+	level, declared, at := DangerLevel(rules, snapshot, action, analysis)
+	trust := trustOf(rules, snapshot)
+	f := interlock.Finding{Gate: "danger", Rule: "danger." + level.String(), Layer: 2, Heuristic: !declared, Impacts: at}
+	switch matrix(level, trust, introspects(action)) {
+	case interlock.Allow:
+		return nil
+	case interlock.Ask:
+		f.Verdict = interlock.Ask
+		f.Reason = "the operation is " + level.String() + " and the agent's trust level wants it confirmed"
+		f.Obligations = []interlock.Obligation{{Type: interlock.ObligationConfirm, Note: "danger level " + level.String()}}
+	default:
+		f.Verdict = interlock.Deny
+		f.Reason = "the operation is " + level.String() + " and the agent is not trusted that far"
+	}
+	return []interlock.Finding{f}
+}
+
+// matrix is the table of levels and trust. Unknown levels and unknown trust are denied.
+func matrix(level interlock.Danger, trust interlock.Trust, introspect bool) interlock.Verdict {
+	const confirm, deny, allow = interlock.Ask, interlock.Deny, interlock.Allow
+	table := [...][5]interlock.Verdict{
+		interlock.DangerSafe:        {deny, allow, allow, allow, allow},
+		interlock.DangerReversible:  {deny, deny, allow, allow, allow},
+		interlock.DangerDestructive: {deny, deny, confirm, allow, allow},
+		interlock.DangerDangerous:   {deny, deny, deny, confirm, allow},
+		interlock.DangerForbidden:   {deny, deny, deny, deny, confirm},
+	}
+	if int(level) >= len(table) || trust > interlock.TrustCertified {
+		return interlock.Deny
+	}
+	if level == interlock.DangerSafe && trust == interlock.TrustUntested && introspect {
+		return interlock.Allow // an untested adapter may say what it is and nothing more
+	}
+	return table[level][trust]
+}
+
+func introspects(action interlock.Action) bool {
+	return action.Kind == interlock.KindTool && ruleset.Glob("introspect*", action.Tool)
+}
+
+// trustOf is the trust of a registered agent; of one that nobody registered, such as a local hook's, the profile's.
+func trustOf(rules *ruleset.Ruleset, snapshot interlock.Snapshot) interlock.Trust {
+	if !snapshot.Agent.Created.IsZero() {
+		return snapshot.Agent.Trust
+	}
+	if p, ok := rules.Profile(snapshot.Profile); ok {
+		return p.Trust
+	}
+	return interlock.TrustUntested
+}
+
+// DangerLevel returns an action's danger level, whether a declaration gave it, and the impacts it was inferred from.
+//
+// What the impacts show is the floor. Where nothing is declared, the form of the operation's name may raise it, and it is
+// at least reversible unless everything is read only; a declaration takes the place of the name. Declarations of
+// operators' documents only ever raise.
+func DangerLevel(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) (interlock.Danger, bool, []int) {
+	shown, named := interlock.DangerSafe, interlock.DangerSafe
+	for n := range analysis.Impacts {
+		shown = max(shown, shownDanger(&analysis.Impacts[n]))
+		named = max(named, namedDanger(&analysis.Impacts[n]))
+	}
+	level, declared := shown, false
+	for _, d := range snapshot.Danger {
+		if concerns(d.Name, action, analysis) {
+			level, declared = max(level, d.Level), true
+		}
+	}
+	var raised interlock.Danger
+	for _, d := range rules.Danger() {
+		if !concerns(d.Name, action, analysis) {
+			continue
+		}
+		if d.User {
+			raised = max(raised, d.Level)
+		} else {
+			level, declared = max(level, d.Level), true
+		}
+	}
+	if !declared {
+		level = max(level, named)
+	}
+	explicit := declared
+	if raised > level {
+		level, explicit = raised, true
+	}
+	if explicit && shown < level {
+		return level, true, nil
+	}
+	at := all(analysis.Impacts, func(i *interlock.Impact) bool {
+		return max(shownDanger(i), namedDanger(i)) >= level && level > interlock.DangerSafe
+	})
+	return level, explicit && level > shown, at
+}
+
+// concerns reports whether a declaration's glob names the tool or any command of the action.
+func concerns(glob string, action interlock.Action, analysis impact.Analysis) bool {
+	if action.Tool != "" && ruleset.Glob(glob, action.Tool) {
+		return true
+	}
+	for n := range analysis.Impacts {
+		if via := analysis.Impacts[n].Via; via != "" && ruleset.Glob(glob, via) {
+			return true
+		}
+	}
+	for _, t := range analysis.Texts {
+		if t.Kind == interlock.KindTool && ruleset.Glob(glob, t.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// shownDanger is the level an impact shows by what it does.
+func shownDanger(i *interlock.Impact) interlock.Danger {
+	switch {
+	case !understood(i):
+		return interlock.DangerDangerous
+	case i.Has(impact.TraitDryRun) || i.Has(impact.TraitNegated):
+		return interlock.DangerSafe
+	case i.Reversibility == interlock.Readonly:
+		return interlock.DangerSafe
+	case i.Reversibility == interlock.Irreversible && lastingHarm(i):
+		return interlock.DangerDangerous
+	case i.Reversibility == interlock.Irreversible || i.Kind == interlock.ImpactDelete:
+		return interlock.DangerDestructive
+	case i.Kind == interlock.ImpactRead:
+		return interlock.DangerSafe
+	}
+	return interlock.DangerReversible
+}
+
+// lastingHarm tells irreversible impacts that reach far from the many small ones of everyday work.
+func lastingHarm(i *interlock.Impact) bool {
+	if i.Reach == interlock.ReachProduction || i.Reach == interlock.ReachSelf {
+		return true
+	}
+	if i.Kind == interlock.ImpactSpend && i.Amount > 0 {
+		return true
+	}
+	for _, t := range [...]string{impact.TraitRoot, impact.TraitDevice, impact.TraitBoot, impact.TraitBomb, impact.TraitBackup} {
+		if i.Has(t) {
+			return true
+		}
+	}
+	return i.Has(impact.TraitBulk) && (i.Has(impact.TraitDatabase) || i.Has(impact.TraitInfra))
+}
+
+// namedDanger is the level the form of an operation's name argues for.
+func namedDanger(i *interlock.Impact) interlock.Danger {
+	switch {
+	case i.Has(impact.TraitNamedForbidden):
+		return interlock.DangerForbidden
+	case i.Has(impact.TraitNamedDangerous):
+		return interlock.DangerDangerous
+	}
+	return interlock.DangerSafe
+}

@@ -1,0 +1,53 @@
+package gate
+
+import (
+	"interlock"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+)
+
+// Policy objects where a glob of policy.deny or policy.requiresApproval matches the tool's name or any executed text.
+func Policy(rules *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+	var out []interlock.Finding
+	if policyMeets(rules, ruleset.PolicyDeny, action, analysis) {
+		out = append(out, interlock.Finding{Gate: "policy", Rule: "policy.deny", Layer: 2, Verdict: interlock.Deny,
+			Reason: "an operator's policy denies this tool or command"})
+	}
+	if policyMeets(rules, ruleset.PolicyRequiresApproval, action, analysis) {
+		out = append(out, interlock.Finding{Gate: "policy", Rule: "policy.requires-approval", Layer: 3, Verdict: interlock.Ask,
+			Reason: "an operator's policy wants this tool or command approved each time"})
+	}
+	return out
+}
+
+func policyMeets(rules *ruleset.Ruleset, list int, action interlock.Action, analysis impact.Analysis) bool {
+	if action.Tool != "" && rules.PolicyMatches(list, action.Tool) {
+		return true
+	}
+	for _, t := range analysis.Texts {
+		if rules.PolicyMatches(list, t.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// AutoApproved reports whether policy.autoApprove covers the whole action: every executed text, or, for an action that
+// is a tool call and executes nothing else, the tool's name. One text that no glob covers leaves the action uncovered,
+// so nothing rides along behind an approved command; and input that was not understood is never covered.
+func AutoApproved(rules *ruleset.Ruleset, action interlock.Action, analysis impact.Analysis) bool {
+	for n := range analysis.Impacts {
+		if !understood(&analysis.Impacts[n]) {
+			return false
+		}
+	}
+	covered := false
+	for _, t := range analysis.Texts {
+		named := t.Kind == interlock.KindTool && action.Tool != "" && rules.PolicyMatches(ruleset.PolicyAutoApprove, action.Tool)
+		if !named && !rules.PolicyMatches(ruleset.PolicyAutoApprove, t.Value) {
+			return false
+		}
+		covered = true
+	}
+	return covered
+}

@@ -1,0 +1,151 @@
+package gate
+
+import (
+	"path"
+	"strings"
+
+	"interlock"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+)
+
+// Self protects Interlock from what it guards: its files, processes, endpoints, hook registrations and the commands that
+// answer requests or change who may. It stands at layer 1, so no approval lowers it. Reading is fine, and so are the
+// commands that only tell or only decide.
+func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+	var out []interlock.Finding
+	secret := all(analysis.Impacts, func(i *interlock.Impact) bool {
+		return onSelf(i) && i.Reversibility == interlock.Readonly && (i.Has(impact.TraitSecret) || i.Kind == interlock.ImpactCredential)
+	})
+	if len(secret) > 0 {
+		out = append(out, selfFinding("self.read-key", interlock.Deny, "this would read a key of the safety interlock", secret))
+	}
+	changes := all(analysis.Impacts, func(i *interlock.Impact) bool {
+		return onSelf(i) && i.Reversibility != interlock.Readonly && i.Kind != interlock.ImpactRead && !i.Has(impact.TraitDryRun) && !harmlessCall(i)
+	})
+	if len(changes) > 0 {
+		out = append(out, selfFinding("self.change", interlock.Deny, "this would change or stop the safety interlock itself", changes))
+	}
+	for _, t := range analysis.Texts {
+		if t.Kind != interlock.KindShell {
+			continue
+		}
+		switch words := strings.Fields(t.Value); {
+		case answersRequests(words):
+			out = append(out, selfFinding("self.answer", interlock.Halt,
+				"agents can't answer requests, add identities or give standing orders; only operators can", nil))
+		case commandsInterlock(words):
+			out = append(out, selfFinding("self.command", interlock.Deny,
+				"this command of the safety interlock is for operators; agents may use check, doctor, version and the commands that list", nil))
+		case stopsInterlock(words):
+			out = append(out, selfFinding("self.stop", interlock.Deny, "this would stop the safety interlock", nil))
+		}
+	}
+	return out
+}
+
+func selfFinding(rule string, verdict interlock.Verdict, reason string, impacts []int) interlock.Finding {
+	return interlock.Finding{Gate: "self", Rule: rule, Layer: 1, Verdict: verdict, Reason: reason, Impacts: impacts,
+		Tags: []string{"ASI03"}}
+}
+
+func onSelf(i *interlock.Impact) bool {
+	return i.Reach == interlock.ReachSelf || i.Has(impact.TraitSelf)
+}
+
+// harmlessCall reports whether the impact is a call of an endpoint that only proposes or tells, or runs Interlock's
+// program: which of its commands may run is told by its text.
+func harmlessCall(i *interlock.Impact) bool {
+	switch i.Kind {
+	case interlock.ImpactExecute, interlock.ImpactSpawn:
+		return path.Base(strings.Fields(i.Via + " -")[0]) == program
+	case interlock.ImpactNetwork:
+		for _, end := range [...]string{"/v1/decide", "/v1/outcome", "/access/v1/evaluation", "/access/v1/evaluations", "/healthz"} {
+			if strings.HasSuffix(i.Target, end) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+const program = "interlock"
+
+// subcommand returns what the words tell Interlock's program to do, and whether they run it at all.
+func subcommand(words []string) (command, second string, runs bool) {
+	if len(words) == 0 || path.Base(words[0]) != program && path.Base(words[0]) != program+".exe" {
+		return "", "", false
+	}
+	var plain []string
+	for _, w := range words[1:] {
+		if w == "--help" || w == "-h" {
+			return "help", "", true
+		}
+		if !strings.HasPrefix(w, "-") {
+			plain = append(plain, w)
+		}
+	}
+	plain = append(plain, "", "")
+	return plain[0], plain[1], true
+}
+
+// answersRequests reports whether the words answer requests or change identities or standing orders.
+func answersRequests(words []string) bool {
+	command, second, runs := subcommand(words)
+	if !runs {
+		return false
+	}
+	switch command {
+	case "approve", "deny", "vote", "verify", "resume", "phase", "quarantine", "pause", "kill":
+		return true
+	case "operator", "agent", "keys":
+		return second != "list" && second != "show"
+	}
+	return false
+}
+
+// commandsInterlock reports whether the words run a command of Interlock that is not harmless in an agent's hands. A
+// flag before the command may take its value as the next word, so a word that is no command counts as unknown and is
+// refused as well.
+func commandsInterlock(words []string) bool {
+	command, second, runs := subcommand(words)
+	if !runs {
+		return false
+	}
+	switch command {
+	case "", "help", "version", "check", "doctor", "pending", "bench", "conformance", "eval":
+		return false
+	case "rules":
+		return second == "" || !contains(second, "list", "test", "lint", "diff", "show")
+	case "audit":
+		return !contains(second, "list", "show", "verify", "prove", "check-proof", "checkpoint")
+	case "operator", "agent", "keys":
+		return false // listing; changing is answered above
+	}
+	return true
+}
+
+// stopsInterlock reports whether the words stop a process or service of Interlock by name.
+func stopsInterlock(words []string) bool {
+	if len(words) < 2 || !contains(path.Base(words[0]), "kill", "pkill", "killall", "systemctl", "service", "launchctl", "rc-service", "skill") {
+		return false
+	}
+	if path.Base(words[0]) == "systemctl" && contains(words[1], "status", "show", "cat", "is-active", "is-enabled") {
+		return false
+	}
+	for _, w := range words[1:] {
+		if strings.Contains(strings.ToLower(w), program) {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(word string, list ...string) bool {
+	for _, w := range list {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
