@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sort"
+	"strings"
 	"time"
 
 	"interlock"
@@ -344,17 +346,8 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 // save writes the sealed entries, what depends on their ids, and the new head.
 func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interlock.Head) error {
 	w := b.store.writer
-	for i := range entries {
-		e := &entries[i]
-		b.store.written += int64(len(e.Body) + len(e.Hashes) + 256)
-		var checkpoint any
-		if e.Checkpoint != nil {
-			checkpoint = e.Checkpoint
-		}
-		if _, err := w.exec(ctx, "INSERT INTO entries (idx, id, type, body, hashes, checkpoint) VALUES (?, ?, ?, ?, ?, ?)",
-			e.Index, e.ID, string(e.Type), e.Body, e.Hashes, checkpoint); err != nil {
-			return err
-		}
+	if err := b.saveEntries(ctx, entries); err != nil {
+		return err
 	}
 	for _, c := range b.accepted {
 		if c.change.Call == nil {
@@ -364,16 +357,89 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 			return err
 		}
 	}
-	for run, j := range b.touched { // any order: the rows don't depend on each other
-		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO jobs (run, seed, next) VALUES (?, ?, ?)", run, j.seed, j.next); err != nil {
-			return err
-		}
-		if len(b.store.jobs) >= maxJobs {
-			b.store.jobs = map[string]job{}
-		}
-		b.store.jobs[run] = j
+	if err := b.saveJobs(ctx); err != nil {
+		return err
 	}
 	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ? WHERE one = 1",
 		next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision)
 	return b.one(changed, err)
+}
+
+// rowsAtOnce is how many rows one INSERT takes where there are that many: a statement costs more than a row.
+const rowsAtOnce = 16
+
+// insertion renders an INSERT of so many rows.
+func insertion(table, columns, tail string, rows int) string {
+	row := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+	return "INSERT INTO " + table + " (" + columns + ") VALUES " + row + strings.Repeat(", "+row, rows-1) + tail
+}
+
+// inRows hands out positions 0 to n-1 in runs of rowsAtOnce and then one by one, so that there are two statements to
+// prepare and not one for every number.
+func inRows(n int, step func(from, to int) error) error {
+	for from := 0; from < n; {
+		to := from + 1
+		if n-from >= rowsAtOnce {
+			to = from + rowsAtOnce
+		}
+		if err := step(from, to); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {
+	return inRows(len(entries), func(from, to int) error {
+		args := make([]any, 0, rowsAtOnce*6)
+		for i := from; i < to; i++ {
+			e := &entries[i]
+			b.store.written += int64(len(e.Body) + len(e.Hashes) + 256)
+			args = append(args, e.Index, e.ID, string(e.Type), e.Body, e.Hashes, nullable(e.Checkpoint))
+		}
+		_, err := b.store.writer.exec(ctx, insertEntries[to-from > 1], args...)
+		return err
+	})
+}
+
+func (b *batch) saveJobs(ctx context.Context) error {
+	runs := make([]string, 0, len(b.touched))
+	for run := range b.touched {
+		runs = append(runs, run)
+	}
+	sort.Strings(runs) // neighbours in the table are written together
+	return inRows(len(runs), func(from, to int) error {
+		args := make([]any, 0, rowsAtOnce*3)
+		for _, run := range runs[from:to] {
+			j := b.touched[run]
+			args = append(args, run, j.seed, j.next)
+			if len(b.store.jobs) >= maxJobs {
+				b.store.jobs = map[string]job{}
+			}
+			b.store.jobs[run] = j
+		}
+		_, err := b.store.writer.exec(ctx, insertJobs[to-from > 1], args...)
+		return err
+	})
+}
+
+// The statements for rowsAtOnce rows (true) and for one.
+var (
+	insertEntries = map[bool]string{
+		true:  insertion("entries", "idx, id, type, body, hashes, checkpoint", "", rowsAtOnce),
+		false: insertion("entries", "idx, id, type, body, hashes, checkpoint", "", 1),
+	}
+	insertJobs = map[bool]string{
+		true:  insertion("jobs", "run, seed, next", " ON CONFLICT (run) DO UPDATE SET next = excluded.next", rowsAtOnce),
+		false: insertion("jobs", "run, seed, next", " ON CONFLICT (run) DO UPDATE SET next = excluded.next", 1),
+	}
+)
+
+// nullable makes an empty value NULL.
+func nullable(value []byte) any {
+	if len(value) == 0 {
+		return nil
+	}
+	return value
 }

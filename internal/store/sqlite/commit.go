@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 
 	codes "modernc.org/sqlite/lib"
@@ -90,6 +91,8 @@ func (s *Store) write() {
 	defer close(s.done)
 	batch := make([]*commit, 0, maxBatch)
 	for first := range s.queue {
+		// Whoever was answered a moment ago is about to come again; letting them run first makes fewer, fuller transactions.
+		runtime.Gosched()
 		batch = append(batch[:0], first)
 		for more := true; more && len(batch) < maxBatch; {
 			select {
