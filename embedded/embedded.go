@@ -126,7 +126,7 @@ func openStore(ctx context.Context, home string, options sqlite.Options) (*sqlit
 		return nil, nil, err
 	}
 	options.Sealer = sealer
-	store, err := sqlite.Open(ctx, path, options)
+	store, err := sqlite.Open(path, options)
 	if err != nil {
 		return nil, nil, err
 	}

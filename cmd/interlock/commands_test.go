@@ -1,0 +1,33 @@
+package main
+
+import (
+	"os/exec"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// scriptCommands are the commands scripts have beside the standard ones.
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"status": cmdStatus,
+}
+
+// cmdStatus runs a program and demands an exact exit status: status N program args… Standard output and error can be
+// looked at afterwards as after exec.
+func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N program [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := err.(*exec.ExitError); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
