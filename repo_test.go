@@ -1,0 +1,421 @@
+package interlock_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/modfile"
+)
+
+// unkept are directories that are no part of the repository's text: what git ignores, and what others wrote.
+var unkept = []string{".git", "bin", "var", "node_modules", "bench/out"}
+
+// repoFiles returns the names of the repository's files below root, sorted, with slashes.
+func repoFiles(t *testing.T, root fs.FS) []string {
+	t.Helper()
+	var names []string
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if slices.Contains(unkept, name) || slices.Contains(unkept, path.Base(name)) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func read(t *testing.T, root fs.FS, name string) []byte {
+	t.Helper()
+	data, err := fs.ReadFile(root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A repoCheck looks at the repository as a file system and returns what is wrong with it.
+type repoCheck func(t *testing.T, root fs.FS) []string
+
+// maxLines is where a file begins to hide something. Tests and generated files may be longer.
+const maxLines = 500
+
+func checkGoFiles(t *testing.T, root fs.FS) []string {
+	var problems []string
+	for _, name := range repoFiles(t, root) {
+		if path.Ext(name) != ".go" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		source := read(t, root, name)
+		formatted, err := format.Source(source)
+		if err != nil || !bytes.Equal(formatted, source) {
+			problems = append(problems, name+": not in gofmt form")
+		}
+		lines := bytes.Count(source, []byte("\n"))
+		if lines > maxLines && !strings.HasSuffix(name, "_test.go") && !generated.Match(source) {
+			problems = append(problems, fmt.Sprintf("%s: %d lines, more than %d", name, lines, maxLines))
+		}
+	}
+	return problems
+}
+
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+// markdownLink finds [text](target) and <img src="target">, and leaves code alone because code is cut out before.
+var (
+	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)(?:\s+"[^"]*")?\)`)
+	markdownCode = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	heading      = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	notAnchor    = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+func checkLinks(t *testing.T, root fs.FS) []string {
+	var problems []string
+	for _, name := range repoFiles(t, root) {
+		if path.Ext(name) != ".md" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		text := markdownCode.ReplaceAllString(string(read(t, root, name)), "")
+		for _, match := range markdownLink.FindAllStringSubmatch(text, -1) {
+			target, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			file := name
+			if target != "" {
+				file = path.Join(path.Dir(name), target)
+			}
+			info, err := fs.Stat(root, file)
+			if err != nil {
+				problems = append(problems, fmt.Sprintf("%s: %s leads nowhere", name, match[1]))
+				continue
+			}
+			if anchor != "" && !info.IsDir() && !hasAnchor(string(read(t, root, file)), anchor) {
+				problems = append(problems, fmt.Sprintf("%s: %s has no heading #%s", name, file, anchor))
+			}
+		}
+	}
+	return problems
+}
+
+// hasAnchor reports whether a page has a heading whose anchor, as GitHub makes it, is the given one.
+func hasAnchor(page, anchor string) bool {
+	for _, match := range heading.FindAllStringSubmatch(page, -1) {
+		title := strings.ReplaceAll(strings.ToLower(match[1]), "`", "")
+		if strings.ReplaceAll(notAnchor.ReplaceAllString(title, ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+func checkReadme(t *testing.T, root fs.FS) []string {
+	text := string(read(t, root, "README.md"))
+	var problems []string
+	for _, want := range []string{"make run", "make test"} {
+		if !strings.Contains(text, want) {
+			problems = append(problems, "README.md does not mention `"+want+"`")
+		}
+	}
+	return problems
+}
+
+// foreignTraces are texts that tell of the machine the repository was written on. They are put together here so that this
+// file does not hold them. Test data and the labelled sample may name any path.
+func foreignTraces() []string {
+	return []string{"/work/" + "main", "/work/" + "shared", "/tmp/" + "brief", "proxy." + "golang.org", "sum." + "golang.org", "index." + "golang.org"}
+}
+
+func checkTraces(t *testing.T, root fs.FS) []string {
+	traces := foreignTraces()
+	var problems []string
+	for _, name := range repoFiles(t, root) {
+		if strings.HasPrefix(name, "bench/corpus/") {
+			continue
+		}
+		data := read(t, root, name)
+		for _, trace := range traces {
+			if bytes.Contains(data, []byte(trace)) {
+				problems = append(problems, fmt.Sprintf("%s: mentions %s", name, trace))
+			}
+		}
+	}
+	return problems
+}
+
+// checkDependencyPage wants a line of docs/decisions/0001-dependencies.md for each module the sources import, go.mod to
+// call it direct, and no line for modules that are not imported.
+func checkDependencyPage(t *testing.T, root fs.FS) []string {
+	const page = "docs/decisions/0001-dependencies.md"
+	mod, err := modfile.Parse("go.mod", read(t, root, "go.mod"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported := make(map[string]bool)
+	for _, name := range repoFiles(t, root) {
+		if path.Ext(name) != ".go" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, read(t, root, name), parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			p, _ := strconv.Unquote(spec.Path.Value)
+			imported[p] = true
+		}
+	}
+	text := string(read(t, root, page))
+	var problems []string
+	for _, require := range mod.Require {
+		module := require.Mod.Path
+		direct := false
+		for p := range imported {
+			if p == module || strings.HasPrefix(p, module+"/") {
+				direct = true
+			}
+		}
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta("`"+module+"`") + ` \|.*\S.*\|.*\S.*\|$`)
+		switch {
+		case direct && !row.MatchString(text):
+			problems = append(problems, fmt.Sprintf("%s: no row for %s, which is imported", page, module))
+		case direct && require.Indirect:
+			problems = append(problems, fmt.Sprintf("go.mod: %s is imported and marked indirect", module))
+		case !direct && strings.Contains(text, "| `"+module+"` |"):
+			problems = append(problems, fmt.Sprintf("%s: %s has a row and nothing imports it", page, module))
+		}
+	}
+	return problems
+}
+
+// checkTests wants every fuzz target to name its property and bring seeds, and no test to skip.
+func checkTests(t *testing.T, root fs.FS) []string {
+	var problems []string
+	for _, name := range repoFiles(t, root) {
+		if !strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, read(t, root, name), parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Body == nil {
+				continue
+			}
+			seeds := false
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				selector, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				x, ok := selector.X.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				switch selector.Sel.Name {
+				case "Skip", "Skipf", "SkipNow":
+					if x.Name == "t" || x.Name == "b" || x.Name == "f" {
+						problems = append(problems, fmt.Sprintf("%s:%d: %s skips", name, set.Position(n.Pos()).Line, fn.Name.Name))
+					}
+				case "Add":
+					seeds = seeds || x.Name == "f"
+				}
+				return true
+			})
+			if !strings.HasPrefix(fn.Name.Name, "Fuzz") {
+				continue
+			}
+			if _, err := fs.Stat(root, path.Join(path.Dir(name), "testdata/fuzz", fn.Name.Name)); err != nil && !seeds && !seedsElsewhere(fn) {
+				problems = append(problems, fmt.Sprintf("%s: %s has no seeds", name, fn.Name.Name))
+			}
+			if fn.Doc == nil || len(strings.Fields(fn.Doc.Text())) < 4 {
+				problems = append(problems, fmt.Sprintf("%s: the comment of %s names no property", name, fn.Name.Name))
+			}
+		}
+	}
+	return problems
+}
+
+// seedsElsewhere reports whether a fuzz target hands its f to a function before it fuzzes: that one adds the seeds.
+func seedsElsewhere(fn *ast.FuncDecl) bool {
+	found := false
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			for _, arg := range call.Args {
+				if name, ok := arg.(*ast.Ident); ok && name.Name == "f" {
+					found = true
+				}
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// checkCommands wants a script in cmd/interlock/testdata for each command of the table in main.go. A script's name begins
+// with its command's.
+func checkCommands(t *testing.T, root fs.FS) []string {
+	const dir = "cmd/interlock"
+	scripts, err := fs.Glob(root, dir+"/testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := commandNames(t, read(t, root, dir+"/main.go"))
+	if len(names) == 0 {
+		return []string{dir + "/main.go: no commands found"}
+	}
+	var problems []string
+	for _, command := range names {
+		covered := slices.ContainsFunc(scripts, func(script string) bool {
+			rest, ok := strings.CutPrefix(path.Base(script), command)
+			return ok && (rest == ".txtar" || rest[0] == '-' || rest[0] == '_')
+		})
+		if !covered {
+			problems = append(problems, fmt.Sprintf("%s/testdata: no script for `interlock %s`", dir, command))
+		}
+	}
+	return problems
+}
+
+// commandNames reads the commands off the struct tags of the table.
+func commandNames(t *testing.T, source []byte) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "main.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		field, ok := n.(*ast.Field)
+		if ok && field.Tag != nil && len(field.Names) == 1 && strings.Contains(field.Tag.Value, `cmd:""`) {
+			names = append(names, strings.ToLower(field.Names[0].Name))
+		}
+		return true
+	})
+	return names
+}
+
+// checkArchitecturePage wants the dependency table quoted as it is enforced.
+func checkArchitecturePage(t *testing.T, root fs.FS) []string {
+	if !strings.Contains(string(read(t, root, "docs/architecture.md")), dependencyTable) {
+		return []string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands"}
+	}
+	return nil
+}
+
+// checkScripts wants `make test` to run every fuzz target, by running the script that finds them.
+func checkScripts(t *testing.T, root fs.FS) []string {
+	var problems []string
+	for file, want := range map[string]string{
+		"Makefile":        "scripts/test.sh",
+		".ci/run":         "make --no-print-directory test",
+		"scripts/test.sh": "scripts/fuzz.sh",
+		"scripts/fuzz.sh": `go test -list '^Fuzz'`,
+	} {
+		if !strings.Contains(string(read(t, root, file)), want) {
+			problems = append(problems, fmt.Sprintf("%s does not call %s", file, want))
+		}
+	}
+	sort.Strings(problems)
+	return problems
+}
+
+// repoChecks are the checks by name, as the fixtures know them.
+var repoChecks = map[string]repoCheck{
+	"go files":     checkGoFiles,
+	"links":        checkLinks,
+	"readme":       checkReadme,
+	"traces":       checkTraces,
+	"dependencies": checkDependencyPage,
+	"tests":        checkTests,
+	"commands":     checkCommands,
+	"architecture": checkArchitecturePage,
+	"scripts":      checkScripts,
+}
+
+func TestTheRepositoryKeepsItsPromises(t *testing.T) {
+	for name, check := range repoChecks {
+		t.Run(name, func(t *testing.T) {
+			for _, problem := range check(t, os.DirFS(".")) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// TestRepositoryChecksBite proves the checks: each is given a repository that breaks its rule once.
+func TestRepositoryChecksBite(t *testing.T) {
+	long := "package a\n" + strings.Repeat("\n// x\n", 300)
+	for name, tc := range map[string]struct {
+		check string
+		files map[string]string
+		want  []string
+	}{
+		"unformatted": {"go files", map[string]string{"a.go": "package  a\n", "b.go": "package b\n", "testdata/c.go": "package  c\n"},
+			[]string{"a.go: not in gofmt form"}},
+		"long": {"go files", map[string]string{"a.go": long, "a_test.go": long, "g.go": "// Code generated by x. DO NOT EDIT.\n\n" + long},
+			[]string{"a.go: 601 lines, more than 500"}},
+		"dead link": {"links", map[string]string{"docs/a.md": "[b](b.md) [c](c.md) [d](../d.md#one-two) [e](../d.md#three) `[f](f.md)` [g](https://example.com/x)",
+			"docs/b.md": "", "d.md": "## One, two\n"},
+			[]string{"docs/a.md: c.md leads nowhere", "docs/a.md: d.md has no heading #three"}},
+		"quiet readme": {"readme", map[string]string{"README.md": "make test"}, []string{"README.md does not mention `make run`"}},
+		"machine path": {"traces", map[string]string{"a.md": "see /work/" + "main/x", "b.go": "", "bench/corpus/x.jsonl": "/work/" + "main"},
+			[]string{"a.md: mentions /work/" + "main"}},
+		"unexplained module": {"dependencies", map[string]string{
+			"go.mod":                              "module interlock\n\nrequire (\n\texample.com/a v1.0.0\n\texample.com/b v1.0.0 // indirect\n\texample.com/c v1.0.0\n\texample.com/d v1.0.0 // indirect\n)\n",
+			"a.go":                                "package a\n\nimport (\n\t_ \"example.com/a/sub\"\n\t_ \"example.com/b\"\n)\n",
+			"docs/decisions/0001-dependencies.md": "| `example.com/b` | it is good | BSD |\n| `example.com/c` | it was good | BSD |\n"},
+			[]string{"docs/decisions/0001-dependencies.md: no row for example.com/a, which is imported",
+				"go.mod: example.com/b is imported and marked indirect",
+				"docs/decisions/0001-dependencies.md: example.com/c has a row and nothing imports it"}},
+		"lazy tests": {"tests", map[string]string{
+			"a_test.go":                  "package a\n\nfunc TestA(t *testing.T) { t.Skip() }\n\n// FuzzA holds that a holds.\nfunc FuzzA(f *testing.F) { f.Add(1) }\n\nfunc FuzzB(f *testing.F) { f.Add(1) }\n\n// FuzzC holds that c holds.\nfunc FuzzC(f *testing.F) {}\n\n// FuzzD holds that d holds.\nfunc FuzzD(f *testing.F) {}\n",
+			"testdata/fuzz/FuzzD/seed":   "",
+			"testdata/ignored/x_test.go": "package x\n\nfunc TestX(t *testing.T) { t.Skip() }\n"},
+			[]string{"a_test.go:3: TestA skips", "a_test.go: the comment of FuzzB names no property", "a_test.go: FuzzC has no seeds"}},
+		"unscripted command": {"commands", map[string]string{
+			"cmd/interlock/main.go":                   "package main\n\ntype commands struct {\n\tCheck checkCommand `cmd:\"\" help:\"x\"`\n\tUp upCommand `cmd:\"\"`\n}\n",
+			"cmd/interlock/testdata/check-json.txtar": "", "cmd/interlock/testdata/upside.txtar": ""},
+			[]string{"cmd/interlock/testdata: no script for `interlock up`"}},
+		"no commands":     {"commands", map[string]string{"cmd/interlock/main.go": "package main\n"}, []string{"cmd/interlock/main.go: no commands found"}},
+		"other table":     {"architecture", map[string]string{"docs/architecture.md": strings.Replace(dependencyTable, "gate, quorum", "quorum", 1)}, []string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands"}},
+		"no fuzzing":      {"scripts", map[string]string{"Makefile": "scripts/test.sh", ".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "go test -list '^Fuzz'"}, []string{"scripts/test.sh does not call scripts/fuzz.sh"}},
+		"nothing to mend": {"links", map[string]string{"a.md": "[a](#a)\n# `A`\n"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := make(fstest.MapFS)
+			for file, text := range tc.files {
+				root[file] = &fstest.MapFile{Data: []byte(text)}
+			}
+			if diff := cmp.Diff(tc.want, repoChecks[tc.check](t, root)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
