@@ -45,9 +45,12 @@ func parseCline(call *Call, payload object, env Environment) error {
 	if call.Phase == Other {
 		return nil
 	}
-	name := map[Phase]string{Before: "preToolUse", After: "postToolUse"}[call.Phase]
-	if !payload.has(name) {
-		name = map[Phase]string{Before: "tool_call", After: "tool_result"}[call.Phase]
+	name, alternative := "preToolUse", "tool_call" // the second is what the command-line version calls it
+	if call.Phase == After {
+		name, alternative = "postToolUse", "tool_result"
+	}
+	if !payload.has(name) && payload.has(alternative) {
+		name = alternative
 	}
 	inner, err := payload.sub(name)
 	if err != nil {
