@@ -19,7 +19,7 @@ type member struct {
 
 // shapes holds the shape of every struct type seen. Entries are functions of their type, so filling the table late
 // changes nothing that can be observed.
-var shapes sync.Map // reflect.Type -> shape
+var shapes sync.Map // filled late: reflect.Type -> shape, a function of its type
 
 func shapeOf(t reflect.Type) shape {
 	if have, ok := shapes.Load(t); ok {
