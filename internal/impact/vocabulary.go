@@ -1,0 +1,15 @@
+package impact
+
+// Traits lists every trait analysers may establish, so that a rule that waits for a misspelt one is found.
+func Traits() []string {
+	return []string{
+		TraitUnparsable, TraitOversize, TraitNested, TraitEncoding, TraitWork, TraitUnsupported, TraitDynamic, TraitGlob, TraitWrapper,
+		TraitRecursive, TraitForce, TraitOverwrite, TraitAppend, TraitBulk, TraitDryRun, TraitElevated, TraitRemote, TraitObfuscated,
+		TraitDecoded, TraitInline, TraitBackground, TraitBomb,
+		TraitRoot, TraitDevice, TraitSecret, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup, TraitAgentConfig, TraitCI,
+		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
+		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
+		TraitForward, TraitScan, TraitWrittenRun, TraitInjection, TraitNegated,
+		TraitNamedDangerous, TraitNamedForbidden,
+	}
+}

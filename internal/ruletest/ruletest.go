@@ -1,0 +1,124 @@
+// Package ruletest proves rulesets: it runs each rule's own tests through the whole decision, tries every suggestion, and
+// points at rules that never fire, never decide or fire too widely. It does no I/O; `interlock rules test|lint` prints
+// what it returns. Start with Run and Lint.
+package ruletest
+
+import (
+	"fmt"
+	"time"
+
+	"interlock"
+	"interlock/internal/engine"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+)
+
+// A Problem is one thing wrong with one rule.
+type Problem struct {
+	Rule    string // id
+	Case    string // the test or suggestion at fault, where there is one
+	Message string
+}
+
+// String returns the problem on one line.
+func (p Problem) String() string {
+	if p.Case == "" {
+		return p.Rule + ": " + p.Message
+	}
+	return fmt.Sprintf("%s: %s: %q", p.Rule, p.Message, p.Case)
+}
+
+// Snapshot is what rules are tested under: the guard profile, attended, a user whose project is /home/user/project and
+// an Interlock installed in the user's home. Names that hold the word prod are production beside the ruleset's own.
+func Snapshot(rules *ruleset.Ruleset) interlock.Snapshot {
+	return interlock.Snapshot{
+		Version: 1, Mode: interlock.Enforcing, Profile: "guard", Attended: true,
+		Agent: interlock.AgentRecord{ID: "test", Type: "test", Principal: "user"},
+		View: interlock.View{Home: "/home/user", Workspace: "/home/user/project", User: "user",
+			Self: []string{"/home/user/.local/bin/interlock", "/home/user/.local/share/interlock", "/home/user/.config/interlock",
+				"/run/user/1000/interlock.sock"},
+			Endpoints:  []string{"127.0.0.1:7433", "localhost:7433"},
+			Production: append([]string{"*prod*"}, rules.Production()...)},
+	}
+}
+
+// Decide decides one action as rules are tested.
+func Decide(rules *ruleset.Ruleset, analyser *impact.Analyser, action interlock.Action) interlock.Decision {
+	snapshot := Snapshot(rules)
+	if action.Dir == "" {
+		action.Dir = snapshot.View.Workspace
+	}
+	return engine.Decide(rules, snapshot, action, analyser.Analyse(snapshot.View, action), nil, nil, time.Time{})
+}
+
+// Run runs the tests of every rule and returns what failed, in order of rules. A blocking test must be decided deny or
+// halt and an asking test ask, with the rule among the findings; a passing test must not meet the rule; a suggested
+// command must be allowed.
+func Run(rules *ruleset.Ruleset, analyser *impact.Analyser) (cases int, problems []Problem) {
+	for _, r := range rules.Rules() {
+		list, err := r.Tests.Cases()
+		if err != nil {
+			problems = append(problems, Problem{Rule: r.ID, Message: "a test can't be read: " + err.Error()})
+			continue
+		}
+		for _, c := range list {
+			cases++
+			d := Decide(rules, analyser, c.Action)
+			if message := judge(r, c.Want, d); message != "" {
+				problems = append(problems, Problem{r.ID, show(c.Action), message})
+			}
+		}
+		if try := r.Suggestion.Try; try != "" {
+			cases++
+			if d := Decide(rules, analyser, shell(try)); d.Verdict != interlock.Allow {
+				problems = append(problems, Problem{r.ID, try, "the suggestion is itself stopped, by " + d.Decisive().Rule})
+			}
+		}
+	}
+	return cases, problems
+}
+
+func shell(command string) interlock.Action {
+	return interlock.Action{Kind: interlock.KindShell, Input: command}
+}
+
+func show(a interlock.Action) string {
+	if a.Input != "" {
+		return a.Input
+	}
+	return a.Tool + " " + string(a.Arguments)
+}
+
+// judge returns what is wrong with a test's decision, or nothing.
+func judge(r *ruleset.Rule, want string, d interlock.Decision) string {
+	fired := fires(r, d)
+	switch {
+	case want == "pass" && fired:
+		return "the rule fires on a test it must let pass"
+	case want == "pass":
+		return ""
+	case !fired:
+		return "the rule does not fire; decided " + d.Verdict.String() + by(d)
+	case want == "block" && d.Verdict.Compare(interlock.Deny) < 0:
+		return "must be blocked, decided " + d.Verdict.String() + by(d)
+	case want == "ask" && d.Verdict != interlock.Ask:
+		return "must be asked, decided " + d.Verdict.String() + by(d)
+	}
+	return ""
+}
+
+func by(d interlock.Decision) string {
+	if f := d.Decisive(); f != nil {
+		return " by " + f.Rule
+	}
+	return ""
+}
+
+func fires(r *ruleset.Rule, d interlock.Decision) bool {
+	for _, f := range d.Findings {
+		if f.Rule == r.ID {
+			return true
+		}
+	}
+	return false
+}
