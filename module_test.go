@@ -1,6 +1,7 @@
 package interlock_test
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -69,6 +70,9 @@ func loadPackages(root fs.FS) ([]*goPackage, error) {
 		source, err := fs.ReadFile(root, name)
 		if err != nil {
 			return err
+		}
+		if bytes.Contains(source, []byte("\n//go:build ignore\n")) || bytes.HasPrefix(source, []byte("//go:build ignore\n")) {
+			return nil // a program of go generate
 		}
 		syntax, err := parser.ParseFile(set, name, source, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
