@@ -18,6 +18,14 @@ func (s *Store) read(ctx context.Context, doing string, step func(c *conn) error
 		defer s.writing.Unlock()
 		return explain(doing, step(s.writer))
 	}
+	return s.apart(ctx, doing, step)
+}
+
+// apart is read on a connection that never is the writer's, for steps that take long.
+func (s *Store) apart(ctx context.Context, doing string, step func(c *conn) error) error {
+	if err := s.failed(); err != nil {
+		return err
+	}
 	c, err := s.reader(ctx)
 	if err != nil {
 		return explain(doing, err)
@@ -106,6 +114,7 @@ func loadStanding(ctx context.Context, c *conn) (standing interlock.Standing, re
 		Agents:    map[string]interlock.AgentRecord{},
 		Operators: map[string]interlock.OperatorRecord{},
 		Requests:  map[string]interlock.ApprovalRequest{},
+		Settings:  map[string]string{},
 	}
 	if _, err := c.exec(ctx, "BEGIN"); err != nil {
 		return standing, 0, err
@@ -123,6 +132,17 @@ func loadStanding(ctx context.Context, c *conn) (standing interlock.Standing, re
 		return standing, 0, err
 	}
 	err = bodies(ctx, c, "SELECT body FROM operators", func(o interlock.OperatorRecord) { standing.Operators[o.Name] = o })
+	if err != nil {
+		return standing, 0, err
+	}
+	err = c.each(ctx, "SELECT name, value FROM settings", nil, func(scan func(...any) error) error {
+		var name, value string
+		if err := scan(&name, &value); err != nil {
+			return err
+		}
+		standing.Settings[name] = value
+		return nil
+	})
 	if err != nil {
 		return standing, 0, err
 	}

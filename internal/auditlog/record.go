@@ -1,0 +1,379 @@
+package auditlog
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// A Record is the content of an event's payload before it becomes bytes. What it holds has been redacted by the caller.
+type Record interface {
+	// Payload returns the record as one JSON object in canonical form, within MaxPayload.
+	Payload() (json.RawMessage, error)
+}
+
+// A DecisionRecord is what is recorded of every evaluation, allowed or not. Together with its event it holds the eight
+// fields ASA 14.1 asks for: timestamp (the event's ts_recorded), action identifier (its event_id), user, proposed action,
+// gate 1, gate 2, final decision and execution; the last is completed by an OUTCOME event that names this one.
+type DecisionRecord struct {
+	Proposal interlock.Proposal // redacted
+	Decision interlock.Decision
+	Request  string // approval request that waits for a human
+}
+
+// The wire forms of a decision record. Their JSON names are part of the log's format.
+type (
+	decisionWire struct {
+		User      string              `json:"user"`
+		Requester interlock.Requester `json:"requester"`
+		Door      string              `json:"door,omitempty"`
+		Carrier   string              `json:"harness_event,omitempty"`
+		Workspace string              `json:"workspace,omitempty"`
+		Proposed  proposedWire        `json:"proposed"`
+		Gate1     gateWire            `json:"gate_1"`
+		Gate2     gateWire            `json:"gate_2"`
+		Final     interlock.Verdict   `json:"final_decision"`
+		Execution executionWire       `json:"execution"`
+		Request   string              `json:"request,omitempty"`
+		Decision  interlock.Decision  `json:"decision"`
+		Cut       []cutWire           `json:"truncated,omitempty"`
+	}
+	proposedWire struct {
+		Type    interlock.Kind   `json:"action_type"`
+		Payload interlock.Action `json:"payload"`
+		Digest  interlock.Digest `json:"digest"`
+	}
+	gateWire struct {
+		Result string `json:"result"`
+		Rule   string `json:"rule,omitempty"`
+		Layer  int    `json:"layer,omitempty"`
+		Reason string `json:"reason,omitempty"`
+	}
+	executionWire struct {
+		Status     string `json:"status"`
+		RecordedIn string `json:"recorded_in,omitempty"`
+		Reason     string `json:"reason,omitempty"`
+	}
+	// cutWire says that a value was too long for the record, and names the whole of it.
+	cutWire struct {
+		Field  string `json:"field"`
+		Bytes  int    `json:"bytes,omitempty"`
+		Digest string `json:"digest,omitempty"`
+		Items  int    `json:"items,omitempty"`
+	}
+)
+
+// judgeGate is the name under which the judge's findings stand in a decision.
+const judgeGate = "judge"
+
+// Payload renders the record. Long values are cut, and cut harder until the whole fits.
+func (r DecisionRecord) Payload() (json.RawMessage, error) {
+	for _, room := range [...]int{16 << 10, 4 << 10, 1 << 10, 256} {
+		wire := r.wire(room)
+		payload, err := strictjson.Marshal(wire)
+		if err != nil {
+			return nil, fmt.Errorf("auditlog: encode a decision: %w", err)
+		}
+		if len(payload) <= MaxPayload {
+			return payload, nil
+		}
+	}
+	return nil, errors.New("auditlog: the decision does not fit into an event")
+}
+
+func (r DecisionRecord) wire(room int) decisionWire {
+	p, d := r.Proposal, r.Decision
+	c := cutter{room: room}
+	w := decisionWire{
+		User: p.Requester.Principal, Door: c.text("door", p.Door), Carrier: c.text("harness_event", p.Event),
+		Workspace: c.text("workspace", p.View.Workspace), Request: r.Request, Final: d.Answer,
+		Execution: executionWire{Status: "awaited", RecordedIn: string(interlock.EventOutcome)},
+	}
+	if w.User == "" {
+		w.User = p.View.User
+	}
+	if w.User == "" {
+		w.User = p.Requester.Agent
+	}
+	w.User = c.text("user", w.User)
+	w.Requester = interlock.Requester{
+		Principal: c.text("principal", p.Requester.Principal), Agent: c.text("agent", p.Requester.Agent),
+		Run: c.text("run", p.Requester.Run), Call: c.text("call", p.Requester.Call),
+	}
+	if !d.Answer.Allowed() {
+		w.Execution = executionWire{Status: "not_run", Reason: "the action was not allowed"}
+	}
+	w.Gate1, w.Gate2 = gates(d)
+	w.Proposed = proposedWire{Type: p.Action.Kind, Digest: d.Action, Payload: interlock.Action{
+		Kind: p.Action.Kind, Tool: c.text("tool", p.Action.Tool), Input: c.text("input", p.Action.Input),
+		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir), Hint: c.text("hint", p.Action.Hint),
+	}}
+	w.Decision = c.decision(d)
+	w.Cut = c.cut
+	return w
+}
+
+// gates splits a decision into what the deterministic gates and what the judge said.
+func gates(d interlock.Decision) (first, second gateWire) {
+	second = gateWire{Result: "not_run", Reason: "no judge was asked"}
+	result := interlock.Allow
+	judged, objected := false, false
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		named := gateWire{Result: f.Verdict.String(), Rule: f.Rule, Layer: f.Layer, Reason: f.Reason}
+		if f.Gate == judgeGate {
+			if !judged || f.Verdict.String() != second.Result {
+				second = named
+			}
+			judged = true
+			continue
+		}
+		objected = true
+		if f.Verdict.Compare(result) > 0 {
+			result, first = f.Verdict, named
+		}
+	}
+	if !objected && !judged {
+		result = d.Verdict
+	}
+	first.Result = result.String()
+	return first, second
+}
+
+// A cutter shortens values to a bound and remembers what it shortened.
+type cutter struct {
+	room int
+	cut  []cutWire
+}
+
+// text shortens a string at a character boundary and replaces what is not UTF-8, which JSON can't carry.
+func (c *cutter) text(field, value string) string {
+	if len(value) <= c.room && utf8.ValidString(value) {
+		return value
+	}
+	c.note(field, []byte(value))
+	end := min(c.room, len(value))
+	for end > 0 && end < len(value) && !utf8.RuneStart(value[end]) {
+		end--
+	}
+	return validText(value[:end])
+}
+
+func validText(value string) string {
+	out := make([]byte, 0, len(value))
+	for _, r := range value {
+		out = utf8.AppendRune(out, r)
+	}
+	return string(out)
+}
+
+// object drops a JSON value that is too long.
+func (c *cutter) object(field string, value json.RawMessage) json.RawMessage {
+	if len(value) <= c.room {
+		return value
+	}
+	c.note(field, value)
+	return nil
+}
+
+func (c *cutter) note(field string, whole []byte) {
+	c.cut = append(c.cut, cutWire{Field: field, Bytes: len(whole), Digest: hashText(sha256.Sum256(whole))})
+}
+
+// decision bounds the lists of a decision and the texts in them.
+func (c *cutter) decision(d interlock.Decision) interlock.Decision {
+	const most = 64
+	items := max(c.room/256, 1)
+	if items > most {
+		items = most
+	}
+	small := cutter{room: max(c.room/16, 64)}
+	if len(d.Findings) > items {
+		c.cut = append(c.cut, cutWire{Field: "findings", Items: len(d.Findings)})
+		d.Findings = d.Findings[:items]
+	}
+	if len(d.Impacts) > items {
+		c.cut = append(c.cut, cutWire{Field: "impacts", Items: len(d.Impacts)})
+		d.Impacts = d.Impacts[:items]
+	}
+	findings := make([]interlock.Finding, len(d.Findings))
+	for i, f := range d.Findings {
+		f.Reason, f.Suggestion, f.Rule = small.text("reason", f.Reason), small.text("suggestion", f.Suggestion), small.text("rule", f.Rule)
+		f.Impacts = below(f.Impacts, len(d.Impacts))
+		findings[i] = f
+	}
+	impacts := make([]interlock.Impact, len(d.Impacts))
+	for i, impact := range d.Impacts {
+		impact.Target, impact.Via = small.text("target", impact.Target), small.text("via", impact.Via)
+		impact.Amount = min(max(impact.Amount, -(1<<53-1)), 1<<53-1) // what JSON can carry exactly
+		impacts[i] = impact
+	}
+	if len(small.cut) > 0 {
+		c.cut = append(c.cut, cutWire{Field: "decision", Items: len(small.cut)})
+	}
+	d.Findings, d.Impacts = findings, impacts
+	return d
+}
+
+// below keeps the indexes that still point at something.
+func below(indexes []int, n int) []int {
+	for i, index := range indexes {
+		if index >= n {
+			kept := append([]int(nil), indexes[:i]...)
+			for _, later := range indexes[i:] {
+				if later < n {
+					kept = append(kept, later)
+				}
+			}
+			return kept
+		}
+	}
+	return indexes
+}
+
+// DecisionOf reads the decision and the agent's name back from a decision's entry. Any other entry is an error.
+func DecisionOf(e interlock.Entry) (interlock.Decision, string, error) {
+	switch e.Type {
+	case interlock.EventDecision, interlock.EventBlock, interlock.EventReviewRequest:
+	default:
+		return interlock.Decision{}, "", fmt.Errorf("auditlog: a %s event holds no decision", e.Type)
+	}
+	event, err := ParseEvent(e.Body)
+	if err != nil {
+		return interlock.Decision{}, "", fmt.Errorf("auditlog: read the event: %w", err)
+	}
+	var wire struct {
+		Requester interlock.Requester `json:"requester"`
+		Decision  interlock.Decision  `json:"decision"`
+	}
+	if err := json.Unmarshal(event.Payload, &wire); err != nil {
+		return interlock.Decision{}, "", fmt.Errorf("auditlog: read the decision: %w", err)
+	}
+	return wire.Decision, wire.Requester.Agent, nil
+}
+
+// An OutcomeRecord is what is recorded of an execution. With an Alert it says that the execution should not have been.
+type OutcomeRecord struct {
+	Outcome interlock.Outcome // Detail redacted
+	Alert   string
+}
+
+// Payload renders the record.
+func (r OutcomeRecord) Payload() (json.RawMessage, error) {
+	c := cutter{room: 8 << 10}
+	r.Outcome.Detail = c.text("detail", r.Outcome.Detail)
+	return payload("an outcome", struct {
+		interlock.Outcome
+		Alert string    `json:"alert,omitempty"`
+		Cut   []cutWire `json:"truncated,omitempty"`
+	}{r.Outcome, c.text("alert", r.Alert), c.cut})
+}
+
+// An ApprovalRecord is a human's answer and the request it answers, as displayed and signed.
+type ApprovalRecord struct {
+	Request  interlock.ApprovalRequest
+	Approval interlock.Approval
+}
+
+// Payload renders the record.
+func (r ApprovalRecord) Payload() (json.RawMessage, error) {
+	c := cutter{room: 8 << 10}
+	r.Request.Display, r.Request.Reason = c.text("display", r.Request.Display), c.text("reason", r.Request.Reason)
+	r.Approval.Reason = c.text("approval", r.Approval.Reason)
+	r.Request.Approval = nil // it stands beside
+	return payload("an approval", struct {
+		Request  interlock.ApprovalRequest `json:"request"`
+		Approval interlock.Approval        `json:"approval"`
+		Cut      []cutWire                 `json:"truncated,omitempty"`
+	}{r.Request, r.Approval, c.cut})
+}
+
+// A RefusalRecord is input that was refused before it became an action, or an answer to a request that did not count.
+type RefusalRecord struct {
+	Door    string
+	Code    string
+	Reason  string
+	Request string // id of the approval request, if it was about one
+}
+
+// Payload renders the record.
+func (r RefusalRecord) Payload() (json.RawMessage, error) {
+	c := cutter{room: 4 << 10}
+	return payload("a refusal", struct {
+		Door    string    `json:"door,omitempty"`
+		Code    string    `json:"code"`
+		Reason  string    `json:"reason"`
+		Request string    `json:"request,omitempty"`
+		Cut     []cutWire `json:"truncated,omitempty"`
+	}{c.text("door", r.Door), c.text("code", r.Code), c.text("reason", r.Reason), c.text("request", r.Request), c.cut})
+}
+
+// An AlertRecord is something an operator should look at.
+type AlertRecord struct {
+	Code    string
+	Message string
+}
+
+// Payload renders the record.
+func (r AlertRecord) Payload() (json.RawMessage, error) {
+	c := cutter{room: 4 << 10}
+	return payload("an alert", struct {
+		Code    string    `json:"code"`
+		Message string    `json:"message"`
+		Cut     []cutWire `json:"truncated,omitempty"`
+	}{c.text("code", r.Code), c.text("message", r.Message), c.cut})
+}
+
+// An IdentityRecord is an agent or operator that was added, changed or revoked. The hash of an agent's token is left out:
+// the log is read by more people than the store.
+type IdentityRecord struct {
+	Agent    *interlock.AgentRecord
+	Operator *interlock.OperatorRecord
+}
+
+// Payload renders the record.
+func (r IdentityRecord) Payload() (json.RawMessage, error) {
+	if (r.Agent == nil) == (r.Operator == nil) {
+		return nil, errors.New("auditlog: an identity record is about one agent or one operator")
+	}
+	if r.Agent != nil {
+		agent := *r.Agent
+		agent.TokenHash = ""
+		r.Agent = &agent
+	}
+	return payload("an identity", struct {
+		Agent    *interlock.AgentRecord    `json:"agent,omitempty"`
+		Operator *interlock.OperatorRecord `json:"operator,omitempty"`
+	}{r.Agent, r.Operator})
+}
+
+// A SettingsRecord is standing settings that changed: ruleset, mode, profile.
+type SettingsRecord struct {
+	Before map[string]string
+	After  map[string]string
+}
+
+// Payload renders the record.
+func (r SettingsRecord) Payload() (json.RawMessage, error) {
+	return payload("settings", struct {
+		Before map[string]string `json:"before"`
+		After  map[string]string `json:"after"`
+	}{r.Before, r.After})
+}
+
+// payload encodes a record and holds it to the bound.
+func payload(what string, value any) (json.RawMessage, error) {
+	encoded, err := strictjson.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("auditlog: encode %s: %w", what, err)
+	}
+	if len(encoded) > MaxPayload {
+		return nil, interlock.Errorf(interlock.CodeLimited, "", "%s of %d bytes does not fit into an event", what, len(encoded))
+	}
+	return encoded, nil
+}

@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"interlock"
+)
+
+// The log as auditors and doors read it. These methods return what is stored; whether it is sound is verification's work.
+
+const entryColumns = "idx, id, type, body, hashes, checkpoint"
+
+// Head returns the newest state of the log.
+func (s *Store) Head(ctx context.Context) (interlock.Head, error) {
+	var head interlock.Head
+	err := s.read(ctx, "read the head", func(c *conn) (err error) {
+		head, _, err = readHead(ctx, c)
+		return err
+	})
+	return head, err
+}
+
+// Walk calls visit for every entry in order, as stored in one snapshot of the log. It holds a connection of its own, so
+// that a long reading keeps nobody from writing.
+func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
+	return s.walk(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit)
+}
+
+// Entries returns up to limit entries from an index on, in order.
+func (s *Store) Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error) {
+	var entries []interlock.Entry
+	err := s.walk(ctx, "SELECT "+entryColumns+" FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?", []any{from, limit},
+		func(e interlock.Entry) error {
+			entries = append(entries, e)
+			return nil
+		})
+	return entries, err
+}
+
+// Recent returns up to limit entries, newest first, of one type or, with an empty type, of all, before an index; a
+// negative index is the end of the log.
+func (s *Store) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
+	if before < 0 {
+		before = 1<<63 - 1
+	}
+	var entries []interlock.Entry
+	err := s.walk(ctx, "SELECT "+entryColumns+" FROM entries WHERE idx < ? AND (? = '' OR type = ?) ORDER BY idx DESC LIMIT ?",
+		[]any{before, string(kind), string(kind), limit}, func(e interlock.Entry) error {
+			entries = append(entries, e)
+			return nil
+		})
+	return entries, err
+}
+
+// EntryByID finds an entry by its event id. It looks from the newest backwards: there is no index over random ids, which
+// would cost every commit more than it gives the rare search for something old.
+func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error) {
+	return s.one(ctx, "SELECT "+entryColumns+" FROM entries WHERE id = ? ORDER BY idx DESC LIMIT 1", eventID)
+}
+
+// EntryAt returns the entry at an index.
+func (s *Store) EntryAt(ctx context.Context, index int64) (interlock.Entry, bool, error) {
+	return s.one(ctx, "SELECT "+entryColumns+" FROM entries WHERE idx = ?", index)
+}
+
+// Hashes returns the tree hashes stored with an entry.
+func (s *Store) Hashes(ctx context.Context, index int64) ([]byte, error) {
+	var hashes []byte
+	err := s.read(ctx, "read tree hashes", func(c *conn) error {
+		found, err := c.row(ctx, "SELECT hashes FROM entries WHERE idx = ?", []any{index}, &hashes)
+		if err == nil && !found {
+			return interlock.Errorf(interlock.CodeNotFound, "index", "the log has no entry %d", index)
+		}
+		return err
+	})
+	return hashes, err
+}
+
+// Requests returns up to limit approval requests, newest first, of one status or, with an empty status, of all.
+func (s *Store) Requests(ctx context.Context, status interlock.RequestStatus, limit int) ([]interlock.ApprovalRequest, error) {
+	var requests []interlock.ApprovalRequest
+	err := s.apart(ctx, "list requests", func(c *conn) error {
+		return c.each(ctx, "SELECT status, body FROM requests WHERE ? = '' OR status = ? ORDER BY created DESC, id LIMIT ?",
+			[]any{string(status), string(status), limit}, func(scan func(...any) error) error {
+				var status string
+				var body []byte
+				if err := scan(&status, &body); err != nil {
+					return err
+				}
+				r, err := decodeRequest(status, body)
+				requests = append(requests, r)
+				return err
+			})
+	})
+	return requests, err
+}
+
+func (s *Store) one(ctx context.Context, query string, key any) (interlock.Entry, bool, error) {
+	var entry interlock.Entry
+	found := false
+	err := s.walk(ctx, query, []any{key}, func(e interlock.Entry) error {
+		entry, found = e, true
+		return nil
+	})
+	return entry, found, err
+}
+
+// errVisitor carries a visitor's error past the explanation of the store's own.
+type errVisitor struct{ err error }
+
+func (e errVisitor) Error() string { return e.err.Error() }
+
+// walk visits the entries of a query.
+func (s *Store) walk(ctx context.Context, query string, args []any, visit func(interlock.Entry) error) error {
+	err := s.apart(ctx, "read the log", func(c *conn) error {
+		return c.each(ctx, query, args, func(scan func(...any) error) error {
+			var e interlock.Entry
+			if err := scan(&e.Index, &e.ID, &e.Type, &e.Body, &e.Hashes, &e.Checkpoint); err != nil {
+				return fmt.Errorf("a row of the log can't be read: %w", err)
+			}
+			if err := visit(e); err != nil {
+				return errVisitor{err}
+			}
+			return nil
+		})
+	})
+	var visitor errVisitor
+	if errors.As(err, &visitor) {
+		return visitor.err
+	}
+	return err
+}
