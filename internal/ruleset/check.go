@@ -27,7 +27,7 @@ const (
 	maxPattern      = 1_000 // bytes
 	maxLiteralFree  = 16    // patterns tried on every text
 	maxReason       = 300   // bytes
-	wideWildcardMin = 3     // plain characters a policy glob has at least
+	wideWildcardMin = 2     // plain characters a policy glob has at least
 )
 
 func (c *checker) document(d *Document) error {
