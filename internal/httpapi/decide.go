@@ -116,7 +116,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: viewOf(action.Dir), Door: x.door.name()}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Door: x.door.name()}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -138,39 +138,36 @@ func friendlyAction(body *decideBody) (interlock.Action, error) {
 			return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/tool", "kind http has no tool; arguments has method and url")
 		}
 		action, err := admission.ParseAction(body.Kind, body.Arguments, body.Dir)
-		return action, renamed(err)
+		return action, renamed(err, "/tool", "/arguments")
 	}
 	input, err := strictjson.Marshal(struct {
 		Tool string          `json:"tool"`
 		Args json.RawMessage `json:"args,omitempty"`
 	}{body.Tool, body.Arguments})
 	if err != nil {
-		return interlock.Action{}, renamed(err)
+		return interlock.Action{}, under("/arguments", err)
 	}
 	action, err := admission.ParseAction(body.Kind, input, body.Dir)
-	return action, renamed(err)
+	return action, renamed(err, "/tool", "/arguments")
 }
 
-// renamed puts the caller's own member names into an error about the input this door made of them.
-func renamed(err error) error {
+// renamed puts the caller's own member names into an error about the input this door made of them: tool is where the
+// tool's name came from, arguments where everything else did.
+func renamed(err error, tool, arguments string) error {
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
 		return err
 	}
 	field := refusal.Field
-	switch {
-	case strings.HasPrefix(field, "/input/args"):
-		field = "/arguments" + strings.TrimPrefix(field, "/input/args")
-	case strings.HasPrefix(field, "/input/tool"):
-		field = "/tool"
-	case strings.HasPrefix(field, "/input"):
-		field = "/arguments" + strings.TrimPrefix(field, "/input")
+	if rest, ok := strings.CutPrefix(field, "/input/args"); ok {
+		field = arguments + rest
+	} else if strings.HasPrefix(field, "/input/tool") {
+		field = tool
+	} else if rest, ok := strings.CutPrefix(field, "/input"); ok {
+		field = arguments + rest
 	}
 	return &interlock.Error{Code: refusal.Code, Field: field, Message: refusal.Message}
 }
-
-// viewOf is what a caller without a view of its own lets Interlock know of the world: where it works.
-func viewOf(dir string) interlock.View { return interlock.View{Workspace: dir} }
 
 // wholeProposal is the form Interlock's own doors use over the socket. An agent's view of the world is not evidence, so
 // the network door does not take one.
@@ -204,7 +201,7 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	if body.View != nil {
 		proposal.View = *body.View
 	} else {
-		proposal.View = viewOf(action.Dir)
+		proposal.View = x.server.config.View(action.Dir)
 	}
 	if len(proposal.Event) > maxName || len(proposal.Door) > maxName {
 		return interlock.Proposal{}, tooLong("/event", maxName)

@@ -29,8 +29,8 @@ type statusError struct {
 func (e *statusError) Error() string { return e.err.Error() }
 func (e *statusError) Unwrap() error { return e.err }
 
-// fail answers with an error. What is not an [*interlock.Error] is internal: it is counted and logged by its code, and the
-// caller learns no more than that.
+// fail answers with an error. What is not an [*interlock.Error] is internal: the server's log has it, and the caller learns
+// no more than that.
 func (x *exchange) fail(err error) {
 	var exact *statusError
 	if errors.As(err, &exact) {
@@ -46,6 +46,7 @@ func (x *exchange) fail(err error) {
 		x.failStatus(status, err)
 		return
 	}
+	x.cause = err
 	x.failStatus(http.StatusInternalServerError, err)
 }
 
@@ -87,8 +88,14 @@ func (x *exchange) failStatus(status int, err error) {
 	x.answer(status, typeJSON, append(data, '\n'))
 }
 
-// refuse records input that was refused before it became an action and answers with the error.
+// refuse records input that was refused before it became an action and answers with the error. A bound the input breaks is
+// 413, unlike one that time mends.
 func (x *exchange) refuse(err error) {
 	x.record(err)
+	var refusal *interlock.Error
+	if errors.As(err, &refusal) && refusal.Code == interlock.CodeLimited {
+		x.failStatus(http.StatusRequestEntityTooLarge, err)
+		return
+	}
 	x.fail(err)
 }

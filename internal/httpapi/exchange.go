@@ -33,6 +33,7 @@ type exchange struct {
 
 	status int
 	code   interlock.Code
+	cause  error // of an internal failure: wraps what the store or the log said, never an action or a token
 }
 
 // buffers lends out request and answer buffers; what is kept never exceeds the common size.
@@ -288,7 +289,7 @@ func (x *exchange) finish() {
 	if !s.config.Logger.Enabled(ctx, level) {
 		return
 	}
-	s.config.Logger.LogAttrs(ctx, level, "request",
+	attributes := []slog.Attr{
 		slog.String("door", x.door.name()),
 		slog.String("route", routeNames[x.route]),
 		slog.Int("status", x.status),
@@ -296,7 +297,11 @@ func (x *exchange) finish() {
 		slog.String("agent", x.who),
 		slog.String("request_id", x.id),
 		slog.Duration("took", s.config.Now().Sub(x.start)),
-	)
+	}
+	if x.cause != nil {
+		attributes = append(attributes, slog.String("error", x.cause.Error()))
+	}
+	s.config.Logger.LogAttrs(ctx, level, "request", attributes...)
 }
 
 // panicked answers and records a defect. The panic's value may quote the action, so only its type and the stack, which

@@ -112,6 +112,7 @@ type Config struct {
 	Limits  Limits                      // optional
 	Build   Build                       // optional
 	User    string                      // operating-system user the local door acts for
+	View    func(string) interlock.View // optional: what is known of the world for an action in a directory; default: the directory alone
 	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
 	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
@@ -144,6 +145,9 @@ func New(c Config) (*Server, error) {
 	}
 	if missing != "" {
 		return nil, fmt.Errorf("httpapi: Config.%s is missing", missing)
+	}
+	if c.View == nil {
+		c.View = func(dir string) interlock.View { return interlock.View{Workspace: dir} }
 	}
 	c.Limits = c.Limits.withDefaults()
 	hosts := map[string]bool{}

@@ -56,7 +56,7 @@ func (x *exchange) translate(body evaluationBody) (interlock.Proposal, error) {
 	if err != nil {
 		return none, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: viewOf(hints.Dir), Door: "authzen"}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(hints.Dir), Door: "authzen"}, nil
 }
 
 func missing(field, what string) error {
@@ -130,7 +130,7 @@ func fileAction(body evaluationBody) (interlock.Action, error) {
 		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/resource/properties/path", "the path is the resource's id")
 	}
 	arguments["path"] = body.Resource.ID
-	return makeTool(interlock.KindFile, body.Action.Name, arguments)
+	return makeTool(interlock.KindFile, body.Action.Name, arguments, "/resource/properties")
 }
 
 func httpAction(body evaluationBody) (interlock.Action, error) {
@@ -153,7 +153,7 @@ func httpAction(body evaluationBody) (interlock.Action, error) {
 		return interlock.Action{}, under("/resource/properties", err)
 	}
 	action, err := admission.ParseAction(string(interlock.KindHTTP), input, "")
-	return action, under("/resource/properties", err)
+	return action, renamed(err, "/action/name", "/resource/properties")
 }
 
 // toolAction takes the arguments from the one place that has them: two would be two readings of one call.
@@ -189,7 +189,7 @@ func toolAction(body evaluationBody, hints evaluationHints) (interlock.Action, e
 			return interlock.Action{}, err
 		}
 	}
-	return makeTool(interlock.KindTool, body.Resource.ID, arguments)
+	return makeTool(interlock.KindTool, body.Resource.ID, arguments, "/context/arguments")
 }
 
 func foreignAction(body evaluationBody) (interlock.Action, error) {
@@ -204,7 +204,7 @@ func foreignAction(body evaluationBody) (interlock.Action, error) {
 		}
 		arguments[name+"_properties"] = properties
 	}
-	return makeTool(interlock.KindTool, body.Action.Name, arguments)
+	return makeTool(interlock.KindTool, body.Action.Name, arguments, "/resource/properties")
 }
 
 func object(field string, value json.RawMessage) (map[string]any, error) {
@@ -221,12 +221,13 @@ func object(field string, value json.RawMessage) (map[string]any, error) {
 	return members, nil
 }
 
-// makeTool goes through the parser every door shares, so that a tool call is one thing whichever way it came.
-func makeTool(kind interlock.Kind, tool string, arguments map[string]any) (interlock.Action, error) {
+// makeTool goes through the parser every door shares, so that a tool call is one thing whichever way it came. from is the
+// place the arguments stand in, for errors.
+func makeTool(kind interlock.Kind, tool string, arguments map[string]any, from string) (interlock.Action, error) {
 	input, err := strictjson.Marshal(map[string]any{"tool": tool, "args": arguments})
 	if err != nil {
-		return interlock.Action{}, under("/resource/properties", err)
+		return interlock.Action{}, under(from, err)
 	}
 	action, err := admission.ParseAction(string(kind), input, "")
-	return action, under("/resource", err)
+	return action, renamed(err, "/action/name", from)
 }
