@@ -278,8 +278,8 @@ func seedsElsewhere(fn *ast.FuncDecl) bool {
 	return found
 }
 
-// checkCommands wants a script in cmd/interlock/testdata for each command of the table in main.go. A script's name begins
-// with its command's.
+// checkCommands wants a script in cmd/interlock/testdata and a section in docs/cli.md for each command of the table in
+// main.go. A script's name begins with its command's.
 func checkCommands(t *testing.T, root fs.FS) []string {
 	const dir = "cmd/interlock"
 	scripts, err := fs.Glob(root, dir+"/testdata/*.txtar")
@@ -290,6 +290,7 @@ func checkCommands(t *testing.T, root fs.FS) []string {
 	if len(names) == 0 {
 		return []string{dir + "/main.go: no commands found"}
 	}
+	manual := string(read(t, root, "docs/cli.md"))
 	var problems []string
 	for _, command := range names {
 		covered := slices.ContainsFunc(scripts, func(script string) bool {
@@ -298,6 +299,9 @@ func checkCommands(t *testing.T, root fs.FS) []string {
 		})
 		if !covered {
 			problems = append(problems, fmt.Sprintf("%s/testdata: no script for `interlock %s`", dir, command))
+		}
+		if !regexp.MustCompile(`(?m)^## interlock .*\b` + command + `\b`).MatchString(manual) {
+			problems = append(problems, fmt.Sprintf("docs/cli.md: no section for `interlock %s`", command))
 		}
 	}
 	return problems
@@ -401,8 +405,8 @@ func TestRepositoryChecksBite(t *testing.T) {
 			[]string{"a_test.go:3: TestA skips", "a_test.go: the comment of FuzzB names no property", "a_test.go: FuzzC has no seeds"}},
 		"unscripted command": {"commands", map[string]string{
 			"cmd/interlock/main.go":                   "package main\n\ntype commands struct {\n\tCheck checkCommand `cmd:\"\" help:\"x\"`\n\tUp upCommand `cmd:\"\"`\n}\n",
-			"cmd/interlock/testdata/check-json.txtar": "", "cmd/interlock/testdata/upside.txtar": ""},
-			[]string{"cmd/interlock/testdata: no script for `interlock up`"}},
+			"cmd/interlock/testdata/check-json.txtar": "", "cmd/interlock/testdata/upside.txtar": "", "docs/cli.md": "## interlock up\n"},
+			[]string{"docs/cli.md: no section for `interlock check`", "cmd/interlock/testdata: no script for `interlock up`"}},
 		"no commands":     {"commands", map[string]string{"cmd/interlock/main.go": "package main\n"}, []string{"cmd/interlock/main.go: no commands found"}},
 		"other table":     {"architecture", map[string]string{"docs/architecture.md": strings.Replace(dependencyTable, "gate, quorum", "quorum", 1)}, []string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands"}},
 		"no fuzzing":      {"scripts", map[string]string{"Makefile": "scripts/test.sh", ".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "go test -list '^Fuzz'"}, []string{"scripts/test.sh does not call scripts/fuzz.sh"}},
