@@ -1,0 +1,123 @@
+// Command run measures Interlock's speed beside a physical limit or a peer in the same run, and writes bench/README.md.
+//
+// Everything runs on this machine, load generator included, for a bounded time, against loopback and a scratch directory.
+// Absolute numbers depend on the machine; the ratios are what to compare. Start with main.go; each measurement has a file.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strings"
+	"time"
+)
+
+//go:embed method.md
+var method string
+
+// A bench is one run: where the binary under test is, where scratch space is, how long each step may take.
+type bench struct {
+	ctx     context.Context
+	binary  string
+	scratch string
+	step    time.Duration
+	peer    string // cc-safety-net's hook script, empty if npm could not install it
+	pid     int    // of the newest server
+	out     io.Writer
+}
+
+func main() {
+	binary := flag.String("binary", "bin/interlock", "the built binary")
+	out := flag.String("out", "", "write the page here instead of standard output")
+	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
+	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *binary, *peer, *out, *step); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, binary, peer, out string, step time.Duration) error {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return fmt.Errorf("the binary is missing; run `make build` first")
+	}
+	scratch, err := os.MkdirTemp("", "interlock-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	var page strings.Builder
+	b := &bench{ctx: ctx, binary: binary, scratch: scratch, step: step, peer: peer, out: &page}
+	page.WriteString(method)
+	fmt.Fprintf(&page, "\nMeasured on %s/%s, %d CPUs, %s%s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), cpuName())
+	for _, part := range []struct {
+		name    string
+		measure func(*bench) error
+	}{
+		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"verify", verify},
+	} {
+		fmt.Fprintln(os.Stderr, "bench: measuring", part.name)
+		if err := part.measure(b); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	if out == "" {
+		_, err = io.WriteString(os.Stdout, page.String())
+		return err
+	}
+	return os.WriteFile(out, []byte(page.String()), 0o644)
+}
+
+// cpuName names the processor where the system tells it.
+func cpuName() string {
+	data, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for _, line := range strings.Split(string(data), "\n") {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return ", " + strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// quantile returns the q-quantile of durations, which it sorts.
+func quantile(d []time.Duration, q float64) time.Duration {
+	if len(d) == 0 {
+		return 0
+	}
+	sort.Slice(d, func(i, j int) bool { return d[i] < d[j] })
+	return d[min(len(d)-1, int(q*float64(len(d))))]
+}
+
+func micros(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Nanoseconds())/1e3) }
+func millis(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d.Nanoseconds())/1e6) }
+
+// command returns a command of the binary under test on a home of its own.
+func (b *bench) command(home string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(b.ctx, b.binary, args...)
+	c.Env = append(os.Environ(), "INTERLOCK_HOME="+home, "HOME="+filepath.Join(b.scratch, "user"))
+	return c
+}
+
+// home makes a fresh home directory.
+func (b *bench) home(name string) (string, error) {
+	home := filepath.Join(b.scratch, name)
+	return home, os.MkdirAll(home, 0o700)
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/ruleset"
+	"interlock/internal/ruletest"
+)
+
+type rulesCommand struct {
+	List rulesListCommand `cmd:"" help:"List the rules in force and the digest that names them."`
+	Show rulesShowCommand `cmd:"" help:"Show one rule or one profile whole, with its tests."`
+	Test rulesTestCommand `cmd:"" help:"Run every rule's own tests through the whole decision."`
+	Lint rulesLintCommand `cmd:"" help:"Point at rules that never fire, never decide or fire too widely."`
+	Diff rulesDiffCommand `cmd:"" help:"Say what a directory of rules would change."`
+}
+
+type rulesListCommand struct {
+	JSON bool `name:"json" help:"Print one JSON object per line."`
+}
+
+// Run lists the rules by id.
+func (c *rulesListCommand) Run(p *program) error {
+	set, err := p.ruleset()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		for _, r := range set.Rules() {
+			if err := writeLine(p.stdout, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+	for _, r := range set.Rules() {
+		origin := ""
+		if r.User() {
+			origin = "(yours)"
+		}
+		fmt.Fprintf(table, "%s\t%s\tlayer %d\t%s %s\n", r.ID, r.Verdict, r.Layer, r.Reason, origin)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%d rules, profiles %s, ruleset %s\n", len(set.Rules()), strings.Join(set.Profiles(), " "), set.Digest())
+	return err
+}
+
+type rulesShowCommand struct {
+	ID string `arg:"" help:"Id of a rule, or name of a profile."`
+}
+
+// Run prints a rule or profile as JSON, which is also valid YAML.
+func (c *rulesShowCommand) Run(p *program) error {
+	set, err := p.ruleset()
+	if err != nil {
+		return err
+	}
+	if rule, ok := set.Rule(c.ID); ok {
+		return writeIndented(p.stdout, rule)
+	}
+	if profile, ok := set.Profile(c.ID); ok {
+		return writeIndented(p.stdout, profile)
+	}
+	return interlock.Errorf(interlock.CodeNotFound, "ID", "%.60q is neither a rule nor a profile; `interlock rules list` names them", c.ID)
+}
+
+type rulesTestCommand struct{}
+
+// Run fails if any rule's own test does.
+func (rulesTestCommand) Run(p *program) error {
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	evaluator, err := embedded.NewEvaluator(settings)
+	if err != nil {
+		return err
+	}
+	cases, problems := ruletest.Run(evaluator.Rules, evaluator.Analyser)
+	return reportProblems(p.stdout, fmt.Sprintf("%d tests of %d rules", cases, len(evaluator.Rules.Rules())), problems)
+}
+
+type rulesLintCommand struct{}
+
+// Run fails if anything is found.
+func (rulesLintCommand) Run(p *program) error {
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	evaluator, err := embedded.NewEvaluator(settings)
+	if err != nil {
+		return err
+	}
+	problems := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
+	return reportProblems(p.stdout, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())), problems)
+}
+
+func reportProblems(w io.Writer, what string, problems []ruletest.Problem) error {
+	for _, problem := range problems {
+		if _, err := fmt.Fprintln(w, problem); err != nil {
+			return err
+		}
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%s: %d problems", what, len(problems))
+	}
+	_, err := fmt.Fprintf(w, "%s: no problems\n", what)
+	return err
+}
+
+type rulesDiffCommand struct {
+	Dir string `arg:"" help:"Directory of YAML rules to compare with the ones in force." type:"path"`
+}
+
+// Run prints one line per difference; the status is 0 whether there are any or not.
+func (c *rulesDiffCommand) Run(p *program) error {
+	from, err := p.ruleset()
+	if err != nil {
+		return err
+	}
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	settings.Rules = c.Dir
+	evaluator, err := embedded.NewEvaluator(settings)
+	if err != nil {
+		return err
+	}
+	changes, err := ruleset.Diff(from, evaluator.Rules)
+	if err != nil {
+		return err
+	}
+	for _, change := range changes {
+		if _, err := fmt.Fprintf(p.stdout, "%s %s\n", change.How, change.What); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(p.stdout, "%d differences; %s -> %s\n", len(changes), from.Digest(), evaluator.Rules.Digest())
+	return err
+}
+
+// ruleset loads the rules in force.
+func (p *program) ruleset() (*ruleset.Ruleset, error) {
+	settings, err := p.settings()
+	if err != nil {
+		return nil, err
+	}
+	evaluator, err := embedded.NewEvaluator(settings)
+	if err != nil {
+		return nil, err
+	}
+	return evaluator.Rules, nil
+}
+
+func writeIndented(w io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the answer: %w", err)
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
