@@ -5,6 +5,7 @@
 #
 # usage: scripts/setup.sh build|run|test|bench
 set -eu
+cd "$(dirname "$0")/.."
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }

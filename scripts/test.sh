@@ -49,7 +49,7 @@ cross() {
 	local status=0 os arch
 	for os in linux darwin windows; do
 		for arch in amd64 arm64; do
-			CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -o /dev/null ./cmd/interlock ||
+			CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -buildvcs=false -o /dev/null ./cmd/interlock ||
 				{ printf '%s/%s does not build\n' "$os" "$arch"; status=1; }
 		done
 	done
