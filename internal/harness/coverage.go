@@ -1,0 +1,55 @@
+package harness
+
+// A Gap is a way for a harness's agent to act that raises no event a hook could stop, or a condition under which the events
+// that are raised don't stop it. No hook can close these; the sandbox, the gateway or the harness's own settings can.
+type Gap struct {
+	Agent    string // harness, as in --agent
+	Versions string // for which it is known
+	What     string
+	Instead  string // what helps
+}
+
+// Gaps lists the known gaps, by harness in the order documentation names them. docs/coverage.md is made from this table.
+func Gaps() []Gap {
+	return []Gap{
+		{"claude", "all", "A hook that crashes, can't be started or outlives its timeout lets the tool run.", "The hook refuses within its own deadline; doctor proves that it starts."},
+		{"claude", "all", "Commands the user types after ! and files named with @ raise no tool event.", "They are the user's own acts."},
+		{"claude", "all", "--bare, --safe-mode and disableAllHooks switch hooks off.", "Managed settings with allowManagedHooksOnly can't be switched off."},
+		{"claude", "up to 2.1", "A deny for the Agent tool, and hooks inside some subagents, were reported as not enforced.", "Each tool call of a subagent raises its own event; deny those."},
+		{"claude", "before 2.1.268", "PermissionRequest is not raised without a terminal.", "PreToolUse is, and decides."},
+		{"claude", "all", "HTTP and asynchronous handlers never block.", "Interlock registers a command."},
+		{"codex", "all", "New and edited hooks are skipped without a word until they are trusted in /hooks.", "doctor looks for the trust entry."},
+		{"codex", "all", "Writing to the standard input of a session that runs already (write_stdin) raises no event.", "Judge what starts the session; keep Codex's sandbox on."},
+		{"codex", "all", "Hosted web search and calls nested in code mode raise no event.", "Keep Codex's sandbox and network rules on."},
+		{"codex", "all", "A hook can't ask, and a hook that fails lets the tool run.", "An ask becomes a refusal that names the request."},
+		{"codex", "all", "Codex shows the raw command beside a refusal, so redaction in the reason does not hide a secret in it.", "Keep secrets out of commands."},
+		{"codex", "0.136", "codex exec raised no hook events.", "Use another version."},
+		{"gemini", "all", "A hook that times out, is killed or exits with 1 lets the tool run.", "The hook refuses within its own deadline with exit 2."},
+		{"gemini", "before 0.34", "A hook's ask is taken for an allow.", "Install with --unattended."},
+		{"gemini", "all", "Project hooks are not run in folders that are not trusted.", "Install for the user."},
+		{"qwen", "all", "A hook that times out or exits with anything but 0 and 2 lets the tool run.", "The hook refuses within its own deadline."},
+		{"cursor", "all", "Cloud agents don't run the user's hooks.", "Use team or enterprise hooks there."},
+		{"cursor", "all", "Tab completions have events of their own.", "They edit what the user sees; nothing is registered for them."},
+		{"cursor", "all", "preToolUse and beforeReadFile can't ask.", "An ask becomes a refusal that names the request."},
+		{"cursor", "all", "afterShellExecution names no working directory and can't be matched to its call.", "postToolUse is registered instead."},
+		{"copilot", "from 1.0.67", "A hook that outlives its timeout (30 s) always lets the tool run, and so do parallel calls that time out.", "The hook refuses within its own deadline."},
+		{"copilot", "all", "With --allow-all-tools a question is passed over and the tool runs.", "The hook only asks where it sees that prompts are on (Linux); elsewhere it refuses and names the request."},
+		{"copilot", "VS Code", "A deny was reported as ignored in the VS Code extension.", "Use VS Code's own approvals."},
+		{"windsurf", "all", "A hook that fails or times out lets the tool run, and hooks can't ask.", "An ask becomes a refusal that names the request."},
+		{"windsurf", "all", "Web search and browser previews raise no pre-event.", "Switch them off where that matters."},
+		{"cline", "all", "A hook that fails or outlives 30 s lets the tool run; in the IDE a failing hook beside it can undo a cancel.", "Keep no other PreToolUse hooks."},
+		{"grok", "all", "Arguments over 128 KiB arrive cut short.", "The hook refuses such calls."},
+		{"grok", "all", "A hook has 5 s by default, and one that fails or times out lets the tool run.", "Register with --deadline 3s."},
+	}
+}
+
+// GapsOf lists the gaps of one harness.
+func GapsOf(agent string) []Gap {
+	var list []Gap
+	for _, g := range Gaps() {
+		if g.Agent == agent {
+			list = append(list, g)
+		}
+	}
+	return list
+}

@@ -1,0 +1,294 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// A Harness is one coding agent that can be installed to. The zero value is none.
+type Harness struct {
+	Name   string
+	Title  string
+	Events []string // what is registered for, in this order
+	Note   string   // what the person installing must do or know afterwards
+
+	version   bool // the file has "version": 1 at its top
+	settings  func(Place) string
+	entry     func(event, goos string, command Command) any
+	grouped   bool // entries are {matcher, hooks:[…]}; otherwise they are handlers themselves
+	blockable func(event string) bool
+}
+
+// A Place is where settings are looked for.
+type Place struct {
+	Home    string              // the user's home directory
+	Project string              // a project whose settings are meant instead of the user's; empty: the user's
+	Getenv  func(string) string // for the directories a harness lets its user move; nil: none are moved
+	GOOS    string              // the system commands are written for
+}
+
+// A Command is what a harness is told to run.
+type Command struct {
+	Binary string // absolute path
+	Args   []string
+}
+
+// ByName returns a harness.
+func ByName(name string) (Harness, bool) {
+	switch name {
+	case "claude":
+		return claude(), true
+	case "codex":
+		return codex(), true
+	case "gemini":
+		return gemini(), true
+	case "cursor":
+		return cursor(), true
+	case "copilot":
+		return copilot(), true
+	}
+	return Harness{}, false
+}
+
+// Settings is the file that holds the harness's registrations.
+func (h Harness) Settings(p Place) string { return h.settings(p) }
+
+// Blocks reports whether the harness can be stopped through the event.
+func (h Harness) Blocks(event string) bool { return h.blockable(event) }
+
+// The timeouts registered with each harness, in its own unit. All are well above the hook's own deadline.
+const (
+	claudeTimeout  = 120    // s
+	codexTimeout   = 120    // s
+	geminiTimeout  = 30_000 // ms
+	cursorTimeout  = 60     // s
+	copilotTimeout = 30     // s, which is also Copilot's default
+)
+
+type group struct {
+	Matcher string `json:"matcher"`
+	Hooks   []any  `json:"hooks"`
+}
+
+func claude() Harness {
+	type handler struct {
+		Type    string   `json:"type"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+		Timeout int      `json:"timeout"`
+	}
+	return Harness{
+		Name: "claude", Title: "Claude Code", grouped: true,
+		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"},
+		Note:      "Running sessions read their hooks at the start: restart them.",
+		settings:  in(".claude", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
+		entry: func(_, _ string, c Command) any {
+			return group{"*", []any{handler{"command", c.Binary, c.Args, claudeTimeout}}}
+		},
+	}
+}
+
+func codex() Harness {
+	type handler struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Windows string `json:"command_windows,omitempty"`
+		Timeout int    `json:"timeout"`
+	}
+	return Harness{
+		Name: "codex", Title: "Codex CLI", grouped: true,
+		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
+		Note:      "Codex skips new and changed hooks without a word until they are trusted: open /hooks in Codex, review and trust them, then run: interlock doctor",
+		settings:  in(".codex", "CODEX_HOME", ".codex", "hooks.json"),
+		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
+		entry: func(_, goos string, c Command) any {
+			h := handler{Type: "command", Command: c.line(goos), Timeout: codexTimeout}
+			if goos == "windows" {
+				h.Windows = h.Command
+			}
+			return group{"*", []any{h}}
+		},
+	}
+}
+
+func gemini() Harness {
+	type handler struct {
+		Name    string `json:"name"`
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+	}
+	return Harness{
+		Name: "gemini", Title: "Gemini CLI", grouped: true,
+		Events:    []string{"BeforeTool", "AfterTool"},
+		Note:      "Project hooks are only run in trusted folders. Gemini CLI before 0.34 lets a tool run when a hook asks: there, install with --unattended.",
+		settings:  in(".gemini", "", ".gemini", "settings.json"),
+		blockable: func(event string) bool { return event == "BeforeTool" },
+		entry: func(_, goos string, c Command) any {
+			return group{".*", []any{handler{"interlock", "command", c.line(goos), geminiTimeout}}}
+		},
+	}
+}
+
+func cursor() Harness {
+	type handler struct {
+		Command    string `json:"command"`
+		Timeout    int    `json:"timeout"`
+		FailClosed bool   `json:"failClosed,omitempty"`
+	}
+	blocks := func(event string) bool { return strings.HasPrefix(event, "before") || event == "preToolUse" }
+	return Harness{
+		Name: "cursor", Title: "Cursor", version: true,
+		Events:    []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse", "postToolUseFailure"},
+		Note:      "User hooks are not run by Cursor's cloud agents. Restart Cursor to load them.",
+		settings:  in(".cursor", "", ".cursor", "hooks.json"),
+		blockable: blocks,
+		entry: func(event, goos string, c Command) any {
+			return handler{c.line(goos), cursorTimeout, blocks(event)}
+		},
+	}
+}
+
+func copilot() Harness {
+	type handler struct {
+		Type       string `json:"type"`
+		Bash       string `json:"bash"`
+		PowerShell string `json:"powershell"`
+		Timeout    int    `json:"timeoutSec"`
+	}
+	return Harness{
+		Name: "copilot", Title: "GitHub Copilot CLI", version: true,
+		Events:    []string{"preToolUse", "postToolUse", "postToolUseFailure"},
+		Note:      "With --allow-all-tools Copilot passes over questions; the hook then refuses and names the request instead.",
+		settings:  in(".copilot", "COPILOT_HOME", filepath.Join(".github"), "hooks", "interlock.json"),
+		blockable: func(event string) bool { return event == "preToolUse" },
+		entry: func(_, _ string, c Command) any {
+			return handler{"command", c.posix(), c.powershell(), copilotTimeout}
+		},
+	}
+}
+
+// in returns where a settings file lies: below the user's directory, which an environment variable may move, or below the
+// project's.
+func in(user, variable, project string, rest ...string) func(Place) string {
+	return func(p Place) string {
+		base := filepath.Join(p.Home, user)
+		if variable != "" && p.Getenv != nil {
+			if moved := p.Getenv(variable); filepath.IsAbs(moved) {
+				base = moved
+			}
+		}
+		if p.Project != "" {
+			base = filepath.Join(p.Project, project)
+		}
+		return filepath.Join(append([]string{base}, rest...)...)
+	}
+}
+
+// line is the command as one line for the shell the harness uses on the given system.
+func (c Command) line(goos string) string {
+	if goos == "windows" {
+		return c.windows()
+	}
+	return c.posix()
+}
+
+func (c Command) posix() string { return c.join(quotePOSIX) }
+
+// windows quotes for cmd.exe; PowerShell reads the same line as long as the path needs no quotes.
+func (c Command) windows() string {
+	return c.join(func(s string) string {
+		if strings.ContainsAny(s, " \t&|<>^\"%") {
+			return `"` + s + `"`
+		}
+		return s
+	})
+}
+
+func (c Command) powershell() string {
+	return "& " + c.join(func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" })
+}
+
+func (c Command) join(quote func(string) string) string {
+	words := []string{quote(c.Binary)}
+	for _, arg := range c.Args {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// quotePOSIX quotes a word for a POSIX shell if it needs it.
+func quotePOSIX(s string) string {
+	plain := s != ""
+	for _, r := range s {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@+,", r)) {
+			plain = false
+		}
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// HookArgs are the arguments of the registered command for one event.
+func HookArgs(name, event, home string, unattended bool) []string {
+	args := []string{"hook", "--agent", name, "--event", event}
+	if home != "" {
+		args = append(args, "--home", home)
+	}
+	if unattended {
+		args = append(args, "--unattended")
+	}
+	return args
+}
+
+// Lines are the registration of a harness that is not installed to, for a person to put in place by hand.
+func Lines(name, goos string, binary string, args func(event string) []string) (text string, known bool) {
+	line := func(event string) string { return Command{binary, args(event)}.line(goos) }
+	switch name {
+	case "qwen":
+		var b strings.Builder
+		b.WriteString("Put into ~/.qwen/settings.json:\n{\n  \"hooks\": {\n")
+		events := []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"}
+		for i, event := range events {
+			fmt.Fprintf(&b, "    %q: [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": %s, \"timeout\": 30000}]}]%s\n",
+				event, jsonText(line(event)), comma(i, events))
+		}
+		return b.String() + "  }\n}\n", true
+	case "windsurf":
+		var b strings.Builder
+		b.WriteString("Put into ~/.codeium/windsurf/hooks.json:\n{\n  \"hooks\": {\n")
+		events := []string{"pre_run_command", "pre_read_code", "pre_write_code", "pre_mcp_tool_use", "post_run_command", "post_write_code", "post_mcp_tool_use"}
+		for i, event := range events {
+			fmt.Fprintf(&b, "    %q: [{\"command\": %s, \"show_output\": true}]%s\n", event, jsonText(line(event)), comma(i, events))
+		}
+		return b.String() + "  }\n}\n", true
+	case "cline":
+		return "Make these two files executable in ~/Documents/Cline/Hooks (or .clinerules/hooks in a project):\n" +
+			"PreToolUse:\n#!/bin/sh\nexec " + line("PreToolUse") + "\nPostToolUse:\n#!/bin/sh\nexec " + line("PostToolUse") + "\n", true
+	}
+	return "", false
+}
+
+func comma(i int, list []string) string {
+	if i < len(list)-1 {
+		return ","
+	}
+	return ""
+}
+
+// jsonText is a string as JSON, without HTML escapes.
+func jsonText(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		return `""` // unreachable: strings always encode
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
