@@ -28,13 +28,13 @@ func Lint(rules *ruleset.Ruleset, analyser *impact.Analyser) []Problem {
 		out = append(out, lintWords(r)...)
 		out = append(out, lintReach(rules, analyser, r)...)
 		if try := r.Suggestion.Try; try != "" {
-			if d := Decide(rules, analyser, shell(try)); d.Verdict != interlock.Allow {
+			if d := Decide(rules, analyser, Shell(try)); d.Verdict != interlock.Allow {
 				out = append(out, Problem{r.ID, try, "the suggestion is itself stopped, by " + d.Decisive().Rule})
 			}
 		}
 	}
 	for _, command := range Everyday() {
-		for _, f := range Decide(rules, analyser, shell(command)).Findings {
+		for _, f := range Decide(rules, analyser, Shell(command)).Findings {
 			if _, ok := rules.Rule(f.Rule); ok {
 				out = append(out, Problem{f.Rule, command, "over-wide: the rule stops an everyday command"})
 			}

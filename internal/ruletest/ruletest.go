@@ -70,7 +70,7 @@ func Run(rules *ruleset.Ruleset, analyser *impact.Analyser) (cases int, problems
 		}
 		if try := r.Suggestion.Try; try != "" {
 			cases++
-			if d := Decide(rules, analyser, shell(try)); d.Verdict != interlock.Allow {
+			if d := Decide(rules, analyser, Shell(try)); d.Verdict != interlock.Allow {
 				problems = append(problems, Problem{r.ID, try, "the suggestion is itself stopped, by " + d.Decisive().Rule})
 			}
 		}
@@ -78,7 +78,8 @@ func Run(rules *ruleset.Ruleset, analyser *impact.Analyser) (cases int, problems
 	return cases, problems
 }
 
-func shell(command string) interlock.Action {
+// Shell is a shell command as an action.
+func Shell(command string) interlock.Action {
 	return interlock.Action{Kind: interlock.KindShell, Input: command}
 }
 

@@ -1,0 +1,74 @@
+package ruletest_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+	"interlock/internal/ruletest"
+	"interlock/internal/strictyaml"
+)
+
+// shipped reads the default rules from their YAML.
+func shipped(t testing.TB) (*ruleset.Ruleset, *impact.Analyser) {
+	t.Helper()
+	files := map[string][]byte{}
+	root := filepath.Join("..", "..", "rules")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(name)], err = strictyaml.ToJSON(path, data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := ruleset.Load(files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	know, err := impact.ParseKnowledge(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules, impact.NewAnalyser(know)
+}
+
+func TestShippedRulesPassTheirOwnTests(t *testing.T) {
+	rules, analyser := shipped(t)
+	cases, problems := ruletest.Run(rules, analyser)
+	for _, p := range problems {
+		t.Error(p)
+	}
+	t.Logf("%d rules, %d cases", len(rules.Rules()), cases)
+}
+
+func TestShippedRulesHaveNoLint(t *testing.T) {
+	rules, analyser := shipped(t)
+	for _, p := range ruletest.Lint(rules, analyser) {
+		t.Error(p)
+	}
+}
+
+func TestEverydayCommandsPass(t *testing.T) {
+	rules, analyser := shipped(t)
+	for _, command := range ruletest.Everyday() {
+		d := ruletest.Decide(rules, analyser, ruletest.Shell(command))
+		if !d.Verdict.Allowed() {
+			t.Errorf("%q is decided %s: %s", command, d.Verdict, d.Findings[0].Rule)
+		}
+	}
+}
