@@ -165,9 +165,6 @@ func (x *exchange) requester(claimed interlock.Requester) (interlock.Requester, 
 			return claimed, interlock.Errorf(interlock.CodeUnauthorized, "/requester/agent", "the token belongs to another agent")
 		}
 		claimed.Agent, claimed.Principal = x.agent.ID, x.agent.Principal
-		if claimed.Principal == "" {
-			claimed.Principal = x.agent.ID
-		}
 		return claimed, nil
 	}
 	if len(claimed.Agent) > maxName || len(claimed.Principal) > maxName {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"sort"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"interlock"
+	"interlock/internal/identity"
+)
+
+type agentCommand struct {
+	Add    agentAdd    `cmd:"" help:"Register an agent and print its bearer token, once."`
+	List   agentList   `cmd:"" help:"List agents."`
+	Revoke agentRevoke `cmd:"" help:"Refuse an agent's token from now on."`
+}
+
+type agentAdd struct {
+	Name      string   `arg:"" help:"1 to 64 characters of a-z, 0-9, . _ @ and -."`
+	Type      string   `help:"Harness or program, such as claude." placeholder:"TYPE"`
+	Trust     string   `help:"untested, generated, validated, community_reviewed or certified." default:"untested" placeholder:"LEVEL"`
+	Principal string   `help:"The operator who answers for it, and so can't approve what it asks." placeholder:"NAME"`
+	Allow     []string `help:"Glob over tools and commands; if given, nothing else is allowed. May be given more than once." placeholder:"GLOB"`
+	NoToken   bool     `help:"Only a record, for an agent that comes through the local hook or socket."`
+}
+
+// Run registers an agent. The token alone goes to standard output, so that TOKEN=$(interlock agent add NAME) works.
+func (c *agentAdd) Run(p *program) error {
+	if err := identity.CheckName("NAME", c.Name); err != nil {
+		return usage(err)
+	}
+	for flag, value := range map[string]string{"--type": c.Type, "--principal": c.Principal} {
+		if value == "" {
+			continue
+		}
+		if err := identity.CheckName(flag, value); err != nil {
+			return usage(err)
+		}
+	}
+	record := interlock.AgentRecord{ID: c.Name, Type: c.Type, Principal: c.Principal, Allow: c.Allow, Created: now().UTC()}
+	if err := record.Trust.UnmarshalText([]byte(c.Trust)); err != nil {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust", "%v", err))
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	if known, taken := standing.Agents[c.Name]; taken && known.Revoked.IsZero() {
+		return interlock.Errorf(interlock.CodeConflict, "NAME", "an agent has this name; revoke it first to give it a new token")
+	}
+	token := ""
+	if !c.NoToken {
+		if token, record.TokenHash, err = identity.NewToken(rand.Reader); err != nil {
+			return err
+		}
+	}
+	if err := backend.PutAgent(p.ctx, record); err != nil {
+		return err
+	}
+	if c.NoToken {
+		_, err = fmt.Fprintf(p.stdout, "agent %s added, without a token\n", c.Name)
+		return err
+	}
+	fmt.Fprintf(p.stderr, "agent %s added; this is its token, shown once and stored nowhere:\n", c.Name)
+	_, err = fmt.Fprintln(p.stdout, token)
+	return err
+}
+
+type agentList struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// agentShown is an agent as it is listed: everything but the hash of its token.
+type agentShown struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type,omitempty"`
+	Principal string          `json:"principal,omitempty"`
+	Trust     interlock.Trust `json:"trust"`
+	Allow     []string        `json:"allow,omitempty"`
+	Token     bool            `json:"token"`
+	Created   time.Time       `json:"created"`
+	Revoked   time.Time       `json:"revoked,omitzero"`
+}
+
+// Run lists agents by name.
+func (c *agentList) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	agents := []agentShown{}
+	for _, a := range standing.Agents {
+		agents = append(agents, agentShown{a.ID, a.Type, a.Principal, a.Trust, a.Allow, a.TokenHash != "", a.Created, a.Revoked})
+	}
+	sort.Slice(agents, func(i, j int) bool { return agents[i].ID < agents[j].ID })
+	if c.JSON {
+		return writeLine(p.stdout, agents)
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tTYPE\tTRUST\tOWNER\tTOKEN\tALLOW\tADDED\tREVOKED")
+	for _, a := range agents {
+		token := "no"
+		if a.Token {
+			token = "yes"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, orDash(a.Type), a.Trust, orDash(a.Principal), token,
+			orDash(printable(strings.Join(a.Allow, " "))), day(a.Created), day(a.Revoked))
+	}
+	return table.Flush()
+}
+
+type agentRevoke struct {
+	Name string `arg:"" help:"The agent's name."`
+}
+
+// Run revokes an agent's token.
+func (c *agentRevoke) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	record, known := standing.Agents[c.Name]
+	if !known || !record.Revoked.IsZero() {
+		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no agent of this name is registered")
+	}
+	record.Revoked = now().UTC()
+	if err := backend.PutAgent(p.ctx, record); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "agent %s revoked\n", c.Name)
+	return err
+}

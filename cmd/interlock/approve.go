@@ -1,0 +1,178 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/identity"
+	"interlock/internal/quorum"
+)
+
+// answerFlags are what approve and deny share.
+type answerFlags struct {
+	ID        string `arg:"" help:"The request's id, as interlock pending lists it."`
+	As        string `help:"Answer as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key       string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE" xor:"signer"`
+	Signature string `help:"Signature made elsewhere over interlock pending ID --statement --as NAME." placeholder:"FILE" xor:"signer"`
+	Reason    string `help:"Why, for the record." placeholder:"TEXT"`
+}
+
+type approveCommand struct{ answerFlags }
+
+type denyCommand struct{ answerFlags }
+
+// Help is what `interlock approve --help` adds.
+func (approveCommand) Help() string {
+	return "The identical action by the same requester then passes once, before the request expires. " +
+		"Who may answer and what is signed stands in docs/approvals.md."
+}
+
+// Run says yes.
+func (c *approveCommand) Run(p *program) error { return c.answer(p, interlock.Allow) }
+
+// Run says no.
+func (c *denyCommand) Run(p *program) error { return c.answer(p, interlock.Deny) }
+
+// answer signs and hands in one answer. Whether it counts is decided behind Resolve, in the transaction that takes it;
+// what is looked at here only spares a person a passphrase for an answer that can't count, and that try is recorded too.
+func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	approval := interlock.Approval{Request: c.ID, Verdict: verdict, Operator: c.As, Reason: c.Reason}
+	request, known := standing.Requests[c.ID]
+	if known && request.Status == interlock.RequestPending && now().Before(request.Expires) {
+		if err := c.sign(p, request, standing, &approval); err != nil {
+			return c.unsigned(p, backend, approval, err)
+		}
+	}
+	receipt, err := backend.Resolve(p.ctx, approval)
+	if err != nil {
+		return err
+	}
+	said, after := "approved", "; the identical action passes once, until "+request.Expires.Local().Format("15:04:05")
+	if verdict == interlock.Deny {
+		said, after = "denied", ""
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s %s as %s, recorded as event %s%s\n", said, c.ID, approval.Operator, receipt.Events[0], after)
+	return err
+}
+
+// unsigned records an answer that could not be signed by an operator and returns why. A missing file or passphrase is the
+// operator's own affair; a key that is nobody's, or an operator who may not answer, is a try.
+func (c *answerFlags) unsigned(p *program, backend *embedded.Backend, approval interlock.Approval, cause error) error {
+	var refusal *interlock.Error
+	if !errors.As(cause, &refusal) || refusal.Code != interlock.CodeUnauthorized || refusal.Field == "key" {
+		return cause
+	}
+	if _, err := backend.RefuseApproval(p.ctx, "operator", approval.Operator, approval.Request, cause); err != nil {
+		return fmt.Errorf("%w (and the attempt could not be recorded)", cause)
+	}
+	return cause
+}
+
+// sign fills in operator, key, statement and signature.
+func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standing interlock.Standing, approval *interlock.Approval) error {
+	if c.As != "" {
+		operator, known := standing.Operators[c.As]
+		if !known {
+			return interlock.Errorf(interlock.CodeUnauthorized, "--as", "no operator has this name; `interlock operator list` shows them")
+		}
+		if err := quorum.MayAnswer(request, operator, standing.Agents, now()); err != nil {
+			return err
+		}
+	}
+	if c.Signature != "" {
+		return c.useSignature(request, standing, approval)
+	}
+	signer, err := c.signer(p, standing)
+	if err != nil {
+		return err
+	}
+	defer signer.Close()
+	if err := c.claim(request, standing, signer.PublicKey(), approval); err != nil {
+		return err
+	}
+	// What is signed is shown first, on the error stream, so that a pipeline does not swallow it.
+	if err := printRequest(p.stderr, request, nil); err != nil {
+		return err
+	}
+	approval.Statement = quorum.Statement(request, approval.Verdict, approval.Operator)
+	approval.Signature, err = signer.SignApproval(rand.Reader, approval.Statement)
+	return err
+}
+
+// useSignature takes a signature that was made with ssh-keygen -Y sign.
+func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing interlock.Standing, approval *interlock.Approval) error {
+	text, err := os.ReadFile(c.Signature)
+	if err != nil {
+		return interlock.Errorf(interlock.CodeNotFound, "--signature", "the signature file can't be read")
+	}
+	key, err := identity.SignatureKey(string(text))
+	if err != nil {
+		return err
+	}
+	if err := c.claim(request, standing, key, approval); err != nil {
+		return err
+	}
+	approval.Statement = quorum.Statement(request, approval.Verdict, approval.Operator)
+	approval.Signature = string(text)
+	return nil
+}
+
+// signer is the private key file that was named, or the SSH agent's key of an operator.
+func (c *answerFlags) signer(p *program, standing interlock.Standing) (*identity.Signer, error) {
+	if c.Key != "" {
+		return identity.FileSigner(c.Key, func() ([]byte, error) {
+			return identity.PromptPassphrase("Passphrase of " + printable(c.Key) + ": ")
+		})
+	}
+	signer, err := identity.AgentSigner(p.getenv("SSH_AUTH_SOCK"), func(key identity.PublicKey) bool {
+		name, found := operatorOf(standing, key)
+		return found && (c.As == "" || name == c.As)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w; name a key with --key, or sign elsewhere and give --signature", err)
+	}
+	return signer, nil
+}
+
+// claim names the operator the key belongs to and refuses one who may not answer before anything is signed.
+func (c *answerFlags) claim(request interlock.ApprovalRequest, standing interlock.Standing, key identity.PublicKey, approval *interlock.Approval) error {
+	name, found := operatorOf(standing, key)
+	if !found || c.As != "" && name != c.As {
+		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator who may answer", key.Fingerprint())
+	}
+	approval.Operator, approval.Key = name, key.Fingerprint()
+	return quorum.MayAnswer(request, standing.Operators[name], standing.Agents, now())
+}
+
+// operatorOf finds the unrevoked operator a key is registered for.
+func operatorOf(standing interlock.Standing, key identity.PublicKey) (string, bool) {
+	var names []string
+	for name := range standing.Operators {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		operator := standing.Operators[name]
+		if !operator.Revoked.IsZero() {
+			continue
+		}
+		if registered, err := identity.ParsePublicKey([]byte(operator.SSHKey)); err == nil && registered.Fingerprint() == key.Fingerprint() {
+			return name, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"interlock"
+	"interlock/internal/identity"
+	"interlock/internal/quorum"
+)
+
+type operatorCommand struct {
+	Add    operatorAdd    `cmd:"" help:"Register a person by SSH public key."`
+	List   operatorList   `cmd:"" help:"List operators, or print them as an ssh-keygen allowed_signers file."`
+	Revoke operatorRevoke `cmd:"" help:"End an operator's right to answer, from now on."`
+}
+
+type operatorAdd struct {
+	Name   string `arg:"" help:"1 to 64 characters of a-z, 0-9, . _ @ and -."`
+	SSHKey string `name:"ssh-key" required:"" help:"Public key file (ending in .pub): ed25519, ecdsa, rsa from 3072 bits, or a security key." placeholder:"FILE"`
+	Role   string `help:"viewer, auditor, council, operator, admin or superadmin." default:"operator" placeholder:"ROLE"`
+}
+
+// Run registers an operator.
+func (c *operatorAdd) Run(p *program) error {
+	if err := identity.CheckName("NAME", c.Name); err != nil {
+		return usage(err)
+	}
+	if !quorum.ValidRole(c.Role) {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--role", "%.40q is not known; name one of %s", c.Role, strings.Join(quorum.Roles(), ", ")))
+	}
+	text, err := os.ReadFile(c.SSHKey)
+	if err != nil {
+		return usage(interlock.Errorf(interlock.CodeNotFound, "--ssh-key", "the key file can't be read"))
+	}
+	key, err := identity.ParsePublicKey(text)
+	if err != nil {
+		return err
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	if known, taken := standing.Operators[c.Name]; taken && known.Revoked.IsZero() {
+		return interlock.Errorf(interlock.CodeConflict, "NAME", "an operator has this name; revoke it first to give it another key")
+	}
+	if other, taken := operatorOf(standing, key); taken {
+		return interlock.Errorf(interlock.CodeConflict, "--ssh-key", "the key belongs to operator %s; one key is one person", other)
+	}
+	record := interlock.OperatorRecord{Name: c.Name, Role: c.Role, SSHKey: key.String(), Created: now().UTC()}
+	if err := backend.PutOperator(p.ctx, record); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "operator %s added as %s with key %s\n", c.Name, c.Role, key.Fingerprint())
+	return err
+}
+
+type operatorList struct {
+	JSON           bool `name:"json" help:"Print JSON." xor:"form"`
+	AllowedSigners bool `help:"Print the unrevoked ones in the form ssh-keygen -Y verify -f takes." xor:"form"`
+}
+
+// Run lists operators by name.
+func (c *operatorList) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	operators := []interlock.OperatorRecord{}
+	for _, operator := range standing.Operators {
+		operators = append(operators, operator)
+	}
+	sort.Slice(operators, func(i, j int) bool { return operators[i].Name < operators[j].Name })
+	if c.JSON {
+		return writeLine(p.stdout, operators)
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	if !c.AllowedSigners {
+		fmt.Fprintln(table, "NAME\tROLE\tKEY\tADDED\tREVOKED")
+	}
+	for _, operator := range operators {
+		if c.AllowedSigners {
+			if !operator.Revoked.IsZero() {
+				continue
+			}
+			line, err := identity.AllowedSigner(operator)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(p.stdout, line)
+			continue
+		}
+		fingerprint := "unreadable"
+		if key, err := identity.ParsePublicKey([]byte(operator.SSHKey)); err == nil {
+			fingerprint = key.Fingerprint()
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", operator.Name, operator.Role, fingerprint, day(operator.Created), day(operator.Revoked))
+	}
+	return table.Flush()
+}
+
+type operatorRevoke struct {
+	Name string `arg:"" help:"The operator's name."`
+}
+
+// Run revokes an operator. What was approved before stays approved; it expires by itself.
+func (c *operatorRevoke) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	record, known := standing.Operators[c.Name]
+	if !known || !record.Revoked.IsZero() {
+		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
+	}
+	record.Revoked = now().UTC()
+	if err := backend.PutOperator(p.ctx, record); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "operator %s revoked\n", c.Name)
+	return err
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.DateOnly)
+}

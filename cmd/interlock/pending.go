@@ -1,0 +1,220 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+)
+
+type pendingCommand struct {
+	ID        string `arg:"" optional:"" help:"Show this request whole: the complete action, why it was held, what it would do."`
+	JSON      bool   `name:"json" help:"Print JSON."`
+	Statement bool   `help:"Print the exact text an operator signs with ssh-keygen -Y sign -n interlock-approval. Needs ID and --as."`
+	As        string `help:"With --statement: the operator who will sign." placeholder:"NAME"`
+	Deny      bool   `help:"With --statement: the text that says no."`
+}
+
+// Help is what `interlock pending --help` adds.
+func (pendingCommand) Help() string {
+	return "Without ID it lists what waits for an operator and what was approved and has not been used yet. " +
+		"Control and invisible characters are shown as escapes, so that what is read is what would run."
+}
+
+// Run lists the requests or shows one.
+func (c *pendingCommand) Run(p *program) error {
+	if c.ID == "" && (c.Statement || c.As != "" || c.Deny) || c.Statement != (c.As != "") || c.Deny && !c.Statement {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--statement", "needs the request's id and --as NAME"))
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	requests, err := backend.Requests(p.ctx)
+	if err != nil {
+		return err
+	}
+	if c.ID == "" {
+		return c.list(p.stdout, requests)
+	}
+	for _, request := range requests {
+		if request.ID == c.ID {
+			return c.show(p, backend, request)
+		}
+	}
+	return interlock.Errorf(interlock.CodeNotFound, "ID", "no request that waits has this id; `interlock pending` lists them")
+}
+
+func (c *pendingCommand) list(w io.Writer, requests []interlock.ApprovalRequest) error {
+	if c.JSON {
+		return writeLine(w, orEmpty(requests))
+	}
+	if len(requests) == 0 {
+		_, err := io.WriteString(w, "nothing waits\n")
+		return err
+	}
+	at := now()
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tSTATUS\tAGE\tEXPIRES IN\tAGENT\tACTION\tREASON")
+	for _, r := range requests {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Status, span(at.Sub(r.Created)), span(r.Expires.Sub(at)),
+			printable(r.Requester.Agent), brief(r.Display), printable(r.Reason))
+	}
+	return table.Flush()
+}
+
+// show prints one request whole, or the text that is signed.
+func (c *pendingCommand) show(p *program, backend *embedded.Backend, request interlock.ApprovalRequest) error {
+	if c.Statement {
+		verdict := interlock.Allow
+		if c.Deny {
+			verdict = interlock.Deny
+		}
+		_, err := io.WriteString(p.stdout, quorum.Statement(request, verdict, c.As))
+		return err
+	}
+	decision, err := decisionFor(p, backend, request)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeLine(p.stdout, struct {
+			Request  interlock.ApprovalRequest `json:"request"`
+			Decision *interlock.Decision       `json:"decision,omitempty"`
+		}{request, decision})
+	}
+	return printRequest(p.stdout, request, decision)
+}
+
+// printRequest shows a request to the person who is to answer it. Everything an agent could have chosen is made printable.
+func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.Decision) error {
+	var b strings.Builder
+	at := now()
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s%s\n", name, printable(value))
+		}
+	}
+	line("request", r.ID)
+	line("status", string(r.Status))
+	line("agent", r.Requester.Agent)
+	line("principal", r.Requester.Principal)
+	line("run", r.Requester.Run)
+	line("asked", r.Created.UTC().Format(time.RFC3339)+", "+span(at.Sub(r.Created))+" ago")
+	line("expires", r.Expires.UTC().Format(time.RFC3339)+", in "+span(r.Expires.Sub(at)))
+	line("rule", r.Rule)
+	line("reason", r.Reason)
+	for _, obligation := range r.Obligations {
+		line("needs", strings.TrimSpace(obligation.Type+" "+obligation.Note))
+	}
+	line("action", string(r.Action))
+	line("ruleset", string(r.Ruleset))
+	line("shown", string(quorum.DisplayDigest(r.Display)))
+	b.WriteString("\n")
+	for _, text := range strings.Split(strings.TrimRight(r.Display, "\n"), "\n") {
+		b.WriteString("  | " + printable(text) + "\n")
+	}
+	b.WriteString("\n")
+	if decision != nil {
+		var shown strings.Builder
+		if err := printDecision(&shown, *decision); err != nil {
+			return err
+		}
+		for _, text := range strings.Split(strings.TrimRight(shown.String(), "\n"), "\n") {
+			b.WriteString(printable(text) + "\n")
+		}
+	}
+	if r.Status == interlock.RequestPending {
+		fmt.Fprintf(&b, "\nanswer with: interlock approve %s   or   interlock deny %s\n", r.ID, r.ID)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// decisionFor finds the decision that left a request behind: the newest review event that names it, no older than it. It
+// is nil where the log holds none, because a request must stay answerable.
+func decisionFor(p *program, backend *embedded.Backend, request interlock.ApprovalRequest) (*interlock.Decision, error) {
+	const page, pages = 500, 40
+	before := int64(-1)
+	for range pages {
+		entries, err := backend.Store.Recent(p.ctx, interlock.EventReviewRequest, before, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			before = entry.Index
+			event, err := auditlog.ParseEvent(entry.Body)
+			if err != nil {
+				return nil, err
+			}
+			var names struct {
+				Request string `json:"request"`
+			}
+			if err := json.Unmarshal(event.Payload, &names); err != nil {
+				return nil, fmt.Errorf("reading entry %d: %w", entry.Index, err)
+			}
+			if names.Request == request.ID {
+				decision, _, err := auditlog.DecisionOf(entry)
+				return &decision, err
+			}
+			if event.Recorded.Before(request.Created.Add(-time.Minute)) {
+				return nil, nil
+			}
+		}
+		if len(entries) < page {
+			break
+		}
+	}
+	return nil, nil
+}
+
+// printable spells out every character a terminal would act on or hide.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// brief is a display in one short line, for lists only; nobody approves from a list.
+func brief(display string) string {
+	_, text, found := strings.Cut(display, "\n\n")
+	if !found {
+		text = display
+	}
+	runes := []rune(printable(strings.Join(strings.Fields(text), " ")))
+	if len(runes) > 48 {
+		return string(runes[:47]) + "…"
+	}
+	return string(runes)
+}
+
+// span writes a duration as people say it.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return d.Truncate(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	default:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+}
