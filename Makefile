@@ -9,6 +9,7 @@
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
+PEER := cc-safety-net@2.4.5
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,15 +30,16 @@ test: ## run the whole suite
 	@scripts/setup.sh test
 	@scripts/test.sh
 
-eval: ## decide the labelled corpus in CORPUS and write bench/eval.md
+eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 	@scripts/setup.sh build
-	@if [ -d "$(CORPUS)" ]; then go run ./bench/eval -corpus "$(CORPUS)" -out bench/eval.md; \
-	else echo "eval: $(CORPUS) is not here; deciding the small sample in bench/corpus instead (CORPUS=DIR names another folder)"; \
+	@if [ -d "$(CORPUS)" ]; then go run ./bench/eval -corpus "$(CORPUS)" -out bench/eval.md && echo "wrote bench/eval.md"; \
+	else echo "eval: there is no folder $(CORPUS); deciding the small sample in bench/corpus instead (CORPUS=DIR names another)"; \
 	go run ./bench/eval -corpus bench/corpus; fi
 
-bench: ## measure beside peers and physical limits; bench/README.md has tables and method
+bench: build ## measure beside a peer and the disk, and write bench/README.md
 	@scripts/setup.sh bench
-	@bench/run.sh
+	@npm install --silent --no-fund --no-audit --prefix bench/peer $(PEER) || echo "bench: the peer could not be installed; its row will be missing"
+	go run ./bench/run -binary bin/interlock -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)"
 
 fmt: ## format all Go files
 	gofmt -w .
@@ -46,4 +48,4 @@ generate: ## write the generated files again
 	go generate ./...
 
 clean: ## remove what was built, not what was logged
-	rm -rf bin bench/out
+	rm -rf bin bench/peer

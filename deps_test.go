@@ -34,7 +34,7 @@ strictyaml                                              < config
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 github.com/prometheus/client_golang                     < httpapi
-everything                                              < embedded, cmd/interlock, bench/eval
+everything                                              < embedded, cmd/interlock, bench/eval, bench/run
 `
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
