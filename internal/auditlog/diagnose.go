@@ -11,13 +11,10 @@ import (
 // neighbours of the fault went. What it says of the kind is the likeliest reading; that there is a fault is certain.
 func diagnose(ctx context.Context, source Source, v *verification, found *finding) (*Problem, error) {
 	place := v.tree.size
-	if found.Kind == ProblemRemoved || found.Kind == ProblemDuplicated {
-		return &found.Problem, nil
+	if found.Kind == ProblemRemoved || found.Kind == ProblemDuplicated || found.entry.Index != place {
+		return &found.Problem, nil // it is told already, or shows only in a signed head
 	}
-	search := search{place: place, expected: v.previous}
-	if v.event.Previous != "" {
-		search.wanted = v.event.Previous
-	}
+	search := search{place: place, expected: v.previous, wanted: v.event.Previous, copyOf: -1, successor: -1, foreign: -1}
 	err := source.Walk(ctx, func(e interlock.Entry) error {
 		search.look(&e, &found.entry)
 		return nil
@@ -44,13 +41,9 @@ type search struct {
 	copyOf    int64 // an earlier entry with the same event id
 	successor int64 // the entry that names expected, wherever it stands
 	foreign   int64 // the entry whose record hash is wanted
-	started   bool
 }
 
 func (s *search) look(e, broken *interlock.Entry) {
-	if !s.started {
-		s.copyOf, s.successor, s.foreign, s.started = -1, -1, -1, true
-	}
 	if e.Index < s.place && e.ID == broken.ID && s.copyOf < 0 {
 		s.copyOf = e.Index
 	}
@@ -105,11 +98,7 @@ func (s *search) gap(v *verification, found *finding) bool {
 	if len(found.entry.Hashes) != levels*hashSize {
 		return true
 	}
-	if next := v.sequences[v.event.Seed] + 1; v.event.Sequence != next {
-		return true
-	}
-	scratch := edge{size: v.tree.size, roots: append([][hashSize]byte(nil), v.tree.roots...)}
-	return levels > 1 && string(scratch.add(nil, leafHash(found.entry.Body))) != string(found.entry.Hashes)
+	return v.event.Sequence != v.sequences[v.event.Seed]+1
 }
 
 // locate narrows a fault that only the signed head shows: every entry fits its neighbours, so they were sealed again
@@ -128,6 +117,9 @@ func (v *verification) locate(ctx context.Context, source Source, problem *Probl
 			good = e.Index + 1
 			return nil
 		}
+		if good == 0 && problem.Kind == ProblemCheckpoint {
+			return nil // nothing is signed by this key so far: perhaps it is another log's
+		}
 		named = v.between(good, e.Index, e.ID)
 		return errFound
 	})
@@ -136,7 +128,7 @@ func (v *verification) locate(ctx context.Context, source Source, problem *Probl
 		return named, nil
 	case err != nil:
 		return problem, fmt.Errorf("auditlog: read the log again: %w", err)
-	case problem.Kind == ProblemCheckpoint || good >= v.tree.size:
+	case good >= v.tree.size, good == 0 && problem.Kind == ProblemCheckpoint:
 		return problem, nil
 	}
 	return v.between(good, v.tree.size-1, ""), nil

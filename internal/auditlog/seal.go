@@ -113,10 +113,11 @@ func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences [
 			return nil, interlock.Head{}, fmt.Errorf("auditlog: an event of %d bytes is over the bound", len(batch)-start)
 		}
 		leaf := sha256.Sum256(batch[start-1:])
+		index := tree.size // taken before add moves it: the order of operands and calls in one expression is the compiler's
 		entries[i] = interlock.Entry{
-			Index: tree.size, ID: event.ID, Type: event.Type,
-			Body: batch[start:len(batch):len(batch)], Hashes: tree.add(nil, leaf),
+			Index: index, ID: event.ID, Type: event.Type, Body: batch[start:len(batch):len(batch)],
 		}
+		entries[i].Hashes = tree.add(nil, leaf)
 		previous = hashText(leaf)
 	}
 	next := interlock.Head{Size: tree.size, Last: previous, Edge: tree.bytes()}

@@ -349,6 +349,9 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 	if err := b.saveEntries(ctx, entries); err != nil {
 		return err
 	}
+	if err := b.noteIDs(ctx, entries); err != nil {
+		return err
+	}
 	for _, c := range b.accepted {
 		if c.change.Call == nil {
 			continue

@@ -54,12 +54,6 @@ func (s *Store) Recent(ctx context.Context, kind interlock.EventType, before int
 	return entries, err
 }
 
-// EntryByID finds an entry by its event id. It looks from the newest backwards: there is no index over random ids, which
-// would cost every commit more than it gives the rare search for something old.
-func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error) {
-	return s.one(ctx, "SELECT "+entryColumns+" FROM entries WHERE id = ? ORDER BY idx DESC LIMIT 1", eventID)
-}
-
 // EntryAt returns the entry at an index.
 func (s *Store) EntryAt(ctx context.Context, index int64) (interlock.Entry, bool, error) {
 	return s.one(ctx, "SELECT "+entryColumns+" FROM entries WHERE idx = ?", index)

@@ -11,6 +11,12 @@ CREATE TABLE entries (
   checkpoint BLOB                 -- signed head; only in the last row of a commit
 );
 
+-- Where event ids are: eight bytes of each of 256 entries, in order. Only for looking up.
+CREATE TABLE ids (
+  first INTEGER PRIMARY KEY,
+  notes BLOB NOT NULL
+);
+
 -- The right edge of the log and the versions of everything beside it: one row.
 CREATE TABLE head (
   one        INTEGER PRIMARY KEY CHECK (one = 1),

@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+
+	"interlock"
+)
+
+// Finding an entry by its event id. Ids are random, so a B-tree over them would make every commit touch a page of its own
+// somewhere in the index: several times what the entries themselves cost. Instead the ids of every idBlock entries are
+// noted in one row, eight bytes each, in the order of the log. Looking one up reads these notes from the newest back,
+// about 8 MB for a million entries, and then the entry itself, whose whole id decides. The notes are not part of the
+// truth: what they leave out can't be found by id, and nothing else.
+
+// idBlock is how many entries one row of notes covers.
+const idBlock = 256
+
+// noteIDs writes the notes that the entries of a transaction complete.
+func (b *batch) noteIDs(ctx context.Context, entries []interlock.Entry) error {
+	first, size := entries[0].Index, entries[len(entries)-1].Index+1
+	for end := first - first%idBlock + idBlock; end <= size; end += idBlock {
+		start := end - idBlock
+		notes := make([]byte, 0, idBlock*8)
+		if start < first {
+			err := b.store.writer.each(ctx, "SELECT id FROM entries WHERE idx >= ? AND idx < ? ORDER BY idx", []any{start, first},
+				func(scan func(...any) error) error {
+					var id string
+					if err := scan(&id); err != nil {
+						return err
+					}
+					notes = append(notes, idNote(id)...)
+					return nil
+				})
+			if err != nil {
+				return err
+			}
+		}
+		for i := range entries {
+			if entries[i].Index >= start && entries[i].Index < end {
+				notes = append(notes, idNote(entries[i].ID)...)
+			}
+		}
+		if _, err := b.store.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes) VALUES (?, ?)", start, notes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idNote is the first eight bytes of an event id.
+func idNote(id string) []byte {
+	note := make([]byte, 8)
+	if raw, err := hex.DecodeString(id); err == nil {
+		copy(note, raw)
+	}
+	return note
+}
+
+// EntryByID finds an entry by its event id.
+func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error) {
+	if len(eventID) != 64 {
+		return interlock.Entry{}, false, nil
+	}
+	var places []int64
+	err := s.read(ctx, "find an event", func(c *conn) error {
+		head, _, err := readHead(ctx, c)
+		if err != nil {
+			return err
+		}
+		var index int64
+		tail := head.Size - head.Size%idBlock
+		found, err := c.row(ctx, "SELECT idx FROM entries WHERE idx >= ? AND id = ? LIMIT 1", []any{tail, eventID}, &index)
+		if err != nil || found {
+			places = append(places, index)
+			return err
+		}
+		places, err = noted(ctx, c, eventID)
+		return err
+	})
+	if err != nil {
+		return interlock.Entry{}, false, err
+	}
+	for _, index := range places {
+		entry, found, err := s.EntryAt(ctx, index)
+		if err != nil || found && entry.ID == eventID {
+			return entry, found, err
+		}
+	}
+	return interlock.Entry{}, false, nil
+}
+
+// noted returns where the notes have an id's first bytes, newest first.
+func noted(ctx context.Context, c *conn, eventID string) ([]int64, error) {
+	var places []int64
+	want := binary.BigEndian.Uint64(idNote(eventID))
+	err := c.each(ctx, "SELECT first, notes FROM ids ORDER BY first DESC", nil, func(scan func(...any) error) error {
+		var first int64
+		var notes []byte
+		if err := scan(&first, &notes); err != nil {
+			return err
+		}
+		for at := 0; at+8 <= len(notes); at += 8 {
+			if binary.BigEndian.Uint64(notes[at:]) == want {
+				places = append(places, first+int64(at/8))
+			}
+		}
+		if len(places) > 0 {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return places, err
+}
