@@ -33,7 +33,6 @@ interlock, github.com/google/go-cmp                     < store/storagetest
 strictyaml                                              < config
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
-github.com/prometheus/client_golang                     < httpapi
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run
 `
 
