@@ -109,6 +109,22 @@ func (s *serverConnection) report(r interlock.Requester, o interlock.Outcome) er
 	return s.exchange("/v1/outcome", body, &serverReply{})
 }
 
+// health asks whether the server answers at all.
+func (s *serverConnection) health() error {
+	if _, err := io.WriteString(s.conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return fmt.Errorf("sending the request: %w", err)
+	}
+	response, err := http.ReadResponse(s.reader, nil)
+	if err != nil {
+		return fmt.Errorf("reading the reply: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server answered with status %d", response.StatusCode)
+	}
+	return nil
+}
+
 // exchange sends one request and reads its reply. Errors that mean "no answer" are not *interlock.Error.
 func (s *serverConnection) exchange(path string, body any, reply *serverReply) error {
 	data, err := json.Marshal(body)

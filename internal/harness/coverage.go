@@ -25,7 +25,7 @@ func Gaps() []Gap {
 		{"codex", "all", "Codex shows the raw command beside a refusal, so redaction in the reason does not hide a secret in it.", "Keep secrets out of commands."},
 		{"codex", "0.136", "codex exec raised no hook events.", "Use another version."},
 		{"gemini", "all", "A hook that times out, is killed or exits with 1 lets the tool run.", "The hook refuses within its own deadline with exit 2."},
-		{"gemini", "before 0.34", "A hook's ask is taken for an allow.", "Install with --unattended."},
+		{"gemini", "before March 2026", "A hook's ask is taken for an allow.", "Install with --unattended."},
 		{"gemini", "all", "Project hooks are not run in folders that are not trusted.", "Install for the user."},
 		{"qwen", "all", "A hook that times out or exits with anything but 0 and 2 lets the tool run.", "The hook refuses within its own deadline."},
 		{"cursor", "all", "Cloud agents don't run the user's hooks.", "Use team or enterprise hooks there."},

@@ -217,16 +217,16 @@ func (h Harness) remove(data []byte, binary string) ([]byte, error) {
 	if err := h.strip(d, binary); err != nil {
 		return nil, err
 	}
-	if d.bare() {
+	if h.bare(d) {
 		return nil, nil
 	}
 	return d.bytes(), nil
 }
 
-// bare reports whether nothing but a format version is left.
-func (d *document) bare() bool {
+// bare reports whether nothing is left but the format version that installing adds.
+func (h Harness) bare(d *document) bool {
 	for _, m := range d.root().Members {
-		if literal, ok := m.Name.Value.(hujson.Literal); !ok || literal.String() != "version" {
+		if !h.version || m.Name.Value.(hujson.Literal).String() != "version" {
 			return false
 		}
 	}

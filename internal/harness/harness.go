@@ -125,7 +125,7 @@ func gemini() Harness {
 	return Harness{
 		Name: "gemini", Title: "Gemini CLI", grouped: true,
 		Events:    []string{"BeforeTool", "AfterTool"},
-		Note:      "Project hooks are only run in trusted folders. Gemini CLI before 0.34 lets a tool run when a hook asks: there, install with --unattended.",
+		Note:      "Project hooks are only run in trusted folders. Gemini CLI before March 2026 lets a tool run when a hook asks: there, install with --unattended.",
 		settings:  in(".gemini", "", ".gemini", "settings.json"),
 		blockable: func(event string) bool { return event == "BeforeTool" },
 		entry: func(_, goos string, c Command) any {
@@ -292,3 +292,6 @@ func jsonText(s string) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// Line is what the harness would run for a command, as one line to read or to copy.
+func (h Harness) Line(goos string, c Command) string { return c.line(goos) }

@@ -259,3 +259,41 @@ func TestDocumentedBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestCanary: a canary is read as what it stands for in every harness, and its refusal is recognised as one.
+func TestCanary(t *testing.T) {
+	events := map[string][]string{"claude": {"PreToolUse", "PermissionRequest"}, "codex": {"PreToolUse", "PermissionRequest"},
+		"gemini": {"BeforeTool"}, "qwen": {"PreToolUse", "PermissionRequest"}, "cursor": {"preToolUse", "beforeShellExecution"},
+		"copilot": {"preToolUse"}, "windsurf": {"pre_run_command"}, "cline": {"PreToolUse"}}
+	for _, agent := range hook.Agents() {
+		for _, event := range events[agent] {
+			call, err := hook.Parse(agent, hook.Canary(agent, event, "doctor-1"), hook.Environment{Event: event})
+			if err != nil {
+				t.Errorf("%s %s: %v", agent, event, err)
+				continue
+			}
+			p := call.Proposals[0]
+			if call.Agent != agent || p.Event != event || p.Action.Input != hook.CanaryCommand || p.Requester.Run != "doctor-1" {
+				t.Errorf("%s %s is read as %+v", agent, event, p)
+			}
+			for _, verdict := range []string{"allow", "deny", "halt"} {
+				out := hook.Render(call, nil, answerNamed(t, verdict, p))
+				if got := hook.Refused(agent, event, out); got != (verdict != "allow") {
+					t.Errorf("%s %s: %s counts as refused: %v (%q %q)", agent, event, verdict, got, out.Stdout, out.Stderr)
+				}
+			}
+		}
+		for _, event := range append(events[agent], "beforeReadFile") {
+			if event == "beforeReadFile" && agent != "cursor" {
+				continue
+			}
+			call, err := hook.Parse(agent, hook.CanaryCut(event, "doctor-1"), hook.Environment{Event: event})
+			if err == nil || !hook.Refused(agent, event, hook.Refuse(call, "unreadable", err.Error())) {
+				t.Errorf("%s %s: a payload cut short is not refused: %v", agent, event, err)
+			}
+		}
+	}
+	if hook.Refused("claude", "PreToolUse", hook.Output{}) || hook.Refused("nobody", "x", hook.Output{Exit: 2, Stderr: []byte("x")}) {
+		t.Error("silence counts as a refusal")
+	}
+}

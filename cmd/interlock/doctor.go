@@ -1,0 +1,359 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/internal/config"
+	"interlock/internal/harness"
+	"interlock/internal/hook"
+)
+
+type doctorCommand struct {
+	Project string `help:"Also look at the settings of the project in this directory." type:"existingdir" placeholder:"DIR"`
+	JSON    bool   `name:"json" help:"Print one JSON object."`
+}
+
+// Help is what `interlock doctor --help` adds.
+func (doctorCommand) Help() string {
+	return "Sends a command that must be refused through every registered command line and looks for the refusal in the harness's\n" +
+		"own dialect. The command is judged and recorded as a canary; it is never run. Exit status 1 if any check fails."
+}
+
+// A check is one thing doctor looked at. Status is ok, info (nothing wrong, worth knowing), warn (works, less than it
+// should) or fail.
+type check struct {
+	Name    string `json:"name"`
+	Harness string `json:"harness,omitempty"`
+	Status  string `json:"status"`
+	Detail  string `json:"detail"`
+	Micros  int64  `json:"micros,omitempty"`
+}
+
+const (
+	statusOK   = "ok"
+	statusInfo = "info"
+	statusWarn = "warn"
+	statusFail = "fail"
+)
+
+// A diagnosis collects checks.
+type diagnosis struct {
+	program  *program
+	settings config.Config
+	run      string // marks this run's canaries in the record
+	checks   []check
+	gaps     []harness.Gap
+}
+
+func (d *diagnosis) note(name, agent, status, format string, args ...any) {
+	d.checks = append(d.checks, check{Name: name, Harness: agent, Status: status, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Run looks at everything and reports.
+func (c *doctorCommand) Run(p *program) error {
+	d := &diagnosis{program: p, run: fmt.Sprintf("doctor-%d", now().UnixNano())}
+	d.note("version", "", statusInfo, "interlock %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	settings, err := p.settings()
+	if err != nil {
+		d.note("settings", "", statusFail, "%s", err)
+	} else {
+		d.settings = settings
+		d.look(c.Project)
+	}
+	failed := 0
+	for _, found := range d.checks {
+		if found.Status == statusFail {
+			failed++
+		}
+	}
+	if err := d.print(c.JSON, failed); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return &exitCode{code: 1}
+	}
+	return nil
+}
+
+func (d *diagnosis) look(project string) {
+	d.note("home", "", statusInfo, "%s, profile %s", d.settings.Home, d.settings.Profile)
+	if d.settings.Mode != interlock.Enforcing {
+		d.note("mode", "", statusWarn, "mode %s: verdicts are not enforced, so no canary can be refused", d.settings.Mode)
+	}
+	d.store()
+	d.server()
+	places := []harness.Place{d.program.place("")}
+	if project != "" {
+		places = append(places, d.program.place(project))
+	}
+	for _, place := range places {
+		for _, name := range harness.Names() {
+			d.harness(name, place)
+		}
+	}
+	d.platform()
+}
+
+// store opens the store, verifies its head and holds it against the checkpoints kept beside the harnesses' settings.
+func (d *diagnosis) store() {
+	ctx, cancel := context.WithTimeout(d.program.ctx, 10*time.Second)
+	defer cancel()
+	start := now()
+	backend, err := embedded.OpenBrief(ctx, d.settings)
+	if err != nil {
+		d.note("store", "", statusFail, "%s", shown(err))
+		return
+	}
+	defer backend.Close()
+	head, err := backend.Store.Head(ctx)
+	if err != nil {
+		d.note("store", "", statusFail, "the log's head can't be read: %s", shown(err))
+		return
+	}
+	var newest auditlog.Checkpoint
+	if head.Size > 0 {
+		if newest, err = backend.Key.OpenCheckpoint(head.Checkpoint); err != nil || newest.Size != head.Size {
+			d.note("store", "", statusFail, "the log's newest checkpoint does not fit the log; run: interlock audit verify")
+			return
+		}
+	}
+	d.note("store", "", statusOK, "%d entries; the signed head holds", head.Size)
+	d.checks[len(d.checks)-1].Micros = now().Sub(start).Microseconds()
+	d.note("key", "", statusOK, "%s; the private half is readable by its owner alone", backend.Key.ID())
+	d.clock(ctx, backend, head.Size)
+	for _, agent := range append(harness.Names(), "qwen", "windsurf", "cline", "grok") {
+		d.keptCheckpoint(ctx, backend, agent, newest)
+	}
+}
+
+// clock holds the clock against the newest entry: a clock that went back makes approvals and call ids expire wrongly.
+func (d *diagnosis) clock(ctx context.Context, backend *embedded.Backend, size int64) {
+	at := now().UTC()
+	if at.Year() < 2025 {
+		d.note("clock", "", statusFail, "the clock says %s", at.Format(time.RFC3339))
+		return
+	}
+	if size > 0 {
+		if entry, found, err := backend.Store.EntryAt(ctx, size-1); err == nil && found {
+			if event, err := auditlog.ParseEvent(entry.Body); err == nil && event.Recorded.After(at.Add(time.Minute)) {
+				d.note("clock", "", statusFail, "the newest entry was recorded at %s, which is later than now", event.Recorded.Format(time.RFC3339))
+				return
+			}
+		}
+	}
+	d.note("clock", "", statusOK, "%s", at.Format(time.RFC3339))
+}
+
+// keptCheckpoint holds the log against the checkpoint a harness keeps: a log that was cut or replaced contradicts it.
+func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backend, agent string, newest auditlog.Checkpoint) {
+	path := harness.CheckpointFile(userHome(d.program.getenv), agent)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return
+	}
+	origin, size, readable := checkpointHead(text)
+	switch {
+	case !readable:
+		d.note("checkpoint", agent, statusWarn, "%s is no checkpoint", path)
+	case origin != backend.Key.Origin():
+		d.note("checkpoint", agent, statusWarn, "%s is of the log %.80q, not of this one: the store was replaced, or several are used", path, origin)
+	case size > newest.Size:
+		d.note("checkpoint", agent, statusFail, "%s covers %d entries, the log holds %d: the log was cut; run: interlock audit verify --checkpoint %s", path, size, newest.Size, path)
+	default:
+		older, err := backend.Key.OpenCheckpoint(text)
+		if err == nil && older.Size > 0 {
+			var proof [][32]byte
+			if proof, err = auditlog.ProveConsistency(ctx, backend.Store, newest.Size, older.Size); err == nil {
+				err = auditlog.CheckConsistency(proof, newest, older)
+			}
+		}
+		if err != nil {
+			d.note("checkpoint", agent, statusFail, "%s contradicts the log: %s", path, err)
+			return
+		}
+		d.note("checkpoint", agent, statusOK, "%s (%d entries) is a prefix of the log", path, size)
+	}
+}
+
+// server asks the server for its health, if there is one. Without one the hooks decide in process.
+func (d *diagnosis) server() {
+	socket := config.Socket(d.settings.Home)
+	if !exists(socket) {
+		d.note("server", "", statusInfo, "not running; hooks decide in process")
+		return
+	}
+	ctx, cancel := context.WithTimeout(d.program.ctx, 2*time.Second)
+	defer cancel()
+	start := now()
+	s, err := dialServer(ctx, socket, 2*time.Second)
+	if err == nil {
+		defer s.conn.Close()
+		err = s.health()
+	}
+	if err != nil {
+		d.note("server", "", statusWarn, "%s does not answer; hooks decide in process after %v", socket, min(dialTimeout, serverTimeout))
+		return
+	}
+	d.note("server", "", statusOK, "answers at %s", socket)
+	d.checks[len(d.checks)-1].Micros = now().Sub(start).Microseconds()
+}
+
+// harness looks at one harness's settings and proves that what is registered refuses.
+func (d *diagnosis) harness(name string, place harness.Place) {
+	h, _ := harness.ByName(name)
+	binary, err := ownPath()
+	if err != nil {
+		binary = ""
+	}
+	status, err := h.Status(place, binary)
+	switch {
+	case err != nil:
+		d.note("registered", name, statusFail, "%s", err)
+		return
+	case len(status.Registrations) == 0:
+		if place.Project == "" && exists(filepath.Dir(status.Path)) {
+			d.note("registered", name, statusInfo, "not installed; interlock install %s", name)
+		}
+		return
+	case len(status.Missing) > 0:
+		d.note("registered", name, statusFail, "%s lacks %s; run: interlock install %s", status.Path, strings.Join(status.Missing, ", "), name)
+	default:
+		d.note("registered", name, statusOK, "%s, %d events", status.Path, len(h.Events))
+	}
+	for _, problem := range status.Problems {
+		d.note("registered", name, statusFail, "%s", problem)
+	}
+	for i, r := range status.Registrations {
+		if h.Blocks(r.Event) {
+			d.canary(name, r, fmt.Sprintf("%s-%s-%d", d.run, name, i))
+		}
+	}
+	if place.Project == "" {
+		d.gaps = append(d.gaps, harness.GapsOf(name)...)
+	}
+}
+
+// canary runs a registered command line with payloads that must be refused: one cut short, and where the event carries
+// commands and verdicts are enforced, one that proposes to remove everything.
+func (d *diagnosis) canary(agent string, r harness.Registration, run string) {
+	payloads := [][]byte{hook.CanaryCut(r.Event, run)}
+	if hook.CarriesCommand(agent, r.Event) && d.settings.Mode == interlock.Enforcing {
+		payloads = append(payloads, hook.Canary(agent, r.Event, run))
+	}
+	var took time.Duration
+	for _, payload := range payloads {
+		start := now()
+		out, err := d.runRegistered(r, payload)
+		took = now().Sub(start)
+		switch {
+		case err != nil:
+			d.note("canary", agent, statusFail, "%s: the registered command does not run: %v", r.Event, err)
+			return
+		case !hook.Refused(agent, r.Event, out):
+			d.note("canary", agent, statusFail, "%s: the registered command did not refuse (exit %d, %.200q)", r.Event, out.Exit, out.Stdout)
+			return
+		}
+	}
+	d.note("canary", agent, statusOK, "%s: refused", r.Event)
+	d.checks[len(d.checks)-1].Micros = took.Microseconds()
+}
+
+// runRegistered runs a command line as the harness would.
+func (d *diagnosis) runRegistered(r harness.Registration, payload []byte) (hook.Output, error) {
+	ctx, cancel := context.WithTimeout(d.program.ctx, 30*time.Second)
+	defer cancel()
+	argv := r.Argv
+	if len(argv) == 0 {
+		argv = []string{"sh", "-c", r.Shell}
+		if runtime.GOOS == "windows" {
+			argv = []string{"cmd", "/C", r.Shell}
+		}
+	}
+	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	command.Dir = os.TempDir()
+	command.Stdin = strings.NewReader(string(payload))
+	var stdout, stderr strings.Builder
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit) && exit.Exited():
+	case ctx.Err() != nil:
+		return hook.Output{}, fmt.Errorf("no answer within 30 s")
+	default:
+		return hook.Output{}, err
+	}
+	return hook.Output{Stdout: []byte(stdout.String()), Stderr: []byte(stderr.String()), Exit: command.ProcessState.ExitCode()}, nil
+}
+
+// platform says which parts this system lacks.
+func (d *diagnosis) platform() {
+	if runtime.GOOS != "linux" {
+		d.note("sandbox", "", statusInfo, "running commands in a sandbox needs Linux; everything else works here")
+		return
+	}
+	if path, err := exec.LookPath("bwrap"); err == nil {
+		d.note("sandbox", "", statusOK, "bubblewrap is at %s", path)
+		return
+	}
+	d.note("sandbox", "", statusInfo, "bubblewrap is not installed; commands can be judged but not run in a sandbox")
+}
+
+func (d *diagnosis) print(asJSON bool, failed int) error {
+	if asJSON {
+		e := json.NewEncoder(d.program.stdout)
+		e.SetEscapeHTML(false)
+		type gap struct {
+			Harness  string `json:"harness"`
+			Versions string `json:"versions"`
+			What     string `json:"what"`
+			Instead  string `json:"instead"`
+		}
+		gaps := make([]gap, 0, len(d.gaps))
+		for _, g := range d.gaps {
+			gaps = append(gaps, gap{g.Agent, g.Versions, g.What, g.Instead})
+		}
+		return e.Encode(struct {
+			OK     bool    `json:"ok"`
+			Checks []check `json:"checks"`
+			Gaps   []gap   `json:"gaps"`
+		}{failed == 0, d.checks, gaps})
+	}
+	w := d.program.stdout
+	for _, c := range d.checks {
+		name := c.Name
+		if c.Harness != "" {
+			name = c.Harness + " " + c.Name
+		}
+		took := ""
+		if c.Micros > 0 {
+			took = fmt.Sprintf(" (%.1f ms)", float64(c.Micros)/1000)
+		}
+		fmt.Fprintf(w, "%-4s  %-19s %s%s\n", c.Status, name, c.Detail, took)
+	}
+	if len(d.gaps) > 0 {
+		fmt.Fprintln(w, "\nWhat no hook can see or stop:")
+		for _, g := range d.gaps {
+			fmt.Fprintf(w, "  %-8s %s: %s %s\n", g.Agent, g.Versions, g.What, g.Instead)
+		}
+	}
+	if failed > 0 {
+		fmt.Fprintf(w, "\n%d of %d checks failed.\n", failed, len(d.checks))
+		return nil
+	}
+	fmt.Fprintf(w, "\nAll %d checks passed.\n", len(d.checks))
+	return nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"interlock"
+	"interlock/internal/config"
+	"interlock/internal/harness"
+)
+
+// settingsFlags are shared by install and uninstall.
+type settingsFlags struct {
+	Harness string `arg:"" help:"claude, codex, gemini, cursor or copilot; with --print also qwen, windsurf or cline."`
+	Project string `help:"Edit the settings of the project in this directory instead of the user's." type:"existingdir" placeholder:"DIR"`
+	DryRun  bool   `name:"dry-run" help:"Show what would change and change nothing."`
+}
+
+type installCommand struct {
+	settingsFlags
+	Print bool `help:"Print what to register, and change nothing."`
+}
+
+type uninstallCommand struct{ settingsFlags }
+
+// Help is what `interlock install --help` adds.
+func (installCommand) Help() string {
+	return "Edits the harness's own settings: the difference is shown, the file as it was stays beside it as a backup, everything\n" +
+		"else in it stays as it is. Installing again changes nothing. Interlock's own settings belong into interlock.yaml."
+}
+
+// Run registers the hook.
+func (c *installCommand) Run(p *program) error {
+	binary, err := ownPath()
+	if err != nil {
+		return err
+	}
+	home, err := p.registeredHome()
+	if err != nil {
+		return err
+	}
+	args := func(event string) []string {
+		return harness.HookArgs(c.Harness, event, home, p.globals.Unattended)
+	}
+	if c.Print {
+		if text, known := harness.Lines(c.Harness, runtime.GOOS, binary, args); known {
+			fmt.Fprint(p.stdout, text)
+			return nil
+		}
+	}
+	h, err := harnessNamed(c.Harness)
+	if err != nil {
+		return err
+	}
+	command := func(event string) harness.Command { return harness.Command{Binary: binary, Args: args(event)} }
+	if c.Print {
+		for _, event := range h.Events {
+			fmt.Fprintf(p.stdout, "%s: %s\n", event, h.Line(runtime.GOOS, command(event)))
+		}
+		return nil
+	}
+	plan, err := h.Install(p.place(c.Project), command)
+	if err != nil {
+		return refusedFile(err)
+	}
+	if !plan.Changes() {
+		fmt.Fprintf(p.stdout, "%s is installed already: %s\n", h.Title, plan.Path)
+		return nil
+	}
+	if err := c.apply(p, plan); err != nil || c.DryRun {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s: the hook is registered in %s.\n%s\nProve that it fires: interlock doctor\n", h.Title, plan.Path, h.Note)
+	return nil
+}
+
+// Run takes the hook out.
+func (c *uninstallCommand) Run(p *program) error {
+	h, err := harnessNamed(c.Harness)
+	if err != nil {
+		return err
+	}
+	binary, err := ownPath()
+	if err != nil {
+		return err
+	}
+	plan, err := h.Uninstall(p.place(c.Project), binary)
+	if err != nil {
+		return refusedFile(err)
+	}
+	if !plan.Changes() {
+		fmt.Fprintf(p.stdout, "%s has no hook of Interlock's in %s\n", h.Title, plan.Path)
+		return nil
+	}
+	if err := c.apply(p, plan); err != nil || c.DryRun {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s: the hook is no longer registered. Nothing of Interlock's judges its calls now.\n", h.Title)
+	return nil
+}
+
+// apply shows a plan and carries it out.
+func (c *settingsFlags) apply(p *program, plan harness.Plan) error {
+	fmt.Fprint(p.stdout, plan.Diff())
+	if c.DryRun {
+		fmt.Fprintln(p.stdout, "Nothing was changed.")
+		return nil
+	}
+	backup, err := plan.Apply(now())
+	if err != nil {
+		return refusedFile(err)
+	}
+	if backup != "" {
+		fmt.Fprintf(p.stdout, "The file as it was: %s\n", backup)
+	}
+	return nil
+}
+
+func harnessNamed(name string) (harness.Harness, error) {
+	h, known := harness.ByName(name)
+	if known {
+		return h, nil
+	}
+	if _, printable := harness.Lines(name, runtime.GOOS, "interlock", func(string) []string { return nil }); printable {
+		return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS", "%s is registered by hand: interlock install %s --print shows how", name, name))
+	}
+	return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS", "%.40q is not known; name one of %s, or with --print qwen, windsurf or cline",
+		name, strings.Join(harness.Names(), ", ")))
+}
+
+// refusedFile puts an error about a settings file into a form that may be shown; nothing was changed.
+func refusedFile(err error) error {
+	return fmt.Errorf("%w; nothing was changed", err)
+}
+
+func (p *program) place(project string) harness.Place {
+	return harness.Place{Home: userHome(p.getenv), Project: project, Getenv: p.getenv, GOOS: runtime.GOOS}
+}
+
+// ownPath is the path to register: this binary, where it will still be tomorrow.
+func ownPath() (string, error) {
+	binary, err := os.Executable()
+	if err != nil {
+		return "", interlock.Errorf(interlock.CodeUnavailable, "", "this program's own path can't be found")
+	}
+	if strings.Contains(filepath.ToSlash(binary), "/go-build") {
+		return "", interlock.Errorf(interlock.CodeInvalid, "", "this binary was built for one run only; install it with go install or make build first")
+	}
+	return binary, nil
+}
+
+// registeredHome is the home a registered command must name: none if it finds the same one by itself. A harness may run
+// hooks with another environment, so INTERLOCK_HOME does not count.
+func (p *program) registeredHome() (string, error) {
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{
+		{"--config", p.globals.Config != ""}, {"--rules", p.globals.RulesDir != ""}, {"--profile", p.globals.Profile != ""}, {"--mode", p.globals.Mode != ""},
+	} {
+		if flag.set {
+			return "", usage(interlock.Errorf(interlock.CodeInvalid, flag.name, "is not registered with a hook; set it in interlock.yaml in the home directory"))
+		}
+	}
+	settings, err := p.settings()
+	if err != nil {
+		return "", err
+	}
+	usual, err := config.DefaultHome(func(name string) string {
+		if name == "INTERLOCK_HOME" || name == "XDG_DATA_HOME" {
+			return ""
+		}
+		return p.getenv(name)
+	})
+	if err == nil && usual == settings.Home {
+		return "", nil
+	}
+	return settings.Home, nil
+}
