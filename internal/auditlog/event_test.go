@@ -11,9 +11,11 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/strictjson"
+	"interlock/spec"
 )
 
 func TestEventID(t *testing.T) {
+	spec.Covers(t, "MACE-ID-1")
 	for _, test := range []struct {
 		sequence int64
 		kind     interlock.EventType
@@ -60,6 +62,7 @@ func TestEventIsCanonicalJSON(t *testing.T) {
 
 // Every envelope member that MACE names is there, with the value it must have.
 func TestEnvelope(t *testing.T) {
+	spec.Covers(t, "MACE-LOG-2")
 	sealer := testSealer(t, 1)
 	log := &memoryLog{}
 	log.seal(t, sealer, draft(interlock.EventDecision, "seed", `{"n":1}`), draft(interlock.EventAlert, "seed", `{"n":2}`))

@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/spec"
 )
 
 func sha256Hex(text string) string {
@@ -86,6 +87,7 @@ func rehash(log *memoryLog, i int) {
 }
 
 func TestVerifyNamesWhatWasDone(t *testing.T) {
+	spec.Covers(t, "EC-L-2")
 	sealer := testSealer(t, 1)
 	other := testSealer(t, 2)
 	const n = 23

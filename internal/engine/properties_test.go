@@ -13,6 +13,7 @@ import (
 	"interlock/internal/impact"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
+	"interlock/spec"
 )
 
 // A question is everything Decide is asked with.
@@ -106,6 +107,7 @@ func marshalRapid(t *rapid.T, d interlock.Decision) []byte {
 }
 
 func TestDecideTwiceGivesEqualBytes(t *testing.T) {
+	spec.Covers(t, "ASA-8.1-3")
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		if one, two := marshalRapid(t, q.decide()), marshalRapid(t, q.decide()); !bytes.Equal(one, two) {
@@ -143,6 +145,7 @@ func TestOrderOfFindingsAndApprovalsChangesNothing(t *testing.T) {
 }
 
 func TestAddingAFindingNeverLoosens(t *testing.T) {
+	spec.Covers(t, "ASA-4-5", "ASA-6.5-1", "ASA-13-1", "ASA-13-2", "EC-AC-4")
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		before := q.decide()
@@ -186,6 +189,7 @@ func TestRemovingAnApprovalNeverLoosens(t *testing.T) {
 }
 
 func TestGarbageIsNeverAllowed(t *testing.T) {
+	spec.Covers(t, "MACE-1-1")
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		q.approvals = nil
@@ -211,6 +215,7 @@ func TestGarbageIsNeverAllowed(t *testing.T) {
 }
 
 func TestDenyIsNamedWithTheLowestLayer(t *testing.T) {
+	spec.Covers(t, "ASA-13-3")
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawQuestion(t).decide()
 		for _, f := range d.Findings {
@@ -230,6 +235,7 @@ func TestDenyIsNamedWithTheLowestLayer(t *testing.T) {
 // Whatever valid document an operator adds, no decision becomes looser; autoApprove is the exception and overrules only
 // what is inferred or merely asked by the profile.
 func TestOperatorsOnlyAdd(t *testing.T) {
+	spec.Covers(t, "ASA-8.3-3", "ASA-16.4-1")
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		q.approvals = nil

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/quorum"
+	"interlock/spec"
 )
 
 var (
@@ -118,6 +119,7 @@ func TestStatementBindsEveryPart(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
+	spec.Covers(t, "EC-H-1", "EC-H-2")
 	obliged := func(kind string) func(*interlock.ApprovalRequest) {
 		return func(r *interlock.ApprovalRequest) { r.Obligations = []interlock.Obligation{{Type: kind}} }
 	}

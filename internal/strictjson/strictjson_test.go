@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/strictjson"
+	"interlock/spec"
 )
 
 type call struct {
@@ -157,6 +158,7 @@ func TestErrorsDoNotRepeatLongInput(t *testing.T) {
 }
 
 func TestCanonical(t *testing.T) {
+	spec.Covers(t, "MACE-CAN-1")
 	for input, want := range map[string]string{
 		`{"b":1, "a":[ 1.0, -0, 1e2 ]}`:      `{"a":[1,0,100],"b":1}`,
 		`"\u00e9\/\u0001"`:                   `"é/\u0001"`,
