@@ -21,7 +21,7 @@ type agentCommand struct {
 type agentAdd struct {
 	Name      string   `arg:"" help:"1 to 64 characters of a-z, 0-9, . _ @ and -."`
 	Type      string   `help:"Harness or program, such as claude." placeholder:"TYPE"`
-	Trust     string   `help:"untested, generated, validated, community_reviewed or certified." default:"untested" placeholder:"LEVEL"`
+	Trust     string   `help:"How far it was examined: untested (nothing is allowed), generated (reading), validated (reversible work, the rest asks), community_reviewed or certified." default:"validated" placeholder:"LEVEL"`
 	Principal string   `help:"The operator who answers for it, and so can't approve what it asks." placeholder:"NAME"`
 	Allow     []string `help:"Glob over tools and commands; if given, nothing else is allowed. May be given more than once." placeholder:"GLOB"`
 	NoToken   bool     `help:"Only a record, for an agent that comes through the local hook or socket."`
@@ -66,10 +66,10 @@ func (c *agentAdd) Run(p *program) error {
 		return err
 	}
 	if c.NoToken {
-		_, err = fmt.Fprintf(p.stdout, "agent %s added, without a token\n", c.Name)
+		_, err = fmt.Fprintf(p.stdout, "agent %s added with trust %s and without a token\n", c.Name, record.Trust)
 		return err
 	}
-	fmt.Fprintf(p.stderr, "agent %s added; this is its token, shown once and stored nowhere:\n", c.Name)
+	fmt.Fprintf(p.stderr, "agent %s added with trust %s; this is its token, shown once and stored nowhere:\n", c.Name, record.Trust)
 	_, err = fmt.Fprintln(p.stdout, token)
 	return err
 }

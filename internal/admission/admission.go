@@ -32,11 +32,32 @@ func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, 
 		Mode:     e.Mode,
 		Profile:  e.Profile,
 		Attended: e.Attended && p.CanAsk,
-		Agent:    standing.Agents[p.Requester.Agent],
+		Agent:    agentOf(p.Requester, standing),
 		View:     p.View,
 	}
 	analysis := e.Analyser.Analyse(p.View, p.Action)
 	return engine.Decide(e.Rules, snapshot, p.Action, analysis, nil, requestsOf(standing, p.Requester), now)
+}
+
+// agentOf is what is known of a requester's agent. One that nobody registered, such as a local hook's, is known by the names
+// it came with and has no Created time, so that it gets the profile's trust and an approval can still be bound to it.
+func agentOf(r interlock.Requester, standing interlock.Standing) interlock.AgentRecord {
+	agent := standing.Agents[r.Agent]
+	if agent.ID == "" {
+		agent.ID = r.Agent
+	}
+	if agent.Principal == "" {
+		agent.Principal = r.Principal
+	}
+	return agent
+}
+
+// owned gives a requester the owner configured for its agent: what a caller says of itself does not replace that.
+func owned(r interlock.Requester, standing interlock.Standing) interlock.Requester {
+	if owner := standing.Agents[r.Agent].Principal; owner != "" {
+		r.Principal = owner
+	}
+	return r
 }
 
 // requestsOf picks the approval requests of one requester, ordered by id, so that Decide sees a value and not a map.

@@ -55,6 +55,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 	var answer interlock.Answer
 	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC()
+		p.Requester = owned(p.Requester, standing)
 		decision := a.config.Evaluate(p, standing, now)
 		answer = interlock.Answer{Decision: decision}
 		return a.change(p, standing, decision, now, &answer)
@@ -71,7 +72,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time, answer *interlock.Answer) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version, Spend: d.Approval}
 	shown := a.redacted(p)
-	if d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing {
+	if d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing && d.Approval == "" { // an approved ask asks nobody again
 		id, open, err := a.request(p, shown, standing, d, now)
 		if err != nil {
 			return change, err
