@@ -1,6 +1,255 @@
 package impact
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
 
-// file analyses a file operation by a tool.
-func (s *scan) file(tool string, args json.RawMessage) { s.unknown(tool, TraitUnsupported) }
+	"interlock"
+	"interlock/internal/secret"
+)
+
+// Keys under which coding agents name what a file tool works on, folded.
+var (
+	fileTargetKeys  = []string{"path", "filepath", "notebookpath", "absolutepath", "targetfile", "targetnotebook", "relativepath", "filename", "file", "directory", "dirpath", "dir", "folder", "uri", "sourcepath", "source", "oldpath", "from", "src"}
+	fileToKeys      = []string{"newpath", "destination", "destinationpath", "dest", "dst", "to", "target"}
+	fileListKeys    = []string{"paths", "files", "filepaths"}
+	fileContentKeys = []string{"content", "contents", "filetext", "newstring", "newstr", "newsource", "newtext", "inserttext", "text", "replacement", "codeedit", "data", "instructions"}
+	filePatchKeys   = []string{"patch", "input", "diff", "patchtext"}
+)
+
+// file analyses a file operation: what the tool is called says what it does, the arguments say to what.
+func (s *scan) file(tool string, args json.RawMessage) {
+	object, ok := s.arguments(tool, args)
+	if !ok {
+		return
+	}
+	folded := foldKeys(object)
+	op := s.fileOperation(tool, folded)
+	content := gather(folded, fileContentKeys)
+	content = append(content, editTexts(folded)...)
+	if patch, found := textAt(folded, filePatchKeys); found && (op == "patch" || looksLikePatch(patch)) {
+		s.patch(tool, patch)
+		return
+	}
+	targets := gather(folded, fileTargetKeys[:1])
+	if len(targets) == 0 {
+		if one, found := textAt(folded, fileTargetKeys); found {
+			targets = []string{one}
+		}
+	}
+	targets = append(targets, gather(folded, fileListKeys)...)
+	if len(targets) == 0 {
+		if op != "read" {
+			s.unknown(tool, TraitUnparsable)
+			return
+		}
+		targets = []string{s.dir}
+	}
+	to, _ := textAt(folded, fileToKeys)
+	for _, target := range targets {
+		if !s.spend(1) {
+			s.unknown(tool, TraitWork)
+			return
+		}
+		s.fileImpact(tool, op, target, to, s.flagTraits(folded))
+		if op != "read" && op != "delete" {
+			s.written(tool, target, content)
+		}
+	}
+}
+
+// fileOperation says what a file tool does. An editor tool's own command argument says more than its name. A name that
+// is not known changes something.
+func (s *scan) fileOperation(tool string, folded map[string]any) string {
+	files := s.know.toolTable().files
+	if command, found := textAt(folded, []string{"command", "action", "operation", "mode"}); found {
+		if op := files[fold(command)]; op != "" {
+			return op
+		}
+	}
+	names := nameWords(tool)
+	if len(names) > 0 {
+		if op := files[fold(tool)]; op != "" {
+			return op
+		}
+		for _, word := range names {
+			if op := files[word]; op != "" {
+				return op
+			}
+		}
+	}
+	return "write"
+}
+
+// fileImpact records what one operation does to one path.
+func (s *scan) fileImpact(tool, op, target, to string, traits []string) {
+	path, odd := plainPath(target)
+	if odd {
+		traits = append(traits[:len(traits):len(traits)], TraitObfuscated, TraitInjection)
+	}
+	i := interlock.Impact{Kind: interlock.ImpactWrite, Via: tool, Traits: traits}
+	switch op {
+	case "read":
+		i.Kind = interlock.ImpactRead
+	case "delete":
+		i.Kind = interlock.ImpactDelete
+	case "write":
+		i.Traits = append(traits[:len(traits):len(traits)], TraitOverwrite)
+	case "append":
+		i.Traits = append(traits[:len(traits):len(traits)], TraitAppend)
+	case "move":
+		i.Kind, i.Reversibility = interlock.ImpactDelete, interlock.Reversible // it stands under its new name
+	case "copy":
+		i.Kind = interlock.ImpactRead
+	}
+	s.touch(path, i)
+	if (op == "move" || op == "copy") && to != "" {
+		s.touch(to, interlock.Impact{Kind: interlock.ImpactWrite, Via: tool, Traits: append([]string(nil), traits...)})
+	}
+}
+
+// written looks at what is put into a file: secrets, and code that the place will run on its own later.
+func (s *scan) written(tool, target string, content []string) {
+	path, _ := plainPath(target)
+	p := s.place(path)
+	for _, text := range content {
+		if len(text) > MaxInput {
+			s.unknown(tool, TraitOversize)
+			continue
+		}
+		if kind := plainSecret(text); kind != "" {
+			s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: p.Path, Reach: p.Reach, Via: tool + " " + kind,
+				Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitSecret}})
+		}
+		if hasTrait(p.Traits, TraitStartup) && isShellFile(p.Path, text) {
+			s.nested(interlock.KindShell, text)
+		}
+	}
+}
+
+// plainSecret returns the kind of a secret in text that carries its issuer's own form. Values that only a name calls
+// secret are too common in tests and examples to speak of.
+func plainSecret(text string) string {
+	for _, span := range secret.Find(text) {
+		if span.Kind != "password" && span.Kind != "assigned-secret" && span.Kind != "url-password" && span.Kind != "web-token" {
+			return span.Kind
+		}
+	}
+	return ""
+}
+
+func hasTrait(traits []string, want string) bool {
+	for _, t := range traits {
+		if t == want {
+			return true
+		}
+	}
+	return false
+}
+
+// isShellFile reports whether a start-up file is one a shell reads.
+func isShellFile(path, text string) bool {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	first, _, _ := strings.Cut(text, "\n")
+	switch {
+	case strings.HasPrefix(first, "#!"):
+		return strings.Contains(first, "sh")
+	case strings.HasSuffix(base, ".sh"), strings.HasSuffix(base, "rc") && strings.HasPrefix(base, "."),
+		strings.HasSuffix(base, "profile"), strings.Contains(path, "/hooks/"), strings.Contains(path, "/.husky/"),
+		strings.HasSuffix(base, "_login"), strings.HasSuffix(base, "_logout"), base == ".zshenv", base == ".envrc", base == "rc.local":
+		return true
+	}
+	return false
+}
+
+// looksLikePatch reports whether text is an apply_patch envelope or a unified diff.
+func looksLikePatch(text string) bool {
+	return strings.Contains(text, "*** Begin Patch") || strings.Contains(text, "*** Update File:") ||
+		strings.Contains(text, "*** Add File:") || strings.Contains(text, "*** Delete File:") ||
+		strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "diff --git ") || strings.Contains(text, "\n+++ ")
+}
+
+// A patchFile is what a patch does to one file.
+type patchFile struct {
+	op, path, to string
+	added        []string
+}
+
+// patch analyses a patch file by file. A patch in which no file is found is unknown.
+func (s *scan) patch(tool, text string) {
+	if reason := s.enter(text); reason != "" {
+		s.unknown(tool, reason)
+		return
+	}
+	defer s.leave()
+	if !s.spend(strings.Count(text, "\n") + 1) {
+		s.unknown(tool, TraitWork)
+		return
+	}
+	files := parsePatch(text)
+	if len(files) == 0 {
+		s.unknown(tool, TraitUnparsable)
+	}
+	for _, f := range files {
+		s.fileImpact(tool, f.op, f.path, f.to, nil)
+		if f.op != "delete" {
+			s.written(tool, f.path, []string{strings.Join(f.added, "\n")})
+		}
+	}
+}
+
+// parsePatch reads an apply_patch envelope or a unified diff in one pass.
+func parsePatch(text string) []patchFile {
+	var files []patchFile
+	begin := func(op, path string) { files = append(files, patchFile{op: op, path: strings.TrimSpace(path)}) }
+	old := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		last := len(files) - 1
+		switch {
+		case strings.HasPrefix(line, "*** Add File:"):
+			begin("create", line[len("*** Add File:"):])
+		case strings.HasPrefix(line, "*** Update File:"):
+			begin("edit", line[len("*** Update File:"):])
+		case strings.HasPrefix(line, "*** Delete File:"):
+			begin("delete", line[len("*** Delete File:"):])
+		case strings.HasPrefix(line, "*** Move to:") && last >= 0:
+			files[last].op, files[last].to = "move", strings.TrimSpace(line[len("*** Move to:"):])
+		case strings.HasPrefix(line, "rename from "):
+			begin("move", line[len("rename from "):])
+		case strings.HasPrefix(line, "rename to ") && last >= 0:
+			files[last].to = strings.TrimSpace(line[len("rename to "):])
+		case strings.HasPrefix(line, "--- "):
+			old = diffPath(line[4:])
+		case strings.HasPrefix(line, "+++ ") && old != "":
+			files = diffFile(files, old, diffPath(line[4:]))
+			old = ""
+		case strings.HasPrefix(line, "+") && last >= 0:
+			files[last].added = append(files[last].added, line[1:])
+		}
+	}
+	return files
+}
+
+func diffFile(files []patchFile, old, now string) []patchFile {
+	if last := len(files) - 1; last >= 0 && files[last].op == "move" && files[last].to == now {
+		return files
+	}
+	switch {
+	case now == "/dev/null":
+		return append(files, patchFile{op: "delete", path: old})
+	case old == "/dev/null":
+		return append(files, patchFile{op: "create", path: now})
+	}
+	return append(files, patchFile{op: "edit", path: now})
+}
+
+// diffPath is the path in a diff's header line, without its a/ or b/ and its time stamp.
+func diffPath(header string) string {
+	header, _, _ = strings.Cut(header, "\t")
+	header = strings.Trim(strings.TrimSpace(header), `"`)
+	if strings.HasPrefix(header, "a/") || strings.HasPrefix(header, "b/") {
+		return header[2:]
+	}
+	return header
+}

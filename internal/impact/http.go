@@ -1,6 +1,314 @@
 package impact
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
 
-// http analyses an HTTP request.
-func (s *scan) http(args json.RawMessage) { s.unknown("http", TraitUnsupported) }
+	"interlock"
+	"interlock/internal/secret"
+)
+
+// http analyses a request by its method, where it goes, and what it carries.
+func (s *scan) http(args json.RawMessage) {
+	object, ok := s.arguments("http", args)
+	if !ok {
+		return
+	}
+	folded := foldKeys(object)
+	url, _ := textAt(folded, []string{"url", "uri", "href", "endpoint", "link"})
+	if url == "" {
+		s.unknown("http", TraitUnparsable)
+		return
+	}
+	method, _ := textAt(folded, []string{"method", "verb"})
+	body := ""
+	for _, key := range []string{"body", "data", "payload", "json", "content"} {
+		switch value := folded[key].(type) {
+		case nil:
+		case string:
+			body += value
+		default:
+			encoded, _ := json.Marshal(value) // can't fail: it was decoded from JSON
+			body += string(encoded)
+		}
+	}
+	if method == "" {
+		method = "GET"
+		if body != "" {
+			method = "POST"
+		}
+	}
+	s.request(strings.ToUpper(method), url, headerTexts(folded["headers"]), body)
+}
+
+// request records what one HTTP request does. It serves http actions, URL arguments of tools and calls in code.
+func (s *scan) request(method, url string, headers []string, body string) {
+	if len(url) > 64<<10 {
+		s.unknown("http", TraitOversize)
+		return
+	}
+	s.executes(interlock.KindHTTP, method+" "+url)
+	plain, odd := plainHost(url)
+	reach, traits := s.host(plain)
+	if odd {
+		traits = append(traits, TraitObfuscated)
+	}
+	if internal := innerURL(url); internal != "" {
+		if _, inner := s.host(internal); hasTrait(inner, TraitMetadata) || linkLocal(internal) {
+			traits = append(traits, TraitMetadata, TraitInjection)
+		}
+	}
+	if linkLocal(plain) {
+		traits = append(traits, TraitMetadata)
+	}
+	if hidden, climbs := plainPath(pathOf(url)); climbs || strings.Contains(hidden, "/../../") {
+		traits = append(traits, TraitInjection)
+	}
+	i := interlock.Impact{Kind: interlock.ImpactWrite, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method, Traits: traits,
+		Reversibility: interlock.Window}
+	switch method {
+	case "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "QUERY":
+		i.Kind, i.Reversibility = interlock.ImpactRead, interlock.Readonly
+	case "DELETE":
+		i.Kind, i.Reversibility = interlock.ImpactDelete, interlock.Irreversible
+	}
+	if reach == interlock.ReachWorkspace && i.Kind == interlock.ImpactWrite {
+		i.Reversibility = interlock.Reversible
+	}
+	i.Traits = append(i.Traits, queryTraits(url)...)
+	if body != "" && reach != interlock.ReachWorkspace {
+		i.Traits = append(i.Traits, TraitUpload)
+	}
+	s.add(i)
+	if hasTrait(traits, TraitMetadata) {
+		s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method,
+			Reversibility: interlock.Readonly, Traits: []string{TraitMetadata, TraitSecret}})
+	}
+	s.carried(method, url, reach, headers, body)
+}
+
+// carried records secrets a request carries to where they could leak: in the URL, in the body, and in a header if the
+// connection is in the clear. An Authorization header over TLS is how requests are made.
+func (s *scan) carried(method, url string, reach interlock.Reach, headers []string, body string) {
+	if reach == interlock.ReachWorkspace {
+		return
+	}
+	kind := ""
+	for _, span := range secret.Find(percentDecode(url)) {
+		kind = span.Kind
+	}
+	if kind == "" {
+		kind = plainSecret(body)
+	}
+	if strings.HasPrefix(strings.ToLower(url), "http://") {
+		for _, h := range headers {
+			if spans := secret.Find(h); kind == "" && len(spans) > 0 {
+				kind = spans[0].Kind
+			}
+		}
+	}
+	if kind != "" {
+		s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method + " " + kind,
+			Reversibility: interlock.Irreversible, Traits: []string{TraitSecretSend, TraitUpload}})
+	}
+}
+
+func headerTexts(value any) (lines []string) {
+	switch headers := value.(type) {
+	case map[string]any:
+		for _, name := range sortedNames(headers) {
+			if text, ok := headers[name].(string); ok {
+				lines = append(lines, name+": "+text)
+			}
+		}
+	case []any:
+		for _, item := range headers {
+			if text, ok := item.(string); ok {
+				lines = append(lines, text)
+			}
+		}
+	case string:
+		lines = strings.Split(headers, "\n")
+	}
+	return lines
+}
+
+// queryTraits reads switches in a query string: force, recursive, purge.
+func queryTraits(url string) (traits []string) {
+	_, query, _ := strings.Cut(url, "?")
+	query, _, _ = strings.Cut(query, "#")
+	for query != "" {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		name, value, _ := strings.Cut(pair, "=")
+		if value != "" && value != "1" && !strings.EqualFold(value, "true") && !strings.EqualFold(value, "yes") && !strings.EqualFold(value, "background") {
+			continue
+		}
+		switch fold(name) {
+		case "force", "override", "skipvalidation", "bypass", "ignorewarnings", "permanent":
+			traits = append(traits, TraitForce)
+		case "recursive", "cascade", "propagationpolicy":
+			traits = append(traits, TraitRecursive)
+		case "purge", "all", "deleteall":
+			traits = append(traits, TraitBulk)
+		case "dryrun":
+			traits = append(traits, TraitDryRun)
+		}
+	}
+	return traits
+}
+
+// innerURL returns a URL that a query parameter carries, as request forgery through a proxy or redirect would.
+func innerURL(url string) string {
+	_, query, found := strings.Cut(url, "?")
+	if !found {
+		return ""
+	}
+	query = percentDecode(percentDecode(query))
+	i := strings.Index(query, "://")
+	if i < 0 {
+		return ""
+	}
+	start := i
+	for start > 0 && (query[start-1]|0x20 >= 'a' && query[start-1]|0x20 <= 'z') {
+		start--
+	}
+	inner, _, _ := strings.Cut(query[start:], "&")
+	plain, _ := plainHost(inner)
+	return plain
+}
+
+func linkLocal(url string) bool {
+	host := hostOf(url)
+	return strings.HasPrefix(host, "169.254.") || strings.HasPrefix(host, "[fe80:") || strings.HasPrefix(host, "[fd00:ec2:")
+}
+
+func pathOf(url string) string {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		rest = url
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	_, path, _ := strings.Cut(rest, "/")
+	return "/" + path
+}
+
+// plainHost rewrites a URL whose host is an IPv4 address in a spelling that resolvers take and filters miss: decimal,
+// octal, hexadecimal, short, IPv6-mapped, fullwidth digits or dots. odd says that it was.
+func plainHost(url string) (plain string, odd bool) {
+	host := hostOf(url)
+	bare, port := host, ""
+	if strings.HasPrefix(host, "[") {
+		end := strings.IndexByte(host, ']')
+		if end < 0 {
+			return url, false
+		}
+		bare, port = host[1:end], host[end+1:]
+		address, mapped := mappedIPv4(bare)
+		if !mapped {
+			return url, false
+		}
+		return rebuild(url, address+port), true
+	}
+	if i := strings.IndexByte(host, ':'); i >= 0 {
+		bare, port = host[:i], host[i:]
+	}
+	folded := foldWide(bare)
+	address, ok := looseIPv4(strings.TrimSuffix(folded, "."))
+	if !ok || address == bare {
+		return url, folded != bare
+	}
+	return rebuild(url, address+port), true
+}
+
+func rebuild(url, host string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		scheme, rest = "http", url
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return scheme + "://" + host + rest[i:]
+	}
+	return scheme + "://" + host
+}
+
+// foldWide turns fullwidth and circled digits, letters and dots to ASCII.
+func foldWide(name string) string {
+	var out strings.Builder
+	for _, r := range name {
+		switch {
+		case r >= 0xff01 && r <= 0xff5e:
+			out.WriteRune(r - 0xff01 + '!')
+		case r >= 0x2460 && r <= 0x2468:
+			out.WriteRune(r - 0x2460 + '1')
+		case r == 0x24ea:
+			out.WriteByte('0')
+		case r == 0x3002 || r == 0xff61:
+			out.WriteByte('.')
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// looseIPv4 reads an IPv4 address as inet_aton does: one to four numbers in any base.
+func looseIPv4(name string) (string, bool) {
+	parts := strings.Split(name, ".")
+	if len(parts) > 4 || name == "" {
+		return "", false
+	}
+	var value uint64
+	for n, part := range parts {
+		number, err := strconv.ParseUint(part, 0, 32)
+		if err != nil || strings.ContainsAny(part, "_bBoO") {
+			return "", false
+		}
+		if n < len(parts)-1 {
+			if number > 255 {
+				return "", false
+			}
+			value = value<<8 | number
+			continue
+		}
+		bits := uint(8 * (5 - len(parts)))
+		if number >= 1<<bits {
+			return "", false
+		}
+		value = value<<bits | number
+	}
+	return dotted(value), true
+}
+
+func dotted(value uint64) string {
+	out := make([]byte, 0, 15)
+	for shift := 24; shift >= 0; shift -= 8 {
+		out = strconv.AppendUint(out, value>>shift&255, 10)
+		if shift > 0 {
+			out = append(out, '.')
+		}
+	}
+	return string(out)
+}
+
+// mappedIPv4 reads ::ffff:a.b.c.d and ::ffff:hhhh:hhhh.
+func mappedIPv4(name string) (string, bool) {
+	low := strings.ToLower(name)
+	rest, ok := strings.CutPrefix(low, "::ffff:")
+	if !ok {
+		if rest, ok = strings.CutPrefix(low, "0:0:0:0:0:ffff:"); !ok {
+			return "", false
+		}
+	}
+	if strings.Contains(rest, ".") {
+		return looseIPv4(rest)
+	}
+	high, lowPart, found := strings.Cut(rest, ":")
+	a, errA := strconv.ParseUint(high, 16, 16)
+	b, errB := strconv.ParseUint(lowPart, 16, 16)
+	if !found || errA != nil || errB != nil {
+		return "", false
+	}
+	return dotted(a<<16 | b), true
+}

@@ -1,4 +1,337 @@
 package impact
 
-// sql analyses sql input.
-func (s *scan) sql(in string) { s.unknown("sql", TraitUnsupported) }
+import (
+	"strings"
+
+	"interlock"
+)
+
+// sql analyses one or more SQL statements of any common dialect. It doesn't know the dialect, so where dialects read a
+// text differently (a backslash before a quote) it takes it in both ways and keeps all that either would do.
+func (s *scan) sql(in string) {
+	if fragment := sqlFragment(in); fragment != "" {
+		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql " + fragment,
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitInjection, TraitDatabase}})
+		s.executes(interlock.KindSQL, squeeze(in))
+		return
+	}
+	tokens, odd := sqlTokens(in, false)
+	s.sqlStatements(in, tokens, odd)
+	if odd.backslash {
+		tokens, odd = sqlTokens(in, true)
+		odd.open = false // the other reading has said so if both do
+		s.sqlStatements(in, tokens, odd)
+	}
+}
+
+func (s *scan) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
+	if !s.spend(len(tokens)) {
+		s.unknown("sql", TraitWork)
+		return
+	}
+	before := len(s.impacts)
+	for len(tokens) > 0 {
+		end := 0
+		for end < len(tokens) && !tokens[end].is(";") {
+			end++
+		}
+		if end > 0 {
+			s.executes(interlock.KindSQL, sqlText(tokens[:end]))
+			s.sqlStatement(&sqlStatement{tokens: tokens[:end], odd: odd})
+		}
+		tokens = tokens[min(end+1, len(tokens)):]
+	}
+	switch {
+	case odd.open && startsLikeSQL(in):
+		s.unknown("sql", TraitUnparsable)
+	case len(s.impacts) == before:
+		s.add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly,
+			Confidence: interlock.Inferred, Via: "sql"})
+	}
+}
+
+// A sqlStatement is one statement's tokens.
+type sqlStatement struct {
+	tokens []sqlToken
+	odd    sqlOddities
+}
+
+// sqlStatement analyses one statement by its leading words, and then the functions it calls.
+func (s *scan) sqlStatement(st *sqlStatement) {
+	tokens := st.tokens
+	for len(tokens) > 0 && (tokens[0].is("(") || tokens[0].is(")")) {
+		tokens = tokens[1:]
+	}
+	if len(tokens) == 0 {
+		return
+	}
+	s.sqlVerb(st, tokens)
+	s.sqlFunctions(st)
+}
+
+// sqlReads are verbs that read, steer a session or a transaction, and change nothing that lasts.
+var sqlReads = set([]string{"SELECT", "SHOW", "DESCRIBE", "DESC", "VALUES", "TABLE", "LIST", "LS", "BEGIN", "COMMIT", "ROLLBACK",
+	"SAVEPOINT", "RELEASE", "START", "END", "ABORT", "USE", "FETCH", "DECLARE", "CLOSE", "OPEN", "MOVE", "DISCARD", "HELP", "EXISTS",
+	"FROM", "IF", "RETURN", "PRINT", "GO", "LOCK", "UNLOCK", "LISTEN", "UNLISTEN", "DEALLOCATE", "CHECK", "CHECKSUM", "PIVOT", "SUMMARIZE", "WHILE", "FOR", "RAISE", "THROW"})
+
+// sqlUpkeep are verbs that reorganise or refresh without changing what is stored.
+var sqlUpkeep = set([]string{"ANALYZE", "ANALYSE", "VACUUM", "REINDEX", "CLUSTER", "OPTIMIZE", "CHECKPOINT", "REFRESH", "COMMENT", "NOTIFY",
+	"CACHE", "UNCACHE", "FLUSH", "REPAIR", "MSCK", "UPSERT", "RESET", "SETTINGS"})
+
+// sqlOthers are verbs of some dialect whose effect is not looked into.
+var sqlOthers = set([]string{"EXCHANGE", "SYSTEM", "DETACH", "UNLOAD", "PUT", "GET", "REMOVE", "RM", "EXPORT", "IMPORT", "INSTALL", "LOAD",
+	"SIGNAL", "HANDLER", "PURGE", "CHANGE", "STOP", "BINLOG", "UNDROP", "RENAME", "ASSOCIATE", "AUDIT", "NOAUDIT", "FLASHBACK", "DISABLE",
+	"ENABLE", "ADD", "RESUME", "SUSPEND", "PAUSE", "UNSET", "SUBSCRIBE", "VALIDATE", "MOVE", "OVERRIDE", "UPDATE", "RECONFIGURE", "DBCC", "BULK"})
+
+func (s *scan) sqlVerb(st *sqlStatement, tokens []sqlToken) {
+	verb := tokens[0].upper
+	switch verb {
+	case "EXPLAIN":
+		if rest, runs := explained(tokens); runs {
+			s.sqlVerb(st, rest)
+			return
+		}
+		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, "EXPLAIN", "")
+	case "WITH", "SELECT", "TABLE", "VALUES", "FROM":
+		s.sqlQuery(st, tokens)
+	case "INSERT", "REPLACE", "MERGE":
+		traits := []string{TraitDatabase}
+		if verb == "REPLACE" || findWord(tokens, "OVERWRITE") >= 0 {
+			traits = append(traits, TraitOverwrite)
+		}
+		s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, verb, sqlNameAfter(tokens, "INTO"), traits...)
+	case "UPDATE":
+		s.sqlUpdate(st, tokens)
+	case "DELETE":
+		s.sqlDelete(st, tokens)
+	case "TRUNCATE":
+		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, verb, sqlName(skipWords(tokens[1:], "TABLE", "ONLY", "IF", "EXISTS")), TraitDatabase, TraitBulk)
+	case "DROP":
+		s.sqlDrop(st, tokens)
+	case "ALTER":
+		s.sqlAlter(st, tokens)
+	case "CREATE":
+		s.sqlCreate(st, tokens)
+	case "GRANT", "REVOKE", "DENY", "REASSIGN", "SECURITY":
+		s.sqlGrant(st, tokens)
+	case "COPY", "LOAD", "BACKUP", "RESTORE", "ATTACH", "BULK", "UNLOAD":
+		s.sqlTransfer(st, tokens)
+	case "SET", "PRAGMA", "RECONFIGURE":
+		s.sqlSet(st, tokens)
+	case "CALL", "EXEC", "EXECUTE", "DO", "PREPARE":
+		s.sqlCall(st, tokens)
+	case "SHUTDOWN", "KILL":
+		s.sqlAdd(st, interlock.ImpactSpawn, interlock.Irreversible, verb, "", TraitDatabase)
+	case `\`, ".":
+		s.sqlMeta(st, tokens)
+	default:
+		s.sqlRest(st, tokens)
+	}
+}
+
+// sqlRest handles verbs that need no more than their name, and what is no verb at all.
+func (s *scan) sqlRest(st *sqlStatement, tokens []sqlToken) {
+	verb := tokens[0].upper
+	switch {
+	case sqlReads[verb]:
+		s.sqlInner(st, tokens[1:])
+		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, "")
+	case sqlUpkeep[verb]:
+		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, verb, "", TraitDatabase)
+	case sqlOthers[verb]:
+		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
+			Reversibility: interlock.Window, Confidence: interlock.Unknown, Traits: []string{TraitUnsupported, TraitDatabase}})
+	default:
+		found := s.sqlInner(st, tokens)
+		if !found {
+			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql",
+				Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitUnparsable}})
+		}
+	}
+}
+
+// sqlInner analyses statements inside another: in a block, a common table expression or a COPY. It reports whether it
+// found any.
+func (s *scan) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
+	for i := range tokens {
+		rest := tokens[i:]
+		if sqlHeads[rest[0].upper] && !s.spend(len(rest)/64+1) {
+			s.unknown("sql", TraitWork)
+			return true
+		}
+		next := ""
+		if len(rest) > 1 {
+			next = rest[1].upper
+		}
+		switch rest[0].upper {
+		case "DELETE":
+			if next == "FROM" {
+				s.sqlDelete(st, rest)
+				found = true
+			}
+		case "UPDATE":
+			if n := findWord(rest[:min(len(rest), 8)], "SET"); n > 1 {
+				s.sqlUpdate(st, rest)
+				found = true
+			}
+		case "INSERT", "MERGE":
+			if next == "INTO" || next == "OVERWRITE" {
+				s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, rest[0].upper, sqlNameAfter(rest, "INTO"), TraitDatabase)
+				found = true
+			}
+		case "DROP", "TRUNCATE", "ALTER":
+			if sqlObjects[next] {
+				s.sqlVerb(st, rest)
+				return true
+			}
+		case "EXECUTE", "EXEC":
+			if i > 0 && (next == "IMMEDIATE" || len(rest) > 1 && rest[1].kind == sqlString || next == "SP_EXECUTESQL") {
+				s.sqlCall(st, rest)
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+// sqlQuery analyses a query: what it changes inside, where its result goes, and which table it reads.
+func (s *scan) sqlQuery(st *sqlStatement, tokens []sqlToken) {
+	if tokens[0].upper == "WITH" {
+		s.sqlInner(st, tokens)
+	}
+	if into := findWord(tokens, "INTO"); into >= 0 && into+1 < len(tokens) {
+		switch after := tokens[into+1:]; {
+		case (after[0].upper == "OUTFILE" || after[0].upper == "DUMPFILE") && len(after) > 1:
+			s.touch(after[1].text, interlock.Impact{Kind: interlock.ImpactWrite, Via: "SELECT INTO " + after[0].upper, Reversibility: interlock.Irreversible, Traits: []string{TraitDatabase, TraitRemote}})
+		case tokens[0].upper == "SELECT" && after[0].kind == sqlWord && findWord(tokens[:into], "INSERT") < 0:
+			s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "SELECT INTO", sqlName(after), TraitDatabase)
+		}
+	}
+	table := sqlNameAfter(tokens, "FROM")
+	s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, "SELECT", table)
+	if sqlSecretTable(table) {
+		s.sqlAdd(st, interlock.ImpactCredential, interlock.Readonly, "SELECT", table, TraitSecret)
+	}
+}
+
+// sqlSecretTable reports whether a system table holds password hashes.
+func sqlSecretTable(table string) bool {
+	switch strings.ToLower(table) {
+	case "mysql.user", "pg_shadow", "pg_authid", "pg_catalog.pg_shadow", "pg_catalog.pg_authid", "sys.sql_logins", "sys.user$", "dba_users",
+		"master.sys.sql_logins", "syslogins", "pg_user_mapping", "pg_user_mappings":
+		return true
+	}
+	return false
+}
+
+func (s *scan) sqlUpdate(st *sqlStatement, tokens []sqlToken) {
+	if !s.spend(len(tokens)) {
+		s.unknown("sql", TraitWork)
+		return
+	}
+	reversibility, traits := interlock.Reversible, []string{TraitDatabase}
+	if !effectiveWhere(tokens) {
+		reversibility = interlock.Irreversible
+		traits = append(traits, TraitBulk)
+	}
+	table := sqlName(skipWords(tokens[1:], "ONLY", "LOW_PRIORITY", "IGNORE", "OR", "REPLACE", "ROLLBACK", "ABORT"))
+	s.sqlAdd(st, interlock.ImpactWrite, reversibility, "UPDATE", table, traits...)
+	if sqlSecretTable(table) {
+		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "UPDATE", table, TraitAccount)
+	}
+}
+
+func (s *scan) sqlDelete(st *sqlStatement, tokens []sqlToken) {
+	if !s.spend(len(tokens)) {
+		s.unknown("sql", TraitWork)
+		return
+	}
+	reversibility, traits := interlock.Window, []string{TraitDatabase}
+	if !effectiveWhere(tokens) {
+		reversibility = interlock.Irreversible
+		traits = append(traits, TraitBulk)
+	}
+	s.sqlAdd(st, interlock.ImpactDelete, reversibility, "DELETE", sqlNameAfter(tokens, "FROM"), traits...)
+}
+
+// effectiveWhere reports whether a WHERE (or a LIMIT) narrows what a statement changes. A condition that is always true
+// narrows nothing, and neither does one joined to such by OR.
+func effectiveWhere(tokens []sqlToken) bool {
+	if findWord(tokens, "LIMIT") > 0 || findWord(tokens, "TOP") == 1 {
+		return true
+	}
+	where := findWord(tokens, "WHERE")
+	if where < 0 {
+		return findWord(tokens, "JOIN") > 0 && findWord(tokens, "ON") > 0
+	}
+	condition := tokens[where+1:]
+	for len(condition) > 0 && condition[0].is("(") {
+		condition = condition[1:]
+	}
+	for len(condition) > 0 && condition[len(condition)-1].is(")") {
+		condition = condition[:len(condition)-1]
+	}
+	if len(condition) == 0 {
+		return false
+	}
+	if tautology(condition) {
+		return false
+	}
+	for i := range condition {
+		if condition[i].upper == "OR" && tautology(condition[i+1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// tautology reports whether tokens begin with a condition that is true of every row and is the whole condition, or is
+// followed by OR.
+func tautology(tokens []sqlToken) bool {
+	for len(tokens) > 0 && tokens[0].is("(") {
+		tokens = tokens[1:]
+	}
+	ends := func(n int) bool {
+		for n < len(tokens) && tokens[n].is(")") {
+			n++
+		}
+		return n >= len(tokens) || tokens[n].upper == "OR" || tokens[n].upper == "RETURNING" || tokens[n].upper == "ORDER"
+	}
+	if len(tokens) == 0 {
+		return false
+	}
+	if first := tokens[0]; first.upper == "TRUE" || first.kind == sqlNumber && strings.Trim(first.text, "0.") != "" {
+		if ends(1) {
+			return true
+		}
+	}
+	if len(tokens) >= 2 && tokens[0].upper == "NOT" && (tokens[1].upper == "FALSE" || tokens[1].text == "0") && ends(2) {
+		return true
+	}
+	if len(tokens) < 3 || !ends(3) {
+		return false
+	}
+	left, operator, right := tokens[0], tokens[1], tokens[2]
+	same := left.kind == right.kind && strings.EqualFold(left.text, right.text)
+	constant := left.kind != sqlWord && right.kind != sqlWord
+	switch operator.text {
+	case "=", ">=", "<=", "==":
+		return same
+	case "<>", "!=", ">", "<":
+		return constant && !same && (left.kind == sqlString || operator.text != "<" && operator.text != ">" || operator.text == "<" && len(left.text) <= len(right.text) && left.text < right.text || operator.text == ">" && left.text > right.text)
+	}
+	return strings.EqualFold(operator.text, "LIKE") && (same || right.text == "%")
+}
+
+// sqlAdd records an impact on a database object. Where the database runs is not known from a statement; only its names
+// can say that it is production.
+func (s *scan) sqlAdd(st *sqlStatement, kind interlock.ImpactKind, r interlock.Reversibility, via, target string, traits ...string) {
+	i := interlock.Impact{Kind: kind, Target: target, Reach: interlock.ReachWorkspace, Reversibility: r, Via: "sql " + via, Traits: traits}
+	if target != "" && s.production(target) {
+		i.Reach = interlock.ReachProduction
+	}
+	if st.odd.hidden {
+		i.Traits = append(i.Traits, TraitObfuscated)
+	}
+	s.add(i)
+}

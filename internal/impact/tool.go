@@ -1,6 +1,353 @@
 package impact
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
 
-// tool analyses a call of a named tool.
-func (s *scan) tool(name string, args json.RawMessage) { s.unknown(name, TraitUnsupported) }
+	"interlock"
+)
+
+// The danger an operation's name argues for under the MCP-AQL name patterns; a heuristic, which an explicit declaration
+// by an operator suppresses.
+const (
+	TraitNamedDangerous = "named-dangerous" // the name has the form of a dangerous operation, e.g. purge_*
+	TraitNamedForbidden = "named-forbidden" // the name has the form of a forbidden operation, e.g. drop_*
+)
+
+// tool analyses a call of a named tool: what its name says it does, what its annotations add, and what its arguments
+// are, each analysed as what it is.
+func (s *scan) tool(name string, args json.RawMessage) {
+	object, ok := s.arguments(name, args)
+	if !ok {
+		return
+	}
+	if s.harness(name, object, args) {
+		return
+	}
+	c := s.called(name)
+	folded := foldKeys(object)
+	s.annotations(&c, folded)
+	for key, value := range folded {
+		if set, isBool := value.(bool); isBool && set && c.kind != interlock.ImpactRead {
+			switch flag := s.know.toolTable().flags[key]; flag {
+			case "":
+			case "irreversible":
+				c.reversibility = interlock.Irreversible
+			default:
+				c.traits = append(c.traits, flag)
+			}
+		}
+	}
+	s.executes(interlock.KindTool, strings.Join(c.words, "_"))
+	s.argument(&c, "", object, 0)
+	s.concludeCall(&c)
+}
+
+// A call is what is known of one tool call while its arguments are read.
+type call struct {
+	name          string
+	words         []string
+	verb          string // the list of rules/tools.yaml the deciding word stands in; empty if none does
+	kind          interlock.ImpactKind
+	also          []interlock.ImpactKind
+	reach         interlock.Reach
+	reversibility interlock.Reversibility
+	traits        []string
+	target        string
+	recipient     string
+	amount        int64
+	items         int
+	placed        bool // a path argument carries the impact
+	secret        string
+}
+
+// harness hands a coding agent's own tool to the analyser of what it is, if the arguments are those of one.
+func (s *scan) harness(name string, object map[string]any, args json.RawMessage) bool {
+	last := name
+	if i := strings.LastIndex(last, "__"); i >= 0 {
+		last = last[i+2:]
+	}
+	last = last[strings.LastIndexAny(last, "./:")+1:]
+	folded := foldKeys(object)
+	kind := s.know.toolTable().harness[fold(last)]
+	switch kind {
+	case "file":
+		_, target := textAt(folded, []string{"path", "filepath", "notebookpath", "absolutepath", "targetfile", "filename", "relativepath"})
+		_, patch := textAt(folded, filePatchKeys)
+		if !target && !patch && len(gather(folded, fileListKeys)) == 0 {
+			return false
+		}
+		s.executes(interlock.KindTool, strings.Join(nameWords(last), "_"))
+		s.file(last, args)
+	case "http":
+		if url, _ := textAt(folded, []string{"url", "uri"}); url == "" {
+			return false
+		}
+		s.http(args)
+	case "":
+		return false
+	default:
+		payload := payloadOf(folded)
+		if payload == "" {
+			return false
+		}
+		s.nested(interlock.Kind(kind), payload)
+	}
+	return true
+}
+
+// payloadOf returns the code a tool is given to run: a string, or a list of arguments.
+func payloadOf(folded map[string]any) string {
+	for _, key := range []string{"command", "cmd", "script", "code", "sql", "query", "statement", "input", "commandline", "expression", "function", "source"} {
+		if line := commandLine(folded[key]); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// commandLine returns a command given as a string or as a list of words, which is quoted so that it stays that list.
+func commandLine(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case []any:
+		words := make([]string, 0, len(v))
+		for _, item := range v {
+			word, ok := item.(string)
+			if !ok {
+				return ""
+			}
+			words = append(words, shellQuote(word))
+		}
+		if len(words) == 3 && (words[1] == "-c" || words[1] == "-lc") {
+			return v[2].(string) // every item was a string above
+		}
+		return strings.Join(words, " ")
+	}
+	return ""
+}
+
+// shellQuote quotes a word unless it needs no quoting.
+func shellQuote(word string) string {
+	plain := word != ""
+	for i := 0; i < len(word); i++ {
+		c := word[i]
+		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_./:=@%+,", c) >= 0)
+	}
+	if plain {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// called reads a tool's name.
+func (s *scan) called(name string) call {
+	know := s.know.toolTable()
+	c := call{name: name, reach: interlock.ReachWorkspace}
+	last := name
+	if i := strings.LastIndex(last, "__"); i > 0 && i+2 < len(last) {
+		last = last[i+2:]
+	}
+	if i := strings.LastIndexAny(last, "./:"); i >= 0 && i+1 < len(last) {
+		last = last[i+1:]
+	}
+	c.words = nameWords(last)
+	c.verb = firstVerb(know, c.words)
+	if c.verb == "" {
+		c.verb = firstVerb(know, nameWords(name))
+	}
+	c.kind, c.reversibility = verbKind(c.verb)
+	for i, word := range c.words { // "read and delete": each verb after a joint counts
+		if (word == "and" || word == "then" || word == "or") && i+1 < len(c.words) {
+			if kind, reversibility := verbKind(firstVerb(know, c.words[i+1:i+2])); moreReversible(c.reversibility, reversibility) {
+				c.also = append(c.also, c.kind)
+				c.kind, c.reversibility, c.verb = kind, reversibility, firstVerb(know, c.words[i+1:i+2])
+			}
+		}
+	}
+	s.subjects(&c, know)
+	s.patterns(&c, know)
+	if c.kind == interlock.ImpactMessage || c.kind == interlock.ImpactSpend || c.kind == interlock.ImpactNetwork {
+		c.reach = interlock.ReachExternal
+	}
+	return c
+}
+
+func firstVerb(know *toolKnowledge, words []string) string {
+	for _, word := range words {
+		if verb := know.verbs[word]; verb != "" {
+			return verb
+		}
+	}
+	return ""
+}
+
+// verbKind is what a verb does to the world and what undoing it takes, if nothing else is known.
+func verbKind(verb string) (interlock.ImpactKind, interlock.Reversibility) {
+	switch verb {
+	case "read":
+		return interlock.ImpactRead, interlock.Readonly
+	case "create", "update":
+		return interlock.ImpactWrite, interlock.Reversible
+	case "delete":
+		return interlock.ImpactDelete, interlock.Window
+	case "message":
+		return interlock.ImpactMessage, interlock.Irreversible
+	case "spend":
+		return interlock.ImpactSpend, interlock.Window
+	case "privilege":
+		return interlock.ImpactPrivilege, interlock.Window
+	case "persist":
+		return interlock.ImpactPersist, interlock.Reversible
+	case "configure":
+		return interlock.ImpactConfigure, interlock.Reversible
+	case "credential":
+		return interlock.ImpactCredential, interlock.Readonly
+	case "upload":
+		return interlock.ImpactNetwork, interlock.Irreversible
+	}
+	return interlock.ImpactExecute, interlock.Reversible // MCP-AQL: an unlabelled operation is at least reversible
+}
+
+// moreReversible reports whether b takes more to undo than a.
+func moreReversible(a, b interlock.Reversibility) bool {
+	order := interlock.Reversibilities()
+	return slices.Index(order, b) > slices.Index(order, a)
+}
+
+// subjects adds what the other words of the name say the verb is done to.
+func (s *scan) subjects(c *call, know *toolKnowledge) {
+	changes := c.kind != interlock.ImpactRead
+	for _, word := range c.words {
+		switch know.subjects[word] {
+		case "money":
+			if c.verb == "message" || c.verb == "upload" || c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill" {
+				if c.verb == "message" || c.verb == "upload" {
+					c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
+				} else {
+					c.also = append(c.also, interlock.ImpactSpend)
+				}
+			}
+		case "account":
+			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure" || c.verb == "privilege" || c.verb == "message" && word != "access") {
+				c.also = append(c.also, interlock.ImpactPrivilege)
+				c.traits = append(c.traits, TraitAccount)
+			}
+		case "secret":
+			c.also = append(c.also, interlock.ImpactCredential)
+			c.traits = append(c.traits, TraitSecret)
+		case "defence":
+			if changes && (c.verb == "update" || c.verb == "delete" || c.verb == "configure") {
+				c.also = append(c.also, interlock.ImpactConfigure)
+				if word == "backup" || word == "backups" {
+					c.traits = append(c.traits, TraitBackup)
+				} else {
+					c.traits = append(c.traits, TraitDefence)
+				}
+			}
+		case "persist":
+			if changes {
+				c.also = append(c.also, interlock.ImpactPersist)
+			}
+		case "database":
+			if c.kind == interlock.ImpactDelete {
+				c.traits = append(c.traits, TraitDatabase)
+			}
+		case "infrastructure":
+			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure") {
+				c.traits = append(c.traits, TraitInfra)
+			}
+		}
+	}
+}
+
+// patterns raises a call by the form of its whole name.
+func (s *scan) patterns(c *call, know *toolKnowledge) {
+	whole := strings.Join(c.words, "_")
+	for _, p := range know.patterns {
+		if !matchName(p.Name, whole) {
+			continue
+		}
+		switch p.Danger {
+		case "dangerous":
+			c.traits = append(c.traits, TraitNamedDangerous)
+		case "forbidden":
+			c.traits = append(c.traits, TraitNamedForbidden)
+		}
+		if p.Kind != "" && string(c.kind) != p.Kind && c.kind != interlock.ImpactDelete {
+			c.kind = interlock.ImpactKind(p.Kind)
+			if c.reversibility == interlock.Readonly {
+				c.reversibility = interlock.Reversible
+			}
+		}
+		if p.Irreversible {
+			c.reversibility = interlock.Irreversible
+		}
+		if p.Production {
+			c.reach = interlock.ReachProduction
+		}
+		c.traits = append(c.traits, p.Traits...)
+	}
+}
+
+// annotations reads MCP tool annotations a door passes along. They can raise what the name says; a tool that calls
+// itself read-only gains nothing by it.
+func (s *scan) annotations(c *call, folded map[string]any) {
+	hints, ok := folded["annotations"].(map[string]any)
+	if !ok {
+		return
+	}
+	if destructive, _ := hints["destructiveHint"].(bool); destructive && c.kind != interlock.ImpactDelete {
+		c.also = append(c.also, interlock.ImpactDelete)
+		if moreReversible(c.reversibility, interlock.Window) {
+			c.reversibility = interlock.Window
+		}
+	}
+	if readOnly, said := hints["readOnlyHint"].(bool); said && !readOnly && c.kind == interlock.ImpactRead {
+		c.kind, c.reversibility = interlock.ImpactWrite, interlock.Reversible
+	}
+	if open, _ := hints["openWorldHint"].(bool); open && c.reach == interlock.ReachWorkspace {
+		c.reach = interlock.ReachExternal
+	}
+}
+
+// concludeCall records what the call itself does, once its arguments have been read.
+func (s *scan) concludeCall(c *call) {
+	know := s.know.toolTable()
+	if c.items >= know.bulk && c.kind != interlock.ImpactRead {
+		c.traits = append(c.traits, TraitBulk)
+	}
+	if c.kind == interlock.ImpactDelete && hasTrait(c.traits, TraitBulk) {
+		c.reversibility = interlock.Irreversible
+	}
+	i := interlock.Impact{Kind: c.kind, Target: c.target, Reach: c.reach, Reversibility: c.reversibility, Via: c.name,
+		Confidence: interlock.Inferred, Traits: c.traits}
+	switch {
+	case c.kind == interlock.ImpactSpend:
+		i.Amount = c.amount
+	case c.items > 1:
+		i.Amount = int64(c.items)
+	}
+	if c.recipient != "" && (c.kind == interlock.ImpactMessage || c.kind == interlock.ImpactSpend || c.kind == interlock.ImpactNetwork || c.kind == interlock.ImpactPrivilege) {
+		i.Target = c.recipient
+	}
+	if !c.placed || c.kind != interlock.ImpactRead && c.kind != interlock.ImpactWrite && c.kind != interlock.ImpactDelete {
+		s.add(i)
+	}
+	for _, kind := range c.also {
+		if kind != c.kind {
+			also := i
+			also.Kind, also.Traits = kind, append([]string(nil), c.traits...)
+			if kind == interlock.ImpactSpend {
+				also.Amount = c.amount
+			}
+			s.add(also)
+		}
+	}
+	if c.secret != "" && (c.reach == interlock.ReachExternal || c.reach == interlock.ReachProduction) && c.kind != interlock.ImpactRead {
+		s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.recipient, Reach: interlock.ReachExternal, Via: c.name + " " + c.secret,
+			Reversibility: interlock.Irreversible, Traits: []string{TraitSecretSend, TraitUpload}})
+	}
+}

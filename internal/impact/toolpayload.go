@@ -1,0 +1,206 @@
+package impact
+
+import (
+	"encoding/json"
+	"strings"
+
+	"interlock"
+	"interlock/internal/secret"
+)
+
+// argument reads one argument of a call, by the name it has, the schema it follows and the shape of its value, and
+// everything nested in it.
+func (s *scan) argument(c *call, key string, value any, depth int) {
+	if !s.spend(1) || depth > MaxNesting {
+		s.unknown(c.name, TraitWork)
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if depth == 1 && fold(key) == "annotations" {
+			return
+		}
+		for _, name := range sortedNames(v) {
+			s.argument(c, name, v[name], depth+1)
+		}
+	case []any:
+		s.listArgument(c, key, v, depth)
+	case string:
+		s.textArgument(c, fold(key), v)
+	case json.Number:
+		s.numberArgument(c, fold(key), v)
+	}
+}
+
+// listArgument reads a list: a command in words, ids of many things, or several values of one sort.
+func (s *scan) listArgument(c *call, key string, list []any, depth int) {
+	folded := fold(key)
+	if s.know.toolTable().arguments[folded] == "shell" {
+		if line := commandLine(list); line != "" && s.isCommand(c, line) {
+			s.nested(interlock.KindShell, line)
+			return
+		}
+	}
+	if len(list) > c.items && !strings.Contains(folded, "field") && !strings.Contains(folded, "column") {
+		c.items = len(list)
+	}
+	for _, item := range list {
+		s.argument(c, key, item, depth+1)
+	}
+}
+
+func (s *scan) numberArgument(c *call, key string, number json.Number) {
+	if s.know.toolTable().arguments[key] != "amount" {
+		return
+	}
+	value, err := number.Float64()
+	if err != nil || value < 0 || value > 1e13 {
+		return
+	}
+	if cents := int64(value*100 + 0.5); cents > c.amount {
+		c.amount = cents
+	}
+}
+
+// textArgument reads a string argument.
+func (s *scan) textArgument(c *call, key, text string) {
+	if text == "" {
+		return
+	}
+	if c.secret == "" && c.kind != interlock.ImpactRead {
+		c.secret = plainSecret(text)
+	}
+	if (key == "environment" || key == "env" || key == "database" || key == "host" || key == "cluster" || key == "context" || key == "bucket" ||
+		key == "branch" || key == "namespace" || key == "project" || key == "server") && len(text) < 256 && s.production(text) {
+		c.reach = interlock.ReachProduction
+	}
+	role := s.know.toolTable().arguments[key]
+	switch role {
+	case "shell":
+		if s.isCommand(c, text) {
+			s.nested(interlock.KindShell, text)
+		}
+	case "sql":
+		if looksLikeSQL(text) {
+			s.nested(interlock.KindSQL, text)
+		}
+	case "code":
+		s.codeArgument(c, text)
+	case "path":
+		s.pathArgument(c, text)
+	case "url":
+		s.urlArgument(c, text)
+	case "recipient":
+		if c.recipient == "" && len(text) <= 320 {
+			c.recipient = text
+		}
+	case "amount", "limit", "content":
+	default:
+		s.otherArgument(c, key, text)
+	}
+}
+
+// otherArgument reads a string whose name says nothing: by its shape, and as the thing acted on if it names one.
+func (s *scan) otherArgument(c *call, key, text string) {
+	switch {
+	case strings.HasPrefix(text, "#!/"):
+		s.nested(interlock.KindShell, text)
+	case looksLikeSQL(text):
+		s.nested(interlock.KindSQL, text)
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+		if !strings.ContainsAny(text, " \n") {
+			s.urlArgument(c, text)
+		}
+	case c.target == "" && (strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name")) && len(text) <= 80 && len(secret.Find(text)) == 0:
+		c.target = text
+	}
+}
+
+// isCommand reports whether the value of an argument named like a command is one. A tool for lamps has commands, too.
+func (s *scan) isCommand(c *call, text string) bool {
+	if c.verb == "execute" || c.verb == "" && strings.ContainsAny(text, " /") {
+		return true
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if strings.ContainsAny(text, "|;&$`<>\n") {
+		return true
+	}
+	return strings.Contains(text, " ") && s.know.lookup(strings.ToLower(first[strings.LastIndexByte(first, '/')+1:])) != nil
+}
+
+// codeArgument reads source code given to a tool that runs it, or that looks like source code.
+func (s *scan) codeArgument(c *call, text string) {
+	words := " " + strings.Join(nameWords(c.name), " ") + " "
+	python, script := strings.Contains(words, " python ") || strings.Contains(words, " ipython ") || strings.Contains(words, " jupyter "),
+		strings.Contains(words, " javascript ") || strings.Contains(words, " js ") || strings.Contains(words, " node ") || strings.Contains(words, " browser ")
+	runs := c.verb == "execute" || strings.Contains(words, " code ") || strings.Contains(words, " interpreter ") || strings.Contains(words, " repl ")
+	if !python && !script && !runs || !strings.ContainsAny(text, "(=;\n") {
+		return
+	}
+	switch {
+	case python || !script && !looksLikeJavaScript(text) && !looksLikeShell(text):
+		s.nested(interlock.KindPython, text)
+	case script || looksLikeJavaScript(text):
+		s.nested(interlock.KindJavaScript, text)
+	default:
+		s.nested(interlock.KindShell, text)
+	}
+}
+
+func looksLikeJavaScript(text string) bool {
+	for _, mark := range []string{"require(", "const ", "let ", "=>", "console.log", "function ", "document.", "window.", "process.env"} {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func looksLikeShell(text string) bool {
+	trimmed := strings.TrimSpace(text)
+	return strings.HasPrefix(trimmed, "#!/bin/") || strings.HasPrefix(trimmed, "sudo ") || strings.HasPrefix(trimmed, "rm ") || strings.HasPrefix(trimmed, "curl ")
+}
+
+// pathArgument reads a path: the call's own verb is done to it, and anything else at least reads it.
+func (s *scan) pathArgument(c *call, text string) {
+	if strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") {
+		s.urlArgument(c, text)
+		return
+	}
+	if len(text) > 4096 || strings.ContainsAny(text, "\n{}") || strings.Contains(text, ", ") {
+		return
+	}
+	path, odd := plainPath(text)
+	i := interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: append([]string(nil), c.traits...)}
+	if odd {
+		i.Traits = append(i.Traits, TraitObfuscated, TraitInjection)
+	}
+	switch c.kind {
+	case interlock.ImpactWrite, interlock.ImpactDelete:
+		i.Kind = c.kind
+		c.placed = true
+	case interlock.ImpactRead:
+		c.placed = true
+	case interlock.ImpactExecute:
+		i.Kind = interlock.ImpactWrite // what the tool does is not known; it may change what it is pointed at
+		if c.verb == "execute" {
+			i.Kind = interlock.ImpactExecute
+		}
+	}
+	if c.reach == interlock.ReachProduction {
+		i.Reach = c.reach
+	}
+	s.touch(path, i)
+}
+
+// urlArgument reads a URL: tools that read fetch it, others send something there.
+func (s *scan) urlArgument(c *call, url string) {
+	if !strings.Contains(url, "://") && !strings.Contains(url, ".") {
+		return
+	}
+	method := "POST"
+	if c.kind == interlock.ImpactRead || c.kind == interlock.ImpactMessage || c.verb == "" || c.verb == "create" || c.verb == "update" {
+		method = "GET" // a link that is stored or mentioned is at most followed
+	}
+	s.request(method, url, nil, "")
+}
