@@ -1,0 +1,87 @@
+package interlock_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// settingsPage writes docs/settings.md from the comments of config.Config, which are the manual.
+func settingsPage(source []byte) (string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)
+	if err != nil {
+		return "", err
+	}
+	var page strings.Builder
+	page.WriteString("<!-- Generated from the comments of Config in internal/config by: go generate . -->\n# Settings\n\n" +
+		"Settings stand in `interlock.yaml` in the home directory, or in the file that `--config` names. A missing file is fine; a\n" +
+		"setting that is not known or has the wrong type is refused with its line. Flags win over the file.\n")
+	found := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != "Config" {
+			return true
+		}
+		fields, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			return true
+		}
+		for _, field := range fields.Fields.List {
+			found = true
+			name := settingName(field)
+			text := strings.Join(strings.Fields(field.Doc.Text()), " ")
+			fmt.Fprintf(&page, "\n## %s\n\n%s\n", name, text)
+		}
+		return false
+	})
+	if !found {
+		return "", fmt.Errorf("config.go: no struct Config with fields")
+	}
+	return page.String(), nil
+}
+
+// settingName is the field's name in the settings file, or the field's own name for one that is not in it.
+func settingName(field *ast.Field) string {
+	if field.Tag != nil {
+		if tag, err := strconv.Unquote(field.Tag.Value); err == nil {
+			if name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ","); name != "" && name != "-" {
+				return "`" + name + "`"
+			}
+		}
+	}
+	return field.Names[0].Name + " (a flag only)"
+}
+
+//go:generate go test . -run TestSettingsPageIsFresh -update
+func TestSettingsPageIsFresh(t *testing.T) {
+	const name = "docs/settings.md"
+	source, err := os.ReadFile("internal/config/config.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := settingsPage(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(name)
+	if err != nil || string(have) != page {
+		t.Errorf("%s is stale (%v): go generate .", name, err)
+	}
+}
+
+func TestSettingsPageNeedsASubject(t *testing.T) {
+	if _, err := settingsPage([]byte("package config\n")); err == nil {
+		t.Error("a page was written about nothing")
+	}
+}
