@@ -25,10 +25,12 @@ type level struct {
 	count  int
 	names  []string            // folded names seen, while there are few
 	seen   map[string]struct{} // folded names seen, once there are many
+	data   bool                // names are data, as in a Go map: only equal ones clash, and the decoder refuses those
 	inName bool                // the next string is a member name
 }
 
-// scan reads the whole text once and refuses what this package refuses, before anything is built from it.
+// scan reads the whole text once and refuses what this package refuses, before anything is built from it. Without a
+// destination there is no reader that could take one case for another, and names may differ in case.
 func scan(data []byte, into any, limits Limits, lenient bool) error {
 	if len(data) > limits.Bytes {
 		return interlock.Errorf(interlock.CodeLimited, "", "the JSON text has %d bytes, at most %d are read", len(data), limits.Bytes)
@@ -36,7 +38,7 @@ func scan(data []byte, into any, limits Limits, lenient bool) error {
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return interlock.Errorf(interlock.CodeInvalid, "", "there is no JSON value; send one")
 	}
-	s := &scanner{decoder: jsontext.NewDecoder(bytes.NewBuffer(data)), limits: limits, lenient: lenient}
+	s := &scanner{decoder: jsontext.NewDecoder(bytes.NewBuffer(data)), limits: limits, lenient: lenient, anyCase: into == nil}
 	var top reflect.Type
 	if into != nil {
 		top = pointee(reflect.TypeOf(into))
@@ -59,6 +61,7 @@ type scanner struct {
 	decoder *jsontext.Decoder
 	limits  Limits
 	lenient bool
+	anyCase bool // names that differ in case are different names
 	levels  []level
 }
 
@@ -110,6 +113,8 @@ func (s *scanner) value(t reflect.Type) error {
 		switch {
 		case l.object && t.Kind() == reflect.Struct:
 			l.shape = shapeOf(t)
+		case l.object && t.Kind() == reflect.Map && t.Elem().Kind() != reflect.Interface:
+			l.next, l.data = t.Elem(), true
 		case l.object && t.Kind() == reflect.Map, !l.object && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
 			l.next = t.Elem()
 		}
@@ -141,7 +146,7 @@ func (s *scanner) name(top *level) error {
 		return s.refuse(interlock.CodeLimited, "an object has more than %d members", s.limits.Array)
 	}
 	folded := fold(name)
-	if !top.see(folded) {
+	if !top.data && !s.anyCase && !top.see(folded) {
 		return s.refuse(interlock.CodeInvalid, "the member stands twice, perhaps in another case; keep one")
 	}
 	if top.shape == nil {

@@ -1,8 +1,8 @@
 // Package strictjson reads untrusted JSON and writes the one canonical form that Interlock hashes and signs.
 //
 // Reading refuses what two readers could understand differently: duplicate member names, names that differ only in case
-// ("TOOL" beside or instead of "tool"), unknown members, invalid UTF-8, NUL in names, text after the value, and anything
-// over a bound. Writing is RFC 8785: equal values give equal bytes. An integer that a double can't hold exactly is
+// ("TOOL" beside or instead of "tool"; only where the destination is a Go map of one type are names data and may differ in
+// case), unknown members, invalid UTF-8, NUL in names, text after the value, and anything over a bound. Writing is RFC 8785: equal values give equal bytes. An integer that a double can't hold exactly is
 // refused in both directions, because RFC 8785 would silently round it.
 //
 // Errors are *interlock.Error: Field is the JSON pointer of the value at fault, the message says how to mend it, and long
@@ -79,7 +79,8 @@ func decode(data []byte, into any, limits Limits, lenient bool) error {
 
 // Canonical returns the RFC 8785 form of one JSON value: no white space, members sorted by UTF-16 code units, numbers as
 // ECMAScript writes them. It is idempotent. Integers beyond ±(2^53-1) and numbers beyond the range of a double are
-// refused. The depth limit is [DefaultDepth]; size is the caller's to bound.
+// refused. The depth limit is [DefaultDepth]; size is the caller's to bound. Names that differ in case are different
+// names here; [Decode] is what refuses them.
 func Canonical(data []byte) ([]byte, error) {
 	limits := Limits{Bytes: len(data) + 1, String: len(data) + 1, Array: len(data) + 1}
 	if err := scan(data, nil, limits.withDefaults(), false); err != nil {

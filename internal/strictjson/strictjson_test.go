@@ -48,6 +48,23 @@ func TestDecodeReadsValidInput(t *testing.T) {
 	}
 }
 
+func TestNamesThatAreDataMayDifferInCase(t *testing.T) {
+	var flags map[string]string
+	if err := strictjson.Decode([]byte(`{"-c":"x","-C":"y"}`), &flags); err != nil || len(flags) != 2 {
+		t.Errorf("have %v, %v", flags, err)
+	}
+	if err := strictjson.Decode([]byte(`{"-c":"x","-c":"y"}`), &flags); err == nil {
+		t.Error("equal names were accepted")
+	}
+	if got, err := strictjson.Canonical([]byte(`{"b":1,"B":2}`)); err != nil || string(got) != `{"B":2,"b":1}` {
+		t.Errorf("have %s, %v", got, err)
+	}
+	var free map[string]any
+	if err := strictjson.Decode([]byte(`{"command":"ls","Command":"rm"}`), &free); err == nil {
+		t.Error("an object of anything was accepted with names that differ in case only")
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	deep := strings.Repeat("[", 65) + strings.Repeat("]", 65)
 	for _, test := range []struct {
@@ -173,7 +190,7 @@ func TestCanonical(t *testing.T) {
 		}
 	}
 	for _, input := range []string{`9007199254740992`, `-9007199254740992`, `[12345678901234567890]`, `1e20`, `1e999`,
-		`-1e999`, `{"a":1,"a":1}`, `{"a":1,"A":1}`, `[1,]`, `1 2`, ``, `nan`, `01`,
+		`-1e999`, `{"a":1,"a":1}`, `{"a":1,"\u0061":1}`, `[1,]`, `1 2`, ``, `nan`, `01`,
 		strings.Repeat("[", 70) + strings.Repeat("]", 70)} {
 		if got, err := strictjson.Canonical([]byte(input)); err == nil {
 			t.Errorf("Canonical(%.30s) = %s, want a refusal", input, got)
