@@ -40,7 +40,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown key", "name: x\nnmae: y\n", "f.yaml:2:1: nmae: the member is not known here"},
 		{"unknown nested key", "inner:\n  moed: x\n", "f.yaml:2:3: inner.moed: the member is not known"},
 		{"duplicate key", "name: x\nname: y\n", "f.yaml:2:"},
-		{"foreign case", "name: x\nNAME: y\n", "f.yaml:2:1: NAME: the member stands twice"},
+		{"foreign case", "name: x\nNAME: y\n", `f.yaml:2:1: NAME: the name must be written "name"`},
 		{"wrong type", "list:\n  - a\n  - [b]\n", "f.yaml:3:5: list[1]: have an array, want a string"},
 		{"unknown enumeration", "inner:\n  mode: off\n", "f.yaml:2:3: inner.mode: unknown mode \"off\""},
 		{"anchor", "name: &a x\nlist: [*a]\n", "f.yaml:1:1: name: anchors"},
