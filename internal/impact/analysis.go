@@ -37,6 +37,9 @@ func NewAnalyser(know *Knowledge) *Analyser { return &Analyser{know: know} }
 // Analyse returns what action would do. Equal arguments give equal analyses: impacts stand in the order in which the
 // input would cause them, duplicates removed.
 func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysis {
+	if view.Workspace == "" {
+		view.Workspace = action.Dir
+	}
 	s := &scan{know: a.know, view: view, dir: action.Dir}
 	if s.dir == "" {
 		s.dir = view.Workspace

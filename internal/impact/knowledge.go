@@ -1,8 +1,292 @@
 package impact
 
-// Knowledge is what the analysers know about commands and paths, as data. It is immutable and safe for concurrent use.
-type Knowledge struct{}
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// Knowledge is what the analysers know about commands and paths, as data. It is immutable and safe for concurrent use:
+// documents are indexed when it is made and each entry is decoded when it is first asked for, because one hook call uses
+// a handful of several hundred.
+type Knowledge struct {
+	commands map[string]*entry
+	names    []string // in order, for Check
+	paths    *lazyPaths
+	tools    *lazyTools
+	parsers  sync.Pool // shell parsers, which are costly to make
+}
+
+// An entry is one command description, decoded when first used.
+type entry struct {
+	name string
+	raw  []byte
+	once sync.Once
+	done *command
+	err  error
+}
+
+type lazyPaths struct {
+	raw  []byte
+	once sync.Once
+	done *pathTable
+	err  error
+}
 
 // ParseKnowledge reads command knowledge (commands/*.yaml) and path knowledge (paths.yaml) from documents already
-// converted to JSON, by their path below rules/. Other documents are ignored.
-func ParseKnowledge(files map[string][]byte) (*Knowledge, error) { return &Knowledge{}, nil }
+// converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
+// Check decodes them all.
+func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
+	know := &Knowledge{commands: make(map[string]*entry, 512), paths: &lazyPaths{}, tools: &lazyTools{}}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		switch {
+		case name == "paths.yaml":
+			know.paths.raw = files[name]
+		case name == "tools.yaml":
+			know.tools.raw = files[name]
+		case strings.HasPrefix(name, "commands/"):
+			if err := know.index(files[name]); err != nil {
+				return nil, fmt.Errorf("command knowledge %s: %w", name, err)
+			}
+		}
+	}
+	return know, nil
+}
+
+// index files every member of the document's "commands" object under its names, without decoding the descriptions.
+func (k *Knowledge) index(document []byte) error {
+	return members(document, func(key string, value []byte) error {
+		if key != "commands" {
+			return fmt.Errorf("unknown member %q", key)
+		}
+		return members(value, func(names string, raw []byte) error {
+			e := &entry{name: firstName(names), raw: raw}
+			for rest := names; rest != ""; {
+				var name string
+				name, rest, _ = strings.Cut(rest, "|")
+				if _, twice := k.commands[name]; twice {
+					return fmt.Errorf("command %q is described twice", name)
+				}
+				k.commands[name] = e
+				k.names = append(k.names, name)
+			}
+			return nil
+		})
+	})
+}
+
+// lookup returns the description of a command, or nil.
+func (k *Knowledge) lookup(name string) *command {
+	if k == nil {
+		return nil
+	}
+	e := k.commands[name]
+	if e == nil {
+		return nil
+	}
+	e.once.Do(func() { e.done, e.err = k.compile(e) })
+	return e.done
+}
+
+func (k *Knowledge) pathTable() *pathTable {
+	if k == nil || k.paths == nil {
+		return &pathTable{}
+	}
+	k.paths.once.Do(func() {
+		k.paths.done = &pathTable{}
+		if k.paths.raw == nil {
+			return
+		}
+		var d pathsDescription
+		if k.paths.err = strictjson.Decode(k.paths.raw, &d); k.paths.err == nil {
+			k.paths.done, k.paths.err = compilePaths(d)
+		}
+	})
+	if k.paths.done == nil {
+		return &pathTable{}
+	}
+	return k.paths.done
+}
+
+// Check decodes every description and returns what is wrong with them.
+func (k *Knowledge) Check() error {
+	var all []error
+	for _, name := range k.names {
+		k.lookup(name)
+		if e := k.commands[name]; e.err != nil && e.name == name {
+			all = append(all, fmt.Errorf("command %s: %w", name, e.err))
+		}
+	}
+	k.pathTable()
+	if k.paths.err != nil {
+		all = append(all, fmt.Errorf("paths.yaml: %w", k.paths.err))
+	}
+	k.toolTable()
+	if k.tools.err != nil {
+		all = append(all, fmt.Errorf("tools.yaml: %w", k.tools.err))
+	}
+	return errors.Join(all...)
+}
+
+// Commands returns the names of all commands described, in order.
+func (k *Knowledge) Commands() []string {
+	out := append([]string(nil), k.names...)
+	sort.Strings(out)
+	return out
+}
+
+// Examples returns the examples of the description under name; a description's first name holds them.
+func (k *Knowledge) Examples(name string) []Example {
+	e := k.commands[name]
+	if e == nil || e.name != name || k.lookup(name) == nil {
+		return nil
+	}
+	return e.done.examples
+}
+
+// A commandDescription is one command as rules/commands/*.yaml describes it; docs/adding-a-command.md is its manual.
+type commandDescription struct {
+	About    string                        `json:"about,omitempty"`
+	Like     string                        `json:"like,omitempty"`
+	Style    string                        `json:"style,omitempty"`
+	Verb     bool                          `json:"verb,omitempty"`
+	Values   string                        `json:"values,omitempty"`
+	Flags    []map[string]string           `json:"flags,omitempty"` // one member each: names that differ in case only are common
+	When     map[string]string             `json:"when,omitempty"`
+	Impacts  []string                      `json:"impacts,omitempty"`
+	Alone    []string                      `json:"alone,omitempty"`
+	Sub      map[string]commandDescription `json:"sub,omitempty"`
+	Wraps    string                        `json:"wraps,omitempty"`
+	Skip     int                           `json:"skip,omitempty"`
+	Adds     string                        `json:"adds,omitempty"`
+	Stdin    string                        `json:"stdin,omitempty"`
+	Script   string                        `json:"script,omitempty"`
+	Code     string                        `json:"code,omitempty"`
+	Prints   string                        `json:"prints,omitempty"`
+	Examples []Example                     `json:"examples,omitempty"`
+}
+
+// An Example is a command line and the impacts it must have, as "kind reach traits…" each. They run as tests.
+type Example struct {
+	Run     string   `json:"run"`
+	Impacts []string `json:"impacts"`
+}
+
+// A command is a compiled description.
+type command struct {
+	name     string // as Via names it: "git push"
+	parent   *command
+	style    string
+	verb     bool // the name is also an everyday word other programs use for subcommands
+	flags    map[string]*option
+	when     []condition
+	impacts  []effect
+	alone    []effect // further impacts of a wrapper that is given nothing to run
+	subs     map[string]*command
+	globs    []globSub
+	wraps    string
+	skip     int
+	adds     words
+	stdin    string
+	script   string
+	code     string
+	prints   string
+	examples []Example
+}
+
+type globSub struct {
+	pattern string
+	sub     *command
+}
+
+// A condition applies an option's directives when an operand matches one of the patterns.
+type condition struct {
+	patterns []string
+	option   *option
+}
+
+// An option is what one flag means.
+type option struct {
+	value   bool   // takes a value, in the same or the next argument
+	last    bool   // the value is optional and only ever attached
+	dry     bool   // nothing is changed after all
+	dir     bool   // the value is the working directory
+	exec    bool   // a command line follows, up to ";" or "+"
+	none    bool   // the command does nothing but inform
+	narrow  bool   // narrows the set of paths the operands name; the value is a name pattern if it takes one
+	method  bool   // the value is an HTTP method
+	assign  bool   // the value is a name=value assignment
+	mount   bool   // the value is host-path:container-path
+	stdin   bool   // code is read from standard input although there are operands
+	nested  string // the value is code of this kind
+	decode  string // standard input is decoded to standard output
+	scope   string // the value names where the command acts: "name" or "host"
+	adds    words
+	impacts []effect
+	only    []effect
+}
+
+// An effect is one impact a description gives, still without its target's place.
+type effect struct {
+	kind   interlock.ImpactKind
+	target string // operands, first, second, last, rest, init, value, cwd, or empty
+	alt    string // what it is when there is no such operand
+	what   string // path, entries, host, url, name, data
+	fixed  string // a target given literally
+	flag   string // the flag whose value is the target
+	words  words
+}
+
+// words are the modifiers an effect or option adds.
+type words struct {
+	reach         interlock.Reach
+	reversibility interlock.Reversibility
+	confidence    interlock.Confidence
+	traits        []string
+}
+
+func (w words) empty() bool {
+	return w.reach == "" && w.reversibility == "" && w.confidence == "" && len(w.traits) == 0
+}
+
+// apply modifies an impact.
+func (w words) apply(i *interlock.Impact) {
+	if w.reach != "" {
+		i.Reach = w.reach
+	}
+	if w.reversibility != "" {
+		i.Reversibility = w.reversibility
+	}
+	if w.confidence != "" {
+		i.Confidence = w.confidence
+	}
+	i.Traits = append(i.Traits[:len(i.Traits):len(i.Traits)], w.traits...)
+}
+
+func (w *words) merge(o words) {
+	if o.reach != "" {
+		w.reach = o.reach
+	}
+	if o.reversibility != "" {
+		w.reversibility = o.reversibility
+	}
+	if o.confidence != "" {
+		w.confidence = o.confidence
+	}
+	w.traits = append(w.traits, o.traits...)
+}
+
+func firstName(names string) string {
+	name, _, _ := strings.Cut(names, "|")
+	return name
+}

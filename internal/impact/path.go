@@ -1,31 +1,307 @@
 package impact
 
-import "interlock"
+import (
+	"path"
+	"strings"
+
+	"interlock"
+)
 
 // A place is what the analysis knows about one path.
 type place struct {
-	Path       string // cleaned, absolute where the working directory is known
+	Path       string // cleaned, absolute where the working directory is known; ~ where the home directory is not
 	Reach      interlock.Reach
 	Traits     []string
 	Confidence interlock.Confidence
 }
 
-// place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform.
-func (s *scan) place(path string) place {
-	return place{Path: path, Reach: interlock.ReachWorkspace, Confidence: interlock.Parsed}
+// place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform. It is
+// lexical; what it should know of links stands in the view. Where neither a working directory nor a workspace is known,
+// a path is taken to be in the workspace unless it says otherwise.
+func (s *scan) place(name string) place {
+	table := s.know.pathTable()
+	p := place{Confidence: interlock.Parsed}
+	clean, sure := s.clean(name)
+	if !sure {
+		p.Confidence = interlock.Inferred
+	}
+	p.Path = clean
+	s.locate(&p, table)
+	if meant, ok := s.linked(clean); ok {
+		named := p.Traits
+		p.Path = meant
+		s.locate(&p, table)
+		p.Traits = append(p.Traits, named...)
+	}
+	return p
 }
 
-// host judges a host name, address or URL.
-func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
-	return interlock.ReachExternal, nil
+// clean makes a path absolute where that is possible and drops what does not change its meaning.
+func (s *scan) clean(name string) (clean string, sure bool) {
+	sure = true
+	name = strings.TrimPrefix(name, "file://")
+	if isDrive(name) || strings.HasPrefix(name, `\\`) {
+		name = strings.ReplaceAll(name, `\`, "/")
+		return name[:2] + path.Clean("/" + name[2:]), true
+	}
+	switch {
+	case name == "":
+		return "", false
+	case name[0] == '~':
+		name = s.tilde(name)
+	case name[0] == '$' || name[0] == '%':
+		name = s.expandLead(name)
+	}
+	if name[0] != '/' && name[0] != '~' {
+		if name[0] == '$' || name[0] == '%' {
+			return name, false
+		}
+		if s.dir != "" {
+			name = s.dir + "/" + name
+		}
+	}
+	clean = path.Clean(name)
+	if strings.HasPrefix(clean, "..") {
+		return climb(clean)
+	}
+	return unalias(clean), sure
+}
+
+// climb reads a relative path that leaves an unknown working directory: one that goes up at least three levels and then
+// names a system directory is written to reach that directory from wherever it is.
+func climb(clean string) (string, bool) {
+	rest, ups := clean, 0
+	for rest == ".." || strings.HasPrefix(rest, "../") {
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, ".."), "/")
+		ups++
+	}
+	if ups >= 3 {
+		return unalias("/" + rest), false
+	}
+	return clean, false
+}
+
+// unalias resolves spellings of the root and of /etc, /var and /tmp that systems keep.
+func unalias(clean string) string {
+	for _, prefix := range []string{"/proc/self/root", "/proc/1/root", "/private"} {
+		if clean == prefix && prefix != "/private" {
+			return "/"
+		}
+		if rest, ok := strings.CutPrefix(clean, prefix+"/"); ok {
+			if prefix == "/private" && !strings.HasPrefix(rest, "etc") && !strings.HasPrefix(rest, "var") && !strings.HasPrefix(rest, "tmp") {
+				return clean
+			}
+			return unalias("/" + rest)
+		}
+	}
+	return clean
+}
+
+func (s *scan) tilde(name string) string {
+	user, rest, slash := strings.Cut(name[1:], "/")
+	if slash {
+		rest = "/" + rest
+	}
+	switch {
+	case user == "" || user == s.view.User:
+		return s.home() + rest
+	case user == "root":
+		return "/root" + rest
+	case user == "+" && s.dir != "":
+		return s.dir + rest
+	case strings.ContainsAny(user, ".#$*"): // a backup file's name and the like, not a user's
+		return "./" + name
+	}
+	return "/home/" + user + rest
+}
+
+func (s *scan) home() string {
+	if s.view.Home != "" {
+		return s.view.Home
+	}
+	return "~"
+}
+
+// expandLead resolves the variables that are known everywhere at the front of a path. A shell's own assignments have been
+// resolved before; this serves other callers and what was left.
+func (s *scan) expandLead(name string) string {
+	for _, v := range []struct{ name, value string }{
+		{"${HOME}", s.home()}, {"$HOME", s.home()}, {"%USERPROFILE%", s.home()}, {"$env:USERPROFILE", s.home()},
+		{"${PWD}", s.dir}, {"$PWD", s.dir}, {"${TMPDIR}", "/tmp"}, {"$TMPDIR", "/tmp"},
+		{"%SYSTEMROOT%", "C:/Windows"}, {"%WINDIR%", "C:/Windows"}, {"%TEMP%", "/tmp"}, {"%TMP%", "/tmp"},
+	} {
+		if rest, ok := strings.CutPrefix(name, v.name); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+			if v.value == "" {
+				return "." + rest
+			}
+			return v.value + strings.ReplaceAll(rest, `\`, "/")
+		}
+	}
+	return name
+}
+
+func isDrive(name string) bool {
+	return len(name) >= 2 && name[1] == ':' && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z' &&
+		(len(name) == 2 || name[2] == '\\' || name[2] == '/')
+}
+
+// linked follows the view's links: a link or anything below one.
+func (s *scan) linked(clean string) (string, bool) {
+	if len(s.view.Links) == 0 {
+		return clean, false
+	}
+	for end := len(clean); end > 0; end = strings.LastIndexByte(clean[:end], '/') {
+		if meant, ok := s.view.Links[clean[:end]]; ok && meant != clean[:end] {
+			return path.Clean(meant + clean[end:]), true
+		}
+	}
+	return clean, false
+}
+
+// locate fills in reach and traits of a clean path.
+func (s *scan) locate(p *place, table *pathTable) {
+	p.Traits = nil
+	home, inHome := s.belowHome(p.Path)
+	table.match(p, home, inHome)
+	if p.Reach == "" {
+		p.Reach = s.reach(p.Path, home, inHome, table)
+	}
+	for _, self := range s.view.Self {
+		if below(p.Path, self) {
+			p.Reach = interlock.ReachSelf
+		}
+	}
+	if p.Reach == interlock.ReachSelf {
+		p.Traits = append(p.Traits, TraitSelf)
+	}
+}
+
+// belowHome returns a path's part below a home directory, "" for the home directory itself.
+func (s *scan) belowHome(clean string) (rest string, ok bool) {
+	if h := s.view.Home; h != "" && below(clean, h) {
+		return strings.TrimPrefix(clean[len(h):], "/"), true
+	}
+	for _, h := range [...]string{"~", "/root"} {
+		if below(clean, h) {
+			return strings.TrimPrefix(clean[len(h):], "/"), true
+		}
+	}
+	for _, parent := range [...]string{"/home/", "/Users/", "C:/Users/", "c:/Users/", "C:/users/", "c:/users/"} {
+		if user, found := strings.CutPrefix(clean, parent); found && user != "" {
+			_, rest, _ := strings.Cut(user, "/")
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+func below(name, dir string) bool {
+	return strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/' || strings.HasSuffix(dir, "/"))
+}
+
+// reach says how far a clean path is that the table does not speak of.
+func (s *scan) reach(clean, home string, inHome bool, table *pathTable) interlock.Reach {
+	workspace := s.view.Workspace
+	if len(workspace) < 2 || !inside(workspace, table) {
+		workspace = "" // the root or a home directory is no project
+	}
+	first := strings.TrimPrefix(clean, "/")
+	first, _, _ = strings.Cut(first, "/")
+	switch {
+	case clean == "":
+		return interlock.ReachWorkspace
+	case workspace != "" && below(clean, workspace):
+		return interlock.ReachWorkspace
+	case isDrive(clean):
+		return s.driveReach(clean, inHome, workspace)
+	case inHome && workspace == "" && clean[0] == '/' && !strings.HasPrefix(clean, "/root") && strings.Contains(home, "/") &&
+		home[0] != '.' && !table.personal[home[:strings.IndexByte(home, '/')]]:
+		return interlock.ReachWorkspace // some project below a home directory; nothing says which
+	case inHome:
+		return interlock.ReachHome
+	case clean[0] == '/' && (table.system[first] || clean == "/" || isGlob(first)):
+		return interlock.ReachSystem
+	case clean[0] != '/':
+		return relativeReach(clean, workspace)
+	case workspace == "":
+		return interlock.ReachWorkspace
+	}
+	return interlock.ReachHome
+}
+
+// inside reports whether a directory can be a workspace at all.
+func inside(dir string, table *pathTable) bool {
+	return dir != "/" && dir != "~" && dir != "/home" && dir != "/root" && dir != "/Users" && !(table.system[dir[1:]])
+}
+
+func relativeReach(clean, workspace string) interlock.Reach {
+	if strings.HasPrefix(clean, "..") && (workspace != "" || strings.HasPrefix(clean, "../..")) {
+		return interlock.ReachHome
+	}
+	return interlock.ReachWorkspace
+}
+
+func (s *scan) driveReach(clean string, inHome bool, workspace string) interlock.Reach {
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(clean[2:], "/")), "/")
+	switch {
+	case inHome && (workspace != "" || !strings.Contains(clean[9:], "/")):
+		return interlock.ReachHome
+	case first == "" || first == "*" || first == "windows" || first == "program files" || first == "programdata" ||
+		first == "program files (x86)" || strings.HasPrefix(first, "windows"):
+		return interlock.ReachSystem
+	}
+	return interlock.ReachWorkspace
 }
 
 // touch records that a path is read, written or deleted, and what follows from the place it names: reading a secret is
-// also a credential impact, writing a start-up file is also a persist impact. Fields of i other than Kind, Via, Traits
-// and Reversibility are filled in from the place.
-func (s *scan) touch(path string, i interlock.Impact) {
-	p := s.place(path)
-	i.Target, i.Reach = p.Path, p.Reach
-	i.Traits = append(i.Traits, p.Traits...)
+// also a credential impact, writing a start-up file is also a persist impact. Target, reach and the place's traits are
+// filled in; a reach that is set already stands.
+func (s *scan) touch(name string, i interlock.Impact) { s.touchPlace(s.place(name), i) }
+
+func (s *scan) touchPlace(p place, i interlock.Impact) {
+	i.Target = p.Path
+	if i.Reach == "" {
+		i.Reach = p.Reach
+	}
+	if i.Confidence == "" {
+		i.Confidence = p.Confidence
+	}
+	i.Traits = append(append(make([]string, 0, len(i.Traits)+len(p.Traits)), i.Traits...), p.Traits...)
+	if i.Reversibility == "" {
+		i.Reversibility = usualReversibility(i.Kind)
+	}
+	if i.Kind == interlock.ImpactDelete && s.wholeWorkspace(p.Path) {
+		i.Traits = append(i.Traits, TraitUncommitted)
+	}
 	s.add(i)
+	follow := i
+	follow.Traits = append([]string(nil), i.Traits...)
+	switch {
+	case i.Kind == interlock.ImpactRead && i.Has(TraitSecret):
+		follow.Kind = interlock.ImpactCredential
+		s.add(follow)
+	case i.Kind == interlock.ImpactWrite && i.Has(TraitStartup):
+		follow.Kind = interlock.ImpactPersist
+		s.add(follow)
+	}
+}
+
+// wholeWorkspace reports whether a path is the workspace or holds it.
+func (s *scan) wholeWorkspace(clean string) bool {
+	workspace := s.view.Workspace
+	clean = strings.TrimSuffix(clean, "/*")
+	return clean == "." || clean == "*" || workspace != "" && clean != "" && below(workspace, clean)
+}
+
+// usualReversibility is what undoing an impact of a kind takes unless a description says otherwise.
+func usualReversibility(kind interlock.ImpactKind) interlock.Reversibility {
+	switch kind {
+	case interlock.ImpactRead, interlock.ImpactCredential:
+		return interlock.Readonly
+	case interlock.ImpactDelete, interlock.ImpactMessage:
+		return interlock.Irreversible
+	case interlock.ImpactNetwork, interlock.ImpactSpend:
+		return interlock.Window
+	}
+	return interlock.Reversible
 }

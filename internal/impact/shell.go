@@ -1,3 +1,473 @@
 package impact
 
-func (s *scan) shell(input string) { s.unknown("sh", TraitUnsupported) }
+import (
+	"path"
+	"strings"
+
+	"interlock"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	maxSteps = 96  // commands, functions and substitutions inside one another
+	maxItems = 8   // values of a loop variable that are followed one by one
+	maxText  = 1 << 16
+)
+
+// shell analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
+func (s *scan) shell(input string) {
+	r := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
+	r.script(input, flow{})
+	r.uncalled()
+}
+
+// A shellRun follows one script: what its variables hold, where it is, which files it made, which functions it defined.
+type shellRun struct {
+	s       *scan
+	src     string // the text the nodes being walked were parsed from
+	vars    map[string]value
+	funcs   map[string]*function
+	names   []string // of funcs, in order of definition
+	aliases map[string]string
+	files   map[string]flow // what this action wrote, by clean path
+	params  []field
+	stack   []string // directories pushed
+	steps   int
+	loops   int
+	socket  bool // a network connection is held open as a file descriptor
+}
+
+type function struct {
+	body   *syntax.Stmt
+	src    string
+	called bool
+	active bool
+}
+
+// A value is what a variable holds.
+type value struct {
+	field
+	list []field // an array's elements
+}
+
+// script parses text and walks it with the given standard input.
+func (r *shellRun) script(text string, in flow) flow {
+	s := r.s
+	if reason := s.enter(text); reason != "" {
+		s.unknown("sh", reason)
+		return flow{}
+	}
+	defer s.leave()
+	if strings.IndexByte(text, 0) >= 0 {
+		s.unknown("sh", TraitEncoding)
+		return flow{}
+	}
+	if !nesting(text) {
+		s.unknown("sh", TraitNested)
+		return flow{}
+	}
+	file := r.parse(text)
+	if file == nil {
+		s.unknown("sh", TraitUnparsable)
+		r.salvage(text)
+		return flow{}
+	}
+	outer := r.src
+	r.src = text
+	out := r.stmts(file.Stmts, in)
+	r.src = outer
+	return out
+}
+
+func (r *shellRun) parse(text string) *syntax.File {
+	for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangMirBSDKorn, syntax.LangPOSIX} {
+		parser := r.s.parser(dialect)
+		file, err := parser.Parse(strings.NewReader(text), "")
+		r.s.release(dialect, parser)
+		if err == nil {
+			return file
+		}
+	}
+	return nil
+}
+
+// parser takes a bash parser from the pool, or makes one for the dialects tried only in need.
+func (s *scan) parser(dialect syntax.LangVariant) *syntax.Parser {
+	if dialect == syntax.LangBash && s.know != nil {
+		if p, ok := s.know.parsers.Get().(*syntax.Parser); ok {
+			return p
+		}
+	}
+	return syntax.NewParser(syntax.Variant(dialect))
+}
+
+func (s *scan) release(dialect syntax.LangVariant, p *syntax.Parser) {
+	if dialect == syntax.LangBash && s.know != nil {
+		s.know.parsers.Put(p)
+	}
+}
+
+// salvage reads the lines of text that does not parse as a whole, so that what is plain in it is still named beside the
+// unknown impact. Nothing it finds lowers anything.
+func (r *shellRun) salvage(text string) {
+	if !strings.ContainsRune(text, '\n') || len(text) > maxText {
+		return
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if !r.s.spend(10) {
+			return
+		}
+		if file := r.parse(line); file != nil {
+			r.src = line
+			r.stmts(file.Stmts, flow{})
+		}
+	}
+}
+
+// uncalled walks the functions nothing called: a trap, a file sourced later or a line not followed may call them.
+func (r *shellRun) uncalled() {
+	for i := 0; i < len(r.names); i++ {
+		if f := r.funcs[r.names[i]]; f != nil && !f.called {
+			r.invoke(r.names[i], f, nil, flow{})
+		}
+	}
+}
+
+// deeper runs f one step further in, or records that the input nests beyond the bound.
+func (r *shellRun) deeper(f func() flow) flow {
+	if r.steps >= maxSteps {
+		r.s.unknown("sh", TraitNested)
+		return flow{}
+	}
+	r.steps++
+	out := f()
+	r.steps--
+	return out
+}
+
+// subshell runs f with variables and directory that do not outlive it.
+func (r *shellRun) subshell(f func() flow) flow {
+	dir, vars := r.s.dir, r.vars
+	r.vars = make(map[string]value, len(vars))
+	for name, v := range vars {
+		r.vars[name] = v
+	}
+	out := f()
+	r.s.dir, r.vars = dir, vars
+	return out
+}
+
+func (r *shellRun) stmts(list []*syntax.Stmt, in flow) flow {
+	var out flow
+	for i, st := range list {
+		one := r.stmt(st, in)
+		if i == 0 {
+			out = one
+		} else {
+			out = out.then(one)
+		}
+	}
+	return out
+}
+
+func (r *shellRun) stmt(st *syntax.Stmt, in flow) flow {
+	if !r.s.spend(1) {
+		r.s.unknown("sh", TraitWork)
+		return flow{}
+	}
+	return r.deeper(func() flow {
+		io := r.redirects(st, in)
+		out := r.cmd(st.Cmd, io)
+		return r.deliver(io, out)
+	})
+}
+
+func (r *shellRun) cmd(cmd syntax.Command, io streams) flow {
+	switch c := cmd.(type) {
+	case nil:
+		return io.in
+	case *syntax.CallExpr:
+		return r.call(c, io)
+	case *syntax.BinaryCmd:
+		return r.binary(c, io.in)
+	case *syntax.Subshell:
+		return r.subshell(func() flow { return r.stmts(c.Stmts, io.in) })
+	case *syntax.Block:
+		return r.stmts(c.Stmts, io.in)
+	case *syntax.IfClause:
+		return r.ifClause(c, io.in)
+	case *syntax.WhileClause:
+		return r.while(c, io.in)
+	case *syntax.ForClause:
+		return r.forClause(c, io.in)
+	case *syntax.CaseClause:
+		r.fields(c.Word)
+		var out flow
+		for _, item := range c.Items {
+			out = out.then(r.stmts(item.Stmts, io.in))
+		}
+		return out
+	case *syntax.FuncDecl:
+		r.define(c)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return r.stmt(c.Stmt, io.in)
+		}
+	case *syntax.CoprocClause:
+		return r.stmt(c.Stmt, io.in)
+	case *syntax.DeclClause:
+		return r.declare(c)
+	default: // arithmetic, tests, let: only their substitutions do anything
+		return r.substitutions(cmd)
+	}
+	return flow{}
+}
+
+// substitutions walks the command substitutions inside a node that does nothing else.
+func (r *shellRun) substitutions(node syntax.Node) flow {
+	var out flow
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.CmdSubst:
+			out.taint(r.subshell(func() flow { return r.stmts(x.Stmts, flow{}) }))
+			return false
+		case *syntax.ProcSubst:
+			out.taint(r.subshell(func() flow { return r.stmts(x.Stmts, flow{}) }))
+			return false
+		}
+		return r.s.spend(1)
+	})
+	return out
+}
+
+func (r *shellRun) binary(c *syntax.BinaryCmd, in flow) flow {
+	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+		left := r.subshell(func() flow { return r.stmt(c.X, in) })
+		left.piped = true
+		return r.subshell(func() flow { return r.stmt(c.Y, left) })
+	}
+	left := r.stmt(c.X, in)
+	return left.then(r.stmt(c.Y, in))
+}
+
+func (r *shellRun) ifClause(c *syntax.IfClause, in flow) flow {
+	var out flow
+	for ; c != nil; c = c.Else {
+		r.stmts(c.Cond, in)
+		out = out.then(r.stmts(c.Then, in))
+	}
+	out.known = false
+	return out
+}
+
+func (r *shellRun) while(c *syntax.WhileClause, in flow) flow {
+	r.stmts(c.Cond, in)
+	if len(c.Cond) == 1 && endless(c) {
+		for _, st := range c.Do {
+			if st.Background && len(c.Do) == 1 {
+				r.bomb("while")
+			}
+		}
+	}
+	out := r.stmts(c.Do, in)
+	out.known = false
+	return out
+}
+
+// endless reports whether a loop's condition is constantly true.
+func endless(c *syntax.WhileClause) bool {
+	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return !c.Until && (name == "true" || name == ":") || c.Until && name == "false"
+}
+
+func (r *shellRun) forClause(c *syntax.ForClause, in flow) flow {
+	iter, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		r.substitutions(c.Loop)
+		out := r.stmts(c.Do, in)
+		out.known = false
+		return out
+	}
+	items := r.params
+	if iter.InPos.IsValid() {
+		items = nil
+		for _, w := range iter.Items {
+			items = append(items, r.fields(w)...)
+		}
+	}
+	if len(items) == 0 {
+		items = []field{{text: "$" + iter.Name.Value, dynamic: true, lead: true}}
+	}
+	limit := maxItems
+	if r.loops > 1 {
+		limit = 1
+	}
+	r.loops++
+	var out flow
+	for i, item := range items {
+		if i >= limit && len(items) > limit && !r.s.spend(100) {
+			break
+		}
+		if i >= limit && harmlessName(item.text) {
+			continue
+		}
+		r.vars[iter.Name.Value] = value{field: item}
+		out = out.then(r.stmts(c.Do, in))
+	}
+	r.loops--
+	out.known = false
+	return out
+}
+
+// harmlessName reports whether a loop item is a plain name like those before it, which need not be followed again.
+func harmlessName(text string) bool { return !strings.ContainsAny(text, "/~$.*") }
+
+func (r *shellRun) define(c *syntax.FuncDecl) {
+	name := ""
+	if c.Name != nil {
+		name = c.Name.Value
+	}
+	if calls, pipes := callsItself(c.Body, name); calls > 0 && pipes {
+		r.bomb(name)
+	}
+	if r.funcs[name] == nil {
+		r.names = append(r.names, name)
+	}
+	r.funcs[name] = &function{body: c.Body, src: r.src}
+}
+
+// callsItself counts calls of name in a body and whether one stands in a pipe or in the background.
+func callsItself(body *syntax.Stmt, name string) (calls int, spawns bool) {
+	syntax.Walk(body, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.Stmt:
+			if call, ok := x.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == name {
+				calls++
+				spawns = spawns || x.Background
+			}
+		case *syntax.BinaryCmd:
+			if x.Op == syntax.Pipe || x.Op == syntax.PipeAll {
+				l, _ := callsItself(x.X, name)
+				y, _ := callsItself(x.Y, name)
+				spawns = spawns || l > 0 && y > 0
+			}
+		}
+		return true
+	})
+	return calls, spawns
+}
+
+func (r *shellRun) bomb(via string) {
+	r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Target: "processes", Reach: interlock.ReachSystem, Via: via,
+		Reversibility: interlock.Irreversible, Traits: []string{TraitBomb}})
+}
+
+func (r *shellRun) invoke(name string, f *function, args []field, in flow) flow {
+	f.called = true
+	if f.active {
+		return flow{} // recursion: its body is being walked already
+	}
+	f.active = true
+	params, src := r.params, r.src
+	r.params, r.src = args, f.src
+	out := r.deeper(func() flow { return r.stmt(f.body, in) })
+	r.params, r.src = params, src
+	f.active = false
+	return out
+}
+
+// call runs a simple command: its assignments, then the command its words make.
+func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
+	var tainted flow
+	for _, a := range c.Assigns {
+		tainted.taint(r.assign(a, len(c.Args) > 0))
+	}
+	if len(c.Args) == 0 {
+		return tainted
+	}
+	args := make([]field, 0, len(c.Args)+2)
+	for i, w := range c.Args {
+		before := len(args)
+		args = append(args, r.fields(w)...)
+		if i == 0 && len(args) > before {
+			args[before].odd = args[before].odd || isOdd(w)
+		}
+	}
+	for i := range args {
+		tainted.taint(args[i].flow)
+	}
+	if len(args) == 0 {
+		return flow{}
+	}
+	io.args = tainted
+	if args[0].text == "" && !args[0].dynamic {
+		return flow{}
+	}
+	return r.command(args, io)
+}
+
+// assign sets a variable, or judges one set for a single command.
+func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
+	if a.Name == nil {
+		return flow{}
+	}
+	v := value{}
+	switch {
+	case a.Array != nil:
+		for _, e := range a.Array.Elems {
+			if e.Value != nil {
+				v.list = append(v.list, r.fields(e.Value)...)
+			}
+		}
+		if len(v.list) > 0 {
+			v.field = v.list[0]
+		}
+	case a.Value != nil:
+		v.field = r.word(a.Value)
+	}
+	name := a.Name.Value
+	if old, ok := r.vars[name]; ok && a.Append {
+		if a.Array != nil {
+			v.list = append(append([]field(nil), old.list...), v.list...)
+			v.field = old.field
+		} else {
+			v.field = join(old.field, v.field)
+		}
+	}
+	r.variable(name, v.field)
+	if a.Index != nil {
+		old := r.vars[name]
+		v.list = append(append([]field(nil), old.list...), v.field)
+	}
+	if !only {
+		r.vars[name] = v
+	}
+	return v.flow
+}
+
+func (r *shellRun) declare(c *syntax.DeclClause) flow {
+	var out flow
+	for _, a := range c.Args {
+		if a.Name == nil || a.Naked && a.Value == nil && a.Array == nil {
+			continue
+		}
+		out.taint(r.assign(a, false))
+	}
+	return out
+}
+
+// file remembers what a written file holds.
+func (r *shellRun) file(name string, f flow) { r.files[r.s.place(name).Path] = f }
+
+// baseName is the command a first word names: the last part of a path to a system directory, or the word itself.
+func baseName(word string) (name string, isPath bool) {
+	if !strings.ContainsRune(word, '/') {
+		return word, false
+	}
+	return path.Base(word), true
+}

@@ -1,0 +1,276 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A flow is what is known about bytes on their way: from a command's output to the next one's input, into a file, into a
+// variable or an argument.
+type flow struct {
+	text     string  // the bytes, if known
+	known    bool    // text is all of it
+	decoded  bool    // it came out of a decoder
+	network  bool    // it came over a network
+	source   string  // from where
+	secret   bool    // it holds what a secret store held
+	shell    bool    // it is what a shell that reads unknown input prints
+	piped    bool    // it comes through a pipe
+	written  bool    // it stands in a file this action wrote
+	items    []field // it lists these names, or names like them
+	executed bool    // the file it stands in was made executable or run
+}
+
+// taint adds what else flowed in, without the bytes.
+func (f *flow) taint(o flow) {
+	f.decoded = f.decoded || o.decoded
+	f.secret = f.secret || o.secret
+	f.shell = f.shell || o.shell
+	if o.network && !f.network {
+		f.network, f.source = true, o.source
+	}
+}
+
+// then is the output of one command followed by another's.
+func (f flow) then(next flow) flow {
+	if f.known && next.known && len(f.text)+len(next.text) <= maxText {
+		next.text = f.text + next.text
+	} else if !isEmpty(f) {
+		next.known = false
+		if len(next.items) == 0 {
+			next.items = f.items
+		}
+	}
+	next.taint(f)
+	return next
+}
+
+func isEmpty(f flow) bool { return f.known && f.text == "" }
+
+// streams are one command's standard input, where its output goes, and what flowed into its arguments.
+type streams struct {
+	in     flow
+	args   flow
+	out    []string // files its output is written to
+	socket string   // the peer a redirection connects it to
+	quiet  bool     // its output goes somewhere else than the next command
+}
+
+// redirects evaluates a statement's redirections: files read and written, here-documents, network devices.
+func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
+	io := streams{in: in}
+	for _, rd := range st.Redirs {
+		switch rd.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			body := r.word(rd.Hdoc)
+			io.in = flow{text: body.text, known: !body.dynamic && len(body.text) <= maxText, piped: true}
+			if body.dynamic && rd.Hdoc != nil {
+				io.in.text, io.in.known = body.text, len(body.text) <= maxText
+			}
+			io.in.taint(body.flow)
+			continue
+		case syntax.WordHdoc:
+			f := r.word(rd.Word)
+			io.in = flow{text: f.text + "\n", known: !f.dynamic, piped: true}
+			io.in.taint(f.flow)
+			continue
+		}
+		f := r.word(rd.Word)
+		r.redirect(&io, rd, f)
+	}
+	return io
+}
+
+func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
+	if peer, ok := networkDevice(f.text); ok {
+		io.socket = peer
+		reach, traits := r.s.host(peer)
+		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach,
+			Reversibility: interlock.Window, Via: "/dev/tcp", Traits: traits})
+		return
+	}
+	write := interlock.Impact{Kind: interlock.ImpactWrite, Via: rd.Op.String()}
+	switch rd.Op {
+	case syntax.RdrIn:
+		if len(f.flow.source) > 0 || f.flow.network || f.flow.known { // < <(command)
+			io.in = f.flow
+			io.in.piped = true
+			return
+		}
+		p := r.placeOf(f, true)
+		if !quietDevice(p.Path) {
+			r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
+		}
+		io.in = r.held(f, p)
+		return
+	case syntax.DplIn:
+		return
+	case syntax.DplOut:
+		if f.text == "" || f.text == "-" || strings.Trim(f.text, "0123456789-") == "" {
+			return
+		}
+		write.Traits = []string{TraitOverwrite}
+	case syntax.AppOut, syntax.AppAll:
+		write.Traits = []string{TraitAppend}
+	default:
+		write.Traits = []string{TraitOverwrite}
+	}
+	isOut := rd.N == nil || rd.N.Value == "1"
+	io.quiet = io.quiet || isOut
+	p := r.placeOf(f, true)
+	if quietDevice(p.Path) {
+		return
+	}
+	r.s.touchPlace(p, write)
+	if isOut {
+		io.out = append(io.out, p.Path)
+	}
+}
+
+// held is what reading a file gives: what this action wrote there, or something a secret place holds.
+func (r *shellRun) held(f field, p place) flow {
+	out, ok := r.files[p.Path]
+	if !ok {
+		out = flow{}
+	}
+	for _, trait := range p.Traits {
+		out.secret = out.secret || trait == TraitSecret || trait == TraitEnvironment
+	}
+	out.taint(f.flow)
+	return out
+}
+
+// networkDevice reads bash's /dev/tcp/host/port.
+func networkDevice(name string) (peer string, ok bool) {
+	for _, prefix := range []string{"/dev/tcp/", "/dev/udp/"} {
+		if rest, found := strings.CutPrefix(name, prefix); found {
+			host, port, _ := strings.Cut(rest, "/")
+			return host + ":" + port, true
+		}
+	}
+	return "", false
+}
+
+// quietDevice reports whether a path is one that holds nothing.
+func quietDevice(clean string) bool {
+	switch clean {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full",
+		"/dev/random", "/dev/urandom", "/dev/ptmx", "NUL", "nul", "/proc/self/fd/1", "/proc/self/fd/2":
+		return true
+	}
+	return strings.HasPrefix(clean, "/dev/fd/") || strings.HasPrefix(clean, "/dev/pts/")
+}
+
+// deliver sends a command's output to the files it is redirected to, or on.
+func (r *shellRun) deliver(io streams, out flow) flow {
+	for _, name := range io.out {
+		stored := out
+		stored.written, stored.items, stored.piped = true, nil, false
+		if old, ok := r.files[name]; ok {
+			stored.taint(old)
+			if old.known && stored.known && old.written && !isEmpty(old) {
+				stored.text = old.text + stored.text
+			}
+		}
+		r.files[name] = stored
+	}
+	if io.quiet {
+		return flow{known: true, shell: out.shell && io.socket != ""}
+	}
+	return out
+}
+
+// capture runs f and returns the impacts it adds without keeping them.
+func (s *scan) capture(f func()) []interlock.Impact {
+	saved := s.impacts
+	s.impacts = nil
+	f()
+	got := s.impacts
+	s.impacts = saved
+	return got
+}
+
+// modified runs f and adds words to every impact it causes.
+func (s *scan) modified(w words, f func()) {
+	if w.empty() {
+		f()
+		return
+	}
+	for _, i := range s.capture(f) {
+		w.apply(&i)
+		s.add(i)
+	}
+}
+
+// settle records a command's impacts together with what flowed through it: secrets that go to a network, downloads that
+// are executed, shells whose output goes to a peer. It returns what the command's output carries on.
+func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
+	var out flow
+	out.taint(io.in)
+	out.taint(io.args)
+	secret, toFile := out.secret, false
+	var files []string
+	for i := range impacts {
+		one := &impacts[i]
+		switch one.Kind {
+		case interlock.ImpactRead, interlock.ImpactCredential:
+			secret = secret || one.Has(TraitSecret) || one.Has(TraitEnvironment)
+			if held, ok := r.files[one.Target]; ok {
+				secret = secret || held.secret
+				out.taint(held)
+			}
+		case interlock.ImpactWrite:
+			files = append(files, one.Target)
+			toFile = toFile || one.Has(TraitDownload)
+		}
+	}
+	for i := range impacts {
+		one := &impacts[i]
+		if one.Kind == interlock.ImpactNetwork && !one.Has(TraitListen) {
+			if secret && one.Reach != interlock.ReachWorkspace && (one.Has(TraitUpload) || io.in.secret || io.args.secret) {
+				one.Traits = append(one.Traits, TraitSecretSend)
+				one.Reversibility = interlock.Irreversible
+			}
+			if io.in.shell {
+				one.Traits = append(one.Traits, TraitReverseShell)
+			}
+			if one.Has(TraitDownload) || !one.Has(TraitUpload) {
+				out.network, out.source = true, one.Target
+			}
+		}
+		if one.Kind == interlock.ImpactExecute && one.Target != "" {
+			r.ranFile(one)
+		}
+		r.s.add(*one)
+	}
+	out.secret = secret
+	for _, name := range files {
+		stored := flow{written: true, network: out.network && toFile, source: out.source, secret: secret}
+		if old, ok := r.files[name]; ok && old.known && !toFile {
+			stored.text, stored.known = old.text, false
+		}
+		if stored.network || stored.secret || r.files[name].written {
+			stored.taint(r.files[name])
+			r.files[name] = stored
+		}
+	}
+	if toFile {
+		out.network = io.in.network || io.args.network
+	}
+	return out
+}
+
+// ranFile marks an execution of a file this action made.
+func (r *shellRun) ranFile(i *interlock.Impact) {
+	f, ok := r.files[i.Target]
+	switch {
+	case !ok:
+	case f.network:
+		i.Traits = append(i.Traits, TraitDownloadRun)
+	case f.written:
+		i.Traits = append(i.Traits, TraitWrittenRun)
+	}
+}

@@ -1,0 +1,451 @@
+package impact
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// compile decodes and compiles one command description.
+func (k *Knowledge) compile(e *entry) (*command, error) {
+	var d commandDescription
+	if err := strictjson.Decode(e.raw, &d); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{e.name: true}
+	for d.Like != "" {
+		if seen[d.Like] || k.commands[d.Like] == nil {
+			return nil, fmt.Errorf("like %q names no other command", d.Like)
+		}
+		seen[d.Like] = true
+		examples, like := d.Examples, d.Like
+		d = commandDescription{}
+		if err := strictjson.Decode(k.commands[like].raw, &d); err != nil {
+			return nil, err
+		}
+		d.Examples = examples
+	}
+	return compileCommand(e.name, nil, d)
+}
+
+func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
+	c := &command{name: name, parent: parent, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
+		script: d.Script, code: d.Code, prints: d.Prints, examples: d.Examples}
+	if c.style == "" && parent != nil {
+		c.style = parent.style
+	}
+	if err := checkNames(d); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.adds, err = parseWords(strings.Fields(d.Adds)); err != nil {
+		return nil, err
+	}
+	if c.impacts, err = parseEffects(d.Impacts); err != nil {
+		return nil, err
+	}
+	if c.alone, err = parseEffects(d.Alone); err != nil {
+		return nil, err
+	}
+	if err := c.compileFlags(d); err != nil {
+		return nil, err
+	}
+	return c, c.compileSubs(d)
+}
+
+func (c *command) compileFlags(d commandDescription) error {
+	c.flags = make(map[string]*option, len(d.Flags)+8)
+	plain := &option{value: true}
+	for _, name := range strings.Fields(d.Values) {
+		c.flags[name] = plain
+	}
+	for _, described := range d.Flags {
+		if len(described) != 1 {
+			return fmt.Errorf("flags: each item has one member, names: directives")
+		}
+		for names, directives := range described {
+			if err := c.compileFlag(names, directives); err != nil {
+				return err
+			}
+		}
+	}
+	for patterns, directives := range d.When {
+		o, err := parseOption(directives)
+		if err != nil {
+			return fmt.Errorf("when %s: %w", patterns, err)
+		}
+		c.when = append(c.when, condition{patterns: strings.Split(patterns, "|"), option: o})
+	}
+	sort.Slice(c.when, func(i, j int) bool { return c.when[i].patterns[0] < c.when[j].patterns[0] })
+	return nil
+}
+
+func (c *command) compileFlag(names, directives string) error {
+	o, err := parseOption(directives)
+	if err != nil {
+		return fmt.Errorf("flag %s: %w", names, err)
+	}
+	for _, name := range strings.Fields(names) {
+		if _, twice := c.flags[name]; twice {
+			return fmt.Errorf("flag %s is described twice", name)
+		}
+		c.flags[name] = o
+	}
+	return nil
+}
+
+// compileSubs builds the tree of subcommands. A key may hold several words and alternatives: "stash drop|clear".
+func (c *command) compileSubs(d commandDescription) error {
+	keys := make([]string, 0, len(d.Sub))
+	for key := range d.Sub {
+		keys = append(keys, key)
+	}
+	sort.Slice(keys, func(i, j int) bool { // shallow first, so that "stash" exists before "stash drop"
+		a, b := strings.Count(keys[i], " "), strings.Count(keys[j], " ")
+		return a < b || a == b && keys[i] < keys[j]
+	})
+	for _, key := range keys {
+		steps := strings.Fields(key)
+		if len(steps) == 0 {
+			return fmt.Errorf("empty subcommand name")
+		}
+		for _, parent := range c.descend(steps[:len(steps)-1]) {
+			for _, name := range strings.Split(steps[len(steps)-1], "|") {
+				sub, err := compileCommand(parent.name+" "+name, parent, d.Sub[key])
+				if err != nil {
+					return fmt.Errorf("%s: %w", key, err)
+				}
+				parent.put(name, sub)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *command) put(name string, sub *command) {
+	if have := c.subs[name]; have != nil { // a parent made for a deeper key before its own description came
+		sub.subs, sub.globs = have.subs, have.globs
+	}
+	if strings.ContainsAny(name, "*?") {
+		c.globs = append(c.globs, globSub{name, sub})
+		sort.SliceStable(c.globs, func(i, j int) bool { return len(c.globs[i].pattern) > len(c.globs[j].pattern) })
+		return
+	}
+	if c.subs == nil {
+		c.subs = map[string]*command{}
+	}
+	c.subs[name] = sub
+}
+
+// descend returns the nodes the steps lead to, making those that have no description: they keep their parent's impacts.
+func (c *command) descend(steps []string) []*command {
+	nodes := []*command{c}
+	for _, step := range steps {
+		var next []*command
+		for _, node := range nodes {
+			for _, name := range strings.Split(step, "|") {
+				sub := node.subs[name]
+				for _, g := range node.globs {
+					if g.pattern == name {
+						sub = g.sub
+					}
+				}
+				if sub == nil {
+					sub = &command{name: node.name + " " + name, parent: node, style: node.style, impacts: node.impacts}
+					node.put(name, sub)
+				}
+				next = append(next, sub)
+			}
+		}
+		nodes = next
+	}
+	return nodes
+}
+
+// sub returns the subcommand a word selects, or nil.
+func (c *command) sub(word string) *command {
+	if s := c.subs[word]; s != nil {
+		return s
+	}
+	for _, g := range c.globs {
+		if matchGlob(g.pattern, word) {
+			return g.sub
+		}
+	}
+	return nil
+}
+
+func checkNames(d commandDescription) error {
+	if !slices.Contains([]string{"", "words", "pairs", "slash", "first", "bundle"}, d.Style) {
+		return fmt.Errorf("unknown style %q", d.Style)
+	}
+	if !slices.Contains([]string{"", "argv", "shell", "exec"}, d.Wraps) {
+		return fmt.Errorf("unknown wraps %q", d.Wraps)
+	}
+	for _, kind := range []string{d.Stdin, d.Script, d.Code} {
+		if kind != "" && !slices.Contains(codeKinds(), kind) {
+			return fmt.Errorf("unknown kind of code %q", kind)
+		}
+	}
+	return nil
+}
+
+// codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
+func codeKinds() []string {
+	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
+		"mongo", "powershell", "applescript", "argv", "other"}
+}
+
+// parseOption reads the directives of a flag: "value; write value overwrite; +force".
+func parseOption(text string) (*option, error) {
+	o := &option{}
+	for _, part := range strings.Split(text, ";") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		if err := o.directive(part); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+func (o *option) directive(part string) error {
+	word, rest, _ := strings.Cut(part, " ")
+	switch word {
+	case "value":
+		o.value = true
+	case "optional":
+		o.last = true
+	case "dry":
+		o.dry = true
+	case "dir":
+		o.value, o.dir = true, true
+	case "exec":
+		o.exec = true
+	case "none":
+		o.none = true
+	case "narrow":
+		o.narrow = true
+	case "method":
+		o.value, o.method = true, true
+	case "assign":
+		o.value, o.assign = true, true
+	case "mount":
+		o.value, o.mount = true, true
+	case "stdin":
+		o.stdin = true
+	case "nested":
+		if !slices.Contains(codeKinds(), rest) {
+			return fmt.Errorf("unknown kind of code %q", rest)
+		}
+		o.value, o.nested = true, rest
+	case "decode":
+		o.decode = rest
+	case "scope":
+		o.value, o.scope = true, rest
+	case "only":
+		e, err := parseEffect(rest)
+		o.only = append(o.only, e)
+		return err
+	default:
+		return o.effectOrWords(part)
+	}
+	return nil
+}
+
+func (o *option) effectOrWords(part string) error {
+	if adds, ok := strings.CutPrefix(part, "+"); ok {
+		w, err := parseWords(strings.Fields(adds))
+		o.adds.merge(w)
+		return err
+	}
+	e, err := parseEffect(part)
+	o.impacts = append(o.impacts, e)
+	return err
+}
+
+func parseEffects(texts []string) ([]effect, error) {
+	out := make([]effect, 0, len(texts))
+	for _, text := range texts {
+		e, err := parseEffect(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// parseEffect reads "kind [target] [words]": "delete operands irreversible", "network first:host upload".
+func parseEffect(text string) (effect, error) {
+	fields := strings.Fields(text)
+	if len(fields) == 0 || !slices.Contains(interlock.ImpactKinds(), interlock.ImpactKind(fields[0])) {
+		return effect{}, fmt.Errorf("%q does not begin with an impact kind", text)
+	}
+	e := effect{kind: interlock.ImpactKind(fields[0])}
+	fields = fields[1:]
+	if len(fields) > 0 && e.takeTarget(fields[0]) {
+		fields = fields[1:]
+	}
+	var err error
+	e.words, err = parseWords(fields)
+	return e, err
+}
+
+func (e *effect) takeTarget(word string) bool {
+	if fixed, ok := strings.CutPrefix(word, "="); ok {
+		e.fixed, e.what = fixed, "name"
+		return true
+	}
+	if fixed, ok := strings.CutPrefix(word, "path="); ok {
+		e.fixed, e.what = fixed, "path"
+		return true
+	}
+	if flag, ok := strings.CutPrefix(word, "@"); ok {
+		e.target, e.what = "flag", "path"
+		e.flag, _, _ = strings.Cut(flag, ".")
+		if _, what, ok := strings.Cut(flag, "."); ok {
+			e.what = what
+		}
+		return slices.Contains(targetKinds(), e.what)
+	}
+	target, alt, _ := strings.Cut(word, "|")
+	target, what, _ := strings.Cut(target, ".")
+	if !slices.Contains([]string{"operands", "first", "second", "last", "rest", "init", "value", "cwd"}, target) {
+		return false
+	}
+	if what == "" {
+		what = "path"
+	}
+	e.target, e.alt, e.what = target, alt, what
+	return slices.Contains(targetKinds(), what) && (alt == "" || alt == "cwd")
+}
+
+// targetKinds lists what an operand or value may be.
+func targetKinds() []string {
+	return []string{"path", "entries", "host", "url", "name", "data", "base", "local", "remote"}
+}
+
+func parseWords(fields []string) (words, error) {
+	var w words
+	for _, f := range fields {
+		switch {
+		case slices.Contains(interlock.Reaches(), interlock.Reach(f)):
+			w.reach = interlock.Reach(f)
+		case slices.Contains(interlock.Reversibilities(), interlock.Reversibility(f)):
+			w.reversibility = interlock.Reversibility(f)
+		case slices.Contains(interlock.Confidences(), interlock.Confidence(f)):
+			w.confidence = interlock.Confidence(f)
+		case slices.Contains(traitNames(), f):
+			w.traits = append(w.traits, f)
+		default:
+			return w, fmt.Errorf("%q is no reach, reversibility, confidence or trait", f)
+		}
+	}
+	return w, nil
+}
+
+// traitNames lists the traits data may name.
+func traitNames() []string {
+	return []string{TraitUnparsable, TraitDynamic, TraitGlob, TraitWrapper, TraitRecursive, TraitForce, TraitOverwrite,
+		TraitAppend, TraitBulk, TraitDryRun, TraitElevated, TraitRemote, TraitObfuscated, TraitDecoded, TraitInline,
+		TraitBackground, TraitBomb, TraitRoot, TraitDevice, TraitSecret, TraitEnvironment, TraitHistory, TraitUncommitted,
+		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
+		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
+		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun,
+		TraitInjection, TraitUnsupported}
+}
+
+// members calls visit for each member of a JSON object with its key and raw value. The document comes from a converter
+// that emits valid JSON; what is not so shaped is an error.
+func members(document []byte, visit func(key string, value []byte) error) error {
+	i := skipSpace(document, 0)
+	if i >= len(document) || document[i] != '{' {
+		return fmt.Errorf("not an object")
+	}
+	for i = skipSpace(document, i+1); i < len(document) && document[i] != '}'; {
+		start := i
+		if i = skipString(document, i); i < 0 {
+			return fmt.Errorf("malformed key")
+		}
+		key := string(document[start+1 : i-1])
+		if strings.IndexByte(key, '\\') >= 0 {
+			return fmt.Errorf("escaped key %q", key)
+		}
+		if i = skipSpace(document, i); i >= len(document) || document[i] != ':' {
+			return fmt.Errorf("malformed member %q", key)
+		}
+		start = skipSpace(document, i+1)
+		if i = skipValue(document, start); i < 0 {
+			return fmt.Errorf("malformed value of %q", key)
+		}
+		if err := visit(key, document[start:i]); err != nil {
+			return err
+		}
+		if i = skipSpace(document, i); i < len(document) && document[i] == ',' {
+			i = skipSpace(document, i+1)
+		}
+	}
+	if i >= len(document) {
+		return fmt.Errorf("unterminated object")
+	}
+	return nil
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+func skipString(b []byte, i int) int {
+	if i >= len(b) || b[i] != '"' {
+		return -1
+	}
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// skipValue returns the index after the value at i, or -1. It counts brackets rather than recursing.
+func skipValue(b []byte, i int) int {
+	for depth := 0; i < len(b); {
+		switch b[i] {
+		case '"':
+			if i = skipString(b, i); i < 0 {
+				return -1
+			}
+			if depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			} else if depth < 0 {
+				return i
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+		i++
+	}
+	return -1
+}

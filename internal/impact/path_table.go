@@ -1,0 +1,326 @@
+package impact
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"interlock"
+)
+
+// pathsDescription is rules/paths.yaml.
+type pathsDescription struct {
+	About      string              `json:"about,omitempty"`
+	Traits     map[string][]string `json:"traits"`     // trait -> patterns
+	Scratch    []string            `json:"scratch"`    // patterns of scratch space, which counts as workspace
+	Self       []string            `json:"self"`       // patterns of Interlock's own files
+	System     []string            `json:"system"`     // first components of system paths
+	Personal   []string            `json:"personal"`   // directories below a home directory that hold no projects
+	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
+	Loopback   []string            `json:"loopback"`   // hosts that are this machine
+	Production []string            `json:"production"` // globs of names that are production
+}
+
+// A pathTable finds the patterns a path matches. Patterns begin with / (from the root), ~/ (from any home directory) or
+// neither (anywhere); they end in / to cover a directory and all below; each component may be a glob; a leading ! takes
+// the trait away again.
+type pathTable struct {
+	root, home, any map[string][]pathPattern // by first component
+	wild            []pathPattern            // anywhere, first component is a glob
+	rootKeys        []string                 // of root, in order
+	system          map[string]bool
+	personal        map[string]bool
+	metadata        map[string]bool
+	loopback        map[string]bool
+	production      []string
+}
+
+type pathPattern struct {
+	parts  []string
+	trait  string
+	reach  interlock.Reach
+	tree   bool // covers everything below
+	negate bool
+}
+
+func compilePaths(d pathsDescription) (*pathTable, error) {
+	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{},
+		system: set(d.System), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
+		production: d.Production}
+	names := make([]string, 0, len(d.Traits))
+	for name := range d.Traits {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if !slices.Contains(traitNames(), name) {
+			return nil, fmt.Errorf("unknown trait %q", name)
+		}
+		for _, pattern := range d.Traits[name] {
+			t.put(pattern, pathPattern{trait: name})
+		}
+	}
+	for _, pattern := range d.Scratch {
+		t.put(pattern, pathPattern{reach: interlock.ReachWorkspace})
+	}
+	for _, pattern := range d.Self {
+		t.put(pattern, pathPattern{reach: interlock.ReachSelf})
+	}
+	for key := range t.root {
+		t.rootKeys = append(t.rootKeys, key)
+	}
+	sort.Strings(t.rootKeys)
+	return t, nil
+}
+
+func set(list []string) map[string]bool {
+	m := make(map[string]bool, len(list))
+	for _, name := range list {
+		m[name] = true
+	}
+	return m
+}
+
+func (t *pathTable) put(pattern string, p pathPattern) {
+	pattern, p.negate = strings.CutPrefix(pattern, "!")
+	if pattern != "/" {
+		pattern, p.tree = strings.CutSuffix(pattern, "/")
+	}
+	index, anywhere := t.any, false
+	switch {
+	case strings.HasPrefix(pattern, "/"):
+		index, pattern = t.root, pattern[1:]
+	case strings.HasPrefix(pattern, "~/"):
+		index, pattern = t.home, pattern[2:]
+	case pattern == "~":
+		index, pattern = t.home, ""
+	default:
+		anywhere = true
+	}
+	p.parts = strings.Split(pattern, "/")
+	if isGlob(p.parts[0]) {
+		if len(p.parts) == 1 && anywhere && !p.tree {
+			t.wild = append(t.wild, p)
+			return
+		}
+		index["*"] = append(index["*"], p)
+		return
+	}
+	index[p.parts[0]] = append(index[p.parts[0]], p)
+}
+
+// match fills in what the patterns say about a clean path.
+func (t *pathTable) match(p *place, home string, inHome bool) {
+	if t.any == nil {
+		return
+	}
+	var drop []string
+	note := func(list []pathPattern, rest string) {
+		for i := range list {
+			if m := &list[i]; m.covers(rest) {
+				switch {
+				case m.negate:
+					drop = append(drop, m.trait)
+				case m.trait != "":
+					p.Traits = append(p.Traits, m.trait)
+				default:
+					p.Reach = m.reach
+				}
+			}
+		}
+	}
+	rest := strings.TrimPrefix(p.Path, "/")
+	if isDrive(p.Path) {
+		rest = strings.ToLower(rest)
+	}
+	if p.Path != "" && (p.Path[0] == '/' || isDrive(p.Path)) {
+		first, _, _ := strings.Cut(rest, "/")
+		note(t.root[first], rest)
+		note(t.root["*"], rest)
+		if isGlob(first) {
+			for _, key := range t.rootKeys {
+				note(t.root[key], rest)
+			}
+		}
+	}
+	if inHome {
+		first, _, _ := strings.Cut(home, "/")
+		note(t.home[first], home)
+		note(t.home["*"], home)
+	}
+	for rest != "" {
+		first, after, more := strings.Cut(rest, "/")
+		note(t.any[first], rest)
+		note(t.any["*"], rest)
+		note(t.wild, first)
+		if !more {
+			break
+		}
+		rest = after
+	}
+	if len(drop) > 0 {
+		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
+	}
+}
+
+// covers reports whether the pattern matches rest, or a directory above it if the pattern is a tree. A path that is
+// itself a glob is covered if it can name what the pattern names.
+func (m *pathPattern) covers(rest string) bool {
+	guessed := false
+	for i, part := range m.parts {
+		var name string
+		var more bool
+		name, rest, more = strings.Cut(rest, "/")
+		if name != part && !matchGlob(part, name) {
+			if !isGlob(name) || len(name) < 2 || !matchGlob(name, strings.TrimRight(part, "*")) {
+				return false
+			}
+			guessed = true
+		}
+		if !more {
+			return i == len(m.parts)-1
+		}
+	}
+	return m.tree && !guessed
+}
+
+func isGlob(name string) bool { return strings.ContainsAny(name, "*?[") }
+
+// matchGlob reports whether name matches a pattern of literals, *, ? and [classes]. It takes time linear in the product
+// of the lengths and never fails: a malformed class is a literal.
+func matchGlob(pattern, name string) bool {
+	p, n, star, mark := 0, 0, -1, 0
+	for n < len(name) {
+		if p < len(pattern) {
+			switch c := pattern[p]; {
+			case c == '*':
+				star, mark = p, n
+				p++
+				continue
+			case c == '[':
+				if end := strings.IndexByte(pattern[p:], ']'); end > 1 && inClass(pattern[p+1:p+end], name[n]) {
+					p, n = p+end+1, n+1
+					continue
+				}
+			case c == '?' || c == name[n]:
+				p, n = p+1, n+1
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		mark++
+		p, n = star+1, mark
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+func inClass(class string, c byte) bool {
+	negated := class[0] == '!' || class[0] == '^'
+	if negated {
+		class = class[1:]
+	}
+	found := false
+	for i := 0; i < len(class); i++ {
+		if i+2 < len(class) && class[i+1] == '-' {
+			found = found || class[i] <= c && c <= class[i+2]
+			i += 2
+			continue
+		}
+		found = found || class[i] == c
+	}
+	return found != negated
+}
+
+// host judges a host name, address or URL.
+func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
+	table := s.know.pathTable()
+	name := hostOf(nameOrURL)
+	bare := name
+	if h, port, ok := strings.Cut(name, ":"); ok && !strings.Contains(port, ":") {
+		bare = h
+	}
+	bare = strings.Trim(bare, "[]")
+	for _, e := range s.view.Endpoints {
+		if e == name || table.loopback[bare] && portOf(e) != "" && portOf(e) == portOf(name) {
+			return interlock.ReachSelf, []string{TraitSelf}
+		}
+	}
+	switch {
+	case table.metadata[bare]:
+		return interlock.ReachExternal, []string{TraitMetadata}
+	case table.loopback[bare] || strings.HasPrefix(bare, "127.") || strings.HasSuffix(bare, ".localhost"):
+		return interlock.ReachWorkspace, nil
+	case s.production(bare):
+		return interlock.ReachProduction, nil
+	}
+	return interlock.ReachExternal, nil
+}
+
+// production reports whether a name (host, context, database, bucket) is production.
+func (s *scan) production(name string) bool {
+	name = strings.ToLower(name)
+	for _, pattern := range s.view.Production {
+		if matchGlob(strings.ToLower(pattern), name) {
+			return true
+		}
+	}
+	for _, pattern := range s.know.pathTable().production {
+		if matchGlob(pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// hostOf returns host[:port] of a URL, of user@host:path, or of a name that is just that; it never returns credentials.
+func hostOf(name string) string {
+	scheme, rest, isURL := strings.Cut(name, "://")
+	if isURL && !strings.ContainsAny(scheme, "/@ ") {
+		name = rest
+	}
+	if i := strings.IndexAny(name, "/?#"); i >= 0 {
+		name = name[:i]
+	}
+	if i := strings.LastIndexByte(name, '@'); i >= 0 {
+		name = name[i+1:]
+	}
+	if host, after, ok := strings.Cut(name, ":"); ok && !isURL && after != "" && strings.Trim(after, "0123456789") != "" && !strings.Contains(after, ":") {
+		name = host // scp's host:path
+	}
+	return strings.ToLower(name)
+}
+
+func portOf(hostPort string) string {
+	if i := strings.LastIndexByte(hostPort, ':'); i >= 0 {
+		return hostPort[i+1:]
+	}
+	return ""
+}
+
+// cleanURL is a URL or remote name as it may be shown: without credentials, query or fragment.
+func cleanURL(name string) string {
+	scheme, rest, isURL := strings.Cut(name, "://")
+	if i := strings.IndexAny(rest, "?#"); isURL && i >= 0 {
+		rest = rest[:i]
+	}
+	if !isURL {
+		if i := strings.IndexAny(name, "?#"); i >= 0 {
+			name = name[:i]
+		}
+		return name
+	}
+	authority, tail, slash := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		authority = authority[i+1:]
+	}
+	if slash {
+		tail = "/" + tail
+	}
+	return scheme + "://" + authority + tail
+}

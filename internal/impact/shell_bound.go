@@ -1,0 +1,199 @@
+package impact
+
+// maxOpeners bounds the parentheses of one input, nested or not. The nesting below is estimated with quotes in mind; an
+// input that misleads the estimate still can't make the parser recurse further than this, which it survives.
+const maxOpeners = 8192
+
+// nesting reports whether the shell parser may see the input: it recurses on brackets, substitutions and compound
+// commands without a bound of its own, and overflowing the stack can't be recovered from. One pass, no recursion.
+//
+// Closing brackets inside a quoted stretch close only what was opened inside it, so that hiding them in quotes does not
+// make code look shallow.
+func nesting(src string) bool {
+	var scan nestScan
+	scan.floors = append(scan.floors, 0)
+	for i := 0; i < len(src); {
+		i = scan.step(src, i)
+		if scan.depth > MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*MaxNesting {
+			return false
+		}
+	}
+	return true
+}
+
+type nestScan struct {
+	depth, openers int
+	quote          byte   // 0, ' or "
+	floors         []int  // depth at the start of each quoted stretch and of each substitution in one
+	inner          []byte // for each floor above the first: the quote to return to
+}
+
+func (n *nestScan) step(src string, i int) int {
+	c := src[i]
+	if n.quote == '\'' {
+		if c == '\'' {
+			n.leave()
+		} else {
+			n.bracket(c)
+		}
+		return i + 1
+	}
+	switch c {
+	case '\\':
+		return i + 2
+	case '\'':
+		if n.quote == 0 {
+			n.enter('\'')
+		}
+	case '"':
+		if n.quote == '"' {
+			n.leave()
+		} else {
+			n.enter('"')
+		}
+	case '#':
+		if n.quote == 0 && (i == 0 || isBlank(src[i-1])) {
+			return endOfLine(src, i)
+		}
+	case '<':
+		if n.quote == 0 && i+2 < len(src) && src[i+1] == '<' && src[i+2] != '<' {
+			return n.heredoc(src, i+2)
+		}
+		if n.quote == 0 && i+2 < len(src) && src[i+1] == '<' {
+			return i + 3
+		}
+	case '$':
+		if n.quote == '"' && i+1 < len(src) && src[i+1] == '(' {
+			n.enter(0)
+			n.depth++
+			n.openers++
+			return i + 2
+		}
+	case ')':
+		n.bracket(c)
+		if n.quote == 0 && len(n.inner) > 0 && n.depth == n.floors[len(n.floors)-1] {
+			n.leave()
+		}
+	default:
+		n.bracket(c)
+		if n.quote == 0 {
+			n.keyword(src, i)
+		}
+	}
+	return i + 1
+}
+
+func (n *nestScan) enter(quote byte) {
+	n.inner = append(n.inner, n.quote)
+	n.floors = append(n.floors, n.depth)
+	n.quote = quote
+}
+
+func (n *nestScan) leave() {
+	n.quote = n.inner[len(n.inner)-1]
+	n.inner = n.inner[:len(n.inner)-1]
+	n.floors = n.floors[:len(n.floors)-1]
+}
+
+func (n *nestScan) bracket(c byte) {
+	switch c {
+	case '(', '{', '[':
+		n.depth++
+		if c == '(' {
+			n.openers++
+		}
+	case ')', '}', ']':
+		if n.depth > n.floors[len(n.floors)-1] {
+			n.depth--
+		}
+	}
+}
+
+// keyword counts the words that open and close compound commands.
+func (n *nestScan) keyword(src string, i int) {
+	if i > 0 && !isBlank(src[i-1]) && src[i-1] != ';' && src[i-1] != '(' && src[i-1] != '`' {
+		return
+	}
+	end := i
+	for end < len(src) && end < i+9 && src[end] >= 'a' && src[end] <= 'z' {
+		end++
+	}
+	if end < len(src) && !isBlank(src[end]) && src[end] != ';' && src[end] != ')' {
+		return
+	}
+	switch src[i:end] {
+	case "if", "while", "until", "for", "select", "case", "coproc", "time":
+		n.depth++
+	case "fi", "done", "esac":
+		if n.depth > n.floors[len(n.floors)-1] {
+			n.depth--
+		}
+	}
+}
+
+// heredoc skips what a here-document holds, after counting its brackets as a quoted stretch of its own.
+func (n *nestScan) heredoc(src string, i int) int {
+	if i < len(src) && src[i] == '-' {
+		i++
+	}
+	for i < len(src) && (src[i] == ' ' || src[i] == '\t') {
+		i++
+	}
+	start := i
+	for i < len(src) && !isBlank(src[i]) && src[i] != ';' && src[i] != ')' && src[i] != '|' && src[i] != '>' && src[i] != '<' && src[i] != '&' {
+		i++
+	}
+	word := make([]byte, 0, 16)
+	for _, c := range []byte(src[start:i]) {
+		if c != '\'' && c != '"' && c != '\\' {
+			word = append(word, c)
+		}
+	}
+	if len(word) == 0 {
+		return i
+	}
+	// What follows on the line is code; it is read after the body, which only brings brackets closer together.
+	for line := endOfLine(src, i) + 1; line < len(src); {
+		end := endOfLine(src, line)
+		body := line
+		for body < end && src[body] == '\t' {
+			body++
+		}
+		if src[body:end] == string(word) {
+			return n.around(src, i, line, end)
+		}
+		line = end + 1
+	}
+	return i
+}
+
+// around reads the rest of the line a here-document was announced on and the body, and returns where code goes on.
+func (n *nestScan) around(src string, rest, body, end int) int {
+	lineEnd := endOfLine(src, rest)
+	for j := rest; j < lineEnd; {
+		if src[j] == '<' && j+1 < lineEnd && src[j+1] == '<' { // a second document on the line: leave it to maxOpeners
+			j += 2
+			continue
+		}
+		j = n.step(src, j)
+	}
+	n.enter('\'')
+	for j := lineEnd; j < body; j++ {
+		if src[j] != '\'' {
+			n.bracket(src[j])
+		}
+	}
+	if len(n.inner) > 0 {
+		n.leave()
+	}
+	return end
+}
+
+func endOfLine(src string, i int) int {
+	for i < len(src) && src[i] != '\n' {
+		i++
+	}
+	return i
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -1,0 +1,413 @@
+package impact
+
+import (
+	"path"
+	"strings"
+
+	"interlock"
+)
+
+// A builtin is a command of the shell itself: code and not data, because it changes how the rest of the script reads.
+type builtin func(r *shellRun, args []field, io streams) flow
+
+// builtinFor returns the builtin of a name, or nil.
+func builtinFor(name string) builtin {
+	switch name {
+	case "cd", "chdir", "pushd", "popd":
+		return (*shellRun).cd
+	case "echo":
+		return (*shellRun).echo
+	case "printf":
+		return (*shellRun).printf
+	case "eval":
+		return (*shellRun).eval
+	case "exec":
+		return (*shellRun).exec
+	case "command", "builtin", "-", "noglob", "nocorrect":
+		return (*shellRun).bare
+	case "source", ".":
+		return (*shellRun).sourceFile
+	case "trap":
+		return (*shellRun).trap
+	case "alias":
+		return (*shellRun).alias
+	case "unset":
+		return (*shellRun).unset
+	case "set":
+		return (*shellRun).set
+	case "read", "mapfile", "readarray":
+		return (*shellRun).readVariable
+	case ":", "true", "false", "test", "[", "exit", "return", "break", "continue", "shift", "shopt", "unalias",
+		"wait", "jobs", "fg", "bg", "type", "hash", "ulimit", "umask", "getopts", "times", "dirs", "bind", "complete",
+		"compgen", "compopt", "caller", "suspend", "logout", "local", "export", "declare", "typeset", "readonly", "let",
+		"setopt", "unsetopt", "autoload", "zmodload", "rehash", "emulate":
+		return (*shellRun).nothing
+	}
+	return nil
+}
+
+func (r *shellRun) nothing(args []field, io streams) flow {
+	out := flow{}
+	out.taint(io.args)
+	return out
+}
+
+func (r *shellRun) cd(args []field, io streams) flow {
+	name := args[0].text
+	var to *field
+	for i := range args[1:] {
+		if a := &args[i+1]; a.text == "-" || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.dynamic {
+			to = a
+			break
+		}
+	}
+	switch {
+	case name == "popd" || to != nil && to.text == "-":
+		if n := len(r.stack); n > 0 {
+			r.stack, r.s.dir = r.stack[:n-1], r.stack[n-1]
+		}
+		return flow{known: true}
+	case to == nil && name == "pushd":
+		return flow{known: true}
+	}
+	r.stack = append(r.stack, r.s.dir)
+	if to == nil {
+		r.s.dir = r.s.home()
+		return flow{known: true}
+	}
+	r.chdir(*to)
+	return flow{known: true}
+}
+
+// chdir follows a change of directory. One that is not known makes the directory unknown.
+func (r *shellRun) chdir(to field) {
+	if to.dynamic {
+		if to.lead {
+			r.s.dir = ""
+			return
+		}
+		to.text = path.Dir(to.text)
+	}
+	r.s.dir = r.s.place(to.text).Path
+	if r.s.dir == "." {
+		r.s.dir = ""
+	}
+}
+
+func (r *shellRun) echo(args []field, io streams) flow {
+	escapes, newline := false, true
+	args = args[1:]
+	for len(args) > 0 && len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "neE") == "" {
+		escapes = escapes || strings.ContainsRune(args[0].text, 'e')
+		newline = newline && !strings.ContainsRune(args[0].text, 'n')
+		args = args[1:]
+	}
+	return r.says(args, io, escapes, newline)
+}
+
+// says is the output of a command that prints its arguments.
+func (r *shellRun) says(args []field, io streams, escapes, newline bool) flow {
+	out := flow{known: true}
+	out.taint(io.args)
+	for i, a := range args {
+		if i > 0 {
+			out.text += " "
+		}
+		out.text += a.text
+		if a.dynamic && a.lead && len(args) == 1 {
+			out.known = false
+		}
+		if len(a.text)+len(out.text) > maxText {
+			return flow{network: out.network, secret: out.secret, source: out.source, decoded: out.decoded}
+		}
+		if a.glob && !a.dynamic {
+			out.items = append(out.items, a)
+		}
+	}
+	if len(out.items) > 0 {
+		out.known = false
+	}
+	if escapes {
+		plain := out.text
+		out.text = ansiC(out.text)
+		out.decoded = out.decoded || plain != out.text && (strings.Contains(plain, `\x`) || strings.Contains(plain, `\0`))
+	}
+	if newline {
+		out.text += "\n"
+	}
+	return out
+}
+
+func (r *shellRun) printf(args []field, io streams) flow {
+	args = args[1:]
+	if len(args) > 1 && args[0].text == "-v" {
+		if len(args) > 2 {
+			out := r.format(args[2:], io)
+			r.vars[args[1].text] = value{field: field{text: out.text, dynamic: !out.known, lead: !out.known, flow: taintOnly(out)}}
+		}
+		return flow{known: true}
+	}
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	}
+	return r.format(args, io)
+}
+
+func taintOnly(f flow) flow {
+	var out flow
+	out.taint(f)
+	return out
+}
+
+// format is printf's output: its format with %s, %b and %d filled in, repeated while arguments last.
+func (r *shellRun) format(args []field, io streams) flow {
+	out := flow{known: true}
+	out.taint(io.args)
+	if len(args) == 0 {
+		return out
+	}
+	form := ansiC(args[0].text)
+	out.decoded = out.decoded || form != args[0].text && (strings.Contains(args[0].text, `\x`) || strings.Contains(args[0].text, `\1`) || strings.Contains(args[0].text, `\0`))
+	rest := args[1:]
+	var b strings.Builder
+	for round := 0; round == 0 || len(rest) > 0 && b.Len() < maxText && r.s.spend(1); round++ {
+		before := len(rest)
+		for i := 0; i < len(form); i++ {
+			if form[i] != '%' || i+1 >= len(form) {
+				b.WriteByte(form[i])
+				continue
+			}
+			for i++; i < len(form)-1 && strings.IndexByte("0123456789.-+ #", form[i]) >= 0; i++ {
+			}
+			if form[i] == '%' {
+				b.WriteByte('%')
+				continue
+			}
+			if len(rest) > 0 {
+				text := rest[0].text
+				if form[i] == 'b' {
+					text = ansiC(text)
+				}
+				b.WriteString(text)
+				out.known = out.known && !(rest[0].dynamic && rest[0].lead)
+				rest = rest[1:]
+			}
+		}
+		if len(rest) == before {
+			break
+		}
+	}
+	out.text = b.String()
+	return out
+}
+
+func (r *shellRun) eval(args []field, io streams) flow {
+	var text []string
+	dynamic := true
+	for _, a := range args[1:] {
+		text = append(text, a.text)
+		dynamic = dynamic && a.dynamic && a.lead
+	}
+	if len(text) == 0 {
+		return flow{}
+	}
+	if io.args.network || dynamic {
+		r.opaque("eval", io.args, "")
+	}
+	if dynamic {
+		return flow{}
+	}
+	traits := words{}
+	if io.args.decoded {
+		traits.traits = []string{TraitDecoded, TraitObfuscated}
+	}
+	var out flow
+	r.s.modified(traits, func() { out = r.script(strings.Join(text, " "), io.in) })
+	return out
+}
+
+func (r *shellRun) exec(args []field, io streams) flow {
+	args = args[1:]
+	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+		if args[0].text == "-a" && len(args) > 1 {
+			args = args[1:]
+		}
+		args = args[1:]
+	}
+	if len(args) > 0 {
+		return r.command(args, io)
+	}
+	r.socket = r.socket || io.socket != ""
+	return flow{}
+}
+
+// bare runs its arguments as a command, past functions and aliases.
+func (r *shellRun) bare(args []field, io streams) flow {
+	args = args[1:]
+	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") && len(args[0].text) > 1 {
+		if strings.ContainsAny(args[0].text, "vV") {
+			return flow{}
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return flow{}
+	}
+	if f := r.funcs[args[0].text]; f != nil && !f.active {
+		f.active = true
+		defer func() { f.active = false }()
+	}
+	return r.command(args, io)
+}
+
+func (r *shellRun) sourceFile(args []field, io streams) flow {
+	if len(args) < 2 {
+		return flow{}
+	}
+	name := args[1]
+	if name.text == "/dev/stdin" || name.text == "-" {
+		name.flow, name.text, name.dynamic = io.in, "/dev/fd/0", false
+	}
+	if name.flow.network {
+		r.opaque("source", name.flow, "")
+		return flow{}
+	}
+	if name.flow.known && strings.HasPrefix(name.text, "/dev/fd/") {
+		return r.script(name.flow.text, io.in)
+	}
+	if name.dynamic && name.lead {
+		r.opaque("source", flow{}, "")
+		return flow{}
+	}
+	p := r.placeOf(name, true)
+	if held, ok := r.files[p.Path]; ok && held.known && held.written {
+		var out flow
+		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() { out = r.script(held.text, io.in) })
+		return out
+	}
+	if text, ok := r.s.view.Scripts[p.Path]; ok {
+		r.touchExecuted(p, "source", io)
+		return r.script(text, io.in)
+	}
+	return r.touchExecuted(p, "source", io)
+}
+
+func (r *shellRun) trap(args []field, io streams) flow {
+	if len(args) < 3 || strings.HasPrefix(args[1].text, "-") {
+		return flow{}
+	}
+	if args[1].dynamic && args[1].lead {
+		return flow{}
+	}
+	return r.subshell(func() flow { return r.script(args[1].text, flow{}) })
+}
+
+func (r *shellRun) alias(args []field, io streams) flow {
+	for _, a := range args[1:] {
+		if name, body, ok := strings.Cut(a.text, "="); ok && !a.dynamic && name != "" {
+			if r.aliases == nil {
+				r.aliases = map[string]string{}
+			}
+			r.aliases[name] = body
+		}
+	}
+	return flow{}
+}
+
+func (r *shellRun) unset(args []field, io streams) flow {
+	for _, a := range args[1:] {
+		delete(r.vars, a.text)
+		delete(r.funcs, a.text)
+		r.variable(a.text, field{})
+	}
+	return flow{}
+}
+
+func (r *shellRun) set(args []field, io streams) flow {
+	for i, a := range args[1:] {
+		if a.text == "--" {
+			r.params = args[i+2:]
+			return flow{}
+		}
+		if a.text == "+o" || a.text == "-o" {
+			if i+2 < len(args) && args[i+2].text == "history" && a.text == "+o" {
+				r.variable("HISTFILE", field{})
+			}
+		}
+	}
+	return flow{}
+}
+
+// readVariable gives variables what stands on standard input.
+func (r *shellRun) readVariable(args []field, io streams) flow {
+	v := value{field: field{dynamic: true, lead: true, flow: taintOnly(io.in)}}
+	switch {
+	case io.in.known && io.in.text != "":
+		lines := strings.Split(strings.TrimRight(io.in.text, "\n"), "\n")
+		v.field.text, v.field.dynamic, v.field.lead = lines[0], false, false
+		for _, line := range lines {
+			v.list = append(v.list, literal(line))
+		}
+	case len(io.in.items) > 0:
+		v.field = io.in.items[0]
+		v.field.flow.taint(io.in)
+	}
+	skip := false
+	for _, a := range args[1:] {
+		if skip || strings.HasPrefix(a.text, "-") {
+			skip = !skip && len(a.text) == 2 && strings.IndexByte("dnNptuiasOcC", a.text[1]) >= 0 && a.text != "-a"
+			continue
+		}
+		one := v
+		if one.field.text == "" {
+			one.field.text = "$" + a.text
+		}
+		r.vars[a.text] = one
+	}
+	return flow{}
+}
+
+// variable judges setting a variable that programs obey: one that names a command, a library or a startup file. The
+// knowledge describes them under "=".
+func (r *shellRun) variable(name string, f field) {
+	spec := r.s.know.lookup("=")
+	if spec == nil {
+		return
+	}
+	o := spec.flags[name]
+	if o == nil {
+		return
+	}
+	u := &use{spec: spec, via: name + "="}
+	for _, e := range o.impacts {
+		for _, i := range r.s.capture(func() { r.effect(u, e, f, streams{}) }) {
+			o.adds.apply(&i)
+			r.s.add(i)
+		}
+	}
+	if o.nested != "" && f.text != "" {
+		r.subshell(func() flow { return r.code(o.nested, f.text, flow{}) })
+	}
+}
+
+// foreign reads code of a language without an analyser here for what it runs, deletes, reads, writes and connects to. It
+// looks at calls with literal arguments and is conservative about the others.
+func (r *shellRun) foreign(kind, text string) flow {
+	switch kind {
+	case "sed":
+		return r.sed(text)
+	case "vim":
+		return r.vim(text)
+	case "powershell":
+		return r.powershell(text)
+	}
+	f := &foreignScan{r: r, kind: kind, text: text}
+	f.run()
+	return flow{}
+}
+
+func (r *shellRun) inlineImpact(kind interlock.ImpactKind, target string, via string, traits ...string) {
+	i := interlock.Impact{Kind: kind, Target: target, Via: via, Confidence: interlock.Inferred, Traits: traits,
+		Reversibility: usualReversibility(kind)}
+	r.plain(i)
+}

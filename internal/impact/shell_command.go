@@ -1,0 +1,271 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// command runs one simple command: a function, an alias, a builtin, a described command, a program of the workspace, or
+// something unknown.
+func (r *shellRun) command(args []field, io streams) flow {
+	if !r.s.spend(len(args)) {
+		r.s.unknown("sh", TraitWork)
+		return flow{}
+	}
+	return r.deeper(func() flow {
+		first := args[0]
+		if first.dynamic && (first.lead || first.text == "") {
+			return r.computed(args, io)
+		}
+		name, isPath := baseName(strings.TrimSuffix(first.text, ".exe"))
+		if !isPath {
+			if f := r.funcs[name]; f != nil {
+				return r.invoke(name, f, args[1:], io.in)
+			}
+			if body, ok := r.aliases[name]; ok {
+				delete(r.aliases, name) // an alias is not expanded inside itself
+				out := r.script(body+" "+quoteAll(args[1:]), io.in)
+				r.aliases[name] = body
+				return out
+			}
+			if b := builtinFor(name); b != nil {
+				return b(r, args, io)
+			}
+		}
+		r.text(args)
+		if isPath && !systemProgram(first.text) {
+			return r.program(args, io)
+		}
+		if spec := r.s.know.lookup(name); spec != nil {
+			return r.described(spec, args, io)
+		}
+		if low := strings.ToLower(name); low != name {
+			if spec := r.s.know.lookup(low); spec != nil {
+				return r.described(spec, args, io)
+			}
+		}
+		return r.unknownCommand(args, io)
+	})
+}
+
+// text notes the normalised command for pattern rules.
+func (r *shellRun) text(args []field) {
+	n := len(args)
+	for _, a := range args {
+		n += len(a.text)
+	}
+	b := make([]byte, 0, n)
+	for i, a := range args {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, a.text...)
+	}
+	r.s.executes(interlock.KindShell, string(b))
+}
+
+// systemProgram reports whether a path names a program where systems keep them, so that its name says what it is.
+func systemProgram(name string) bool {
+	for _, dir := range [...]string{"/bin/", "/sbin/", "/usr/", "/opt/homebrew/", "/snap/bin/", "/opt/local/", "/nix/", "/run/current-system/"} {
+		if strings.HasPrefix(name, dir) {
+			return true
+		}
+	}
+	return isDrive(name) || strings.Contains(name, "/node_modules/.bin/") || strings.Contains(name, "venv/bin/")
+}
+
+// computed is a command whose name is only known when it runs.
+func (r *shellRun) computed(args []field, io streams) flow {
+	r.text(args)
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: args[0].text, Reach: interlock.ReachWorkspace,
+		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
+	if args[0].flow.network {
+		i.Target, i.Reach = args[0].flow.source, interlock.ReachExternal
+		i.Traits = append(i.Traits, TraitDownloadRun)
+	}
+	if args[0].flow.decoded {
+		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
+	}
+	if io.in.network || r.socket && args[0].unset {
+		i.Traits = append(i.Traits, TraitReverseShell)
+	}
+	out := r.settle([]interlock.Impact{i}, io)
+	out.taint(r.inner(args[1:], io))
+	return out
+}
+
+// program runs a file by its path.
+func (r *shellRun) program(args []field, io streams) flow {
+	p := r.placeOf(args[0], true)
+	if held, ok := r.files[p.Path]; ok && held.known && held.written {
+		var out flow
+		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() { out = r.scriptFile(held.text, "shell", args, io) })
+		return out
+	}
+	if text, ok := r.s.view.Scripts[p.Path]; ok {
+		r.touchExecuted(p, "", io)
+		return r.scriptFile(text, "shell", args, io)
+	}
+	out := r.touchExecuted(p, p.Path, io)
+	out.taint(r.inner(args[1:], io))
+	return out
+}
+
+func (r *shellRun) touchExecuted(p place, via string, io streams) flow {
+	if p.Reach == interlock.ReachSystem && len(p.Traits) == 0 {
+		p.Reach = interlock.ReachWorkspace // running an installed program is not by itself a reach into the system
+	}
+	got := r.s.capture(func() { r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactExecute, Via: via}) })
+	return r.settle(got, io)
+}
+
+// scriptFile analyses the content of a script that is run, as what its first line or the given kind says it is.
+func (r *shellRun) scriptFile(text, kind string, args []field, io streams) flow {
+	if line, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(line, "#!") {
+		fields := strings.Fields(line[2:])
+		if len(fields) > 0 {
+			name, _ := baseName(fields[0])
+			if name == "env" && len(fields) > 1 {
+				name = fields[len(fields)-1]
+			}
+			if spec := r.s.know.lookup(name); spec != nil && spec.script != "" {
+				kind = spec.script
+			}
+		}
+	}
+	params := r.params
+	r.params = args[1:]
+	out := r.code(kind, text, io.in)
+	r.params = params
+	return out
+}
+
+// unknownCommand is a command nothing is known of: it runs code. If what follows looks like a command line, as after a
+// wrapper, that is judged too.
+func (r *shellRun) unknownCommand(args []field, io streams) flow {
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: args[0].text, Reach: interlock.ReachWorkspace,
+		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Via: args[0].text}
+	if args[0].odd {
+		i.Traits = append(i.Traits, TraitObfuscated)
+	}
+	if args[0].glob {
+		i.Traits = append(i.Traits, TraitGlob, TraitDynamic)
+	}
+	out := r.settle([]interlock.Impact{i}, io)
+	if args[0].glob {
+		r.globbed(args, io)
+	}
+	out.taint(r.inner(args[1:], io))
+	return out
+}
+
+// globbed judges a command named by a pattern, /bin/r? or /???/c?t, as each command it may well be.
+func (r *shellRun) globbed(args []field, io streams) {
+	pattern, _ := baseName(args[0].text)
+	if strings.Trim(pattern, "*?") == "" || !strings.ContainsAny(pattern, "?*[") {
+		return
+	}
+	n := 0
+	for _, name := range r.s.know.Commands() {
+		if matchGlob(pattern, name) && n < maxItems {
+			n++
+			r.s.modified(words{confidence: interlock.Inferred, traits: []string{TraitObfuscated}}, func() {
+				r.command(append([]field{literal(name)}, args[1:]...), io)
+			})
+		}
+	}
+}
+
+// inner judges what an unknown command's arguments would do if the command were a wrapper.
+func (r *shellRun) inner(args []field, io streams) flow {
+	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+		args = args[1:]
+	}
+	if len(args) < 2 || args[0].dynamic || args[0].glob {
+		return flow{}
+	}
+	name, isPath := baseName(args[0].text)
+	if isPath && !systemProgram(args[0].text) {
+		return flow{}
+	}
+	spec := r.s.know.lookup(name)
+	if spec == nil || spec.verb {
+		return flow{}
+	}
+	var out flow
+	r.s.modified(words{confidence: interlock.Inferred, traits: []string{TraitWrapper}}, func() { out = r.command(args, io) })
+	return out
+}
+
+// quoteAll writes arguments so that a shell reads them back.
+func quoteAll(args []field) string {
+	var b strings.Builder
+	for i, a := range args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if a.dynamic {
+			b.WriteString(a.text)
+			continue
+		}
+		b.WriteByte('\'')
+		b.WriteString(strings.ReplaceAll(a.text, "'", `'\''`))
+		b.WriteByte('\'')
+	}
+	return b.String()
+}
+
+// placeOf judges an argument that is a path.
+func (r *shellRun) placeOf(f field, follow bool) place {
+	if f.lead && f.dynamic {
+		p := place{Path: f.text, Reach: interlock.ReachWorkspace, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
+		if f.unset && emptyMeansRoot(f.text) {
+			p.Reach, p.Traits = interlock.ReachSystem, append(p.Traits, TraitRoot)
+		}
+		return p
+	}
+	text := f.text
+	p := r.s.place(text)
+	if f.glob {
+		p.Traits = append(p.Traits, TraitGlob)
+		p.Confidence = interlock.Inferred
+		r.globRoot(&p, text)
+	}
+	if f.dynamic {
+		p.Traits = append(p.Traits, TraitDynamic)
+		p.Confidence = interlock.Inferred
+	}
+	return p
+}
+
+// emptyMeansRoot reports whether a path is the root, or all below it, if its leading variable is empty.
+func emptyMeansRoot(text string) bool {
+	end := 0
+	for end < len(text) && text[end] != '/' {
+		end++
+	}
+	rest := text[end:]
+	return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*"
+}
+
+// globRoot gives a pattern that names everything in a place the traits of the place: /* is as bad as /.
+func (r *shellRun) globRoot(p *place, text string) {
+	dir, last := "", text
+	if i := strings.LastIndexByte(text, '/'); i >= 0 {
+		dir, last = text[:i], text[i+1:]
+		if dir == "" {
+			dir = "/"
+		}
+	}
+	if dir == "" || strings.Trim(last, "*.?[]!") != "" || last == "" {
+		return
+	}
+	parent := r.s.place(dir)
+	for _, trait := range parent.Traits {
+		if trait == TraitRoot {
+			p.Traits = append(p.Traits, TraitRoot)
+			p.Reach = parent.Reach
+		}
+	}
+}

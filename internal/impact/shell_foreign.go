@@ -1,0 +1,349 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// A foreignScan reads Perl, Ruby, PHP, Lua, awk and the like: names followed by literal arguments, and nothing else.
+type foreignScan struct {
+	r       *shellRun
+	kind    string
+	text    string
+	network bool
+	shell   bool
+}
+
+func (f *foreignScan) run() {
+	for i := 0; i < len(f.text) && f.r.s.spend(1); {
+		switch c := f.text[i]; {
+		case c == '`' && f.kind != "awk" && f.kind != "mongo":
+			end := strings.IndexByte(f.text[i+1:], '`')
+			if end < 0 {
+				return
+			}
+			f.command(f.text[i+1 : i+1+end])
+			i += end + 2
+		case c == '\'' || c == '"':
+			text, next := stringLiteral(f.text, i)
+			f.awkPipe(text, i, next)
+			f.device(text)
+			i = next
+		case c == '#' && f.kind != "php" && f.kind != "mongo" && (i == 0 || f.text[i-1] == '\n'):
+			i = endOfLine(f.text, i)
+		case isNameStart(c):
+			i = f.name(i)
+		default:
+			i++
+		}
+	}
+	if f.network && f.shell {
+		f.r.reverse(f.kind, "")
+	} else if f.network {
+		f.r.inlineImpact(interlock.ImpactNetwork, f.kind, f.kind, TraitInline)
+	}
+}
+
+func isNameStart(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// name reads a possibly qualified name and what it is called with.
+func (f *foreignScan) name(i int) int {
+	end := i
+	for end < len(f.text) && (isNameStart(f.text[end]) || f.text[end] >= '0' && f.text[end] <= '9' || f.text[end] == ':' ||
+		f.text[end] == '.' && end+1 < len(f.text) && isNameStart(f.text[end+1])) {
+		end++
+	}
+	whole := f.text[i:end]
+	last := whole[strings.LastIndexAny(whole, ".:")+1:]
+	switch last {
+	case "system", "exec", "popen", "passthru", "shell_exec", "proc_open", "spawn", "execute", "capture2", "capture3",
+		"pcntl_exec", "execvp", "do":
+		return f.runs(whole, last, end)
+	case "qx", "x":
+		return f.quoted(last, i, end)
+	case "unlink", "rmtree", "remove_tree", "rm_rf", "rm_r", "rm_f", "delete", "rmdir", "remove", "remove_entry_secure", "rm":
+		return f.deletes(whole, last, end)
+	case "fsockopen", "TCPSocket", "UDPSocket", "INET", "Socket", "socket", "stream_socket_client", "pfsockopen":
+		f.network = true
+	case "dropDatabase", "deleteMany", "drop", "remove_many", "deleteOne", "dropUser", "dropIndexes":
+		if f.kind == "mongo" {
+			f.drops(last, end)
+		}
+	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread":
+		return f.files(last, end)
+	case "eval", "assert", "instance_eval", "loadstring":
+		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, TraitInline, TraitDynamic)
+	}
+	return end
+}
+
+// arguments reads the literal arguments after a name: f("a", "b"), f "a", f ['a'].
+func (f *foreignScan) arguments(i int) (args []string, next int, called bool) {
+	i = skipAny(f.text, i, " \t\n([{")
+	next = i
+	for i < len(f.text) && (f.text[i] == '"' || f.text[i] == '\'') {
+		var text string
+		text, i = stringLiteral(f.text, i)
+		args, next = append(args, text), i
+		i = skipAny(f.text, i, " \t\n,")
+	}
+	return args, next, next > 0
+}
+
+func skipAny(text string, i int, set string) int {
+	for i < len(text) && strings.IndexByte(set, text[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+func (f *foreignScan) runs(whole, last string, end int) int {
+	if last == "do" { // AppleScript: do shell script "…"
+		rest, ok := strings.CutPrefix(f.text[end:], " shell script ")
+		if !ok {
+			return end
+		}
+		end = len(f.text) - len(rest)
+	}
+	if last == "execute" && whole != "os.execute" || last == "do" && f.kind != "applescript" {
+		return end
+	}
+	args, next, _ := f.arguments(end)
+	switch {
+	case len(args) > 1 && strings.HasSuffix(args[0], "sh") && args[1] == "-c" && len(args) > 2:
+		f.command(args[2])
+	case len(args) > 1:
+		f.r.command(literals(args), streams{})
+	case len(args) == 1:
+		f.command(args[0])
+	default:
+		if at := skipAny(f.text, end, " ("); at == end && last != "exec" {
+			return end // a name that happens to be the same
+		}
+		f.shell = true
+		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, TraitInline, TraitDynamic)
+	}
+	return next
+}
+
+func (f *foreignScan) command(text string) {
+	if first := strings.Fields(text); len(first) > 0 {
+		name, _ := baseName(first[0])
+		if spec := f.r.s.know.lookup(name); spec != nil && spec.stdin == "shell" {
+			f.shell = true
+		}
+	}
+	f.r.subshell(func() flow { return f.r.script(text, flow{}) })
+}
+
+// quoted reads Perl's qx{…} and Ruby's %x{…}.
+func (f *foreignScan) quoted(last string, start, end int) int {
+	if last == "x" && (start == 0 || f.text[start-1] != '%') || end >= len(f.text) {
+		return end
+	}
+	close := strings.IndexByte("})]>", '}')
+	closers := map[byte]byte{'{': '}', '(': ')', '[': ']', '<': '>', '/': '/', '|': '|', '!': '!', '\'': '\''}
+	c, ok := closers[f.text[end]]
+	if !ok || close < 0 {
+		return end
+	}
+	stop := strings.IndexByte(f.text[end+1:], c)
+	if stop < 0 {
+		return end
+	}
+	f.command(f.text[end+1 : end+1+stop])
+	return end + stop + 2
+}
+
+func (f *foreignScan) deletes(whole, last string, end int) int {
+	if (last == "delete" || last == "remove" || last == "rm") && !strings.HasPrefix(whole, "File") && !strings.HasPrefix(whole, "Dir") &&
+		!strings.HasPrefix(whole, "os.") && !strings.HasPrefix(whole, "Pathname") {
+		return end
+	}
+	args, next, _ := f.arguments(end)
+	i := interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind, Traits: []string{TraitInline}}
+	if last != "unlink" && last != "delete" && last != "rmdir" && last != "remove" {
+		i.Traits = append(i.Traits, TraitRecursive)
+	}
+	if len(args) == 0 {
+		if strings.IndexByte(" (", f.byteAt(end)) < 0 {
+			return end
+		}
+		i.Traits = append(i.Traits, TraitDynamic)
+		i.Confidence, i.Reversibility = interlock.Inferred, interlock.Irreversible
+		f.r.plain(i)
+		return end
+	}
+	for _, arg := range args {
+		f.r.s.touchPlace(f.r.placeOf(field{text: arg, glob: isGlob(arg)}, true), i)
+	}
+	return next
+}
+
+func (f *foreignScan) byteAt(i int) byte {
+	if i < len(f.text) {
+		return f.text[i]
+	}
+	return 0
+}
+
+func (f *foreignScan) drops(last string, end int) {
+	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: "database", Reach: interlock.ReachWorkspace, Via: "mongo " + last,
+		Reversibility: interlock.Irreversible, Traits: []string{TraitDatabase, TraitBulk}}
+	rest := f.text[end:]
+	if strings.HasPrefix(last, "delete") && !strings.HasPrefix(rest, "({})") && !strings.HasPrefix(rest, "()") {
+		i.Traits = []string{TraitDatabase}
+	}
+	f.r.s.add(i)
+}
+
+// files reads the file names a call opens; a mode or redirection in the arguments tells writing from reading.
+func (f *foreignScan) files(last string, end int) int {
+	args, next, _ := f.arguments(end)
+	if len(args) == 0 {
+		return end
+	}
+	kind, name := interlock.ImpactRead, args[0]
+	if strings.Contains(last, "write") || strings.Contains(last, "put") {
+		kind = interlock.ImpactWrite
+	}
+	if len(args) > 1 && strings.ContainsAny(args[0], "<>") && !strings.Contains(args[0], "/") {
+		if strings.Contains(args[0], ">") {
+			kind = interlock.ImpactWrite
+		}
+		name = args[1]
+	} else if len(args) > 1 && (strings.HasPrefix(args[1], "w") || strings.HasPrefix(args[1], "a")) {
+		kind = interlock.ImpactWrite
+	}
+	if trimmed := strings.TrimLeft(name, "<> +"); trimmed != name {
+		if strings.HasPrefix(name, ">") {
+			kind = interlock.ImpactWrite
+		}
+		name = trimmed
+	}
+	if rest, piped := strings.CutPrefix(name, "|"); piped {
+		f.command(rest)
+		return next
+	}
+	if strings.Contains(name, "://") {
+		f.network = true
+		return next
+	}
+	if name != "" {
+		f.r.s.touchPlace(f.r.placeOf(literal(name), true), interlock.Impact{Kind: kind, Via: f.kind, Traits: []string{TraitInline}})
+	}
+	return next
+}
+
+// awkPipe reads awk's "command" | getline, print | "command" and print > "file".
+func (f *foreignScan) awkPipe(text string, start, next int) {
+	if f.kind != "awk" {
+		return
+	}
+	before := strings.TrimRight(f.text[:start], " \t")
+	after := strings.TrimLeft(f.text[next:], " \t")
+	switch {
+	case strings.HasPrefix(after, "|") && strings.HasPrefix(strings.TrimLeft(after[1:], "& \t"), "getline"),
+		strings.HasSuffix(before, "|") && !strings.HasSuffix(before, "||"), strings.HasSuffix(before, "|&"):
+		if strings.HasPrefix(text, "/inet/") {
+			f.network = true
+			return
+		}
+		f.command(text)
+	case strings.HasSuffix(before, ">") && strings.Contains(before, "print"):
+		f.r.s.touchPlace(f.r.placeOf(literal(text), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: f.kind})
+	}
+}
+
+func (f *foreignScan) device(text string) {
+	if strings.HasPrefix(text, "/inet/tcp/") || strings.HasPrefix(text, "/inet/udp/") {
+		f.network, f.shell = true, true
+	}
+}
+
+// stringLiteral reads the quoted literal at i and returns its value and the index after it.
+func stringLiteral(text string, i int) (string, int) {
+	quote := text[i]
+	var b strings.Builder
+	for i++; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			if quote == '"' {
+				b.WriteString(ansiC(`\` + text[i:i+1]))
+			} else {
+				b.WriteByte(text[i])
+			}
+		case c == quote:
+			return b.String(), i + 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), i
+}
+
+// sed finds the commands of a sed script that run a shell or write a file.
+func (r *shellRun) sed(text string) flow {
+	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == ';' || c == '{' || c == '}' }) {
+		line = strings.TrimSpace(line)
+		rest := strings.TrimLeft(line, "0123456789,$!~+ ")
+		switch {
+		case rest == "e":
+			r.inlineImpact(interlock.ImpactExecute, "sed", "sed", TraitInline, TraitDynamic)
+		case strings.HasPrefix(rest, "e ") && !strings.HasPrefix(line, "s"):
+			r.subshell(func() flow { return r.script(rest[2:], flow{}) })
+		case strings.HasPrefix(rest, "w ") || strings.HasPrefix(rest, "W "):
+			r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
+		case strings.HasPrefix(rest, "r "):
+			r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactRead, Via: "sed"})
+		case len(rest) > 3 && rest[0] == 's' && strings.Count(rest, rest[1:2]) == 3:
+			parts := strings.Split(rest, rest[1:2])
+			flags, file, writes := strings.Cut(parts[3], "w ")
+			if strings.Contains(flags, "e") {
+				if parts[2] != "" && !strings.Contains(parts[2], `\`) && parts[2] != "&" {
+					r.subshell(func() flow { return r.script(parts[2], flow{}) })
+				} else {
+					r.inlineImpact(interlock.ImpactExecute, "sed", "sed", TraitInline, TraitDynamic)
+				}
+			}
+			if writes {
+				r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(file)), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
+			}
+		}
+	}
+	return flow{}
+}
+
+// vim finds the ex commands that run a shell.
+func (r *shellRun) vim(text string) flow {
+	text = strings.TrimLeft(text, ": ")
+	if i := strings.IndexByte(text, '!'); i >= 0 && (i == 0 || text[:i] == "silent " || text[:i] == "r " || text[:i] == "w " || text[:i] == "%" || text[:i] == ".") {
+		return r.subshell(func() flow { return r.script(strings.TrimSuffix(text[i+1:], "|q"), flow{}) })
+	}
+	if i := strings.Index(text, "system("); i >= 0 {
+		f := &foreignScan{r: r, kind: "vim", text: text[i:]}
+		f.run()
+		return flow{}
+	}
+	for _, word := range []string{"py", "lua", "ruby", "perl", "term", "sh", "shell"} {
+		if text == word || strings.HasPrefix(text, word+" ") || strings.HasPrefix(text, word+"3 ") || strings.HasPrefix(text, word+"thon") {
+			r.inlineImpact(interlock.ImpactExecute, "vim", "vim", TraitInline, TraitDynamic)
+		}
+	}
+	return flow{}
+}
+
+// powershell reads a PowerShell command line as far as it looks like one of ours, and for the shape of a download that is
+// run.
+func (r *shellRun) powershell(text string) flow {
+	low := strings.ToLower(text)
+	fetches := strings.Contains(low, "downloadstring") || strings.Contains(low, "invoke-webrequest") ||
+		strings.Contains(low, "iwr ") || strings.Contains(low, "irm ") || strings.Contains(low, "invoke-restmethod") || strings.Contains(low, "curl ")
+	if fetches && (strings.Contains(low, "iex") || strings.Contains(low, "invoke-expression")) {
+		r.opaque("powershell", flow{network: true, source: "powershell"}, "")
+		return flow{}
+	}
+	return r.script(text, flow{})
+}

@@ -1,0 +1,377 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// payloads runs the code a command runs: a wrapped command line, an inline program, a script file, standard input.
+func (r *shellRun) payloads(u *use, args []field, io streams) flow {
+	var out flow
+	ran, fed := false, false
+	for _, g := range u.flags {
+		switch {
+		case g.option.exec:
+			out.taint(r.command(withFound(u, g.argv), io))
+			ran = true
+		case g.option.nested != "":
+			out = r.inline(u, g.option.nested, g.value, args, io)
+			ran = true
+		case g.option.stdin:
+			fed = true
+		}
+	}
+	spec := u.spec
+	switch {
+	case len(u.rest) > 0:
+		return r.wrapped(u, io)
+	case ran:
+		return out
+	case spec.code != "" && len(u.operands) > 0 && !hasNested(u) && !u.replaced():
+		return r.inline(u, spec.code, u.operands[0], args, io)
+	case spec.script != "" && len(u.operands) > 0 && !fed:
+		if u.operands[0].text != "-" && u.operands[0].text != "/dev/stdin" {
+			return r.scriptOperand(u, io)
+		}
+		return r.fromStdin(u, io)
+	case spec.stdin != "" && (fed || len(u.operands) == 0 || spec.script == ""):
+		return r.fromStdin(u, io)
+	}
+	return out
+}
+
+func hasNested(u *use) bool {
+	for _, g := range u.flags {
+		if g.option.nested != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// replaced reports whether a flag has changed what the operands are.
+func (u *use) replaced() bool {
+	for _, g := range u.flags {
+		if len(g.option.only) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// withFound replaces {} in a -exec command line with what the search finds.
+func withFound(u *use, argv []field) []field {
+	found := u.operands
+	if len(found) == 0 {
+		found = []field{literal(".")}
+	}
+	found = narrowed(u, found)
+	out := make([]field, 0, len(argv))
+	for _, a := range argv {
+		if a.text == "{}" {
+			out = append(out, found...)
+			continue
+		}
+		a.text = strings.ReplaceAll(a.text, "{}", found[0].text)
+		out = append(out, a)
+	}
+	return out
+}
+
+// wrapped runs the command line a wrapper runs.
+func (r *shellRun) wrapped(u *use, io streams) flow {
+	var out flow
+	adds := u.spec.adds
+	for _, o := range u.flags {
+		if o.option.scope == "name" && adds.reach != "" && r.s.production(o.value.text) {
+			adds.reach = interlock.ReachProduction
+		}
+	}
+	if adds.reach == interlock.ReachExternal && len(u.operands) > 0 {
+		if reach, _ := r.s.host(u.operands[0].text); reach == interlock.ReachProduction || reach == interlock.ReachWorkspace {
+			adds.reach = reach
+		}
+	}
+	rest := u.rest
+	if u.spec.flags["{}"] != nil { // operands come from standard input
+		rest = r.fed(u, rest, io)
+		io.in = flow{network: io.in.network, source: io.in.source, secret: io.in.secret, decoded: io.in.decoded}
+	}
+	r.s.modified(adds, func() {
+		switch {
+		case u.spec.wraps == "shell":
+			texts := make([]string, len(rest))
+			for i, a := range rest {
+				texts[i] = a.text
+			}
+			out = r.subshell(func() flow { return r.script(strings.Join(texts, " "), io.in) })
+		case u.spec.wraps == "exec":
+			out = r.command(rest, io)
+		default:
+			out = r.subshell(func() flow { return r.command(rest, io) })
+		}
+	})
+	return out
+}
+
+// fed appends what a wrapper like xargs takes from standard input.
+func (r *shellRun) fed(u *use, rest []field, io streams) []field {
+	var items []field
+	switch {
+	case io.in.known:
+		items = literals(strings.Fields(io.in.text))
+	case len(io.in.items) > 0:
+		items = io.in.items
+	default:
+		items = []field{{text: "{stdin}", dynamic: true, lead: true}}
+	}
+	if len(items) > maxBraces {
+		items = items[:maxBraces]
+	}
+	placeholder := ""
+	for _, g := range u.flags {
+		if g.option == u.spec.flags["{}"] {
+			placeholder = g.value.text
+			if placeholder == "" {
+				placeholder = "{}"
+			}
+		}
+	}
+	for i := range items {
+		items[i].flow.taint(io.in)
+	}
+	if placeholder == "" {
+		return append(append([]field(nil), rest...), items...)
+	}
+	out := make([]field, 0, len(rest))
+	for _, a := range rest {
+		if !strings.Contains(a.text, placeholder) {
+			out = append(out, a)
+			continue
+		}
+		for _, item := range items {
+			before, after, _ := strings.Cut(a.text, placeholder)
+			one := join(join(literal(before), item), literal(after))
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// inline runs code given as an argument.
+func (r *shellRun) inline(u *use, kind string, value field, args []field, io streams) flow {
+	if value.text == "" {
+		return flow{}
+	}
+	if value.dynamic && value.lead || value.flow.network && !value.dynamic {
+		r.opaque(u.via, value.flow, value.text)
+		if value.dynamic {
+			return flow{}
+		}
+	}
+	if value.flow.network {
+		r.opaque(u.via, value.flow, value.text)
+	}
+	params := r.params
+	if kind == "shell" {
+		r.params = nil
+		if len(u.operands) > 0 {
+			r.params = u.operands[1:]
+		}
+	}
+	var out flow
+	traits := words{}
+	if value.flow.decoded {
+		traits.traits = []string{TraitDecoded, TraitObfuscated}
+	}
+	r.s.modified(traits, func() { out = r.subshell(func() flow { return r.code(kind, value.text, io.in) }) })
+	r.params = params
+	return out
+}
+
+// opaque records that code runs which is only known when it runs.
+func (r *shellRun) opaque(via string, from flow, text string) {
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: via, Reach: interlock.ReachWorkspace, Via: via,
+		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
+	if from.network {
+		i.Target, i.Reach, i.Reversibility = from.source, interlock.ReachExternal, interlock.Irreversible
+		i.Confidence, i.Traits = interlock.Parsed, []string{TraitDownloadRun}
+	}
+	if from.decoded {
+		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
+	}
+	if from.secret && !from.network {
+		i.Traits = append(i.Traits, TraitSecret)
+	}
+	r.s.add(i)
+}
+
+// fromStdin runs what comes in on standard input.
+func (r *shellRun) fromStdin(u *use, io streams) flow {
+	in := io.in
+	if io.socket != "" || r.socket && !in.known {
+		r.reverse(u.via, io.socket)
+		return flow{}
+	}
+	switch {
+	case in.network:
+		r.opaque(u.via, in, in.text)
+		return flow{shell: true}
+	case in.known:
+		var out flow
+		traits := words{}
+		if in.decoded {
+			traits.traits = []string{TraitDecoded, TraitObfuscated}
+		}
+		r.s.modified(traits, func() { out = r.subshell(func() flow { return r.code(u.spec.stdin, in.text, flow{}) }) })
+		return out
+	case in.piped || in.decoded || in.secret || in.written:
+		r.opaque(u.via, in, "")
+		return flow{shell: true}
+	}
+	return flow{shell: true} // interactive, or reading what the caller's own input holds
+}
+
+// reverse records a shell whose streams are a network connection.
+func (r *shellRun) reverse(via, peer string) {
+	reach := interlock.ReachExternal
+	if peer != "" {
+		reach, _ = r.s.host(peer)
+	}
+	r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach, Via: via,
+		Reversibility: interlock.Irreversible, Traits: []string{TraitReverseShell}})
+}
+
+// scriptOperand runs the script file that is the first operand.
+func (r *shellRun) scriptOperand(u *use, io streams) flow {
+	name := u.operands[0]
+	if name.flow.network {
+		r.opaque(u.via, name.flow, "")
+		return flow{}
+	}
+	if name.flow.known && !name.dynamic && strings.HasPrefix(name.text, "/dev/fd/") {
+		return r.subshell(func() flow { return r.code(u.spec.script, name.flow.text, io.in) })
+	}
+	p := r.placeOf(name, true)
+	args := append([]field{name}, u.operands[1:]...)
+	if held, ok := r.files[p.Path]; ok && held.known && held.written && !held.network {
+		var out flow
+		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() {
+			out = r.subshell(func() flow { return r.scriptFile(held.text, u.spec.script, args, io) })
+		})
+		return out
+	}
+	if text, ok := r.s.view.Scripts[p.Path]; ok {
+		r.touchExecuted(p, u.via, io)
+		return r.subshell(func() flow { return r.scriptFile(text, u.spec.script, args, io) })
+	}
+	return r.touchExecuted(p, u.via, io)
+}
+
+// code analyses code of a kind: shell in this run, other kinds of action by their analysers, other languages for what
+// they run.
+func (r *shellRun) code(kind, text string, in flow) flow {
+	s := r.s
+	switch kind {
+	case "shell":
+		return r.script(text, in)
+	case "sql":
+		s.nested(interlock.KindSQL, text)
+	case "python":
+		s.nested(interlock.KindPython, text)
+	case "javascript":
+		s.nested(interlock.KindJavaScript, text)
+	case "argv":
+		return r.script(text, in)
+	case "other":
+		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "code", Reach: interlock.ReachWorkspace,
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitInline}})
+	default:
+		return r.foreign(kind, text)
+	}
+	return flow{}
+}
+
+// output is what a command's standard output carries on: known text for the few whose output follows from their input.
+func (r *shellRun) output(u *use, out, ran, carried flow, io streams) flow {
+	if len(u.rest) > 0 || hasNested(u) {
+		ran.taint(carried)
+		return ran
+	}
+	carried.shell = carried.shell || ran.shell
+	for _, g := range u.flags {
+		if g.option.decode != "" {
+			return r.decoded(g.option.decode, u, carried, io)
+		}
+	}
+	for _, o := range u.spec.conditions(u.operands) {
+		if o.decode != "" {
+			return r.decoded(o.decode, u, carried, io)
+		}
+	}
+	if u.spec.prints == "" {
+		if ran.known {
+			carried.text, carried.known = ran.text, true
+		}
+		return carried
+	}
+	return r.printed(u, carried, io)
+}
+
+// printed follows a description's "prints": the input passed on, the names found, or a constant.
+func (r *shellRun) printed(u *use, carried flow, io streams) flow {
+	switch p := u.spec.prints; {
+	case p == "input":
+		carried = r.passed(u, carried, io)
+	case p == "names":
+		targets := u.operands
+		if len(targets) == 0 {
+			targets = []field{literal(".")}
+		}
+		for _, t := range narrowed(u, targets) {
+			if !strings.Contains(t.text, "*") {
+				t.text = strings.TrimSuffix(t.text, "/") + "/*"
+				t.glob = true
+			}
+			t.flow = flow{}
+			carried.items = append(carried.items, t)
+		}
+	case p == "$PWD":
+		if r.s.dir != "" {
+			carried.text, carried.known = r.s.dir, true
+		}
+	case strings.HasPrefix(p, "decode "):
+		return r.decoded(p[len("decode "):], u, carried, io)
+	case strings.HasPrefix(p, "="):
+		carried.items = []field{{text: p[1:]}}
+	}
+	return carried
+}
+
+// passed is the output of cat and its kind: the input, or the files named, where this action wrote them.
+func (r *shellRun) passed(u *use, carried flow, io streams) flow {
+	if len(u.operands) == 0 || len(u.operands) == 1 && u.operands[0].text == "-" {
+		carried.text, carried.known, carried.items = io.in.text, io.in.known, io.in.items
+		carried.taint(io.in)
+		return carried
+	}
+	carried.known = true
+	for _, f := range u.operands {
+		if f.flow.known && strings.HasPrefix(f.text, "/dev/fd/") {
+			carried.text += f.flow.text
+			continue
+		}
+		held, ok := r.files[r.s.place(f.text).Path]
+		if !ok || !held.known {
+			carried.known = false
+		}
+		carried.text += held.text
+		carried.taint(held)
+		carried.decoded = carried.decoded || held.decoded
+	}
+	if !carried.known {
+		carried.text = ""
+	}
+	return carried
+}

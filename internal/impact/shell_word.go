@@ -1,0 +1,604 @@
+package impact
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A field is one argument after expansion, as far as that can be known. What is not known stands in text as it was
+// written, so that a person recognises it.
+type field struct {
+	text    string
+	dynamic bool // some part is not known
+	lead    bool // it begins with a part that is not known
+	unset   bool // the unknown lead is a plain variable this script never set
+	glob    bool // it holds unquoted pattern characters
+	odd     bool // it is spelled to hide what it is
+	flow    flow // what flowed into it from substitutions
+}
+
+func literal(text string) field { return field{text: text} }
+
+func literals(words []string) []field {
+	out := make([]field, len(words))
+	for i, w := range words {
+		out[i].text = w
+	}
+	return out
+}
+
+func join(a, b field) field {
+	if a.text == "" && !a.dynamic {
+		a.lead, a.unset = b.lead, b.unset
+	}
+	a.text += b.text
+	a.dynamic, a.glob, a.odd = a.dynamic || b.dynamic, a.glob || b.glob, a.odd || b.odd
+	a.flow.taint(b.flow)
+	return a
+}
+
+// fields expands a word into arguments: braces, variables, substitutions, field splitting.
+func (r *shellRun) fields(w *syntax.Word) []field {
+	if len(w.Parts) == 1 {
+		if lit, ok := w.Parts[0].(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') < 0 {
+			return []field{r.literal(lit)}
+		}
+	}
+	if hasBrace(w) {
+		clone := *w
+		clone.Parts = append([]syntax.WordPart(nil), w.Parts...)
+		if syntax.SplitBraces(&clone) {
+			var out []field
+			for _, one := range r.braces(&clone) {
+				out = append(out, r.split(one)...)
+			}
+			for i := range out {
+				out[i].odd = out[i].odd || i == 0
+			}
+			return out
+		}
+	}
+	return r.split(w)
+}
+
+func hasBrace(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+const maxBraces = 64
+
+// braces expands brace expressions into words, at most maxBraces of them; sequences give their first and last element,
+// which bound what they name.
+func (r *shellRun) braces(w *syntax.Word) []*syntax.Word {
+	words := []*syntax.Word{{}}
+	for _, part := range w.Parts {
+		exp, ok := part.(*syntax.BraceExp)
+		if !ok {
+			for _, one := range words {
+				one.Parts = append(one.Parts, part)
+			}
+			continue
+		}
+		elems := exp.Elems
+		if exp.Sequence && len(elems) > 2 {
+			elems = elems[:2]
+		}
+		var next []*syntax.Word
+		for _, one := range words {
+			for _, elem := range elems {
+				for _, inner := range r.braces(elem) {
+					if len(next) >= maxBraces || !r.s.spend(1) {
+						break
+					}
+					next = append(next, &syntax.Word{Parts: append(append([]syntax.WordPart(nil), one.Parts...), inner.Parts...)})
+				}
+			}
+		}
+		words = next
+	}
+	return words
+}
+
+// split expands one brace-free word and splits what came unquoted out of variables and substitutions.
+func (r *shellRun) split(w *syntax.Word) []field {
+	out := []field{{}}
+	started := len(w.Parts) > 0 && !isExpansion(w.Parts[0])
+	for _, part := range w.Parts {
+		if list, ok := r.list(part); ok {
+			for i, f := range list {
+				if i > 0 {
+					out = append(out, field{})
+				}
+				out[len(out)-1] = join(out[len(out)-1], f)
+			}
+			started = started || len(list) > 0
+			continue
+		}
+		f := r.part(part, false)
+		if !isExpansion(part) || !strings.ContainsAny(f.text, " \t\n") || f.dynamic {
+			started = started || f.text != "" || f.dynamic || !isExpansion(part)
+			out[len(out)-1] = join(out[len(out)-1], f)
+			continue
+		}
+		pieces := strings.Fields(f.text)
+		if isBlank(f.text[0]) && out[len(out)-1].text != "" {
+			out = append(out, field{})
+		}
+		for i, piece := range pieces {
+			if i > 0 {
+				out = append(out, field{})
+			}
+			one := f
+			one.text, one.glob = piece, f.glob || isGlob(piece)
+			out[len(out)-1] = join(out[len(out)-1], one)
+			started = true
+		}
+		if isBlank(f.text[len(f.text)-1]) && part != w.Parts[len(w.Parts)-1] {
+			out = append(out, field{})
+		}
+	}
+	if !started && len(out) == 1 && out[0].text == "" && !out[0].dynamic {
+		return nil
+	}
+	return out
+}
+
+func isExpansion(p syntax.WordPart) bool {
+	switch p.(type) {
+	case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp:
+		return true
+	}
+	return false
+}
+
+// list expands "$@", $* and whole arrays.
+func (r *shellRun) list(part syntax.WordPart) ([]field, bool) {
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || p.Param == nil || p.Exp != nil || p.Slice != nil || p.Repl != nil || p.Length {
+		return nil, false
+	}
+	if name := p.Param.Value; name == "@" || name == "*" {
+		if r.params == nil {
+			return nil, false
+		}
+		return r.params, true
+	}
+	if p.Index == nil {
+		return nil, false
+	}
+	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
+		v, known := r.vars[p.Param.Value]
+		return v.list, known && v.list != nil
+	}
+	return nil, false
+}
+
+// word expands a word that is not split: an assignment's value, a redirection's target, a here-document.
+func (r *shellRun) word(w *syntax.Word) field {
+	if w == nil {
+		return field{}
+	}
+	var out field
+	for _, part := range w.Parts {
+		out = join(out, r.part(part, false))
+	}
+	return out
+}
+
+func (r *shellRun) part(part syntax.WordPart, quoted bool) field {
+	if !r.s.spend(1) {
+		return field{text: "?", dynamic: true}
+	}
+	switch p := part.(type) {
+	case *syntax.Lit:
+		if quoted {
+			return literal(unescapeQuoted(p.Value))
+		}
+		return r.literal(p)
+	case *syntax.SglQuoted:
+		if p.Dollar {
+			text := ansiC(p.Value)
+			return field{text: text, odd: text != p.Value && strings.Contains(p.Value, `\`) && printable(text)}
+		}
+		return literal(p.Value)
+	case *syntax.DblQuoted:
+		var out field
+		for _, inner := range p.Parts {
+			f := r.part(inner, true)
+			f.glob = false
+			out = join(out, f)
+		}
+		return out
+	case *syntax.ParamExp:
+		return r.param(p)
+	case *syntax.CmdSubst:
+		return r.substitute(p)
+	case *syntax.ArithmExp:
+		f := field{text: "0", dynamic: true}
+		f.flow.taint(r.substitutions(p))
+		return f
+	case *syntax.ProcSubst:
+		out := r.subshell(func() flow { return r.stmts(p.Stmts, flow{}) })
+		return field{text: "/dev/fd/63", flow: out}
+	case *syntax.ExtGlob:
+		return field{text: "*", glob: true}
+	case *syntax.BraceExp:
+		return field{text: "{}", dynamic: true}
+	}
+	return field{text: "?", dynamic: true}
+}
+
+// literal reads an unquoted literal: backslashes go, except in what is a Windows path.
+func (r *shellRun) literal(lit *syntax.Lit) field {
+	text := lit.Value
+	if strings.IndexByte(text, '\\') < 0 {
+		return field{text: text, glob: isGlob(text)}
+	}
+	if isDrive(text) || strings.HasPrefix(text, `\\\\`) {
+		return field{text: text, glob: isGlob(text)}
+	}
+	var b strings.Builder
+	glob := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '\\':
+			if i++; i < len(text) && text[i] != '\n' {
+				b.WriteByte(text[i])
+			}
+		default:
+			glob = glob || c == '*' || c == '?' || c == '['
+			b.WriteByte(c)
+		}
+	}
+	return field{text: b.String(), glob: glob}
+}
+
+func unescapeQuoted(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			switch text[i+1] {
+			case '$', '`', '"', '\\':
+				i++
+			case '\n':
+				i++
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// isOdd reports whether a command's word is spelled to hide the name: quotes or escapes inside it, a substitution.
+func isOdd(w *syntax.Word) bool {
+	if len(w.Parts) > 1 {
+		plain := 0
+		for _, p := range w.Parts {
+			switch x := p.(type) {
+			case *syntax.Lit:
+				plain++
+			case *syntax.SglQuoted, *syntax.DblQuoted:
+			case *syntax.ParamExp:
+				if x.Param != nil && x.Param.Value == "IFS" {
+					return true
+				}
+				return false
+			case *syntax.CmdSubst:
+				return true
+			}
+		}
+		return plain > 0 || len(w.Parts) > 2
+	}
+	if lit, ok := w.Parts[0].(*syntax.Lit); ok {
+		return strings.IndexByte(lit.Value, '\\') > 0 && !isDrive(lit.Value)
+	}
+	_, substituted := w.Parts[0].(*syntax.CmdSubst)
+	return substituted
+}
+
+// source is a node as it was written, shortened.
+func (r *shellRun) source(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from >= to || to > len(r.src) {
+		return "?"
+	}
+	if to-from > 60 {
+		to = from + 57
+		for to > from && r.src[to]&0xC0 == 0x80 {
+			to--
+		}
+		return r.src[from:to] + "..."
+	}
+	return r.src[from:to]
+}
+
+// substitute runs a command substitution and takes its output if that is constant.
+func (r *shellRun) substitute(p *syntax.CmdSubst) field {
+	out := r.subshell(func() flow {
+		return r.deeper(func() flow {
+			if len(p.Stmts) == 1 && p.Stmts[0].Cmd == nil && len(p.Stmts[0].Redirs) == 1 { // $(< file)
+				return r.redirects(p.Stmts[0], flow{}).in
+			}
+			return r.stmts(p.Stmts, flow{})
+		})
+	})
+	if out.known {
+		text := strings.TrimRight(out.text, "\n")
+		out.known, out.text = false, ""
+		return field{text: text, odd: true, flow: out}
+	}
+	if len(out.items) > 0 {
+		f := out.items[0]
+		out.items = nil
+		f.flow.taint(out)
+		return f
+	}
+	out.items = nil
+	return field{text: r.source(p), dynamic: true, lead: true, flow: out}
+}
+
+// param expands a parameter.
+func (r *shellRun) param(p *syntax.ParamExp) field {
+	unknown := field{text: r.source(p), dynamic: true, lead: true}
+	if p.Exp != nil && p.Exp.Word != nil {
+		unknown.flow.taint(r.word(p.Exp.Word).flow)
+	}
+	if p.Param == nil || p.Length || p.Width || p.Names != 0 {
+		return unknown
+	}
+	name := p.Param.Value
+	f, known := r.lookup(name)
+	if p.Excl && known && !f.dynamic {
+		f, known = r.lookup(f.text)
+	}
+	if p.Index != nil {
+		f, known = r.element(name, p.Index)
+	}
+	switch {
+	case p.Exp != nil:
+		return r.expansion(p, f, known, unknown)
+	case !known:
+		unknown.unset = true
+		return unknown
+	case p.Slice != nil:
+		return slice(p.Slice, f, unknown)
+	case p.Repl != nil:
+		return r.replace(p.Repl, f, unknown)
+	}
+	return f
+}
+
+func (r *shellRun) element(name string, index syntax.ArithmExpr) (field, bool) {
+	v := r.vars[name]
+	if w, ok := index.(*syntax.Word); ok {
+		if i, err := strconv.Atoi(w.Lit()); err == nil && i >= 0 && i < len(v.list) {
+			return v.list[i], true
+		}
+	}
+	return field{}, false
+}
+
+// expansion handles ${x:-word} and its kin.
+func (r *shellRun) expansion(p *syntax.ParamExp, f field, known bool, unknown field) field {
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if known {
+			return f
+		}
+		def := r.word(p.Exp.Word)
+		if def.text == "" {
+			unknown.unset = true
+			return unknown
+		}
+		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			r.vars[p.Param.Value] = value{field: def}
+		}
+		return def
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if known {
+			return f
+		}
+		return unknown // the shell stops if it is empty: not the hazard an unset variable is
+	case syntax.UpperAll, syntax.LowerAll:
+		if known && !f.dynamic {
+			if f.odd = true; p.Exp.Op == syntax.UpperAll {
+				f.text = strings.ToUpper(f.text)
+			} else {
+				f.text = strings.ToLower(f.text)
+			}
+			return f
+		}
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
+		if known {
+			return r.trim(p.Exp, f, unknown)
+		}
+	}
+	return unknown
+}
+
+// trim removes a pattern from an end of a known value, for patterns that are literal or begin or end in one star.
+func (r *shellRun) trim(e *syntax.Expansion, f, unknown field) field {
+	pattern := r.word(e.Word)
+	if pattern.dynamic || f.dynamic {
+		f.dynamic = true
+		return f
+	}
+	suffix := e.Op == syntax.RemSmallSuffix || e.Op == syntax.RemLargeSuffix
+	long := e.Op == syntax.RemLargeSuffix || e.Op == syntax.RemLargePrefix
+	best := -1
+	for i := 0; i <= len(f.text); i++ {
+		piece := f.text[:i]
+		if suffix {
+			piece = f.text[i:]
+		}
+		if matchGlob(pattern.text, piece) && (best < 0 || long != suffix) {
+			best = i
+			if suffix == long {
+				break
+			}
+		}
+		if best >= 0 && !long && !suffix {
+			break
+		}
+	}
+	if best < 0 {
+		return f
+	}
+	if suffix {
+		f.text = f.text[:best]
+	} else {
+		f.text = f.text[best:]
+	}
+	return f
+}
+
+func slice(s *syntax.Slice, f, unknown field) field {
+	offset, ok := number(s.Offset)
+	if !ok || f.dynamic || offset > len(f.text) || offset < -len(f.text) {
+		return unknown
+	}
+	if offset < 0 {
+		offset += len(f.text)
+	}
+	end := len(f.text)
+	if s.Length != nil {
+		length, ok := number(s.Length)
+		if !ok || length < 0 {
+			return unknown
+		}
+		end = min(end, offset+length)
+	}
+	f.text, f.odd = f.text[offset:end], true
+	return f
+}
+
+func number(x syntax.ArithmExpr) (int, bool) {
+	switch e := x.(type) {
+	case *syntax.Word:
+		n, err := strconv.Atoi(e.Lit())
+		return n, err == nil
+	case *syntax.UnaryArithm:
+		n, ok := number(e.X)
+		return -n, ok && e.Op == syntax.Minus
+	case *syntax.ParenArithm:
+		return number(e.X)
+	}
+	return 0, false
+}
+
+func (r *shellRun) replace(p *syntax.Replace, f, unknown field) field {
+	orig, with := r.word(p.Orig), r.word(p.With)
+	if f.dynamic || orig.dynamic || with.dynamic || isGlob(orig.text) || orig.text == "" {
+		unknown.lead = f.lead
+		return unknown
+	}
+	n := 1
+	if p.All {
+		n = -1
+	}
+	f.text, f.odd = strings.Replace(f.text, orig.text, with.text, n), true
+	return f
+}
+
+// lookup returns what a variable holds: assigned earlier in the script, a positional parameter, or known everywhere.
+func (r *shellRun) lookup(name string) (field, bool) {
+	if v, ok := r.vars[name]; ok {
+		return v.field, true
+	}
+	switch name {
+	case "HOME":
+		return literal(r.s.home()), true
+	case "PWD":
+		if r.s.dir == "" {
+			return literal("."), true
+		}
+		return literal(r.s.dir), true
+	case "IFS":
+		return literal(" "), true
+	case "TMPDIR":
+		return literal("/tmp"), true
+	case "USER", "LOGNAME":
+		return literal(r.s.view.User), r.s.view.User != ""
+	case "PATH": // only its first character is the same everywhere
+		return field{text: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, true
+	case "?", "$", "!", "#", "-", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID":
+		return field{text: "0", dynamic: true}, true
+	}
+	if i, err := strconv.Atoi(name); err == nil && i > 0 && i <= len(r.params) {
+		return r.params[i-1], true
+	}
+	return field{}, false
+}
+
+// ansiC resolves the escapes of $'…'.
+func ansiC(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 >= len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		switch c := text[i]; c {
+		case 'n', 't', 'r', 'a', 'b', 'f', 'v', 'e', 'E':
+			b.WriteByte("\n\t\r\a\b\f\v\x1b\x1b"[strings.IndexByte("ntrabfveE", c)])
+		case 'x':
+			i += escape(&b, text[i+1:], 16, 2, true)
+		case 'u':
+			i += escape(&b, text[i+1:], 16, 4, false)
+		case 'U':
+			i += escape(&b, text[i+1:], 16, 8, false)
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			i += escape(&b, text[i:], 8, 3, true) - 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// escape writes the character at most width digits of the base name, and returns how many digits there were.
+func escape(b *strings.Builder, text string, base, width int, isByte bool) int {
+	n := 0
+	for n < len(text) && n < width && strings.IndexByte("0123456789abcdefABCDEF"[:map[int]int{8: 8, 16: 22}[base]], text[n]) >= 0 {
+		n++
+	}
+	if n == 0 {
+		return 0
+	}
+	code, err := strconv.ParseUint(text[:n], base, 32)
+	switch {
+	case err != nil || code == 0:
+	case isByte:
+		b.WriteByte(byte(code))
+	default:
+		b.WriteRune(rune(code))
+	}
+	return n
+}
+
+func printable(text string) bool {
+	for _, c := range text {
+		if c < ' ' {
+			return false
+		}
+	}
+	return true
+}
