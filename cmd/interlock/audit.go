@@ -1,0 +1,294 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/internal/store/sqlite"
+	"interlock/internal/strictjson"
+)
+
+// auditCommand reads the log. Nothing here needs the private key, and nothing writes to the store.
+type auditCommand struct {
+	List       auditListCommand       `cmd:"" help:"List the newest events, newest first."`
+	Show       auditShowCommand       `cmd:"" help:"Print one event, byte for byte."`
+	Verify     auditVerifyCommand     `cmd:"" help:"Read the whole log and prove it sound, or name the first entry that is not."`
+	Checkpoint auditCheckpointCommand `cmd:"" help:"Print the newest signed head; keep it elsewhere to find a cut log later."`
+	Prove      auditProveCommand      `cmd:"" help:"Print a receipt: the proof that one event is in the signed log."`
+	CheckProof auditCheckProofCommand `cmd:"" name:"check-proof" help:"Check a receipt offline, with the public key and the event."`
+	Export     auditExportCommand     `cmd:"" help:"Write the log as JSON lines, CloudEvents or OCSF."`
+}
+
+// storeFile is the store's name in a home.
+const storeFile = "interlock.db"
+
+// auditStore opens the store for reading.
+func (p *program) auditStore() (*sqlite.Store, string, error) {
+	c, err := p.settings()
+	if err != nil {
+		return nil, "", err
+	}
+	store, err := sqlite.Open(filepath.Join(c.Home, storeFile), sqlite.Options{ReadOnly: true})
+	if err != nil {
+		return nil, "", err
+	}
+	return store, c.Home, nil
+}
+
+// publicKey reads a log's public key: the file named, or the home's own.
+func (p *program) publicKey(file string) (*auditlog.PublicKey, error) {
+	if file == "" {
+		c, err := p.settings()
+		if err != nil {
+			return nil, err
+		}
+		file = embedded.PublicKeyPath(c.Home)
+	}
+	text, err := readBounded(file, 4096)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeNotFound, "--key", "the log's public key can't be read: %s", fileReason(err))
+	}
+	return auditlog.ParsePublicKey(string(text))
+}
+
+type auditListCommand struct {
+	Type  string `help:"Only events of this type, e.g. SAFETY_BLOCK_EVENT." placeholder:"TYPE"`
+	Limit int    `help:"How many." default:"20" placeholder:"N"`
+	JSON  bool   `name:"json" help:"One JSON line per event: the event's bytes and its index."`
+}
+
+// Run lists events.
+func (c *auditListCommand) Run(p *program) error {
+	if c.Limit < 1 || c.Limit > 100000 {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--limit", "is 1 to 100000"))
+	}
+	store, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	entries, err := store.Recent(p.ctx, interlock.EventType(c.Type), -1, c.Limit)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		line := ""
+		if c.JSON {
+			e.Checkpoint = nil
+			line = string(auditlog.AppendLine(nil, e))
+		} else {
+			line = auditLine(e)
+		}
+		if _, err := io.WriteString(p.stdout, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditLine is one event for a reader: index, time, type, actor, event id.
+func auditLine(e interlock.Entry) string {
+	event, err := auditlog.ParseEvent(e.Body)
+	if err != nil {
+		return fmt.Sprintf("%8d  damaged: %s\n", e.Index, err)
+	}
+	return fmt.Sprintf("%8d  %s  %-22s %-16q %s\n", e.Index, event.Recorded.Format("2006-01-02T15:04:05Z"), event.Type, event.Actor, event.ID)
+}
+
+type auditShowCommand struct {
+	Event string `arg:"" help:"Event id or index."`
+}
+
+// Run prints one event.
+func (c *auditShowCommand) Run(p *program) error {
+	store, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	entry, err := p.entry(store, c.Event)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s\n", entry.Body)
+	return err
+}
+
+// entry finds an entry by its index or its event id.
+func (p *program) entry(store *sqlite.Store, name string) (interlock.Entry, error) {
+	var entry interlock.Entry
+	var found bool
+	index, err := strconv.ParseInt(name, 10, 64)
+	if err == nil && index >= 0 && len(name) < 20 {
+		entry, found, err = store.EntryAt(p.ctx, index)
+	} else {
+		entry, found, err = store.EntryByID(p.ctx, name)
+	}
+	if err == nil && !found {
+		err = interlock.Errorf(interlock.CodeNotFound, "event", "the log has no event %.80q", name)
+	}
+	return entry, err
+}
+
+type auditVerifyCommand struct {
+	Key        string   `help:"The log's public key. Default: log.pub in the home directory; better, a copy kept elsewhere." type:"path" placeholder:"FILE"`
+	Checkpoint []string `help:"A checkpoint or receipt kept elsewhere that the log must contain; may be given more than once." type:"path" placeholder:"FILE"`
+	From       string   `help:"An exported copy instead of the store: a directory or a file of JSON lines." type:"path" placeholder:"PATH"`
+	JSON       bool     `name:"json" help:"Print one JSON object."`
+}
+
+// Help is what `interlock audit verify --help` adds.
+func (auditVerifyCommand) Help() string {
+	return "Every entry is read. Exit status: 0 the log is sound, 1 it is not or can't be read; the first bad entry is named.\n" +
+		"A log that was cut back to an earlier signed state is sound in itself: only a checkpoint kept elsewhere tells."
+}
+
+// Run verifies the log.
+func (c *auditVerifyCommand) Run(p *program) error {
+	key, err := p.copyKey(c.Key, c.From)
+	if err != nil {
+		return err
+	}
+	var options auditlog.VerifyOptions
+	for _, file := range c.Checkpoint {
+		signed, err := readCheckpoint(file)
+		if err != nil {
+			return err
+		}
+		options.Earlier = append(options.Earlier, signed)
+	}
+	source, closeSource, err := p.auditSource(c.From)
+	if err != nil {
+		return err
+	}
+	defer closeSource()
+	report, err := auditlog.Verify(p.ctx, source, key, options)
+	if err != nil {
+		return err
+	}
+	return c.print(p, report, key)
+}
+
+func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey) error {
+	if c.JSON {
+		line, err := strictjson.Marshal(struct {
+			auditlog.Report
+			Sound bool   `json:"sound"`
+			Key   string `json:"key_id"`
+		}{report, report.Problem == nil, key.ID()})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%s\n", line); err != nil {
+			return err
+		}
+		if report.Problem != nil {
+			return &exitCode{code: 1}
+		}
+		return nil
+	}
+	if report.Problem != nil {
+		return fmt.Errorf("the log is not sound after %d good entries: %w", report.Entries, report.Problem)
+	}
+	_, err := fmt.Fprintf(p.stdout, "the log is sound: %d entries of %d runs, %d with a signature of their own, under a head signed by %s\n",
+		report.Entries, report.Runs, report.Signed, key.ID())
+	return err
+}
+
+// auditSource opens what is to be verified: the store, or an exported copy.
+func (p *program) auditSource(from string) (auditlog.Source, func() error, error) {
+	if from == "" {
+		store, _, err := p.auditStore()
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, store.Close, nil
+	}
+	file, checkpoint := from, ""
+	info, err := os.Stat(from)
+	if err != nil {
+		return nil, nil, interlock.Errorf(interlock.CodeNotFound, "--from", "the copy can't be read: %s", fileReason(err))
+	}
+	if info.IsDir() {
+		file, checkpoint = filepath.Join(from, exportedEvents), filepath.Join(from, exportedCheckpoint)
+	}
+	source := auditlog.Copy{Open: func() (io.ReadCloser, error) { return os.Open(file) }}
+	if checkpoint != "" {
+		if source.Checkpoint, err = readCheckpoint(checkpoint); err != nil {
+			return nil, nil, err
+		}
+	}
+	return source, func() error { return nil }, nil
+}
+
+// copyKey reads the key for a copy: the one named, the one in the copy's directory, or the home's.
+func (p *program) copyKey(file, from string) (*auditlog.PublicKey, error) {
+	if file == "" && from != "" {
+		if beside := filepath.Join(from, exportedKey); exists(beside) {
+			file = beside
+		}
+	}
+	return p.publicKey(file)
+}
+
+type auditCheckpointCommand struct{}
+
+// Run prints the newest signed head.
+func (auditCheckpointCommand) Run(p *program) error {
+	store, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	head, err := store.Head(p.ctx)
+	if err != nil {
+		return err
+	}
+	if len(head.Checkpoint) == 0 {
+		return interlock.Errorf(interlock.CodeNotFound, "", "the log is empty and has no checkpoint yet")
+	}
+	_, err = p.stdout.Write(head.Checkpoint)
+	return err
+}
+
+// readCheckpoint reads a signed checkpoint from a file that holds one, or a receipt, which ends in one.
+func readCheckpoint(file string) ([]byte, error) {
+	text, err := readBounded(file, 64<<10)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeNotFound, "--checkpoint", "the checkpoint can't be read: %s", fileReason(err))
+	}
+	if proof, err := auditlog.ParseProof(text); err == nil {
+		return proof.Signed, nil
+	}
+	return text, nil
+}
+
+// readBounded reads a small file whole and refuses a large one.
+func readBounded(file string, limit int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it is longer than %d bytes", limit)
+	}
+	return data, err
+}
+
+// fileReason names a file error without the path, which the caller gave.
+func fileReason(err error) string {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
