@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"interlock"
@@ -79,6 +80,7 @@ func Load(home, file string) (Config, error) {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 	case err != nil:
 		return c, interlock.Errorf(interlock.CodeInvalid, "--config", "the settings file can't be read: %v", reasonOf(err))
+	case blank(data): // every setting is left to its default
 	default:
 		if err := strictyaml.Decode(filepath.Base(file), data, &c); err != nil {
 			return c, err
@@ -133,6 +135,16 @@ func Socket(home string) string {
 	}
 	sum := sha256.Sum256([]byte(home))
 	return filepath.Join(os.TempDir(), "interlock-"+hex.EncodeToString(sum[:8]), "sock")
+}
+
+// blank reports whether a settings file says nothing: it is empty or all comments.
+func blank(data []byte) bool {
+	for _, line := range strings.Split(string(data), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
 }
 
 func isDir(path string) bool {
