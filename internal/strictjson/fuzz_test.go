@@ -90,3 +90,26 @@ func unique(d *json.Decoder) error {
 	_, err = d.Token()
 	return err
 }
+
+// Marshal gives what canonicalizing its plain encoding gives.
+func FuzzMarshal(f *testing.F) {
+	seeds(f)
+	f.Add([]byte(`{"b":{"d":1,"c":[{"z":0,"y":"\u00e9"}]},"a":-0}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var v any
+		if err := strictjson.Decode(data, &v); err != nil {
+			return
+		}
+		want, wantErr := strictjson.Canonical(data)
+		values := []any{json.RawMessage(data)}
+		if wantErr == nil {
+			values = append(values, v) // a long integer has become a double in v, and is refused as text
+		}
+		for _, value := range values {
+			got, err := strictjson.Marshal(value)
+			if (err == nil) != (wantErr == nil) || err == nil && !bytes.Equal(got, want) {
+				t.Fatalf("Marshal(%q) = %q, %v, want %q, %v", data, got, err, want, wantErr)
+			}
+		}
+	})
+}

@@ -99,6 +99,9 @@ func Marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
+	if out, ok := sorted(data); ok {
+		return out, checkNumbers(out)
+	}
 	return canonicalize(data)
 }
 
