@@ -1,0 +1,128 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestCoveragePage keeps docs/coverage.md and the table the same.
+func TestCoveragePage(t *testing.T) {
+	const path = "../../docs/coverage.md"
+	var b strings.Builder
+	b.WriteString(`# What hooks don't cover
+
+A hook sees what its harness shows it, and stops what its harness lets it stop. These are the ways known to us in which an
+agent can act without an event that could be refused, or in which a refusal does not hold. No hook can close them; where
+they matter, put the sandbox, the gateway or the harness's own settings in front. ` + "`interlock doctor`" + ` prints the rows of every
+harness that is installed, and proves that the rest works by sending a command that must be refused through each
+registered command line.
+
+The table is kept in internal/harness/coverage.go; this page is made from it.
+
+| harness | versions | what is not covered | what helps |
+|---|---|---|---|
+`)
+	for _, g := range Gaps() {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", g.Agent, g.Versions, g.What, g.Instead)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(page), b.String()); diff != "" {
+		t.Errorf("docs/coverage.md is stale; go test ./internal/harness -update\n%s", diff)
+	}
+	for _, name := range Names() {
+		if len(GapsOf(name)) == 0 {
+			t.Errorf("%s has no known gaps, which is not believable", name)
+		}
+	}
+}
+
+// TestStatus: what doctor learns of settings, good and bad.
+func TestStatus(t *testing.T) {
+	for _, c := range []struct {
+		name, harness, settings, config string
+		edit                            func(string) string
+		missing                         []string
+		problems                        string
+	}{
+		{name: "whole", harness: "claude"},
+		{name: "one event lost", harness: "claude", edit: func(s string) string { return strings.Replace(s, `"PreToolUse"`, `"PreToolUs"`, 1) },
+			missing: []string{"PreToolUse"}},
+		{name: "switched off", harness: "claude", settings: `{"disableAllHooks": true}`, problems: "disableAllHooks is set"},
+		{name: "not trusted", harness: "codex", problems: "PreToolUse, PermissionRequest, PostToolUse"},
+		{name: "partly trusted", harness: "codex", config: "[hooks.state.\"SETTINGS:pre_tool_use:0:0\"]\ntrusted_hash = \"x\"\n" +
+			"[hooks.state.'SETTINGS:post_tool_use:0:0']\n", problems: "hooks for PermissionRequest and skips"},
+		{name: "trusted", harness: "codex", config: "[hooks.state.\"SETTINGS:pre_tool_use:0:0\"]\n[hooks.state.\"SETTINGS:permission_request:0:0\"]\n[hooks.state.\"SETTINGS:post_tool_use:0:0\"]\n"},
+		{name: "whole", harness: "cursor"}, {name: "whole", harness: "copilot"}, {name: "whole", harness: "gemini"},
+	} {
+		t.Run(c.harness+" "+c.name, func(t *testing.T) {
+			place := Place{Home: t.TempDir(), GOOS: "linux"}
+			h := harnessNamed(t, c.harness)
+			path := h.Settings(place)
+			text, err := h.install([]byte(c.settings), "linux", commandFor(h))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.edit != nil {
+				text = []byte(c.edit(string(text)))
+			}
+			if err := replace(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if c.config != "" {
+				config := strings.ReplaceAll(c.config, "SETTINGS", path)
+				if err := replace(strings.TrimSuffix(path, "hooks.json")+"config.toml", []byte(config), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := h.Status(place, "/opt/interlock")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.missing, s.Missing); diff != "" {
+				t.Errorf("missing: want - got +\n%s", diff)
+			}
+			if got := strings.Join(s.Problems, "; "); (c.problems == "") != (got == "") || !strings.Contains(got, c.problems) {
+				t.Errorf("problems %q, want %q", got, c.problems)
+			}
+			if len(s.Registrations) != len(h.Events)-len(c.missing) {
+				t.Errorf("%d registrations", len(s.Registrations))
+			}
+			for _, r := range s.Registrations {
+				line := strings.Join(append(r.Argv, r.Shell), " ")
+				if !strings.Contains(line, "/opt/interlock hook --agent "+c.harness+" --event "+r.Event) {
+					t.Errorf("%s runs %q", r.Event, line)
+				}
+			}
+		})
+	}
+	h := harnessNamed(t, "claude")
+	if s, err := h.Status(Place{Home: t.TempDir()}, "x"); err != nil || s.Exists || len(s.Registrations) != 0 {
+		t.Errorf("nothing there: %+v %v", s, err)
+	}
+}
+
+// TestLines: what is printed for the harnesses that are registered by hand names every event once.
+func TestLines(t *testing.T) {
+	for name, want := range map[string]int{"qwen": 4, "windsurf": 7, "cline": 2} {
+		text, known := Lines(name, "linux", "/opt/my tools/interlock", func(event string) []string { return HookArgs(name, event, "/h", true) })
+		if !known || strings.Count(text, "--home /h --unattended") != want || strings.Count(text, "'/opt/my tools/interlock' hook --agent "+name) != want {
+			t.Errorf("%s (%v):\n%s", name, known, text)
+		}
+	}
+	if _, known := Lines("vi", "linux", "x", nil); known {
+		t.Error("an unknown harness has lines")
+	}
+}
