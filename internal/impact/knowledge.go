@@ -19,6 +19,7 @@ type Knowledge struct {
 	names    []string // in order, for Check
 	paths    *lazyPaths
 	tools    *lazyTools
+	code     *lazyCalls
 	parsers  sync.Pool // shell parsers, which are costly to make
 }
 
@@ -42,7 +43,7 @@ type lazyPaths struct {
 // converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
 // Check decodes them all.
 func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
-	know := &Knowledge{commands: make(map[string]*entry, 512), paths: &lazyPaths{}, tools: &lazyTools{}}
+	know := &Knowledge{commands: make(map[string]*entry, 512), paths: &lazyPaths{}, tools: &lazyTools{}, code: &lazyCalls{}}
 	names := make([]string, 0, len(files))
 	for name := range files {
 		names = append(names, name)
@@ -54,6 +55,8 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 			know.paths.raw = files[name]
 		case name == "tools.yaml":
 			know.tools.raw = files[name]
+		case name == "code.yaml":
+			know.code.raw = files[name]
 		case strings.HasPrefix(name, "commands/"):
 			if err := know.index(files[name]); err != nil {
 				return nil, fmt.Errorf("command knowledge %s: %w", name, err)
@@ -134,6 +137,10 @@ func (k *Knowledge) Check() error {
 	k.toolTable()
 	if k.tools.err != nil {
 		all = append(all, fmt.Errorf("tools.yaml: %w", k.tools.err))
+	}
+	k.calls("")
+	if k.code.err != nil {
+		all = append(all, fmt.Errorf("code.yaml: %w", k.code.err))
 	}
 	return errors.Join(all...)
 }

@@ -54,7 +54,10 @@ func compileCommand(name string, parent *command, d commandDescription) (*comman
 	if err := c.compileFlags(d); err != nil {
 		return nil, err
 	}
-	return c, c.compileSubs(d)
+	if err := c.compileSubs(d); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (c *command) compileFlags(d commandDescription) error {

@@ -42,7 +42,7 @@ func (s *scan) clean(name string) (clean string, sure bool) {
 	name = strings.TrimPrefix(name, "file://")
 	if isDrive(name) || strings.HasPrefix(name, `\\`) {
 		name = strings.ReplaceAll(name, `\`, "/")
-		return name[:2] + path.Clean("/" + name[2:]), true
+		return name[:2] + path.Clean("/"+name[2:]), true
 	}
 	switch {
 	case name == "":

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxSteps = 96  // commands, functions and substitutions inside one another
-	maxItems = 8   // values of a loop variable that are followed one by one
+	maxSteps = 96 // commands, functions and substitutions inside one another
+	maxItems = 8  // values of a loop variable that are followed one by one
 	maxText  = 1 << 16
 )
 

@@ -156,6 +156,9 @@ func (r *shellRun) read(spec *command, args []field) *use {
 		text := a.text
 		switch {
 		case text == "--" && !a.dynamic && spec.style != "pairs":
+			if o := u.spec.find("--"); o != nil {
+				u.flags = append(u.flags, given{option: o, name: "--"})
+			}
 			i = u.after(args, i+1)
 		case u.spec.style == "pairs" && strings.IndexByte(text, '=') > 0:
 			name, _, _ := strings.Cut(text, "=")
