@@ -36,10 +36,10 @@ const actionDomain = "interlock/action/v1"
 // same action described in other words is the same action.
 func ActionDigest(a interlock.Action) (interlock.Digest, error) {
 	return Digest(actionDomain, struct {
-		Kind      interlock.Kind  `json:"kind"`
-		Tool      string          `json:"tool"`
-		Input     string          `json:"input"`
 		Arguments json.RawMessage `json:"arguments"`
 		Dir       string          `json:"dir"`
-	}{a.Kind, a.Tool, a.Input, a.Arguments, a.Dir})
+		Input     string          `json:"input"`
+		Kind      interlock.Kind  `json:"kind"`
+		Tool      string          `json:"tool"`
+	}{a.Arguments, a.Dir, a.Input, a.Kind, a.Tool})
 }

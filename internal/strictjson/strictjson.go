@@ -63,10 +63,18 @@ func DecodeLimited(data []byte, into any, limits Limits) error {
 // Duplicates and foreign case are refused all the same.
 func DecodeLenient(data []byte, into any) error { return decode(data, into, Limits{}, true) }
 
+// DecodeTrusted is [Decode] for JSON that stands in the program itself and was checked when it was put there. It spares
+// the pass that bounds and compares names; duplicates and unknown members are refused all the same.
+func DecodeTrusted(data []byte, into any) error { return unmarshal(data, into, false) }
+
 func decode(data []byte, into any, limits Limits, lenient bool) error {
 	if err := scan(data, into, limits.withDefaults(), lenient); err != nil {
 		return err
 	}
+	return unmarshal(data, into, lenient)
+}
+
+func unmarshal(data []byte, into any, lenient bool) error {
 	err := json.Unmarshal(data, into,
 		json.RejectUnknownMembers(!lenient),
 		legacy.FormatDurationAsNano(true),

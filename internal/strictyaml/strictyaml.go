@@ -107,6 +107,14 @@ func (d *Document) Decode(into any) error {
 	return nil
 }
 
+// DecodeTrusted is Decode for a document that stands in the program itself.
+func (d *Document) DecodeTrusted(into any) error {
+	if err := strictjson.DecodeTrusted(d.json, into); err != nil {
+		return d.locate(err)
+	}
+	return nil
+}
+
 // Errorf returns an error about the value at a JSON pointer, led by where it stands.
 func (d *Document) Errorf(pointer, format string, args ...any) *interlock.Error {
 	at, found := d.positions[pointer]
