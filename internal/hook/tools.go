@@ -84,7 +84,7 @@ func searches(name string) bool {
 }
 
 func (u use) shell() ([]interlock.Action, error) {
-	if err := u.input.only("command", "description", "working_directory", "directory", "dir_path", "cwd", "workdir"); err != nil {
+	if err := u.input.only("command", "cmd", "description", "working_directory", "directory", "dir_path", "cwd", "workdir"); err != nil {
 		return nil, err
 	}
 	command, err := u.command()
@@ -130,7 +130,7 @@ func pathNames() []string {
 
 func (u use) file(operation string) ([]interlock.Action, error) {
 	names := pathNames()
-	if err := u.input.only(append(names, "paths", "content", "edits")...); err != nil {
+	if err := u.input.only(append(names, "paths", "include", "files", "edits", "pattern")...); err != nil {
 		return nil, err
 	}
 	var paths []string
@@ -210,11 +210,15 @@ func (u use) searched() string {
 
 // contents reads what a write or edit puts into the file and what it takes out.
 func (u use) contents() (added, removed string, err error) {
-	added, err = u.input.first("content", "contents", "file_text", "new_string", "newString", "new_str", "new_source", "code_edit", "diff", "insert_text")
-	if err != nil {
+	adds := []string{"content", "contents", "file_text", "new_string", "newString", "new_str", "new_source", "code_edit", "diff", "insert_text"}
+	removes := []string{"old_string", "oldString", "old_str"}
+	if err := u.input.only(append(removes, adds...)...); err != nil {
 		return "", "", err
 	}
-	removed, err = u.input.first("old_string", "oldString", "old_str")
+	if added, err = u.input.first(adds...); err != nil {
+		return "", "", err
+	}
+	removed, err = u.input.first(removes...)
 	if err != nil || !u.input.has("edits") || u.input["edits"][0] != '[' {
 		return added, removed, err
 	}
