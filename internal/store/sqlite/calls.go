@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"interlock"
@@ -138,10 +139,8 @@ func (s *Store) SeeCall(ctx context.Context, eventID, event string) error {
 	if !found {
 		return interlock.Errorf(interlock.CodeNotFound, "event_id", "no call was decided by the event %.80q", eventID)
 	}
-	for _, seen := range call.Events {
-		if seen == event {
-			return nil
-		}
+	if slices.Contains(call.Events, event) {
+		return nil
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -167,7 +166,7 @@ func (s *Store) see(ctx context.Context, eventID, event string) error {
 	call, found, err := newest(ctx, s.writer, "by_event", digest8(eventID), func(call *interlock.Call) bool {
 		return call.EventID == eventID
 	})
-	if err != nil || !found {
+	if err != nil || !found || slices.Contains(call.Events, event) {
 		return err
 	}
 	call.Events = append(call.Events, event)

@@ -1,0 +1,352 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"interlock"
+	"interlock/internal/store/sqlite"
+	"interlock/internal/store/storagetest"
+)
+
+var errFault = errors.New("the disk is on fire")
+
+// A faulty is a driver connection that fails at a chosen step. Steps are statements that reach the database, counted from
+// the moment it is armed.
+type faulty struct {
+	driver.Conn
+	plan *plan
+}
+
+// A plan says at which step what happens.
+type plan struct {
+	armed  bool
+	step   int    // of the next statement
+	at     int    // step that fails
+	after  bool   // whether the statement takes effect first
+	kill   bool   // the process dies instead of getting an error
+	failed string // the statement that failed
+	seen   []string
+}
+
+// strike runs a statement under the plan.
+func (p *plan) strike(query string, run func() error) error {
+	if !p.armed {
+		return run()
+	}
+	p.seen = append(p.seen, query)
+	p.step++
+	if p.step-1 != p.at {
+		return run()
+	}
+	p.failed = query
+	if p.after {
+		if err := run(); err != nil {
+			return err
+		}
+	}
+	if p.kill {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return errFault
+}
+
+func (f *faulty) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	s, err := f.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyStatement{Stmt: s, query: query, plan: f.plan}, nil
+}
+
+func (f *faulty) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
+	err = f.plan.strike(query, func() (err error) {
+		result, err = f.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+		return err
+	})
+	return result, err
+}
+
+func (f *faulty) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return f.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+}
+
+type faultyStatement struct {
+	driver.Stmt
+	query string
+	plan  *plan
+}
+
+func (s *faultyStatement) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
+	err = s.plan.strike(s.query, func() (err error) {
+		result, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+		return err
+	})
+	return result, err
+}
+
+func (s *faultyStatement) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
+	err = s.plan.strike(s.query, func() (err error) {
+		rows, err = s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+		return err
+	})
+	if err != nil && rows != nil {
+		rows.Close()
+		rows = nil
+	}
+	return rows, err
+}
+
+// prepare makes a store with one entry, a request that is approved and one that is pending.
+func prepare(t testing.TB, path string) {
+	s := open(t, path)
+	defer s.Close()
+	for _, id := range []string{"approved", "pending"} {
+		c := storagetest.Decision("setup")
+		c.Open = storagetest.Request(id)
+		if _, err := s.Commit(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := storagetest.Decision("setup")
+	c.Resolve = storagetest.Yes("approved")
+	if _, err := s.Commit(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const prepared = 3 // entries
+
+// everything is a change that does all a change can do.
+func everything() interlock.Change {
+	c := storagetest.Decision("new")
+	c.Events = append(c.Events, storagetest.Draft(interlock.EventAlert, "new"))
+	c.Spend, c.Resolve, c.Open = "approved", storagetest.Yes("pending"), storagetest.Request("opened")
+	c.Agent, c.Operator = &interlock.AgentRecord{ID: "agent"}, &interlock.OperatorRecord{Name: "olga"}
+	c.Settings = map[string]string{"mode": "enforcing"}
+	c.Call = &interlock.Call{Requester: interlock.Requester{Agent: "agent", Run: "new", Call: "c1"}, Action: "sha256:aa", At: storagetest.Now}
+	return c
+}
+
+// whole checks that the change is in the store completely or not at all, and says which.
+func whole(t *testing.T, path string) (there bool) {
+	t.Helper()
+	report := verify(t, path)
+	if report.Problem != nil {
+		t.Fatalf("the log does not verify: %v", report.Problem)
+	}
+	there = report.Entries == prepared+2
+	if !there && report.Entries != prepared {
+		t.Fatalf("the log has %d entries", report.Entries)
+	}
+	s := open(t, path)
+	defer s.Close()
+	standing, err := s.Standing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(id string) interlock.RequestStatus { return standing.Requests[id].Status }
+	_, found, err := s.FindCall(t.Context(), interlock.Requester{Agent: "agent", Run: "new", Call: "c1"}, "sha256:aa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(status("approved"), status("pending"), status("opened"), len(standing.Agents), len(standing.Operators), len(standing.Settings), found)
+	want := fmt.Sprint(interlock.RequestApproved, interlock.RequestPending, "", 0, 0, 0, false)
+	if there {
+		want = fmt.Sprint("", interlock.RequestApproved, interlock.RequestPending, 1, 1, 1, true)
+	}
+	if got != want {
+		t.Errorf("with %d entries the rest is %s, want %s", report.Entries, got, want)
+	}
+	// Whatever happened: the store goes on, and the approval is spent once in all.
+	c := storagetest.Decision("later")
+	c.Spend = "approved"
+	if _, err := s.Commit(t.Context(), c); there != errors.Is(err, interlock.ErrConflict) || !there && err != nil {
+		t.Errorf("spending afterwards: %v (the change is there: %v)", err, there)
+	}
+	return there
+}
+
+// Every statement of a commit fails, before or after it took effect.
+func TestFaultMatrix(t *testing.T) {
+	steps := 0
+	for _, after := range []bool{false, true} {
+		for at := 0; ; at++ {
+			path := newPath(t)
+			prepare(t, path)
+			p := &plan{at: at, after: after}
+			s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.armed = true
+			receipt, err := s.Commit(t.Context(), everything())
+			p.armed = false
+			if p.failed == "" {
+				if err != nil {
+					t.Fatalf("without a fault: %v", err)
+				}
+				steps = max(steps, p.step)
+				s.Close()
+				break
+			}
+			name := fmt.Sprintf("step %d after=%v %.40s", at, after, p.failed)
+			if err == nil {
+				t.Fatalf("%s: committed with receipt %+v", name, receipt)
+			}
+			if errors.Is(err, interlock.ErrConflict) {
+				t.Errorf("%s: a fault is called a conflict: %v", name, err)
+			}
+			_, again := s.Commit(t.Context(), storagetest.Decision("again"))
+			isCommit := strings.HasPrefix(p.failed, "COMMIT")
+			if isCommit && again == nil {
+				t.Errorf("%s: the store goes on after an error of unknown effect", name)
+			}
+			s.Close()
+			if !isCommit && again == nil {
+				// The store went on, rightly, and has one entry more; the change must not be there.
+				report := verify(t, path)
+				if report.Problem != nil || report.Entries != prepared+1 {
+					t.Errorf("%s: the log has %d entries, problem %v", name, report.Entries, report.Problem)
+				}
+				continue
+			}
+			if there := whole(t, path); there != (isCommit && after) {
+				t.Errorf("%s: the change is there: %v", name, there)
+			}
+		}
+	}
+	if steps < 12 {
+		t.Errorf("a commit of everything has %d steps: the matrix does not cover what it should", steps)
+	}
+}
+
+// Every statement of a commit is the process's last.
+func TestKilledAtEveryStep(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		for at := 0; ; at++ {
+			path := newPath(t)
+			prepare(t, path)
+			command, lines, stderr := start(t, path, fmt.Sprint("die ", at, " ", after))
+			answered := lines.Scan()
+			err := command.Wait()
+			if err == nil {
+				if !answered {
+					t.Fatalf("no fault and no answer: %s", stderr)
+				}
+				if at < 12 {
+					t.Errorf("a commit of everything has only %d steps", at)
+				}
+				if !whole(t, path) {
+					t.Error("answered and not there")
+				}
+				break
+			}
+			if command.ProcessState.ExitCode() != -1 {
+				t.Fatalf("step %d: %v %s", at, err, stderr)
+			}
+			if there := whole(t, path); answered && !there {
+				t.Errorf("step %d after=%v: answered and not there", at, after)
+			}
+		}
+	}
+}
+
+// die is the child's part of TestKilledAtEveryStep.
+func die(path string, o sqlite.Options, task []string) error {
+	at, _ := strconv.Atoi(task[1])
+	p := &plan{at: at, after: task[2] == "true", kill: true}
+	s, err := sqlite.Open(path, sqlite.WithWrap(o, func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+	if err != nil {
+		return err
+	}
+	p.armed = true
+	r, err := s.Commit(context.Background(), everything())
+	if err != nil {
+		return err
+	}
+	p.armed = false
+	fmt.Println(r.First)
+	return s.Close()
+}
+
+// failing is a Sealer whose signature fails.
+type failing struct{ sqlite.Sealer }
+
+func (failing) Seal(interlock.Head, []interlock.Draft, []int64) ([]interlock.Entry, interlock.Head, error) {
+	return nil, interlock.Head{}, errors.New("the key is gone")
+}
+
+// A log that can't be signed does not grow, and nothing is spent.
+func TestSigningFailureStopsCommits(t *testing.T) {
+	path := newPath(t)
+	prepare(t, path)
+	o := options(t)
+	o.Sealer = failing{o.Sealer}
+	s, err := sqlite.Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(t.Context(), everything()); err == nil {
+		t.Error("committed without a signature")
+	}
+	s.Close()
+	if whole(t, path) {
+		t.Error("the change is there without a signature")
+	}
+}
+
+// A full disk refuses in a sentence, loses nothing, and the store goes on when there is room again.
+func TestDiskFull(t *testing.T) {
+	path := newPath(t)
+	prepare(t, path)
+	var writers []driver.Conn
+	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn {
+		writers = append(writers, c)
+		return c
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	limit := func(pages int) {
+		if _, err := writers[0].(driver.ExecerContext).ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(1) // SQLite takes the number of pages there are
+	committed := int64(prepared)
+	big := storagetest.Decision("big")
+	big.Events[0].Payload = []byte(`{"x":"` + strings.Repeat("y", 40<<10) + `"}`)
+	full := 0
+	for range 5 {
+		_, err := s.Commit(t.Context(), big)
+		var sentence *interlock.Error
+		switch {
+		case err == nil:
+			committed++
+		case errors.As(err, &sentence) && strings.Contains(sentence.Message, "disk is full"):
+			full++
+		default:
+			t.Fatalf("the error is %v", err)
+		}
+	}
+	if full == 0 {
+		t.Fatal("the disk never was full")
+	}
+	limit(1 << 20)
+	if _, err := s.Commit(t.Context(), big); err != nil {
+		t.Fatalf("after room was made: %v", err)
+	}
+	if got, ok := sound(t, path); !ok || got != committed+1 {
+		t.Errorf("the log has %d entries (sound %v), want %d", got, ok, committed+1)
+	}
+}

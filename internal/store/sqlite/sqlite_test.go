@@ -1,0 +1,205 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+	"interlock/internal/store/sqlite"
+	"interlock/internal/store/storagetest"
+)
+
+var _ admission.Store = (*sqlite.Store)(nil)
+
+// fixed is the randomness of test keys: visibly no secret.
+type fixed byte
+
+func (f fixed) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(f)
+	}
+	return len(p), nil
+}
+
+func sealer(t testing.TB, number byte) *auditlog.Sealer {
+	t.Helper()
+	private, _, err := auditlog.GenerateKey(fixed(number))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := auditlog.NewSealer(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// newPath returns where a test's store goes: in a directory for its owner alone.
+func newPath(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "home")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "interlock.db")
+}
+
+func options(t testing.TB) sqlite.Options {
+	return sqlite.Options{Sealer: sealer(t, 1), Now: func() time.Time { return storagetest.Now }}
+}
+
+func open(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(path, options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// verify verifies a store's log and returns the report.
+func verify(t testing.TB, path string, earlier ...[]byte) auditlog.Report {
+	t.Helper()
+	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	report, err := auditlog.Verify(t.Context(), s, sealer(t, 1).Public(), auditlog.VerifyOptions{Earlier: earlier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func sound(t testing.TB, path string) (int64, bool) {
+	t.Helper()
+	report := verify(t, path)
+	if report.Problem != nil {
+		t.Log(report.Problem)
+	}
+	return report.Entries, report.Problem == nil
+}
+
+func TestContract(t *testing.T) {
+	for name, brief := range map[string]bool{"server": false, "brief": true} {
+		t.Run(name, func(t *testing.T) {
+			storagetest.Run(t, func(t testing.TB) storagetest.Place {
+				path := newPath(t)
+				return storagetest.Place{
+					Open: func(t testing.TB) storagetest.Store {
+						o := options(t)
+						o.Brief = brief
+						s, err := sqlite.Open(path, o)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return s
+					},
+					Verify: func(t testing.TB) (int64, bool) { return sound(t, path) },
+				}
+			})
+		})
+	}
+}
+
+// raw opens the file behind the store's back.
+func raw(t testing.TB, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func must(t testing.TB, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestPragmas(t *testing.T) {
+	path := newPath(t)
+	open(t, path).Close()
+	db := raw(t, path)
+	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "1", "synchronous": "2", "page_size": "8192"} {
+		var got string
+		if err := db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file's mode is %v (%v), want 0600", info.Mode(), err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		damage func(t *testing.T, path string)
+		key    byte
+		say    string
+	}{
+		{"another key", func(*testing.T, string) {}, 2, "put the key back"},
+		{"newer schema", func(t *testing.T, path string) { must(t, raw(t, path), "PRAGMA user_version = 2") }, 1, "newer Interlock"},
+		{"file writable by others", func(t *testing.T, path string) { chmod(t, path, 0o620) }, 1, "chmod 600"},
+		{"directory writable by others", func(t *testing.T, path string) { chmod(t, filepath.Dir(path), 0o777) }, 1, "chmod 700"},
+		{"not a database", func(t *testing.T, path string) {
+			if err := os.WriteFile(path, []byte(strings.Repeat("hello", 4096)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(path + "-wal")
+		}, 1, "damaged"},
+		{"head row gone", func(t *testing.T, path string) { must(t, raw(t, path), "DELETE FROM head") }, 1, "lost the head"},
+		{"head rolled back", func(t *testing.T, path string) { must(t, raw(t, path), "UPDATE head SET size = 2") }, 1, "put the key back"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := newPath(t)
+			s := open(t, path)
+			for range 3 {
+				if _, err := s.Commit(t.Context(), storagetest.Decision("a")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.Close()
+			test.damage(t, path)
+			o := options(t)
+			o.Sealer = sealer(t, test.key)
+			s, err := sqlite.Open(path, o)
+			if err == nil {
+				s.Close()
+				t.Fatal("it opened")
+			}
+			if !strings.Contains(err.Error(), test.say) {
+				t.Errorf("the error %q does not say %q", err, test.say)
+			}
+			if strings.Contains(err.Error(), filepath.Dir(path)) {
+				t.Errorf("the error shows a path: %v", err)
+			}
+		})
+	}
+	if _, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "interlock.db"), options(t)); err == nil {
+		t.Error("it opened in a directory that does not exist")
+	}
+	if _, err := sqlite.Open(newPath(t), sqlite.Options{ReadOnly: true}); err == nil {
+		t.Error("a store that does not exist was opened for reading")
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}

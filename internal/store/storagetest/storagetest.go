@@ -1,0 +1,546 @@
+// Package storagetest is the contract of Interlock's stores as tests: what admission relies on, and nothing a store may do
+// in its own way. Every store runs it. Start with Run.
+package storagetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"interlock"
+)
+
+// Store is what admission needs of a store. It is written out here because a contract must not depend on who uses it.
+type Store interface {
+	Standing(ctx context.Context) (interlock.Standing, error)
+	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
+	SeeCall(ctx context.Context, eventID, event string) error
+	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
+	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
+	Close() error
+}
+
+// A Place is where one test keeps its store.
+type Place struct {
+	Open   func(t testing.TB) Store                    // opens the store; more than once on the same data
+	Verify func(t testing.TB) (entries int64, ok bool) // verifies the whole log with the public key
+}
+
+// Now is the time of everything in the suite. A store under test has its clock set to it.
+var Now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// Run runs the contract. place makes an empty place for one test.
+func Run(t *testing.T, place func(t testing.TB) Place) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, p Place)
+	}{
+		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
+		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires},
+		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores},
+		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"outcomes", outcomes},
+		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := place(t)
+			test.run(t, p)
+			if _, ok := p.Verify(t); !ok {
+				t.Error("the log does not verify afterwards")
+			}
+		})
+	}
+}
+
+// Draft returns an event of a run, with the seed "seed-" and the run's name.
+func Draft(kind interlock.EventType, run string) interlock.Draft {
+	return interlock.Draft{Type: kind, Run: run, Seed: "seed-" + run, Actor: "agent", Role: "agent", Recorded: Now,
+		Payload: []byte(`{"run":"` + run + `"}`)}
+}
+
+// Decision returns a change with one decision event.
+func Decision(run string) interlock.Change {
+	return interlock.Change{Events: []interlock.Draft{Draft(interlock.EventDecision, run)}}
+}
+
+// Request returns a pending approval request.
+func Request(id string) *interlock.ApprovalRequest {
+	return &interlock.ApprovalRequest{ID: id, Action: "sha256:aa", Ruleset: "sha256:bb", Nonce: "00",
+		Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: "run"},
+		Created:   Now, Expires: Now.Add(time.Hour), Display: "rm -rf build", Status: interlock.RequestPending}
+}
+
+// Yes returns an operator's yes to a request.
+func Yes(id string) *interlock.Approval {
+	return &interlock.Approval{Request: id, Verdict: interlock.Allow, Operator: "olga", Key: "SHA256:x", Statement: "s", Signature: "sig", At: Now}
+}
+
+func eventID(seed string, sequence int, kind interlock.EventType) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d:%s", seed, sequence, kind))
+	return hex.EncodeToString(sum[:])
+}
+
+func commit(t testing.TB, s Store, c interlock.Change) interlock.Receipt {
+	t.Helper()
+	r, err := s.Commit(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func refused(t testing.TB, s Store, c interlock.Change, want error) {
+	t.Helper()
+	r, err := s.Commit(t.Context(), c)
+	if err == nil {
+		t.Fatalf("committed, with receipt %+v", r)
+	}
+	if want != nil && !errors.Is(err, want) {
+		t.Errorf("refused with %v, want %v", err, want)
+	}
+}
+
+func current(t testing.TB, s Store) interlock.Standing {
+	t.Helper()
+	standing, err := s.Standing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return standing
+}
+
+// with returns a change with more in it.
+func with(c interlock.Change, more func(*interlock.Change)) interlock.Change {
+	more(&c)
+	return c
+}
+
+func size(t testing.TB, p Place, want int64) {
+	t.Helper()
+	if got, ok := p.Verify(t); got != want || !ok {
+		t.Errorf("the log has %d entries (sound: %v), want %d", got, ok, want)
+	}
+}
+
+func receipts(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	first := commit(t, s, Decision("a"))
+	second := commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventDecision, "a"), Draft(interlock.EventAlert, "a")}})
+	want := []interlock.Receipt{
+		{First: 0, Events: []string{eventID("seed-a", 1, interlock.EventDecision)}},
+		{First: 1, Events: []string{eventID("seed-a", 2, interlock.EventDecision), eventID("seed-a", 3, interlock.EventAlert)}},
+	}
+	if diff := cmp.Diff(want, []interlock.Receipt{first, second}, cmpopts.IgnoreFields(interlock.Receipt{}, "Checkpoint")); diff != "" {
+		t.Errorf("receipts (-want +got):\n%s", diff)
+	}
+	if len(first.Checkpoint) == 0 || len(second.Checkpoint) == 0 {
+		t.Error("a receipt has no checkpoint")
+	}
+	for i, id := range append(first.Events, second.Events...) {
+		entry, found, err := s.EntryByID(t.Context(), id)
+		if err != nil || !found || entry.Index != int64(i) || entry.ID != id {
+			t.Errorf("entry %d by id: %+v, %v, %v", i, entry, found, err)
+		}
+	}
+	if _, found, err := s.EntryByID(t.Context(), eventID("other", 1, "X")); found || err != nil {
+		t.Errorf("an unknown id: %v, %v", found, err)
+	}
+}
+
+func sequences(t *testing.T, p Place) {
+	s := p.Open(t)
+	var got []string
+	for i, run := range []string{"a", "b", "a", "", "b", "a"} {
+		c := Decision(run)
+		if i > 1 {
+			c.Events[0].Seed = "another" // a run keeps the seed it began with
+		}
+		got = append(got, commit(t, s, c).Events...)
+		if i == 3 {
+			s.Close()
+			s = p.Open(t)
+		}
+	}
+	s.Close()
+	kind := interlock.EventDecision
+	want := []string{eventID("seed-a", 1, kind), eventID("seed-b", 1, kind), eventID("seed-a", 2, kind), eventID("another", 1, kind),
+		eventID("seed-b", 2, kind), eventID("seed-a", 3, kind)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("event ids (-want +got):\n%s", diff)
+	}
+}
+
+func versions(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	before := current(t, s).Version
+	if before == 0 {
+		t.Fatal("the first version is 0, which means none")
+	}
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = before }))
+	if got := current(t, s).Version; got != before {
+		t.Errorf("a decision alone moved the version from %d to %d", before, got)
+	}
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Agent = &interlock.AgentRecord{ID: "agent"} }))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
+	after := current(t, s).Version
+	if after <= before {
+		t.Errorf("the version went from %d to %d", before, after)
+	}
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = after }))
+	commit(t, s, Decision("a")) // depends on no version
+	size(t, p, 4)
+}
+
+func standing(t *testing.T, p Place) {
+	s := p.Open(t)
+	agent := interlock.AgentRecord{ID: "agent", Type: "claude", Principal: "pat", Trust: interlock.TrustValidated, Allow: []string{"a*"}, TokenHash: "h", Created: Now}
+	operator := interlock.OperatorRecord{Name: "olga", Role: "admin", SSHKey: "ssh-ed25519 AAAA", Created: Now}
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Operator = &operator }))
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "ruleset": "sha256:aa"} }))
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Open = Request("r1") }))
+	agent.Revoked = Now
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Settings = map[string]string{"mode": "logging"} }))
+	want := interlock.Standing{
+		Agents:    map[string]interlock.AgentRecord{"agent": agent},
+		Operators: map[string]interlock.OperatorRecord{"olga": operator},
+		Requests:  map[string]interlock.ApprovalRequest{"r1": *Request("r1")},
+		Settings:  map[string]string{"mode": "logging", "ruleset": "sha256:aa"},
+	}
+	for range 2 {
+		if diff := cmp.Diff(want, current(t, s), cmpopts.IgnoreFields(interlock.Standing{}, "Version")); diff != "" {
+			t.Errorf("standing (-want +got):\n%s", diff)
+		}
+		s.Close()
+		s = p.Open(t)
+	}
+	s.Close()
+}
+
+func approval(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	spend := with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" })
+	refused(t, s, spend, nil) // there is none
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }), interlock.ErrConflict)
+	refused(t, s, spend, interlock.ErrConflict) // it is pending
+	version := current(t, s).Version
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
+	want := *Request("r1")
+	want.Status, want.Approval = interlock.RequestApproved, Yes("r1")
+	if diff := cmp.Diff(map[string]interlock.ApprovalRequest{"r1": want}, current(t, s).Requests); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	if current(t, s).Version == version {
+		t.Error("an approval did not move the version: decisions made without it would stand")
+	}
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }), interlock.ErrConflict)
+	commit(t, s, spend)
+	refused(t, s, spend, interlock.ErrConflict)
+	if got := current(t, s).Requests; len(got) != 0 {
+		t.Errorf("a spent request still stands: %+v", got)
+	}
+	size(t, p, 3)
+}
+
+func approvalRefused(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
+	no := Yes("r1")
+	no.Verdict = interlock.Deny
+	maybe := Yes("r1")
+	maybe.Verdict = interlock.Ask
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = maybe }), nil)
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = no }))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r2") }), nil)
+	born := Request("r3")
+	born.Status = interlock.RequestApproved
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = born }), nil)
+	size(t, p, 2)
+}
+
+func approvalExpires(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	late := func(c *interlock.Change) { c.Events[0].Recorded = Now.Add(time.Hour) }
+	for _, id := range []string{"r1", "r2"} {
+		commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request(id) }))
+	}
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1"); late(c) }), interlock.ErrConflict)
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1"; late(c) }), interlock.ErrConflict)
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Expire = "r1"; late(c) }))
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Expire = "r2"; late(c) }))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Expire = "r2"; late(c) }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" }), interlock.ErrConflict)
+	if got := current(t, s).Requests; len(got) != 0 {
+		t.Errorf("expired requests still stand: %+v", got)
+	}
+}
+
+func oneSpends(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
+	const callers = 32
+	results := make([]error, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			c := Decision(fmt.Sprint("run", i))
+			if i%2 == 0 {
+				c.Spend = "r1"
+			}
+			_, results[i] = s.Commit(context.Background(), c)
+		}()
+	}
+	wg.Wait()
+	spent := 0
+	for i, err := range results {
+		switch {
+		case i%2 == 1 && err != nil:
+			t.Errorf("a commit that spends nothing failed with its neighbours: %v", err)
+		case i%2 == 0 && err == nil:
+			spent++
+		case i%2 == 0 && !errors.Is(err, interlock.ErrConflict):
+			t.Errorf("the losers get %v, want a conflict", err)
+		}
+	}
+	if spent != 1 {
+		t.Errorf("the approval was spent %d times", spent)
+	}
+	size(t, p, 2+callers/2+1)
+}
+
+func concurrentCommits(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	const callers, each = 16, 25
+	var mu sync.Mutex
+	places := map[int64]string{}
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range each {
+				r, err := s.Commit(context.Background(), Decision(fmt.Sprint("run", i%5)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if before, taken := places[r.First]; taken {
+					t.Errorf("entry %d was given to %s and %s", r.First, before, r.Events[0])
+				}
+				places[r.First] = r.Events[0]
+				mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	size(t, p, callers*each)
+	for index, id := range places {
+		entry, found, err := s.EntryByID(t.Context(), id)
+		if err != nil || !found || entry.Index != index {
+			t.Fatalf("event %s: entry %d, found %v, %v; want entry %d", id, entry.Index, found, err, index)
+		}
+	}
+}
+
+// twoStores: what one process commits, another sees in its next Standing.
+func twoStores(t *testing.T, p Place) {
+	one := p.Open(t)
+	defer one.Close()
+	two := p.Open(t)
+	defer two.Close()
+	commit(t, one, Decision("a"))
+	version := current(t, two).Version
+	commit(t, two, Decision("a"))
+	commit(t, one, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
+	if _, pending := current(t, two).Requests["r1"]; !pending {
+		t.Error("the request opened by one is not seen by the other")
+	}
+	commit(t, two, with(Decision("b"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
+	if got := current(t, one).Requests["r1"].Status; got != interlock.RequestApproved {
+		t.Errorf("the approval given through one is %q to the other", got)
+	}
+	refused(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = version; c.Spend = "r1" }), interlock.ErrConflict)
+	commit(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = current(t, one).Version; c.Spend = "r1" }))
+	refused(t, two, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" }), interlock.ErrConflict)
+	size(t, p, 5)
+}
+
+func call(run, id string, action interlock.Digest, at time.Time) *interlock.Call {
+	return &interlock.Call{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id}, Action: action,
+		Events: []string{"PreToolUse"}, Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: action}, At: at}
+}
+
+func find(t *testing.T, s Store, r interlock.Requester, action interlock.Digest) *interlock.Call {
+	t.Helper()
+	found, ok, err := s.FindCall(t.Context(), r, action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ok {
+		return nil
+	}
+	return &found
+}
+
+func callsByAction(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	ask := interlock.Requester{Agent: "agent", Run: "run"}
+	if got := find(t, s, ask, "sha256:aa"); got != nil {
+		t.Errorf("found %+v in an empty store", got)
+	}
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:old", Now.Add(-11*time.Minute)) }))
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now.Add(-time.Minute)) }))
+	newest := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now) }))
+	want := call("run", "", "sha256:aa", Now)
+	want.EventID = newest.Events[0]
+	if diff := cmp.Diff(want, find(t, s, ask, "sha256:aa"), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("call (-want +got):\n%s", diff)
+	}
+	for name, r := range map[string]interlock.Requester{"another agent": {Agent: "other", Run: "run"}, "another run": {Agent: "agent", Run: "other"}} {
+		if got := find(t, s, r, "sha256:aa"); got != nil {
+			t.Errorf("%s finds %+v", name, got)
+		}
+	}
+	if got := find(t, s, ask, "sha256:bb"); got != nil {
+		t.Errorf("another action finds %+v", got)
+	}
+	if got := find(t, s, ask, "sha256:old"); got != nil {
+		t.Errorf("a call is found after ten minutes: %+v", got)
+	}
+	if got := find(t, s, interlock.Requester{Agent: "agent", Run: "run", Call: "c9"}, "sha256:aa"); got == nil {
+		t.Error("a call recorded without an id is not found for the same action with one")
+	}
+}
+
+func callsByID(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "c1", "sha256:aa", Now.Add(-time.Hour)) }))
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "c2", "sha256:aa", Now) }))
+	id := interlock.Requester{Agent: "agent", Run: "run", Call: "c1"}
+	for _, action := range []interlock.Digest{"", "sha256:aa"} {
+		if got := find(t, s, id, action); got == nil || got.Requester.Call != "c1" {
+			t.Errorf("call c1 for action %q: %+v", action, got)
+		}
+	}
+	if got := find(t, s, id, "sha256:evil"); got != nil {
+		t.Errorf("one id stands for two actions: %+v", got)
+	}
+	for name, r := range map[string]interlock.Requester{
+		"another agent": {Agent: "other", Run: "run", Call: "c1"}, "another run": {Agent: "agent", Run: "other", Call: "c1"},
+		"another id": {Agent: "agent", Run: "run", Call: "c3"},
+	} {
+		if got := find(t, s, r, "sha256:aa"); got != nil {
+			t.Errorf("%s finds %+v", name, got)
+		}
+	}
+}
+
+func callsSeen(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	r := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "c1", "sha256:aa", Now) }))
+	var wg sync.WaitGroup
+	for _, event := range []string{"B", "C", "D", "B"} {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if err := s.SeeCall(context.Background(), r.Events[0], event); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
+	got := find(t, s, interlock.Requester{Agent: "agent", Run: "run", Call: "c1"}, "")
+	if got == nil {
+		t.Fatal("the call is gone")
+	}
+	less := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+	if diff := cmp.Diff([]string{"PreToolUse", "B", "C", "D"}, got.Events, less); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if err := s.SeeCall(t.Context(), eventID("x", 1, "Y"), "B"); err == nil {
+		t.Error("an unknown call was seen")
+	}
+}
+
+func outcomes(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	ask := interlock.Requester{Agent: "agent", Run: "run"}
+	first := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now) }))
+	done := *find(t, s, ask, "sha256:aa")
+	done.Outcome = interlock.OutcomeSuccess
+	commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventOutcome, "run")}, Call: &done})
+	if got := find(t, s, ask, "sha256:aa"); got != nil {
+		t.Errorf("a call that ended is found again: %+v", got)
+	}
+	second := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now) }))
+	got := find(t, s, ask, "sha256:aa")
+	if got == nil || got.EventID != second.Events[0] || got.EventID == first.Events[0] {
+		t.Errorf("the next call of the same action is %+v, want that of event %s", got, second.Events[0])
+	}
+}
+
+func badChanges(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	refused(t, s, interlock.Change{}, nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Seed = "" }), nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Payload = []byte(`{"b":1,"a":2}`) }), nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Payload = nil }), nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Type = "" }), nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = &interlock.ApprovalRequest{Status: interlock.RequestPending} }), nil)
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1"); c.Spend = "r1" }), nil)
+	size(t, p, 1)
+}
+
+func cancelled(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		// Either order is right: recorded before the caller left, or not at all. What is wrong is a lost receipt.
+		if r, err := s.Commit(ctx, Decision("a")); err == nil && len(r.Events) != 1 {
+			t.Errorf("no error and receipt %+v", r)
+		}
+	}
+	commit(t, s, Decision("a"))
+}
+
+func closed(t *testing.T, p Place) {
+	s := p.Open(t)
+	commit(t, s, Decision("a"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, s, Decision("a"), nil)
+	if err := s.Close(); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+	size(t, p, 1)
+}
