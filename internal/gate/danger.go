@@ -126,7 +126,7 @@ func concerns(glob string, action interlock.Action, analysis impact.Analysis) bo
 func shownDanger(i *interlock.Impact) interlock.Danger {
 	switch {
 	case !understood(i):
-		return interlock.DangerDangerous
+		return interlock.DangerDestructive // the gate for unknown input asks in any case
 	case i.Has(impact.TraitDryRun) || i.Has(impact.TraitNegated):
 		return interlock.DangerSafe
 	case i.Reversibility == interlock.Readonly:
