@@ -3,9 +3,7 @@ package ruleset
 import (
 	"bytes"
 	"encoding/json"
-	"path"
 	"regexp"
-	"strings"
 	"sync"
 
 	"interlock"
@@ -38,7 +36,7 @@ func (l *loader) file(name string, data []byte, user bool) (string, error) {
 		doc = strictyaml.FromJSON(name, canonical)
 	}
 	sum := string(strictjson.DigestBytes(fileDomain, doc.JSON()))
-	if !user && isKnowledge(name) {
+	if !user && isKnowledge(doc.JSON()) {
 		return sum, nil
 	}
 	var d Document
@@ -57,10 +55,15 @@ func (l *loader) file(name string, data []byte, user bool) (string, error) {
 	return sum, nil
 }
 
-// isKnowledge reports whether a default file is data of the analysers and not of the ruleset.
-func isKnowledge(name string) bool {
-	name = strings.TrimSuffix(name, path.Ext(name))
-	return strings.HasPrefix(name, "commands/") || name == "paths" || name == "tools" || name == "secrets"
+// isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
+// of a Document's. Canonical JSON puts a Document's own first, whatever they are.
+func isKnowledge(canonical []byte) bool {
+	for _, member := range [...]string{"danger", "policy", "production", "profiles", "rules", "scope"} {
+		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
+			return false
+		}
+	}
+	return true
 }
 
 // add takes over a document that has been checked.

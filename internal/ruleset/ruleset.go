@@ -37,8 +37,8 @@ type Ruleset struct {
 const rulesetDomain = "interlock/ruleset/v1"
 
 // Load makes a ruleset of the embedded defaults and an operator's documents, by path. Defaults are JSON as the generator
-// writes it; operators' documents are YAML, or JSON if they begin with a brace. Files below commands/ and the analysers'
-// own paths, tools and secrets enter the digest and are read elsewhere. The digest does not depend on the order of files.
+// writes it; operators' documents are YAML, or JSON if they begin with a brace. Defaults that are data of the analysers
+// enter the digest, because they change decisions too, and are read elsewhere. The digest does not depend on the order of files.
 func Load(defaults, user map[string][]byte) (*Ruleset, error) {
 	r := &Ruleset{profiles: map[string]*Profile{}}
 	l := loader{ruleset: r, ids: map[string]string{}}
