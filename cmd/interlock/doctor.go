@@ -113,13 +113,13 @@ func (d *diagnosis) store() {
 	start := now()
 	backend, err := embedded.OpenBrief(ctx, d.settings)
 	if err != nil {
-		d.note("store", "", statusFail, "%s", shown(err))
+		d.note("store", "", statusFail, "%s", err)
 		return
 	}
 	defer backend.Close()
 	head, err := backend.Store.Head(ctx)
 	if err != nil {
-		d.note("store", "", statusFail, "the log's head can't be read: %s", shown(err))
+		d.note("store", "", statusFail, "the log's head can't be read: %s", err)
 		return
 	}
 	var newest auditlog.Checkpoint
