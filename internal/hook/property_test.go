@@ -112,6 +112,16 @@ func FuzzParse(f *testing.F) {
 		if len(call.Proposals) == 0 {
 			t.Fatalf("an event that can stop the tool brought nothing to judge: %+v", call)
 		}
+		allow := answerNamed(t, "allow", call.Proposals[0])
+		for _, n := range []int{0, len(call.Proposals) - 1, len(call.Proposals) + 1} {
+			var answers []interlock.Answer
+			for range n {
+				answers = append(answers, allow)
+			}
+			if out := hook.Render(call, nil, answers...); !blocks(call.Agent, call.Phase, out) {
+				t.Fatalf("%d answers to %d proposals did not block in %s: %q", n, len(call.Proposals), call.Agent, out.Stdout)
+			}
+		}
 		for _, worst := range []string{"deny", "halt", "allow-unrecorded"} {
 			answers := make([]interlock.Answer, len(call.Proposals))
 			for i, p := range call.Proposals {
