@@ -25,7 +25,7 @@ impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
 engine, auditlog                                        < replay, admission
 engine                                                  < ruletest
-interlock                                               < identity, judge, sandbox, upstream, notify, bus, store/sqlite    (never each other)
+interlock                                               < identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term                                       < identity
 modernc.org/sqlite                                      < store/sqlite

@@ -280,7 +280,7 @@ func seedsElsewhere(fn *ast.FuncDecl) bool {
 }
 
 // checkCommands wants a script in cmd/interlock/testdata and a section in docs/cli.md for each command of the table in
-// main.go. A script's name begins with its command's.
+// main.go: one named after it, or one that runs it.
 func checkCommands(t *testing.T, root fs.FS) []string {
 	const dir = "cmd/interlock"
 	scripts, err := fs.Glob(root, dir+"/testdata/*.txtar")
@@ -294,9 +294,10 @@ func checkCommands(t *testing.T, root fs.FS) []string {
 	manual := string(read(t, root, "docs/cli.md"))
 	var problems []string
 	for _, command := range names {
+		runs := regexp.MustCompile(`(?m)^[!?]? *(exec )?interlock( --?\S+)* ` + command + `\b`)
 		covered := slices.ContainsFunc(scripts, func(script string) bool {
 			rest, ok := strings.CutPrefix(path.Base(script), command)
-			return ok && (rest == ".txtar" || rest[0] == '-' || rest[0] == '_')
+			return ok && (rest == ".txtar" || rest[0] == '-' || rest[0] == '_') || runs.Match(read(t, root, script))
 		})
 		if !covered {
 			problems = append(problems, fmt.Sprintf("%s/testdata: no script for `interlock %s`", dir, command))
@@ -419,7 +420,7 @@ func TestRepositoryChecksBite(t *testing.T) {
 			[]string{"a_test.go:3: TestA skips", "a_test.go: the comment of FuzzB names no property", "a_test.go: FuzzC has no seeds"}},
 		"unscripted command": {"commands", map[string]string{
 			"cmd/interlock/main.go":                   "package main\n\ntype commands struct {\n\tCheck checkCommand `cmd:\"\" help:\"x\"`\n\tUp upCommand `cmd:\"\"`\n}\n",
-			"cmd/interlock/testdata/check-json.txtar": "", "cmd/interlock/testdata/upside.txtar": "", "docs/cli.md": "## interlock up\n"},
+			"cmd/interlock/testdata/check-json.txtar": "", "cmd/interlock/testdata/upside.txtar": "# interlock up\nexec interlock upside\n", "docs/cli.md": "## interlock up\n"},
 			[]string{"docs/cli.md: no section for `interlock check`", "cmd/interlock/testdata: no script for `interlock up`"}},
 		"no commands":     {"commands", map[string]string{"cmd/interlock/main.go": "package main\n"}, []string{"cmd/interlock/main.go: no commands found"}},
 		"other table":     {"architecture", map[string]string{"docs/architecture.md": strings.Replace(dependencyTable, "gate, quorum", "quorum", 1)}, []string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands: go generate ."}},
