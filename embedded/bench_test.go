@@ -1,0 +1,40 @@
+package embedded_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"interlock"
+	"interlock/embedded"
+)
+
+// BenchmarkPropose measures a durable decision in process at several numbers of callers. `make bench` holds it against a
+// raw append and fsync loop on the same disk.
+func BenchmarkPropose(b *testing.B) {
+	for _, callers := range []int{1, 16, 128} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			backend, err := embedded.Open(b.Context(), embedded.Config{Home: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer backend.Close()
+			var n atomic.Int64
+			b.SetParallelism(max(1, callers/2))
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					answer := backend.Propose(b.Context(), interlock.Proposal{
+						Action: interlock.Action{Kind: interlock.KindShell, Dir: "/repo",
+							Input: fmt.Sprintf("git diff HEAD~%d -- src/main.go | head -50", n.Add(1))},
+						Requester: interlock.Requester{Principal: "bench", Agent: "bench", Run: "run"},
+						View:      interlock.View{Home: "/home/dev", Workspace: "/repo"},
+					})
+					if !answer.Answer.Allowed() {
+						b.Fatalf("answer %v: %+v", answer.Answer, answer.Findings)
+					}
+				}
+			})
+		})
+	}
+}
