@@ -52,6 +52,15 @@ func agentOf(r interlock.Requester, standing interlock.Standing) interlock.Agent
 	return agent
 }
 
+// inOffice refuses a revoked agent. Doors refuse its token already; this holds for agents without one, and for a door that
+// read the standing a moment too early.
+func inOffice(r interlock.Requester, standing interlock.Standing, now time.Time) error {
+	if revoked := standing.Agents[r.Agent].Revoked; !revoked.IsZero() && !now.Before(revoked) {
+		return interlock.Errorf(interlock.CodeUnauthorized, "/requester/agent", "this agent is revoked")
+	}
+	return nil
+}
+
 // owned gives a requester the owner configured for its agent: what a caller says of itself does not replace that.
 func owned(r interlock.Requester, standing interlock.Standing) interlock.Requester {
 	if owner := standing.Agents[r.Agent].Principal; owner != "" {

@@ -55,6 +55,9 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 	var answer interlock.Answer
 	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC()
+		if err := inOffice(p.Requester, standing, now); err != nil {
+			return interlock.Change{}, err
+		}
 		p.Requester = owned(p.Requester, standing)
 		decision := a.config.Evaluate(p, standing, now)
 		answer = interlock.Answer{Decision: decision}
