@@ -191,24 +191,25 @@ type Example struct {
 
 // A command is a compiled description.
 type command struct {
-	name     string // as Via names it: "git push"
-	parent   *command
-	style    string
-	verb     bool // the name is also an everyday word other programs use for subcommands
-	flags    map[string]*option
-	when     []condition
-	impacts  []effect
-	alone    []effect // further impacts of a wrapper that is given nothing to run
-	subs     map[string]*command
-	globs    []globSub
-	wraps    string
-	skip     int
-	adds     words
-	stdin    string
-	script   string
-	code     string
-	prints   string
-	examples []Example
+	name      string // as Via names it: "git push"
+	parent    *command
+	described bool // not merely a step towards a subcommand
+	style     string
+	verb      bool // the name is also an everyday word other programs use for subcommands
+	flags     map[string]*option
+	when      []condition
+	impacts   []effect
+	alone     []effect // further impacts of a wrapper that is given nothing to run
+	subs      map[string]*command
+	globs     []globSub
+	wraps     string
+	skip      int
+	adds      words
+	stdin     string
+	script    string
+	code      string
+	prints    string
+	examples  []Example
 }
 
 type globSub struct {

@@ -33,7 +33,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 }
 
 func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
-	c := &command{name: name, parent: parent, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
+	c := &command{name: name, parent: parent, described: true, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
 		script: d.Script, code: d.Code, prints: d.Prints, examples: d.Examples}
 	if c.style == "" && parent != nil {
 		c.style = parent.style
@@ -169,17 +169,22 @@ func (c *command) descend(steps []string) []*command {
 	return nodes
 }
 
-// sub returns the subcommand a word selects, or nil.
-func (c *command) sub(word string) *command {
-	if s := c.subs[word]; s != nil {
-		return s
-	}
-	for _, g := range c.globs {
-		if matchGlob(g.pattern, word) {
-			return g.sub
+// choose returns the subcommands a word may select under any of the candidates, the most particular first.
+func choose(candidates []*command, word string) []*command {
+	var out []*command
+	for _, c := range candidates {
+		if s := c.subs[word]; s != nil {
+			out = append(out, s)
 		}
 	}
-	return nil
+	for _, c := range candidates {
+		for _, g := range c.globs {
+			if matchGlob(g.pattern, word) {
+				out = append(out, g.sub)
+			}
+		}
+	}
+	return out
 }
 
 func checkNames(d commandDescription) error {

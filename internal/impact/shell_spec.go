@@ -151,6 +151,7 @@ func (w *condition) holds(operands []field) bool {
 // read sorts arguments into flags and operands, choosing subcommands on the way.
 func (r *shellRun) read(spec *command, args []field) *use {
 	u := &use{spec: spec}
+	pick := picker{candidates: []*command{spec}, best: spec}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		text := a.text
@@ -172,9 +173,12 @@ func (r *shellRun) read(spec *command, args []field) *use {
 		case i == 0 && u.spec.style == "bundle" && u.bundled(text):
 			i = u.bundle(args)
 		default:
-			if sub := u.spec.sub(text); sub != nil && len(u.operands) == 0 && !a.lead {
-				u.spec = sub
+			if len(u.operands) == 0 && pick.word(a) {
+				u.spec = pick.candidates[0]
 				continue
+			}
+			if len(u.operands) == 0 {
+				u.spec, u.operands = pick.end()
 			}
 			if u.spec.wraps != "" && len(u.operands) >= u.spec.skip {
 				if u.assignment(a) {
@@ -190,8 +194,62 @@ func (r *shellRun) read(spec *command, args []field) *use {
 			break
 		}
 	}
+	if len(u.operands) == 0 && u.rest == nil {
+		u.spec, u.operands = pick.end()
+	}
 	u.via = u.spec.name
+	if strings.Contains(u.via, "*") {
+		u.via = viaOf(spec, args, strings.Count(u.via, " "))
+	}
 	return u
+}
+
+// A picker finds the subcommand that words choose. Several may fit while words remain; the most particular described one
+// wins, and words read beyond it are operands after all.
+type picker struct {
+	candidates []*command
+	best       *command
+	beyond     []field
+	done       bool
+}
+
+// word takes a word as part of a subcommand's name, or refuses it.
+func (p *picker) word(a field) bool {
+	if p.done || a.lead || a.dynamic {
+		return false
+	}
+	next := choose(p.candidates, a.text)
+	if len(next) == 0 {
+		return false
+	}
+	p.candidates, p.beyond = next, append(p.beyond, a)
+	for _, c := range next {
+		if c.described {
+			p.best, p.beyond = c, nil
+			break
+		}
+	}
+	return true
+}
+
+// end returns the choice and the words that belong to its operands.
+func (p *picker) end() (*command, []field) {
+	p.done = true
+	beyond := p.beyond
+	p.beyond = nil
+	return p.best, beyond
+}
+
+// viaOf names a subcommand that was chosen by a pattern as it was written.
+func viaOf(spec *command, args []field, n int) string {
+	via := spec.name
+	for _, a := range args {
+		if n > 0 && !strings.HasPrefix(a.text, "-") {
+			via += " " + a.text
+			n--
+		}
+	}
+	return via
 }
 
 // after takes everything after "--": operands, or the command line of a wrapper.
@@ -492,6 +550,11 @@ func (r *shellRun) effect(u *use, e effect, value field, io streams) {
 	targets := u.targets(e.target, value)
 	if len(targets) == 0 && e.alt == "cwd" {
 		targets = []field{literal(".")}
+	}
+	if len(targets) == 0 && e.what == "name" && e.target == "operands" && e.kind != interlock.ImpactSpawn {
+		base.Target = u.via
+		r.plain(base)
+		return
 	}
 	if e.kind != interlock.ImpactRead {
 		targets = narrowed(u, targets)
