@@ -108,7 +108,10 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	if !d.Answer.Allowed() {
 		w.Execution = executionWire{Status: "not_run", Reason: "the action was not allowed"}
 	}
-	w.Gate1, w.Gate2 = gates(d)
+	w.Gate1, w.Gate2 = gates(d) // of all findings, before the list is cut
+	for _, gate := range []*gateWire{&w.Gate1, &w.Gate2} {
+		gate.Rule, gate.Reason = c.text("rule", gate.Rule), c.text("reason", gate.Reason)
+	}
 	w.Proposed = proposedWire{Type: p.Action.Kind, Digest: d.Action, Payload: interlock.Action{
 		Kind: p.Action.Kind, Tool: c.text("tool", p.Action.Tool), Input: c.text("input", p.Action.Input),
 		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir), Hint: c.text("hint", p.Action.Hint),
@@ -205,20 +208,25 @@ func (c *cutter) decision(d interlock.Decision) interlock.Decision {
 	for i, f := range d.Findings {
 		f.Reason, f.Suggestion, f.Rule = small.text("reason", f.Reason), small.text("suggestion", f.Suggestion), small.text("rule", f.Rule)
 		f.Impacts = below(f.Impacts, len(d.Impacts))
+		f.Tags, f.Obligations = short(f.Tags), short(f.Obligations)
 		findings[i] = f
 	}
 	impacts := make([]interlock.Impact, len(d.Impacts))
 	for i, impact := range d.Impacts {
 		impact.Target, impact.Via = small.text("target", impact.Target), small.text("via", impact.Via)
+		impact.Traits = short(impact.Traits)
 		impact.Amount = min(max(impact.Amount, -(1<<53-1)), 1<<53-1) // what JSON can carry exactly
 		impacts[i] = impact
 	}
 	if len(small.cut) > 0 {
 		c.cut = append(c.cut, cutWire{Field: "decision", Items: len(small.cut)})
 	}
-	d.Findings, d.Impacts = findings, impacts
+	d.Findings, d.Impacts, d.Obligations = findings, impacts, short(d.Obligations)
 	return d
 }
+
+// short bounds a list whose items come from rules and tables, not from the proposal: there are few, and each is a word.
+func short[T any](list []T) []T { return list[:min(len(list), 16)] }
 
 // below keeps the indexes that still point at something.
 func below(indexes []int, n int) []int {

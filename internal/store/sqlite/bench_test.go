@@ -135,3 +135,81 @@ func benchRaw(b *testing.B, callers int) {
 		return <-answer
 	})
 }
+
+// BenchmarkHook measures what a hook does with the store: open an existing one, read the standing, look for the call, commit
+// a decision, close.
+func BenchmarkHook(b *testing.B) {
+	private, _, err := auditlog.GenerateKey(rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sealer, err := auditlog.NewSealer(private)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := filepath.Join(b.TempDir(), "home")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	ctx := context.Background()
+	for b.Loop() {
+		s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), sqlite.Options{Sealer: sealer, Brief: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		standing, err := s.Standing(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := interlock.Requester{Agent: "claude", Run: "run", Call: "call"}
+		if _, _, err := s.FindCall(ctx, r, "sha256:aa"); err != nil {
+			b.Fatal(err)
+		}
+		_, err = s.Commit(ctx, interlock.Change{Version: standing.Version, Events: []interlock.Draft{benchDraft("run")},
+			Call: &interlock.Call{Requester: r, Action: "sha256:aa", At: time.Now()}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkVerify measures whole verification from the store, in entries per second. Target: at least 100,000.
+func BenchmarkVerify(b *testing.B) {
+	private, _, err := auditlog.GenerateKey(rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sealer, err := auditlog.NewSealer(private)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := filepath.Join(b.TempDir(), "home")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), sqlite.Options{Sealer: sealer})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	const entries = 50_000
+	for written := 0; written < entries; written += 50 {
+		var c interlock.Change
+		for i := range 50 {
+			c.Events = append(c.Events, benchDraft(fmt.Sprint("run-", i)))
+		}
+		if _, err := s.Commit(context.Background(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		report, err := auditlog.Verify(context.Background(), s, sealer.Public(), auditlog.VerifyOptions{})
+		if err != nil || report.Problem != nil || report.Entries != entries {
+			b.Fatal(report, err)
+		}
+	}
+	b.ReportMetric(entries*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	codes "modernc.org/sqlite/lib"
 
@@ -41,9 +42,14 @@ func explain(doing string, err error) error {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		return say("another process has held the store's lock for too long; look for a stopped interlock process")
 	case codes.SQLITE_IOERR:
-		return say("the disk failed while the store was read or written; check the disk, then restart Interlock")
+		return say("the disk failed or is full, so that it is not known what was written; check the disk and its free space, " +
+			"then restart Interlock")
 	}
 	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return say("the disk is full; free some space, nothing was recorded and nothing is lost")
+	case errors.Is(err, syscall.EROFS):
+		return say("the store can't be written: the disk or the file is read-only; remount it or mend the file's mode")
 	case errors.Is(err, fs.ErrPermission):
 		return say("this user may not open the store; check who owns its directory and files")
 	case errors.Is(err, fs.ErrNotExist):

@@ -1,0 +1,49 @@
+package auditlog
+
+import (
+	"strings"
+	"testing"
+
+	"interlock/internal/strictjson"
+)
+
+var payloads = []string{
+	`{}`, `{"a":1}`, `{"a":-1,"b":0}`, `{"a":[1,"x",{"c":null,"d":true}],"b":{"x":false}}`, `{"a":"\"\\\b\f\n\r\t"}`, `{"a_b":1,"ab":2}`,
+	`{"a":"ü"}`, `{"a":01}`, `{"a":-0}`, `{"a":1.5}`, `{"a":1e3}`, `{"a":"\/"}`, `{"a":"\u0001"}`, `{"a":"\u0041"}`, `{"b":1,"a":2}`, `{"a":1,"a":2}`,
+	`{"a" :1}`, `{"a":1,}`, `{"a":[1,]}`, `{"a":}`, `{"ü":1}`, `{"a":"` + "\x01" + `"}`, `{"a":99999999999999999}`, `{"a":999999999999999}`, `{"a":`, `{`, ``,
+	`{"a.b":1,"a":2}`, `{"a":2,"a.b":1}`, `{"a":2,"a-b":1}`, "{\"a\":\"\xff\"}", strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40),
+}
+
+// FuzzPlainlyCanonical: what the quick check accepts, the general encoder leaves as it is.
+func FuzzPlainlyCanonical(f *testing.F) {
+	for _, p := range payloads {
+		f.Add([]byte(p))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !plainlyCanonical(data) {
+			return
+		}
+		canonical, err := strictjson.Canonical(data)
+		if err != nil || string(canonical) != string(data) {
+			t.Errorf("accepted %q, which is %q (%v)", data, canonical, err)
+		}
+	})
+}
+
+// Both ways together accept what is canonical, and what the quick one takes is most of it.
+func TestCheckPayload(t *testing.T) {
+	quick := 0
+	for _, p := range payloads {
+		canonical, err := strictjson.Canonical([]byte(p))
+		want := err == nil && string(canonical) == p && strings.HasPrefix(p, "{")
+		if got := checkPayload([]byte(p)) == nil; got != want {
+			t.Errorf("%q: accepted %v, want %v", p, got, want)
+		}
+		if want && plainlyCanonical([]byte(p)) {
+			quick++
+		}
+	}
+	if quick < 8 {
+		t.Errorf("the quick check takes only %d of the test's payloads", quick)
+	}
+}
