@@ -27,13 +27,25 @@ done
 [ -s "$ready" ] || { echo "run: the server did not become ready" >&2; exit 1; }
 socket=$(tail -n 1 "$ready")
 
-action='rm -rf / --no-preserve-root'
+command="sudo sh -c \"r''m -fr /\""
+request='{"kind":"shell","input":"sudo sh -c \"r'"''"'m -fr /\""}'
 echo
-echo "One decision, asked of the running server over its socket:"
-echo "  \$ curl --unix-socket $socket http://interlock/v1/decide -d '{\"kind\":\"shell\",\"input\":\"$action\"}'"
-curl --silent --show-error --unix-socket "$socket" -H 'Content-Type: application/json' \
-	--data "{\"kind\":\"shell\",\"input\":\"$action\"}" http://interlock/v1/decide | fold -w 118 | sed 's/^/  /'
-echo
+echo "One decision, asked of the running server:   $command"
+answer=$(curl --silent --show-error --fail-with-body --unix-socket "$socket" -H 'Content-Type: application/json' \
+	--data "$request" http://interlock/v1/decide)
+text() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" <<<"$2"; }
+number() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" <<<"$2"; }
+first=${answer#*\"findings\":[} # the decisive finding stands first
+first=${first%%\},\{*}
+verdict=$(text verdict "${answer%%,*}")
+if [ -n "$verdict" ]; then
+	printf '  %s   %s\n' "$(tr '[:lower:]' '[:upper:]' <<<"$verdict")" "$(text rule "$first"): $(text reason "$first")"
+	printf '  recorded as entry %s, event %s\n' "$(number index "$answer")" "$(text event_id "$answer")"
+else
+	printf '%s\n' "$answer"
+fi
+echo "Ask it yourself:"
+echo "  curl --unix-socket $socket http://interlock/v1/decide -d '{\"kind\":\"shell\",\"input\":\"ls\"}'"
 echo
 echo "It is in the log, and the log proves itself:"
 "$binary" --home "$home" audit verify | sed 's/^/  /'
