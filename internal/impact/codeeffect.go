@@ -69,9 +69,6 @@ func (r *codeRun) effect(name string, e callEffect, arguments [][]codeToken) {
 	case "host":
 		r.host(name, e, target)
 	default:
-		if name == "pickle.loads" {
-			return // what is loaded can run code, but saying so of every cached value would say nothing
-		}
 		i := interlock.Impact{Kind: e.kind, Reach: e.reach, Via: name, Traits: append([]string(nil), e.traits...), Reversibility: usualReversibility(e.kind)}
 		if i.Reach == "" {
 			i.Reach = interlock.ReachWorkspace
@@ -115,6 +112,10 @@ func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValu
 		return
 	}
 	for _, path := range paths {
+		switch path {
+		case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "nul", "NUL":
+			continue // holds nothing
+		}
 		before := len(r.s.impacts)
 		r.s.touch(path, interlock.Impact{Kind: kind, Via: name, Traits: append([]string(nil), traits...)})
 		if kind == interlock.ImpactRead || kind == interlock.ImpactCredential {
@@ -258,6 +259,10 @@ func (r *codeRun) code(name string, target codeValue, arguments [][]codeToken, m
 		if text != "" && !strings.HasPrefix(text, "\x00") && (!maybe || strings.IndexByte(text, '(') >= 0) {
 			before := len(r.s.impacts)
 			r.s.nested(r.kind, strings.ReplaceAll(text, "\x00", "_"))
+			if name == "eval" && strings.Contains(text, "__import__") { // an expression that has to import for itself was smuggled in
+				r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: name, Reversibility: interlock.Window,
+					Confidence: interlock.Inferred, Traits: []string{TraitInjection}})
+			}
 			if target.decoded {
 				for i := before; i < len(r.s.impacts); i++ {
 					found := &r.s.impacts[i]

@@ -1,4 +1,255 @@
 package impact
 
-// hint analyses hint input.
-func (s *scan) hint(in string) { s.unknown("hint", TraitUnsupported) }
+import (
+	"strings"
+
+	"interlock"
+)
+
+// TraitMalice marks prose that asks for an attack or for software made for one.
+const TraitMalice = "malice"
+
+// hint analyses prose in which an agent says what it will do. Commands and code in it are analysed as what they are; the
+// sentences around them are read for a verb, what it is done to, and whether it is really said to be done. Prose is no
+// proof of anything, so everything read from it is inferred.
+func (s *scan) hint(in string) {
+	if !s.spend(len(in)/4 + 1) {
+		s.unknown("hint", TraitWork)
+		return
+	}
+	before := len(s.impacts)
+	prose := s.fenced(in)
+	for _, sentence := range sentences(prose) {
+		s.sentence(sentence)
+	}
+	if injected(in) {
+		s.add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint",
+			Confidence: interlock.Inferred, Traits: []string{TraitInjection}})
+	}
+	if len(s.impacts) == before {
+		s.add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint",
+			Confidence: interlock.Inferred})
+	}
+}
+
+// fenced analyses fenced code blocks and returns the prose without them.
+func (s *scan) fenced(in string) string {
+	if !strings.Contains(in, "```") {
+		return in
+	}
+	var prose strings.Builder
+	for n := 0; ; n++ {
+		start := strings.Index(in, "```")
+		if start < 0 || n > 64 {
+			break
+		}
+		prose.WriteString(in[:start])
+		prose.WriteString("\n")
+		block := in[start+3:]
+		end := strings.Index(block, "```")
+		rest := ""
+		if end >= 0 {
+			block, rest = block[:end], block[end+3:]
+		}
+		language, body, found := strings.Cut(block, "\n")
+		if !found {
+			language, body = "", block
+		}
+		s.block(strings.ToLower(strings.TrimSpace(language)), body)
+		in = rest
+	}
+	prose.WriteString(in)
+	return prose.String()
+}
+
+func (s *scan) block(language, body string) {
+	switch language {
+	case "bash", "sh", "shell", "zsh", "console", "terminal", "mswea_bash_command":
+		s.nested(interlock.KindShell, strings.TrimPrefix(strings.TrimSpace(body), "$ "))
+	case "python", "py", "python3":
+		s.nested(interlock.KindPython, body)
+	case "javascript", "js", "node", "typescript", "ts":
+		s.nested(interlock.KindJavaScript, body)
+	case "sql", "postgresql", "mysql", "sqlite":
+		s.nested(interlock.KindSQL, body)
+	case "":
+		first := strings.TrimPrefix(strings.TrimSpace(body), "$ ")
+		word, _, _ := strings.Cut(first, " ")
+		if s.know.lookup(word) != nil && !proseWords[word] {
+			s.nested(interlock.KindShell, first)
+		} else if looksLikeSQL(first) {
+			s.nested(interlock.KindSQL, first)
+		}
+	}
+}
+
+// sentences splits prose where a sentence or a line ends. A dot inside a name ends nothing.
+func sentences(prose string) (out []string) {
+	start, ticks := 0, 0
+	for i := 0; i < len(prose); i++ {
+		c := prose[i]
+		if c == '`' {
+			ticks++
+		}
+		ends := c == '\n' || (c == '.' || c == '!' || c == '?' || c == ';') && i+1 < len(prose) && (prose[i+1] == ' ' || prose[i+1] == '\n')
+		if ends && (ticks%2 == 0 || c == '\n') {
+			if sentence := strings.TrimSpace(prose[start:i]); sentence != "" {
+				out = append(out, sentence)
+			}
+			start = i + 1
+			ticks = 0
+		}
+	}
+	if sentence := strings.TrimSpace(prose[start:]); sentence != "" {
+		out = append(out, sentence)
+	}
+	return out
+}
+
+// A saying is one sentence while it is read.
+type saying struct {
+	words   []string // as written, trimmed of punctuation
+	low     []string // in lower case
+	paths   []string
+	urls    []string
+	address string // an e-mail address
+	secret  bool   // speaks of passwords, keys or tokens
+	wide    bool   // speaks of all, every, entire
+	danger  bool   // what is wide is files, data, systems
+}
+
+// sentence reads one sentence.
+func (s *scan) sentence(text string) {
+	if len(text) > 16<<10 {
+		text = text[:16<<10]
+	}
+	p := readSaying(text)
+	denied := deniedAt(p.low, len(p.low))
+	rest := s.quoted(text, p)
+	s.commandInProse(rest, p)
+	for i, word := range p.low {
+		act := hintVerbs[stem(word)]
+		if act == "" || i > 0 && isDeterminer(p.low[i-1]) && act != "malice" {
+			continue
+		}
+		if deniedAt(p.low, i) || discussedAt(p.low, i) {
+			s.add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + stem(word),
+				Confidence: interlock.Inferred, Traits: []string{TraitNegated}})
+			continue
+		}
+		s.said(act, stem(word), i, p)
+	}
+	if !denied {
+		s.malice(p)
+	}
+}
+
+func readSaying(text string) *saying {
+	p := &saying{}
+	for _, field := range strings.Fields(text) {
+		word := strings.Trim(field, "\"'`,;:!?()[]{}<>*“”‘’")
+		word = strings.TrimRight(word, ".")
+		if word == "" {
+			continue
+		}
+		low := strings.ToLower(word)
+		p.words, p.low = append(p.words, word), append(p.low, low)
+		switch {
+		case strings.Contains(word, "://"):
+			p.urls = append(p.urls, word)
+		case strings.IndexByte(word, '@') > 0 && strings.Contains(word[strings.IndexByte(word, '@'):], "."):
+			p.address = word
+		case isPathWord(word):
+			p.paths = append(p.paths, word)
+		case isAddress(word):
+			p.urls = append(p.urls, "http://"+word)
+		}
+		switch {
+		case hintSecrets[low]:
+			p.secret = true
+		case hintWide[low]:
+			p.wide = true
+		case hintMasses[low]:
+			p.danger = true
+		}
+	}
+	return p
+}
+
+// isPathWord reports whether a word of prose names a file.
+func isPathWord(word string) bool {
+	if len(word) < 2 || strings.ContainsAny(word, "()={}") {
+		return false
+	}
+	switch {
+	case word[0] == '/' && word[1] != '/' && (word[1]|0x20 >= 'a' && word[1]|0x20 <= 'z' || word[1] == '.' || word[1] == '*'):
+		return true
+	case strings.HasPrefix(word, "~/"), strings.HasPrefix(word, "./"), strings.HasPrefix(word, "../"), isDrive(word) && len(word) > 2:
+		return true
+	case word[0] == '.' && len(word) > 3 && word[1]|0x20 >= 'a' && word[1]|0x20 <= 'z' && !strings.ContainsAny(word[1:], "."):
+		return hintDotfiles[word]
+	case strings.Count(word, "/") >= 2 && !strings.Contains(word, "//"):
+		return true
+	}
+	return false
+}
+
+// isAddress reports whether a word is an IPv4 address, with a port or without.
+func isAddress(word string) bool {
+	host, _, _ := strings.Cut(word, ":")
+	if strings.Count(host, ".") != 3 {
+		return false
+	}
+	_, ok := looseIPv4(host)
+	return ok
+}
+
+// stem takes the ending off a verb.
+func stem(word string) string {
+	if hintVerbs[word] != "" {
+		return word
+	}
+	for _, ending := range [...]struct{ from, to string }{
+		{"ies", "y"}, {"es", "e"}, {"es", ""}, {"s", ""}, {"ied", "y"}, {"ed", "e"}, {"ed", ""}, {"ing", "e"}, {"ing", ""}, {"ping", "p"}, {"ting", "t"}, {"ding", "d"}, {"pped", "p"},
+	} {
+		if base, ok := strings.CutSuffix(word, ending.from); ok && len(base) >= 2 && hintVerbs[base+ending.to] != "" {
+			return base + ending.to
+		}
+	}
+	return word
+}
+
+func isDeterminer(word string) bool {
+	switch word {
+	case "the", "a", "an", "this", "that", "its", "their", "any", "each", "no":
+		return true
+	}
+	return false
+}
+
+// deniedAt reports whether the words before at say that it will not be done.
+func deniedAt(low []string, at int) bool {
+	for i := max(0, at-6); i < at && i < len(low); i++ {
+		switch low[i] {
+		case "not", "never", "don't", "won't", "without", "avoid", "avoiding", "cannot", "can't", "shouldn't", "mustn't", "refuse", "doesn't", "didn't",
+			"prevent", "prevents", "preventing", "instead", "isn't", "wouldn't", "n't", "neither", "nor", "block", "blocking", "blocks", "protect", "protects", "detect", "detects", "detecting":
+			return true
+		}
+	}
+	return false
+}
+
+// discussedAt reports whether the words before at make the sentence one about the act and not an announcement of it.
+func discussedAt(low []string, at int) bool {
+	for i := 0; i < at && i < len(low); i++ {
+		switch low[i] {
+		case "explain", "explains", "describe", "describes", "documentation", "why", "whether", "difference", "meaning", "teach", "what's", "learn":
+			return true
+		case "how":
+			return i == 0 || low[i-1] == "explain" || low[i-1] == "show" || low[i-1] == "about" || low[i-1] == "wonder" || low[i-1] == "me"
+		case "what":
+			return i == 0
+		}
+	}
+	return false
+}
