@@ -16,6 +16,7 @@ import (
 
 func TestEventID(t *testing.T) {
 	spec.Covers(t, "MACE-ID-1")
+	spec.Covers(t, "MACE-ID-1")
 	for _, test := range []struct {
 		sequence int64
 		kind     interlock.EventType
@@ -33,6 +34,7 @@ func TestEventID(t *testing.T) {
 
 // The hand-written encoder must write what the general canonical encoder writes, whatever the strings hold.
 func TestEventIsCanonicalJSON(t *testing.T) {
+	spec.Covers(t, "MACE-CAN-1")
 	sealer := testSealer(t, 1)
 	for _, text := range []string{"plain", "", "quote\" back\\slash", "\x00\x01\x1f\b\f\n\r\t", "ünïcode \u2028\U0001F600", "\x7f<>&"} {
 		for _, kind := range []interlock.EventType{interlock.EventDecision, interlock.EventAlert} {
@@ -62,6 +64,7 @@ func TestEventIsCanonicalJSON(t *testing.T) {
 
 // Every envelope member that MACE names is there, with the value it must have.
 func TestEnvelope(t *testing.T) {
+	spec.Covers(t, "MACE-LOG-2")
 	spec.Covers(t, "MACE-LOG-2")
 	sealer := testSealer(t, 1)
 	log := &memoryLog{}

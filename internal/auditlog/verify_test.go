@@ -23,6 +23,7 @@ func sha256Hex(text string) string {
 }
 
 func TestVerifySound(t *testing.T) {
+	spec.Covers(t, "MACE-ID-3")
 	sealer := testSealer(t, 1)
 	for n := range 40 {
 		log := testLog(t, sealer, n)
@@ -341,5 +342,55 @@ func TestCheckHead(t *testing.T) {
 	smaller.Size, smaller.Edge = 4, smaller.Edge[:32]
 	if err := sealer.CheckHead(smaller); err == nil {
 		t.Error("a head that is not its checkpoint's is accepted")
+	}
+}
+
+// Governance and safety events carry a signature that names its key; every other event is covered by the signed head. One
+// that should carry a signature and does not is not accepted, even in a log whose head is signed.
+func TestGovernanceEventsAreSigned(t *testing.T) {
+	spec.Covers(t, "MACE-SIG-1", "MACE-SIG-3")
+	sealer := testSealer(t, 1)
+	for kind, want := range map[interlock.EventType]bool{
+		interlock.EventApproval: true, interlock.EventApprovalRefused: true, interlock.EventAlert: true, interlock.EventIntegrity: true,
+		interlock.EventIdentity: true, interlock.EventRuleset: true, interlock.EventMode: true,
+		interlock.EventDecision: false, interlock.EventBlock: false, interlock.EventReviewRequest: false, interlock.EventOutcome: false, interlock.EventRefusal: false,
+	} {
+		log := &memoryLog{}
+		log.seal(t, sealer, draft(kind, "seed", `{"n":1}`))
+		event, err := auditlog.ParseEvent(log.entries[0].Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := event.Signature != "" && event.Key == sealer.Public().ID() && event.Algorithm == "ed25519"; got != want {
+			t.Errorf("%s: signed %v, want %v", kind, got, want)
+		}
+		if report := verify(t, log, sealer); report.Problem != nil || (report.Signed == 1) != want {
+			t.Errorf("%s: %+v", kind, report)
+		}
+	}
+	// The forger has the head's key but not the event's signature: unsigned, signed by another, and signed over another text.
+	for name, forge := range map[string]func(body string) string{
+		"unsigned": func(body string) string {
+			body = strings.Replace(body, `"key_id":"`+sealer.Public().ID()+`",`, "", 1)
+			from := strings.Index(body, `"sig_alg"`)
+			return body[:from] + body[strings.Index(body, `"snapshot_ids"`):]
+		},
+		"another key": func(body string) string {
+			return strings.Replace(body, sealer.Public().ID(), testSealer(t, 2).Public().ID(), 1)
+		},
+		"another text": func(body string) string { return strings.Replace(body, `"role":"agent"`, `"role":"other"`, 1) },
+	} {
+		log := &memoryLog{}
+		log.seal(t, sealer, draft(interlock.EventMode, "seed", `{"n":1}`))
+		body := forge(string(log.entries[0].Body))
+		if _, err := auditlog.ParseEvent([]byte(body)); err != nil {
+			t.Fatalf("%s: the forgery is not even an event: %v", name, err)
+		}
+		log.entries[0].Body = []byte(body)
+		rehash(log, 0)
+		report := verify(t, log, sealer)
+		if report.Problem == nil || !strings.Contains(report.Problem.Message, "sign") {
+			t.Errorf("%s: found %v", name, report.Problem)
+		}
 	}
 }
