@@ -53,11 +53,7 @@ func run(corpus, out, decisions string) error {
 	if err != nil {
 		return err
 	}
-	settings, err := config.Load("", os.DevNull)
-	if err != nil {
-		return err
-	}
-	evaluator, err := embedded.NewEvaluator(settings)
+	evaluator, err := embedded.NewEvaluator(config.Defaults())
 	if err != nil {
 		return err
 	}

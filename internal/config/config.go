@@ -68,9 +68,14 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText writes the duration as Go does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
+// Defaults returns the settings of a home in which nothing is set.
+func Defaults() Config {
+	return Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour), MaxConcurrent: 1024}
+}
+
 // Load returns the settings for a home directory. file is the --config flag; empty means interlock.yaml in home.
 func Load(home, file string) (Config, error) {
-	c := Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour), MaxConcurrent: 1024}
+	c := Defaults()
 	named := file != ""
 	if !named {
 		file = filepath.Join(home, "interlock.yaml")
