@@ -2,9 +2,10 @@
 //
 // clauses.tsv lists the clauses of the specifications Interlock implements, in our own words: MCP-AQL (AQL-), the Asimov
 // Safety Architecture (ASA-), MASO execution control (EC-) and the MACE safety boundaries with their governance and replay
-// companions (MACE-). A test that proves a clause says so with [Covers]. gaps.tsv lists what is not proved yet, each with
-// its reason. The test of this package fails when a MUST is neither claimed nor admitted as a gap, and docs/conformance.md
-// is written from the same tables.
+// companions (MACE-). A test that proves a clause says so with [Covers]; a test that is data, an archive in a package's
+// testdata, says so in its comment with a line "covers: ID ID" (in a script "# covers: ID"). gaps.tsv lists what is not
+// proved yet, each with its reason. The test of this package fails when a MUST is neither claimed nor admitted as a gap,
+// and docs/conformance.md is written from the same tables.
 //
 // This package must never be part of a decision: it is imported by tests only. Start with clauses.tsv.
 package spec

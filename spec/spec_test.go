@@ -158,6 +158,13 @@ func TestScanFindsClaims(t *testing.T) {
 		"c/c.go":               {Data: []byte("package c\n\nimport \"interlock/spec\"\n\nfunc C() { spec.Covers(nil, \"C-3\") }\n")},
 		"c/testdata/d_test.go": {Data: []byte("package d\n\nimport \"interlock/spec\"\n\nfunc TestD(t *testing.T) { spec.Covers(t, \"D-1\") }\n")},
 		".git/e_test.go":       {Data: []byte("not go")},
+		// Archives claim in their comment, in scripts behind a #, and nowhere else.
+		"f/f_test.go":                  {Data: []byte("package f\n\nvar dir = \"testdata\"\n")},
+		"f/testdata/v.txtar":           {Data: []byte("allow: a vector\ncovers: F-1 F-2\n-- a --\ncovers: F-9\n")},
+		"f/testdata/s.txtar":           {Data: []byte("# covers: F-3\nexec covers: F-9\n")},
+		"f/testdata/n.txtar":           {Data: []byte("-- a --\ncovers: F-9\n")},
+		"f/testdata/deeper/d.txtar":    {Data: []byte("covers: F-9\n")},
+		"f/testdata/not-archive.notes": {Data: []byte("covers: F-9\n")},
 	}
 	claims, err := scanClaims(root)
 	if err != nil {
@@ -168,6 +175,9 @@ func TestScanFindsClaims(t *testing.T) {
 		{ID: "A-2", File: "a/a_test.go", Line: 6, Test: "TestA"},
 		{ID: "A-3", File: "a/a_test.go", Line: 7, Test: "TestA"},
 		{ID: "B-1", File: "b/b_test.go", Line: 5, Test: "TestB"},
+		{ID: "F-3", File: "f/testdata/s.txtar", Line: 1, Test: "s"},
+		{ID: "F-1", File: "f/testdata/v.txtar", Line: 2, Test: "v"},
+		{ID: "F-2", File: "f/testdata/v.txtar", Line: 2, Test: "v"},
 	}
 	if diff := cmp.Diff(want, claims); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
@@ -185,6 +195,18 @@ func TestScanRefusesClaimsItCannotRead(t *testing.T) {
 		source := "package a\n\nimport \"interlock/spec\"\n\nfunc TestA(t *testing.T) { " + tc.call + " }\n"
 		_, err := scanClaims(fstest.MapFS{"a_test.go": {Data: []byte(source)}})
 		if err == nil || !strings.Contains(err.Error(), "a_test.go:5: "+tc.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tc.want)
+		}
+	}
+	for name, tc := range map[string]struct {
+		root fstest.MapFS
+		want string
+	}{
+		"archive nobody reads": {fstest.MapFS{"a/a_test.go": {Data: []byte("package a\n")}, "a/testdata/v.txtar": {Data: []byte("x\ncovers: A-1\n")}},
+			"a/testdata/v.txtar:2: no test of the package reads its testdata"},
+		"archive without ids": {fstest.MapFS{"a/testdata/v.txtar": {Data: []byte("covers:\n")}}, "a/testdata/v.txtar:1: covers names no clause"},
+	} {
+		if _, err := scanClaims(tc.root); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.want)
 		}
 	}
