@@ -195,7 +195,7 @@ func (c *checker) predicate(p Predicate, at string) error {
 	for _, list := range []struct {
 		name  string
 		globs []string
-	}{{"via", p.Via}, {"target", p.Target}} {
+	}{{"via", p.Via}, {"except", p.Except}, {"target", p.Target}} {
 		for i, g := range list.globs {
 			if g == "" {
 				return c.doc.Errorf(fmt.Sprintf("%s/%s/%d", at, list.name, i), "the glob is empty; remove it")

@@ -5,7 +5,7 @@ import "interlock"
 // A predicate is a Predicate made ready: lists as bits, globs folded.
 type predicate struct {
 	kinds, reaches, reversibilities, confidences uint16 // zero means any
-	via, target                                  []string
+	via, except, target                          []string
 	traits                                       Traits
 	over                                         int64
 	empty                                        bool // nothing is asked of the impact
@@ -25,13 +25,8 @@ func (p Predicate) compile() predicate {
 	for _, k := range p.Confidence {
 		c.confidences |= confidenceBit(k)
 	}
-	for _, g := range p.Via {
-		c.via = append(c.via, foldText(g))
-	}
-	for _, g := range p.Target {
-		c.target = append(c.target, foldText(g))
-	}
-	c.empty = c.kinds|c.reaches|c.reversibilities|c.confidences == 0 && len(c.via)+len(c.target)+len(p.Traits.All)+
+	c.via, c.except, c.target = foldAll(p.Via), foldAll(p.Except), foldAll(p.Target)
+	c.empty = c.kinds|c.reaches|c.reversibilities|c.confidences == 0 && len(c.via)+len(c.except)+len(c.target)+len(p.Traits.All)+
 		len(p.Traits.Any)+len(p.Traits.None) == 0 && p.Over == 0
 	return c
 }
@@ -58,7 +53,7 @@ func (c *predicate) matches(i *interlock.Impact) bool {
 	if len(c.traits.Any) > 0 && !hasAny(i, c.traits.Any) {
 		return false
 	}
-	return anyGlob(c.via, i.Via) && anyGlob(c.target, i.Target)
+	return anyGlob(c.via, i.Via) && anyGlob(c.target, i.Target) && (len(c.except) == 0 || !anyGlob(c.except, i.Via))
 }
 
 func hasAny(i *interlock.Impact, traits []string) bool {

@@ -60,6 +60,7 @@ type Predicate struct {
 	Reversibility []interlock.Reversibility `json:"reversibility,omitempty"`
 	Confidence    []interlock.Confidence    `json:"confidence,omitempty"`
 	Via           []string                  `json:"via,omitempty"`    // globs
+	Except        []string                  `json:"except,omitempty"` // globs that via must not match
 	Target        []string                  `json:"target,omitempty"` // globs
 	Traits        Traits                    `json:"traits,omitzero"`
 	Over          int64                     `json:"over,omitempty"` // the amount is greater than this
