@@ -47,7 +47,7 @@ func (c *upCommand) Run(p *program) error {
 	defer backend.Close()
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: identity.NewTokens(backend.Standing, now),
-		View:   func(dir string) interlock.View { return embedded.GatherView(settings, dir) },
+		View:   embedded.NewViews(settings, now).Gather,
 		Logger: logger, Now: now, User: p.principal(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
 		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()}})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -199,7 +200,7 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 		return interlock.Proposal{}, err
 	}
 	if body.View != nil {
-		proposal.View = *body.View
+		proposal.View = guarded(*body.View, x.server.config.View(""))
 	} else {
 		proposal.View = x.server.config.View(action.Dir)
 	}
@@ -210,6 +211,27 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 		proposal.Door = x.door.name()
 	}
 	return proposal, nil
+}
+
+// guarded keeps a caller's view from leaving out what is Interlock's own or production: it can add to both.
+func guarded(view, own interlock.View) interlock.View {
+	view.Self = union(view.Self, own.Self)
+	view.Endpoints = union(view.Endpoints, own.Endpoints)
+	view.Production = union(view.Production, own.Production)
+	return view
+}
+
+func union(claimed, own []string) []string {
+	if len(own) == 0 || slices.Equal(claimed, own) { // the hook sends the very same
+		return claimed
+	}
+	all := slices.Clone(own)
+	for _, name := range claimed {
+		if !slices.Contains(own, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // wholeAction holds an action against its kind and brings its arguments into the one form that is hashed.

@@ -392,3 +392,31 @@ func TestMetricsFailureIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// TestAViewCantLeaveOutInterlocksOwn: a caller on the socket may add to what is protected and can't take away from it.
+func TestAViewCantLeaveOutInterlocksOwn(t *testing.T) {
+	backend := newBackend(t)
+	own := interlock.View{Home: "/home/dana", Self: []string{"/i/home", "/i/bin"}, Endpoints: []string{"127.0.0.1:7433"}, Production: []string{"prod-*"}}
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now, User: "dana",
+		View: func(dir string) interlock.View { v := own; v.Workspace = dir; return v }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{backend: backend, server: server}
+	for body, want := range map[string]interlock.View{
+		`{"action":{"kind":"shell","input":"1"},"view":{}}`: {Self: own.Self, Endpoints: own.Endpoints, Production: own.Production},
+		`{"action":{"kind":"shell","input":"2"},"view":{"workspace":"/x","self":["/mine","/i/bin"],"production":["prod-*"]}}`: {Workspace: "/x",
+			Self: []string{"/i/home", "/i/bin", "/mine"}, Endpoints: own.Endpoints, Production: own.Production},
+		`{"action":{"kind":"shell","input":"3","dir":"/w"}}`: {Home: own.Home, Workspace: "/w", Self: own.Self, Endpoints: own.Endpoints, Production: own.Production},
+		`{"kind":"shell","input":"4","dir":"/w"}`:            {Home: own.Home, Workspace: "/w", Self: own.Self, Endpoints: own.Endpoints, Production: own.Production},
+	} {
+		backend.seen = nil
+		if got := h.do(server.LocalHandler(), "POST", "/v1/decide", "", body); got.Code != 200 {
+			t.Fatalf("%s: %d %s", body, got.Code, got.Body)
+		}
+		if diff := cmp.Diff(want, backend.seen[0].View); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", body, diff)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package embedded
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"interlock"
+	"interlock/internal/config"
+)
+
+// Views gathers views as [GatherView] does, for a process that gathers thousands a second: what can't change while it runs
+// is gathered once, and a directory's links are read again only when the directory has changed. It is safe for concurrent
+// use; the views it returns share slices and maps, which nobody changes.
+type Views struct {
+	base    interlock.View
+	now     func() time.Time
+	changed func(os.FileInfo) (time.Time, bool) // when a directory last changed; false: nobody knows
+
+	mu          sync.Mutex
+	directories map[string]directory
+}
+
+// A directory is what is remembered of one: its links as of the change that was its last when they were read. Where a
+// link leads may change behind several links without this; it could as well change between the decision and the act.
+type directory struct {
+	changed time.Time
+	links   map[string]string
+}
+
+const (
+	// maxDirectories bounds what is remembered. An agent that names more pays for it with time, not Interlock with memory.
+	maxDirectories = 256
+	// settled is how old a change must be for a directory's time stamp to tell the next one apart: file systems count in
+	// steps of up to two seconds.
+	settled = 3 * time.Second
+)
+
+// NewViews gathers what can't change while the process runs.
+func NewViews(c config.Config, now func() time.Time) *Views {
+	return &Views{base: GatherView(c, ""), now: now, changed: changeTime, directories: map[string]directory{}}
+}
+
+// Gather returns the view for an action proposed in dir, which may be empty.
+func (v *Views) Gather(dir string) interlock.View {
+	view := v.base
+	if dir == "" {
+		return view
+	}
+	view.Workspace = workspace(dir, view.Home)
+	view.Links = v.links(filepath.Clean(dir))
+	if view.Workspace != "" && view.Workspace != filepath.Clean(dir) {
+		view.Links = merged(view.Links, v.links(view.Workspace))
+	}
+	return view
+}
+
+// links returns the links that stand directly in a directory. A directory that was changed a moment ago is read every
+// time, because a second change might leave the same time stamp.
+func (v *Views) links(dir string) map[string]string {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return nil
+	}
+	changed, dated := v.changed(info)
+	v.mu.Lock()
+	known, ok := v.directories[dir]
+	v.mu.Unlock()
+	if ok && dated && known.changed.Equal(changed) {
+		return known.links
+	}
+	found := links(dir)
+	if !dated || v.now().Sub(changed) < settled {
+		return found
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.directories) >= maxDirectories {
+		clear(v.directories)
+	}
+	v.directories[dir] = directory{changed: changed, links: found}
+	return found
+}
+
+// merged is the union of two sets of links; neither is changed.
+func merged(a, b map[string]string) map[string]string {
+	if len(a) == 0 {
+		return b
+	}
+	if len(b) == 0 {
+		return a
+	}
+	union := make(map[string]string, len(a)+len(b))
+	for _, links := range []map[string]string{b, a} {
+		for path, target := range links {
+			union[path] = target
+		}
+	}
+	return union
+}
