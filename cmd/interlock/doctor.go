@@ -163,7 +163,7 @@ func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backen
 	if err != nil {
 		return
 	}
-	origin, size, readable := checkpointHead(text)
+	origin, size, readable := harness.CheckpointHead(text)
 	switch {
 	case !readable:
 		d.note("checkpoint", agent, statusWarn, "%s is no checkpoint", path)
@@ -197,13 +197,13 @@ func (d *diagnosis) server() {
 	ctx, cancel := context.WithTimeout(d.program.ctx, 2*time.Second)
 	defer cancel()
 	start := now()
-	s, err := dialServer(ctx, socket, 2*time.Second)
+	s, err := hook.Dial(ctx, socket, 2*time.Second)
 	if err == nil {
-		defer s.conn.Close()
-		err = s.health()
+		defer s.Close()
+		err = s.Health()
 	}
 	if err != nil {
-		d.note("server", "", statusWarn, "%s does not answer; hooks decide in process after %v", socket, min(dialTimeout, serverTimeout))
+		d.note("server", "", statusWarn, "%s does not answer; hooks decide in process after %v", socket, hook.ServerTimeout)
 		return
 	}
 	d.note("server", "", statusOK, "answers at %s", socket)

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"interlock/internal/config"
+	"interlock/internal/harness"
 	"interlock/internal/hook"
 )
 
@@ -84,7 +84,7 @@ func TestHookInProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, size, ok := checkpointHead(checkpoint); !ok || size < 2 {
+	if _, size, ok := harness.CheckpointHead(checkpoint); !ok || size < 2 {
 		t.Errorf("the kept checkpoint covers %d entries (%v)", size, ok)
 	}
 }
@@ -263,38 +263,6 @@ func TestHookUsage(t *testing.T) {
 	}
 }
 
-// TestKeepCheckpoint: never backwards, never over another log's.
-func TestKeepCheckpoint(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "interlock.checkpoint")
-	keep := func(text string) {
-		t.Helper()
-		if err := keepCheckpoint(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := func(path, text string) {
-		t.Helper()
-		if have, err := os.ReadFile(path); err != nil || string(have) != text {
-			t.Errorf("%s holds %q (%v), want %q", filepath.Base(path), have, err, text)
-		}
-	}
-	keep("log/a\n5\nroot5\n")
-	keep("log/a\n4\nroot4\n")
-	want(path, "log/a\n5\nroot5\n")
-	keep("log/a\n6\nroot6\n")
-	want(path, "log/a\n6\nroot6\n")
-	keep("log/b\n1\nroot1\n")
-	want(path, "log/b\n1\nroot1\n")
-	others, err := filepath.Glob(path + ".*")
-	if err != nil || len(others) != 1 {
-		t.Fatalf("%v %v", others, err)
-	}
-	want(others[0], "log/a\n6\nroot6\n")
-	if err := keepCheckpoint(path, []byte("garbage")); err == nil {
-		t.Error("garbage was kept")
-	}
-}
-
 // TestCopilotPrompts reads the flags that switch Copilot's prompts off.
 func TestCopilotPrompts(t *testing.T) {
 	for _, c := range []struct {
@@ -319,9 +287,9 @@ func TestCopilotPrompts(t *testing.T) {
 	}
 }
 
-// TestHookTakesItsTime: a deadline leaves room for the store after a server that hangs.
+// TestHookTakesItsTime: a server that hangs leaves more than half of the deadline for the store.
 func TestHookTakesItsTime(t *testing.T) {
-	if d := 5 * time.Second; min(serverTimeout, d/3)+min(dialTimeout, d/4) > d/2 {
+	if d := hook.DefaultDeadline; min(hook.ServerTimeout, d/3)+min(hook.DialTimeout, d/4) > d/2 {
 		t.Errorf("a server that hangs leaves too little of %v", d)
 	}
 }

@@ -7,5 +7,7 @@
 // events that carry nothing to judge, and for events after the fact.
 //
 // Parse makes a Call of a payload, Render writes the answers to a call's proposals, Refuse writes a refusal where there
-// is no answer. Start with call.go; tool names become actions in tools.go; docs/hooks.md shows every dialect's bytes.
+// is no answer. These are functions of their arguments. Process runs them against a deadline and asks the server; who
+// embeds it brings what decides without one. Start with call.go; tool names become actions in tools.go, the process is
+// process.go; docs/hooks.md shows every dialect's bytes.
 package hook

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package harness
 
 // lockDirectory does nothing where directories can't be locked: two hooks at once may then leave the older of two
 // checkpoints, which is still true and one decision behind.

@@ -1,0 +1,164 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"interlock"
+)
+
+// The bounds of a deadline: the shortest harness timeout is 30 s, and a deadline below a store's commit refuses always.
+const (
+	DefaultDeadline = 5 * time.Second
+	MinDeadline     = 50 * time.Millisecond
+	MaxDeadline     = 25 * time.Second
+)
+
+// A Process is one run of a hook command: it reads a payload, has it judged against a deadline, and writes the answer.
+// Whatever goes wrong is a refusal.
+type Process struct {
+	Agent       string
+	Environment Environment
+	Deadline    time.Duration
+	Socket      string // where a server may listen; empty: none is asked
+	Redact      func(string) string
+	Stdin       io.Reader
+	Stdout      io.Writer
+	Stderr      io.Writer
+
+	// Judge decides where no server gave an answer. It returns the newest checkpoint it was handed, if any.
+	Judge func(ctx context.Context, call Call, payload []byte) (out Output, checkpoint []byte)
+	// Unreadable answers a payload that could not be read; call.Phase says what is known. Nil refuses without a record.
+	Unreadable func(ctx context.Context, call Call, payload []byte, cause error) (out Output, checkpoint []byte)
+	// Keep is handed the newest checkpoint after the answer is out. Optional.
+	Keep func(agent string, checkpoint []byte)
+}
+
+// A run is a Process under way. The call is set as soon as it is read, so that a deadline that passes later is still
+// answered for the right event.
+type run struct {
+	Process
+	mutex  sync.Mutex
+	call   Call
+	newest []byte
+}
+
+// Run does it all and returns the exit status.
+func (p Process) Run(ctx context.Context) int {
+	ctx, cancel := context.WithTimeout(ctx, p.Deadline)
+	defer cancel()
+	r := &run{Process: p}
+	r.call, _ = Parse(p.Agent, nil, p.Environment) // what is known before anything is read
+	finished := make(chan Output, 1)
+	go func() { finished <- r.answer(ctx) }()
+	var out Output
+	select {
+	case out = <-finished:
+	case <-ctx.Done():
+		reason := "no decision was made within " + p.Deadline.String()
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			reason = "the hook was interrupted before a decision was made"
+		}
+		out = Refuse(r.current(), "deadline", reason)
+	}
+	return r.write(out)
+}
+
+// write hands the answer over. If it can't be, the exit status has to say no on its own.
+func (r *run) write(out Output) int {
+	_, outErr := r.Stdout.Write(out.Stdout)
+	_, errErr := r.Stderr.Write(out.Stderr)
+	if (outErr != nil || errErr != nil) && out.Exit == 0 {
+		return 2
+	}
+	r.mutex.Lock()
+	checkpoint, agent := r.newest, r.call.Agent
+	r.mutex.Unlock()
+	if r.Keep != nil && len(checkpoint) > 0 {
+		r.Keep(agent, checkpoint)
+	}
+	return out.Exit
+}
+
+func (r *run) current() Call {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.call
+}
+
+// note remembers the newest checkpoint.
+func (r *run) note(checkpoint []byte) {
+	if len(checkpoint) == 0 {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.newest = checkpoint
+}
+
+// answer reads, judges and renders. A panic is a refusal.
+func (r *run) answer(ctx context.Context) (out Output) {
+	defer func() {
+		if recover() != nil {
+			out = Refuse(r.current(), "internal", "the hook failed on a defect; `interlock doctor` may say more")
+		}
+	}()
+	payload, err := io.ReadAll(io.LimitReader(r.Stdin, MaxPayload+1))
+	if err != nil {
+		return Refuse(r.current(), "unreadable", "the hook payload could not be read from standard input")
+	}
+	call, parseErr := Parse(r.Agent, payload, r.Environment)
+	r.mutex.Lock()
+	r.call = call
+	r.mutex.Unlock()
+	if parseErr != nil {
+		if r.Unreadable == nil {
+			return Refuse(call, "unreadable", parseErr.Error())
+		}
+		out, checkpoint := r.Unreadable(ctx, call, payload, parseErr)
+		r.note(checkpoint)
+		return out
+	}
+	if len(call.Proposals) == 0 {
+		return Render(call, nil) // nothing to judge
+	}
+	if r.Socket != "" {
+		if out, checkpoint, answered := askServer(ctx, call, r.Socket, r.Deadline, r.Redact); answered {
+			r.note(checkpoint)
+			return out
+		}
+	}
+	out, checkpoint := r.Judge(ctx, call, payload)
+	r.note(checkpoint)
+	return out
+}
+
+// Decide has every part of a call judged by a backend and renders the answers; events after the fact are reported. shown
+// says of an error what may be shown. It returns the newest checkpoint.
+func Decide(ctx context.Context, call Call, backend interlock.Backend, redact func(string) string, shown func(error) string) (Output, []byte) {
+	if call.Phase == After {
+		for i, outcome := range call.Outcomes {
+			if err := backend.Report(ctx, call.Proposals[i].Requester, outcome); err != nil {
+				return Refuse(call, "outcome", "the outcome was not recorded: "+shown(err)), nil
+			}
+		}
+		return Render(call, redact), nil
+	}
+	answers := make([]interlock.Answer, len(call.Proposals))
+	for i, p := range call.Proposals {
+		answers[i] = backend.Propose(ctx, p)
+	}
+	return Render(call, redact, answers...), newestOf(answers)
+}
+
+func newestOf(answers []interlock.Answer) []byte {
+	for i := len(answers) - 1; i >= 0; i-- {
+		if len(answers[i].Checkpoint) > 0 {
+			return answers[i].Checkpoint
+		}
+	}
+	return nil
+}

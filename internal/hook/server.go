@@ -1,0 +1,186 @@
+package hook
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// The bounds of speaking to the server. A server that doesn't answer is passed over for the store in process, with enough
+// of the deadline left for that.
+const (
+	DialTimeout    = 250 * time.Millisecond
+	ServerTimeout  = 1500 * time.Millisecond
+	maxServerReply = 1 << 20
+)
+
+// askServer has the call judged by the server behind the socket. It reports false if no server gave an answer; the same
+// call judged again in process is found by its digest and not recorded twice.
+func askServer(ctx context.Context, call Call, socket string, deadline time.Duration, redact func(string) string) (Output, []byte, bool) {
+	s, err := Dial(ctx, socket, deadline)
+	if err != nil {
+		return Output{}, nil, false
+	}
+	defer s.Close()
+	if call.Phase == After {
+		for i, outcome := range call.Outcomes {
+			if err := s.report(call.Proposals[i].Requester, outcome); err != nil {
+				return refusedByServer(call, "outcome", err)
+			}
+		}
+		return Render(call, redact), nil, true
+	}
+	answers := make([]interlock.Answer, len(call.Proposals))
+	for i, p := range call.Proposals {
+		if answers[i], err = s.propose(p); err != nil {
+			return refusedByServer(call, "server", err)
+		}
+	}
+	return Render(call, redact, answers...), newestOf(answers), true
+}
+
+// refusedByServer: an error the server names is its answer; anything else is no answer.
+func refusedByServer(call Call, rule string, err error) (Output, []byte, bool) {
+	var refusal *interlock.Error
+	if !errors.As(err, &refusal) {
+		return Output{}, nil, false
+	}
+	return Refuse(call, rule, refusal.Error()), nil, true
+}
+
+// A Server is a connection to the server's socket that speaks HTTP/1.1, one request after the other. It is written by hand
+// because net/http costs a hook process more to start than the request itself.
+type Server struct {
+	conn   net.Conn
+	reader *bufio.Reader
+}
+
+// Dial connects to a server. What is said over the connection has to be said within a third of the deadline.
+func Dial(ctx context.Context, socket string, deadline time.Duration) (*Server, error) {
+	dialer := net.Dialer{Timeout: min(DialTimeout, deadline/4)}
+	conn, err := dialer.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.SetDeadline(time.Now().Add(min(ServerTimeout, deadline/3))); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &Server{conn: conn, reader: bufio.NewReader(conn)}, nil
+}
+
+// Close ends the connection.
+func (s *Server) Close() error { return s.conn.Close() }
+
+// Health asks whether the server answers at all.
+func (s *Server) Health() error {
+	status, _, err := s.exchange("GET", "/healthz", nil)
+	if err == nil && status != 200 {
+		err = fmt.Errorf("the server answered with status %d", status)
+	}
+	return err
+}
+
+func (s *Server) propose(p interlock.Proposal) (interlock.Answer, error) {
+	text, err := s.post("/v1/decide", struct {
+		Action    interlock.Action    `json:"action"`
+		Requester interlock.Requester `json:"requester"`
+		Event     string              `json:"event,omitempty"`
+		Door      string              `json:"door,omitempty"`
+		CanAsk    bool                `json:"can_ask"`
+	}{p.Action, p.Requester, p.Event, p.Door, p.CanAsk}) // no view: the server gathers its own
+	if err != nil {
+		return interlock.Answer{}, err
+	}
+	var answer interlock.Answer
+	if err := strictjson.DecodeLenient(text, &answer); err != nil {
+		return interlock.Answer{}, errors.New("the reply can't be read")
+	}
+	return answer, nil
+}
+
+func (s *Server) report(r interlock.Requester, o interlock.Outcome) error {
+	_, err := s.post("/v1/outcome", struct {
+		interlock.Outcome
+		Requester interlock.Requester `json:"requester"`
+	}{o, r})
+	return err
+}
+
+// post sends one request and returns its reply, or the *interlock.Error that stands in its place. Errors that mean "no
+// answer" are of other types.
+func (s *Server) post(path string, body any) ([]byte, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the request: %w", err)
+	}
+	status, text, err := s.exchange("POST", path, data)
+	if err != nil {
+		return nil, err
+	}
+	if status == 429 || status >= 500 {
+		return nil, fmt.Errorf("the server answered with status %d", status)
+	}
+	var envelope struct {
+		Error *struct {
+			Code    interlock.Code `json:"code"`
+			Message string         `json:"message"`
+			Field   string         `json:"field"`
+		} `json:"error"`
+	}
+	if err := strictjson.DecodeLenient(text, &envelope); err != nil {
+		return nil, errors.New("the reply can't be read")
+	}
+	if e := envelope.Error; e != nil {
+		return nil, &interlock.Error{Code: e.Code, Field: e.Field, Message: e.Message}
+	}
+	if status != 200 {
+		return nil, fmt.Errorf("the server answered with status %d", status)
+	}
+	return text, nil
+}
+
+// exchange is one request and its reply. Only replies with a length are read: the server always gives one.
+func (s *Server) exchange(method, path string, body []byte) (status int, text []byte, err error) {
+	var request bytes.Buffer
+	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", method, path, len(body))
+	request.Write(body)
+	if _, err := s.conn.Write(request.Bytes()); err != nil {
+		return 0, nil, fmt.Errorf("sending the request: %w", err)
+	}
+	head := textproto.NewReader(s.reader)
+	first, err := head.ReadLine()
+	if err != nil {
+		return 0, nil, fmt.Errorf("reading the reply: %w", err)
+	}
+	protocol, rest, _ := strings.Cut(first, " ")
+	code, _, _ := strings.Cut(rest, " ")
+	if status, err = strconv.Atoi(code); err != nil || protocol != "HTTP/1.1" {
+		return 0, nil, errors.New("reading the reply: it is no HTTP reply")
+	}
+	header, err := head.ReadMIMEHeader()
+	if err != nil {
+		return 0, nil, fmt.Errorf("reading the reply: %w", err)
+	}
+	length, err := strconv.Atoi(header.Get("Content-Length"))
+	if err != nil || length < 0 || length > maxServerReply {
+		return 0, nil, errors.New("reading the reply: it has no length or is too long")
+	}
+	text = make([]byte, length)
+	if _, err := io.ReadFull(s.reader, text); err != nil {
+		return 0, nil, fmt.Errorf("reading the reply: %w", err)
+	}
+	return status, text, nil
+}
