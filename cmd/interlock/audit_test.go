@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What somebody does to the store with an SQL shell is named by audit verify, which exits 1.
+func TestAuditVerifyNamesTampering(t *testing.T) {
+	command := func(home string, args ...string) (int, string) {
+		var out bytes.Buffer
+		env := func(name string) string { return map[string]string{"INTERLOCK_HOME": home, "HOME": home, "USER": "tester"}[name] }
+		code := run(context.Background(), append(args, "--home", home), env, strings.NewReader(""), &out, &out)
+		return code, out.String()
+	}
+	for name, test := range map[string]struct{ statement, want string }{
+		"edit":     {`UPDATE entries SET body = replace(body, 'two', 'six') WHERE idx = 3`, "entry 3 (event "},
+		"delete":   {`DELETE FROM entries WHERE idx = 2`, "entry 2: it was removed"},
+		"truncate": {`DELETE FROM entries WHERE idx > 2`, "entry 3: it was removed"},
+		"insert":   {`INSERT INTO entries SELECT 5, id, type, body, hashes, checkpoint FROM entries WHERE idx = 1`, "entry 5 (event "},
+		"reorder":  {`UPDATE entries SET idx = CASE idx WHEN 3 THEN -4 ELSE -3 END WHERE idx IN (3, 4); UPDATE entries SET idx = -idx WHERE idx < 0`, "entry 3 (event "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := filepath.Join(t.TempDir(), "home")
+			for _, agent := range []string{"one", "two", "three"} {
+				if code, out := command(home, "agent", "add", agent, "--no-token"); code != 0 {
+					t.Fatal(out)
+				}
+			}
+			if code, out := command(home, "audit", "verify"); code != 0 || !strings.Contains(out, "5 entries") {
+				t.Fatalf("before: %d %s", code, out)
+			}
+			db, err := sql.Open("sqlite", filepath.Join(home, storeFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Exec(test.statement); err != nil {
+				t.Fatal(err)
+			}
+			db.Close()
+			if code, out := command(home, "audit", "verify"); code != 1 || !strings.Contains(out, test.want) {
+				t.Errorf("exit %d: %s; want 1 and %q", code, out, test.want)
+			}
+			if err := os.Remove(filepath.Join(home, storeFile)); err != nil {
+				t.Fatal(err)
+			}
+			if code, _ := command(home, "audit", "verify"); code != 1 {
+				t.Errorf("without a store it exits %d", code)
+			}
+		})
+	}
+}
