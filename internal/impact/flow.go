@@ -62,6 +62,7 @@ type streams struct {
 // redirects evaluates a statement's redirections: files read and written, here-documents, network devices.
 func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
 	io := streams{in: in}
+	keep := keepsOpen(st.Cmd)
 	for _, rd := range st.Redirs {
 		switch rd.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -79,12 +80,49 @@ func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
 			continue
 		}
 		f := r.word(rd.Word)
+		if keep && rd.N != nil {
+			r.keep(rd, f)
+			continue
+		}
 		r.redirect(&io, rd, f)
 	}
 	return io
 }
 
+// keepsOpen reports whether a command is exec without a command, whose redirections last.
+func keepsOpen(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
+}
+
+// keep remembers a file descriptor, by its number or the variable that gets it.
+func (r *shellRun) keep(rd *syntax.Redirect, f field) {
+	one := streams{}
+	plain := *rd
+	plain.N = nil
+	r.redirect(&one, &plain, f)
+	name := strings.Trim(rd.N.Value, "{}")
+	if name != rd.N.Value {
+		r.vars[name] = varValue(literal(name))
+	}
+	if r.held == nil {
+		r.held = map[string]streams{}
+	}
+	r.socket = r.socket || one.socket != ""
+	r.held[name] = one
+}
+
 func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
+	if rd.Op == syntax.DplIn || rd.Op == syntax.DplOut {
+		if held, ok := r.held[strings.Trim(f.text, "-")]; ok {
+			if rd.Op == syntax.DplIn {
+				io.in, io.socket = held.in, held.socket
+			} else {
+				io.out, io.quiet, io.socket = append(io.out, held.out...), true, held.socket
+			}
+			return
+		}
+	}
 	if peer, ok := networkDevice(f.text); ok {
 		io.socket = peer
 		reach, traits := r.s.host(peer)
@@ -104,7 +142,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 		if !quietDevice(p.Path) {
 			r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
 		}
-		io.in = r.held(f, p)
+		io.in = r.stored(f, p)
 		return
 	case syntax.DplIn:
 		return
@@ -130,8 +168,8 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 	}
 }
 
-// held is what reading a file gives: what this action wrote there, or something a secret place holds.
-func (r *shellRun) held(f field, p place) flow {
+// stored is what reading a file gives: what this action wrote there, or something a secret place holds.
+func (r *shellRun) stored(f field, p place) flow {
 	out, ok := r.files[p.Path]
 	if !ok {
 		out = flow{}
@@ -211,7 +249,7 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 	var out flow
 	out.taint(io.in)
 	out.taint(io.args)
-	secret, toFile := out.secret, false
+	secret, toFile, fetched := out.secret, false, false
 	var files []string
 	for i := range impacts {
 		one := &impacts[i]
@@ -222,11 +260,25 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 				secret = secret || held.secret
 				out.taint(held)
 			}
+			if held, ok := r.files[one.Target]; ok && held.secret && !one.Has(TraitSecret) {
+				one.Traits = append(one.Traits, TraitSecret)
+				revealed := *one
+				revealed.Kind, revealed.Traits = interlock.ImpactCredential, append([]string(nil), one.Traits...)
+				impacts = append(impacts, revealed)
+				one = &impacts[i]
+			}
 		case interlock.ImpactWrite:
 			files = append(files, one.Target)
+			if held, ok := r.files[one.Target]; ok {
+				out.taint(held)
+				secret = secret || held.secret
+			}
 			toFile = toFile || one.Has(TraitDownload)
+		case interlock.ImpactNetwork:
+			fetched = fetched || one.Has(TraitDownload)
 		}
 	}
+	toFile = toFile || fetched && len(files) > 0
 	for i := range impacts {
 		one := &impacts[i]
 		if one.Kind == interlock.ImpactNetwork && !one.Has(TraitListen) {
@@ -248,7 +300,7 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 	}
 	out.secret = secret
 	for _, name := range files {
-		stored := flow{written: true, network: out.network && toFile, source: out.source, secret: secret}
+		stored := flow{written: true, network: out.network, source: out.source, secret: secret}
 		if old, ok := r.files[name]; ok && old.known && !toFile {
 			stored.text, stored.known = old.text, false
 		}
@@ -257,7 +309,7 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 			r.files[name] = stored
 		}
 	}
-	if toFile {
+	if toFile && len(files) > 0 {
 		out.network = io.in.network || io.args.network
 	}
 	return out

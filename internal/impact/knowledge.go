@@ -180,6 +180,7 @@ type commandDescription struct {
 	Script   string                        `json:"script,omitempty"`
 	Code     string                        `json:"code,omitempty"`
 	Prints   string                        `json:"prints,omitempty"`
+	Links    bool                          `json:"links,omitempty"`
 	Examples []Example                     `json:"examples,omitempty"`
 }
 
@@ -208,6 +209,7 @@ type command struct {
 	stdin     string
 	script    string
 	code      string
+	links     bool // the last operand becomes another name of the first
 	prints    string
 	examples  []Example
 }
@@ -235,7 +237,9 @@ type option struct {
 	method  bool   // the value is an HTTP method
 	assign  bool   // the value is a name=value assignment
 	mount   bool   // the value is host-path:container-path
+	code    string // the first operand is code of this kind
 	stdin   bool   // code is read from standard input although there are operands
+	setting string // the value is key=value, and this pseudo-command describes what keys do
 	nested  string // the value is code of this kind
 	decode  string // standard input is decoded to standard output
 	scope   string // the value names where the command acts: "name" or "host"

@@ -34,7 +34,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 
 func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
 	c := &command{name: name, parent: parent, described: true, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
-		script: d.Script, code: d.Code, prints: d.Prints, examples: d.Examples}
+		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, examples: d.Examples}
 	if c.style == "" && parent != nil {
 		c.style = parent.style
 	}
@@ -253,6 +253,13 @@ func (o *option) directive(part string) error {
 			return fmt.Errorf("unknown kind of code %q", rest)
 		}
 		o.value, o.nested = true, rest
+	case "code":
+		if !slices.Contains(codeKinds(), rest) {
+			return fmt.Errorf("unknown kind of code %q", rest)
+		}
+		o.code = rest
+	case "setting":
+		o.value, o.setting = true, rest
 	case "decode":
 		o.decode = rest
 	case "scope":

@@ -13,6 +13,9 @@ type place struct {
 	Reach      interlock.Reach
 	Traits     []string
 	Confidence interlock.Confidence
+
+	assumed bool // it is in the workspace only as far as nothing says otherwise
+	scratch bool // it is the root of scratch space itself
 }
 
 // place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform. It is
@@ -163,8 +166,10 @@ func (s *scan) locate(p *place, table *pathTable) {
 	p.Traits = nil
 	home, inHome := s.belowHome(p.Path)
 	table.match(p, home, inHome)
+	p.assumed = false
 	if p.Reach == "" {
 		p.Reach = s.reach(p.Path, home, inHome, table)
+		p.assumed = p.Reach == interlock.ReachWorkspace && s.view.Workspace == "" && !inHome && assumedOnly(p.Path, table)
 	}
 	for _, self := range s.view.Self {
 		if below(p.Path, self) {
@@ -229,6 +234,18 @@ func (s *scan) reach(clean, home string, inHome bool, table *pathTable) interloc
 	return interlock.ReachHome
 }
 
+// assumedOnly reports whether a path that counts as workspace for want of a better reason is nowhere projects are kept.
+func assumedOnly(clean string, table *pathTable) bool {
+	if strings.HasPrefix(clean, "../") || clean == ".." {
+		return true
+	}
+	if clean == "" || clean[0] != '/' {
+		return false
+	}
+	first, _, _ := strings.Cut(clean[1:], "/")
+	return !table.projects[first]
+}
+
 // inside reports whether a directory can be a workspace at all.
 func inside(dir string, table *pathTable) bool {
 	return dir != "/" && dir != "~" && dir != "/home" && dir != "/root" && dir != "/Users" && !(table.system[dir[1:]])
@@ -262,6 +279,12 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 	i.Target = p.Path
 	if i.Reach == "" {
 		i.Reach = p.Reach
+		if i.Kind == interlock.ImpactDelete && p.assumed && i.Has(TraitRecursive) {
+			i.Reach = interlock.ReachHome
+		}
+	}
+	if i.Kind == interlock.ImpactDelete && p.scratch {
+		i.Traits = append(i.Traits, TraitRoot)
 	}
 	if i.Confidence == "" {
 		i.Confidence = p.Confidence
@@ -270,7 +293,7 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 	if i.Reversibility == "" {
 		i.Reversibility = usualReversibility(i.Kind)
 	}
-	if i.Kind == interlock.ImpactDelete && s.wholeWorkspace(p.Path) {
+	if i.Kind == interlock.ImpactDelete && (s.wholeWorkspace(p.Path) || i.Has(TraitSecret) && i.Reach == interlock.ReachWorkspace && !i.Has(TraitGlob)) {
 		i.Traits = append(i.Traits, TraitUncommitted)
 	}
 	s.add(i)
@@ -290,7 +313,7 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 func (s *scan) wholeWorkspace(clean string) bool {
 	workspace := s.view.Workspace
 	clean = strings.TrimSuffix(clean, "/*")
-	return clean == "." || clean == "*" || workspace != "" && clean != "" && below(workspace, clean)
+	return clean == "." || clean == "*" || clean == ".*" || workspace != "" && clean != "" && below(workspace, clean)
 }
 
 // usualReversibility is what undoing an impact of a kind takes unless a description says otherwise.

@@ -16,6 +16,7 @@ type pathsDescription struct {
 	Scratch    []string            `json:"scratch"`    // patterns of scratch space, which counts as workspace
 	Self       []string            `json:"self"`       // patterns of Interlock's own files
 	System     []string            `json:"system"`     // first components of system paths
+	Projects   []string            `json:"projects"`   // first components under which projects are kept
 	Personal   []string            `json:"personal"`   // directories below a home directory that hold no projects
 	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
 	Loopback   []string            `json:"loopback"`   // hosts that are this machine
@@ -30,6 +31,7 @@ type pathTable struct {
 	wild            []pathPattern            // anywhere, first component is a glob
 	rootKeys        []string                 // of root, in order
 	system          map[string]bool
+	projects        map[string]bool
 	personal        map[string]bool
 	metadata        map[string]bool
 	loopback        map[string]bool
@@ -46,7 +48,7 @@ type pathPattern struct {
 
 func compilePaths(d pathsDescription) (*pathTable, error) {
 	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{},
-		system: set(d.System), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
+		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
 		production: d.Production}
 	names := make([]string, 0, len(d.Traits))
 	for name := range d.Traits {
@@ -126,6 +128,7 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 					p.Traits = append(p.Traits, m.trait)
 				default:
 					p.Reach = m.reach
+					p.scratch = m.reach == interlock.ReachWorkspace && strings.Count(rest, "/") == len(m.parts)-1
 				}
 			}
 		}

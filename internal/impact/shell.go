@@ -35,7 +35,8 @@ type shellRun struct {
 	stack   []string // directories pushed
 	steps   int
 	loops   int
-	socket  bool // a network connection is held open as a file descriptor
+	held    map[string]streams // file descriptors exec keeps open, by number or variable
+	socket  bool               // a network connection is held open as a file descriptor
 }
 
 type function struct {
@@ -50,6 +51,8 @@ type value struct {
 	field
 	list []field // an array's elements
 }
+
+func varValue(f field) value { return value{field: f} }
 
 // script parses text and walks it with the given standard input.
 func (r *shellRun) script(text string, in flow) flow {
@@ -89,7 +92,37 @@ func (r *shellRun) parse(text string) *syntax.File {
 			return file
 		}
 	}
+	if plain := withoutTemplates(text); plain != text {
+		return r.parse(plain)
+	}
 	return nil
+}
+
+// withoutTemplates puts variables of the same length where a template's ${{ … }} stands, which no shell can read: whatever
+// fills the template in decides what runs, so it reads as something not known.
+func withoutTemplates(text string) string {
+	from := strings.Index(text, "${{")
+	if from < 0 {
+		return text
+	}
+	b := []byte(text)
+	for from >= 0 {
+		end := strings.Index(text[from:], "}}")
+		if end < 0 {
+			break
+		}
+		end += from + 2
+		b[from+2] = 'T'
+		for i := from + 3; i < end-1; i++ {
+			b[i] = '_'
+		}
+		next := strings.Index(text[end:], "${{")
+		if next < 0 {
+			break
+		}
+		from = end + next
+	}
+	return string(b)
 }
 
 // parser takes a bash parser from the pool, or makes one for the dialects tried only in need.
@@ -263,12 +296,8 @@ func (r *shellRun) ifClause(c *syntax.IfClause, in flow) flow {
 
 func (r *shellRun) while(c *syntax.WhileClause, in flow) flow {
 	r.stmts(c.Cond, in)
-	if len(c.Cond) == 1 && endless(c) {
-		for _, st := range c.Do {
-			if st.Background && len(c.Do) == 1 {
-				r.bomb("while")
-			}
-		}
+	if len(c.Cond) == 1 && endless(c) && multiplies(c.Do) {
+		r.bomb("while")
 	}
 	out := r.stmts(c.Do, in)
 	out.known = false
@@ -277,18 +306,47 @@ func (r *shellRun) while(c *syntax.WhileClause, in flow) flow {
 
 // endless reports whether a loop's condition is constantly true.
 func endless(c *syntax.WhileClause) bool {
-	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return false
+	switch cond := c.Cond[0].Cmd.(type) {
+	case *syntax.ArithmCmd:
+		n, ok := number(cond.X)
+		return ok && (n != 0) != c.Until
+	case *syntax.CallExpr:
+		if len(cond.Args) == 0 {
+			return false
+		}
+		switch name := cond.Args[0].Lit(); name {
+		case "true", ":", "false":
+			return (name == "false") == c.Until
+		case "[", "test":
+			return len(cond.Args) > 1 && !c.Until && cond.Args[1].Lit() != "" && !strings.HasPrefix(cond.Args[1].Lit(), "-") &&
+				(len(cond.Args) == 2 || len(cond.Args) == 3 && cond.Args[2].Lit() == "]")
+		}
 	}
-	name := call.Args[0].Lit()
-	return !c.Until && (name == "true" || name == ":") || c.Until && name == "false"
+	return false
+}
+
+// multiplies reports whether a loop's body leaves processes behind on each round without ever pausing.
+func multiplies(body []*syntax.Stmt) bool {
+	background := false
+	for _, st := range body {
+		background = background || st.Background
+		if call, ok := st.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && !st.Background {
+			switch call.Args[0].Lit() {
+			case "wait", "sleep", "read", "break", "exit", "return":
+				return false
+			}
+		}
+	}
+	return background
 }
 
 func (r *shellRun) forClause(c *syntax.ForClause, in flow) flow {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		r.substitutions(c.Loop)
+		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok && loop.Cond == nil && multiplies(c.Do) {
+			r.bomb("for")
+		}
 		out := r.stmts(c.Do, in)
 		out.known = false
 		return out

@@ -390,6 +390,31 @@ func (r *shellRun) variable(name string, f field) {
 	}
 }
 
+// setting judges key=value given to a program whose settings can name commands, as pseudo-command name describes them.
+func (r *shellRun) setting(name string, value field) {
+	spec := r.s.know.lookup(name)
+	key, text, ok := strings.Cut(value.text, "=")
+	if spec == nil || !ok {
+		return
+	}
+	rest := cut(value, len(key)+1)
+	if body, shell := strings.CutPrefix(text, "!"); shell {
+		r.subshell(func() flow { return r.script(body, flow{}) })
+		return
+	}
+	o := spec.flags[strings.ToLower(key)]
+	if o == nil {
+		return
+	}
+	u := &use{spec: spec, via: spec.name + " " + key}
+	for _, e := range o.impacts {
+		r.effect(u, e, rest, streams{})
+	}
+	if o.nested != "" && text != "" {
+		r.subshell(func() flow { return r.code(o.nested, text, flow{}) })
+	}
+}
+
 // foreign reads code of a language without an analyser here for what it runs, deletes, reads, writes and connects to. It
 // looks at calls with literal arguments and is conservative about the others.
 func (r *shellRun) foreign(kind, text string) flow {

@@ -146,15 +146,29 @@ func (r *shellRun) scriptFile(text, kind string, args []field, io streams) flow 
 func (r *shellRun) unknownCommand(args []field, io streams) flow {
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: args[0].text, Reach: interlock.ReachWorkspace,
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Via: args[0].text}
-	if args[0].odd {
-		i.Traits = append(i.Traits, TraitObfuscated)
-	}
 	if args[0].glob {
 		i.Traits = append(i.Traits, TraitGlob, TraitDynamic)
+	}
+	if spec := r.s.know.lookup("?"); spec != nil && !args[0].glob && len(args) > 1 {
+		return r.guessed(spec, args, io)
 	}
 	out := r.settle([]interlock.Impact{i}, io)
 	if args[0].glob {
 		r.globbed(args, io)
+	}
+	out.taint(r.inner(args[1:], io))
+	return out
+}
+
+// guessed judges an unknown command by the verbs among its words, as "?" describes them, and by what it may wrap.
+func (r *shellRun) guessed(spec *command, args []field, io streams) flow {
+	var out flow
+	for _, i := range r.s.capture(func() { out = r.described(spec, args, io) }) {
+		i.Confidence = interlock.Inferred
+		if i.Kind == interlock.ImpactExecute && i.Target == i.Via {
+			i.Target = args[0].text
+		}
+		r.s.add(i)
 	}
 	out.taint(r.inner(args[1:], io))
 	return out

@@ -264,24 +264,19 @@ func (f *foreignScan) device(text string) {
 
 // stringLiteral reads the quoted literal at i and returns its value and the index after it.
 func stringLiteral(text string, i int) (string, int) {
-	quote := text[i]
-	var b strings.Builder
-	for i++; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && i+1 < len(text):
+	quote, start := text[i], i+1
+	for i++; i < len(text) && text[i] != quote; i++ {
+		if text[i] == '\\' {
 			i++
-			if quote == '"' {
-				b.WriteString(ansiC(`\` + text[i:i+1]))
-			} else {
-				b.WriteByte(text[i])
-			}
-		case c == quote:
-			return b.String(), i + 1
-		default:
-			b.WriteByte(c)
 		}
 	}
-	return b.String(), i
+	raw := text[start:min(i, len(text))]
+	if quote == '"' {
+		raw = ansiC(raw)
+	} else {
+		raw = strings.ReplaceAll(raw, `\'`, "'")
+	}
+	return raw, min(i+1, len(text))
 }
 
 // sed finds the commands of a sed script that run a shell or write a file.

@@ -18,6 +18,11 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 		case g.option.nested != "":
 			out = r.inline(u, g.option.nested, g.value, args, io)
 			ran = true
+		case g.option.code != "" && len(u.operands) > 0 && !ran:
+			out = r.inline(u, g.option.code, u.operands[0], args, io)
+			ran = true
+		case g.option.setting != "":
+			r.setting(g.option.setting, g.value)
 		case g.option.stdin:
 			fed = true
 		}
@@ -43,7 +48,7 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 
 func hasNested(u *use) bool {
 	for _, g := range u.flags {
-		if g.option.nested != "" {
+		if g.option.nested != "" || g.option.code != "" {
 			return true
 		}
 	}
@@ -118,9 +123,15 @@ func (r *shellRun) wrapped(u *use, io streams) flow {
 // fed appends what a wrapper like xargs takes from standard input.
 func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	var items []field
+	rest, after := cutColons(rest)
+	placeholder, replaces := u.placeholder()
 	switch {
+	case after != nil:
+		items = after
+	case io.in.known && replaces:
+		items = literals(strings.Split(strings.TrimRight(io.in.text, "\n"), "\n"))
 	case io.in.known:
-		items = literals(strings.Fields(io.in.text))
+		items = literals(strings.Fields(strings.ReplaceAll(io.in.text, "\x00", " ")))
 	case len(io.in.items) > 0:
 		items = io.in.items
 	default:
@@ -129,19 +140,13 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	if len(items) > maxBraces {
 		items = items[:maxBraces]
 	}
-	placeholder := ""
-	for _, g := range u.flags {
-		if g.option == u.spec.flags["{}"] {
-			placeholder = g.value.text
-			if placeholder == "" {
-				placeholder = "{}"
-			}
-		}
-	}
 	for i := range items {
 		items[i].flow.taint(io.in)
 	}
-	if placeholder == "" {
+	if len(rest) > 0 && strings.Contains(rest[0].text, " ") && after != nil {
+		rest = append([]field{literal("sh"), literal("-c")}, rest...)
+	}
+	if !replaces {
 		return append(append([]field(nil), rest...), items...)
 	}
 	out := make([]field, 0, len(rest))
@@ -159,6 +164,29 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	return out
 }
 
+// cutColons splits GNU parallel's command from the arguments after ":::".
+func cutColons(rest []field) (command, items []field) {
+	for i, a := range rest {
+		if strings.HasPrefix(a.text, ":::") {
+			return rest[:i:i], append([]field{}, rest[i+1:]...)
+		}
+	}
+	return rest, nil
+}
+
+// placeholder is what stands for an item in the command line of a wrapper like xargs.
+func (u *use) placeholder() (string, bool) {
+	for _, g := range u.flags {
+		if g.option == u.spec.flags["{}"] {
+			if g.value.text == "" {
+				return "{}", true
+			}
+			return g.value.text, true
+		}
+	}
+	return "", false
+}
+
 // inline runs code given as an argument.
 func (r *shellRun) inline(u *use, kind string, value field, args []field, io streams) flow {
 	if value.text == "" {
@@ -174,10 +202,13 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 		r.opaque(u.via, value.flow, value.text)
 	}
 	params := r.params
+	zero := field{text: u.via}
 	if kind == "shell" {
 		r.params = nil
-		if len(u.operands) > 0 {
-			r.params = u.operands[1:]
+		if after := u.operands; len(after) > 0 && after[0].text == value.text {
+			if after = after[1:]; len(after) > 0 {
+				zero, r.params = after[0], after[1:]
+			}
 		}
 	}
 	var out flow
@@ -185,7 +216,12 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	if value.flow.decoded {
 		traits.traits = []string{TraitDecoded, TraitObfuscated}
 	}
-	r.s.modified(traits, func() { out = r.subshell(func() flow { return r.code(kind, value.text, io.in) }) })
+	r.s.modified(traits, func() {
+		out = r.subshell(func() flow {
+			r.vars["0"] = varValue(zero)
+			return r.code(kind, value.text, io.in)
+		})
+	})
 	r.params = params
 	return out
 }
@@ -227,10 +263,19 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 		r.s.modified(traits, func() { out = r.subshell(func() flow { return r.code(u.spec.stdin, in.text, flow{}) }) })
 		return out
 	case in.piped || in.decoded || in.secret || in.written:
-		r.opaque(u.via, in, "")
+		for _, i := range r.s.capture(func() { r.opaque(u.via, in, "") }) {
+			if u.spec.stdin == "shell" {
+				i.Reversibility = interlock.Irreversible
+			}
+			r.s.add(i)
+		}
 		return flow{shell: true}
 	}
-	return flow{shell: true} // interactive, or reading what the caller's own input holds
+	if u.spec.stdin == "shell" { // interactive: whoever types, or whatever the caller's own input holds, decides
+		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: u.via, Reach: interlock.ReachWorkspace, Via: u.via,
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}})
+	}
+	return flow{shell: true}
 }
 
 // reverse records a shell whose streams are a network connection.

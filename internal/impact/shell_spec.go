@@ -27,6 +27,11 @@ type given struct {
 // described runs a command the knowledge describes.
 func (r *shellRun) described(spec *command, args []field, io streams) flow {
 	u := r.read(spec, args[1:])
+	if used, _ := baseName(args[0].text); used != spec.name && spec.name != "?" {
+		u.via = used + strings.TrimPrefix(u.via, spec.name)
+	} else if spec.name == "?" {
+		u.via = args[0].text
+	}
 	spec = u.spec
 	dir := r.s.dir
 	defer func() { r.s.dir = dir }()
@@ -54,6 +59,9 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 		adds.reversibility = interlock.Readonly
 	}
 	r.scope(u, &adds)
+	if spec.links && len(u.operands) == 2 {
+		r.link(u.operands[0], u.operands[1])
+	}
 	var out flow
 	own := r.s.capture(func() { out = r.effects(u, io, &adds) })
 	for i := range own {
@@ -64,6 +72,23 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 	r.s.modified(runTraits(adds, dry), func() { ran = r.payloads(u, args, io) })
 	carried.taint(ran)
 	return r.output(u, out, ran, carried, io)
+}
+
+// link follows a link this action makes: later words that go through it mean what it points at.
+func (r *shellRun) link(to, name field) {
+	if to.dynamic || name.dynamic {
+		return
+	}
+	from, meant := r.s.place(name.text).Path, r.s.place(to.text).Path
+	links := make(map[string]string, len(r.s.view.Links)+1)
+	for k, v := range r.s.view.Links { //nolint:purity // copied, not listed
+		links[k] = v
+	}
+	links[from] = meant
+	r.s.view.Links = links
+	if held, ok := r.files[meant]; ok {
+		r.files[from] = held
+	}
 }
 
 // runTraits is what code a command runs inherits: that it is elevated or not really run, not what is special to the
@@ -84,7 +109,7 @@ func runTraits(adds words, dry bool) words {
 
 func runsCode(u *use) bool {
 	for _, g := range u.flags {
-		if g.option.nested != "" || g.option.exec {
+		if g.option.nested != "" || g.option.exec || g.option.code != "" {
 			return true
 		}
 	}
@@ -551,7 +576,8 @@ func (r *shellRun) effect(u *use, e effect, value field, io streams) {
 	if len(targets) == 0 && e.alt == "cwd" {
 		targets = []field{literal(".")}
 	}
-	if len(targets) == 0 && e.what == "name" && e.target == "operands" && e.kind != interlock.ImpactSpawn {
+	if len(targets) == 0 && (e.what == "name" || e.what == "host" || e.what == "url") && e.target != "value" &&
+		e.target != "second" && e.target != "rest" && e.kind != interlock.ImpactSpawn {
 		base.Target = u.via
 		r.plain(base)
 		return

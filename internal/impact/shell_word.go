@@ -30,8 +30,9 @@ func literals(words []string) []field {
 }
 
 func join(a, b field) field {
-	if a.text == "" && !a.dynamic {
-		a.lead, a.unset = b.lead, b.unset
+	if a.text == "" && !a.dynamic && !a.odd {
+		b.flow.taint(a.flow)
+		return b
 	}
 	a.text += b.text
 	a.dynamic, a.glob, a.odd = a.dynamic || b.dynamic, a.glob || b.glob, a.odd || b.odd
