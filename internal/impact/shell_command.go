@@ -272,6 +272,9 @@ func (r *shellRun) globRoot(p *place, text string) {
 			dir = "/"
 		}
 	}
+	if dir == "" {
+		dir = r.s.dir // a bare * means what stands here
+	}
 	if dir == "" || strings.Trim(last, "*.?[]!") != "" || last == "" {
 		return
 	}
