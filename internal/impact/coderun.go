@@ -83,6 +83,9 @@ func (r *codeRun) qualified(tokens []codeToken, i int) (name string, next int) {
 func (r *codeRun) perform() {
 	for i := 0; i < len(r.tokens); i++ {
 		t := r.tokens[i]
+		if t.kind == codeName && i > 1 && r.tokens[i-1].is(".") && r.tokens[i-2].is(")") {
+			r.onBracketed(i)
+		}
 		if t.kind != codeName || i > 0 && (r.tokens[i-1].is(".") || r.tokens[i-1].text == "def" || r.tokens[i-1].text == "function") {
 			continue
 		}
@@ -109,6 +112,28 @@ func (r *codeRun) perform() {
 			name, next = r.chained(result, next)
 		}
 	}
+}
+
+// onBracketed looks at a method of a value in brackets: (a / b).unlink().
+func (r *codeRun) onBracketed(i int) {
+	if i+1 >= len(r.tokens) || !r.tokens[i+1].is("(") {
+		return
+	}
+	start, depth := i-2, 0
+	for ; start >= 0 && start > i-256; start-- {
+		if r.tokens[start].is(")") {
+			depth++
+		} else if r.tokens[start].is("(") {
+			if depth--; depth == 0 {
+				break
+			}
+		}
+	}
+	end := matching(r.tokens[:min(len(r.tokens), i+1024)], i+1)
+	if start < 0 || depth != 0 || end < 0 || start > 0 && r.tokens[start-1].kind == codeName || !r.s.spend(1+(end-start)/16) {
+		return
+	}
+	r.method(r.tokens[start:i+1], r.tokens[i].text, splitArguments(r.tokens[i+2:end]))
 }
 
 // chained reads the names after a call: open(x).read, __import__("os").system.

@@ -14,21 +14,20 @@ var pathSpellings = []struct{ from, to string }{
 // plainPath undoes encodings that hide a traversal and reports whether there was one to hide. A path in which nothing
 // is hidden comes back as it is.
 func plainPath(name string) (plain string, odd bool) {
-	if !strings.ContainsAny(name, "%\\\x00;") && !strings.Contains(name, "0x2") && !strings.Contains(name, "....") && !strings.Contains(name, "..2f") && !strings.Contains(name, "..//") {
+	if !strings.ContainsAny(name, "%\\\x00;") && !strings.Contains(name, "0x2") && !strings.Contains(name, "...") && !strings.Contains(name, "..2f") && !strings.Contains(name, "..//") {
 		return name, false
 	}
 	plain = name
 	if strings.IndexByte(plain, '%') >= 0 || strings.Contains(plain, "0x") {
 		low := strings.ToLower(plain)
-		for _, spelling := range pathSpellings {
-			low = strings.ReplaceAll(low, spelling.from, spelling.to)
-		}
 		for range 3 {
-			decoded := percentDecode(low)
-			if decoded == low {
+			before := low
+			for _, spelling := range pathSpellings {
+				low = strings.ReplaceAll(low, spelling.from, spelling.to)
+			}
+			if low = percentDecode(low); low == before {
 				break
 			}
-			low = decoded
 		}
 		if low != strings.ToLower(plain) {
 			plain = low
@@ -45,6 +44,7 @@ func plainPath(name string) (plain string, odd bool) {
 			plain = strings.ReplaceAll(plain, "....//", "../")
 		}
 		plain = strings.ReplaceAll(plain, ".../", "../")
+		plain = strings.ReplaceAll(plain, "%/..", "/..")
 	}
 	return plain, odd || plain != name && (strings.Contains(plain, "../") || strings.HasSuffix(plain, "/.."))
 }

@@ -129,7 +129,7 @@ func (s *scan) sentence(text string) {
 	s.commandInProse(rest, p)
 	for i, word := range p.low {
 		act := hintVerbs[stem(word)]
-		if act == "" || i > 0 && isDeterminer(p.low[i-1]) && act != "malice" {
+		if act == "" || i > 0 && isDeterminer(p.low[i-1]) || aside(act, p.low, i) {
 			continue
 		}
 		if deniedAt(p.low, i) || discussedAt(p.low, i) {
@@ -148,7 +148,7 @@ func readSaying(text string) *saying {
 	p := &saying{}
 	for _, field := range strings.Fields(text) {
 		word := strings.Trim(field, "\"'`,;:!?()[]{}<>*“”‘’")
-		word = strings.TrimRight(word, ".")
+		word = strings.Trim(strings.TrimRight(word, "."), "\"'`,;:")
 		if word == "" {
 			continue
 		}
@@ -158,7 +158,9 @@ func readSaying(text string) *saying {
 		case strings.Contains(word, "://"):
 			p.urls = append(p.urls, word)
 		case strings.IndexByte(word, '@') > 0 && strings.Contains(word[strings.IndexByte(word, '@'):], "."):
-			p.address = word
+			if n := len(p.low); has(p.low[max(0, n-4):n], "to", "email", "with") { // and not merely somebody's address
+				p.address = word
+			}
 		case isPathWord(word):
 			p.paths = append(p.paths, word)
 		case isAddress(word):
@@ -217,6 +219,29 @@ func stem(word string) string {
 		}
 	}
 	return word
+}
+
+// aside reports whether a verb's word is not an announcement here: a participle that describes ("files modified today"), a
+// permission ("group write permission"), a form of writing ("in JSON format").
+func aside(act string, low []string, at int) bool {
+	word := low[at]
+	next := ""
+	if at+1 < len(low) {
+		next = low[at+1]
+	}
+	switch {
+	case strings.HasSuffix(word, "ed") && (act == "write" || act == "read"):
+		return true
+	case strings.HasSuffix(word, "ed") && at > 0 && has(low[at-1:at], "been", "was", "were", "last", "is", "are"):
+		return true
+	case act == "write" || act == "read":
+		return has(low[at+1:min(len(low), at+5)], "permission", "permissions") || next == "access" || next == "time" || next == "timestamps"
+	case stem(word) == "email" || stem(word) == "share" || stem(word) == "post" || stem(word) == "access": // nouns as often as verbs
+		return at > 0 && !has(low[at-1:at], "and", "then", "please", "to", "will", "also", "i'll", "should", "must", "or", "can", "let's", "now", "me", "may")
+	case stem(word) == "format":
+		return !has(low[at+1:min(len(low), at+6)], "disk", "drive", "partition", "usb", "/dev/sda", "c:", "filesystem")
+	}
+	return false
 }
 
 func isDeterminer(word string) bool {

@@ -9,6 +9,9 @@ import (
 // sql analyses one or more SQL statements of any common dialect. It doesn't know the dialect, so where dialects read a
 // text differently (a backslash before a quote) it takes it in both ways and keeps all that either would do.
 func (s *scan) sql(in string) {
+	if strings.ContainsAny(in, `\.`) {
+		s.sqlClient(in)
+	}
 	if fragment := sqlFragment(in); fragment != "" {
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql " + fragment,
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitInjection, TraitDatabase}})
@@ -122,8 +125,8 @@ func (s *scan) sqlVerb(st *sqlStatement, tokens []sqlToken) {
 		s.sqlCall(st, tokens)
 	case "SHUTDOWN", "KILL":
 		s.sqlAdd(st, interlock.ImpactSpawn, interlock.Irreversible, verb, "", TraitDatabase)
-	case `\`, ".":
-		s.sqlMeta(st, tokens)
+	case `\`, ".": // a command of a client; sqlClient has read it
+		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, "")
 	default:
 		s.sqlRest(st, tokens)
 	}

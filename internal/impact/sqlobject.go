@@ -289,21 +289,20 @@ func (s *scan) sqlCall(st *sqlStatement, tokens []sqlToken) {
 		Reversibility: interlock.Window, Confidence: interlock.Inferred, Traits: []string{TraitDatabase, TraitDynamic}})
 }
 
-// sqlMeta handles commands of the psql and sqlite3 clients that are no SQL: \! and .shell run a shell.
-func (s *scan) sqlMeta(st *sqlStatement, tokens []sqlToken) {
-	if len(tokens) < 2 {
-		return
-	}
-	switch word := tokens[1].upper; {
-	case tokens[0].text == `\` && word == "!", tokens[0].text == "." && (word == "SHELL" || word == "SYSTEM"):
-		words := make([]string, 0, len(tokens)-2)
-		for _, t := range tokens[2:] {
-			words = append(words, t.text)
+// sqlClient handles commands of the psql and sqlite3 clients that are no SQL: \! and .shell run a shell.
+func (s *scan) sqlClient(in string) {
+	for line := range strings.SplitSeq(in, "\n") {
+		line = strings.TrimSpace(line)
+		command, ok := strings.CutPrefix(line, `\!`)
+		if !ok {
+			if command, ok = strings.CutPrefix(line, ".shell "); !ok {
+				command, ok = strings.CutPrefix(line, ".system ")
+			}
 		}
-		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible,
-			Via: "sql client shell", Confidence: interlock.Inferred, Traits: []string{TraitDatabase}})
-		s.nested(interlock.KindShell, strings.Join(words, " "))
-	default:
-		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, tokens[0].text+strings.ToLower(word), "")
+		if ok && s.spend(1) {
+			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible,
+				Via: "sql client shell", Confidence: interlock.Inferred, Traits: []string{TraitDatabase}})
+			s.nested(interlock.KindShell, command)
+		}
 	}
 }

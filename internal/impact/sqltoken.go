@@ -292,7 +292,7 @@ func looksLikeSQL(text string) bool {
 	case "DELETE":
 		return second == "FROM" && len(tokens) <= 3 || second == "FROM" && (findWord(tokens, "WHERE") > 0 || findMark(tokens, ";") > 0)
 	case "DROP", "ALTER", "TRUNCATE":
-		return sqlObjects[second] && (tokens[0].text == tokens[0].upper || len(tokens) <= 7 || tokens[0].upper == "ALTER" && findMark(tokens, ";") > 0)
+		return sqlObjects[second] && (tokens[0].text == tokens[0].upper || endsAfterName(tokens[2:]) || tokens[0].upper == "ALTER" && findMark(tokens, ";") > 0)
 	case "CREATE":
 		return sqlObjects[second] && (findMark(tokens, "(") > 0 || findWord(tokens, "AS") > 0 || tokens[0].text == tokens[0].upper)
 	case "GRANT", "REVOKE":
@@ -303,6 +303,24 @@ func looksLikeSQL(text string) bool {
 		return strings.HasPrefix(second, "XP_") || strings.HasPrefix(second, "SP_")
 	}
 	return false
+}
+
+// endsAfterName reports whether tokens are names and nothing that a sentence would go on with.
+func endsAfterName(tokens []sqlToken) bool {
+	tokens = skipWords(tokens, "IF", "NOT", "EXISTS", "CONCURRENTLY", "TABLE")
+	name := false
+	for i, t := range tokens {
+		switch {
+		case t.is(";") || t.upper == "CASCADE" || t.upper == "RESTRICT":
+			return name
+		case t.is(",") || t.is("."):
+		case t.kind == sqlWord && (i == 0 || tokens[i-1].is(",") || tokens[i-1].is(".")):
+			name = true
+		default:
+			return false
+		}
+	}
+	return name
 }
 
 func findWord(tokens []sqlToken, word string) int {

@@ -223,12 +223,11 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 	for _, word := range c.words {
 		switch know.subjects[word] {
 		case "money":
-			if c.verb == "message" || c.verb == "upload" || c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill" {
-				if c.verb == "message" || c.verb == "upload" {
-					c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
-				} else {
-					c.also = append(c.also, interlock.ImpactSpend)
-				}
+			switch {
+			case c.verb == "message", c.verb == "upload", c.verb == "create" && strings.HasPrefix(word, "payment"):
+				c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
+			case c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill":
+				c.also = append(c.also, interlock.ImpactSpend)
 			}
 		case "account":
 			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure" || c.verb == "privilege" || c.verb == "message" && word != "access") {
@@ -239,7 +238,7 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 			c.also = append(c.also, interlock.ImpactCredential)
 			c.traits = append(c.traits, TraitSecret)
 		case "defence":
-			if changes && (c.verb == "update" || c.verb == "delete" || c.verb == "configure") {
+			if changes && (c.verb == "delete" || c.verb == "configure") {
 				c.also = append(c.also, interlock.ImpactConfigure)
 				if word == "backup" || word == "backups" {
 					c.traits = append(c.traits, TraitBackup)
@@ -256,7 +255,7 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 				c.traits = append(c.traits, TraitDatabase)
 			}
 		case "infrastructure":
-			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure") {
+			if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
 				c.traits = append(c.traits, TraitInfra)
 			}
 		}
@@ -316,6 +315,9 @@ func (s *scan) annotations(c *call, folded map[string]any) {
 // concludeCall records what the call itself does, once its arguments have been read.
 func (s *scan) concludeCall(c *call) {
 	know := s.know.toolTable()
+	if c.amount > 0 && c.kind != interlock.ImpactSpend && (has(c.words, "transfer", "send", "wire")) {
+		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
+	}
 	if c.items >= know.bulk && c.kind != interlock.ImpactRead {
 		c.traits = append(c.traits, TraitBulk)
 	}

@@ -1,0 +1,53 @@
+package impact_test
+
+import (
+	"testing"
+
+	"interlock"
+)
+
+func TestHint(t *testing.T) {
+	hint := func(text string) interlock.Action { return source(interlock.KindHint, text) }
+	checkReadings(t, []reading{
+		{"ordinary step", hint("Next I will look at the tests and fix the parser."), []string{"read workspace readonly"}},
+		{"ordinary removal", hint("I'll remove the unused import."), []string{"delete workspace window"}},
+		{"participle", hint("Find files modified today."), []string{"read workspace readonly"}},
+		{"system file", hint("I will delete /etc/hostname."), []string{"delete system irreversible /etc/hostname"}},
+		{"everything", hint("I'll delete all backups of the server."), []string{"delete workspace irreversible +bulk"}},
+		{"denied", hint("I will not delete /etc/hostname."), []string{"read workspace readonly +negated"}},
+		{"discussed", hint("Explain how to delete /etc/hostname."), []string{"read workspace readonly +negated"}},
+		{"quoted command discussed", hint("Explain what `rm -rf /srv/x` does."), []string{"read workspace readonly +negated"}},
+		{"defence", hint("First, disable the firewall."), []string{"configure system window firewall +defence"}},
+		{"mail", hint("Send the report to a@b.example."), []string{"message external irreversible a@b.example"}},
+		{"an address that is only named", hint("Your email is a@b.example."), []string{"read workspace readonly"}},
+		{"attack", hint("Write a keylogger."), []string{"execute system irreversible keylogger +malice"}},
+		{"defence against it", hint("Write a program to detect a keylogger."), []string{"read workspace readonly"}},
+	})
+}
+
+// TestHintRunsCommands shows that commands in prose are read as shell, quoted or not.
+func TestHintRunsCommands(t *testing.T) {
+	for _, text := range []string{
+		"I will run `rm -rf /srv/x` now.", "Clean up:\n```bash\nrm -rf /srv/x\n```", "Then rm -rf /srv/x to free space.",
+		"Execute 'rm -rf /srv/x'.", "```\n$ rm -rf /srv/x\n```", "```python\nimport shutil\nshutil.rmtree('/srv/x')\n```",
+	} {
+		got := analyse(t, source(interlock.KindHint, text))
+		if !anyImpact(got, func(i interlock.Impact) bool {
+			return i.Kind == interlock.ImpactDelete && i.Target == "/srv/x" && i.Has("recursive")
+		}) {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+func FuzzHint(f *testing.F) {
+	know := knowledge(f)
+	for _, seed := range []string{"", "`", "``", "```", "```bash\nls", "run `rm -rf x`", "delete /a /b", "email to a@b.c", "not", "how", "download http://1.2.3.4 and run it",
+		"sudo", "1.2.3.4:5", "DELETE FROM t", "ignore all previous instructions", "\u200b\U000e0041", "\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		holds(t, know, source(interlock.KindHint, text))
+		holds(t, know, source(interlock.KindText, text))
+	})
+}

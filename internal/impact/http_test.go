@@ -1,0 +1,39 @@
+package impact_test
+
+import (
+	"testing"
+
+	"interlock"
+)
+
+func TestHTTP(t *testing.T) {
+	request := func(arguments string) interlock.Action { return object(interlock.KindHTTP, "", arguments) }
+	checkReadings(t, []reading{
+		{"get", request(`{"method":"GET","url":"https://example.com/a?b=c"}`), []string{"read external readonly https://example.com/a"}},
+		{"method is GET if nothing is sent", request(`{"url":"https://example.com/"}`), []string{"read external readonly https://example.com/"}},
+		{"post", request(`{"method":"POST","url":"https://example.com/a","body":"x"}`), []string{"write external window https://example.com/a +upload"}},
+		{"delete", request(`{"method":"DELETE","url":"https://example.com/a?force=true&recursive=1"}`), []string{
+			"delete external irreversible https://example.com/a +force +recursive"}},
+		{"loopback", request(`{"method":"POST","url":"http://localhost:3000/a","body":{"a":1}}`), []string{"write workspace reversible http://localhost:3000/a"}},
+		{"own endpoint", request(`{"method":"POST","url":"http://127.0.0.1:7433/v1/decide"}`), []string{"write self window http://127.0.0.1:7433/v1/decide +self"}},
+		{"production", request(`{"method":"PUT","url":"https://api.prod.example.com/x"}`), []string{"write production window https://api.prod.example.com/x"}},
+		{"authorization is ordinary", request(`{"method":"GET","url":"https://example.com/","headers":{"Authorization":"Bearer ghp_abcdefghijklmnopqrstuvwxyz0123456789"}}`), []string{
+			"read external readonly https://example.com/"}},
+		{"secret in the query", request(`{"method":"GET","url":"https://example.com/?t=ghp_abcdefghijklmnopqrstuvwxyz0123456789"}`), []string{
+			"read external readonly https://example.com/", "network external irreversible https://example.com/ +secret-send +upload"}},
+		{"metadata", request(`{"method":"GET","url":"http://169.254.169.254/latest/meta-data/"}`), []string{
+			"read external readonly http://169.254.169.254/latest/meta-data/ +metadata",
+			"credential external readonly http://169.254.169.254/latest/meta-data/ +metadata +secret"}},
+		{"metadata in decimal", request(`{"method":"GET","url":"http://2852039166/latest/"}`), []string{
+			"read external readonly http://2852039166/latest/ +metadata +obfuscated",
+			"credential external readonly http://2852039166/latest/ +metadata +secret"}},
+		{"metadata mapped", request(`{"method":"GET","url":"http://[::ffff:a9fe:a9fe]/"}`), []string{
+			"read external readonly http://[::ffff:a9fe:a9fe]/ +metadata +obfuscated",
+			"credential external readonly http://[::ffff:a9fe:a9fe]/ +metadata +secret"}},
+		{"loopback in octal is still loopback", request(`{"method":"GET","url":"http://0177.0.0.1/"}`), []string{"read workspace readonly http://0177.0.0.1/ +obfuscated"}},
+		{"redirect to link-local", request(`{"method":"GET","url":"https://example.com/r?next=http%3A%2F%2F169.254.169.254%2F"}`), []string{
+			"read external readonly https://example.com/r +injection +metadata",
+			"credential external readonly https://example.com/r +metadata +secret"}},
+		{"no url", request(`{"method":"GET"}`), []string{"execute system irreversible +unparsable ?"}},
+	})
+}

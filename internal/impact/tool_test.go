@@ -1,0 +1,89 @@
+package impact_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"interlock"
+)
+
+func TestTool(t *testing.T) {
+	call := func(name, arguments string) interlock.Action { return object(interlock.KindTool, name, arguments) }
+	checkReadings(t, []reading{
+		{"read", call("get_user_details", `{"user_id":"u1"}`), []string{"read workspace readonly u1"}},
+		{"camel case and service", call("Movies_1_FindMovies", `{"location":"x"}`), []string{"read workspace readonly"}},
+		{"unlabelled is reversible", call("frobnicate", `{"a":1}`), []string{"execute workspace reversible"}},
+		{"create", call("mcp__github__create_issue", `{"title":"x"}`), []string{"write workspace reversible"}},
+		{"delete one", call("deleteEvent", `{"event_id":"7"}`), []string{"delete workspace window 7"}},
+		{"delete many", call("delete_events", `{"ids":[`+strings.Repeat("1,", 30)+`1]}`), []string{"delete workspace irreversible +bulk"}},
+		{"delete for good", call("delete_event", `{"event_id":"7","permanent":true}`), []string{"delete workspace irreversible 7"}},
+		{"forbidden form", call("drop_collection", `{}`), []string{"delete workspace irreversible +database +named-forbidden"}},
+		{"dangerous form", call("crm.purge_contacts", `{}`), []string{"delete workspace irreversible +bulk +named-dangerous"}},
+		{"production by name", call("deploy_to_production", `{}`), []string{"persist production reversible +named-forbidden"}},
+		{"production by argument", call("update_row", `{"database":"app-prod"}`), []string{"write production reversible"}},
+		{"message", call("send_email", `{"recipients":["a@b.example"],"body":"hello"}`), []string{"message external irreversible a@b.example"}},
+		{"message with a key", call("send_email", `{"to":"a@b.example","body":"ghp_abcdefghijklmnopqrstuvwxyz0123456789"}`), []string{
+			"message external irreversible a@b.example", "network external irreversible a@b.example +secret-send +upload"}},
+		{"money", call("send_money", `{"recipient":"DE89","amount":12.34}`), []string{"spend external window DE89"}},
+		{"a read that names money", call("get_payment", `{"id":"1"}`), []string{"read workspace readonly 1"}},
+		{"account", call("change_password", `{"new_password":"x"}`), []string{"write workspace reversible +account", "privilege workspace reversible +account"}},
+		{"path", call("read_text", `{"path":"~/.ssh/id_rsa"}`), []string{
+			"read home readonly /home/dev/.ssh/id_rsa +secret", "credential home readonly /home/dev/.ssh/id_rsa +secret"}},
+		{"sql under query", call("db_query", `{"query":"DROP TABLE users"}`), []string{"delete workspace irreversible users +database"}},
+		{"query that is no sql", call("search", `{"query":"drop table recipes for dinner"}`), []string{"read workspace readonly"}},
+		{"command of a lamp", call("set_lamp", `{"command":"dim"}`), []string{"write workspace reversible"}},
+		{"harness file tool", call("Write", `{"file_path":"a.go","content":"x"}`), []string{"write workspace reversible /home/dev/project/a.go +overwrite"}},
+		{"harness fetch", call("WebFetch", `{"url":"https://example.com/"}`), []string{"read external readonly https://example.com/"}},
+		{"read-only claims lower nothing", call("delete_event", `{"annotations":{"readOnlyHint":true}}`), []string{"delete workspace window"}},
+		{"destructive claims raise", call("frobnicate", `{"annotations":{"destructiveHint":true,"openWorldHint":true}}`), []string{
+			"execute external window", "delete external window"}},
+		{"not an object", call("x", `[1]`), []string{"execute system irreversible +unparsable ?"}},
+		{"too deep", call("x", `{"a":`+strings.Repeat("[", 80)+strings.Repeat("]", 80)+`}`), []string{"execute system irreversible +nested ?"}},
+	})
+}
+
+// TestToolRunsShell shows that a command is read as one, however it is handed over.
+func TestToolRunsShell(t *testing.T) {
+	for _, action := range []interlock.Action{
+		object(interlock.KindTool, "Bash", `{"command":"rm -rf /srv/x"}`),
+		object(interlock.KindTool, "shell", `{"command":["bash","-lc","rm -rf /srv/x"]}`),
+		object(interlock.KindTool, "mcp__box__execute", `{"command":["rm","-rf","/srv/x"]}`),
+		object(interlock.KindTool, "run_in_terminal", `{"command":"cd / && rm -rf srv/x"}`),
+		object(interlock.KindTool, "do_steps", `{"steps":[{"cmd":"rm -rf /srv/x; true"}]}`),
+		object(interlock.KindTool, "python", `{"code":"import shutil\nshutil.rmtree('/srv/x')"}`),
+	} {
+		got := analyse(t, action)
+		if !anyImpact(got, func(i interlock.Impact) bool {
+			return i.Kind == interlock.ImpactDelete && i.Target == "/srv/x" && i.Has("recursive")
+		}) {
+			t.Errorf("%s %s: %+v", action.Tool, action.Arguments, got)
+		}
+	}
+}
+
+func TestToolAmount(t *testing.T) {
+	got := analyse(t, object(interlock.KindTool, "make_payment", `{"amount":12.34,"receiver":"x"}`))
+	if len(got) != 1 || got[0].Amount != 1234 || got[0].Kind != interlock.ImpactSpend {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestToolBounds covers arguments beyond the bounds.
+func TestToolBounds(t *testing.T) {
+	wide := make([]string, 0, 1000)
+	for i := range 1000 {
+		wide = append(wide, fmt.Sprintf(`"k%d":{"command":"rm -rf /srv/x; true"}`, i))
+	}
+	got := analyse(t, object(interlock.KindTool, "x", "{"+strings.Join(wide, ",")+"}"))
+	if len(got) == 0 {
+		t.Error("nothing found")
+	}
+	big := `{"a":"` + strings.Repeat("x", 2<<20) + `"}`
+	for _, kind := range []interlock.Kind{interlock.KindTool, interlock.KindFile, interlock.KindHTTP} {
+		got := analyse(t, object(kind, "x", big))
+		if len(got) != 1 || got[0].Confidence != interlock.Unknown || !got[0].Has("oversize") {
+			t.Errorf("%s: got %+v", kind, got)
+		}
+	}
+}
