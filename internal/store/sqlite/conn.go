@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net/url"
+	"strconv"
 	"time"
 
 	driversqlite "modernc.org/sqlite"
@@ -36,22 +37,35 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 
 func (c connector) Driver() driver.Driver { return &driversqlite.Driver{} }
 
-// sourceName renders the connection string for a file. The writer's busy timeout is zero because conn waits itself:
-// SQLite's own waiting sleeps up to 100 ms between tries and would let a busy server starve a hook.
-func sourceName(path string, readOnly, writer bool) string {
+// A source says how to open a file.
+type source struct {
+	path      string
+	readOnly  bool
+	immutable bool // nobody writes it, not even a lock is taken
+	writer    bool
+	keepWAL   int64 // bytes of write-ahead log that stay allocated after a checkpoint
+}
+
+// name renders the connection string. The writer's busy timeout is zero because conn waits itself: SQLite's own waiting
+// sleeps up to 100 ms between tries and would let a busy server starve a hook.
+func (s source) name() string {
 	query := url.Values{}
 	query.Set("mode", "rw")
 	query.Set("_busy_timeout", "10000")
 	query.Set("_defensive", "1")
-	if readOnly {
+	if s.readOnly {
 		query.Set("mode", "ro")
 	}
-	if writer {
+	if s.immutable {
+		query.Set("immutable", "1")
+	}
+	if s.writer {
 		query.Set("_busy_timeout", "0")
 		query.Add("_pragma", "synchronous(FULL)")
 		query.Add("_pragma", "wal_autocheckpoint(0)") // checkpoints run beside the writer, not in it
+		query.Add("_pragma", "journal_size_limit("+strconv.FormatInt(s.keepWAL, 10)+")")
 	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
+	return (&url.URL{Scheme: "file", Path: s.path, RawQuery: query.Encode()}).String()
 }
 
 // take reserves a connection of the pool.

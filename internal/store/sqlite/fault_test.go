@@ -28,20 +28,22 @@ type faulty struct {
 // A plan says at which step what happens.
 type plan struct {
 	armed  bool
-	step   int    // of the next statement
-	at     int    // step that fails
-	after  bool   // whether the statement takes effect first
-	kill   bool   // the process dies instead of getting an error
-	failed string // the statement that failed
-	seen   []string
+	step   int                // of the next statement
+	at     int                // step that fails
+	after  bool               // whether the statement takes effect first
+	kill   bool               // the process dies instead of getting an error
+	failed string             // the statement that failed
+	tell   func(query string) // told of every statement, armed or not
 }
 
 // strike runs a statement under the plan.
 func (p *plan) strike(query string, run func() error) error {
+	if p.tell != nil {
+		p.tell(query)
+	}
 	if !p.armed {
 		return run()
 	}
-	p.seen = append(p.seen, query)
 	p.step++
 	if p.step-1 != p.at {
 		return run()

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	codes "modernc.org/sqlite/lib"
+
 	"interlock"
 )
 
@@ -118,13 +120,17 @@ func (s *Store) open() error {
 		return err
 	}
 	ctx := context.Background()
-	name := sourceName(s.path, s.options.ReadOnly, false)
-	s.db = sql.OpenDB(connector{name: name, wrap: s.options.wrap})
+	reading := source{path: s.path, readOnly: s.options.ReadOnly}
+	s.db = sql.OpenDB(connector{name: reading.name(), wrap: s.options.wrap})
 	s.db.SetMaxIdleConns(maxReaders)
 	if s.options.ReadOnly {
 		return s.inspect(ctx)
 	}
-	writers := sql.OpenDB(connector{name: sourceName(s.path, false, true), wrap: s.options.wrap})
+	writing := source{path: s.path, writer: true, keepWAL: checkpointAfter * 4}
+	if s.options.Brief {
+		writing.keepWAL = leaveWAL / 2
+	}
+	writers := sql.OpenDB(connector{name: writing.name(), wrap: s.options.wrap})
 	writers.SetMaxOpenConns(1)
 	writer, err := take(ctx, writers, s.options.Patience)
 	if err != nil {
@@ -216,8 +222,25 @@ func (s *Store) version(ctx context.Context, c *conn) (int64, error) {
 	return version, nil
 }
 
-// inspect checks a store opened for reading.
+// inspect checks a store opened for reading. SQLite needs a place for shared memory even to read; a copy on a read-only
+// disk has none, and if no write-ahead log lies beside it, it can be read as the unchanging file it is.
 func (s *Store) inspect(ctx context.Context) error {
+	err := s.look(ctx)
+	if c := code(err); c != codes.SQLITE_CANTOPEN && c != codes.SQLITE_READONLY {
+		return err
+	}
+	if info, statErr := os.Stat(s.path + "-wal"); statErr == nil && info.Size() > 0 {
+		return err
+	}
+	if closeErr := s.release(); closeErr != nil {
+		return err
+	}
+	fixed := source{path: s.path, readOnly: true, immutable: true}
+	s.db = sql.OpenDB(connector{name: fixed.name(), wrap: s.options.wrap})
+	return s.look(ctx)
+}
+
+func (s *Store) look(ctx context.Context) error {
 	return s.read(ctx, "open the store", func(c *conn) error {
 		version, err := s.version(ctx, c)
 		if err == nil && version == 0 {
@@ -243,18 +266,10 @@ func (s *Store) Close() error {
 	<-s.done
 	close(s.checkpoints)
 	s.background.Wait()
-	if s.options.Brief && s.small() {
-		// The process is about to exit and the kernel closes its files. Closing the last connection would copy the
-		// write-ahead log into the file and sync twice, which the next commit's process would have to wait for.
+	if s.options.Brief && !s.options.ReadOnly && s.leave() {
 		return nil
 	}
 	return s.release()
-}
-
-// small reports whether the write-ahead log is short enough to be left for the next process, which reads it whole.
-func (s *Store) small() bool {
-	info, err := os.Stat(s.path + "-wal")
-	return err == nil && info.Size() < leaveWAL
 }
 
 // release closes the connections.

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bufio"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -240,21 +241,34 @@ func TestKilled(t *testing.T) {
 // Somebody who holds the lock for a while delays others; he doesn't make them fail.
 func TestWaitsForTheLock(t *testing.T) {
 	path := newPath(t)
-	s := open(t, path)
+	tries := make(chan string, 1)
+	p := &plan{tell: func(query string) {
+		if query == "BEGIN IMMEDIATE" {
+			select {
+			case tries <- query:
+			default:
+			}
+		}
+	}}
+	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer s.Close()
 	db := raw(t, path)
 	db.SetMaxOpenConns(1)
 	must(t, db, "BEGIN IMMEDIATE")
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() {
 		_, err := s.Commit(context.Background(), storagetest.Decision("a"))
 		done <- err
 	}()
-	timer := time.NewTimer(200 * time.Millisecond)
-	select {
-	case err := <-done:
-		t.Fatalf("the commit did not wait: %v", err)
-	case <-timer.C:
+	for range 5 { // it tries again and again
+		select {
+		case <-tries:
+		case err := <-done:
+			t.Fatalf("the commit did not wait: %v", err)
+		}
 	}
 	must(t, db, "ROLLBACK")
 	if err := <-done; err != nil {

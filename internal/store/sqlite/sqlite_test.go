@@ -2,16 +2,21 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
+	"interlock/spec"
 )
 
 var _ admission.Store = (*sqlite.Store)(nil)
@@ -145,6 +150,7 @@ func TestPragmas(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	spec.Covers(t, "MACE-1-5")
 	for _, test := range []struct {
 		name   string
 		damage func(t *testing.T, path string)
@@ -201,5 +207,146 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The write-ahead log does not grow for ever: neither under one writer that never pauses nor under processes that open the
+// store for one commit while somebody else keeps it open.
+func TestWriteAheadLogIsBounded(t *testing.T) {
+	path := newPath(t)
+	big := storagetest.Decision("big")
+	big.Events[0].Payload = []byte(`{"x":"` + strings.Repeat("y", 48<<10) + `"}`)
+	wal := func() int64 {
+		info, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	s := open(t, path)
+	defer s.Close()
+	for range 800 { // about 40 MB
+		if _, err := s.Commit(t.Context(), big); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := wal(); got > 24<<20 {
+		t.Errorf("after 40 MB from one writer the write-ahead log is %d bytes long", got)
+	}
+	o := options(t)
+	o.Brief = true
+	for range 100 { // about 5 MB
+		hook, err := sqlite.Open(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hook.Commit(t.Context(), big); err != nil {
+			t.Fatal(err)
+		}
+		if err := hook.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := wal(); got > 2<<20 {
+		t.Errorf("after a hundred hooks the write-ahead log is %d bytes long", got)
+	}
+	if n, ok := sound(t, path); !ok || n != 900 {
+		t.Errorf("%d entries, sound %v", n, ok)
+	}
+}
+
+// Old calls are forgotten, new ones are not.
+func TestOldCallsAreForgotten(t *testing.T) {
+	path := newPath(t)
+	o := options(t)
+	o.Brief = true
+	big := storagetest.Decision("run")
+	big.Events[0].Payload = []byte(`{"x":"` + strings.Repeat("y", 50<<10) + `"}`)
+	for i := range 40 {
+		s, err := sqlite.Open(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := big
+		at := storagetest.Now.Add(-48 * time.Hour)
+		if i%2 == 1 {
+			at = storagetest.Now
+		}
+		c.Call = &interlock.Call{Requester: interlock.Requester{Agent: "agent", Run: "run", Call: fmt.Sprint("c", i)}, Action: "sha256:aa", At: at}
+		if _, err := s.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+	var old, young int
+	db := raw(t, path)
+	if err := db.QueryRow("SELECT COUNT(*) FILTER (WHERE at < ?), COUNT(*) FILTER (WHERE at >= ?) FROM calls",
+		storagetest.Now.Add(-24*time.Hour).UnixNano(), storagetest.Now.Add(-24*time.Hour).UnixNano()).Scan(&old, &young); err != nil {
+		t.Fatal(err)
+	}
+	if young != 20 || old > 10 {
+		t.Errorf("%d old and %d young calls are left, want at most 10 and 20", old, young)
+	}
+}
+
+// A store that can't be written refuses in a sentence.
+func TestReadOnlyStore(t *testing.T) {
+	path := newPath(t)
+	prepare(t, path)
+	var writer driver.Conn
+	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn {
+		if writer == nil {
+			writer = c
+		}
+		return c
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	// Query-only gives the error that a read-only disk gives, for root too.
+	if _, err := writer.(driver.ExecerContext).ExecContext(t.Context(), "PRAGMA query_only = 1", nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Commit(t.Context(), storagetest.Decision("a"))
+	var sentence *interlock.Error
+	if !errors.As(err, &sentence) || sentence.Code != interlock.CodeUnavailable || !strings.Contains(sentence.Message, "read-only") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A store whose pages were overwritten stops with a sentence and does not go on.
+func TestCorruptStore(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	for range 200 {
+		if _, err := s.Commit(t.Context(), storagetest.Decision("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	junk := []byte(strings.Repeat("junk", 2048))
+	for at := int64(8192); at < info.Size(); at += 8192 {
+		if _, err := f.WriteAt(junk, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Close()
+	s, err = sqlite.Open(path, options(t))
+	if err == nil {
+		_, err = s.Commit(t.Context(), storagetest.Decision("a"))
+		s.Close()
+	}
+	var sentence *interlock.Error
+	if !errors.As(err, &sentence) || !strings.Contains(sentence.Message, "damaged") {
+		t.Errorf("the error is %v", err)
 	}
 }

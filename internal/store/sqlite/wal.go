@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"os"
 )
 
 // checkpointAfter is how many bytes go into the write-ahead log before it is copied into the file.
@@ -40,8 +41,37 @@ func (s *Store) checkpointer() {
 			continue
 		}
 		s.writing.Lock()
-		_, _ = s.writer.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
-		_, _ = s.writer.exec(ctx, "DELETE FROM calls WHERE at < ?", s.options.Now().Add(-callLife).UnixNano())
+		s.tidy(ctx)
 		s.writing.Unlock()
 	}
+}
+
+// pruneAtOnce bounds how many calls one tidying forgets, because it keeps others from writing meanwhile.
+const pruneAtOnce = 8192
+
+// tidy finishes a checkpoint and forgets calls nobody will ask for again, oldest first. The writer's lock is held. Errors
+// are left to the next commit, which says what is wrong.
+func (s *Store) tidy(ctx context.Context) {
+	_, _ = s.writer.exec(ctx, "DELETE FROM calls WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT ?) AND at < ?",
+		pruneAtOnce, s.options.Now().Add(-callLife).UnixNano())
+	_, _ = s.writer.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+}
+
+// leave ends a brief process's use of the store. It reports whether the connections may stay open for the kernel to close:
+// closing the last one would copy the write-ahead log into the file and sync twice, for which the agent would wait. The
+// next process reads that log when it opens the store, so once it has grown, somebody has to tidy up.
+func (s *Store) leave() bool {
+	info, err := os.Stat(s.path + "-wal")
+	if err != nil {
+		return false
+	}
+	if info.Size() <= leaveWAL {
+		return true
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.failed() == nil {
+		s.tidy(context.Background())
+	}
+	return false
 }
