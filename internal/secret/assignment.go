@@ -37,6 +37,9 @@ func assignment(text string, at int) Span {
 	if w.strong && !passwordName(text, at, name) {
 		return Span{}
 	}
+	if strings.HasPrefix(name, "author") || strings.HasPrefix(name, "authent") || strings.HasPrefix(name, "password_file") || strings.HasPrefix(name, "password-file") || strings.HasPrefix(name, "keyboard") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "tokens") {
+		return Span{}
+	}
 	from, quote, ok := operator(text, at, end)
 	if !ok {
 		return Span{}
@@ -57,18 +60,28 @@ func assignment(text string, at int) Span {
 	return Span{from, stop, kind}
 }
 
+// byLetter lists the words by their first letter.
+var byLetter = letters()
+
+func letters() (out [256][]word) {
+	for _, w := range words {
+		out[w.text[0]] = append(out[w.text[0]], w)
+		out[w.text[0]&^0x20] = append(out[w.text[0]&^0x20], w)
+	}
+	return out
+}
+
 // wordAt returns the longest word that begins at at, in any case.
 func wordAt(text string, at int) (best word, ok bool) {
-	c := text[at] | 0x20
-	for i := range words {
-		w := &words[i]
-		if w.text[0] != c || len(text)-at < len(w.text) || len(w.text) <= len(best.text) {
+	if at+1 >= len(text) {
+		return best, false
+	}
+	second := text[at+1] | 0x20
+	for _, w := range byLetter[text[at]] {
+		if second != w.text[1] || len(text)-at < len(w.text) || len(w.text) <= len(best.text) || !strings.EqualFold(text[at:at+len(w.text)], w.text) {
 			continue
 		}
-		if text[at+1]|0x20 != w.text[1]|0x20 || !strings.EqualFold(text[at:at+len(w.text)], w.text) {
-			continue
-		}
-		best, ok = *w, true
+		best, ok = w, true
 	}
 	return best, ok
 }
@@ -106,15 +119,19 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 	switch {
 	case i >= len(text):
 		return 0, 0, false
+	case strings.HasPrefix(text[i:], "::=") || strings.HasPrefix(text[i:], ":::="):
+		i, seen = i+strings.IndexByte(text[i:], '=')+1, true
 	case strings.HasPrefix(text[i:], "=="), strings.HasPrefix(text[i:], "!="), strings.HasPrefix(text[i:], "::"):
 		return 0, 0, false
+	case gap > 0 && strings.HasPrefix(text[i:], "string = "): // a declaration: name string = "…"
+		i, seen = i+len("string = "), true
 	case strings.HasPrefix(text[i:], "||:"):
 		i, seen = i+3, true
 	case strings.HasPrefix(text[i:], ":="), strings.HasPrefix(text[i:], "=>"), strings.HasPrefix(text[i:], "?="):
 		i, seen = i+2, true
 	case text[i] == '=' || text[i] == ':' || text[i] == '>':
 		i, seen = i+1, true
-	case text[i] == ',' && closed, text[i] == '(':
+	case text[i] == ',' && closed && called(text, at), text[i] == '(':
 		i, seen = i+1, true
 	case gap > 0 && (text[i] == '"' || text[i] == '\''):
 		seen = true
@@ -123,6 +140,10 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 		return 0, 0, false
 	}
 	i += blanks(text, i)
+	if i > 0 && text[i-1] == '>' && i < len(text) && text[i] == '\n' { // <token>\n  value
+		i++
+		i += blanks(text, i)
+	}
 	if i < len(text) && text[i] == '=' {
 		i++
 		i += blanks(text, i)
@@ -137,6 +158,15 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 		}
 	}
 	return i, quote, i < len(text)
+}
+
+// called reports whether a quoted name at at is the first argument of a call, as in setProperty("name", "value").
+func called(text string, at int) bool {
+	i := at
+	for i > 0 && at-i < maxName && text[i-1] != '"' && text[i-1] != '\'' && text[i-1] != '`' {
+		i--
+	}
+	return i >= 2 && text[i-2] == '('
 }
 
 func blanks(text string, at int) (n int) {
@@ -179,12 +209,12 @@ func secretValue(w word, value string, quoted bool) bool {
 		if quoted {
 			return !strings.ContainsAny(value, " \t")
 		}
-		return len(value) >= 4 && !strings.ContainsAny(value, "(){}[]") && !isCode(value) && mixed(value)
+		return value != "Password:" && !strings.HasPrefix(value, "--") && !strings.HasSuffix(value, ".txt") && !strings.ContainsAny(value, "(){}[]") && !isCode(value) && mixed(value)
 	}
 	if strings.ContainsAny(value, " \t(){}[]<>") || len(value) < 12 {
 		return false
 	}
-	if !quoted && isCode(value) {
+	if !quoted && isCode(value) || strings.Contains(value, "://") || strings.HasPrefix(value, "import.") || strings.Contains(value, "arn:") {
 		return false
 	}
 	return random(value)

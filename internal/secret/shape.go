@@ -161,7 +161,7 @@ func urlPassword(text string, from int) Span {
 				return Span{}
 			}
 			return Span{colonAt + 1, i, "url-password"}
-		case c <= ' ' || c == '/' && colonAt < 0 || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\':
+		case c <= ' ' || c == '/' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\':
 			return Span{}
 		}
 	}
