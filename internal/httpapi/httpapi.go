@@ -123,6 +123,7 @@ type Server struct {
 	config  Config
 	metrics *metrics
 	active  atomic.Int64
+	known   atomic.Pointer[knownAgents]
 	hosts   map[string]bool
 }
 
