@@ -3,7 +3,8 @@ package strictjson
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"interlock"
 )
@@ -35,11 +36,33 @@ const actionDomain = "interlock/action/v1"
 // ActionDigest returns the digest of an action. It covers kind, tool, input, arguments and dir, and not the hint: the
 // same action described in other words is the same action.
 func ActionDigest(a interlock.Action) (interlock.Digest, error) {
-	return Digest(actionDomain, struct {
-		Arguments json.RawMessage `json:"arguments"`
-		Dir       string          `json:"dir"`
-		Input     string          `json:"input"`
-		Kind      interlock.Kind  `json:"kind"`
-		Tool      string          `json:"tool"`
-	}{a.Arguments, a.Dir, a.Input, a.Kind, a.Tool})
+	data, err := appendAction(make([]byte, 0, 128+len(a.Input)+len(a.Arguments)), a)
+	if err != nil {
+		return "", err
+	}
+	return DigestBytes(actionDomain, data), nil
+}
+
+// appendAction writes the canonical form by hand, members in order, because every decision needs it; a test holds it to
+// what Marshal would write.
+func appendAction(dst []byte, a interlock.Action) ([]byte, error) {
+	dst = append(dst, `{"arguments":`...)
+	if len(a.Arguments) == 0 {
+		dst = append(dst, "null"...)
+	} else {
+		arguments, err := Marshal(a.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, arguments...)
+	}
+	for _, member := range [...]struct{ name, value string }{
+		{`,"dir":`, a.Dir}, {`,"input":`, a.Input}, {`,"kind":`, string(a.Kind)}, {`,"tool":`, a.Tool},
+	} {
+		var err error
+		if dst, err = jsontext.AppendQuote(append(dst, member.name...), member.value); err != nil {
+			return nil, explain(err)
+		}
+	}
+	return append(dst, '}'), nil
 }

@@ -290,6 +290,16 @@ func TestActionDigestCoversAllButTheHint(t *testing.T) {
 			t.Errorf("another %s does not change the digest", name)
 		}
 	}
+	for _, a := range []interlock.Action{base, {}, {Input: "é\u2028<&>\"\\\x00\x1f\x7f"}, {Arguments: json.RawMessage(`{"b":[1e2,"\u00e9"],"a":{}}`)}} {
+		var arguments any
+		if a.Arguments != nil {
+			arguments = a.Arguments
+		}
+		plain, err := strictjson.Digest("interlock/action/v1", map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
+		if got, _ := strictjson.ActionDigest(a); got != plain || err != nil {
+			t.Errorf("%+v: have %s, want %s, %v", a, got, plain, err)
+		}
+	}
 	if _, err := strictjson.ActionDigest(interlock.Action{Input: "\xff"}); err == nil {
 		t.Error("an action that is not UTF-8 has a digest")
 	}
