@@ -215,7 +215,7 @@ func TestGarbageIsNeverAllowed(t *testing.T) {
 }
 
 func TestDenyIsNamedWithTheLowestLayer(t *testing.T) {
-	spec.Covers(t, "ASA-13-3")
+	spec.Covers(t, "ASA-13-3", "ASA-20-3")
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawQuestion(t).decide()
 		for _, f := range d.Findings {
