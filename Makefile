@@ -17,9 +17,9 @@ help: ## list the targets
 setup: ## check the Go toolchain and install what is missing
 	@scripts/setup.sh test
 
-build: ## build bin/interlock
+build: ## build bin/interlock and bin/interlock-hook
 	@scripts/setup.sh build
-	go build -trimpath -buildvcs=false -o bin/interlock ./cmd/interlock
+	go build -trimpath -buildvcs=false -o bin/ ./cmd/...
 
 run: ## start Interlock on ./var, make one decision and stay in the foreground
 	@scripts/setup.sh run

@@ -12,7 +12,7 @@ import (
 
 // dependencyTable says who may import whom. "A < B" lets every package of B import every package of A, and whatever A's
 // packages may import of this module. Modules of others are named by path and are not passed on: who needs one names it.
-// Names stand for internal/NAME, except interlock (the root), rules, spec, embedded and cmd/interlock. The standard
+// Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
 std only                                                < interlock, secret, rules, spec
@@ -33,6 +33,7 @@ interlock, github.com/google/go-cmp                     < store/storagetest
 strictyaml                                              < config
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
+hook, harness, classify                                 < cmd/interlock-hook
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run
 `
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"interlock/spec"
 )
 
 // impureImports may not be imported by the pure set. Everything below them is meant as well, except what pureImports names.
@@ -332,6 +334,7 @@ func rootName(e ast.Expr) *ast.Ident {
 }
 
 func TestThePureSetIsPure(t *testing.T) {
+	spec.Covers(t, "ASA-8.1-1")
 	packages := loadModule(t)
 	types := newTypeTable(packages)
 	byName := make(map[string]*goPackage)

@@ -46,13 +46,15 @@ tests() {
 race() { CGO_ENABLED=1 go test -race -short $concurrent; }
 
 cross() {
-	local status=0 os arch
+	local status=0 os arch binaries
+	binaries=$(mktemp -d) || return 1
 	for os in linux darwin windows; do
 		for arch in amd64 arm64; do
-			CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -buildvcs=false -o /dev/null ./cmd/interlock ||
+			CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -buildvcs=false -o "$binaries" ./cmd/... ||
 				{ printf '%s/%s does not build\n' "$os" "$arch"; status=1; }
 		done
 	done
+	rm -rf "$binaries"
 	return $status
 }
 

@@ -194,7 +194,6 @@ func TestDeclaredDanger(t *testing.T) {
 
 func TestSelf(t *testing.T) {
 	spec.Covers(t, "ASA-6.1-3")
-	spec.Covers(t, "ASA-6.2-2")
 	for command, want := range map[string]string{
 		"interlock approve r1":                          "self.answer halt",
 		"/opt/bin/interlock deny r1":                    "self.answer halt",
@@ -444,7 +443,7 @@ rules:
 
 // No reason names a pattern, a glob or a threshold.
 func TestReasonsKeepRulesToThemselves(t *testing.T) {
-	spec.Covers(t, "ASA-6.4-1")
+	spec.Covers(t, "ASA-6.4-1", "EC-ENV-5")
 	rules := load(t, "policy: {deny: ['zqx*'], requiresApproval: ['*zqx*']}\nrules: [{id: t.x, layer: 2, verdict: deny, reason: the team says no, match: {pattern: 'zqx+'}}]\n")
 	analysis := shellTexts("zqxx")
 	analysis.Impacts = impacts(interlock.Impact{Confidence: "unknown", Kind: "delete", Reach: "production", Reversibility: "irreversible"}).Impacts

@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictyaml"
+	"interlock/spec"
 )
 
 const base = `
@@ -54,6 +55,7 @@ func load(t testing.TB, user map[string][]byte) *ruleset.Ruleset {
 }
 
 func TestUserDocumentsAreCheckedWithTheirPlace(t *testing.T) {
+	spec.Covers(t, "ASA-6-1")
 	rule := func(lines string) string {
 		return "rules:\n  - id: team.x\n    layer: 3\n    verdict: ask\n    reason: team rule\n" + lines
 	}
@@ -131,6 +133,7 @@ func TestLiteralFreePatternsAreFew(t *testing.T) {
 }
 
 func TestDigest(t *testing.T) {
+	spec.Covers(t, "ASA-8.3-1")
 	one := []byte("policy: {deny: [abc]}\n")
 	two := []byte("production: ['*live*']\n")
 	digest := func(user map[string][]byte) interlock.Digest { return load(t, user).Digest() }
