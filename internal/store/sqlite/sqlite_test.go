@@ -137,7 +137,7 @@ func TestPragmas(t *testing.T) {
 	path := newPath(t)
 	open(t, path).Close()
 	db := raw(t, path)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "1", "synchronous": "2", "page_size": "8192"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "1", "synchronous": "2", "page_size": "4096"} {
 		var got string
 		if err := db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
@@ -333,8 +333,8 @@ func TestCorruptStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	junk := []byte(strings.Repeat("junk", 2048))
-	for at := int64(8192); at < info.Size(); at += 8192 {
+	junk := []byte(strings.Repeat("junk", 1024))
+	for at := int64(4096); at < info.Size(); at += 4096 {
 		if _, err := f.WriteAt(junk, at); err != nil {
 			t.Fatal(err)
 		}
