@@ -15,6 +15,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/spec"
 )
 
 const (
@@ -181,6 +182,7 @@ func TestHookInterrupted(t *testing.T) {
 
 // TestHookWithoutStore: whatever is wrong with the store, the refusal comes in dialect and says how to find out more.
 func TestHookWithoutStore(t *testing.T) {
+	spec.Covers(t, "ASA-4-6", "ASA-20-4")
 	for _, c := range []struct {
 		name  string
 		spoil func(t *testing.T, home string)
@@ -284,6 +286,25 @@ func TestCopilotPrompts(t *testing.T) {
 	}
 	if copilotPrompts(func(string) string { return "1" }) {
 		t.Error("COPILOT_ALLOW_ALL does not count")
+	}
+}
+
+// TestHookQuickest: the small program is registered where it can be run.
+func TestHookQuickest(t *testing.T) {
+	dir := t.TempDir()
+	self, small := filepath.Join(dir, "interlock"), filepath.Join(dir, "interlock-hook")
+	if got := quickest(self); got != self {
+		t.Errorf("nothing beside it: %s", got)
+	}
+	write(t, small, "")
+	if got := quickest(self); got != self {
+		t.Errorf("not executable: %s", got)
+	}
+	if err := os.Chmod(small, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := quickest(self); got != small {
+		t.Errorf("%s", got)
 	}
 }
 

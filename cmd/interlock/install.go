@@ -38,6 +38,7 @@ func (c *installCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	binary = quickest(binary)
 	home, err := p.registeredHome()
 	if err != nil {
 		return err
@@ -150,6 +151,15 @@ func ownPath() (string, error) {
 		return "", interlock.Errorf(interlock.CodeInvalid, "", "this binary was built for one run only; install it with go install or make build first")
 	}
 	return binary, nil
+}
+
+// quickest is the program to register: the small one that only hooks run, where it lies beside this one.
+func quickest(binary string) string {
+	small := filepath.Join(filepath.Dir(binary), "interlock-hook")
+	if info, err := os.Stat(small); runtime.GOOS != "windows" && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		return small
+	}
+	return binary
 }
 
 // registeredHome is the home a registered command must name: none if it finds the same one by itself. A harness may run

@@ -1,0 +1,150 @@
+// Command interlock-hook is `interlock hook` for a machine on which `interlock up` runs: it does the same, and starts three
+// times as fast because nothing that decides is linked into it. It reads the payload, asks the server, and answers in the
+// harness's dialect. Whatever it can't do it leaves to the interlock program beside it, which it becomes: other flags, no
+// server, a payload that has to be recorded as refused. If that is missing, it refuses.
+//
+// `interlock install` registers it where it lies beside interlock.
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"interlock/internal/classify"
+	"interlock/internal/harness"
+	"interlock/internal/hook"
+)
+
+func main() {
+	start := time.Now()
+	args := os.Args[1:]
+	var flags hook.Flags
+	ok := false
+	if len(args) > 0 && args[0] == "hook" {
+		flags, ok = hook.ParseFlags(args[1:])
+	}
+	socket := socketOf(flags.Home, os.Getenv)
+	// Copilot needs a look at its command line, which the full program takes.
+	if !ok || flags.Agent == "copilot" || !exists(socket) {
+		err := become(args, nil)
+		os.Exit(refuse(flags, err))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	hand := func(call hook.Call, payload []byte) (hook.Output, []byte) {
+		left := flags.Deadline - time.Since(start)
+		err := become(append(args, "--deadline", strconv.FormatInt(max(left, hook.MinDeadline).Milliseconds(), 10)+"ms"), payload)
+		return hook.Refuse(call, "unavailable", err.Error()), nil
+	}
+	process := hook.Process{
+		Agent:       flags.Agent,
+		Environment: hook.Environment{Event: flags.Event, Principal: principal(os.Getenv), Unattended: flags.Unattended},
+		Deadline:    flags.Deadline,
+		Socket:      socket,
+		Redact:      redacted,
+		Stdin:       os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Judge: func(_ context.Context, call hook.Call, payload []byte) (hook.Output, []byte) {
+			return hand(call, payload)
+		},
+		Unreadable: func(_ context.Context, call hook.Call, payload []byte, _ error) (hook.Output, []byte) {
+			return hand(call, payload)
+		},
+		Keep: func(agent string, checkpoint []byte) {
+			if home := os.Getenv("HOME"); home != "" {
+				_ = harness.KeepCheckpoint(harness.CheckpointFile(home, agent), checkpoint) // doctor says if it can't be kept
+			}
+		},
+	}
+	code := process.Run(ctx)
+	stop()
+	os.Exit(code)
+}
+
+// refuse says no where there is nothing to hand the call to.
+func refuse(flags hook.Flags, cause error) int {
+	call, _ := hook.Parse(flags.Agent, nil, hook.Environment{Event: flags.Event})
+	out := hook.Refuse(call, "unavailable", cause.Error())
+	_, _ = os.Stdout.Write(out.Stdout) // the exit status has to say it if this does not
+	_, _ = os.Stderr.Write(out.Stderr)
+	return out.Exit
+}
+
+// errMissing is shown to an agent.
+var errMissing = errors.New("the interlock program is not beside interlock-hook; install both")
+
+// program is the full program: beside this one, under its own name.
+func program() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", errMissing
+	}
+	path := filepath.Join(filepath.Dir(self), "interlock"+filepath.Ext(self))
+	if !exists(path) {
+		return "", errMissing
+	}
+	return path, nil
+}
+
+func redacted(text string) string {
+	clean, _ := classify.Redact(text)
+	return clean
+}
+
+func exists(path string) bool {
+	if path == "" {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// maxSocketPath is how long a socket's path may be before it lies elsewhere; the full program knows where.
+const maxSocketPath = 100
+
+// socketOf is the server's socket for a home, or nothing where that takes more than joining paths. It repeats package
+// config, which costs more to link than all of this program; a test holds the two together. On Windows it is always
+// nothing.
+func socketOf(home string, getenv func(string) string) string {
+	if home == "" {
+		home = getenv("INTERLOCK_HOME")
+	}
+	if home == "" {
+		home = usualHome(runtime.GOOS, getenv)
+	}
+	path := filepath.Join(home, "interlock.sock")
+	if !filepath.IsAbs(path) || len(path) > maxSocketPath {
+		return ""
+	}
+	return path
+}
+
+func usualHome(goos string, getenv func(string) string) string {
+	user, data := getenv("HOME"), getenv("XDG_DATA_HOME")
+	switch {
+	case goos == "windows":
+		return ""
+	case goos == "darwin" && user != "":
+		return filepath.Join(user, "Library", "Application Support", "Interlock")
+	case goos != "darwin" && filepath.IsAbs(data):
+		return filepath.Join(data, "interlock")
+	case user != "":
+		return filepath.Join(user, ".local", "share", "interlock")
+	}
+	return ""
+}
+
+// principal is the operating-system user who answers for the agent, as the full program names it.
+func principal(getenv func(string) string) string {
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if user := getenv(name); user != "" {
+			return user
+		}
+	}
+	return "uid:" + strconv.Itoa(os.Getuid())
+}
