@@ -198,6 +198,7 @@ type command struct {
 	style     string
 	verb      bool // the name is also an everyday word other programs use for subcommands
 	flags     map[string]*option
+	longs     []string // the flags that may be shortened, in order
 	when      []condition
 	impacts   []effect
 	alone     []effect // further impacts of a wrapper that is given nothing to run

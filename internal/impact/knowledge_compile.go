@@ -70,21 +70,35 @@ func (c *command) compileFlags(d commandDescription) error {
 		if len(described) != 1 {
 			return fmt.Errorf("flags: each item has one member, names: directives")
 		}
-		for names, directives := range described {
-			if err := c.compileFlag(names, directives); err != nil {
+		for _, names := range sortedKeys(described) {
+			if err := c.compileFlag(names, described[names]); err != nil {
 				return err
 			}
 		}
 	}
-	for patterns, directives := range d.When {
-		o, err := parseOption(directives)
+	for name := range c.flags {
+		if strings.HasPrefix(name, "--") {
+			c.longs = append(c.longs, name)
+		}
+	}
+	sort.Strings(c.longs)
+	for _, patterns := range sortedKeys(d.When) {
+		o, err := parseOption(d.When[patterns])
 		if err != nil {
 			return fmt.Errorf("when %s: %w", patterns, err)
 		}
 		c.when = append(c.when, condition{patterns: strings.Split(patterns, "|"), option: o})
 	}
-	sort.Slice(c.when, func(i, j int) bool { return c.when[i].patterns[0] < c.when[j].patterns[0] })
 	return nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
 }
 
 func (c *command) compileFlag(names, directives string) error {

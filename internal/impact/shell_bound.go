@@ -14,7 +14,7 @@ func nesting(src string) bool {
 	scan.floors = append(scan.floors, 0)
 	for i := 0; i < len(src); {
 		i = scan.step(src, i)
-		if scan.depth > MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*MaxNesting {
+		if scan.depth > MaxNesting || scan.cases > MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*MaxNesting {
 			return false
 		}
 	}
@@ -23,6 +23,7 @@ func nesting(src string) bool {
 
 type nestScan struct {
 	depth, openers int
+	cases          int    // open case commands: their patterns' brackets close without having been opened
 	quote          byte   // 0, ' or "
 	floors         []int  // depth at the start of each quoted stretch and of each substitution in one
 	inner          []byte // for each floor above the first: the quote to return to
@@ -122,9 +123,13 @@ func (n *nestScan) keyword(src string, i int) {
 		return
 	}
 	switch src[i:end] {
-	case "if", "while", "until", "for", "select", "case", "coproc", "time":
+	case "case":
+		n.cases++
+	case "esac":
+		n.cases--
+	case "if", "while", "until", "for", "select", "coproc", "time":
 		n.depth++
-	case "fi", "done", "esac":
+	case "fi", "done":
 		if n.depth > n.floors[len(n.floors)-1] {
 			n.depth--
 		}

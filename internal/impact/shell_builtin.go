@@ -275,8 +275,8 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 	if name.flow.known && strings.HasPrefix(name.text, "/dev/fd/") {
 		return r.script(name.flow.text, io.in)
 	}
-	if name.dynamic && name.lead {
-		r.opaque("source", flow{}, "")
+	if name.dynamic && name.lead || strings.HasPrefix(name.text, "/dev/fd/") {
+		r.opaque("source", name.flow, "")
 		return flow{}
 	}
 	p := r.placeOf(name, true)

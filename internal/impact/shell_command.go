@@ -9,6 +9,9 @@ import (
 // command runs one simple command: a function, an alias, a builtin, a described command, a program of the workspace, or
 // something unknown.
 func (r *shellRun) command(args []field, io streams) flow {
+	if len(args) == 0 {
+		return flow{}
+	}
 	if !r.s.spend(len(args)) {
 		r.s.unknown("sh", TraitWork)
 		return flow{}

@@ -298,6 +298,10 @@ func (r *shellRun) scriptOperand(u *use, io streams) flow {
 	if name.flow.known && !name.dynamic && strings.HasPrefix(name.text, "/dev/fd/") {
 		return r.subshell(func() flow { return r.code(u.spec.script, name.flow.text, io.in) })
 	}
+	if strings.HasPrefix(name.text, "/dev/fd/") {
+		r.opaque(u.via, name.flow, "")
+		return flow{}
+	}
 	p := r.placeOf(name, true)
 	args := append([]field{name}, u.operands[1:]...)
 	if held, ok := r.files[p.Path]; ok && held.known && held.written && !held.network {

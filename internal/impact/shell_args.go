@@ -1,0 +1,306 @@
+package impact
+
+import (
+	"strings"
+)
+
+// find returns the option a flag names, in the command or those above it.
+func (c *command) find(name string) *option {
+	for n := c; n != nil; n = n.parent {
+		if o := n.flags[name]; o != nil {
+			return o
+		}
+	}
+	if c.style == "words" && strings.HasPrefix(name, "--") {
+		return c.find(name[1:])
+	}
+	return nil
+}
+
+// abbreviated returns the option a shortened long flag means, as GNU programs allow.
+func (c *command) abbreviated(name string) *option {
+	var found *option
+	for n := c; n != nil; n = n.parent {
+		for _, long := range n.longs {
+			if strings.HasPrefix(long, name) && len(name) > 3 {
+				if found != nil && found != n.flags[long] {
+					return nil
+				}
+				found = n.flags[long]
+			}
+		}
+	}
+	return found
+}
+
+// read sorts arguments into flags and operands, choosing subcommands on the way.
+func (r *shellRun) read(spec *command, args []field) *use {
+	u := &use{spec: spec}
+	pick := picker{candidates: []*command{spec}, best: spec}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		text := a.text
+		switch {
+		case text == "--" && !a.dynamic && spec.style != "pairs":
+			if o := u.spec.find("--"); o != nil {
+				u.flags = append(u.flags, given{option: o, name: "--"})
+			}
+			i = u.after(args, i+1)
+		case u.spec.style == "pairs" && strings.IndexByte(text, '=') > 0:
+			name, _, _ := strings.Cut(text, "=")
+			if o := u.spec.find(name); o != nil {
+				u.flags = append(u.flags, given{option: o, name: name, value: cut(a, len(name)+1)})
+			} else {
+				u.operands = append(u.operands, a)
+			}
+		case isFlag(u.spec, a):
+			i = u.flag(args, i)
+		case i == 0 && u.spec.style == "bundle" && u.bundled(text):
+			i = u.bundle(args)
+		default:
+			if len(u.operands) == 0 && pick.word(a) {
+				u.spec = pick.candidates[0]
+				continue
+			}
+			if len(u.operands) == 0 {
+				u.spec, u.operands = pick.end()
+			}
+			if u.spec.wraps != "" && len(u.operands) >= u.spec.skip {
+				if u.assignment(a) {
+					continue
+				}
+				u.rest = args[i:]
+				i = len(args)
+				continue
+			}
+			u.operands = append(u.operands, a)
+		}
+		if u.rest != nil {
+			break
+		}
+	}
+	if len(u.operands) == 0 && u.rest == nil {
+		u.spec, u.operands = pick.end()
+	}
+	u.via = u.spec.name
+	if n := len(args); n > 0 && len(u.flags) == 0 && len(u.operands) == 0 && u.rest == nil {
+		u.asked = args[n-1].text == "--help" || args[n-1].text == "--version"
+	}
+	if strings.Contains(u.via, "*") {
+		u.via = viaOf(spec, args, strings.Count(u.via, " "))
+	}
+	return u
+}
+
+// A picker finds the subcommand that words choose. Several may fit while words remain; the most particular described one
+// wins, and words read beyond it are operands after all.
+type picker struct {
+	candidates []*command
+	best       *command
+	beyond     []field
+	done       bool
+}
+
+// word takes a word as part of a subcommand's name, or refuses it.
+func (p *picker) word(a field) bool {
+	if p.done || a.lead || a.dynamic {
+		return false
+	}
+	next := choose(p.candidates, a.text)
+	if len(next) == 0 {
+		return false
+	}
+	p.candidates, p.beyond = next, append(p.beyond, a)
+	for _, c := range next {
+		if c.described {
+			p.best, p.beyond = c, nil
+			break
+		}
+	}
+	return true
+}
+
+// end returns the choice and the words that belong to its operands.
+func (p *picker) end() (*command, []field) {
+	p.done = true
+	beyond := p.beyond
+	p.beyond = nil
+	return p.best, beyond
+}
+
+// viaOf names a subcommand that was chosen by a pattern as it was written.
+func viaOf(spec *command, args []field, n int) string {
+	via := spec.name
+	for _, a := range args {
+		if n > 0 && !strings.HasPrefix(a.text, "-") {
+			via += " " + a.text
+			n--
+		}
+	}
+	return via
+}
+
+// after takes everything after "--": operands, or the command line of a wrapper.
+func (u *use) after(args []field, i int) int {
+	if u.spec.wraps != "" && i < len(args) {
+		for i < len(args) && (len(u.operands) < u.spec.skip || u.assignment(args[i])) {
+			if len(u.operands) < u.spec.skip {
+				u.operands = append(u.operands, args[i])
+			}
+			i++
+		}
+		if i < len(args) {
+			u.rest = args[i:]
+		}
+		return len(args)
+	}
+	u.operands = append(u.operands, args[i:]...)
+	return len(args)
+}
+
+// assignment takes a NAME=value before a wrapped command, if the wrapper's description knows them.
+func (u *use) assignment(a field) bool {
+	o := u.spec.flags["NAME=value"]
+	if o == nil || !isAssignment(a.text) {
+		return false
+	}
+	u.flags = append(u.flags, given{option: o, name: "NAME=value", value: a})
+	return true
+}
+
+func isAssignment(text string) bool {
+	name, _, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+func isFlag(spec *command, a field) bool {
+	if a.lead || len(a.text) < 2 {
+		return false
+	}
+	switch a.text[0] {
+	case '-':
+		return true
+	case '+':
+		return spec.find(a.text) != nil
+	case '/':
+		return spec.style == "slash" && len(a.text) <= 4 || spec.style == "slash" && spec.find(slashName(a.text)) != nil
+	}
+	return spec.style == "words" && (a.text == "!" || a.text == "(" || a.text == ")") || spec.flags[a.text] != nil
+}
+
+func slashName(text string) string {
+	name, _, _ := strings.Cut(strings.ToLower(text), ":")
+	return name
+}
+
+func cut(f field, n int) field {
+	f.text, f.lead = f.text[n:], false
+	return f
+}
+
+// flag reads the flag at i and returns the index of its last argument.
+func (u *use) flag(args []field, i int) int {
+	a := args[i]
+	name := a.text
+	if u.spec.style == "slash" && name[0] == '/' {
+		name = slashName(name)
+	}
+	if o := u.spec.find(name); o != nil {
+		return u.take(o, name, args, i)
+	}
+	if before, _, ok := strings.Cut(name, "="); ok {
+		o := u.spec.find(before)
+		if o == nil && strings.HasPrefix(name, "--") {
+			o = u.spec.abbreviated(before)
+		}
+		if o != nil {
+			u.flags = append(u.flags, given{option: o, name: before, value: cut(a, len(before)+1)})
+		}
+		return i
+	}
+	if strings.HasPrefix(name, "--") {
+		if o := u.spec.abbreviated(name); o != nil {
+			return u.take(o, name, args, i)
+		}
+		return i
+	}
+	if u.spec.style == "words" || u.spec.style == "slash" {
+		return i
+	}
+	return u.cluster(args, i)
+}
+
+// bundled reports whether a first word is a run of flags without a dash, as tar and ar take them.
+func (u *use) bundled(word string) bool {
+	for j := 0; j < len(word); j++ {
+		if u.spec.find("-"+word[j:j+1]) == nil {
+			return false
+		}
+	}
+	return word != ""
+}
+
+// bundle reads such a run: values stand in the following arguments, in order.
+func (u *use) bundle(args []field) int {
+	i, letters := 0, args[0].text
+	for j := 0; j < len(letters); j++ {
+		name := "-" + letters[j:j+1]
+		g := given{option: u.spec.find(name), name: name}
+		if g.option.value && i+1 < len(args) {
+			i++
+			g.value = args[i]
+		}
+		u.flags = append(u.flags, g)
+	}
+	return i
+}
+
+// take notes a flag and the value in the next argument, if it takes one.
+func (u *use) take(o *option, name string, args []field, i int) int {
+	g := given{option: o, name: name}
+	switch {
+	case o.exec:
+		end := i + 1
+		for end < len(args) && args[end].text != ";" && !(args[end].text == "+" && end > i+1 && strings.Contains(args[end-1].text, "{}")) {
+			end++
+		}
+		g.argv = args[min(i+1, len(args)):end]
+		i = end
+	case o.value && i+1 < len(args):
+		i++
+		g.value = args[i]
+	}
+	u.flags = append(u.flags, g)
+	return i
+}
+
+// cluster reads short flags run together: -rf, -ofile, -czf file.
+func (u *use) cluster(args []field, i int) int {
+	a := args[i]
+	for j := 1; j < len(a.text); j++ {
+		name := "-" + a.text[j:j+1]
+		o := u.spec.find(name)
+		if o == nil {
+			continue
+		}
+		if (o.value || o.last) && j+1 < len(a.text) {
+			value := cut(a, j+1)
+			value.text = strings.TrimPrefix(value.text, "=")
+			u.flags = append(u.flags, given{option: o, name: name, value: value})
+			return i
+		}
+		if o.value {
+			return u.take(o, name, args, i)
+		}
+		u.flags = append(u.flags, given{option: o, name: name})
+	}
+	return i
+}

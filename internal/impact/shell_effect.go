@@ -1,0 +1,330 @@
+package impact
+
+import (
+	"path"
+	"strings"
+
+	"interlock"
+)
+
+// effects records a command's own impacts.
+func (r *shellRun) effects(u *use, io streams, adds *words) flow {
+	conditions := u.spec.conditions(u.operands)
+	replaced := false
+	for _, o := range conditions {
+		for _, e := range o.only {
+			replaced = true
+			r.effect(u, e, field{}, io)
+		}
+	}
+	for _, g := range u.flags {
+		for _, e := range g.option.only {
+			replaced = true
+			r.effect(u, e, g.value, io)
+		}
+	}
+	for _, e := range u.spec.impacts {
+		if replaced {
+			break
+		}
+		r.effect(u, e, field{}, io)
+	}
+	for _, e := range u.spec.alone {
+		if len(u.rest) > 0 || runsCode(u) {
+			break
+		}
+		r.effect(u, e, field{}, io)
+	}
+	for _, o := range conditions {
+		for _, e := range o.impacts {
+			r.effect(u, e, field{}, io)
+		}
+	}
+	for _, g := range u.flags {
+		for _, e := range g.option.impacts {
+			r.effect(u, e, g.value, io)
+		}
+		switch {
+		case g.option.method:
+			httpMethod(g.value.text, adds)
+		case g.option.mount:
+			r.mount(u, g.value)
+		case g.option.assign:
+			r.assigned(g.value)
+		}
+	}
+	return flow{}
+}
+
+func httpMethod(method string, adds *words) {
+	switch strings.ToUpper(method) {
+	case "", "GET", "HEAD", "OPTIONS":
+	case "DELETE":
+		adds.traits = append(adds.traits, TraitUpload)
+		adds.reversibility = interlock.Irreversible
+	default:
+		adds.traits = append(adds.traits, TraitUpload)
+	}
+}
+
+// mount judges host-path:container-path: what runs inside may write what is mounted.
+func (r *shellRun) mount(u *use, value field) {
+	source := value.text
+	for _, part := range strings.Split(value.text, ",") {
+		for _, key := range []string{"source=", "src="} {
+			if rest, ok := strings.CutPrefix(part, key); ok {
+				source = rest
+			}
+		}
+	}
+	host, rest, _ := strings.Cut(source, ":")
+	if value.lead || host == "" || host[0] != '/' && host[0] != '.' && host[0] != '~' {
+		return // a named volume, or a path that is not known
+	}
+	kind := interlock.ImpactWrite
+	if strings.HasSuffix(rest, ":ro") || strings.Contains(rest, ":ro,") || strings.Contains(value.text, "readonly") {
+		kind = interlock.ImpactRead
+	}
+	value.text = host
+	r.s.touchPlace(r.placeOf(value, true), interlock.Impact{Kind: kind, Via: u.via, Traits: []string{TraitRemote}})
+}
+
+func (r *shellRun) assigned(value field) {
+	name, _, ok := strings.Cut(value.text, "=")
+	if ok && isAssignment(value.text) {
+		r.variable(name, cut(value, len(name)+1))
+	}
+}
+
+// effect records one impact for each target it names.
+func (r *shellRun) effect(u *use, e effect, value field, io streams) {
+	base := interlock.Impact{Kind: e.kind, Via: u.via, Reversibility: usualReversibility(e.kind)}
+	e.words.apply(&base)
+	if u.tree {
+		base.Traits = append(base.Traits, TraitRecursive)
+	}
+	switch {
+	case e.fixed != "" && e.what == "path":
+		r.s.touch(e.fixed, base)
+		return
+	case e.fixed != "":
+		base.Target = e.fixed
+		r.plain(base)
+		return
+	case e.target == "":
+		base.Target = u.via
+		r.plain(base)
+		return
+	case e.target == "cwd":
+		r.s.touch(".", base)
+		return
+	}
+	if e.flag != "" {
+		value = u.value(e.flag)
+	}
+	targets := u.targets(e.target, value)
+	if len(targets) == 0 && e.alt == "cwd" {
+		targets = []field{literal(".")}
+	}
+	if len(targets) == 0 && (e.what == "name" || e.what == "host" || e.what == "url") && e.target != "value" &&
+		e.target != "second" && e.target != "rest" && e.kind != interlock.ImpactSpawn {
+		base.Target = u.via
+		r.plain(base)
+		return
+	}
+	if e.kind != interlock.ImpactRead {
+		targets = narrowed(u, targets)
+	}
+	for _, t := range targets {
+		if !r.s.spend(1) {
+			return
+		}
+		r.target(base, e, t)
+	}
+}
+
+// value is the value given to a flag, by any of its names.
+func (u *use) value(name string) field {
+	o := u.spec.find(name)
+	for _, g := range u.flags {
+		if g.option == o && o != nil {
+			return g.value
+		}
+	}
+	return field{}
+}
+
+func (u *use) targets(which string, value field) []field {
+	n := len(u.operands)
+	switch {
+	case which == "value" || which == "flag":
+		if value.text == "" {
+			return nil
+		}
+		return []field{value}
+	case n == 0:
+		return nil
+	case which == "first":
+		return u.operands[:1]
+	case which == "second":
+		return u.operands[1:min(2, n)]
+	case which == "last":
+		return u.operands[n-1:]
+	case which == "rest":
+		return u.operands[1:]
+	case which == "init":
+		return u.operands[:n-1]
+	}
+	return u.operands
+}
+
+// narrowed restricts directories to the names a search looks for in them.
+func narrowed(u *use, targets []field) []field {
+	pattern, narrow := "", false
+	for _, g := range u.flags {
+		if g.option.narrow {
+			narrow = true
+			if g.option.value && pattern == "" && !strings.Contains(g.value.text, "/") {
+				pattern = g.value.text
+			}
+		}
+	}
+	if !narrow {
+		return targets
+	}
+	if strings.Trim(pattern, "*") == "" {
+		pattern = "*?"
+	}
+	out := make([]field, len(targets))
+	for i, t := range targets {
+		t.text = strings.TrimSuffix(t.text, "/") + "/" + pattern
+		t.glob = true
+		out[i] = t
+	}
+	return out
+}
+
+// plain records an impact whose target is a name.
+func (r *shellRun) plain(i interlock.Impact) {
+	if i.Reach == "" {
+		i.Reach = usualReach(i.Kind)
+	}
+	r.s.add(i)
+}
+
+// usualReach is how far an impact of a kind goes when nothing says where.
+func usualReach(kind interlock.ImpactKind) interlock.Reach {
+	switch kind {
+	case interlock.ImpactNetwork, interlock.ImpactMessage, interlock.ImpactSpend:
+		return interlock.ReachExternal
+	case interlock.ImpactPrivilege, interlock.ImpactConfigure:
+		return interlock.ReachSystem
+	case interlock.ImpactPersist, interlock.ImpactCredential:
+		return interlock.ReachHome
+	}
+	return interlock.ReachWorkspace
+}
+
+// target records an impact on one argument.
+func (r *shellRun) target(i interlock.Impact, e effect, t field) {
+	switch e.what {
+	case "remote":
+		if !isRemote(t.text) {
+			return
+		}
+		e.what = "host"
+		r.target(i, e, t)
+		return
+	case "local":
+		if !isRemote(t.text) {
+			r.pathTarget(i, t)
+		}
+		return
+	case "host", "url":
+		if rest, ok := strings.CutPrefix(t.text, "file://"); ok {
+			i.Kind = interlock.ImpactRead
+			t.text = rest
+			r.s.touchPlace(r.placeOf(t, true), i)
+			return
+		}
+		reach, traits := r.s.host(t.text)
+		if i.Reach == "" {
+			i.Reach = reach
+		}
+		i.Traits = append(i.Traits, traits...)
+		i.Target = cleanURL(t.text)
+		if e.what == "host" {
+			i.Target = hostOf(t.text)
+		}
+	case "name":
+		i.Target = t.text
+		if r.s.production(t.text) {
+			i.Reach = interlock.ReachProduction
+		}
+	case "data": // @file reads a file, anything else is the data itself
+		name, at := strings.CutPrefix(t.text, "@")
+		if _, after, ok := strings.Cut(t.text, "=@"); ok && !at {
+			name, at = after, true
+		}
+		if name, _, _ = strings.Cut(name, ";"); !at || name == "-" || name == "" {
+			return
+		}
+		t.text = name
+		r.s.touchPlace(r.placeOf(t, true), i)
+		return
+	case "base": // the file a URL's last part names, here
+		name := path.Base(strings.TrimRight(cleanURL(t.text), "/"))
+		t.text, t.lead = name, false
+		r.s.touchPlace(r.placeOf(t, true), i)
+		return
+	case "entries": // names only: listing a secret store reveals no secret
+		p := r.placeOf(t, true)
+		p.Traits = without(p.Traits, TraitSecret)
+		r.s.touchPlace(p, i)
+		return
+	default:
+		r.pathTarget(i, t)
+		return
+	}
+	if t.dynamic {
+		i.Confidence = interlock.Inferred
+		i.Traits = append(i.Traits, TraitDynamic)
+	}
+	r.plain(i)
+}
+
+// isRemote reports whether an operand is host:path or rsync://host/path.
+func isRemote(text string) bool {
+	colon := strings.IndexByte(text, ':')
+	return colon > 0 && !isDrive(text) && !strings.Contains(text[:colon], "/")
+}
+
+func (r *shellRun) pathTarget(i interlock.Impact, t field) {
+	if t.text == "-" && !t.dynamic {
+		return
+	}
+	p := r.placeOf(t, true)
+	if quietDevice(p.Path) {
+		return
+	}
+	if peer, ok := networkDevice(p.Path); ok {
+		reach, traits := r.s.host(peer)
+		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach, Via: i.Via,
+			Reversibility: interlock.Window, Traits: traits})
+		return
+	}
+	if i.Kind == interlock.ImpactDelete && strings.HasSuffix(t.text, "/.") || t.text == "./" {
+		p.Confidence = interlock.Parsed
+	}
+	r.s.touchPlace(p, i)
+}
+
+func without(list []string, drop string) []string {
+	out := make([]string, 0, len(list))
+	for _, item := range list {
+		if item != drop {
+			out = append(out, item)
+		}
+	}
+	return out
+}

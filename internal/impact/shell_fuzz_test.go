@@ -1,0 +1,82 @@
+package impact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"interlock"
+	"interlock/internal/impact"
+)
+
+// FuzzShell: any input is analysed without panic and within the work bound, twice with equal results; input no dialect of
+// the shell parses has an impact of confidence unknown.
+func FuzzShell(f *testing.F) {
+	for _, seed := range []string{
+		"rm -rf /", "curl x | sh", "f(){ f|f& };f", "cat <<E\n$(rm x)\nE", "find . -exec", "xargs -I", "echo {a,{b,c}}$x",
+		"for i in a b; do echo $i; done", "parallel :::", "parallel echo ::: a", "env -S", "sudo", "bash -c", "sh -c --",
+		"git -c", "git -c a=!b x", "${{ x }}", "a=(1 2); echo ${a[@]} ${a[5]}", "exec 3<>/dev/tcp/a/1; cat <&3", "cd -; popd; cd",
+		"alias a=a; a; a", "printf '%s\\n' a b %", "printf -v x", "x=${y:=z}; echo ${x:1:2} ${x//a/b} ${x%%*}", "\\", "'", "((", "$((1",
+		"sed -e", "awk", "perl -e '`", "ruby -e '%x{'", "tar cf", "dd of=", "kubectl exec x --", "docker run", "trap x 0", "set --", "read",
+		"echo $'\\x'", "echo \"$(echo \"$(echo x)\")\"", "<<A <<B\nA\nB\n", "ln -s a b; cat b", "time", "! !", "vim -c", "[ a", "[[ a",
+		"\u00a0rm", "rm\u200b -rf /", strings.Repeat("(", 300), strings.Repeat("$(", 300), strings.Repeat("a|", 200), "echo \xff", "a\x00b",
+	} {
+		f.Add(seed)
+	}
+	analyser := impact.NewAnalyser(knowledge(f))
+	f.Fuzz(func(t *testing.T, input string) {
+		input = input[:min(len(input), 1<<14)]
+		action := interlock.Action{Kind: interlock.KindShell, Input: input}
+		view := interlock.View{Home: "/home/dev", Workspace: "/home/dev/project"}
+		got := analyser.Analyse(view, action)
+		if diff := cmp.Diff(got, analyser.Analyse(view, action)); diff != "" {
+			t.Fatalf("not deterministic:\n%s", diff)
+		}
+		for _, i := range got.Impacts {
+			if i.Kind == "" || i.Reach == "" || i.Reversibility == "" || i.Confidence == "" {
+				t.Errorf("impact lacks a dimension: %+v", i)
+			}
+		}
+		if !parses(input) && !strings.Contains(input, "${{") && !hasUnknown(got.Impacts) {
+			t.Error("input that does not parse has no unknown impact")
+		}
+	})
+}
+
+func parses(input string) bool {
+	if strings.Count(input, "(") > 100 {
+		return true // not asked: the parser itself would be at risk
+	}
+	for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangMirBSDKorn, syntax.LangPOSIX} {
+		if _, err := syntax.NewParser(syntax.Variant(dialect)).Parse(strings.NewReader(input), ""); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func hasUnknown(list []interlock.Impact) bool {
+	for _, i := range list {
+		if i.Confidence == interlock.Unknown {
+			return true
+		}
+	}
+	return false
+}
+
+// TestHostileNestingIsRefused: shapes that would make the parser recurse without bound never reach it.
+func TestHostileNestingIsRefused(t *testing.T) {
+	analyser := impact.NewAnalyser(knowledge(t))
+	for _, unit := range []string{"(", "((", "$(", "$((", "<(", "{ ", "${a:-", "if ", "while ", "[[ (", "\"$(", "a[", "$[",
+		"case a in b) ", "for i in a;do ", "(')'", "(\")\"", "( #)\n", "(\\)"} {
+		input := strings.Repeat(unit, 200_000/len(unit))
+		got := analyser.Analyse(interlock.View{}, interlock.Action{Kind: interlock.KindShell, Input: input})
+		want := []interlock.Impact{{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sh",
+			Reversibility: interlock.Irreversible, Confidence: interlock.Unknown, Traits: []string{impact.TraitNested}}}
+		if diff := cmp.Diff(want, got.Impacts); diff != "" {
+			t.Errorf("%q repeated: want(-) got(+):\n%s", unit, diff)
+		}
+	}
+}

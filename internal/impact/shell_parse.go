@@ -1,0 +1,111 @@
+package impact
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// script parses text and walks it with the given standard input.
+func (r *shellRun) script(text string, in flow) flow {
+	s := r.s
+	if reason := s.enter(text); reason != "" {
+		s.unknown("sh", reason)
+		return flow{}
+	}
+	defer s.leave()
+	if strings.IndexByte(text, 0) >= 0 {
+		s.unknown("sh", TraitEncoding)
+		return flow{}
+	}
+	if !nesting(text) {
+		s.unknown("sh", TraitNested)
+		return flow{}
+	}
+	file := r.parse(text)
+	if file == nil {
+		s.unknown("sh", TraitUnparsable)
+		r.salvage(text)
+		return flow{}
+	}
+	outer := r.src
+	r.src = text
+	out := r.stmts(file.Stmts, in)
+	r.src = outer
+	return out
+}
+
+func (r *shellRun) parse(text string) *syntax.File {
+	for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangMirBSDKorn, syntax.LangPOSIX} {
+		parser := r.s.parser(dialect)
+		file, err := parser.Parse(strings.NewReader(text), "")
+		r.s.release(dialect, parser)
+		if err == nil {
+			return file
+		}
+	}
+	if plain := withoutTemplates(text); plain != text {
+		return r.parse(plain)
+	}
+	return nil
+}
+
+// withoutTemplates puts variables of the same length where a template's ${{ … }} stands, which no shell can read: whatever
+// fills the template in decides what runs, so it reads as something not known.
+func withoutTemplates(text string) string {
+	from := strings.Index(text, "${{")
+	if from < 0 {
+		return text
+	}
+	b := []byte(text)
+	for from >= 0 {
+		end := strings.Index(text[from:], "}}")
+		if end < 0 {
+			break
+		}
+		end += from + 2
+		b[from+2] = 'T'
+		for i := from + 3; i < end-1; i++ {
+			b[i] = '_'
+		}
+		next := strings.Index(text[end:], "${{")
+		if next < 0 {
+			break
+		}
+		from = end + next
+	}
+	return string(b)
+}
+
+// parser takes a bash parser from the pool, or makes one for the dialects tried only in need.
+func (s *scan) parser(dialect syntax.LangVariant) *syntax.Parser {
+	if dialect == syntax.LangBash && s.know != nil {
+		if p, ok := s.know.parsers.Get().(*syntax.Parser); ok {
+			return p
+		}
+	}
+	return syntax.NewParser(syntax.Variant(dialect))
+}
+
+func (s *scan) release(dialect syntax.LangVariant, p *syntax.Parser) {
+	if dialect == syntax.LangBash && s.know != nil {
+		s.know.parsers.Put(p)
+	}
+}
+
+// salvage reads the lines of text that does not parse as a whole, so that what is plain in it is still named beside the
+// unknown impact. Nothing it finds lowers anything.
+func (r *shellRun) salvage(text string) {
+	if !strings.ContainsRune(text, '\n') || len(text) > maxText {
+		return
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if !r.s.spend(10) {
+			return
+		}
+		if file := r.parse(line); file != nil {
+			r.src = line
+			r.stmts(file.Stmts, flow{})
+		}
+	}
+}
