@@ -44,7 +44,13 @@ func Snapshot(rules *ruleset.Ruleset) interlock.Snapshot {
 
 // Decide decides one action as rules are tested.
 func Decide(rules *ruleset.Ruleset, analyser *impact.Analyser, action interlock.Action) interlock.Decision {
+	return DecideUnder(rules, analyser, "guard", action)
+}
+
+// DecideUnder is [Decide] under another profile.
+func DecideUnder(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action) interlock.Decision {
 	snapshot := Snapshot(rules)
+	snapshot.Profile = profile
 	if action.Dir == "" {
 		action.Dir = snapshot.View.Workspace
 	}

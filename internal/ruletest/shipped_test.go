@@ -13,8 +13,8 @@ import (
 	"interlock/internal/strictyaml"
 )
 
-// shipped reads the default rules from their YAML.
-func shipped(t testing.TB) (*ruleset.Ruleset, *impact.Analyser) {
+// files reads the default documents from their YAML.
+func files(t testing.TB) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	root := filepath.Join("..", "..", "rules")
@@ -36,6 +36,12 @@ func shipped(t testing.TB) (*ruleset.Ruleset, *impact.Analyser) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return files
+}
+
+func shipped(t testing.TB) (*ruleset.Ruleset, *impact.Analyser) {
+	t.Helper()
+	files := files(t)
 	rules, err := ruleset.Load(files, nil)
 	if err != nil {
 		t.Fatal(err)
