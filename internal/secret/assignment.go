@@ -20,7 +20,8 @@ var words = [...]word{
 
 const (
 	maxName  = 64  // bytes of a name looked at after the word
-	maxValue = 512 // bytes of a value
+	maxValue = 256 // bytes of a value that it is judged by
+	maxTail  = 64 << 10
 )
 
 // assignment returns the value assigned to a name that speaks of a secret, if such a word begins at at.
@@ -44,7 +45,7 @@ func assignment(text string, at int) Span {
 	if !ok {
 		return Span{}
 	}
-	stop := valueEnd(text, from, quote)
+	stop := valueEnd(text, from, quote, maxValue)
 	value := text[from:stop]
 	if !w.strong && quote == 0 {
 		value = strings.TrimRight(value, ".,:")
@@ -52,6 +53,9 @@ func assignment(text string, at int) Span {
 	}
 	if !secretValue(w, value, quote != 0) {
 		return Span{}
+	}
+	if stop-from == maxValue {
+		stop = valueEnd(text, from, quote, maxTail)
 	}
 	kind := "assigned-secret"
 	if w.strong {
@@ -185,9 +189,9 @@ func option(text string, at int) bool {
 	return strings.HasPrefix(text[i:], "--")
 }
 
-func valueEnd(text string, from int, quote byte) int {
+func valueEnd(text string, from int, quote byte, most int) int {
 	i := from
-	for i < len(text) && i-from < maxValue {
+	for i < len(text) && i-from < most {
 		c := text[i]
 		if quote != 0 && (c == quote || c == '\n' || c == '\\' && i+1 < len(text) && text[i+1] == quote) {
 			break
@@ -202,7 +206,7 @@ func valueEnd(text string, from int, quote byte) int {
 
 // secretValue reports whether a value may be a secret, given how plainly its name says so.
 func secretValue(w word, value string, quoted bool) bool {
-	if len(value) < 4 || placeholder(value) {
+	if len(value) < 4 || !w.strong && !random(value) || placeholder(value) {
 		return false
 	}
 	if w.strong {
@@ -217,7 +221,7 @@ func secretValue(w word, value string, quoted bool) bool {
 	if !quoted && isCode(value) || strings.Contains(value, "://") || strings.HasPrefix(value, "import.") || strings.Contains(value, "arn:") {
 		return false
 	}
-	return random(value)
+	return true
 }
 
 // isCode reports whether an unquoted value reads as a name or an expression.

@@ -26,7 +26,10 @@ func Find(text string) []Span {
 	var spans []Span
 	for at := 0; at < len(text); at++ {
 		class := classes[text[at]]
-		if class == 0 {
+		if class == 0 || at+1 == len(text) {
+			continue
+		}
+		if class = class&shaped | pairs[int(text[at])<<8|int(text[at+1])]; class == 0 {
 			continue
 		}
 		var found Span
@@ -37,16 +40,29 @@ func Find(text string) []Span {
 			found = shape(text, at)
 		}
 		if found.End == 0 && class&assigns != 0 {
-			found = assignment(text, at)
+			found = issued(text, assignment(text, at))
 		}
 		if found.End > found.Start && !onlyMarkers(text[found.Start:found.End]) {
 			spans = append(spans, found)
-			if found.End > at+1 && found.Start <= at {
-				at = found.End - 1
-			}
+			at = max(at, found.End-1) // what a secret holds is looked at no further
 		}
 	}
 	return merge(spans)
+}
+
+// issued names an assigned value by its issuer's form, if it has one; a token can reach further than the value seemed to.
+func issued(text string, found Span) Span {
+	if found.End == 0 {
+		return found
+	}
+	by := token(text, found.Start)
+	if by.End == 0 && classes[text[found.Start]]&shaped != 0 {
+		by = shape(text, found.Start)
+	}
+	if by.End > 0 && by.Start == found.Start {
+		found.Kind, found.End = by.Kind, max(found.End, by.End)
+	}
+	return found
 }
 
 // Redact returns text with every secret replaced by [Marker], and the kinds found, in order and without repeats.
@@ -94,9 +110,6 @@ func merge(spans []Span) []Span {
 			continue
 		}
 		last.End = max(last.End, s.End)
-		if s.Start == last.Start && (last.Kind == "assigned-secret" || last.Kind == "password") {
-			last.Kind = s.Kind // an issuer's own form says more than the name it is assigned to
-		}
 	}
 	return out
 }

@@ -97,6 +97,10 @@ func keyBlock(text string, at int) Span {
 			}
 			return Span{at, from + end, "private-key"}
 		}
+		if strings.HasPrefix(body[i:], "-----BEGIN ") {
+			body = body[:i]
+			break
+		}
 		if members[c]&base64 != 0 {
 			key++
 		} else if !strings.ContainsRune(" \t\r\n\"'`+,\\:()-;", rune(c)) {
@@ -131,7 +135,7 @@ func webToken(text string, at int) Span {
 	for end < len(text) && end-at < 8192 {
 		c := text[end]
 		switch {
-		case members[c]&(urlSafe|equals) != 0:
+		case members[c]&urlSafe != 0:
 			length++
 		case c == '.' && length >= 8 && parts < 4:
 			parts, length = parts+1, 0

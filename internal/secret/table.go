@@ -252,6 +252,7 @@ const (
 // the table when the program is initialised and never change.
 var (
 	classes = classify()
+	pairs   = byPair()
 	first   = byFirst()
 	members = alphabets()
 )
@@ -265,6 +266,23 @@ func classify() (out [256]byte) {
 	}
 	for _, c := range []byte("pPsStTkKaAcC") {
 		out[c] |= assigns
+	}
+	return out
+}
+
+// byPair says for each pair of bytes whether a form's literal or a word that speaks of secrets begins with it. Most text
+// is passed over by this table alone.
+func byPair() *[1 << 16]uint8 {
+	out := new([1 << 16]uint8)
+	for _, f := range forms {
+		out[int(f.literal[0])<<8|int(f.literal[1])] |= opensToken
+	}
+	for _, w := range words {
+		for _, a := range [...]byte{w.text[0], w.text[0] &^ 0x20} {
+			for _, b := range [...]byte{w.text[1], w.text[1] &^ 0x20} {
+				out[int(a)<<8|int(b)] |= assigns
+			}
+		}
 	}
 	return out
 }
