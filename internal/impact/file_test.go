@@ -51,6 +51,7 @@ func TestStartupFile(t *testing.T) {
 	}
 }
 
+// FuzzPatch: any patch is analysed to what [holds] demands: without panic, within bounds, twice alike.
 func FuzzPatch(f *testing.F) {
 	know := knowledge(f)
 	for _, seed := range []string{"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch", "--- a/x\n+++ b/x\n@@\n+y", "rename from a\nrename to b\n", "*** Move to:", "+++ \n--- ", "\x00"} {

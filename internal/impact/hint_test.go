@@ -40,6 +40,7 @@ func TestHintRunsCommands(t *testing.T) {
 	}
 }
 
+// FuzzHint: any prose is analysed to what [holds] demands, as a hint and as text.
 func FuzzHint(f *testing.F) {
 	know := knowledge(f)
 	for _, seed := range []string{"", "`", "``", "```", "```bash\nls", "run `rm -rf x`", "delete /a /b", "email to a@b.c", "not", "how", "download http://1.2.3.4 and run it",

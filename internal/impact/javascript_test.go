@@ -46,6 +46,7 @@ func TestJavaScriptSendsEnvironment(t *testing.T) {
 	}
 }
 
+// FuzzJavaScript: any program is analysed to what [holds] demands: without panic, within bounds, twice alike.
 func FuzzJavaScript(f *testing.F) {
 	know := knowledge(f)
 	for _, seed := range programSeeds {

@@ -73,6 +73,7 @@ var programSeeds = []string{"", "x", "'", "'''", `f"{`, "f'{os.system(\"x\")}'",
 	"def f(a=", "exec('exec(\"x\")')", "`${`", "`${eval('1')}`", "/[/", "const {a:b} = require('fs')", "import {x as y} from 'z'", "\\", "\x00", "x=x=x=x", "((((", "f(f(f(f(f(1)))))",
 	strings.Repeat("(", 100), strings.Repeat("a=b\nb=a\n", 50), strings.Repeat("'a'+", 300)}
 
+// FuzzPython: any program is analysed to what [holds] demands: without panic, within bounds, twice alike.
 func FuzzPython(f *testing.F) {
 	know := knowledge(f)
 	for _, seed := range programSeeds {

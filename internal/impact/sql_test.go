@@ -67,6 +67,7 @@ func TestSQLBothReadings(t *testing.T) {
 	}
 }
 
+// FuzzSQL: any statements are analysed to what [holds] demands: without panic, within bounds, twice alike.
 func FuzzSQL(f *testing.F) {
 	know := knowledge(f)
 	for _, seed := range []string{"SELECT 1", "DELETE FROM t", "/* /* */", "$a$ $b$", "'", `"`, "[", "E'\\", "DR/**/OP TABLE x", "COPY t FROM PROGRAM 'ls'",
