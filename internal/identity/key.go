@@ -114,6 +114,7 @@ func VerifyApproval(publicKey, statement, signature string) (fingerprint string,
 	if err := sshsig.Verify(strings.NewReader(statement), parsed, key.key, parsed.HashAlgorithm, ApprovalNamespace); err != nil {
 		return "", fmt.Errorf("checking the signature: %w", err)
 	}
+	// golang.org/x/crypto/ssh refuses an untouched key itself; checked here too, because approvals depend on it.
 	if isSecurityKey(key.key) && (len(parsed.Signature.Rest) == 0 || parsed.Signature.Rest[0]&userPresent == 0) {
 		return "", errors.New("the security key was not touched")
 	}
