@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,8 +52,8 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	if err != nil {
 		return false, err
 	}
-	if head.Size != s.seen {
-		s.jobs = map[string]job{} // another process has written in between
+	if err := s.trust(head); err != nil {
+		return false, err
 	}
 	b := &batch{store: s, touched: map[string]job{}, before: now, after: now}
 	for _, c := range commits {
@@ -73,8 +74,34 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	for _, c := range b.accepted {
 		c.receipt = receipt(c, entries, next)
 	}
-	s.seen = next.Size
+	s.sealed = next
 	return true, nil
+}
+
+// errForged marks a head that can't be the log's: going on would sign what somebody made of it.
+var errForged = errors.New("the head of the log was changed")
+
+// trust holds the head found in the file against the one this process wrote or verified last. Nobody may shorten the log
+// or change its head behind a running Interlock, which would then sign over the gap.
+func (s *Store) trust(head interlock.Head) error {
+	if head.Size == s.known.Size && head.Last == s.known.Last && bytes.Equal(head.Edge, s.known.Edge) &&
+		bytes.Equal(head.Checkpoint, s.known.Checkpoint) {
+		return nil
+	}
+	s.jobs = map[string]job{} // somebody else has written in between
+	var cause error
+	if head.Size > s.known.Size {
+		if cause = s.options.Sealer.CheckHead(head); cause == nil {
+			s.known = head
+			return nil
+		}
+	}
+	if cause == nil {
+		cause = fmt.Errorf("%d entries were written and there are %d", s.known.Size, head.Size)
+	}
+	return fmt.Errorf("%w (%w: %w)", interlock.Errorf(interlock.CodeUnavailable, "store",
+		"the log was cut or changed while Interlock was running; stop it, keep the file as evidence, and run "+
+			"`interlock audit verify` with a checkpoint kept elsewhere"), errForged, cause)
 }
 
 // receipt names a commit's events.

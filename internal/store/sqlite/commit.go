@@ -162,6 +162,7 @@ func (s *Store) transaction(batch []*commit) error {
 		// Whether the commit is on the disk is not known. Nothing may be answered from this store any more.
 		return s.fail(explain("commit", err))
 	}
+	s.known = s.sealed
 	return nil
 }
 
@@ -181,6 +182,9 @@ func (s *Store) classify(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, errForged) {
+		return s.fail(err)
+	}
 	switch code(err) {
 	case codes.SQLITE_IOERR, codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
 		return s.fail(explain(doing, err))
@@ -190,7 +194,4 @@ func (s *Store) classify(doing string, err error) error {
 }
 
 // forget drops what was remembered of a transaction that did not happen.
-func (s *Store) forget() {
-	s.seen = -1
-	s.jobs = map[string]job{}
-}
+func (s *Store) forget() { s.jobs = map[string]job{} }

@@ -61,8 +61,9 @@ type Store struct {
 
 	writing sync.Mutex // held by whoever uses writer, guards the fields below
 	writer  *conn
-	jobs    map[string]job // runs this process wrote last, valid while seen is the head
-	seen    int64          // size of the log after this process's newest commit
+	jobs    map[string]job // runs this process wrote last, valid while known is the head
+	known   interlock.Head // the newest head this process wrote or verified
+	sealed  interlock.Head // the head of the transaction under way
 	written int64          // bytes appended since the last checkpoint, estimated
 
 	failing sync.Mutex
@@ -149,6 +150,7 @@ func (s *Store) open() error {
 			"the log and the signing key beside it do not belong together (%s); put the key back that signed this log, "+
 				"or move the log away to begin a new one", err)
 	}
+	s.known = head
 	return nil
 }
 

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"interlock"
@@ -122,5 +123,33 @@ func TestRollbackNeedsACheckpointKeptElsewhere(t *testing.T) {
 	problem := verify(t, path, checkpoints[len(checkpoints)-1]).Problem
 	if problem == nil || problem.Kind != auditlog.ProblemCut || problem.Index != 7 {
 		t.Errorf("found %v, want the tail cut at 7", problem)
+	}
+}
+
+// Whoever cuts the log or changes its head behind a running Interlock stops it: it must not sign over the gap.
+func TestRunningStoreNoticesItsHead(t *testing.T) {
+	for name, statements := range map[string][]string{
+		"put back to an earlier head": {
+			"DELETE FROM entries WHERE idx > 2", "UPDATE head SET size = 3, last = 'sha256:00', edge = zeroblob(64), checkpoint = (SELECT checkpoint FROM entries WHERE idx = 2)"},
+		"emptied":            {"DELETE FROM entries", "UPDATE head SET size = 0, last = '', edge = x'', checkpoint = x''"},
+		"other edge":         {"UPDATE head SET edge = zeroblob(length(edge))"},
+		"other last":         {"UPDATE head SET last = 'sha256:00'"},
+		"longer, not signed": {"UPDATE head SET size = 64, edge = zeroblob(32)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, _ := filled(t, 30)
+			s := open(t, path)
+			defer s.Close()
+			must(t, raw(t, path), statements...)
+			for range 2 {
+				_, err := s.Commit(t.Context(), storagetest.Decision("a"))
+				if err == nil || !strings.Contains(err.Error(), "cut or changed") {
+					t.Errorf("the error is %v", err)
+				}
+			}
+			if _, err := s.Standing(t.Context()); err == nil {
+				t.Error("the store goes on")
+			}
+		})
 	}
 }
