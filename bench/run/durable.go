@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -55,10 +54,8 @@ func durable(b *bench) error {
 	return nil
 }
 
-var sequence atomic.Int64
-
 func propose(b *bench, backend *embedded.Backend, caller int) error {
-	n := sequence.Add(1)
+	n := b.sequence.Add(1)
 	answer := backend.Propose(b.ctx, interlock.Proposal{
 		Action:    interlock.Action{Kind: interlock.KindShell, Input: fmt.Sprintf("git diff HEAD~%d -- src/main.go | head -50", n), Dir: "/repo"},
 		Requester: interlock.Requester{Principal: "bench", Agent: "bench", Run: fmt.Sprintf("run-%d", caller)},

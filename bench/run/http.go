@@ -33,7 +33,7 @@ func overHTTP(b *bench) error {
 	for _, callers := range callerCounts {
 		client := socketClient(config.Socket(home))
 		rate, times, err := load(callers, b.step, func(caller int) error {
-			return post(client, fmt.Sprintf(`{"kind":"shell","input":"git diff HEAD~%d -- src/main.go | head -50","dir":"/repo"}`, sequence.Add(1)))
+			return post(client, fmt.Sprintf(`{"kind":"shell","input":"git diff HEAD~%d -- src/main.go | head -50","dir":"/repo"}`, b.sequence.Add(1)))
 		})
 		if err != nil {
 			return err
@@ -44,7 +44,7 @@ func overHTTP(b *bench) error {
 	client := socketClient(config.Socket(home))
 	for total < 100_000 {
 		_, times, err := load(16, time.Second, func(int) error {
-			return post(client, fmt.Sprintf(`{"kind":"shell","input":"git log -n %d --oneline"}`, sequence.Add(1)))
+			return post(client, fmt.Sprintf(`{"kind":"shell","input":"git log -n %d --oneline"}`, b.sequence.Add(1)))
 		})
 		if err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +33,8 @@ type bench struct {
 	peer    string // cc-safety-net's hook script, empty if npm could not install it
 	pid     int    // of the newest server
 	out     io.Writer
+
+	sequence atomic.Int64 // numbers the actions, so that no two are the same
 }
 
 func main() {
