@@ -41,7 +41,7 @@ type codeReader struct {
 
 func readCode(in string, script bool) *codeReader {
 	r := &codeReader{in: in, script: script, tokens: make([]codeToken, 0, len(in)/5+4)}
-	for r.at < len(in) {
+	for r.at < len(in) && len(r.tokens) <= maxWork { // beyond it the count alone refuses
 		r.next()
 	}
 	return r

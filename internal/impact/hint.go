@@ -75,7 +75,7 @@ func (s *scan) block(language, body string) {
 	case "":
 		first := strings.TrimPrefix(strings.TrimSpace(body), "$ ")
 		word, _, _ := strings.Cut(first, " ")
-		if s.know.lookup(word) != nil && !proseWords[word] {
+		if s.know.described(word) && !proseWords[word] {
 			s.nested(interlock.KindShell, first)
 		} else if looksLikeSQL(first) {
 			s.nested(interlock.KindSQL, first)

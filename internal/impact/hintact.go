@@ -236,7 +236,7 @@ func (s *scan) mentioned(inner string, lead []string) {
 	inner = strings.TrimPrefix(inner, "$ ")
 	word, arguments, _ := strings.Cut(inner, " ")
 	base := word[strings.LastIndexByte(word, '/')+1:]
-	known := s.know.lookup(base) != nil
+	known := s.know.described(base)
 	if !known && looksLikeSQL(inner) {
 		if !deniedAt(lead, len(lead)) {
 			s.nested(interlock.KindSQL, inner)
@@ -261,7 +261,7 @@ func (s *scan) commandInProse(text string, p *saying) {
 	fields := strings.Fields(text)
 	for i := 0; i+1 < len(fields); i++ {
 		word := strings.TrimLeft(fields[i], "\"'(`")
-		if word == "" || word[0] < 'a' || word[0] > 'z' || s.know.lookup(word) == nil {
+		if word == "" || word[0] < 'a' || word[0] > 'z' || !s.know.described(word) {
 			continue
 		}
 		next := fields[i+1]

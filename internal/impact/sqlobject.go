@@ -299,7 +299,7 @@ func (s *scan) sqlClient(in string) {
 				command, ok = strings.CutPrefix(line, ".system ")
 			}
 		}
-		if ok && s.spend(1) {
+		if ok && s.spend(16) {
 			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible,
 				Via: "sql client shell", Confidence: interlock.Inferred, Traits: []string{TraitDatabase}})
 			s.nested(interlock.KindShell, command)

@@ -42,7 +42,7 @@ type sqlReader struct {
 // sqlTokens reads SQL. escape says whether a backslash escapes a quote in a plain literal, as in MySQL.
 func sqlTokens(in string, escape bool) ([]sqlToken, sqlOddities) {
 	r := sqlReader{in: in, escape: escape, tokens: make([]sqlToken, 0, len(in)/6+4)}
-	for r.at < len(in) {
+	for r.at < len(in) && len(r.tokens) <= maxWork { // beyond it the count alone refuses
 		r.next()
 	}
 	return r.tokens, r.odd

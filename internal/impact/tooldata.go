@@ -63,6 +63,9 @@ func (k *Knowledge) toolTable() *toolKnowledge {
 	return k.tools.done
 }
 
+// described reports whether a name is that of a command, without reading what is known of it.
+func (k *Knowledge) described(name string) bool { return k != nil && k.commands[name] != nil }
+
 // parseTools reads rules/tools.yaml, converted to JSON. A word may stand in one list of a section only, so that what a
 // name means does not depend on the order of a map.
 func parseTools(document []byte) (*toolKnowledge, error) {

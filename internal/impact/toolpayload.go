@@ -125,7 +125,7 @@ func (s *scan) isCommand(c *call, text string) bool {
 	if strings.ContainsAny(text, "|;&$`<>\n") {
 		return true
 	}
-	return strings.Contains(text, " ") && s.know.lookup(strings.ToLower(first[strings.LastIndexByte(first, '/')+1:])) != nil
+	return strings.Contains(text, " ") && s.know.described(strings.ToLower(first[strings.LastIndexByte(first, '/')+1:]))
 }
 
 // codeArgument reads source code given to a tool that runs it, or that looks like source code.
