@@ -16,7 +16,6 @@ import (
 // a handful of several hundred.
 type Knowledge struct {
 	commands map[string]*entry
-	names    []string // in order, for Check
 	paths    *lazyPaths
 	tools    *lazyTools
 	code     *lazyCalls
@@ -43,7 +42,7 @@ type lazyPaths struct {
 // converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
 // Check decodes them all.
 func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
-	know := &Knowledge{commands: make(map[string]*entry, 512), paths: &lazyPaths{}, tools: &lazyTools{}, code: &lazyCalls{}}
+	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, code: &lazyCalls{}}
 	names := make([]string, 0, len(files))
 	for name := range files {
 		names = append(names, name)
@@ -81,7 +80,6 @@ func (k *Knowledge) index(document []byte) error {
 					return fmt.Errorf("command %q is described twice", name)
 				}
 				k.commands[name] = e
-				k.names = append(k.names, name)
 			}
 			return nil
 		})
@@ -124,7 +122,7 @@ func (k *Knowledge) pathTable() *pathTable {
 // Check decodes every description and returns what is wrong with them.
 func (k *Knowledge) Check() error {
 	var all []error
-	for _, name := range k.names {
+	for _, name := range k.Commands() {
 		k.lookup(name)
 		if e := k.commands[name]; e.err != nil && e.name == name {
 			all = append(all, fmt.Errorf("command %s: %w", name, e.err))
@@ -147,7 +145,10 @@ func (k *Knowledge) Check() error {
 
 // Commands returns the names of all commands described, in order.
 func (k *Knowledge) Commands() []string {
-	out := append([]string(nil), k.names...)
+	out := make([]string, 0, len(k.commands))
+	for name := range k.commands {
+		out = append(out, name)
+	}
 	sort.Strings(out)
 	return out
 }

@@ -61,6 +61,9 @@ func compileCommand(name string, parent *command, d commandDescription) (*comman
 }
 
 func (c *command) compileFlags(d commandDescription) error {
+	if d.Values == "" && len(d.Flags) == 0 && len(d.When) == 0 {
+		return nil
+	}
 	c.flags = make(map[string]*option, len(d.Flags)+8)
 	plain := &option{value: true}
 	for _, name := range strings.Fields(d.Values) {
@@ -130,13 +133,18 @@ func (c *command) compileSubs(d commandDescription) error {
 		if len(steps) == 0 {
 			return fmt.Errorf("empty subcommand name")
 		}
+		sub, err := compileCommand("", c, d.Sub[key])
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		if len(d.Sub[key].Sub) > 0 {
+			return fmt.Errorf("%s: write subcommands of subcommands as one key of several words", key)
+		}
 		for _, parent := range c.descend(steps[:len(steps)-1]) {
 			for _, name := range strings.Split(steps[len(steps)-1], "|") {
-				sub, err := compileCommand(parent.name+" "+name, parent, d.Sub[key])
-				if err != nil {
-					return fmt.Errorf("%s: %w", key, err)
-				}
-				parent.put(name, sub)
+				one := *sub // what alternatives have in common is compiled once and never changed
+				one.name, one.parent = parent.name+" "+name, parent
+				parent.put(name, &one)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func (r *shellRun) command(args []field, io streams) flow {
 			}
 		}
 		r.text(args)
-		if isPath && !systemProgram(first.text) {
+		if isPath && !first.glob && !systemProgram(first.text) {
 			return r.program(args, io)
 		}
 		if spec := r.s.know.lookup(name); spec != nil {
@@ -90,7 +90,7 @@ func (r *shellRun) computed(args []field, io streams) flow {
 	if args[0].flow.decoded {
 		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
 	}
-	if io.in.network || r.socket && args[0].unset {
+	if io.in.network || r.socket {
 		i.Traits = append(i.Traits, TraitReverseShell)
 	}
 	out := r.settle([]interlock.Impact{i}, io)
