@@ -11,6 +11,8 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/auditlog"
+	"interlock/internal/harness"
+	"interlock/internal/hook"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/strictjson"
 )
@@ -147,7 +149,8 @@ type auditVerifyCommand struct {
 // Help is what `interlock audit verify --help` adds.
 func (auditVerifyCommand) Help() string {
 	return "Every entry is read. Exit status: 0 the log is sound, 1 it is not or can't be read; the first bad entry is named.\n" +
-		"A log that was cut back to an earlier signed state is sound in itself: only a checkpoint kept elsewhere tells."
+		"A log that was cut back to an earlier signed state is sound in itself: only a checkpoint kept elsewhere tells. Those\n" +
+		"that hooks left beside the harnesses' settings are held against the store without being named."
 }
 
 // Run verifies the log.
@@ -163,6 +166,9 @@ func (c *auditVerifyCommand) Run(p *program) error {
 			return err
 		}
 		options.Earlier = append(options.Earlier, signed)
+	}
+	if c.From == "" {
+		options.Earlier = append(options.Earlier, p.keptCheckpoints(key)...)
 	}
 	source, closeSource, err := p.auditSource(c.From)
 	if err != nil {
@@ -226,6 +232,26 @@ func (p *program) auditSource(from string) (auditlog.Source, func() error, error
 		}
 	}
 	return source, func() error { return nil }, nil
+}
+
+// keptCheckpoints are the ones that hooks left beside the harnesses' settings, as far as they are this log's: a log that
+// was cut back is found by them without being asked. Files that don't open with the key are doctor's to report.
+func (p *program) keptCheckpoints(key *auditlog.PublicKey) [][]byte {
+	home := userHome(p.getenv)
+	if home == "" {
+		return nil
+	}
+	var kept [][]byte
+	for _, name := range hook.Agents() {
+		signed, err := readBounded(harness.CheckpointFile(home, name), 64<<10)
+		if err != nil {
+			continue
+		}
+		if _, err := key.OpenCheckpoint(signed); err == nil {
+			kept = append(kept, signed)
+		}
+	}
+	return kept
 }
 
 // copyKey reads the key for a copy: the one named, the one in the copy's directory, or the home's.
