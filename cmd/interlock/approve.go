@@ -96,16 +96,16 @@ func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standi
 	if c.Signature != "" {
 		return c.useSignature(request, standing, approval)
 	}
+	// What is signed is shown before anybody types a passphrase, on the error stream, so that no pipeline swallows it.
+	if err := printRequest(p.stderr, request, nil); err != nil {
+		return err
+	}
 	signer, err := c.signer(p, standing)
 	if err != nil {
 		return err
 	}
 	defer signer.Close()
 	if err := c.claim(request, standing, signer.PublicKey(), approval); err != nil {
-		return err
-	}
-	// What is signed is shown first, on the error stream, so that a pipeline does not swallow it.
-	if err := printRequest(p.stderr, request, nil); err != nil {
 		return err
 	}
 	approval.Statement = quorum.Statement(request, approval.Verdict, approval.Operator)

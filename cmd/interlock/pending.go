@@ -93,7 +93,13 @@ func (c *pendingCommand) show(p *program, backend *embedded.Backend, request int
 			Decision *interlock.Decision       `json:"decision,omitempty"`
 		}{request, decision})
 	}
-	return printRequest(p.stdout, request, decision)
+	if err := printRequest(p.stdout, request, decision); err != nil {
+		return err
+	}
+	if request.Status == interlock.RequestPending {
+		_, err = fmt.Fprintf(p.stdout, "\nanswer with: interlock approve %s   or   interlock deny %s\n", request.ID, request.ID)
+	}
+	return err
 }
 
 // printRequest shows a request to the person who is to answer it. Everything an agent could have chosen is made printable.
@@ -133,9 +139,6 @@ func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.
 		for _, text := range strings.Split(strings.TrimRight(shown.String(), "\n"), "\n") {
 			b.WriteString(printable(text) + "\n")
 		}
-	}
-	if r.Status == interlock.RequestPending {
-		fmt.Fprintf(&b, "\nanswer with: interlock approve %s   or   interlock deny %s\n", r.ID, r.ID)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
