@@ -9,8 +9,9 @@ import (
 )
 
 // become replaces this process by the full program. A payload that has been read already is put back on standard input,
-// through a file that has no name any more when the program starts. It returns only if that fails.
-func become(args []string, payload []byte) error {
+// through a file that has no name any more when the program starts; still is asked last whether there is time. It returns
+// only if that fails.
+func become(args []string, payload []byte, still func() bool) error {
 	path, err := program()
 	if err != nil {
 		return err
@@ -18,6 +19,9 @@ func become(args []string, payload []byte) error {
 	if payload != nil {
 		if err := putBack(payload); err != nil {
 			return errors.New("the payload could not be handed to the interlock program")
+		}
+		if !still() {
+			return errors.New("there was no time left to hand the call to the interlock program")
 		}
 	}
 	if err := syscall.Exec(path, append([]string{path}, args...), os.Environ()); err != nil {

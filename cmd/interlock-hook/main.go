@@ -33,13 +33,17 @@ func main() {
 	socket := socketOf(flags.Home, os.Getenv)
 	// Copilot needs a look at its command line, which the full program takes.
 	if !ok || flags.Agent == "copilot" || !exists(socket) {
-		err := become(args, nil)
-		os.Exit(refuse(flags, err))
+		os.Exit(refuse(flags, become(args, nil, nil)))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	hand := func(call hook.Call, payload []byte) (hook.Output, []byte) {
-		left := flags.Deadline - time.Since(start)
-		err := become(append(args, "--deadline", strconv.FormatInt(max(left, hook.MinDeadline).Milliseconds(), 10)+"ms"), payload)
+		// Close to the deadline nothing is handed over: this process may be writing its refusal already.
+		left := func() time.Duration { return flags.Deadline - time.Since(start) }
+		if left() < hook.MinDeadline {
+			return hook.Refuse(call, "deadline", "no decision was made within "+flags.Deadline.String()), nil
+		}
+		err := become(append(args, "--deadline", strconv.FormatInt(left().Milliseconds(), 10)+"ms"), payload,
+			func() bool { return left() > hook.MinDeadline/2 })
 		return hook.Refuse(call, "unavailable", err.Error()), nil
 	}
 	process := hook.Process{

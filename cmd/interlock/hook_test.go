@@ -149,6 +149,20 @@ func TestHookServerIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestHookSocketOfOthers: a server whose place others may write could be anybody's.
+func TestHookSocketOfOthers(t *testing.T) {
+	f := newHookFixture(t)
+	var asked atomic.Int32
+	f.serve(func(w http.ResponseWriter, r *http.Request) { asked.Add(1); reply(500, "")(w, r) })
+	if err := os.Chmod(f.home, 0o770); err != nil {
+		t.Fatal(err)
+	}
+	out := f.run(strings.NewReader(fatal), "--agent", "claude")
+	if !hook.Refused("claude", "PreToolUse", out) || asked.Load() != 0 {
+		t.Errorf("%q, asked %d times", out.Stdout, asked.Load())
+	}
+}
+
 // TestHookDeadline: a harness that never closes its end, and a decision that takes too long, are answered in time and for
 // the right event.
 func TestHookDeadline(t *testing.T) {

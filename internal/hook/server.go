@@ -69,6 +69,9 @@ type Server struct {
 
 // Dial connects to a server. What is said over the connection has to be said within a third of the deadline.
 func Dial(ctx context.Context, socket string, deadline time.Duration) (*Server, error) {
+	if err := ownSocket(socket); err != nil {
+		return nil, err
+	}
 	dialer := net.Dialer{Timeout: min(DialTimeout, deadline/4)}
 	conn, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
