@@ -47,7 +47,11 @@ func (c *upCommand) Run(p *program) error {
 	defer backend.Close()
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: identity.NewTokens(backend.Standing, now),
-		View:   embedded.NewViews(settings, now).Gather,
+		View: embedded.NewViews(settings, now).Gather,
+		Ready: readiness(settings.Home, func(ctx context.Context) error {
+			_, err := backend.Standing(ctx)
+			return err
+		}, now),
 		Logger: logger, Now: now, User: p.principal(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
 		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()}})
 	if err != nil {
