@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/ruleset"
 )
 
 // What Decide can't make sense of is denied at layer 1 with a reason of its own.
@@ -107,5 +108,21 @@ func TestDigestsNameTheInputs(t *testing.T) {
 	other.snapshot.View.Workspace = "/elsewhere"
 	if got := other.decide(); got.Snapshot == want.Snapshot || got.Action != want.Action || got.Ruleset != want.Ruleset {
 		t.Error("another view must change the snapshot's digest and no other")
+	}
+}
+
+// autoApprove takes away guesses and base asks, and nothing of layer 1.
+func TestAutoApproveStopsAtLayerOne(t *testing.T) {
+	rules, err := ruleset.Load(shippedFiles(t), map[string][]byte{"t.yaml": []byte("policy: {autoApprove: [ls]}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := question{rules: rules, snapshot: standing(), action: interlock.Action{Kind: interlock.KindShell, Input: "ls"}, now: noon}
+	q.analysis = analyser(t).Analyse(q.snapshot.View, q.action)
+	for layer, want := range map[int]interlock.Verdict{1: interlock.Ask, 2: interlock.Allow, 4: interlock.Allow} {
+		q.findings = []interlock.Finding{{Gate: "judge", Rule: "j", Layer: layer, Verdict: interlock.Ask, Reason: "a guess", Heuristic: true}}
+		if d := q.decide(); d.Verdict != want {
+			t.Errorf("layer %d: have %v, want %v", layer, d.Verdict, want)
+		}
 	}
 }

@@ -172,3 +172,18 @@ func BenchmarkMatcher(b *testing.B) {
 		})
 	}
 }
+
+// The automaton finds exactly the literals that stand in a text, also those inside one another.
+func TestAutomatonFindsWhatStandsThere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		literals := rapid.SliceOfNDistinct(rapid.StringMatching(`[ab]{1,4}`), 1, 6, rapid.ID).Draw(t, "literals")
+		text := rapid.StringMatching(`[abc]{0,12}`).Draw(t, "text")
+		got := map[string]bool{}
+		newAutomaton(literals).find(text, func(n int32) { got[literals[n]] = true })
+		for _, l := range literals {
+			if got[l] != strings.Contains(text, l) {
+				t.Fatalf("%q in %q: found %v", l, text, got[l])
+			}
+		}
+	})
+}
