@@ -28,8 +28,8 @@ func (s *scan) tool(name string, args json.RawMessage) {
 	c := s.called(name)
 	folded := foldKeys(object)
 	s.annotations(&c, folded)
-	for key, value := range folded {
-		if set, isBool := value.(bool); isBool && set && c.kind != interlock.ImpactRead {
+	for _, key := range sortedNames(folded) {
+		if set, isBool := folded[key].(bool); isBool && set && c.kind != interlock.ImpactRead {
 			switch flag := s.know.toolTable().flags[key]; flag {
 			case "":
 			case "irreversible":

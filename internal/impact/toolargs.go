@@ -3,7 +3,6 @@ package impact
 import (
 	"bytes"
 	"encoding/json"
-	"sort"
 )
 
 // arguments decodes a call's arguments, or records why they can't be: not an object, over a bound.
@@ -116,11 +115,10 @@ func editTexts(folded map[string]any) (texts []string) {
 // flagTraits returns what arguments that are set switch on.
 func (s *scan) flagTraits(folded map[string]any) (traits []string) {
 	flags := s.know.toolTable().flags
-	for key, value := range folded {
-		if set, ok := value.(bool); ok && set && flags[key] != "" && flags[key] != "irreversible" {
+	for _, key := range sortedNames(folded) {
+		if set, ok := folded[key].(bool); ok && set && flags[key] != "" && flags[key] != "irreversible" {
 			traits = append(traits, flags[key])
 		}
 	}
-	sort.Strings(traits)
 	return traits
 }

@@ -91,7 +91,7 @@ func (s *scan) textArgument(c *call, key, text string) {
 	case "url":
 		s.urlArgument(c, text)
 	case "recipient":
-		if c.recipient == "" && len(text) <= 320 {
+		if c.recipient == "" && len(text) <= 320 && len(secret.Find(text)) == 0 {
 			c.recipient = text
 		}
 	case "amount", "limit", "content":
