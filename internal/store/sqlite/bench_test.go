@@ -213,3 +213,32 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.ReportMetric(entries*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 }
+
+// BenchmarkStanding measures what every decision pays to know that nothing has changed, with many callers.
+func BenchmarkStanding(b *testing.B) {
+	private, _, err := auditlog.GenerateKey(rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sealer, err := auditlog.NewSealer(private)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := filepath.Join(b.TempDir(), "home")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), sqlite.Options{Sealer: sealer})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for _, callers := range []int{1, 16, 128} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			run(b, callers, func(int) error {
+				_, err := s.Standing(context.Background())
+				return err
+			})
+		})
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxBatch   = 1024      // commits in one transaction
-	maxReaders = 4         // idle reading connections
+	maxReaders = 8         // reading connections
 	maxJobs    = 4096      // runs remembered between transactions
 	leaveWAL   = 512 << 10 // bytes of write-ahead log a brief process leaves behind
 )

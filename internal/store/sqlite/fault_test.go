@@ -352,3 +352,40 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("the log has %d entries (sound %v), want %d", got, ok, committed+1)
 	}
 }
+
+// A caller who leaves in the middle of reading, at whatever statement, leaves nothing behind that keeps others from working.
+func TestReaderLeaves(t *testing.T) {
+	path := newPath(t)
+	prepare(t, path)
+	var cancel context.CancelFunc
+	countdown := 0
+	p := &plan{tell: func(string) {
+		if countdown--; countdown == 0 && cancel != nil {
+			cancel()
+		}
+	}}
+	for at := 1; at < 12; at++ {
+		cancel = nil
+		s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ctx context.Context
+		ctx, cancel = context.WithCancel(t.Context())
+		countdown = at
+		_, standingErr := s.Standing(ctx)
+		_, _, findErr := s.FindCall(ctx, interlock.Requester{Agent: "agent", Run: "run", Call: "c"}, "sha256:aa")
+		_, _, entryErr := s.EntryByID(ctx, strings.Repeat("0", 64))
+		if at < 6 && standingErr == nil && findErr == nil && entryErr == nil {
+			t.Errorf("statement %d: nobody noticed that the caller left", at)
+		}
+		cancel()
+		if _, err := s.Commit(t.Context(), storagetest.Decision("a")); err != nil {
+			t.Errorf("statement %d: committing afterwards: %v", at, err)
+		}
+		if standing, err := s.Standing(t.Context()); err != nil || len(standing.Requests) != 2 {
+			t.Errorf("statement %d: the standing afterwards: %v, %v", at, standing.Requests, err)
+		}
+		s.Close()
+	}
+}

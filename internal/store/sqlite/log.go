@@ -25,13 +25,13 @@ func (s *Store) Head(ctx context.Context) (interlock.Head, error) {
 // Walk calls visit for every entry in order, as stored in one snapshot of the log. It holds a connection of its own, so
 // that a long reading keeps nobody from writing.
 func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
-	return s.walk(ctx, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit)
+	return walk(ctx, s.alone, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit)
 }
 
 // Entries returns up to limit entries from an index on, in order.
 func (s *Store) Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error) {
 	var entries []interlock.Entry
-	err := s.walk(ctx, "SELECT "+entryColumns+" FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?", []any{from, limit},
+	err := walk(ctx, s.apart, "SELECT "+entryColumns+" FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?", []any{from, limit},
 		func(e interlock.Entry) error {
 			entries = append(entries, e)
 			return nil
@@ -46,7 +46,7 @@ func (s *Store) Recent(ctx context.Context, kind interlock.EventType, before int
 		before = 1<<63 - 1
 	}
 	var entries []interlock.Entry
-	err := s.walk(ctx, "SELECT "+entryColumns+" FROM entries WHERE idx < ? AND (? = '' OR type = ?) ORDER BY idx DESC LIMIT ?",
+	err := walk(ctx, s.apart, "SELECT "+entryColumns+" FROM entries WHERE idx < ? AND (? = '' OR type = ?) ORDER BY idx DESC LIMIT ?",
 		[]any{before, string(kind), string(kind), limit}, func(e interlock.Entry) error {
 			entries = append(entries, e)
 			return nil
@@ -94,7 +94,7 @@ func (s *Store) Requests(ctx context.Context, status interlock.RequestStatus, li
 func (s *Store) one(ctx context.Context, query string, key any) (interlock.Entry, bool, error) {
 	var entry interlock.Entry
 	found := false
-	err := s.walk(ctx, query, []any{key}, func(e interlock.Entry) error {
+	err := walk(ctx, s.apart, query, []any{key}, func(e interlock.Entry) error {
 		entry, found = e, true
 		return nil
 	})
@@ -106,9 +106,9 @@ type errVisitor struct{ err error }
 
 func (e errVisitor) Error() string { return e.err.Error() }
 
-// walk visits the entries of a query.
-func (s *Store) walk(ctx context.Context, query string, args []any, visit func(interlock.Entry) error) error {
-	err := s.apart(ctx, "read the log", func(c *conn) error {
+// walk visits the entries of a query on a connection that read gives it.
+func walk(ctx context.Context, read func(context.Context, string, func(*conn) error) error, query string, args []any, visit func(interlock.Entry) error) error {
+	err := read(ctx, "read the log", func(c *conn) error {
 		return c.each(ctx, query, args, func(scan func(...any) error) error {
 			var e interlock.Entry
 			if err := scan(&e.Index, &e.ID, &e.Type, &e.Body, &e.Hashes, &e.Checkpoint); err != nil {

@@ -69,7 +69,8 @@ type Store struct {
 	failing sync.Mutex
 	failure error // sticky
 
-	readers chan *conn // idle reading connections
+	readers chan *conn    // idle reading connections
+	slots   chan struct{} // held by whoever uses one
 
 	cache    sync.Mutex // guards the fields below
 	standing interlock.Standing
@@ -98,7 +99,8 @@ func Open(path string, options Options) (*Store, error) {
 	}
 	s := &Store{
 		path: absolute, options: options, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
-		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), checkpoints: make(chan struct{}, 1),
+		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), slots: make(chan struct{}, maxReaders),
+		checkpoints: make(chan struct{}, 1),
 	}
 	if err := s.open(); err != nil {
 		s.release()

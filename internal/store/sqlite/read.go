@@ -21,20 +21,43 @@ func (s *Store) read(ctx context.Context, doing string, step func(c *conn) error
 	return s.apart(ctx, doing, step)
 }
 
-// apart is read on a connection that never is the writer's, for steps that take long.
+// apart is read on a connection that never is the writer's. There are maxReaders at a time: more would cost more to open
+// than waiting for one does.
 func (s *Store) apart(ctx context.Context, doing string, step func(c *conn) error) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return explain(doing, ctx.Err())
+	}
+	defer func() { <-s.slots }()
 	c, err := s.reader(ctx)
 	if err != nil {
 		return explain(doing, err)
 	}
 	err = step(c)
-	select {
-	case s.readers <- c:
-	default:
-		_ = c.close() // more readers at once than are kept
+	if err != nil {
+		_ = c.close() // whatever state it is in; the step's error is the one to report
+		return explain(doing, err)
+	}
+	s.readers <- c // there is room: whoever holds a slot has at most one
+	return nil
+}
+
+// alone is read on a connection opened for it, for steps that take long or read something else meanwhile.
+func (s *Store) alone(ctx context.Context, doing string, step func(c *conn) error) error {
+	if err := s.failed(); err != nil {
+		return err
+	}
+	c, err := take(ctx, s.db, s.options.Patience)
+	if err != nil {
+		return explain(doing, err)
+	}
+	err = step(c)
+	if closed := c.close(); err == nil {
+		err = closed
 	}
 	return explain(doing, err)
 }
@@ -116,11 +139,12 @@ func loadStanding(ctx context.Context, c *conn) (standing interlock.Standing, re
 		Requests:  map[string]interlock.ApprovalRequest{},
 		Settings:  map[string]string{},
 	}
-	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+	whole := context.WithoutCancel(ctx) // a caller who leaves must not leave a transaction open
+	if _, err := c.exec(whole, "BEGIN"); err != nil {
 		return standing, 0, err
 	}
 	defer func() {
-		if _, end := c.exec(ctx, "COMMIT"); err == nil {
+		if _, end := c.exec(whole, "COMMIT"); err == nil {
 			err = end
 		}
 	}()

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -349,4 +351,54 @@ func TestCorruptStore(t *testing.T) {
 	if !errors.As(err, &sentence) || !strings.Contains(sentence.Message, "damaged") {
 		t.Errorf("the error is %v", err)
 	}
+}
+
+// The path may hold what means something in a connection string.
+func TestOddPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a b?c#d%41&mode=memory")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "inter%20lock?.db")
+	s := open(t, path)
+	if _, err := s.Commit(t.Context(), storagetest.Decision("a")); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	if n, ok := sound(t, path); n != 1 || !ok {
+		t.Errorf("%d entries, sound %v", n, ok)
+	}
+}
+
+// A visitor may read the store while it walks the log, and many may read at once.
+func TestReadingWhileWalking(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	defer s.Close()
+	for range 20 {
+		if _, err := s.Commit(t.Context(), storagetest.Decision("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wg sync.WaitGroup
+	for range 40 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			err := s.Walk(context.Background(), func(e interlock.Entry) error {
+				found, ok, err := s.EntryByID(context.Background(), e.ID)
+				if err == nil && (!ok || found.Index != e.Index) {
+					err = fmt.Errorf("entry %d: found %v at %d", e.Index, ok, found.Index)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
 }

@@ -27,18 +27,12 @@ func (s *Store) checkpointer() {
 	defer s.background.Done()
 	ctx := context.Background()
 	for range s.checkpoints {
-		c, err := s.reader(ctx)
+		err := s.apart(ctx, "copy the write-ahead log", func(c *conn) error {
+			_, err := c.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+			return err
+		})
 		if err != nil {
-			continue // a checkpoint is housekeeping: the next one may succeed, and commits say what is wrong
-		}
-		_, err = c.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
-		select {
-		case s.readers <- c:
-		default:
-			_ = c.close()
-		}
-		if err != nil {
-			continue
+			continue // it is housekeeping: the next one may succeed, and commits say what is wrong
 		}
 		s.writing.Lock()
 		s.tidy(ctx)
