@@ -163,7 +163,7 @@ func (s *scan) linked(clean string) (string, bool) {
 
 // locate fills in reach and traits of a clean path.
 func (s *scan) locate(p *place, table *pathTable) {
-	p.Traits = nil
+	p.Traits, p.Reach, p.scratch = nil, "", false
 	home, inHome := s.belowHome(p.Path)
 	table.match(p, home, inHome)
 	p.assumed = false

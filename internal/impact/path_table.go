@@ -135,7 +135,7 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 	}
 	rest := strings.TrimPrefix(p.Path, "/")
 	if isDrive(p.Path) {
-		rest = strings.ToLower(rest)
+		rest = strings.TrimSuffix(strings.ToLower(rest), "/")
 	}
 	if p.Path != "" && (p.Path[0] == '/' || isDrive(p.Path)) {
 		first, _, _ := strings.Cut(rest, "/")
@@ -156,7 +156,7 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 		first, after, more := strings.Cut(rest, "/")
 		note(t.any[first], rest)
 		note(t.any["*"], rest)
-		note(t.wild, first)
+		note(t.wild, rest)
 		if !more {
 			break
 		}
@@ -245,7 +245,9 @@ func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
 	table := s.know.pathTable()
 	name := hostOf(nameOrURL)
 	bare := name
-	if h, port, ok := strings.Cut(name, ":"); ok && !strings.Contains(port, ":") {
+	if end := strings.IndexByte(name, ']'); end > 0 && name[0] == '[' {
+		bare = name[:end]
+	} else if h, port, ok := strings.Cut(name, ":"); ok && !strings.Contains(port, ":") {
 		bare = h
 	}
 	bare = strings.Trim(bare, "[]")

@@ -247,7 +247,7 @@ func (r *shellRun) placeOf(f field, follow bool) place {
 	if f.glob {
 		p.Traits = append(p.Traits, TraitGlob)
 		p.Confidence = interlock.Inferred
-		r.globRoot(&p, text)
+		r.globRoot(&p, p.Path)
 	}
 	if f.dynamic {
 		p.Traits = append(p.Traits, TraitDynamic)

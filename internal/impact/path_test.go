@@ -1,0 +1,155 @@
+package impact
+
+import (
+	"sort"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/rules"
+)
+
+func pathScan(t *testing.T, view interlock.View, dir string) *scan {
+	t.Helper()
+	know, err := ParseKnowledge(rules.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scan{know: know, view: view, dir: dir}
+}
+
+type judged struct {
+	Path   string
+	Reach  interlock.Reach
+	Traits []string
+}
+
+func judge(s *scan, name string) judged {
+	p := s.place(name)
+	sort.Strings(p.Traits)
+	return judged{p.Path, p.Reach, compact(p.Traits)}
+}
+
+func TestPlaces(t *testing.T) {
+	known := pathScan(t, interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", User: "dev",
+		Self: []string{"/opt/interlock"}, Links: map[string]string{"/home/dev/project/l": "/etc"}}, "/home/dev/project/sub")
+	bare := pathScan(t, interlock.View{}, "")
+	for _, c := range []struct {
+		scan *scan
+		name string
+		want judged
+	}{
+		{known, "a.go", judged{"/home/dev/project/sub/a.go", interlock.ReachWorkspace, nil}},
+		{known, "../..", judged{"/home/dev", interlock.ReachHome, []string{TraitRoot}}},
+		{known, "/", judged{"/", interlock.ReachSystem, []string{TraitRoot}}},
+		{known, "~", judged{"/home/dev", interlock.ReachHome, []string{TraitRoot}}},
+		{known, "~/notes", judged{"/home/dev/notes", interlock.ReachHome, nil}},
+		{known, "/srv/x", judged{"/srv/x", interlock.ReachSystem, nil}},
+		{known, "/data/x", judged{"/data/x", interlock.ReachHome, nil}},
+		{known, "/tmp/x", judged{"/tmp/x", interlock.ReachWorkspace, nil}},
+		{known, "/opt/interlock/bin", judged{"/opt/interlock/bin", interlock.ReachSelf, []string{TraitSelf}}},
+		{known, "/opt/interlocked", judged{"/opt/interlocked", interlock.ReachSystem, nil}},
+		{known, "../l/hosts", judged{"/etc/hosts", interlock.ReachSystem, []string{TraitDefence}}},
+		{known, "/etc/shadow", judged{"/etc/shadow", interlock.ReachSystem, []string{TraitAccount, TraitSecret}}},
+		{known, "/etc//x/../shadow", judged{"/etc/shadow", interlock.ReachSystem, []string{TraitAccount, TraitSecret}}},
+		{known, "/proc/self/root/etc/shadow", judged{"/etc/shadow", interlock.ReachSystem, []string{TraitAccount, TraitSecret}}},
+		{known, "/proc/1/environ", judged{"/proc/1/environ", interlock.ReachSystem, []string{TraitEnvironment}}},
+		{known, "/dev/nvme0n1", judged{"/dev/nvme0n1", interlock.ReachSystem, []string{TraitDevice}}},
+		{known, "/dev/null", judged{"/dev/null", interlock.ReachSystem, nil}},
+		{known, "~/.ssh/id_rsa", judged{"/home/dev/.ssh/id_rsa", interlock.ReachHome, []string{TraitSecret}}},
+		{known, "~/.ssh/id_rsa.pub", judged{"/home/dev/.ssh/id_rsa.pub", interlock.ReachHome, []string{}}},
+		{known, ".env", judged{"/home/dev/project/sub/.env", interlock.ReachWorkspace, []string{TraitSecret}}},
+		{known, ".env.example", judged{"/home/dev/project/sub/.env.example", interlock.ReachWorkspace, []string{}}},
+		{known, "../.git/hooks/pre-commit", judged{"/home/dev/project/.git/hooks/pre-commit", interlock.ReachWorkspace, []string{TraitHistory, TraitStartup}}},
+		{known, "../.github/workflows/ci.yml", judged{"/home/dev/project/.github/workflows/ci.yml", interlock.ReachWorkspace, []string{TraitCI}}},
+		{known, "../AGENTS.md", judged{"/home/dev/project/AGENTS.md", interlock.ReachWorkspace, []string{TraitAgentConfig}}},
+		{known, "~/.bashrc", judged{"/home/dev/.bashrc", interlock.ReachHome, []string{TraitStartup}}},
+		{known, "/home/eve/.aws/credentials", judged{"/home/eve/.aws/credentials", interlock.ReachHome, []string{TraitSecret}}},
+		{known, `C:\Windows\System32\config\SAM`, judged{"C:/Windows/System32/config/SAM", interlock.ReachSystem, []string{TraitAccount, TraitSecret}}},
+		{known, `C:\`, judged{"C:/", interlock.ReachSystem, []string{TraitRoot}}},
+		{bare, "a/b", judged{"a/b", interlock.ReachWorkspace, nil}},
+		{bare, "../a", judged{"../a", interlock.ReachWorkspace, nil}},
+		{bare, "../../../../etc/shadow", judged{"/etc/shadow", interlock.ReachSystem, []string{TraitAccount, TraitSecret}}},
+		{bare, "/app/main.py", judged{"/app/main.py", interlock.ReachWorkspace, nil}},
+		{bare, "/home/x/project/a.py", judged{"/home/x/project/a.py", interlock.ReachWorkspace, nil}},
+		{bare, "/home/x/Documents/a", judged{"/home/x/Documents/a", interlock.ReachHome, nil}},
+		{bare, "/home/x", judged{"/home/x", interlock.ReachHome, []string{TraitRoot}}},
+		{bare, "~/a", judged{"~/a", interlock.ReachHome, nil}},
+		{bare, "/usr/bin/env", judged{"/usr/bin/env", interlock.ReachSystem, nil}},
+	} {
+		if diff := cmp.Diff(c.want, judge(c.scan, c.name)); diff != "" {
+			t.Errorf("place(%q): want(-) got(+):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	s := pathScan(t, interlock.View{Endpoints: []string{"127.0.0.1:7433"}, Production: []string{"db-main*"}}, "")
+	for _, c := range []struct {
+		name   string
+		reach  interlock.Reach
+		traits []string
+	}{
+		{"example.com", interlock.ReachExternal, nil},
+		{"https://user:pw@example.com:8443/x?y", interlock.ReachExternal, nil},
+		{"localhost:3000", interlock.ReachWorkspace, nil},
+		{"http://127.0.0.1/", interlock.ReachWorkspace, nil},
+		{"http://[::1]:80/", interlock.ReachWorkspace, nil},
+		{"http://localhost:7433/v1", interlock.ReachSelf, []string{TraitSelf}},
+		{"http://169.254.169.254/latest", interlock.ReachExternal, []string{TraitMetadata}},
+		{"metadata.google.internal", interlock.ReachExternal, []string{TraitMetadata}},
+		{"postgres://u:p@db-main-1/x", interlock.ReachProduction, nil},
+		{"deploy@api.prod.example.com:/srv", interlock.ReachProduction, nil},
+	} {
+		reach, traits := s.host(c.name)
+		if reach != c.reach || !cmp.Equal(traits, c.traits) {
+			t.Errorf("host(%q) = %s %v, want %s %v", c.name, reach, traits, c.reach, c.traits)
+		}
+	}
+}
+
+func TestShownNamesCarryNoCredentials(t *testing.T) {
+	for name, want := range map[string]string{
+		"https://u:secret@example.com/x?token=secret#f": "https://example.com/x",
+		"git@example.com:a/b.git":                       "git@example.com:a/b.git",
+		"example.com/x?key=secret":                      "example.com/x",
+	} {
+		if got := cleanURL(name); got != want {
+			t.Errorf("cleanURL(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// FuzzMatchGlob: a pattern without metacharacters matches itself and nothing else; a star matches everything.
+func FuzzMatchGlob(f *testing.F) {
+	f.Add("a*b?[c-d]", "axxbyc")
+	f.Add("[", "[")
+	f.Add("***", "")
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		got := matchGlob(pattern, name)
+		if !isGlob(pattern) && got != (pattern == name) {
+			t.Errorf("literal %q against %q: %v", pattern, name, got)
+		}
+		if !matchGlob("*", name) {
+			t.Errorf("* does not match %q", name)
+		}
+	})
+}
+
+// FuzzMembers: what it visits is inside the document, and malformed input is an error or ends; it never panics.
+func FuzzMembers(f *testing.F) {
+	for _, seed := range []string{`{"a":1,"b":{"c":[1,"}"]}}`, `{`, `{"a"`, `{"a":`, `{"a":1`, `[]`, `{"a":"\"","b":2}`, `{"a":]}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, document []byte) {
+		total := 0
+		_ = members(document, func(key string, value []byte) error {
+			total += len(key) + len(value)
+			return nil
+		})
+		if total > len(document) {
+			t.Errorf("visited %d bytes of %d", total, len(document))
+		}
+	})
+}
