@@ -27,7 +27,11 @@ func main() {
 	args := os.Args[1:]
 	var flags hook.Flags
 	ok := false
-	if len(args) > 0 && args[0] == "hook" {
+	if len(args) == 0 {
+		// A harness that doesn't know the form it was registered in runs the bare name. Help would let the tool run.
+		os.Exit(refuse(flags, errBare))
+	}
+	if args[0] == "hook" {
 		flags, ok = hook.ParseFlags(args[1:])
 	}
 	socket := socketOf(flags.Home, os.Getenv)
@@ -79,8 +83,11 @@ func refuse(flags hook.Flags, cause error) int {
 	return out.Exit
 }
 
-// errMissing is shown to an agent.
-var errMissing = errors.New("the interlock program is not beside interlock-hook; install both")
+// What an agent is shown.
+var (
+	errMissing = errors.New("the interlock program is not beside interlock-hook; install both")
+	errBare    = errors.New("interlock-hook was run without arguments; this harness is older than what interlock install wrote for it")
+)
 
 // program is the full program: beside this one, under its own name.
 func program() (string, error) {

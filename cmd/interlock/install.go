@@ -155,7 +155,7 @@ func ownPath() (string, error) {
 
 // quickest is the program to register: the small one that only hooks run, where it lies beside this one.
 func quickest(binary string) string {
-	small := filepath.Join(filepath.Dir(binary), "interlock-hook")
+	small := filepath.Join(filepath.Dir(binary), harness.SmallProgram)
 	if info, err := os.Stat(small); runtime.GOOS != "windows" && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 		return small
 	}

@@ -36,6 +36,9 @@ type Command struct {
 	Args   []string
 }
 
+// SmallProgram is the name of the program that only hooks run.
+const SmallProgram = "interlock-hook"
+
 // ByName returns a harness.
 func ByName(name string) (Harness, bool) {
 	switch name {
@@ -77,7 +80,7 @@ func claude() Harness {
 	type handler struct {
 		Type    string   `json:"type"`
 		Command string   `json:"command"`
-		Args    []string `json:"args"`
+		Args    []string `json:"args,omitempty"`
 		Timeout int      `json:"timeout"`
 	}
 	return Harness{
@@ -86,8 +89,13 @@ func claude() Harness {
 		Note:      "Running sessions read their hooks at the start: restart them.",
 		settings:  in(".claude", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
 		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
-		entry: func(_, _ string, c Command) any {
-			return group{"*", []any{handler{"command", c.Binary, c.Args, claudeTimeout}}}
+		// A version that doesn't know args would run the bare program. The small one refuses then; the full one would
+		// print its help and let the tool run, so it gets one line, which costs a shell.
+		entry: func(_, goos string, c Command) any {
+			if goos == "windows" || programName(c.Binary) == SmallProgram {
+				return group{"*", []any{handler{"command", c.Binary, c.Args, claudeTimeout}}}
+			}
+			return group{"*", []any{handler{"command", c.posix(), nil, claudeTimeout}}}
 		},
 	}
 }
