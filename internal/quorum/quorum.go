@@ -130,15 +130,14 @@ func checkIndependence(requester interlock.Requester, operator string, agents ma
 func checkObligations(obligations []interlock.Obligation, role string) error {
 	for _, obligation := range obligations {
 		switch obligation.Type {
-		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox,
-			interlock.ObligationDryRun, interlock.ObligationCooldown:
+		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox:
 		case interlock.ObligationAdmin:
 			if role != RoleAdmin && role != RoleSuperadmin {
 				return refuse(interlock.CodeUnauthorized, "operator", "this request needs an operator with the admin role")
 			}
 		case interlock.ObligationCouncil, interlock.ObligationDual, interlock.ObligationVerify:
 			return refuse(interlock.CodeUnauthorized, "request", "one operator's signature is not enough for this request")
-		default:
+		default: // also a dry run and a cooldown, until something enforces them
 			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition no operator can discharge")
 		}
 	}

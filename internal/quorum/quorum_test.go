@@ -162,6 +162,8 @@ func TestCheck(t *testing.T) {
 		{name: "needs two people", operator: "superadmin", verdict: interlock.Allow, request: obliged(interlock.ObligationDual), want: interlock.CodeUnauthorized},
 		{name: "needs a challenge", operator: "superadmin", verdict: interlock.Allow, request: obliged(interlock.ObligationVerify), want: interlock.CodeUnauthorized},
 		{name: "unknown obligation", operator: "superadmin", verdict: interlock.Allow, request: obliged("sacrifice"), want: interlock.CodeUnauthorized},
+		{name: "needs a dry run", operator: "admin", verdict: interlock.Allow, request: obliged(interlock.ObligationDryRun), want: interlock.CodeUnauthorized},
+		{name: "needs time", operator: "admin", verdict: interlock.Allow, request: obliged(interlock.ObligationCooldown), want: interlock.CodeUnauthorized},
 		{name: "confirm is what an operator does", verdict: interlock.Allow, request: obliged(interlock.ObligationConfirm)},
 		{name: "verdict ask", verdict: interlock.Ask, want: interlock.CodeInvalid},
 		{name: "verdict halt", verdict: interlock.Halt, want: interlock.CodeInvalid},
