@@ -16,6 +16,7 @@ type loader struct {
 	ruleset *Ruleset
 	ids     map[string]string // rule id -> file it stands in
 	free    int               // patterns without a literal
+	verify  bool              // check the defaults as closely as an operator's documents
 }
 
 const fileDomain = "interlock/rules-file/v1"
@@ -76,7 +77,7 @@ func (l *loader) add(d *Document, user bool) {
 			rule.applies |= actionBit(k)
 		}
 		if p := rule.Match.Pattern; p != "" {
-			rule.pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(p) })
+			rule.pattern = sync.OnceValue(func() *regexp.Regexp { return compile(p) })
 		}
 		r.rules = append(r.rules, rule)
 	}
@@ -98,6 +99,16 @@ func (l *loader) add(d *Document, user bool) {
 	}
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
+}
+
+// compile compiles a pattern that was checked before. If it does not compile after all it matches everything: a rule that
+// can't be read objects rather than staying silent.
+func compile(pattern string) *regexp.Regexp {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return regexp.MustCompile("")
+	}
+	return re
 }
 
 // Row returns the first row of the profile's table that matches the impact, or nil at the table's end, which asks.

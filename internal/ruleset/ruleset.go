@@ -40,8 +40,18 @@ const rulesetDomain = "interlock/ruleset/v1"
 // writes it; operators' documents are YAML, or JSON if they begin with a brace. Defaults that are data of the analysers
 // enter the digest, because they change decisions too, and are read elsewhere. The digest does not depend on the order of files.
 func Load(defaults, user map[string][]byte) (*Ruleset, error) {
+	return load(defaults, user, false)
+}
+
+// Verify checks defaults more closely than Load does, which is called on every hook call: their patterns too.
+func Verify(defaults map[string][]byte) error {
+	_, err := load(defaults, nil, true)
+	return err
+}
+
+func load(defaults, user map[string][]byte, verify bool) (*Ruleset, error) {
 	r := &Ruleset{profiles: map[string]*Profile{}}
-	l := loader{ruleset: r, ids: map[string]string{}}
+	l := loader{ruleset: r, ids: map[string]string{}, verify: verify}
 	var sums struct {
 		Defaults []string `json:"defaults"`
 		User     []string `json:"user"`

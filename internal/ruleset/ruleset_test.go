@@ -120,6 +120,23 @@ func TestDefaultsNeedTests(t *testing.T) {
 	}
 }
 
+func TestVerifyReadsTheDefaultsPatterns(t *testing.T) {
+	bad := defaults(t, "rules:\n  - {id: a.b, layer: 2, verdict: deny, reason: x y, match: {pattern: 'a('}, tests: {block: [a], pass: [b]}}\n")
+	if err := ruleset.Verify(bad); err == nil || !strings.Contains(err.Error(), "not RE2") {
+		t.Errorf("have %v", err)
+	}
+	rules, err := ruleset.Load(bad, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rules.MatchTexts("shell", []ruleset.Text{{Kind: "shell", Value: "ls"}}); len(got) != 1 {
+		t.Error("a rule whose pattern can't be read stays silent")
+	}
+	if err := ruleset.Verify(defaults(t)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLiteralFreePatternsAreFew(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("rules:\n")

@@ -62,6 +62,12 @@ func TestShippedRulesPassTheirOwnTests(t *testing.T) {
 	t.Logf("%d rules, %d cases", len(rules.Rules()), cases)
 }
 
+func TestShippedRulesAreVerified(t *testing.T) {
+	if err := ruleset.Verify(files(t)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestShippedRulesHaveNoLint(t *testing.T) {
 	rules, analyser := shipped(t)
 	for _, p := range ruletest.Lint(rules, analyser) {
