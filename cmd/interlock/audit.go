@@ -183,12 +183,17 @@ func (c *auditVerifyCommand) Run(p *program) error {
 }
 
 func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey) error {
+	var verdict interlock.EventType
+	if report.Problem != nil {
+		verdict = interlock.EventIntegrity
+	}
 	if c.JSON {
 		line, err := strictjson.Marshal(struct {
 			auditlog.Report
-			Sound bool   `json:"sound"`
-			Key   string `json:"key_id"`
-		}{report, report.Problem == nil, key.ID()})
+			Sound bool                `json:"sound"`
+			Error interlock.EventType `json:"error,omitempty"` // MACE's name for a log that does not verify
+			Key   string              `json:"key_id"`
+		}{report, report.Problem == nil, verdict, key.ID()})
 		if err != nil {
 			return err
 		}
@@ -201,7 +206,7 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 		return nil
 	}
 	if report.Problem != nil {
-		return fmt.Errorf("the log is not sound after %d good entries: %w", report.Entries, report.Problem)
+		return fmt.Errorf("%s: the log is not sound after %d good entries: %w", interlock.EventIntegrity, report.Entries, report.Problem)
 	}
 	_, err := fmt.Fprintf(p.stdout, "the log is sound: %d entries of %d runs, %d with a signature of their own, under a head signed by %s\n",
 		report.Entries, report.Runs, report.Signed, key.ID())

@@ -45,7 +45,10 @@ func TestAuditVerifyNamesTampering(t *testing.T) {
 				t.Fatal(err)
 			}
 			db.Close()
-			if code, out := command(home, "audit", "verify"); code != 1 || !strings.Contains(out, test.want) {
+			if code, out := command(home, "audit", "verify", "--json"); code != 1 || !strings.Contains(out, `"error":"INTEGRITY_FAILURE"`) {
+				t.Errorf("exit %d: %s", code, out)
+			}
+			if code, out := command(home, "audit", "verify"); code != 1 || !strings.Contains(out, test.want) || !strings.Contains(out, "INTEGRITY_FAILURE") {
 				t.Errorf("exit %d: %s; want 1 and %q", code, out, test.want)
 			}
 			if err := os.Remove(filepath.Join(home, storeFile)); err != nil {
