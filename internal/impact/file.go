@@ -88,6 +88,9 @@ func (s *scan) fileImpact(tool, op, target, to string, traits []string) {
 		traits = append(traits[:len(traits):len(traits)], TraitObfuscated, TraitInjection)
 	}
 	i := interlock.Impact{Kind: interlock.ImpactWrite, Via: tool, Traits: traits}
+	if odd {
+		i.Confidence = interlock.Unknown // what it names depends on who decodes it
+	}
 	switch op {
 	case "read":
 		i.Kind = interlock.ImpactRead

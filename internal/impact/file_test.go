@@ -36,7 +36,7 @@ func TestFile(t *testing.T) {
 		{"no path", file("write", `{"content":"x"}`), []string{"execute system irreversible +unparsable ?"}},
 		{"not an object", file("write", `["path"]`), []string{"execute system irreversible +unparsable ?"}},
 		{"hidden traversal", file("read", `{"path":"..%252f..%252f..%252f..%252f..%252fetc/hostname"}`), []string{
-			"read system readonly /etc/hostname +injection +obfuscated"}},
+			"read system readonly /etc/hostname +injection +obfuscated ?"}},
 	})
 }
 

@@ -111,11 +111,11 @@ type saying struct {
 	words   []string // as written, trimmed of punctuation
 	low     []string // in lower case
 	paths   []string
+	inside  []string // directories the sentence says things are in
 	urls    []string
 	address string // an e-mail address
 	secret  bool   // speaks of passwords, keys or tokens
 	wide    bool   // speaks of all, every, entire
-	danger  bool   // what is wide is files, data, systems
 }
 
 // sentence reads one sentence.
@@ -162,7 +162,12 @@ func readSaying(text string) *saying {
 				p.address = word
 			}
 		case isPathWord(word):
-			p.paths = append(p.paths, word)
+			n := len(p.low) - 1
+			if len(word) > 2 && (has(p.low[max(0, n-1):n], "in", "under", "inside", "within", "below") || has(p.low[max(0, n-2):n], "in", "under", "inside", "within") && has(p.low[n-1:n], "the", "a", "directory", "folder")) {
+				p.inside = append(p.inside, word)
+			} else {
+				p.paths = append(p.paths, word)
+			}
 		case isAddress(word):
 			p.urls = append(p.urls, "http://"+word)
 		}
@@ -171,8 +176,6 @@ func readSaying(text string) *saying {
 			p.secret = true
 		case hintWide[low]:
 			p.wide = true
-		case hintMasses[low]:
-			p.danger = true
 		}
 	}
 	return p
@@ -254,7 +257,11 @@ func isDeterminer(word string) bool {
 
 // deniedAt reports whether the words before at say that it will not be done.
 func deniedAt(low []string, at int) bool {
-	for i := max(0, at-6); i < at && i < len(low); i++ {
+	from := max(0, at-6)
+	if has(low[from:min(at, len(low))], "or", "such", "nor") {
+		from = max(0, at-16) // a list of what is not done
+	}
+	for i := from; i < at && i < len(low); i++ {
 		switch low[i] {
 		case "not", "never", "don't", "won't", "without", "avoid", "avoiding", "cannot", "can't", "shouldn't", "mustn't", "refuse", "doesn't", "didn't",
 			"prevent", "prevents", "preventing", "instead", "isn't", "wouldn't", "n't", "neither", "nor", "block", "blocking", "blocks", "protect", "protects", "detect", "detects", "detecting":

@@ -14,6 +14,9 @@ func TestHint(t *testing.T) {
 		{"participle", hint("Find files modified today."), []string{"read workspace readonly"}},
 		{"system file", hint("I will delete /etc/hostname."), []string{"delete system irreversible /etc/hostname"}},
 		{"everything", hint("I'll delete all backups of the server."), []string{"delete workspace irreversible +bulk"}},
+		{"what is in a directory", hint("Delete all log files in the /srv/app directory."), []string{"delete system irreversible /srv/app/* +glob"}},
+		{"a list of what is not done", hint("Do not use tricks such as adding users to the sudoers file or disabling SELinux."), []string{
+			"read workspace readonly +negated", "read workspace readonly +negated"}},
 		{"denied", hint("I will not delete /etc/hostname."), []string{"read workspace readonly +negated"}},
 		{"discussed", hint("Explain how to delete /etc/hostname."), []string{"read workspace readonly +negated"}},
 		{"quoted command discussed", hint("Explain what `rm -rf /srv/x` does."), []string{"read workspace readonly +negated"}},

@@ -57,6 +57,7 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 		for _, path := range p.paths[:min(len(p.paths), 8)] {
 			s.touch(path, interlock.Impact{Kind: kind, Via: via, Confidence: interlock.Inferred})
 		}
+		s.saidInside(kind, via, p)
 	case "steal":
 		impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", TraitSecretSend, TraitUpload, TraitMalice)
 	case "send":
@@ -108,10 +109,10 @@ func (s *scan) saidDelete(via string, near []string, p *saying) {
 		}
 		s.touch(path, i)
 	}
-	wide, mass, production := false, false, false
+	s.saidInside(interlock.ImpactDelete, via, p)
+	wide, production := false, false
 	for _, word := range near {
 		wide = wide || hintWide[word]
-		mass = mass || hintMasses[word]
 		production = production || word == "production" || word == "prod"
 	}
 	i := interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachWorkspace, Reversibility: interlock.Window, Via: via, Confidence: interlock.Inferred}
@@ -120,10 +121,23 @@ func (s *scan) saidDelete(via string, near []string, p *saying) {
 		i.Reach, i.Reversibility = interlock.ReachProduction, interlock.Irreversible
 	case wide && has(near, "backups", "database", "databases", "disk", "disks", "drive", "partition", "filesystem", "system", "root", "users", "everything", "tables", "accounts", "emails"):
 		i.Reversibility, i.Traits = interlock.Irreversible, []string{TraitBulk}
-	case len(p.paths) > 0:
+	case len(p.paths)+len(p.inside) > 0:
 		return
 	}
 	s.add(i)
+}
+
+// saidInside records something done to what is in a directory that is named: it reaches as far, but the directory's own
+// traits are not those of what it holds.
+func (s *scan) saidInside(kind interlock.ImpactKind, via string, p *saying) {
+	for _, path := range p.inside[:min(len(p.inside), 8)] {
+		at := s.place(path)
+		r := usualReversibility(kind)
+		if kind == interlock.ImpactDelete && at.Reach == interlock.ReachWorkspace {
+			r = interlock.Window
+		}
+		s.add(interlock.Impact{Kind: kind, Target: at.Path + "/*", Reach: at.Reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: []string{TraitGlob}})
+	}
 }
 
 func (s *scan) saidSend(via string, p *saying) {

@@ -94,12 +94,14 @@ func (s *scan) carried(method, url string, reach interlock.Reach, headers []stri
 	if reach == interlock.ReachWorkspace {
 		return
 	}
-	kind := ""
-	for _, span := range secret.Find(percentDecode(url)) {
-		kind = span.Kind
-	}
+	_, query, _ := strings.Cut(url, "?") // a link's own token="…" is how links are shared; a key with an issuer's form is not
+	kind := plainSecret(percentDecode(query))
 	if kind == "" {
 		kind = plainSecret(body)
+	}
+	if authority, _, _ := strings.Cut(strings.TrimPrefix(url[strings.Index(url, "//")+1:], "/"), "/"); strings.Contains(authority, "@") && len(secret.Find(url)) > 0 {
+		s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method,
+			Reversibility: interlock.Readonly, Traits: []string{TraitSecret}})
 	}
 	if strings.HasPrefix(strings.ToLower(url), "http://") {
 		for _, h := range headers {

@@ -21,6 +21,10 @@ func TestHTTP(t *testing.T) {
 			"read external readonly https://example.com/"}},
 		{"secret in the query", request(`{"method":"GET","url":"https://example.com/?t=ghp_abcdefghijklmnopqrstuvwxyz0123456789"}`), []string{
 			"read external readonly https://example.com/", "network external irreversible https://example.com/ +secret-send +upload"}},
+		{"a link with its own token", request(`{"method":"GET","url":"https://example.com/doc?token=unique_access_token_06527"}`), []string{
+			"read external readonly https://example.com/doc"}},
+		{"password in the authority", request(`{"method":"GET","url":"https://app:s3cretPw9@example.com/"}`), []string{
+			"read external readonly https://example.com/", "credential external readonly https://example.com/ +secret"}},
 		{"metadata", request(`{"method":"GET","url":"http://169.254.169.254/latest/meta-data/"}`), []string{
 			"read external readonly http://169.254.169.254/latest/meta-data/ +metadata",
 			"credential external readonly http://169.254.169.254/latest/meta-data/ +metadata +secret"}},

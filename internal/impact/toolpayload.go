@@ -174,6 +174,7 @@ func (s *scan) pathArgument(c *call, text string) {
 	i := interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: append([]string(nil), c.traits...)}
 	if odd {
 		i.Traits = append(i.Traits, TraitObfuscated, TraitInjection)
+		i.Confidence = interlock.Unknown
 	}
 	switch c.kind {
 	case interlock.ImpactWrite, interlock.ImpactDelete:
