@@ -1,7 +1,7 @@
 package admission
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -33,13 +33,13 @@ func Display(a interlock.Action) string {
 	return b.String()
 }
 
-// visible spells out every character that does not show as itself.
+// visible spells out every character that does not show as itself, as ⟦U+202E⟧. The opening bracket is spelled out as
+// well, so that no text can pass for a spelling.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) && r != ' ' {
-			q := strconv.QuoteRuneToASCII(r)
-			b.WriteString(q[1 : len(q)-1])
+		if r == unicode.ReplacementChar || r == '⟦' || !unicode.IsPrint(r) && r != ' ' {
+			fmt.Fprintf(&b, "⟦%U⟧", r)
 			continue
 		}
 		b.WriteRune(r)
