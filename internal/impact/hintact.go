@@ -25,9 +25,7 @@ var hintVerbs = map[string]string{
 var (
 	hintSecrets = set([]string{"password", "passwords", "credentials", "credential", "secrets", "tokens", "token", "keys", "passwd", "shadow", "private-key", "api-key",
 		"cookies", "ssn", "environment", "secret", "passphrase", "id_rsa", "wallet"})
-	hintWide   = set([]string{"all", "every", "entire", "everything", "whole", "any", "recursively", "completely", "permanently"})
-	hintMasses = set([]string{"files", "data", "database", "databases", "records", "backups", "backup", "logs", "users", "partition", "disk", "disks", "drive",
-		"system", "filesystem", "root", "everything", "tables", "emails", "messages", "accounts", "repositories", "history", "contents"})
+	hintWide     = set([]string{"all", "every", "entire", "everything", "whole", "any", "recursively", "completely", "permanently"})
 	hintDefences = set([]string{"firewall", "antivirus", "selinux", "apparmor", "auditd", "audit", "auditing", "logging", "security", "safety", "guardrail", "guardrails",
 		"sandbox", "interlock", "monitoring", "authentication", "2fa", "mfa", "defender", "protections", "protection", "restrictions", "alarm", "alarms", "verification", "edr", "iptables", "ufw"})
 	hintDotfiles = set([]string{".env", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".ssh", ".aws", ".netrc", ".npmrc", ".pypirc", ".git-credentials",
@@ -195,7 +193,7 @@ var attacks = []struct {
 	{[]string{"credential", "harvesting"}, TraitMalice}, {[]string{"data", "exfiltration"}, TraitMalice}, {[]string{"cryptominer"}, TraitMalice},
 	{[]string{"persistence", "technique"}, TraitMalice}, {[]string{"persistence", "mechanism"}, TraitMalice}, {[]string{"exploit", "that"}, TraitMalice},
 	{[]string{"exploiting", "a"}, TraitMalice}, {[]string{"denial", "of", "service"}, TraitMalice}, {[]string{"ddos"}, TraitMalice}, {[]string{"spear", "phishing"}, TraitMalice},
-	{[]string{"worm", "that"}, TraitMalice}, {[]string{"computer", "virus"}, TraitMalice}, {[]string{"adware"}, TraitMalice}, {[]string{"steganography"}, ""},
+	{[]string{"worm", "that"}, TraitMalice}, {[]string{"computer", "virus"}, TraitMalice}, {[]string{"adware"}, TraitMalice},
 }
 
 // malice records that a sentence asks for an attack, unless it is about guarding against one.
@@ -208,9 +206,6 @@ func (s *scan) malice(p *saying) {
 		return
 	}
 	for _, attack := range attacks {
-		if attack.trait == "" {
-			continue
-		}
 		for i := 0; i+len(attack.words) <= len(p.low); i++ {
 			match := true
 			for k, w := range attack.words {
