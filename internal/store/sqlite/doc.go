@@ -4,5 +4,9 @@
 // signature, and answers after the transaction's sync; many processes may share one file. What it never does: answer
 // before the sync, retry after an error whose effect is unknown, or leave a state change without its event.
 //
+// While a file with the suffix -wal lies beside it, the file alone is not the store: a copy takes both, or, better, is made
+// with `interlock audit export`. Whoever can write the file can change everything but the log's past; permissions are
+// checked for that reason, and approvals prove themselves by their signatures.
+//
 // Start with Open in open.go; a commit's way is commit.go, then apply.go. The tables are schema.sql.
 package sqlite

@@ -90,6 +90,14 @@ func decodeRequest(status string, body []byte) (interlock.ApprovalRequest, error
 		return interlock.ApprovalRequest{}, fmt.Errorf("decode a request: %w", err)
 	}
 	r.Status = interlock.RequestStatus(status)
+	approved := r.Approval != nil && r.Approval.Request == r.ID && r.Approval.Verdict == interlock.Allow
+	if r.Status == interlock.RequestApproved && !approved {
+		// Only this package writes the column, and never without the approval. What an approval says is for its signature to
+		// prove; that there is one is checked here.
+		return interlock.ApprovalRequest{}, interlock.Errorf(interlock.CodeUnavailable, "store",
+			"a request is marked as approved and nobody approved it: the store was changed from outside; stop Interlock, keep "+
+				"the file as evidence and run `interlock audit verify`")
+	}
 	return r, nil
 }
 

@@ -153,3 +153,23 @@ func TestRunningStoreNoticesItsHead(t *testing.T) {
 		})
 	}
 }
+
+// A request that somebody marked as approved with an SQL shell allows nothing.
+func TestForgedApprovalIsRefused(t *testing.T) {
+	path := newPath(t)
+	prepare(t, path)
+	must(t, raw(t, path), "UPDATE requests SET status = 'approved' WHERE id = 'pending'")
+	s := open(t, path)
+	defer s.Close()
+	if standing, err := s.Standing(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody approved it") {
+		t.Errorf("the standing is %+v, %v", standing, err)
+	}
+	c := storagetest.Decision("a")
+	c.Spend = "pending"
+	if _, err := s.Commit(t.Context(), c); err == nil {
+		t.Error("it was spent")
+	}
+	if n, ok := sound(t, path); n != prepared || !ok {
+		t.Errorf("%d entries, sound %v", n, ok)
+	}
+}
