@@ -106,6 +106,10 @@ func (s *scan) add(i interlock.Impact) {
 	if i.Confidence == "" {
 		i.Confidence = interlock.Parsed
 	}
+	if s.spend(len(s.impacts) / 32); len(s.impacts) >= maxImpacts && i.Confidence != interlock.Unknown {
+		s.work = maxWork + 1 // the rest is as good as unknown, and said to be
+		return
+	}
 	for _, have := range s.impacts {
 		if equalImpact(have, i) {
 			return

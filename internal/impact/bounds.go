@@ -7,6 +7,7 @@ const (
 	MaxInput   = 1 << 20 // bytes of one input
 	MaxNesting = 64      // open brackets, quotes and substitutions before a recursive parser sees the input
 	maxDepth   = 8       // payloads inside payloads
+	maxImpacts = 1_000   // impacts of one action
 	maxWork    = 200_000 // syntax nodes, words and tokens over the whole action
 )
 
