@@ -13,6 +13,7 @@ const (
 	maxSteps = 96 // commands, functions and substitutions inside one another
 	maxItems = 8  // values of a loop variable that are followed one by one
 	maxText  = 1 << 16
+	maxList  = 1 << 10 // elements of an array
 )
 
 // shell analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
@@ -20,6 +21,9 @@ func (s *scan) shell(input string) {
 	r := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
 	r.script(input, flow{})
 	r.uncalled()
+	if !s.spend(0) {
+		s.unknown("sh", TraitWork)
+	}
 }
 
 // A shellRun follows one script: what its variables hold, where it is, which files it made, which functions it defined.
@@ -77,6 +81,7 @@ func (r *shellRun) deeper(f func() flow) flow {
 
 // subshell runs f with variables and directory that do not outlive it.
 func (r *shellRun) subshell(f func() flow) flow {
+	r.s.spend(len(r.vars) / 8)
 	dir, vars := r.s.dir, r.vars
 	r.vars = make(map[string]value, len(vars))
 	for name, v := range vars {
@@ -170,15 +175,34 @@ func (r *shellRun) substitutions(node syntax.Node) flow {
 	return out
 }
 
+// binary walks a list or pipeline. Chains lean to the left and may be long, so they are not recursed into.
 func (r *shellRun) binary(c *syntax.BinaryCmd, in flow) flow {
-	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-		left := r.subshell(func() flow { return r.stmt(c.X, in) })
-		left.piped = true
-		return r.subshell(func() flow { return r.stmt(c.Y, left) })
+	chain := []*syntax.BinaryCmd{c}
+	for {
+		first := chain[len(chain)-1]
+		left, ok := first.X.Cmd.(*syntax.BinaryCmd)
+		if !ok || isPipe(left) != isPipe(c) || len(first.X.Redirs) > 0 {
+			break
+		}
+		chain = append(chain, left)
 	}
-	left := r.stmt(c.X, in)
-	return left.then(r.stmt(c.Y, in))
+	first := chain[len(chain)-1].X
+	if !isPipe(c) {
+		out := r.stmt(first, in)
+		for i := len(chain) - 1; i >= 0; i-- {
+			out = out.then(r.stmt(chain[i].Y, in))
+		}
+		return out
+	}
+	out := r.subshell(func() flow { return r.stmt(first, in) })
+	for i := len(chain) - 1; i >= 0; i-- {
+		out.piped = true
+		out = r.subshell(func() flow { return r.stmt(chain[i].Y, out) })
+	}
+	return out
 }
+
+func isPipe(c *syntax.BinaryCmd) bool { return c.Op == syntax.Pipe || c.Op == syntax.PipeAll }
 
 func (r *shellRun) ifClause(c *syntax.IfClause, in flow) flow {
 	var out flow
@@ -392,6 +416,9 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
 		} else {
 			v.field = join(old.field, v.field)
 		}
+	}
+	if len(v.list) > maxList {
+		v.list = append(v.list[:maxList:maxList], field{text: "$" + name, dynamic: true, lead: true})
 	}
 	r.variable(name, v.field)
 	if a.Index != nil {

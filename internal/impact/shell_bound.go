@@ -14,7 +14,7 @@ func nesting(src string) bool {
 	scan.floors = append(scan.floors, 0)
 	for i := 0; i < len(src); {
 		i = scan.step(src, i)
-		if scan.depth > MaxNesting || scan.cases > MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*MaxNesting {
+		if scan.depth > MaxNesting || scan.cases > MaxNesting || scan.lost > MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*MaxNesting {
 			return false
 		}
 	}
@@ -24,6 +24,7 @@ func nesting(src string) bool {
 type nestScan struct {
 	depth, openers int
 	cases          int    // open case commands: their patterns' brackets close without having been opened
+	lost           int    // here-documents without an end, each of which cost a look at all that follows
 	quote          byte   // 0, ' or "
 	floors         []int  // depth at the start of each quoted stretch and of each substitution in one
 	inner          []byte // for each floor above the first: the quote to return to
@@ -169,6 +170,7 @@ func (n *nestScan) heredoc(src string, i int) int {
 		}
 		line = end + 1
 	}
+	n.lost++
 	return i
 }
 

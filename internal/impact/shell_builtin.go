@@ -183,7 +183,7 @@ func (r *shellRun) format(args []field, io streams) flow {
 				b.WriteByte('%')
 				continue
 			}
-			if len(rest) > 0 {
+			if len(rest) > 0 && b.Len() <= maxText {
 				text := rest[0].text
 				if form[i] == 'b' {
 					text = ansiC(text)

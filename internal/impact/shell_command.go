@@ -58,6 +58,9 @@ func (r *shellRun) text(args []field) {
 	for _, a := range args {
 		n += len(a.text)
 	}
+	if !r.s.spend(n / 64) {
+		return
+	}
 	b := make([]byte, 0, n)
 	for i, a := range args {
 		if i > 0 {

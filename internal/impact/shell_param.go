@@ -120,6 +120,9 @@ func (r *shellRun) trim(e *syntax.Expansion, f, unknown field) field {
 	}
 	suffix := e.Op == syntax.RemSmallSuffix || e.Op == syntax.RemLargeSuffix
 	long := e.Op == syntax.RemLargeSuffix || e.Op == syntax.RemLargePrefix
+	if !r.s.spend(len(f.text) * (len(pattern.text) + 1) / 64) {
+		return unknown
+	}
 	best := -1
 	for i := 0; i <= len(f.text); i++ {
 		piece := f.text[:i]
@@ -185,6 +188,9 @@ func (r *shellRun) replace(p *syntax.Replace, f, unknown field) field {
 	orig, with := r.word(p.Orig), r.word(p.With)
 	if f.dynamic || orig.dynamic || with.dynamic || isGlob(orig.text) || orig.text == "" {
 		unknown.lead = f.lead
+		return unknown
+	}
+	if len(f.text)*max(1, len(with.text)) > 1<<22 {
 		return unknown
 	}
 	n := 1

@@ -138,7 +138,7 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 		items = []field{{text: "{stdin}", dynamic: true, lead: true}}
 	}
 	if len(items) > maxBraces {
-		items = items[:maxBraces]
+		items = append(items[:maxBraces:maxBraces], field{text: "{stdin}", dynamic: true, lead: true})
 	}
 	for i := range items {
 		items[i].flow.taint(io.in)
@@ -414,6 +414,10 @@ func (r *shellRun) passed(u *use, carried flow, io streams) flow {
 		held, ok := r.files[r.s.place(f.text).Path]
 		if !ok || !held.known {
 			carried.known = false
+		}
+		if len(carried.text)+len(held.text) > maxText {
+			carried.known = false
+			break
 		}
 		carried.text += held.text
 		carried.taint(held)

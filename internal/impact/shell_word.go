@@ -33,7 +33,9 @@ func join(a, b field) field {
 		b.flow.taint(a.flow)
 		return b
 	}
-	a.text += b.text
+	if a.text += b.text; len(a.text) > maxText {
+		a.text, a.dynamic = a.text[:maxText], true
+	}
 	a.dynamic, a.glob, a.odd = a.dynamic || b.dynamic, a.glob || b.glob, a.odd || b.odd
 	a.flow.taint(b.flow)
 	return a
@@ -122,12 +124,16 @@ func (r *shellRun) split(w *syntax.Word) []field {
 			continue
 		}
 		f := r.part(part, false)
+		r.s.spend((len(f.text) + len(out[len(out)-1].text)) / 64)
 		if !isExpansion(part) || !strings.ContainsAny(f.text, " \t\n") || f.dynamic {
 			started = started || f.text != "" || f.dynamic || !isExpansion(part)
 			out[len(out)-1] = join(out[len(out)-1], f)
 			continue
 		}
 		pieces := strings.Fields(f.text)
+		if !r.s.spend(len(pieces)) {
+			return out
+		}
 		if isBlank(f.text[0]) && out[len(out)-1].text != "" {
 			out = append(out, field{})
 		}
@@ -178,7 +184,7 @@ func (r *shellRun) list(part syntax.WordPart) ([]field, bool) {
 	}
 	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
 		v, known := r.vars[p.Param.Value]
-		return v.list, known && v.list != nil
+		return v.list, known && v.list != nil && r.s.spend(len(v.list))
 	}
 	return nil, false
 }
@@ -190,6 +196,7 @@ func (r *shellRun) word(w *syntax.Word) field {
 	}
 	var out field
 	for _, part := range w.Parts {
+		r.s.spend(len(out.text) / 64)
 		out = join(out, r.part(part, false))
 	}
 	return out
@@ -214,6 +221,7 @@ func (r *shellRun) part(part syntax.WordPart, quoted bool) field {
 	case *syntax.DblQuoted:
 		var out field
 		for _, inner := range p.Parts {
+			r.s.spend(len(out.text) / 64)
 			f := r.part(inner, true)
 			f.glob = false
 			out = join(out, f)
