@@ -207,6 +207,10 @@ func (b *batch) check(ctx context.Context, change *interlock.Change) (refusal, e
 			continue
 		}
 		r, found, err := readRequest(ctx, b.store.writer, rule.id)
+		var known *interlock.Error
+		if errors.As(err, &known) {
+			return known, nil // it is this request's fault, not its neighbours'
+		}
 		if err != nil {
 			return nil, err
 		}
