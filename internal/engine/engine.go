@@ -44,7 +44,8 @@ func gates() []namedGate {
 const snapshotDomain = "interlock/snapshot/v1"
 
 // Decide makes the Decision on an action. The analysis is of this action under this snapshot's view; findings are those
-// of limits, classifiers and judges; approvals are all requests that might answer an Ask, and those that don't are
+// of limits, classifiers and judges; the snapshot's Agent.ID and Agent.Principal are who asks, and an approval for anybody
+// else, or for nobody, answers nothing; approvals are all requests that might answer an Ask, and those that don't are
 // ignored; now is when the decision is made.
 //
 // Verdict is what the rules say. Answer is what a door must say: the mode, whether anybody can answer an Ask, and an
