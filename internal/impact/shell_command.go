@@ -21,7 +21,7 @@ func (r *shellRun) command(args []field, io streams) flow {
 		if first.dynamic && (first.lead || first.text == "") {
 			return r.computed(args, io)
 		}
-		name, isPath := baseName(strings.TrimSuffix(first.text, ".exe"))
+		name, isPath := baseName(first.text)
 		if !isPath {
 			if f := r.funcs[name]; f != nil {
 				return r.invoke(name, f, args[1:], io.in)

@@ -125,6 +125,11 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	var items []field
 	rest, after := cutColons(rest)
 	placeholder, replaces := u.placeholder()
+	for _, a := range rest {
+		if !replaces && a.text == "{}" { // GNU parallel's default
+			placeholder, replaces = "{}", true
+		}
+	}
 	switch {
 	case after != nil:
 		items = after
