@@ -159,7 +159,8 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		return interlock.Answer{}, false
 	}
 	now := a.config.Now()
-	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call
+	// The same id asked again gets the same answer, but an approval is good for one call, not for every retry of it.
+	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == ""
 	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false

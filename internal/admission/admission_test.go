@@ -1,0 +1,358 @@
+package admission_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+	"interlock/internal/classify"
+	"interlock/internal/config"
+	"interlock/internal/quorum"
+	"interlock/internal/store/sqlite"
+)
+
+// A house is an Admission over a real store, with a clock the test moves and faults the test sets.
+type house struct {
+	*admission.Admission
+	t      *testing.T
+	store  *faulty
+	key    *auditlog.PublicKey
+	now    time.Time
+	alerts []string
+}
+
+// faulty stands before the store and fails where the test says.
+type faulty struct {
+	*sqlite.Store
+	commit func(next func() (interlock.Receipt, error)) (interlock.Receipt, error)
+}
+
+func (f *faulty) Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error) {
+	next := func() (interlock.Receipt, error) { return f.Store.Commit(ctx, c) }
+	if f.commit == nil {
+		return next()
+	}
+	return f.commit(next)
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	evaluator, err := embedded.NewEvaluator(config.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, _, err := auditlog.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealer, err := auditlog.NewSealer(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, key: sealer.Public(), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return h.now }
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "interlock.db"), sqlite.Options{Sealer: sealer, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	h.store = &faulty{Store: store}
+	h.Admission, err = admission.New(admission.Config{Evaluator: *evaluator, Store: h.store, Redact: classify.Redact,
+		Verify: func(_, _, signature string) (string, error) { return "fingerprint of " + signature, nil },
+		Now:    clock, Random: rand.Reader, Alert: func(kind, message string) { h.alerts = append(h.alerts, kind+": "+message) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *house) propose(command string, edit ...func(*interlock.Proposal)) interlock.Answer {
+	p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/repo"},
+		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}
+	for _, e := range edit {
+		e(&p)
+	}
+	return h.Propose(h.t.Context(), p)
+}
+
+func event(name, call string) func(*interlock.Proposal) {
+	return func(p *interlock.Proposal) { p.Event, p.Requester.Call = name, call }
+}
+
+// entries returns the types of all entries, and fails the test if the log does not verify.
+func (h *house) entries() []interlock.EventType {
+	h.t.Helper()
+	report, err := auditlog.Verify(h.t.Context(), h.store.Store, h.key, auditlog.VerifyOptions{})
+	if err != nil || report.Problem != nil {
+		h.t.Fatalf("the log does not verify: %v %v", report.Problem, err)
+	}
+	var types []interlock.EventType
+	for _, e := range h.log() {
+		types = append(types, e.Type)
+	}
+	return types
+}
+
+func (h *house) log() []interlock.Entry {
+	h.t.Helper()
+	var all []interlock.Entry
+	if err := h.store.Walk(h.t.Context(), func(e interlock.Entry) error {
+		e.Body = bytes.Clone(e.Body)
+		all = append(all, e)
+		return nil
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	return all
+}
+
+func TestAllowNamesADurableEvent(t *testing.T) {
+	h := newHouse(t)
+	answer := h.propose("git status")
+	if answer.Answer != interlock.Allow {
+		t.Fatalf("answer %v: %+v", answer.Answer, answer.Findings)
+	}
+	entry, found, err := h.store.EntryByID(t.Context(), answer.Event)
+	if err != nil || !found || entry.Index != answer.Index || entry.Type != interlock.EventDecision {
+		t.Fatalf("entry %d %s, found %v, %v; the answer names %d", entry.Index, entry.Type, found, err, answer.Index)
+	}
+	if len(answer.Checkpoint) == 0 {
+		t.Error("the answer carries no checkpoint")
+	}
+}
+
+func TestWhatIsNotRecordedIsDenied(t *testing.T) {
+	broken := errors.New("disk on fire at /secret/path")
+	for _, test := range []struct {
+		name   string
+		commit func(next func() (interlock.Receipt, error)) (interlock.Receipt, error)
+		rule   string
+	}{
+		{"failed before it was written", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+			return interlock.Receipt{}, broken
+		}, "admission.unavailable"},
+		{"failed after it was written", func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+			_, _ = next()
+			return interlock.Receipt{}, broken
+		}, "admission.unavailable"},
+		{"always another version", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+			return interlock.Receipt{}, interlock.ErrConflict
+		}, "admission.conflict"},
+		{"too late", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+			return interlock.Receipt{}, context.DeadlineExceeded
+		}, "admission.deadline"},
+		{"panics", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+			panic("boom at /secret/path")
+		}, "admission.internal"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newHouse(t)
+			failed := false
+			h.store.commit = func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+				if failed && test.rule == "admission.internal" {
+					return next() // let the refusal itself be recorded
+				}
+				failed = true
+				return test.commit(next)
+			}
+			answer := h.propose("git status")
+			if answer.Answer != interlock.Deny || answer.Verdict != interlock.Deny || answer.Decisive().Rule != test.rule {
+				t.Errorf("answer %v by %+v, want deny by %s", answer.Answer, answer.Decisive(), test.rule)
+			}
+			if strings.Contains(answer.Decisive().Reason, "secret") {
+				t.Errorf("the reason tells an agent about the machine: %s", answer.Decisive().Reason)
+			}
+			if len(h.alerts) == 0 {
+				t.Error("nobody was alerted")
+			}
+		})
+	}
+}
+
+func TestLostRaceIsDecidedAgain(t *testing.T) {
+	h := newHouse(t)
+	races := 3
+	h.store.commit = func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+		if races > 0 {
+			races--
+			return interlock.Receipt{}, interlock.ErrConflict
+		}
+		return next()
+	}
+	if answer := h.propose("git status"); answer.Answer != interlock.Allow || races != 0 {
+		t.Errorf("answer %v with %d races left", answer.Answer, races)
+	}
+	if diff := cmp.Diff([]interlock.EventType{interlock.EventDecision}, h.entries()); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
+
+// approve answers a request as the operator bob, whose key every signature of the fake verifier matches.
+func (h *house) approve(id string, verdict interlock.Verdict) error {
+	h.t.Helper()
+	standing, err := h.Standing(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if _, known := standing.Operators["bob"]; !known {
+		if err := h.PutOperator(h.t.Context(), interlock.OperatorRecord{Name: "bob", Role: "operator", SSHKey: "key", Created: h.now}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	_, err = h.Resolve(h.t.Context(), interlock.Approval{Request: id, Verdict: verdict, Operator: "bob", Key: "fingerprint of bob's",
+		Statement: quorum.Statement(standing.Requests[id], verdict, "bob"), Signature: "bob's"})
+	return err
+}
+
+func TestApprovedActionPassesOnce(t *testing.T) {
+	h := newHouse(t)
+	const risky = "git push --force origin feature"
+	first := h.propose(risky)
+	if first.Answer != interlock.Deny || first.Verdict != interlock.Ask || first.Request == "" {
+		t.Fatalf("answer %v, verdict %v, request %q: want a refusal that names a request", first.Answer, first.Verdict, first.Request)
+	}
+	if again := h.propose(risky); again.Request != first.Request {
+		t.Errorf("the same question opened a second request %s beside %s", again.Request, first.Request)
+	}
+	if err := h.approve(first.Request, interlock.Allow); err != nil {
+		t.Fatal(err)
+	}
+	if other := h.propose(risky + " --tags"); other.Answer != interlock.Deny {
+		t.Errorf("a changed action passed: %v", other.Answer)
+	}
+	passed := h.propose(risky, event("PreToolUse", "call-9"))
+	if passed.Answer != interlock.Allow || passed.Approval != first.Request {
+		t.Fatalf("the approved action got %v with approval %q", passed.Answer, passed.Approval)
+	}
+	if retried := h.propose(risky, event("PreToolUse", "call-9")); retried.Answer != interlock.Deny {
+		t.Errorf("one approval let the call pass twice: %v", retried.Answer)
+	}
+	if err := h.approve(first.Request, interlock.Allow); err == nil {
+		t.Error("a spent request was answered again")
+	}
+	h.entries()
+}
+
+func TestOneCallSeenByTwoEventsIsRecordedOnce(t *testing.T) {
+	h := newHouse(t)
+	first := h.propose("git status", event("PreToolUse", "toolu_1"))
+	second := h.propose("git status", event("PermissionRequest", ""))
+	if !second.Repeated || second.Event != first.Event || second.Answer != interlock.Allow {
+		t.Errorf("the second event got %v, repeated %v, event %s; want the first answer, %s", second.Answer, second.Repeated, second.Event, first.Event)
+	}
+	if third := h.propose("git status", event("PreToolUse", "toolu_2")); third.Repeated {
+		t.Error("another call of the same command was taken for the first")
+	}
+	h.now = h.now.Add(2 * time.Minute)
+	if late := h.propose("git status", event("PermissionRequest", "")); late.Repeated {
+		t.Error("an event two minutes later was taken for the same call")
+	}
+	want := []interlock.EventType{interlock.EventDecision, interlock.EventDecision, interlock.EventDecision}
+	if diff := cmp.Diff(want, h.entries()); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
+
+func TestOutcomesFindTheirDecision(t *testing.T) {
+	h := newHouse(t)
+	requester := interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1", Call: "toolu_1"}
+	allowed := h.propose("git status", event("PreToolUse", "toolu_1"))
+	denied := h.propose("rm -rf /", event("PreToolUse", "toolu_2"))
+	for _, r := range []struct {
+		requester interlock.Requester
+		outcome   interlock.Outcome
+	}{
+		{requester, interlock.Outcome{Action: allowed.Action, Status: interlock.OutcomeSuccess}},
+		{interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_2"}, interlock.Outcome{Action: denied.Action, Status: interlock.OutcomeSuccess}},
+		{interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_3"}, interlock.Outcome{Action: "sha256:0", Status: interlock.OutcomeFailure}},
+		{interlock.Requester{Agent: "other", Run: "run-1"}, interlock.Outcome{Event: allowed.Event, Status: interlock.OutcomeSuccess}},
+		{interlock.Requester{Agent: "claude"}, interlock.Outcome{Event: allowed.Event, Status: interlock.OutcomeSuccess}},
+	} {
+		if err := h.Report(t.Context(), r.requester, r.outcome); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []interlock.EventType{interlock.EventDecision, interlock.EventBlock,
+		interlock.EventOutcome, interlock.EventAlert, interlock.EventAlert, interlock.EventAlert, interlock.EventOutcome}
+	if diff := cmp.Diff(want, h.entries()); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	if body := string(h.log()[2].Body); !strings.Contains(body, allowed.Event) {
+		t.Errorf("the outcome does not name its decision: %s", body)
+	}
+	if err := h.Report(t.Context(), requester, interlock.Outcome{Status: "done"}); err == nil {
+		t.Error("an unknown outcome was accepted")
+	}
+}
+
+func TestSecretsDoNotReachTheRecord(t *testing.T) {
+	h := newHouse(t)
+	const secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+	answer := h.propose("curl -H 'Authorization: Bearer "+secret+"' -X DELETE https://api.example.com/v1/users/7?token="+secret,
+		event("PreToolUse", "toolu_1"))
+	if answer.Request == "" {
+		t.Fatalf("answer %v: the case should wait for a human", answer.Answer)
+	}
+	standing, err := h.Standing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := standing.Requests[answer.Request].Display; strings.Contains(shown, secret) || !strings.Contains(shown, "[redacted]") {
+		t.Errorf("the request shows: %s", shown)
+	}
+	for _, entry := range h.log() {
+		if bytes.Contains(entry.Body, []byte(secret)) {
+			t.Errorf("entry %d holds the secret: %s", entry.Index, entry.Body)
+		}
+	}
+	if err := h.Report(t.Context(), interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_1"},
+		interlock.Outcome{Action: answer.Action, Status: interlock.OutcomeFailure, Detail: "401 for " + secret}); err != nil {
+		t.Fatal(err)
+	}
+	last := h.log()
+	if body := last[len(last)-1].Body; bytes.Contains(body, []byte(secret)) {
+		t.Errorf("the outcome holds the secret: %s", body)
+	}
+}
+
+func TestWhatIsNoActionIsRefusedAndRecorded(t *testing.T) {
+	h := newHouse(t)
+	for _, edit := range []func(*interlock.Proposal){
+		func(p *interlock.Proposal) { p.Action.Kind = "spell" },
+		func(p *interlock.Proposal) { p.Action.Kind = interlock.KindTool },
+		func(p *interlock.Proposal) { p.Requester.Agent = "" },
+	} {
+		answer := h.propose("git status", edit)
+		if answer.Answer != interlock.Deny || answer.Event == "" || answer.Decisive().Rule != "admission.invalid" {
+			t.Errorf("answer %v, event %q, %+v", answer.Answer, answer.Event, answer.Decisive())
+		}
+	}
+	want := []interlock.EventType{interlock.EventRefusal, interlock.EventRefusal, interlock.EventRefusal}
+	if diff := cmp.Diff(want, h.entries()); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
+
+func TestStartRecordsOnlyChanges(t *testing.T) {
+	h := newHouse(t)
+	for range 3 {
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []interlock.EventType{interlock.EventRuleset, interlock.EventMode}
+	if diff := cmp.Diff(want, h.entries()); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
