@@ -235,7 +235,8 @@ type option struct {
 	dir     bool   // the value is the working directory
 	exec    bool   // a command line follows, up to ";" or "+"
 	none    bool   // the command does nothing but inform
-	narrow  bool   // narrows the set of paths the operands name; the value is a name pattern if it takes one
+	narrow  bool   // narrows the set of paths the operands name
+	naming  bool   // by a name pattern, which is its value
 	method  bool   // the value is an HTTP method
 	assign  bool   // the value is a name=value assignment
 	mount   bool   // the value is host-path:container-path

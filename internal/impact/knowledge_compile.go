@@ -261,7 +261,7 @@ func (o *option) directive(part string) error {
 	case "none":
 		o.none = true
 	case "narrow":
-		o.narrow = true
+		o.narrow, o.naming = true, rest == "name"
 	case "method":
 		o.value, o.method = true, true
 	case "assign":

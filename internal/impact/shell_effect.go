@@ -184,7 +184,7 @@ func narrowed(u *use, targets []field) []field {
 	for _, g := range u.flags {
 		if g.option.narrow {
 			narrow = true
-			if g.option.value && pattern == "" && !strings.Contains(g.value.text, "/") {
+			if g.option.naming && pattern == "" && !strings.Contains(g.value.text, "/") {
 				pattern = g.value.text
 			}
 		}

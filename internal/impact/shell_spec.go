@@ -14,8 +14,9 @@ type use struct {
 	operands []field
 	rest     []field // for a wrapper: the command line it runs
 	via      string
-	tree     bool // whole trees are meant
-	asked    bool // nothing but help or the version is asked for
+	reach    interlock.Reach // where its flags say it acts
+	tree     bool            // whole trees are meant
+	asked    bool            // nothing but help or the version is asked for
 }
 
 // A given is one flag as given.
@@ -72,7 +73,9 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 	}
 	carried := r.settle(own, io)
 	var ran flow
-	r.s.modified(runTraits(adds, dry), func() { ran = r.payloads(u, args, io) })
+	inherited := runTraits(adds, dry)
+	inherited.reach = u.reach
+	r.s.modified(inherited, func() { ran = r.payloads(u, args, io) })
 	carried.taint(ran)
 	return r.output(u, out, ran, carried, io)
 }
@@ -155,12 +158,12 @@ func (r *shellRun) scope(u *use, adds *words) {
 		}
 		if g.option.scope == "host" {
 			if reach, _ := r.s.host(g.value.text); reach == interlock.ReachProduction || reach == interlock.ReachExternal {
-				adds.reach = reach
+				adds.reach, u.reach = reach, reach
 			}
 			continue
 		}
 		if r.s.production(g.value.text) {
-			adds.reach = interlock.ReachProduction
+			adds.reach, u.reach = interlock.ReachProduction, interlock.ReachProduction
 		}
 	}
 }
