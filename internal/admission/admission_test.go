@@ -30,6 +30,7 @@ type house struct {
 	key    *auditlog.PublicKey
 	now    time.Time
 	alerts []string
+	verify error // what checking a signature ends with
 }
 
 // faulty stands before the store and fails where the test says.
@@ -69,7 +70,7 @@ func newHouse(t *testing.T) *house {
 	t.Cleanup(func() { store.Close() })
 	h.store = &faulty{Store: store}
 	h.Admission, err = admission.New(admission.Config{Evaluator: *evaluator, Store: h.store, Redact: classify.Redact,
-		Verify: func(_, _, signature string) (string, error) { return "fingerprint of " + signature, nil },
+		Verify: func(_, _, signature string) (string, error) { return "fingerprint of " + signature, h.verify },
 		Now:    clock, Random: rand.Reader, Alert: func(kind, message string) { h.alerts = append(h.alerts, kind+": "+message) }})
 	if err != nil {
 		t.Fatal(err)
@@ -242,6 +243,32 @@ func TestApprovedActionPassesOnce(t *testing.T) {
 		t.Error("a spent request was answered again")
 	}
 	h.entries()
+}
+
+// TestForgedApprovalIsNotSpent: an approval that was written into the store without a signature that verifies lowers
+// nothing, and somebody is told.
+func TestForgedApprovalIsNotSpent(t *testing.T) {
+	h := newHouse(t)
+	const risky = "git push --force origin feature"
+	first := h.propose(risky)
+	if err := h.approve(first.Request, interlock.Allow); err != nil {
+		t.Fatal(err)
+	}
+	h.verify = errors.New("the signature is not bob's")
+	forged := h.propose(risky)
+	if forged.Answer != interlock.Deny || forged.Verdict != interlock.Ask || forged.Approval != "" {
+		t.Errorf("answer %v, verdict %v, approval %q", forged.Answer, forged.Verdict, forged.Approval)
+	}
+	if len(h.alerts) == 0 {
+		t.Error("nobody was told")
+	}
+	if types := h.entries(); types[len(types)-1] != interlock.EventAlert {
+		t.Errorf("the log ends in %s", types[len(types)-1])
+	}
+	h.verify = nil
+	if proved := h.propose(risky); proved.Answer != interlock.Allow {
+		t.Errorf("the approval whose signature holds got %v", proved.Answer)
+	}
 }
 
 func TestOneCallSeenByTwoEventsIsRecordedOnce(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
 
@@ -59,15 +60,63 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 			return interlock.Change{}, err
 		}
 		p.Requester = owned(p.Requester, standing)
-		decision := a.config.Evaluate(p, standing, now)
+		decision, invalid := a.evaluate(p, standing, now)
 		answer = interlock.Answer{Decision: decision}
-		return a.change(p, standing, decision, now, &answer)
+		change, err := a.change(p, standing, decision, now, &answer)
+		if err != nil || invalid == nil {
+			return change, err
+		}
+		return change, a.alert(&change, p.Requester, invalid)
 	})
 	if err != nil {
 		return interlock.Answer{}, err
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	return answer, nil
+}
+
+// evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
+// write its file, so an approval is proved anew at the moment it is spent.
+func (a *Admission) evaluate(p interlock.Proposal, standing interlock.Standing, now time.Time) (decision interlock.Decision, invalid error) {
+	decision = a.config.Evaluate(p, standing, now)
+	for decision.Approval != "" {
+		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
+		if err == nil {
+			break
+		}
+		invalid = err
+		standing.Requests = without(standing.Requests, decision.Approval)
+		decision = a.config.Evaluate(p, standing, now)
+	}
+	return decision, invalid
+}
+
+// alert adds to a change the event that says an approval in the store does not hold.
+func (a *Admission) alert(change *interlock.Change, r interlock.Requester, invalid error) error {
+	message := "an approval in the store does not count: " + reason(invalid)
+	payload, err := auditlog.AlertRecord{Code: "approval-invalid", Message: message}.Payload()
+	if err != nil {
+		return err
+	}
+	draft, err := a.draft(interlock.EventAlert, r, "system", payload)
+	if err != nil {
+		return err
+	}
+	change.Events = append(change.Events, draft)
+	if a.config.Alert != nil {
+		a.config.Alert("approval-invalid", message)
+	}
+	return nil
+}
+
+func without(requests map[string]interlock.ApprovalRequest, id string) map[string]interlock.ApprovalRequest {
+	rest := make(map[string]interlock.ApprovalRequest, len(requests))
+	for k, r := range requests {
+		if k != id {
+			rest[k] = r
+		}
+	}
+	return rest
 }
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it

@@ -63,6 +63,18 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 	return nil
 }
 
+// Recheck reports whether the approval a request carries still counts when it is about to be spent: the same proof as
+// when it was given, from an operator who may still give it. What stands in a store is a claim; the signature is the proof.
+func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
+	verify Verifier, now time.Time) error {
+	if req.Status != interlock.RequestApproved || req.Approval == nil || req.Approval.Verdict != interlock.Allow {
+		return refuse(interlock.CodeUnauthorized, "request", "the request carries no approval")
+	}
+	pending := req
+	pending.Status = interlock.RequestPending
+	return Check(pending, *req.Approval, operators, agents, verify, now)
+}
+
 // MayAnswer reports whether this operator is one whose signature would count for req, before anything is signed.
 func MayAnswer(req interlock.ApprovalRequest, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord, now time.Time) error {
 	if operator.Name == "" || !operator.Revoked.IsZero() && !now.Before(operator.Revoked) {
