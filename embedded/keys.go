@@ -3,7 +3,6 @@ package embedded
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -107,11 +106,21 @@ func publish(home string, key *auditlog.PublicKey) error {
 	if have, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(have)) == key.String() {
 		return nil
 	}
-	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := os.WriteFile(temporary, []byte(key.String()+"\n"), 0o644); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "log.pub", "the log's public key can't be written: %s", cause(err))
+	temporary, err := os.CreateTemp(home, ".log.pub-*")
+	if err == nil {
+		defer os.Remove(temporary.Name())
+		_, err = temporary.WriteString(key.String() + "\n")
+		if closeErr := temporary.Close(); err == nil {
+			err = closeErr
+		}
 	}
-	if err := os.Rename(temporary, path); err != nil {
+	if err == nil {
+		err = os.Chmod(temporary.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "log.pub", "the log's public key can't be written: %s", cause(err))
 	}
 	return nil
