@@ -117,7 +117,7 @@ type operatorRevoke struct {
 	Name string `arg:"" help:"The operator's name."`
 }
 
-// Run revokes an operator. What was approved before stays approved; it expires by itself.
+// Run revokes an operator. What the operator approved and nobody has spent yet counts no longer.
 func (c *operatorRevoke) Run(p *program) error {
 	backend, err := p.open()
 	if err != nil {
