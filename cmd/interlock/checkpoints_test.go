@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"interlock"
+)
+
+func TestCheckpointTargetsRefuse(t *testing.T) {
+	for value, want := range map[string]string{
+		"http://log.example.com/checkpoint":       "neither a file nor an HTTPS URL",
+		"ftp://log.example.com/checkpoint":        "neither a file nor an HTTPS URL",
+		"https://user:pass@log.example.com/store": "must not carry user information",
+	} {
+		_, err := checkpointTargets([]string{value})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass@") {
+			t.Errorf("%s: %v, want %q", value, err, want)
+		}
+	}
+	if _, err := checkpointTargets([]string{"relative/file", "/absolute/file", `C:\file`, "https://log.example.com/x", "http://127.0.0.1:1/x"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCheckpointsReachEveryTarget: each new head goes to every target, one that fails is tried again with the next tick,
+// and the last head goes out when the server stops.
+func TestCheckpointsReachEveryTarget(t *testing.T) {
+	var mu sync.Mutex
+	var received []string
+	refusals := 1
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		if refusals > 0 {
+			refusals--
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		received = append(received, string(body))
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	targets, err := checkpointTargets([]string{file, server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	size := int64(1)
+	head := func(context.Context) (interlock.Head, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return interlock.Head{Size: size, Checkpoint: []byte("head " + string(rune('0'+size)))}, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		forwardCheckpoints(ctx, head, targets, time.Millisecond, slog.New(slog.DiscardHandler))
+	}()
+	arrived := func(want string) func() bool {
+		return func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(received) > 0 && received[len(received)-1] == want
+		}
+	}
+	eventually(t, arrived("head 1"))
+	mu.Lock()
+	size = 2
+	mu.Unlock()
+	cancel()
+	<-done
+	if !arrived("head 2")() {
+		t.Errorf("received %q, want the last head at the end", received)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "head 2" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+}
+
+func TestCheckpointFileThatCannotBeWritten(t *testing.T) {
+	err := replaceFile(filepath.Join(t.TempDir(), "missing", "checkpoint"), []byte("head"))
+	if err == nil || strings.Contains(err.Error(), "missing") || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want one sentence without a path", err)
+	}
+}
+
+// eventually waits until a condition holds that other goroutines bring about.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	for range 10_000 {
+		if holds() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("it never came")
+}
