@@ -141,8 +141,15 @@ const maxRaces = 8
 
 // commit commits what build makes of the current standing, again if the standing moved in between.
 func (a *Admission) commit(ctx context.Context, build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
+	return a.commitFrom(ctx, a.config.Store.Standing, build)
+}
+
+// commitFrom is commit from a standing that is read another way the first time.
+func (a *Admission) commitFrom(ctx context.Context, read func(context.Context) (interlock.Standing, error),
+	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
 	for race := 0; ; race++ {
-		standing, err := a.config.Store.Standing(ctx)
+		standing, err := read(ctx)
+		read = a.config.Store.Standing
 		if err != nil {
 			return interlock.Receipt{}, err
 		}

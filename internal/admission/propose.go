@@ -54,7 +54,7 @@ func validate(p interlock.Proposal) error {
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile.
 func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock.Answer, error) {
 	var answer interlock.Answer
-	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	receipt, err := a.commitFrom(ctx, a.config.Store.Known, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC()
 		if err := inOffice(p.Requester, standing, now); err != nil {
 			return interlock.Change{}, err

@@ -10,10 +10,17 @@ import (
 //
 // Several processes may share one store. Commit is serialisable over all of them and durable on return: when it returns
 // nil, the events and everything the change spends or creates survive the loss of the process. When it returns an error
-// nothing may be assumed either way, and nothing may be allowed. Standing may be answered from memory, because Commit
-// compares Change.Version in the same transaction and returns interlock.ErrConflict if the standing has moved.
+// nothing may be assumed either way, and nothing may be allowed.
+//
+// Standing is as the store is now. Known may come from memory: it holds everything this process has committed and is at
+// most a few milliseconds behind what others have. That is enough to decide from, because Commit compares Change.Version,
+// and what the change spends, in the same transaction and returns interlock.ErrConflict if either has moved; the decision
+// is then made again from Standing. So a revocation, an approval or a setting of another process binds the next decision,
+// and what can lag is which pending request an unanswered question is found under. Whatever does not end in such a Commit
+// takes Standing.
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
+	Known(ctx context.Context) (interlock.Standing, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	SeeCall(ctx context.Context, eventID, event string) error // remember that another harness event has seen the call
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)

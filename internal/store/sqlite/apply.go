@@ -74,7 +74,7 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	for _, c := range b.accepted {
 		c.receipt = receipt(c, entries, next)
 	}
-	s.sealed = next
+	s.sealed, s.moved = next, b.after.revision
 	return true, nil
 }
 

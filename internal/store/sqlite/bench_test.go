@@ -240,5 +240,11 @@ func BenchmarkStanding(b *testing.B) {
 				return err
 			})
 		})
+		b.Run(fmt.Sprintf("known/callers=%d", callers), func(b *testing.B) {
+			run(b, callers, func(int) error {
+				_, err := s.Known(context.Background())
+				return err
+			})
+		})
 	}
 }

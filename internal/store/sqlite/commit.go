@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	codes "modernc.org/sqlite/lib"
 
@@ -152,6 +153,7 @@ func (s *Store) transaction(batch []*commit) error {
 		s.forget()
 		return s.classify("write", err)
 	}
+	at := time.Now() // nobody else can write until the commit is done
 	if _, err := s.writer.exec(ctx, "COMMIT"); err != nil {
 		s.forget()
 		if code(err) == codes.SQLITE_FULL {
@@ -163,6 +165,7 @@ func (s *Store) transaction(batch []*commit) error {
 		return s.fail(explain("commit", err))
 	}
 	s.known = s.sealed
+	s.saw(s.moved, at)
 	return nil
 }
 

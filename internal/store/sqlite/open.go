@@ -64,6 +64,7 @@ type Store struct {
 	jobs    map[string]job // runs this process wrote last, valid while known is the head
 	known   interlock.Head // the newest head this process wrote or verified
 	sealed  interlock.Head // the head of the transaction under way
+	moved   int64          // the revision that transaction leaves
 	written int64          // bytes appended since the last checkpoint, estimated
 
 	failing sync.Mutex
@@ -74,7 +75,9 @@ type Store struct {
 
 	cache    sync.Mutex // guards the fields below
 	standing interlock.Standing
-	revision int64 // of standing; 0 is none yet
+	revision int64     // of standing; 0 is none yet
+	current  int64     // newest revision this process has seen in the file
+	seen     time.Time // when that was in force
 
 	checkpoints chan struct{}
 	background  sync.WaitGroup

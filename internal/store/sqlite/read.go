@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"interlock"
 )
@@ -101,12 +102,43 @@ func decodeRequest(status string, body []byte) (interlock.ApprovalRequest, error
 	return r, nil
 }
 
+// knownFor is how far behind other processes [Store.Known] may be.
+const knownFor = 10 * time.Millisecond
+
+// Known is Standing from memory where this process has seen within [knownFor], by a commit of its own or by reading, that
+// it was in force. It always holds what this process has committed. It is for computing a Change, whose Version Commit
+// holds against the file; a change that is refused is computed again from Standing.
+func (s *Store) Known(ctx context.Context) (interlock.Standing, error) {
+	if err := s.failed(); err != nil {
+		return interlock.Standing{}, err
+	}
+	s.cache.Lock()
+	standing, fresh := s.standing, s.revision != 0 && s.revision == s.current && time.Since(s.seen) < knownFor
+	s.cache.Unlock()
+	if fresh {
+		return standing, nil
+	}
+	return s.Standing(ctx)
+}
+
+// saw remembers that a revision was in force at a time. Of two that were read at once the newer one stays.
+func (s *Store) saw(revision int64, at time.Time) {
+	s.cache.Lock()
+	defer s.cache.Unlock()
+	if revision > s.current {
+		s.current, s.seen = revision, at
+	} else if revision == s.current && at.After(s.seen) {
+		s.seen = at
+	}
+}
+
 // Standing returns who is known and what is pending or approved. It costs one row while nothing has changed. The maps are
 // shared: callers read them and change nothing.
 func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 	var result interlock.Standing
 	err := s.read(ctx, "read the standing", func(c *conn) error {
 		var version, revision int64
+		at := time.Now() // before it is read: it may change right after
 		found, err := c.row(ctx, "SELECT version, revision FROM head WHERE one = 1", nil, &version, &revision)
 		if err != nil || !found {
 			if err == nil {
@@ -114,6 +146,7 @@ func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 			}
 			return err
 		}
+		s.saw(revision, at)
 		s.cache.Lock()
 		if s.revision == revision {
 			result = s.standing

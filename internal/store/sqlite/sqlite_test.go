@@ -402,3 +402,24 @@ func TestReadingWhileWalking(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// What others have changed is known without a conflict too, once what is remembered is old.
+func TestKnownIsReadAgain(t *testing.T) {
+	path := newPath(t)
+	one, two := open(t, path), open(t, path)
+	defer one.Close()
+	defer two.Close()
+	if _, err := one.Known(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := storagetest.Decision("a")
+	c.Open = storagetest.Request("r1") // moves no version, so nothing would refuse a change
+	if _, err := two.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	sqlite.Age(one)
+	standing, err := one.Known(t.Context())
+	if _, pending := standing.Requests["r1"]; err != nil || !pending {
+		t.Errorf("the standing is %+v, %v", standing, err)
+	}
+}

@@ -21,6 +21,7 @@ import (
 // Store is what admission needs of a store. It is written out here because a contract must not depend on who uses it.
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
+	Known(ctx context.Context) (interlock.Standing, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	SeeCall(ctx context.Context, eventID, event string) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
@@ -45,7 +46,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 	}{
 		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires},
-		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores},
+		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
@@ -384,6 +385,44 @@ func twoStores(t *testing.T, p Place) {
 	commit(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = current(t, one).Version; c.Spend = "r1" }))
 	refused(t, two, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" }), interlock.ErrConflict)
 	size(t, p, 5)
+}
+
+// known holds what makes it safe to decide from memory: one's own commits are in it, and what others did refuses the
+// change, after which the standing has it.
+func known(t *testing.T, p Place) {
+	one := p.Open(t)
+	defer one.Close()
+	two := p.Open(t)
+	defer two.Close()
+	read := func() interlock.Standing {
+		t.Helper()
+		standing, err := one.Known(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return standing
+	}
+	for _, change := range []func(*interlock.Change){
+		func(c *interlock.Change) { c.Open = Request("r1") },
+		func(c *interlock.Change) { c.Open = Request("r2") },
+		func(c *interlock.Change) { c.Resolve = Yes("r1") },
+		func(c *interlock.Change) { c.Settings = map[string]string{"mode": "logging"} },
+		func(c *interlock.Change) { c.Spend = "r1" },
+		func(c *interlock.Change) { c.Expire = "r2" },
+	} {
+		commit(t, one, with(Decision("a"), change))
+		if diff := cmp.Diff(current(t, two), read()); diff != "" {
+			t.Errorf("after a commit of its own (-standing +known):\n%s", diff)
+		}
+	}
+	agent := interlock.AgentRecord{ID: "agent", Created: Now, Revoked: Now}
+	version := read().Version
+	commit(t, two, with(Decision("b"), func(c *interlock.Change) { c.Agent = &agent }))
+	refused(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = version }), interlock.ErrConflict)
+	if current(t, one).Agents["agent"].Revoked.IsZero() || read().Agents["agent"].Revoked.IsZero() {
+		t.Error("the revocation made through the other is not seen after it refused a change")
+	}
+	size(t, p, 7)
 }
 
 func badChanges(t *testing.T, p Place) {
