@@ -75,7 +75,7 @@ const judgeGate = "judge"
 func (r DecisionRecord) Payload() (json.RawMessage, error) {
 	for _, room := range [...]int{16 << 10, 4 << 10, 1 << 10, 256} {
 		wire := r.wire(room)
-		payload, err := strictjson.Marshal(wire)
+		payload, err := wire.encode()
 		if err != nil {
 			return nil, fmt.Errorf("auditlog: encode a decision: %w", err)
 		}

@@ -41,8 +41,6 @@ func gates() []namedGate {
 	}
 }
 
-const snapshotDomain = "interlock/snapshot/v1"
-
 // Decide makes the Decision on an action. The analysis is of this action under this snapshot's view; findings are those
 // of limits, classifiers and judges; the snapshot's Agent.ID and Agent.Principal are who asks, and an approval for anybody
 // else, or for nobody, answers nothing; approvals are all requests that might answer an Ask, and those that don't are
@@ -68,7 +66,7 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 	if d.Action, err = strictjson.ActionDigest(action); err != nil {
 		failed = append(failed, refusal("action", "the action has no canonical form; send valid UTF-8 and valid JSON"))
 	}
-	if d.Snapshot, err = strictjson.Digest(snapshotDomain, snapshot); err != nil {
+	if d.Snapshot, err = strictjson.SnapshotDigest(&snapshot); err != nil {
 		failed = append(failed, refusal("snapshot", "the snapshot has no canonical form"))
 	}
 	if !action.Kind.Valid() {

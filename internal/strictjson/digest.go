@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"interlock"
 )
 
@@ -21,14 +19,16 @@ func Digest(domain string, v any) (interlock.Digest, error) {
 
 // DigestBytes is [Digest] over bytes that are canonical already.
 func DigestBytes(domain string, canonical []byte) interlock.Digest {
-	h := sha256.New()
-	h.Write([]byte(domain))
-	h.Write([]byte{'\n'})
-	h.Write(canonical)
-	var sum [sha256.Size]byte
-	text := make([]byte, 0, len("sha256:")+2*sha256.Size)
-	text = append(text, "sha256:"...)
-	return interlock.Digest(hex.AppendEncode(text, h.Sum(sum[:0])))
+	text := make([]byte, 0, len(domain)+1+len(canonical))
+	return digestText(sha256.Sum256(append(append(append(text, domain...), '\n'), canonical...)))
+}
+
+// digestText renders a hash the way every digest is rendered.
+func digestText(sum [sha256.Size]byte) interlock.Digest {
+	var text [len("sha256:") + 2*sha256.Size]byte
+	copy(text[:], "sha256:")
+	hex.Encode(text[len("sha256:"):], sum[:])
+	return interlock.Digest(text[:])
 }
 
 const actionDomain = "interlock/action/v1"
@@ -36,33 +36,32 @@ const actionDomain = "interlock/action/v1"
 // ActionDigest returns the digest of an action. It covers kind, tool, input, arguments and dir, and not the hint: the
 // same action described in other words is the same action.
 func ActionDigest(a interlock.Action) (interlock.Digest, error) {
-	data, err := appendAction(make([]byte, 0, 128+len(a.Input)+len(a.Arguments)), a)
-	if err != nil {
-		return "", err
-	}
-	return DigestBytes(actionDomain, data), nil
-}
-
-// appendAction writes the canonical form by hand, members in order, because every decision needs it; a test holds it to
-// what Marshal would write.
-func appendAction(dst []byte, a interlock.Action) ([]byte, error) {
-	dst = append(dst, `{"arguments":`...)
+	w := Writer{Bytes: make([]byte, 0, 256+len(a.Input)+len(a.Arguments))}
+	w.Bytes = append(append(w.Bytes, actionDomain...), '\n')
+	// The canonical form by hand, members in order, because every decision needs it; a test holds it to what Marshal would
+	// write.
+	w.Open()
+	w.Name("arguments")
 	if len(a.Arguments) == 0 {
-		dst = append(dst, "null"...)
+		w.Bytes = append(w.Bytes, "null"...)
 	} else {
-		arguments, err := Marshal(a.Arguments)
-		if err != nil {
-			return nil, err
-		}
-		dst = append(dst, arguments...)
+		w.Raw(a.Arguments)
 	}
-	for _, member := range [...]struct{ name, value string }{
-		{`,"dir":`, a.Dir}, {`,"input":`, a.Input}, {`,"kind":`, string(a.Kind)}, {`,"tool":`, a.Tool},
-	} {
-		var err error
-		if dst, err = jsontext.AppendQuote(append(dst, member.name...), member.value); err != nil {
-			return nil, explain(err)
+	w.Name("dir")
+	w.String(a.Dir)
+	w.Name("input")
+	w.String(a.Input)
+	w.Name("kind")
+	w.String(string(a.Kind))
+	w.Name("tool")
+	w.String(a.Tool)
+	w.Close()
+	if w.GaveUp {
+		var arguments any
+		if len(a.Arguments) > 0 {
+			arguments = a.Arguments
 		}
+		return Digest(actionDomain, map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
 	}
-	return append(dst, '}'), nil
+	return digestText(sha256.Sum256(w.Bytes)), nil
 }

@@ -1,0 +1,203 @@
+package auditlog
+
+import (
+	"encoding/json"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// encode writes a decision's payload by hand, members in canonical order, because every decision is recorded; a test
+// holds it to what the general encoder would write.
+func (d *decisionWire) encode() (json.RawMessage, error) {
+	w := strictjson.Writer{Bytes: make([]byte, 0, 2048)}
+	d.write(&w)
+	if w.GaveUp {
+		return strictjson.Marshal(d)
+	}
+	return w.Bytes, nil
+}
+
+func (d *decisionWire) write(w *strictjson.Writer) {
+	w.Open()
+	w.Name("decision")
+	writeDecision(w, &d.Decision)
+	w.OptionalString("door", d.Door)
+	w.Name("execution")
+	d.Execution.write(w)
+	w.Name("final_decision")
+	w.Named(d.Final)
+	w.Name("gate_1")
+	d.Gate1.write(w)
+	w.Name("gate_2")
+	d.Gate2.write(w)
+	w.OptionalString("harness_event", d.Carrier)
+	w.Name("proposed")
+	d.Proposed.write(w)
+	w.OptionalString("request", d.Request)
+	w.Name("requester")
+	writeRequester(w, &d.Requester)
+	if len(d.Cut) > 0 {
+		w.Name("truncated")
+		strictjson.List(w, d.Cut, writeCut)
+	}
+	w.Name("user")
+	w.String(d.User)
+	w.OptionalString("workspace", d.Workspace)
+	w.Close()
+}
+
+func (e *executionWire) write(w *strictjson.Writer) {
+	w.Open()
+	w.OptionalString("reason", e.Reason)
+	w.OptionalString("recorded_in", e.RecordedIn)
+	w.Name("status")
+	w.String(e.Status)
+	w.Close()
+}
+
+func (g *gateWire) write(w *strictjson.Writer) {
+	w.Open()
+	optionalInt(w, "layer", int64(g.Layer))
+	w.OptionalString("reason", g.Reason)
+	w.Name("result")
+	w.String(g.Result)
+	w.OptionalString("rule", g.Rule)
+	w.Close()
+}
+
+func (p *proposedWire) write(w *strictjson.Writer) {
+	w.Open()
+	w.Name("action_type")
+	w.String(string(p.Type))
+	w.Name("digest")
+	w.String(string(p.Digest))
+	w.Name("payload")
+	w.Open()
+	if len(p.Payload.Arguments) > 0 {
+		w.Name("arguments")
+		w.Raw(p.Payload.Arguments)
+	}
+	w.OptionalString("dir", p.Payload.Dir)
+	w.OptionalString("hint", p.Payload.Hint)
+	w.OptionalString("input", p.Payload.Input)
+	w.Name("kind")
+	w.String(string(p.Payload.Kind))
+	w.OptionalString("tool", p.Payload.Tool)
+	w.Close()
+	w.Close()
+}
+
+func writeRequester(w *strictjson.Writer, r *interlock.Requester) {
+	w.Open()
+	w.Name("agent")
+	w.String(r.Agent)
+	w.OptionalString("call", r.Call)
+	w.Name("principal")
+	w.String(r.Principal)
+	w.OptionalString("run", r.Run)
+	w.Close()
+}
+
+func writeCut(w *strictjson.Writer, c *cutWire) {
+	w.Open()
+	optionalInt(w, "bytes", int64(c.Bytes))
+	w.OptionalString("digest", c.Digest)
+	w.Name("field")
+	w.String(c.Field)
+	optionalInt(w, "items", int64(c.Items))
+	w.Close()
+}
+
+func writeDecision(w *strictjson.Writer, d *interlock.Decision) {
+	w.Open()
+	w.Name("answer")
+	w.Named(d.Answer)
+	w.OptionalString("approval", d.Approval)
+	w.Name("danger")
+	w.Named(d.Danger)
+	w.Name("digest")
+	w.String(string(d.Action))
+	w.Name("findings")
+	strictjson.List(w, d.Findings, writeFinding)
+	w.Name("impacts")
+	strictjson.List(w, d.Impacts, writeImpact)
+	w.Name("mode")
+	w.Named(d.Mode)
+	optionalObligations(w, d.Obligations)
+	w.Name("profile")
+	w.String(d.Profile)
+	w.Name("risk")
+	w.Int(int64(d.Risk))
+	w.Name("ruleset")
+	w.String(string(d.Ruleset))
+	w.Name("snapshot")
+	w.String(string(d.Snapshot))
+	w.Name("verdict")
+	w.Named(d.Verdict)
+	w.Close()
+}
+
+func writeFinding(w *strictjson.Writer, f *interlock.Finding) {
+	w.Open()
+	w.Name("gate")
+	w.String(f.Gate)
+	if f.Heuristic {
+		w.Name("heuristic")
+		w.Bool(true)
+	}
+	if len(f.Impacts) > 0 {
+		w.Name("impacts")
+		strictjson.List(w, f.Impacts, func(w *strictjson.Writer, n *int) { w.Int(int64(*n)) })
+	}
+	w.Name("layer")
+	w.Int(int64(f.Layer))
+	optionalObligations(w, f.Obligations)
+	w.Name("reason")
+	w.String(f.Reason)
+	w.Name("rule")
+	w.String(f.Rule)
+	w.OptionalString("suggestion", f.Suggestion)
+	w.OptionalStrings("tags", f.Tags)
+	w.Name("verdict")
+	w.Named(f.Verdict)
+	w.Close()
+}
+
+func optionalObligations(w *strictjson.Writer, obligations []interlock.Obligation) {
+	if len(obligations) == 0 {
+		return
+	}
+	w.Name("obligations")
+	strictjson.List(w, obligations, func(w *strictjson.Writer, o *interlock.Obligation) {
+		w.Open()
+		w.OptionalString("note", o.Note)
+		w.Name("type")
+		w.String(o.Type)
+		w.Close()
+	})
+}
+
+func writeImpact(w *strictjson.Writer, i *interlock.Impact) {
+	w.Open()
+	optionalInt(w, "amount", i.Amount)
+	w.Name("confidence")
+	w.String(string(i.Confidence))
+	w.Name("kind")
+	w.String(string(i.Kind))
+	w.Name("reach")
+	w.String(string(i.Reach))
+	w.Name("reversibility")
+	w.String(string(i.Reversibility))
+	w.OptionalString("target", i.Target)
+	w.OptionalStrings("traits", i.Traits)
+	w.OptionalString("via", i.Via)
+	w.Close()
+}
+
+func optionalInt(w *strictjson.Writer, name string, value int64) {
+	if value != 0 {
+		w.Name(name)
+		w.Int(value)
+	}
+}

@@ -1,0 +1,75 @@
+package auditlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// The payload's own encoder and the general one write the same bytes and refuse the same values. Values are drawn by type,
+// so that a member which is added to the wire form and forgotten in the encoder is found.
+func TestDecisionIsEncodedAsByTheGeneralEncoder(t *testing.T) {
+	text := rapid.OneOf(rapid.StringMatching(`[a-z/ .]{0,8}`), rapid.String(),
+		rapid.SampledFrom([]string{"\x00", "\"\\", "<&>", "\u2028", "\x7f", "\u00e9\U0001f600\ufb33"}))
+	config := func(tame bool) rapid.MakeConfig {
+		arguments := []string{"", "{}", `{"b": 1e2,"a":"\u00e9"}`}
+		past := 0
+		if !tame {
+			arguments = append(arguments, `{"a":`, `{"n":9007199254740993}`)
+			text = rapid.OneOf(text, rapid.Just("\xff"))
+			past = 1
+		}
+		return rapid.MakeConfig{
+			Types: map[reflect.Type]*rapid.Generator[any]{
+				reflect.TypeFor[interlock.Verdict](): rapid.Map(rapid.Uint8Range(0, uint8(3+past)), func(n uint8) interlock.Verdict { return interlock.Verdict(n) }).AsAny(),
+				reflect.TypeFor[interlock.Danger]():  rapid.Map(rapid.Uint8Range(0, uint8(4+past)), func(n uint8) interlock.Danger { return interlock.Danger(n) }).AsAny(),
+				reflect.TypeFor[interlock.Mode]():    rapid.Map(rapid.Uint8Range(0, uint8(3+past)), func(n uint8) interlock.Mode { return interlock.Mode(n) }).AsAny(),
+				reflect.TypeFor[json.RawMessage]():   rapid.Map(rapid.SampledFrom(arguments), func(s string) json.RawMessage { return json.RawMessage(s) }).AsAny(),
+				reflect.TypeFor[string]():            text.AsAny(),
+				reflect.TypeFor[int]():               rapid.IntRange(-1<<(53+past)+1, 1<<(53+past)-1).AsAny(),
+				reflect.TypeFor[int64]():             rapid.Int64Range(-1<<(53+past)+1, 1<<(53+past)-1).AsAny(),
+			},
+		}
+	}
+	accepted := 0
+	for _, tame := range []bool{true, false} {
+		wires := rapid.MakeCustom[decisionWire](config(tame))
+		rapid.Check(t, func(t *rapid.T) {
+			wire := wires.Draw(t, "wire")
+			want, wantErr := strictjson.Marshal(&wire)
+			got, err := wire.encode()
+			if !bytes.Equal(got, want) || (err == nil) != (wantErr == nil) {
+				t.Fatalf("have %s, %v\nwant %s, %v", got, err, want, wantErr)
+			}
+			if err == nil {
+				accepted++
+			}
+		})
+	}
+	if accepted == 0 {
+		t.Error("every record drawn was refused, so nothing was compared")
+	}
+}
+
+// BenchmarkDecisionPayload measures the payload of a typical decision.
+func BenchmarkDecisionPayload(b *testing.B) {
+	record := DecisionRecord{
+		Proposal: interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: "git diff HEAD~1 -- src/main.go | head -50", Dir: "/repo"},
+			Requester: interlock.Requester{Principal: "pat", Agent: "claude", Run: "run"}, Door: "socket"},
+		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: noPrevious, Ruleset: noPrevious, Snapshot: noPrevious, Profile: "guard",
+			Impacts: []interlock.Impact{{Kind: interlock.ImpactRead, Target: "src/main.go", Reach: interlock.ReachWorkspace,
+				Reversibility: interlock.Readonly, Confidence: interlock.Parsed, Via: "git diff"}}},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := record.Payload(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

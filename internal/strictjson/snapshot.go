@@ -1,0 +1,83 @@
+package strictjson
+
+import (
+	"crypto/sha256"
+
+	"interlock"
+)
+
+const snapshotDomain = "interlock/snapshot/v1"
+
+// SnapshotDigest returns the digest of a snapshot.
+func SnapshotDigest(s *interlock.Snapshot) (interlock.Digest, error) {
+	w := Writer{Bytes: make([]byte, 0, 1024)}
+	w.Bytes = append(append(w.Bytes, snapshotDomain...), '\n')
+	w.snapshot(s)
+	if w.GaveUp {
+		return Digest(snapshotDomain, s)
+	}
+	return digestText(sha256.Sum256(w.Bytes)), nil
+}
+
+// snapshot writes the canonical form by hand, members in order; a test holds it to what Marshal would write.
+func (w *Writer) snapshot(s *interlock.Snapshot) {
+	w.Open()
+	w.Name("agent")
+	w.agent(&s.Agent)
+	w.Name("attended")
+	w.Bool(s.Attended)
+	if len(s.Danger) > 0 {
+		w.Name("danger")
+		List(w, s.Danger, (*Writer).danger)
+	}
+	w.Name("mode")
+	w.Named(s.Mode)
+	w.Name("profile")
+	w.String(s.Profile)
+	w.Name("version")
+	w.Int(s.Version)
+	w.Name("view")
+	w.view(&s.View)
+	w.Close()
+}
+
+func (w *Writer) agent(a *interlock.AgentRecord) {
+	w.Open()
+	w.OptionalStrings("allow", a.Allow)
+	w.Name("created")
+	w.Time(a.Created)
+	w.Name("id")
+	w.String(a.ID)
+	w.OptionalString("principal", a.Principal)
+	if !a.Revoked.IsZero() {
+		w.Name("revoked")
+		w.Time(a.Revoked)
+	}
+	w.OptionalString("token_hash", a.TokenHash)
+	w.Name("trust")
+	w.Named(a.Trust)
+	w.OptionalString("type", a.Type)
+	w.Close()
+}
+
+func (w *Writer) danger(d *interlock.DangerRule) {
+	w.Open()
+	w.Name("level")
+	w.Named(d.Level)
+	w.Name("name")
+	w.String(d.Name)
+	w.Close()
+}
+
+func (w *Writer) view(v *interlock.View) {
+	w.Open()
+	w.OptionalStrings("endpoints", v.Endpoints)
+	w.OptionalString("home", v.Home)
+	w.OptionalMap("links", v.Links)
+	w.OptionalStrings("production", v.Production)
+	w.OptionalMap("scripts", v.Scripts)
+	w.OptionalStrings("self", v.Self)
+	w.OptionalString("user", v.User)
+	w.OptionalString("workspace", v.Workspace)
+	w.Close()
+}

@@ -1,0 +1,152 @@
+package strictjson
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Writer writes canonical JSON of values whose members are known beforehand, several times faster than [Marshal] does
+// of any value: every decision is encoded more than once. The caller names members in canonical order, leaves empty ones
+// out, and holds the result to Marshal's in a test. Where a value is out of the ordinary the Writer gives up, and the
+// caller takes Marshal, which writes it or says what is wrong with it. The zero Writer is ready for use.
+type Writer struct {
+	Bytes  []byte // what has been written
+	GaveUp bool   // Bytes are not what Marshal would write
+}
+
+// Open begins an object.
+func (w *Writer) Open() { w.Bytes = append(w.Bytes, '{') }
+
+// Close ends an object.
+func (w *Writer) Close() { w.Bytes = append(w.Bytes, '}') }
+
+// Name begins a member of the innermost open object. The name is ASCII that needs no escapes.
+func (w *Writer) Name(name string) {
+	if len(w.Bytes) > 0 && w.Bytes[len(w.Bytes)-1] != '{' {
+		w.Bytes = append(w.Bytes, ',')
+	}
+	w.Bytes = append(append(append(w.Bytes, '"'), name...), '"', ':')
+}
+
+// String writes a value.
+func (w *Writer) String(value string) {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+			w.quote(value)
+			return
+		}
+	}
+	w.Bytes = append(append(append(w.Bytes, '"'), value...), '"')
+}
+
+func (w *Writer) quote(value string) {
+	quoted, err := jsontext.AppendQuote(w.Bytes, value)
+	if err != nil {
+		w.GaveUp = true
+		return
+	}
+	w.Bytes = quoted
+}
+
+// Int writes a value.
+func (w *Writer) Int(value int64) {
+	if value > 1<<53-1 || value < -(1<<53-1) {
+		w.GaveUp = true
+	}
+	w.Bytes = strconv.AppendInt(w.Bytes, value, 10)
+}
+
+// Bool writes a value.
+func (w *Writer) Bool(value bool) { w.Bytes = strconv.AppendBool(w.Bytes, value) }
+
+// Named writes a value of a closed enumeration, such as a verdict. One that has no name prints as "unknown(n)".
+func (w *Writer) Named(value fmt.Stringer) {
+	name := value.String()
+	if strings.IndexByte(name, '(') >= 0 {
+		w.GaveUp = true
+	}
+	w.String(name)
+}
+
+// Time writes a value.
+func (w *Writer) Time(value time.Time) {
+	text, err := value.AppendText(append(w.Bytes, '"'))
+	if err != nil {
+		w.GaveUp = true
+		return
+	}
+	w.Bytes = append(text, '"')
+}
+
+// Raw writes a value that is JSON already.
+func (w *Writer) Raw(value []byte) {
+	canonical, err := Marshal(jsontext.Value(value))
+	if err != nil {
+		w.GaveUp = true
+		return
+	}
+	w.Bytes = append(w.Bytes, canonical...)
+}
+
+// Strings writes an array.
+func (w *Writer) Strings(values []string) {
+	List(w, values, func(w *Writer, value *string) { w.String(*value) })
+}
+
+// OptionalString writes a member, unless the value is empty.
+func (w *Writer) OptionalString(name, value string) {
+	if value != "" {
+		w.Name(name)
+		w.String(value)
+	}
+}
+
+// OptionalStrings writes a member, unless the list is empty.
+func (w *Writer) OptionalStrings(name string, values []string) {
+	if len(values) > 0 {
+		w.Name(name)
+		w.Strings(values)
+	}
+}
+
+// OptionalMap writes a member, unless the map is empty.
+func (w *Writer) OptionalMap(name string, values map[string]string) {
+	if len(values) == 0 {
+		return
+	}
+	names := make([]string, 0, len(values))
+	for member := range values {
+		for i := range len(member) {
+			if c := member[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+				w.GaveUp = true // its place among the others is not that of its bytes
+				return
+			}
+		}
+		names = append(names, member)
+	}
+	sort.Strings(names)
+	w.Name(name)
+	w.Open()
+	for _, member := range names {
+		w.Name(member)
+		w.String(values[member])
+	}
+	w.Close()
+}
+
+// List writes an array of values that one writes.
+func List[T any](w *Writer, values []T, one func(w *Writer, value *T)) {
+	w.Bytes = append(w.Bytes, '[')
+	for i := range values {
+		if i > 0 {
+			w.Bytes = append(w.Bytes, ',')
+		}
+		one(w, &values[i])
+	}
+	w.Bytes = append(w.Bytes, ']')
+}

@@ -1,0 +1,100 @@
+package strictjson_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// text draws strings of all sorts: plain ones, ones with escapes, and some that are not UTF-8.
+func text() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.StringMatching(`[a-z/ .]{0,8}`), rapid.String(),
+		rapid.SampledFrom([]string{"", "\x00", "\"\\", "<&>", "\u2028", "\x7f", "\u00e9\U0001f600\ufb33", "\xff"}))
+}
+
+func moment() *rapid.Generator[time.Time] {
+	return rapid.Custom(func(t *rapid.T) time.Time {
+		if rapid.Bool().Draw(t, "zero") {
+			return time.Time{}
+		}
+		at := time.Unix(rapid.Int64Range(-1<<40, 1<<40).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds"))
+		if rapid.Bool().Draw(t, "utc") {
+			return at.UTC()
+		}
+		return at.In(time.FixedZone("", rapid.IntRange(-1<<17, 1<<17).Draw(t, "offset")))
+	})
+}
+
+func drawSnapshot(t *rapid.T) interlock.Snapshot {
+	list := rapid.SliceOfN(text(), 0, 3)
+	pairs := rapid.MapOfN(text(), text(), 0, 4)
+	return interlock.Snapshot{
+		Version: rapid.Int64().Draw(t, "version"), Mode: interlock.Mode(rapid.IntRange(0, 4).Draw(t, "mode")),
+		Profile: text().Draw(t, "profile"), Attended: rapid.Bool().Draw(t, "attended"),
+		Agent: interlock.AgentRecord{ID: text().Draw(t, "id"), Type: text().Draw(t, "type"), Principal: text().Draw(t, "principal"),
+			Trust: interlock.Trust(rapid.IntRange(0, 5).Draw(t, "trust")), Allow: list.Draw(t, "allow"),
+			TokenHash: text().Draw(t, "hash"), Created: moment().Draw(t, "created"), Revoked: moment().Draw(t, "revoked")},
+		View: interlock.View{Home: text().Draw(t, "home"), Workspace: text().Draw(t, "workspace"), User: text().Draw(t, "user"),
+			Self: list.Draw(t, "self"), Endpoints: list.Draw(t, "endpoints"), Production: list.Draw(t, "production"),
+			Links: pairs.Draw(t, "links"), Scripts: pairs.Draw(t, "scripts")},
+		Danger: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) interlock.DangerRule {
+			return interlock.DangerRule{Name: text().Draw(t, "name"), Level: interlock.Danger(rapid.IntRange(0, 5).Draw(t, "level"))}
+		}), 0, 2).Draw(t, "danger"),
+	}
+}
+
+// The snapshot's own encoder and the general one give one digest and refuse the same values.
+func TestSnapshotDigestIsTheGeneralOne(t *testing.T) {
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSnapshot(t)
+		if rapid.Bool().Draw(t, "tame") {
+			s.Version, s.Mode, s.Agent.Trust, s.Danger = s.Version%1000, interlock.Monitoring, interlock.TrustCertified, nil
+			s.Agent.Created, s.Agent.Revoked = s.Agent.Created.UTC(), s.Agent.Revoked.UTC()
+		}
+		want, wantErr := strictjson.Digest("interlock/snapshot/v1", s)
+		got, err := strictjson.SnapshotDigest(&s)
+		if got != want || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%+v\nhave %s, %v\nwant %s, %v", s, got, err, want, wantErr)
+		}
+		if err == nil {
+			accepted++
+		}
+	})
+	if accepted == 0 {
+		t.Error("every snapshot drawn was refused, so nothing was compared")
+	}
+}
+
+func TestActionDigestIsTheGeneralOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := interlock.Action{Kind: interlock.Kind(text().Draw(t, "kind")), Tool: text().Draw(t, "tool"), Input: text().Draw(t, "input"),
+			Dir: text().Draw(t, "dir"), Hint: text().Draw(t, "hint")}
+		a.Arguments = []byte(rapid.SampledFrom([]string{"", "{}", `{ "b": 1e2, "a": "\u00e9"}`, `{"a":`, `{"n":9007199254740993}`}).Draw(t, "arguments"))
+		var arguments any
+		if len(a.Arguments) > 0 {
+			arguments = a.Arguments
+		}
+		want, wantErr := strictjson.Digest("interlock/action/v1", map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
+		got, err := strictjson.ActionDigest(a)
+		if got != want || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%+v\nhave %s, %v\nwant %s, %v", a, got, err, want, wantErr)
+		}
+	})
+}
+
+func BenchmarkSnapshotDigest(b *testing.B) {
+	s := interlock.Snapshot{Version: 7, Profile: "guard", Agent: interlock.AgentRecord{ID: "claude", Principal: "pat"},
+		View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", User: "dev", Production: []string{"*prod*", "main"},
+			Self: []string{"/home/dev/.local/share/interlock", "/home/dev/.claude/settings.json", "/usr/local/bin/interlock"}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := strictjson.SnapshotDigest(&s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
