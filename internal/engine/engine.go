@@ -142,8 +142,9 @@ func admitted(f interlock.Finding) interlock.Finding {
 }
 
 // withoutApproved drops what policy.autoApprove overrules: findings that were inferred, and the profile's base asks.
-// Whatever a rule, a declared danger level, a scope or an unknown input objects stays, and so does layer 1. Without the base asks autoApprove
-// could never let a write pass under a profile that asks about every write, which is what operators list it for.
+// Whatever a rule, a declared danger level, a scope or an unknown input objects stays, and so does layer 1. Without the
+// base asks autoApprove could never let a write pass under a profile that asks about every write, which is what operators
+// list it for.
 func withoutApproved(found []interlock.Finding) []interlock.Finding {
 	var out []interlock.Finding
 	for _, f := range found {
