@@ -17,6 +17,7 @@ type flow struct {
 	network  bool    // it came over a network
 	source   string  // from where
 	secret   bool    // it holds what a secret store held
+	outside  bool    // it holds what a file outside the workspace held
 	shell    bool    // it is what a shell that reads unknown input prints
 	piped    bool    // it comes through a pipe
 	written  bool    // it stands in a file this action wrote
@@ -28,6 +29,7 @@ type flow struct {
 func (f *flow) taint(o flow) {
 	f.decoded = f.decoded || o.decoded
 	f.secret = f.secret || o.secret
+	f.outside = f.outside || o.outside
 	f.shell = f.shell || o.shell
 	if o.network && !f.network {
 		f.network, f.source = true, o.source
@@ -56,6 +58,7 @@ type streams struct {
 	args   flow
 	out    []string // files its output is written to
 	socket string   // the peer a redirection connects it to
+	file   bool     // its standard input is a file
 	quiet  bool     // its output goes somewhere else than the next command
 }
 
@@ -143,6 +146,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 			r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
 		}
 		io.in = r.stored(f, p)
+		io.file = true
 		return
 	case syntax.DplIn:
 		return
@@ -177,6 +181,7 @@ func (r *shellRun) stored(f field, p place) flow {
 	for _, trait := range p.Traits {
 		out.secret = out.secret || trait == TraitSecret || trait == TraitEnvironment
 	}
+	out.outside = out.outside || !ok && r.s.foreign(p)
 	out.taint(f.flow)
 	return out
 }
@@ -250,6 +255,8 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 	out.taint(io.in)
 	out.taint(io.args)
 	secret, toFile, fetched := out.secret, false, false
+	out.outside = out.outside || r.outside
+	r.outside = false
 	var files []string
 	for i := range impacts {
 		one := &impacts[i]
@@ -286,6 +293,9 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 				one.Traits = append(one.Traits, TraitSecretSend)
 				one.Reversibility = interlock.Irreversible
 			}
+			if out.outside && !one.Has(TraitSecretSend) && (one.Has(TraitUpload) || io.in.outside || io.args.outside) {
+				one.Traits = append(one.Traits, TraitOutside)
+			}
 			if io.in.shell {
 				one.Traits = append(one.Traits, TraitReverseShell)
 			}
@@ -300,11 +310,11 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 	}
 	out.secret = secret
 	for _, name := range files {
-		stored := flow{written: true, network: out.network, source: out.source, secret: secret}
+		stored := flow{written: true, network: out.network, source: out.source, secret: secret, outside: out.outside}
 		if old, ok := r.files[name]; ok && old.known && !toFile {
 			stored.text, stored.known = old.text, false
 		}
-		if stored.network || stored.secret || r.files[name].written {
+		if stored.network || stored.secret || stored.outside || r.files[name].written {
 			stored.taint(r.files[name])
 			r.files[name] = stored
 		}

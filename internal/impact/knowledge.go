@@ -182,6 +182,7 @@ type commandDescription struct {
 	Code     string                        `json:"code,omitempty"`
 	Prints   string                        `json:"prints,omitempty"`
 	Links    bool                          `json:"links,omitempty"`
+	Sends    bool                          `json:"sends,omitempty"`
 	Examples []Example                     `json:"examples,omitempty"`
 }
 
@@ -211,6 +212,7 @@ type command struct {
 	stdin     string
 	script    string
 	code      string
+	sends     bool // standard input goes where the command connects to
 	links     bool // the last operand becomes another name of the first
 	prints    string
 	examples  []Example

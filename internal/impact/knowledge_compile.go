@@ -34,7 +34,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 
 func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
 	c := &command{name: name, parent: parent, described: true, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
-		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, examples: d.Examples}
+		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, sends: d.Sends, examples: d.Examples}
 	if c.style == "" && parent != nil {
 		c.style = parent.style
 	}
@@ -396,7 +396,7 @@ func traitNames() []string {
 		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
 		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun,
-		TraitInjection, TraitUnsupported}
+		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent}
 }
 
 // members calls visit for each member of a JSON object with its key and raw value. The document comes from a converter

@@ -200,6 +200,19 @@ func (s *scan) belowHome(clean string) (rest string, ok bool) {
 	return "", false
 }
 
+// foreign reports whether what a file holds is none of the workspace's business and not public knowledge either.
+func (s *scan) foreign(p place) bool {
+	if p.Reach != interlock.ReachHome && p.Reach != interlock.ReachSystem || quietDevice(p.Path) {
+		return false
+	}
+	for _, pattern := range s.know.pathTable().public {
+		if matchGlob(pattern, p.Path) {
+			return false
+		}
+	}
+	return true
+}
+
 func below(name, dir string) bool {
 	return strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/' || strings.HasSuffix(dir, "/"))
 }

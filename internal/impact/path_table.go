@@ -21,6 +21,7 @@ type pathsDescription struct {
 	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
 	Loopback   []string            `json:"loopback"`   // hosts that are this machine
 	Production []string            `json:"production"` // globs of names that are production
+	Public     []string            `json:"public"`     // globs of system files that tell nothing about anybody
 }
 
 // A pathTable finds the patterns a path matches. Patterns begin with / (from the root), ~/ (from any home directory) or
@@ -36,6 +37,7 @@ type pathTable struct {
 	metadata        map[string]bool
 	loopback        map[string]bool
 	production      []string
+	public          []string
 }
 
 type pathPattern struct {
@@ -49,7 +51,7 @@ type pathPattern struct {
 func compilePaths(d pathsDescription) (*pathTable, error) {
 	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{},
 		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
-		production: d.Production}
+		production: d.Production, public: d.Public}
 	names := make([]string, 0, len(d.Traits))
 	for name := range d.Traits {
 		names = append(names, name)
@@ -176,7 +178,7 @@ func (m *pathPattern) covers(rest string) bool {
 		var more bool
 		name, rest, more = strings.Cut(rest, "/")
 		if name != part && !matchGlob(part, name) {
-			if !isGlob(name) || len(name) < 2 || !matchGlob(name, strings.TrimRight(part, "*")) {
+			if !isGlob(name) || anything(name) || !matchGlob(name, strings.TrimRight(part, "*")) {
 				return false
 			}
 			guessed = true
@@ -186,6 +188,11 @@ func (m *pathPattern) covers(rest string) bool {
 		}
 	}
 	return m.tree && !guessed
+}
+
+// anything reports whether a glob says nothing about the name, so that it is no sign of any name in particular.
+func anything(name string) bool {
+	return len(name) < 2 || strings.Trim(name, "*?") == "" && strings.Contains(name, "*")
 }
 
 func isGlob(name string) bool { return strings.ContainsAny(name, "*?[") }

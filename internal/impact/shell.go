@@ -40,6 +40,8 @@ type shellRun struct {
 	steps   int
 	loops   int
 	held    map[string]streams // file descriptors exec keeps open, by number or variable
+	outside bool               // the command being judged reads a file outside the workspace
+	sent    bool               // the command being judged sends a file
 	socket  bool               // a network connection is held open as a file descriptor
 }
 

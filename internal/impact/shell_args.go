@@ -55,6 +55,8 @@ func (r *shellRun) read(spec *command, args []field) *use {
 			}
 		case isFlag(u.spec, a):
 			i = u.flag(args, i)
+		case text == "!" && u.spec.flags["!"] != nil:
+			u.flags = append(u.flags, given{option: u.spec.flags["!"], name: "!"})
 		case i == 0 && u.spec.style == "bundle" && u.bundled(text):
 			i = u.bundle(args)
 		default:

@@ -62,8 +62,6 @@ func httpMethod(method string, adds *words) {
 	case "DELETE":
 		adds.traits = append(adds.traits, TraitUpload)
 		adds.reversibility = interlock.Irreversible
-	default:
-		adds.traits = append(adds.traits, TraitUpload)
 	}
 }
 
@@ -181,13 +179,15 @@ func (u *use) targets(which string, value field) []field {
 // narrowed restricts directories to the names a search looks for in them.
 func narrowed(u *use, targets []field) []field {
 	pattern, narrow := "", false
+	negated := false
 	for _, g := range u.flags {
 		if g.option.narrow {
 			narrow = true
-			if g.option.naming && pattern == "" && !strings.Contains(g.value.text, "/") {
+			if g.option.naming && !negated && pattern == "" && !strings.Contains(g.value.text, "/") {
 				pattern = g.value.text
 			}
 		}
+		negated = g.name == "!" || g.name == "-not"
 	}
 	if !narrow {
 		return targets
@@ -266,11 +266,17 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 		if _, after, ok := strings.Cut(t.text, "=@"); ok && !at {
 			name, at = after, true
 		}
-		if name, _, _ = strings.Cut(name, ";"); !at || name == "-" || name == "" {
+		name, _, _ = strings.Cut(name, ";")
+		if name == "-" || name == "/dev/stdin" {
+			r.sent = r.sent || at
+			return
+		}
+		if !at || name == "" {
 			return
 		}
 		t.text = name
-		r.s.touchPlace(r.placeOf(t, true), i)
+		r.sent = true
+		r.pathTarget(i, t)
 		return
 	case "base": // the file a URL's last part names, here
 		name := path.Base(strings.TrimRight(cleanURL(t.text), "/"))
@@ -315,6 +321,9 @@ func (r *shellRun) pathTarget(i interlock.Impact, t field) {
 	}
 	if i.Kind == interlock.ImpactDelete && strings.HasSuffix(t.text, "/.") || t.text == "./" {
 		p.Confidence = interlock.Parsed
+	}
+	if i.Kind == interlock.ImpactRead && r.s.foreign(p) {
+		r.outside = true
 	}
 	r.s.touchPlace(p, i)
 }

@@ -47,7 +47,43 @@ func (r *shellRun) parse(text string) *syntax.File {
 	if plain := withoutTemplates(text); plain != text {
 		return r.parse(plain)
 	}
+	if plain := withoutPlaceholders(text); plain != text {
+		return r.parse(plain)
+	}
 	return nil
+}
+
+// withoutPlaceholders puts variables of the same length where documentation writes <name>, in text that no shell can read
+// as it stands: whoever runs it fills in something not known. A shell runs nothing of a line with a syntax error, but
+// it does run the lines before. So in text of several lines only what is an error by itself is replaced: a > with
+// nothing to write to.
+func withoutPlaceholders(text string) string {
+	lines := strings.Contains(strings.Trim(text, "\n"), "\n")
+	b := []byte(text)
+	for i := 0; i < len(b); i++ {
+		if b[i] != '<' || i+2 >= len(b) || b[i+1]|0x20 < 'a' || b[i+1]|0x20 > 'z' || i > 0 && (b[i-1] == '<' || b[i-1] == '&') {
+			continue
+		}
+		end := i + 1
+		for end < len(b) && end < i+48 && (isNameStart(b[end]) || b[end] >= '0' && b[end] <= '9' || strings.IndexByte(" -.:/", b[end]) >= 0) {
+			end++
+		}
+		if end >= len(b) || b[end] != '>' || lines && !ends(text, end+1) {
+			continue
+		}
+		b[i] = '$'
+		for j := i + 1; j <= end; j++ {
+			b[j] = '_'
+		}
+		i = end
+	}
+	return string(b)
+}
+
+// ends reports whether nothing that could be a word follows.
+func ends(text string, i int) bool {
+	i = skipAny(text, i, " \t")
+	return i >= len(text) || strings.IndexByte("\r\n;|&)<>", text[i]) >= 0
 }
 
 // withoutTemplates puts variables of the same length where a template's ${{ … }} stands, which no shell can read: whatever

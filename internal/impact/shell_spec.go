@@ -63,21 +63,30 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 		adds.reversibility = interlock.Readonly
 	}
 	r.scope(u, &adds)
-	if spec.links && len(u.operands) == 2 {
-		r.link(u.operands[0], u.operands[1])
-	}
 	var out flow
+	r.outside, r.sent = false, false
 	own := r.s.capture(func() { out = r.effects(u, io, &adds) })
+	if r.sent || spec.sends && sendsInput(io) {
+		adds.traits = append(adds.traits, TraitUpload)
+	}
 	for i := range own {
 		adds.apply(&own[i])
 	}
 	carried := r.settle(own, io)
+	if spec.links && len(u.operands) == 2 { // only now: making a link changes the link, not what it points at
+		r.link(u.operands[0], u.operands[1])
+	}
 	var ran flow
 	inherited := runTraits(adds, dry)
 	inherited.reach = u.reach
 	r.s.modified(inherited, func() { ran = r.payloads(u, args, io) })
 	carried.taint(ran)
 	return r.output(u, out, ran, carried, io)
+}
+
+// sendsInput reports whether standard input holds more than words of this action.
+func sendsInput(io streams) bool {
+	return io.file || io.in.secret || io.in.piped && (!io.in.known || io.in.outside || io.in.written)
 }
 
 // link follows a link this action makes: later words that go through it mean what it points at.

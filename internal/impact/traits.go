@@ -19,10 +19,12 @@ const (
 	TraitForce      = "force"      // checks or prompts are switched off
 	TraitOverwrite  = "overwrite"  // existing content is replaced
 	TraitAppend     = "append"     // content is added
+	TraitContent    = "content"    // what is written stands in the action and is not empty
 	TraitBulk       = "bulk"       // every row, object or item
 	TraitDryRun     = "dry-run"    // the tool is told not to do it
 	TraitElevated   = "elevated"   // as root or another user
 	TraitRemote     = "remote"     // on another host, in a container or cluster
+	TraitClimbing   = "climbing"   // an absolute path that leaves the directory it names first
 	TraitObfuscated = "obfuscated" // hidden by encoding or spelling tricks
 	TraitDecoded    = "decoded"    // the payload was decoded before it runs
 	TraitInline     = "inline"     // code given as an argument to an interpreter
@@ -60,6 +62,7 @@ const (
 	TraitPublish      = "publish"       // something becomes visible to others
 	TraitForward      = "forward"       // traffic is tunnelled or forwarded
 	TraitScan         = "scan"          // hosts or ports are probed
+	TraitOutside      = "outside"       // what a file outside the workspace holds goes along
 	TraitWrittenRun   = "written-run"   // what was written is executed
 	TraitInjection    = "injection"     // input shaped to break out of its context
 	TraitNegated      = "negated"       // prose says it will not be done
