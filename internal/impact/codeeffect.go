@@ -59,6 +59,7 @@ func (r *codeRun) effect(name string, e callEffect, arguments [][]codeToken) {
 				r.s.touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: name, Reversibility: interlock.Reversible})
 			}
 		}
+		r.modes(name, target, arguments)
 		r.onPath(name, e.kind, target, e.traits)
 	case "shell":
 		r.shell(name, target, arguments)
@@ -73,6 +74,7 @@ func (r *codeRun) effect(name string, e callEffect, arguments [][]codeToken) {
 		if i.Reach == "" {
 			i.Reach = interlock.ReachWorkspace
 		}
+		r.killed(name, arguments)
 		if e.kind == interlock.ImpactSpawn && (strings.HasSuffix(name, "kill") || strings.HasSuffix(name, "terminate") || strings.HasSuffix(name, "killpg")) {
 			i.Reversibility = interlock.Irreversible
 		}
@@ -117,8 +119,14 @@ func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValu
 			continue // holds nothing
 		}
 		before := len(r.s.impacts)
-		r.s.touch(path, interlock.Impact{Kind: kind, Via: name, Traits: append([]string(nil), traits...)})
+		p := r.s.place(path)
+		given := append([]string(nil), traits...)
+		if climbs(path) {
+			given = append(given, TraitClimbing)
+		}
+		r.s.touchPlace(p, interlock.Impact{Kind: kind, Via: name, Traits: given})
 		if kind == interlock.ImpactRead || kind == interlock.ImpactCredential {
+			r.outside = r.outside || r.s.foreign(p)
 			for _, i := range r.s.impacts[before:] {
 				r.secretIn = r.secretIn || i.Has(TraitSecret)
 			}
@@ -276,17 +284,13 @@ func (r *codeRun) code(name string, target codeValue, arguments [][]codeToken, m
 	}
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: name, Reversibility: interlock.Window,
 		Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
-	for _, a := range arguments {
-		for k := range a {
-			switch a[k].text {
-			case "b64decode", "decompress", "unhexlify", "fromhex", "atob", "marshal", "b32decode", "b85decode", "decode":
-				i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
-				i.Reach = interlock.ReachSystem
-			case "requests", "urlopen", "fetch", "axios", "urllib":
-				i.Traits = append(i.Traits, TraitDownloadRun)
-				i.Reach = interlock.ReachSystem
-			}
-		}
+	if r.hidden(arguments) {
+		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
+		i.Reach = interlock.ReachSystem
+	}
+	if r.fetched(arguments) {
+		i.Traits = append(i.Traits, TraitDownloadRun)
+		i.Reach = interlock.ReachSystem
 	}
 	if target.decoded {
 		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
@@ -340,7 +344,7 @@ func (r *codeRun) request(name string, e callEffect, target codeValue, arguments
 		}
 		r.s.request(method, url, nil, body)
 		reach, _ := r.s.host(url)
-		if (method != "GET" || strings.Contains(url, "*")) && reach != interlock.ReachWorkspace {
+		if method != "GET" || strings.Contains(url, "*") {
 			r.sent = append(r.sent, interlock.Impact{Reach: reach, Target: cleanURL(url), Via: name})
 		}
 	}

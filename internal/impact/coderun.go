@@ -22,8 +22,10 @@ type codeRun struct {
 	redirects bool // puts a socket in place of standard streams
 	secretIn  bool // reads a secret or the environment
 	sent      []interlock.Impact
-	dynamic   bool // runs a command or code it computes
-	loops     bool // has an endless loop
+	dynamic   bool   // runs a command or code it computes
+	loops     bool   // has an endless loop
+	outside   bool   // reads a file that is none of the workspace's business
+	datagrams string // sends datagrams, by this call
 
 	environment bool // the environment was mentioned and looked at
 }
@@ -171,7 +173,7 @@ func (r *codeRun) wholeEnvironment(name string) bool {
 // call records what one call does and returns the qualified name of its result's type.
 func (r *codeRun) call(name string, callee []codeToken, arguments [][]codeToken) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	if r.flows(name, last, arguments) {
+	if r.flows(name, last, arguments) || r.unpickled(name, arguments) {
 		return name
 	}
 	effect, known := r.calls[name]
@@ -220,45 +222,4 @@ func (r *codeRun) builtin(name string) bool {
 		}
 	}
 	return false
-}
-
-// flows notes calls that matter together: sockets, redirection, endless forks.
-func (r *codeRun) flows(name, last string, arguments [][]codeToken) bool {
-	switch name {
-	case "os.dup2":
-		r.redirects = true
-	case "os.fork":
-		if r.loops {
-			r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: name, Reversibility: interlock.Irreversible, Traits: []string{TraitBomb}})
-			return true
-		}
-	case "os.environ.items", "os.environ.copy", "dict":
-		if strings.HasPrefix(name, "os.environ") || len(arguments) == 1 && len(arguments[0]) == 3 && arguments[0][2].text == "environ" {
-			r.secretIn = true
-		}
-	}
-	if r.imports["socket"] || r.imports["net"] {
-		switch last {
-		case "recv", "accept", "recvfrom":
-			r.received = true
-		case "socket", "connect", "create_connection", "createConnection", "Socket":
-			r.network = true
-		}
-	}
-	return false
-}
-
-// conclude records what follows from calls together.
-func (r *codeRun) conclude() {
-	if (r.network || r.received) && (r.redirects || r.received && r.dynamic) {
-		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachExternal, Via: string(r.kind) + " socket",
-			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitReverseShell}})
-	}
-	if r.secretIn {
-		for _, i := range r.sent {
-			i.Kind, i.Traits, i.Reversibility = interlock.ImpactNetwork, []string{TraitSecretSend, TraitUpload}, interlock.Irreversible
-			i.Confidence = interlock.Inferred
-			r.s.add(i)
-		}
-	}
 }

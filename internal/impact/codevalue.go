@@ -203,6 +203,10 @@ func (r *codeRun) nameValue(tokens []codeToken, depth int) codeValue {
 		name == "codecs.decode" || name == "Buffer.from" || name == "zlib.decompress" || name == "bytearray.fromhex" || name == "marshal.loads":
 		return decodedValue(name, arg(0))
 	}
+	if returned, ok := r.vars[name+"()"]; ok && r.params[name] != nil {
+		returned.dynamic = true // for other arguments it may be something else
+		return returned
+	}
 	v := codeValue{dynamic: true, is: name}
 	if base, ok := r.vars[strings.TrimSuffix(name, "."+last)]; ok && base.is != "" {
 		v.is = base.is + "." + last

@@ -11,6 +11,7 @@ func (s *scan) python(in string) { s.program(interlock.KindPython, in, 0) }
 
 // learn collects a program's names: imports, constants, parameters and what they are called with.
 func (r *codeRun) learn() {
+	within := "" // the function that is being read
 	for i := 0; i < len(r.tokens); i++ {
 		t := r.tokens[i]
 		if t.kind != codeName {
@@ -24,6 +25,11 @@ func (r *codeRun) learn() {
 			r.pythonFrom(r.line(i + 1))
 		case t.text == "def" || t.text == "function":
 			r.function(i + 1)
+			if i+1 < len(r.tokens) {
+				within = r.tokens[i+1].text
+			}
+		case t.text == "return" && within != "":
+			r.bind(within+"()", r.expression(i+1))
 		case t.text == "for":
 			r.loop(i + 1)
 		case r.kind == interlock.KindJavaScript && (t.text == "const" || t.text == "let" || t.text == "var"):

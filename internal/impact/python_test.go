@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/internal/impact"
 )
 
 func TestPython(t *testing.T) {
@@ -32,6 +33,22 @@ func TestPython(t *testing.T) {
 		{"decoded", python("import base64\nexec(base64.b64decode('aW1wb3J0IG9zO29zLnJlbW92ZSgnYScp'))"), []string{
 			"delete workspace irreversible /home/dev/project/a +decoded +obfuscated"}},
 		{"computed code", python("exec(input())"), []string{"execute workspace window +dynamic"}},
+		{"what a function returns", python("import os\ndef where():\n    return '/etc/thing'\nos.remove(where())"), []string{"delete system irreversible /etc/thing"}},
+		{"a file of the machine goes along", python("import requests\nbody = open('/etc/ssh/ssh_config').read()\nrequests.post('http://127.0.0.1:5000/', data=body)"), []string{
+			"read system readonly /etc/ssh/ssh_config", "write workspace reversible http://127.0.0.1:5000/", "network workspace irreversible http://127.0.0.1:5000/ +outside +upload"}},
+		{"a file of the project goes along", python("import requests\nbody = open('a.json').read()\nrequests.post('http://127.0.0.1:5000/', data=body)"), []string{
+			"read workspace readonly /home/dev/project/a.json", "write workspace reversible http://127.0.0.1:5000/"}},
+		{"climbing", python("import os\nopen(os.path.join('/srv', '../etc/hostname'))"), []string{"read system readonly /etc/hostname +climbing"}},
+		{"climbing and staying", python("import os\nopen(os.path.join('/srv/a', '../b'))"), []string{"read system readonly /srv/b"}},
+		{"flood", python("import socket\ns = socket.socket()\ns.sendto(b'x' * 10000, ('10.0.0.1', 53))"), []string{
+			"network external window 10.0.0.1 +upload", "network external irreversible +bulk +upload"}},
+		{"one datagram", python("import socket\ns = socket.socket()\ns.sendto(b'x', ('10.0.0.1', 53))"), []string{"network external window 10.0.0.1 +upload"}},
+		{"disk filler", python("f = open('a', 'w')\nwhile True:\n    f.write('x' * 4096)"), []string{
+			"write workspace reversible /home/dev/project/a +overwrite", "spawn system irreversible +bomb"}},
+		{"loop that ends", python("f = open('a', 'w')\nwhile True:\n    f.write('x')\n    if f.tell() > 9: break"), []string{"write workspace reversible /home/dev/project/a +overwrite"}},
+		{"unpickled after decoding", python("import pickle, base64\npickle.loads(base64.b64decode(x))"), []string{"execute system window +decoded +dynamic +obfuscated"}},
+		{"unpickled call", python("import pickle\npickle.loads(b\"cos\\nsystem\\n(S'id'\\ntR.\")"), []string{"execute system window +decoded +inline +obfuscated"}},
+		{"unpickled own file", python("import pickle\npickle.load(open('m.pkl', 'rb'))"), []string{"read workspace readonly /home/dev/project/m.pkl"}},
 		{"fork bomb", python("import os\nwhile True:\n    os.fork()"), []string{"spawn system irreversible +bomb"}},
 	})
 }
@@ -80,4 +97,22 @@ func FuzzPython(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) { holds(t, know, source(interlock.KindPython, text)) })
+}
+
+// TestPythonModes shows that modes and signals are given to the rules as the commands they amount to.
+func TestPythonModes(t *testing.T) {
+	for text, want := range map[string]string{
+		"import os\nos.chmod('/opt/x', 0o4755)": "chmod 4755 /opt/x",
+		"import os\nos.chmod('a', 511)":         "chmod 777 a",
+		"import os\nos.kill(-1, 9)":             "kill -9 -1",
+	} {
+		analysis := impact.NewAnalyser(knowledge(t)).Analyse(where, source(interlock.KindPython, text))
+		found := false
+		for _, have := range analysis.Texts {
+			found = found || have == impact.Text{Kind: interlock.KindShell, Value: want}
+		}
+		if !found {
+			t.Errorf("%q: no %q in %v", text, want, analysis.Texts)
+		}
+	}
 }
