@@ -18,10 +18,19 @@ if [ -n "${LISTEN:-}" ]; then arguments+=(--listen "$LISTEN"); fi
 server=$!
 trap 'kill -TERM $server 2>/dev/null || true' INT TERM EXIT
 
+# The server has said why it did not start. Where its port is somebody else's, how to choose another from here is missing.
+failed() {
+	if [ -z "${LISTEN:-}" ] && ! curl --silent --unix-socket "$home/interlock.sock" http://interlock/healthz >/dev/null 2>&1 &&
+		(exec 3<>/dev/tcp/127.0.0.1/7433) 2>/dev/null; then
+		echo "run: to serve on another port: LISTEN=127.0.0.1:7434 make run" >&2
+	fi
+	exit 1
+}
+
 # The server writes the file once it answers. Ten seconds are for a slow disk; a server that ended has said why.
 for _ in $(seq 100); do
 	[ -s "$ready" ] && break
-	kill -0 $server 2>/dev/null || { wait $server; exit 1; }
+	kill -0 $server 2>/dev/null || failed
 	sleep 0.1
 done
 [ -s "$ready" ] || { echo "run: the server did not become ready" >&2; exit 1; }
@@ -45,7 +54,8 @@ else
 	printf '%s\n' "$answer"
 fi
 echo "Ask it yourself:"
-echo "  curl --unix-socket $socket http://interlock/v1/decide -d '{\"kind\":\"shell\",\"input\":\"ls\"}'"
+echo "  curl --unix-socket $socket http://interlock/v1/decide \\"
+echo "    -H 'Content-Type: application/json' -d '{\"kind\":\"shell\",\"input\":\"ls\"}'"
 echo
 echo "It is in the log, and the log proves itself:"
 "$binary" --home "$home" audit verify | sed 's/^/  /'

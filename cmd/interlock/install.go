@@ -34,11 +34,11 @@ func (installCommand) Help() string {
 
 // Run registers the hook.
 func (c *installCommand) Run(p *program) error {
-	binary, err := ownPath()
+	own, err := ownPath()
 	if err != nil {
 		return err
 	}
-	binary = quickest(binary)
+	binary := quickest(own)
 	home, err := p.registeredHome()
 	if err != nil {
 		return err
@@ -74,7 +74,14 @@ func (c *installCommand) Run(p *program) error {
 	if err := c.apply(p, plan); err != nil || c.DryRun {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: the hook is registered in %s.\n%s\nProve that it fires: interlock doctor\n", h.Title, plan.Path, h.Note)
+	doctor := harness.Command{Binary: own, Args: []string{"doctor"}}
+	if home != "" {
+		doctor.Args = append(doctor.Args, "--home", home)
+	}
+	if c.Project != "" {
+		doctor.Args = append(doctor.Args, "--project", c.Project)
+	}
+	fmt.Fprintf(p.stdout, "%s: the hook is registered in %s.\n%s\nProve that it fires: %s\n", h.Title, plan.Path, h.Note, doctor)
 	return nil
 }
 

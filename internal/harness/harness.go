@@ -110,7 +110,7 @@ func codex() Harness {
 	return Harness{
 		Name: "codex", Title: "Codex CLI", grouped: true,
 		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
-		Note:      "Codex skips new and changed hooks without a word until they are trusted: open /hooks in Codex, review and trust them, then run: interlock doctor",
+		Note:      "Codex skips new and changed hooks without a word until they are trusted: open /hooks in Codex, review and trust them.",
 		settings:  in(".codex", "CODEX_HOME", ".codex", "hooks.json"),
 		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
 		entry: func(_, goos string, c Command) any {
@@ -206,6 +206,9 @@ func (c Command) line(goos string) string {
 }
 
 func (c Command) posix() string { return c.join(quotePOSIX) }
+
+// String is the command line as a person types it.
+func (c Command) String() string { return c.posix() }
 
 // windows quotes for cmd.exe; PowerShell reads the same line as long as the path needs no quotes.
 func (c Command) windows() string {
