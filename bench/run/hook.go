@@ -34,6 +34,11 @@ func hookLatency(b *bench) error {
 		start func(n int) *exec.Cmd
 	}{
 		{"`/bin/true`, the floor", func(int) *exec.Cmd { return exec.CommandContext(b.ctx, "/bin/true") }},
+		{"`interlock-hook hook`, server running", func(n int) *exec.Cmd {
+			c := b.hook(with, n)
+			c.Path = filepath.Join(filepath.Dir(b.binary), "interlock-hook") // `make build` puts it there
+			return c
+		}},
 		{"`interlock hook`, server running", func(n int) *exec.Cmd { return b.hook(with, n) }},
 		{"`interlock hook`, no server: opens the store, decides, signs, syncs", func(n int) *exec.Cmd { return b.hook(without, n) }},
 	}
@@ -48,8 +53,23 @@ func hookLatency(b *bench) error {
 			return c
 		}})
 	}
+	raw, err := os.Create(filepath.Join(b.scratch, "hook.log"))
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	var synced []time.Duration
 	times := make([][]time.Duration, len(contestants))
 	for n := range hookRuns + 5 {
+		// A disk that was left alone for a moment answers later than one under load, and a hook meets it like that.
+		start := time.Now()
+		if _, err := raw.Write(make([]byte, 8192)); err != nil {
+			return err
+		}
+		if err := raw.Sync(); err != nil {
+			return err
+		}
+		synced = append(synced, time.Since(start))
 		for k, c := range contestants {
 			cmd := c.start(n)
 			start := time.Now()
@@ -62,7 +82,8 @@ func hookLatency(b *bench) error {
 			}
 		}
 	}
-	fmt.Fprintf(b.out, "\n## A hook call, whole process\n\n%d interleaved runs of one allowed call, fork to exit, milliseconds. Budget: p50 <= 4 ms with the server, <= 12 ms without.\n\n| program | min | p50 | p95 |\n|---|---:|---:|---:|\n", hookRuns)
+	fmt.Fprintf(b.out, "\n## A hook call, whole process\n\n%d interleaved runs of one allowed call, fork to exit, milliseconds. `interlock install` registers `interlock-hook`, which asks a running server and becomes `interlock` where there is none. Budget: p50 <= 4 ms with the server, <= 12 ms without.\n\n| program | min | p50 | p95 |\n|---|---:|---:|---:|\n", hookRuns)
+	fmt.Fprintf(b.out, "| no process: append 8 KB and fsync, the disk's share | %s | %s | %s |\n", millis(quantile(synced, 0)), millis(quantile(synced, 0.5)), millis(quantile(synced, 0.95)))
 	for k, c := range contestants {
 		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", c.name, millis(quantile(times[k], 0)), millis(quantile(times[k], 0.5)), millis(quantile(times[k], 0.95)))
 	}
