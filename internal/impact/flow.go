@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"sort"
 	"strings"
 
 	"interlock"
@@ -129,6 +130,9 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 	if peer, ok := networkDevice(f.text); ok {
 		io.socket = peer
 		reach, traits := r.s.host(peer)
+		if r.many {
+			traits = append(traits[:len(traits):len(traits)], TraitRepeated)
+		}
 		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach,
 			Reversibility: interlock.Window, Via: "/dev/tcp", Traits: traits})
 		return
@@ -219,11 +223,27 @@ func (r *shellRun) deliver(io streams, out flow) flow {
 			}
 		}
 		r.files[name] = stored
+		if out.known && strings.TrimSpace(out.text) != "" {
+			r.s.spelled(name)
+		}
 	}
 	if io.quiet {
 		return flow{known: true, shell: out.shell && io.socket != ""}
 	}
 	return out
+}
+
+// spelled marks the last writing to a file as one whose content stands in the action. It matters for what the system keeps.
+func (s *scan) spelled(name string) {
+	for i := len(s.impacts) - 1; i >= 0; i-- {
+		if one := &s.impacts[i]; one.Target == name && (one.Kind == interlock.ImpactWrite || one.Kind == interlock.ImpactPersist) {
+			if one.Reach == interlock.ReachSystem && !one.Has(TraitContent) {
+				one.Traits = append(one.Traits[:len(one.Traits):len(one.Traits)], TraitContent)
+				sort.Strings(one.Traits)
+			}
+			return
+		}
+	}
 }
 
 // capture runs f and returns the impacts it adds without keeping them.
@@ -295,6 +315,9 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 			}
 			if out.outside && !one.Has(TraitSecretSend) && (one.Has(TraitUpload) || io.in.outside || io.args.outside) {
 				one.Traits = append(one.Traits, TraitOutside)
+			}
+			if r.many && (one.Has(TraitUpload) || io.in.piped) {
+				one.Traits = append(one.Traits, TraitRepeated)
 			}
 			if io.in.shell {
 				one.Traits = append(one.Traits, TraitReverseShell)

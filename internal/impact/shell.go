@@ -39,6 +39,8 @@ type shellRun struct {
 	stack   []string // directories pushed
 	steps   int
 	loops   int
+	rounds  int                // loops being walked, of any kind
+	many    bool               // something is done, or was made, a great many times
 	held    map[string]streams // file descriptors exec keeps open, by number or variable
 	outside bool               // the command being judged reads a file outside the workspace
 	sent    bool               // the command being judged sends a file
@@ -221,7 +223,9 @@ func (r *shellRun) while(c *syntax.WhileClause, in flow) flow {
 	if len(c.Cond) == 1 && endless(c) && multiplies(c.Do) {
 		r.bomb("while")
 	}
+	r.rounds++
 	out := r.stmts(c.Do, in)
+	r.rounds--
 	out.known = false
 	return out
 }
@@ -269,7 +273,12 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow) flow {
 		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok && loop.Cond == nil && multiplies(c.Do) {
 			r.bomb("for")
 		}
+		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok && countsFar(loop.Cond) {
+			r.many = true
+		}
+		r.rounds++
 		out := r.stmts(c.Do, in)
+		r.rounds--
 		out.known = false
 		return out
 	}
@@ -288,6 +297,7 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow) flow {
 		limit = 1
 	}
 	r.loops++
+	r.rounds++
 	var out flow
 	for i, item := range items {
 		if i >= limit && len(items) > limit && !r.s.spend(100) {
@@ -300,8 +310,26 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow) flow {
 		out = out.then(r.stmts(c.Do, in))
 	}
 	r.loops--
+	r.rounds--
 	out.known = false
 	return out
+}
+
+// manyTimes is the number of rounds from which on a loop is there to make something big or to do something until it breaks.
+const manyTimes = 1000
+
+// countsFar reports whether a loop's condition compares with a constant of manyTimes or more.
+func countsFar(cond syntax.ArithmExpr) bool {
+	test, ok := cond.(*syntax.BinaryArithm)
+	if !ok {
+		return false
+	}
+	for _, side := range []syntax.ArithmExpr{test.X, test.Y} {
+		if n, ok := number(side); ok && n >= manyTimes {
+			return true
+		}
+	}
+	return false
 }
 
 // harmlessName reports whether a loop item is a plain name like those before it, which need not be followed again.

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -247,6 +248,9 @@ func (r *shellRun) placeOf(f field, follow bool) place {
 	}
 	text := f.text
 	p := r.s.place(text)
+	if climbs(text) && !slices.Contains(p.Traits, TraitRoot) {
+		p.Traits = append(p.Traits, TraitClimbing)
+	}
 	if f.glob {
 		p.Traits = append(p.Traits, TraitGlob)
 		p.Confidence = interlock.Inferred

@@ -295,6 +295,9 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 	if t.dynamic {
 		i.Confidence = interlock.Inferred
 		i.Traits = append(i.Traits, TraitDynamic)
+		if r.rounds > 0 && i.Kind == interlock.ImpactSpawn {
+			i.Traits = append(i.Traits, TraitRepeated)
+		}
 	}
 	r.plain(i)
 }

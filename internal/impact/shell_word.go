@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -89,6 +90,11 @@ func (r *shellRun) braces(w *syntax.Word) []*syntax.Word {
 			continue
 		}
 		elems := exp.Elems
+		if exp.Sequence && len(elems) >= 2 {
+			from, errFrom := strconv.Atoi(elems[0].Lit())
+			to, errTo := strconv.Atoi(elems[1].Lit())
+			r.many = r.many || errFrom == nil && errTo == nil && (to-from >= manyTimes || from-to >= manyTimes)
+		}
 		if exp.Sequence && len(elems) > 2 {
 			elems = elems[:2]
 		}

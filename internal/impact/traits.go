@@ -30,6 +30,7 @@ const (
 	TraitInline     = "inline"     // code given as an argument to an interpreter
 	TraitBackground = "background" // outlives the command
 	TraitBomb       = "bomb"       // grows without bound
+	TraitRepeated   = "repeated"   // done over and over, or with content made by doing something over and over
 
 	// What is touched.
 	TraitRoot        = "root"           // the file system root, a home directory or a drive itself
