@@ -41,17 +41,18 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable or http")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binary, *peer, *out, *step); err != nil {
+	if err := run(ctx, *binary, *peer, *out, *only, *step); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, binary, peer, out string, step time.Duration) error {
+func run(ctx context.Context, binary, peer, out, only string, step time.Duration) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return err
@@ -74,6 +75,9 @@ func run(ctx context.Context, binary, peer, out string, step time.Duration) erro
 	}{
 		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"verify", verify},
 	} {
+		if only != "" && part.name != only {
+			continue
+		}
 		fmt.Fprintln(os.Stderr, "bench: measuring", part.name)
 		if err := part.measure(b); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)

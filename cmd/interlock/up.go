@@ -46,7 +46,7 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer backend.Close()
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: identity.NewTokens(backend.Standing, now),
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: identity.NewTokens(backend.Known, now),
 		View: embedded.NewViews(settings, now).Gather,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)

@@ -32,6 +32,12 @@ func (a *Admission) Standing(ctx context.Context) (interlock.Standing, error) {
 	return a.config.Store.Standing(ctx)
 }
 
+// Known returns who is known and what is pending as this process last saw it: what it has committed itself at once, what
+// others have a few milliseconds late; see [Store].
+func (a *Admission) Known(ctx context.Context) (interlock.Standing, error) {
+	return a.config.Store.Known(ctx)
+}
+
 // Resolve records one operator's signed answer to a request, in the same transaction as the answer takes effect. An
 // answer that does not count (wrong key, own request, expired, already answered) changes nothing, is recorded as
 // APPROVAL_REFUSED and comes back as an *interlock.Error.

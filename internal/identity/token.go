@@ -96,7 +96,7 @@ func (r *Roster) Agent(token string, now time.Time) (interlock.AgentRecord, erro
 }
 
 // Tokens looks tokens up in the current standing. It keeps one [Roster] and rebuilds it when the standing's version
-// moves, so a revocation holds from the first request that sees it. It is safe for concurrent use.
+// moves, so a revocation holds as soon as its source of standings knows of it. It is safe for concurrent use.
 type Tokens struct {
 	standing func(context.Context) (interlock.Standing, error)
 	now      func() time.Time
