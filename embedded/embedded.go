@@ -111,23 +111,28 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c}, nil
 }
 
-// openStore prepares the home and opens the store with the key that signs its log.
+// openStore prepares the home and opens the store with the key that signs its log. The public key is written once there is a
+// store, so that where it lies beside its private half and no log is found, the log was taken away. It is looked for first:
+// another process may be making all of them now.
 func openStore(ctx context.Context, home string, options sqlite.Options) (*sqlite.Store, *auditlog.Sealer, error) {
 	if err := prepareHome(home); err != nil {
 		return nil, nil, err
 	}
+	published, _ := os.ReadFile(PublicKeyPath(home)) // none: nothing was begun
 	path := filepath.Join(home, "interlock.db")
 	_, statErr := os.Stat(path)
 	sealer, err := logSigner(home, statErr == nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := publish(home, sealer.Public()); err != nil {
-		return nil, nil, err
-	}
 	options.Sealer = sealer
+	options.Begun = strings.TrimSpace(string(published)) == sealer.Public().String()
 	store, err := sqlite.Open(path, options)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := publish(home, sealer.Public()); err != nil {
+		store.Close()
 		return nil, nil, err
 	}
 	return store, sealer, nil

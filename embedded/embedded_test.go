@@ -54,6 +54,11 @@ func TestOpenRefuses(t *testing.T) {
 			}
 			must(t, os.WriteFile(filepath.Join(home, "interlock.db"), []byte(strings.Repeat("no database ", 1000)), 0o600))
 		}, "store"},
+		{"the store is gone and the key is not", func(t *testing.T, home string) { removeStore(t, home) }, "restore interlock.db"},
+		{"the store is empty", func(t *testing.T, home string) {
+			removeStore(t, home)
+			must(t, os.WriteFile(filepath.Join(home, "interlock.db"), nil, 0o600))
+		}, "restore interlock.db"},
 		{"the settings are wrong", func(t *testing.T, home string) {
 			must(t, os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte("profile: guard\nspeed: high\n"), 0o600))
 		}, "interlock.yaml:2"},
@@ -81,6 +86,36 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("the error is not one sentence without paths: %q", err)
 			}
 		})
+	}
+}
+
+// TestNewLog: where a home keeps nothing but the public key of a log that was moved away, another log begins; and a first
+// run that ended after its key was made is gone on with.
+func TestNewLog(t *testing.T) {
+	for _, leave := range []string{"log.pub", "log.key"} {
+		home := filepath.Join(t.TempDir(), "home")
+		must(t, opened(t, home).Close())
+		removeStore(t, home)
+		for _, name := range []string{"log.key", "log.pub"} {
+			if name != leave {
+				must(t, os.Remove(filepath.Join(home, name)))
+			}
+		}
+		backend := opened(t, home)
+		if answer := propose(t, backend, "git status"); answer.Answer != interlock.Allow {
+			t.Errorf("with %s left: %v: %+v", leave, answer.Answer, answer.Findings)
+		}
+		must(t, backend.Close())
+	}
+}
+
+// removeStore takes the log away and leaves its keys.
+func removeStore(t *testing.T, home string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(home, "interlock.db"+suffix)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
 	}
 }
 

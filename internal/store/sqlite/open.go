@@ -41,6 +41,7 @@ type Options struct {
 	Sealer   Sealer        // required unless ReadOnly
 	ReadOnly bool          // for auditors: nothing is created, changed or checkpointed
 	Brief    bool          // the process makes a few commits and exits: no background work, and Close leaves cleaning up to others
+	Begun    bool          // a log was begun here: if the file is missing or empty, its log is lost and no other is begun in its place
 	Patience time.Duration // how long to wait for another process's lock; 0 is 10 s
 	Now      func() time.Time
 
@@ -171,6 +172,9 @@ func (s *Store) file() error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if s.options.Begun {
+		return lost()
+	}
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return CheckPrivate(s.path) // another process was first
@@ -186,6 +190,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	version, err := s.version(ctx, s.writer)
 	if err != nil || version == schemaVersion {
 		return err
+	}
+	if version == 0 && s.options.Begun {
+		return lost()
 	}
 	// Another process may do the same at this moment; whoever comes second finds the work done.
 	err = s.writer.wait(ctx, func() error {
@@ -212,6 +219,13 @@ func (s *Store) migrate(ctx context.Context) error {
 		return explain("create the tables", err)
 	}
 	return nil
+}
+
+// lost refuses to begin a second log under a key that has signed one: two histories under one name would pass for each other
+// wherever no checkpoint is at hand.
+func lost() error {
+	return interlock.Errorf(interlock.CodeUnavailable, "store", "the store is missing or empty although a log was begun here; "+
+		"restore interlock.db from a backup, or move log.key and log.pub away to start a new log")
 }
 
 // version reads and judges user_version.
