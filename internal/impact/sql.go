@@ -139,6 +139,8 @@ func (s *scan) sqlRest(st *sqlStatement, tokens []sqlToken) {
 	case sqlReads[verb]:
 		s.sqlInner(st, tokens[1:])
 		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, "")
+	case verb == "CLUSTER" && len(tokens) > 1, verb == "VACUUM" && findWord(tokens, "FULL") > 0, verb == "REINDEX" && findWord(tokens, "CONCURRENTLY") < 0:
+		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, verb, "", TraitDatabase, TraitBreaking) // nobody reads or writes meanwhile
 	case sqlUpkeep[verb]:
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, verb, "", TraitDatabase)
 	case sqlOthers[verb]:

@@ -45,6 +45,20 @@ func TestSQL(t *testing.T) {
 			"delete workspace irreversible t +bulk +database", "read workspace readonly", "read workspace readonly"}},
 		{"fragment", sql("1' OR '1'='1"), []string{"execute system irreversible +database +injection"}},
 		{"union fragment", sql("-1 UNION/**/SELECT user,password FROM users--"), []string{"execute system irreversible +database +injection"}},
+		{"definition dropped", sql("DROP VIEW v"), []string{"delete workspace window v +breaking +database"}},
+		{"index dropped", sql("DROP INDEX i"), []string{"delete workspace window i +database"}},
+		{"renamed column", sql("ALTER TABLE t RENAME COLUMN a TO b"), []string{"write workspace window t +breaking +database"}},
+		{"required column", sql("ALTER TABLE t ADD COLUMN a int NOT NULL"), []string{"write workspace window t +breaking +database"}},
+		{"required column with a default", sql("ALTER TABLE t ADD COLUMN a int NOT NULL DEFAULT 3"), []string{"write workspace reversible t +database"}},
+		{"stable default", sql("ALTER TABLE t ADD COLUMN a timestamptz DEFAULT now()"), []string{"write workspace reversible t +database"}},
+		{"volatile default", sql("ALTER TABLE t ADD COLUMN a uuid DEFAULT gen_random_uuid()"), []string{"write workspace window t +breaking +database"}},
+		{"new type", sql("ALTER TABLE t ALTER COLUMN a TYPE smallint"), []string{"write workspace window t +breaking +database"}},
+		{"check added", sql("ALTER TABLE t ADD CONSTRAINT c CHECK (a IS NOT NULL) NOT VALID"), []string{"write workspace reversible t +database"}},
+		{"table space", sql("ALTER TABLESPACE x SET (random_page_cost = 1)"), []string{"configure system window +database"}},
+		{"publication", sql("ALTER PUBLICATION p ADD TABLE t"), []string{"configure workspace window p +database +forward"}},
+		{"everybody out", sql("VACUUM FULL t"), []string{"configure workspace window +breaking +database"}},
+		{"ordinary upkeep", sql("VACUUM t"), []string{"configure workspace reversible +database"}},
+		{"list a directory", sql("SELECT pg_ls_dir('/srv/x')"), []string{"read workspace readonly", "read system readonly /srv/x +database +remote"}},
 		{"no sql at all", sql("9-2-5 BLACK PUMPS"), []string{"execute workspace reversible +unparsable"}},
 	})
 }
@@ -64,6 +78,22 @@ func TestSQLBothReadings(t *testing.T) {
 	got := analyse(t, source(interlock.KindSQL, `SELECT '\'; DROP TABLE t; --'`))
 	if !anyImpact(got, func(i interlock.Impact) bool { return i.Kind == interlock.ImpactDelete }) {
 		t.Errorf("the statement behind the literal was not seen: %+v", got)
+	}
+}
+
+// TestSQLFragments shows which values are taken for pieces of an injected statement, and which harmless ones beside them
+// are not.
+func TestSQLFragments(t *testing.T) {
+	for text, want := range map[string]bool{
+		"x' = 'x": true, "a' regexp '": true, "' or ''^'": true, "admin' and length(pass)>3": true, "1 order by 7": true, "ORDER BY 3--": true, "42 like 42": true, "1!=11": true,
+		"or x=y#": true, "sleep(5)": true, "concat(": true, "1,sleep(5),3": true, "( 1 * @a ) --": true, "if(1,1,2) union select 3": true,
+		"shabby+\"and white\"": false, "the union selected a few": false, "it's = fine": false, "Bob's and Jane's": false, "order by phone": false,
+		"5 apples": false, "x (y)": false, "sleepy (cat)": false, "and so on": false, "IF (SELECT 1) > 0 PRINT 'a'": false, "SELECT a FROM t ORDER BY 1": false,
+	} {
+		got := anyImpact(analyse(t, source(interlock.KindSQL, text)), func(i interlock.Impact) bool { return i.Has("injection") })
+		if got != want {
+			t.Errorf("%q: fragment %v, want %v", text, got, want)
+		}
 	}
 }
 

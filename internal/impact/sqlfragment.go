@@ -14,6 +14,7 @@ var fragmentMarks = []string{
 	"&& sleep(", "or sleep(", "and sleep(", "if(sleep", "(sleep(", "or benchmark", "and(select", "or(select", "and (select", "or (select",
 	"rlike (", "rlike sleep", "sounds like", "procedure analyze", "mid(version(", "ascii(substr", "substring(version", "db_name(", "current_user()",
 	"[$ne]", "[$gt]", "[$regex]", "$where", "'||'", "' || '", "create_user(", "lo_import(", "json_extract(", "like binary", "div sleep(",
+	"=(select", "= (select", "cast((select", "and substring(", "or substring(", "and substr(", "and ascii(", "or ascii(", "and ord(", "and length(", "and mid(", "group by concat(", "&&sleep(", "||sleep(", ",sleep(", " sleep(",
 }
 
 // sqlFragment returns what makes a text an injected fragment, or "" if it is a statement of its own or nothing of the
@@ -31,17 +32,33 @@ func sqlFragment(in string) string {
 	}
 	flat := fragmentText(in)
 	for _, mark := range fragmentMarks {
-		if strings.Contains(flat, mark) {
+		if wordIn(flat, mark) {
 			return "fragment"
 		}
 	}
-	if quoteBreak(flat) {
+	if quoteBreak(flat) || quoteClosed(flat) || probes(flat) {
 		return "fragment"
 	}
 	if logicalBreak(flat) {
 		return "tautology"
 	}
 	return ""
+}
+
+// wordIn reports whether a mark occurs; the one that is also English ("the union selected") only as whole words.
+func wordIn(flat, mark string) bool {
+	for at := strings.Index(flat, mark); at >= 0; {
+		end := at + len(mark)
+		if end == len(flat) || mark != "union select" || !isSQLWord(flat[end]) {
+			return true
+		}
+		next := strings.Index(flat[at+1:], mark)
+		if next < 0 {
+			return false
+		}
+		at += 1 + next
+	}
+	return false
 }
 
 // sqlStatementHead reports whether tokens begin as a statement: a verb that is followed by more than a value.
@@ -53,6 +70,22 @@ func sqlStatementHead(tokens []sqlToken) bool {
 		return false
 	}
 	head := tokens[0].upper
+	if head == "IF" && len(tokens) > 1 && tokens[1].is("(") { // if(a, b, c) is a value
+		depth := 0
+		for _, t := range tokens[1:] {
+			switch {
+			case t.is("("):
+				depth++
+			case t.is(")"):
+				depth--
+			case t.is(",") && depth == 1:
+				return false
+			}
+			if depth == 0 {
+				break
+			}
+		}
+	}
 	if head == "UNION" || head == "HAVING" || head == "PROCEDURE" {
 		return false
 	}

@@ -48,6 +48,15 @@ func (s *scan) sqlDrop(st *sqlStatement, tokens []sqlToken) {
 			reversibility = interlock.Reversible
 		}
 	case "COLUMN", "PARTITION", "SERVER", "EXTENSION", "TYPE", "SEQUENCE":
+	case "VIEW", "FUNCTION", "PROCEDURE", "PROC", "AGGREGATE", "TRIGGER", "DOMAIN", "SYNONYM":
+		reversibility = interlock.Window
+		traits = append(traits, TraitBreaking)
+	case "PUBLICATION", "SUBSCRIPTION":
+		reversibility = interlock.Window
+		traits = append(traits, TraitBreaking, TraitForward)
+	case "POLICY":
+		reversibility = interlock.Window
+		traits = append(traits, TraitDefence)
 	default:
 		reversibility = interlock.Window // a definition, which can be made again; no rows are lost
 	}
@@ -68,9 +77,9 @@ func (s *scan) sqlAlter(st *sqlStatement, tokens []sqlToken) {
 		if findWord(rest, "PASSWORD") > 0 || findWord(rest, "IDENTIFIED") > 0 {
 			s.sqlAdd(st, interlock.ImpactCredential, interlock.Window, "ALTER "+sort, target, TraitAccount, TraitSecret)
 		}
-	case "SYSTEM":
+	case "SYSTEM", "TABLESPACE":
 		s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Reach: interlock.ReachSystem, Reversibility: interlock.Window,
-			Via: "sql ALTER SYSTEM", Traits: []string{TraitDatabase}})
+			Via: "sql ALTER " + sort, Traits: []string{TraitDatabase}})
 	case "SERVER", "SUBSCRIPTION", "PUBLICATION":
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "ALTER "+sort, target, TraitDatabase, TraitForward)
 	case "TABLE":
@@ -106,7 +115,88 @@ func (s *scan) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) {
 		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "ALTER TABLE DROP", target, TraitDatabase)
 		return
 	}
+	if breaksTable(rest) {
+		s.sqlAdd(st, interlock.ImpactWrite, interlock.Window, "ALTER TABLE", target, TraitDatabase, TraitBreaking)
+		return
+	}
 	s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "ALTER TABLE", target, TraitDatabase)
+}
+
+// breaksTable reports whether an ALTER TABLE takes names away from those who use them, can fail on or lose the rows there
+// are, or makes everybody wait while every row is written again.
+func breaksTable(rest []sqlToken) bool {
+	for i := range rest {
+		next, after := sqlUpper(rest, i+1), sqlUpper(rest, i+2)
+		switch rest[i].upper {
+		case "RENAME":
+			if next != "CONSTRAINT" && next != "INDEX" {
+				return true
+			}
+		case "SET":
+			if next == "NOT" && after == "NULL" || next == "DATA" && after == "TYPE" {
+				return true
+			}
+		case "TYPE":
+			if sqlUpper(rest, max(0, i-2)) == "COLUMN" || sqlUpper(rest, max(0, i-2)) == "ALTER" {
+				return true
+			}
+		case "MODIFY", "CHANGE":
+			if i > 0 && next != "" {
+				return true
+			}
+		case "GENERATED":
+			if next == "ALWAYS" && after == "AS" && findWord(rest[i:], "STORED") > 0 {
+				return true
+			}
+		case "DEFAULT":
+			if i+2 < len(rest) && findWord(rest[:i], "ADD") > 0 && rest[i+1].kind == sqlWord && rest[i+2].is("(") && !sqlStable[next] {
+				return true
+			}
+		case "ADD":
+			if requiredColumn(rest[i+1:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sqlStable are functions that give every row of one statement the same, so that a default of theirs is written once.
+var sqlStable = set([]string{"NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "LOCALTIMESTAMP", "GETDATE", "SYSDATE", "TRANSACTION_TIMESTAMP", "STATEMENT_TIMESTAMP",
+	"CAST", "COALESCE", "NULLIF", "GREATEST", "LEAST", "CONCAT"})
+
+// requiredColumn reports a new column that may not be empty and has no default: the rows there are don't fit it.
+func requiredColumn(tokens []sqlToken) bool {
+	for _, word := range []string{"CONSTRAINT", "PRIMARY", "FOREIGN", "CHECK", "UNIQUE", "INDEX", "KEY", "PARTITION", "TABLE"} {
+		if sqlUpper(tokens, 0) == word {
+			return false
+		}
+	}
+	depth, required := 0, false
+	for i, t := range tokens {
+		switch {
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			depth--
+		case t.is(",") && depth == 0:
+			return required
+		}
+		switch t.upper {
+		case "DEFAULT", "GENERATED", "IDENTITY", "AUTO_INCREMENT", "SERIAL", "BIGSERIAL", "PRIMARY":
+			return false
+		case "NOT":
+			required = required || depth == 0 && sqlUpper(tokens, i+1) == "NULL"
+		}
+	}
+	return required
+}
+
+func sqlUpper(tokens []sqlToken, i int) string {
+	if i < 0 || i >= len(tokens) {
+		return ""
+	}
+	return tokens[i].upper
 }
 
 func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {

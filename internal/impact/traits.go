@@ -47,6 +47,7 @@ const (
 	TraitAccount     = "account"        // users, groups, passwords, permissions of people
 	TraitBoot        = "boot"           // boot loader, kernel, firmware
 	TraitBackup      = "backup"         // backups and snapshots
+	TraitBreaking    = "breaking"       // what depends on it stops working, fails or has to wait
 	TraitDatabase    = "database"       // rows, tables, databases
 	TraitInfra       = "infrastructure" // cloud resources, clusters
 	TraitPackage     = "package"        // software is installed or removed

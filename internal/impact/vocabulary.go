@@ -7,7 +7,7 @@ func Traits() []string {
 		TraitRecursive, TraitForce, TraitOverwrite, TraitAppend, TraitBulk, TraitDryRun, TraitElevated, TraitRemote, TraitObfuscated,
 		TraitDecoded, TraitInline, TraitBackground, TraitBomb,
 		TraitRoot, TraitDevice, TraitSecret, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup, TraitAgentConfig, TraitCI,
-		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
+		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitWrittenRun, TraitInjection, TraitNegated,
 		TraitNamedDangerous, TraitNamedForbidden,
