@@ -9,7 +9,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"net/url"
 	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -144,14 +146,25 @@ func checkReadme(t *testing.T, root fs.FS) []string {
 	return problems
 }
 
-// foreignTraces are texts that tell of the machine the repository was written on. They are put together here so that this
-// file does not hold them. Test data and the labelled sample may name any path.
-func foreignTraces() []string {
-	return []string{"/work/" + "main", "/work/" + "shared", "/tmp/" + "brief", "proxy." + "golang.org", "sum." + "golang.org", "index." + "golang.org"}
+// foreignTraces are texts that tell of the machine a file was written on: the hosts its modules come from and where it
+// keeps them. The checkout's own path is not among them, because it may be as ordinary as /repo.
+func foreignTraces(t *testing.T) []string {
+	settings, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, proxies, _ := strings.Cut(string(settings), "\n")
+	traces := []string{cache}
+	for _, proxy := range strings.FieldsFunc(proxies, func(r rune) bool { return r == ',' || r == '|' || r == '\n' }) {
+		if u, err := url.Parse(proxy); err == nil && u.Host != "" {
+			traces = append(traces, u.Host)
+		}
+	}
+	return traces
 }
 
 func checkTraces(t *testing.T, root fs.FS) []string {
-	traces := foreignTraces()
+	traces := foreignTraces(t)
 	var problems []string
 	for _, name := range repoFiles(t, root) {
 		if strings.HasPrefix(name, "bench/corpus/") {
@@ -391,6 +404,7 @@ func TestTheRepositoryKeepsItsPromises(t *testing.T) {
 
 // TestRepositoryChecksBite proves the checks: each is given a repository that breaks its rule once.
 func TestRepositoryChecksBite(t *testing.T) {
+	here := foreignTraces(t)[0]
 	long := "package a\n" + strings.Repeat("\n// x\n", 300)
 	for name, tc := range map[string]struct {
 		check string
@@ -405,8 +419,8 @@ func TestRepositoryChecksBite(t *testing.T) {
 			"docs/b.md": "", "d.md": "## One, two\n"},
 			[]string{"docs/a.md: c.md leads nowhere", "docs/a.md: d.md has no heading #three"}},
 		"quiet readme": {"readme", map[string]string{"README.md": "make test"}, []string{"README.md does not mention `make run`"}},
-		"machine path": {"traces", map[string]string{"a.md": "see /work/" + "main/x", "b.go": "", "bench/corpus/x.jsonl": "/work/" + "main"},
-			[]string{"a.md: mentions /work/" + "main"}},
+		"machine path": {"traces", map[string]string{"a.md": "see " + here + "/x", "b.go": "", "bench/corpus/x.jsonl": here},
+			[]string{"a.md: mentions " + here}},
 		"unexplained module": {"dependencies", map[string]string{
 			"go.mod":                              "module interlock\n\nrequire (\n\texample.com/a v1.0.0\n\texample.com/b v1.0.0 // indirect\n\texample.com/c v1.0.0\n\texample.com/d v1.0.0 // indirect\n)\n",
 			"a.go":                                "package a\n\nimport (\n\t_ \"example.com/a/sub\"\n\t_ \"example.com/b\"\n)\n",
