@@ -18,6 +18,7 @@ type flow struct {
 	network  bool    // it came over a network
 	source   string  // from where
 	secret   bool    // it holds what a secret store held
+	encoded  bool    // it came out of an encoder
 	outside  bool    // it holds what a file outside the workspace held
 	shell    bool    // it is what a shell that reads unknown input prints
 	piped    bool    // it comes through a pipe
@@ -31,6 +32,7 @@ func (f *flow) taint(o flow) {
 	f.decoded = f.decoded || o.decoded
 	f.secret = f.secret || o.secret
 	f.outside = f.outside || o.outside
+	f.encoded = f.encoded || o.encoded
 	f.shell = f.shell || o.shell
 	if o.network && !f.network {
 		f.network, f.source = true, o.source

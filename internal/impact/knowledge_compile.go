@@ -366,7 +366,7 @@ func (e *effect) takeTarget(word string) bool {
 
 // targetKinds lists what an operand or value may be.
 func targetKinds() []string {
-	return []string{"path", "entries", "host", "url", "name", "data", "base", "local", "remote"}
+	return []string{"path", "entries", "host", "url", "name", "data", "base", "local", "remote", "rev"}
 }
 
 func parseWords(fields []string) (words, error) {
@@ -396,7 +396,7 @@ func traitNames() []string {
 		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
 		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun,
-		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated}
+		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted}
 }
 
 // members calls visit for each member of a JSON object with its key and raw value. The document comes from a converter

@@ -39,6 +39,7 @@ type shellRun struct {
 	stack   []string // directories pushed
 	steps   int
 	loops   int
+	forked  int                // background commands being walked
 	rounds  int                // loops being walked, of any kind
 	many    bool               // something is done, or was made, a great many times
 	held    map[string]streams // file descriptors exec keeps open, by number or variable
@@ -116,6 +117,10 @@ func (r *shellRun) stmt(st *syntax.Stmt, in flow) flow {
 	}
 	return r.deeper(func() flow {
 		io := r.redirects(st, in)
+		if st.Background {
+			r.forked++
+			defer func() { r.forked-- }()
+		}
 		out := r.cmd(st.Cmd, io)
 		return r.deliver(io, out)
 	})
@@ -378,6 +383,9 @@ func (r *shellRun) bomb(via string) {
 func (r *shellRun) invoke(name string, f *function, args []field, in flow) flow {
 	f.called = true
 	if f.active {
+		if r.forked > 0 {
+			r.bomb(name) // a circle of functions that leaves a process behind each time round
+		}
 		return flow{} // recursion: its body is being walked already
 	}
 	f.active = true

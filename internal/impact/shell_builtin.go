@@ -246,6 +246,9 @@ func (r *shellRun) bare(args []field, io streams) flow {
 	args = args[1:]
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") && len(args[0].text) > 1 {
 		if strings.ContainsAny(args[0].text, "vV") {
+			if len(args) == 2 && !args[1].dynamic {
+				return flow{items: []field{{text: args[1].text}}}
+			}
 			return flow{}
 		}
 		args = args[1:]
@@ -386,7 +389,17 @@ func (r *shellRun) variable(name string, f field) {
 		}
 	}
 	if o.nested != "" && f.text != "" {
-		r.subshell(func() flow { return r.code(o.nested, f.text, flow{}) })
+		r.hooked(o.nested, f.text)
+	}
+}
+
+// hooked judges a command that a variable or setting makes a program run.
+func (r *shellRun) hooked(kind, text string) {
+	for _, i := range r.s.capture(func() { r.subshell(func() flow { return r.code(kind, text, flow{}) }) }) {
+		if i.Kind == interlock.ImpactExecute && strings.Contains(i.Target, "/") {
+			i.Traits = append(i.Traits, TraitHooked)
+		}
+		r.s.add(i)
 	}
 }
 
@@ -411,7 +424,7 @@ func (r *shellRun) setting(name string, value field) {
 		r.effect(u, e, rest, streams{})
 	}
 	if o.nested != "" && text != "" {
-		r.subshell(func() flow { return r.code(o.nested, text, flow{}) })
+		r.hooked(o.nested, text)
 	}
 }
 

@@ -240,11 +240,7 @@ func quoteAll(args []field) string {
 // placeOf judges an argument that is a path.
 func (r *shellRun) placeOf(f field, follow bool) place {
 	if f.lead && f.dynamic {
-		p := place{Path: f.text, Reach: interlock.ReachWorkspace, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
-		if f.unset && emptyMeansRoot(f.text) {
-			p.Reach, p.Traits = interlock.ReachSystem, append(p.Traits, TraitRoot)
-		}
-		return p
+		return r.partly(f)
 	}
 	text := f.text
 	p := r.s.place(text)

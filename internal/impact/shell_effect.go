@@ -53,6 +53,7 @@ func (r *shellRun) effects(u *use, io streams, adds *words) flow {
 			r.assigned(g.value)
 		}
 	}
+	r.hunts(u)
 	return flow{}
 }
 
@@ -252,10 +253,19 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 			i.Reach = reach
 		}
 		i.Traits = append(i.Traits, traits...)
+		if t.flow.encoded {
+			i.Traits = append(i.Traits, TraitObfuscated)
+		}
 		i.Target = cleanURL(t.text)
 		if e.what == "host" {
 			i.Target = hostOf(t.text)
 		}
+	case "rev": // revision:path
+		if _, name, ok := strings.Cut(t.text, ":"); ok && name != "" && name[0] != '/' {
+			t.text, t.lead = name, false
+			r.pathTarget(i, t)
+		}
+		return
 	case "name":
 		i.Target = t.text
 		if r.s.production(t.text) {

@@ -391,6 +391,12 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 			t.flow = flow{}
 			carried.items = append(carried.items, t)
 		}
+	case p == "encoded":
+		carried.encoded = true
+	case p == "first":
+		if len(u.operands) == 1 && !u.operands[0].dynamic {
+			carried.items = []field{{text: u.operands[0].text}}
+		}
 	case p == "$PWD":
 		if r.s.dir != "" {
 			carried.text, carried.known = r.s.dir, true

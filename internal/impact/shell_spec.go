@@ -69,8 +69,12 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 	if r.sent || spec.sends && sendsInput(io) {
 		adds.traits = append(adds.traits, TraitUpload)
 	}
+	posts := u.posts()
 	for i := range own {
 		adds.apply(&own[i])
+		if posts && own[i].Kind == interlock.ImpactNetwork && destructiveURL(own[i].Target) {
+			own[i].Reversibility = interlock.Irreversible
+		}
 	}
 	carried := r.settle(own, io)
 	if spec.links && len(u.operands) == 2 { // only now: making a link changes the link, not what it points at

@@ -320,8 +320,7 @@ func isOdd(w *syntax.Word) bool {
 	if lit, ok := w.Parts[0].(*syntax.Lit); ok {
 		return strings.IndexByte(lit.Value, '\\') > 0 && !isDrive(lit.Value)
 	}
-	_, substituted := w.Parts[0].(*syntax.CmdSubst)
-	return substituted
+	return false // what a substitution prints was judged when it was expanded
 }
 
 // source is a node as it was written, shortened.

@@ -19,6 +19,7 @@ const (
 	TraitForce      = "force"      // checks or prompts are switched off
 	TraitOverwrite  = "overwrite"  // existing content is replaced
 	TraitAppend     = "append"     // content is added
+	TraitEncrypted  = "encrypted"  // it is made unreadable without a key
 	TraitContent    = "content"    // what is written stands in the action and is not empty
 	TraitBulk       = "bulk"       // every row, object or item
 	TraitDryRun     = "dry-run"    // the tool is told not to do it
@@ -28,6 +29,7 @@ const (
 	TraitObfuscated = "obfuscated" // hidden by encoding or spelling tricks
 	TraitDecoded    = "decoded"    // the payload was decoded before it runs
 	TraitInline     = "inline"     // code given as an argument to an interpreter
+	TraitHooked     = "hooked"     // a program is made to run it, by a variable or a setting
 	TraitBackground = "background" // outlives the command
 	TraitBomb       = "bomb"       // grows without bound
 	TraitRepeated   = "repeated"   // done over and over, or with content made by doing something over and over

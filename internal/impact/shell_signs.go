@@ -1,0 +1,94 @@
+package impact
+
+import (
+	"slices"
+	"strings"
+
+	"interlock"
+)
+
+// What a command line gives away beside the impacts its program is described with.
+
+// partly judges a path that begins with something not known: by the variables every system sets, where it climbs out of
+// what they hold, and otherwise by what its end says wherever it stands.
+func (r *shellRun) partly(f field) place {
+	if strings.Contains(f.text, "/..") {
+		if known := r.s.expandLead(f.text); known != f.text && !strings.ContainsAny(known, "$`") {
+			p := r.s.place(known)
+			p.Confidence = interlock.Inferred
+			if climbs(known) {
+				p.Traits = append(p.Traits, TraitClimbing)
+			}
+			return p
+		}
+	}
+	p := place{Path: f.text, Reach: interlock.ReachWorkspace, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
+	if f.unset && emptyMeansRoot(f.text) {
+		p.Reach, p.Traits = interlock.ReachSystem, append(p.Traits, TraitRoot)
+	}
+	if i := strings.LastIndexAny(f.text, "$`)}"); i >= 0 {
+		if _, end, ok := strings.Cut(f.text[i:], "/"); ok && end != "" && !strings.HasPrefix(end, "..") {
+			for _, trait := range r.s.named(end) {
+				if trait == TraitSecret || trait == TraitStartup {
+					p.Traits = append(p.Traits, trait)
+				}
+			}
+		}
+	}
+	return p
+}
+
+// named returns the traits a path's last components have wherever it stands.
+func (s *scan) named(end string) []string {
+	p := place{Path: "x/" + end}
+	s.know.pathTable().match(&p, "", false)
+	return p.Traits
+}
+
+// hunts records a search outside the workspace for files with the names that secrets have.
+func (r *shellRun) hunts(u *use) {
+	negated := false
+	for _, g := range u.flags {
+		if g.option.naming && !negated && strings.Trim(g.value.text, "*?.") != "" && slices.Contains(r.s.named(g.value.text), TraitSecret) {
+			for _, t := range u.operands {
+				p := r.placeOf(t, true)
+				if p.Reach == interlock.ReachWorkspace {
+					continue
+				}
+				r.s.add(interlock.Impact{Kind: interlock.ImpactRead, Target: strings.TrimSuffix(p.Path, "/") + "/" + g.value.text, Reach: p.Reach,
+					Reversibility: interlock.Readonly, Confidence: interlock.Inferred, Via: u.via, Traits: []string{TraitGlob, TraitSecret}})
+			}
+		}
+		negated = g.name == "!" || g.name == "-not"
+	}
+}
+
+// posts reports whether a request is one that changes something: by its method or because it has a body.
+func (u *use) posts() bool {
+	for _, g := range u.flags {
+		if g.option.method && !strings.EqualFold(g.value.text, "GET") && !strings.EqualFold(g.value.text, "HEAD") {
+			return true
+		}
+		for _, e := range g.option.impacts {
+			if e.what == "data" && e.words.empty() && !strings.Contains(strings.ToLower(g.name), "h") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// destructiveURL reports whether the path of a URL says that what is sent to it destroys something.
+func destructiveURL(url string) bool {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	}
+	_, path, _ := strings.Cut(url, "/")
+	for _, word := range strings.FieldsFunc(strings.ToLower(path), func(c rune) bool { return strings.ContainsRune("/_-.:", c) }) {
+		switch strings.TrimPrefix(word, "do") {
+		case "delete", "destroy", "purge", "remove", "drop", "truncate", "wipe", "flush", "terminate", "uninstall", "deleteall":
+			return true
+		}
+	}
+	return false
+}
