@@ -17,6 +17,9 @@ func ordered(found []interlock.Finding) []interlock.Finding {
 			out = append(out, f)
 		}
 	}
+	if len(out) < 2 {
+		return out
+	}
 	place := map[string]int{"engine": -1}
 	for n, g := range gates() {
 		place[g.name] = n

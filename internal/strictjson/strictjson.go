@@ -68,10 +68,27 @@ func DecodeLenient(data []byte, into any) error { return decode(data, into, Limi
 func DecodeTrusted(data []byte, into any) error { return unmarshal(data, into, false) }
 
 func decode(data []byte, into any, limits Limits, lenient bool) error {
+	if text, ok := into.(*string); ok && text != nil && plainString(data, limits.withDefaults()) {
+		*text = string(data[1 : len(data)-1])
+		return nil
+	}
 	if err := scan(data, into, limits.withDefaults(), lenient); err != nil {
 		return err
 	}
 	return unmarshal(data, into, lenient)
+}
+
+// plainString reports whether data is a string of printable ASCII within the limits, which stands for itself.
+func plainString(data []byte, limits Limits) bool {
+	if len(data) < 2 || len(data) > limits.Bytes || len(data)-2 > limits.String || data[0] != '"' || data[len(data)-1] != '"' {
+		return false
+	}
+	for _, c := range data[1 : len(data)-1] {
+		if c < ' ' || c == '"' || c == '\\' || c > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func unmarshal(data []byte, into any, lenient bool) error {

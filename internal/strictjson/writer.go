@@ -35,13 +35,33 @@ func (w *Writer) Name(name string) {
 
 // String writes a value.
 func (w *Writer) String(value string) {
-	for i := range len(value) {
-		if c := value[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
-			w.quote(value)
-			return
-		}
+	if !plain(value) {
+		w.quote(value)
+		return
 	}
 	w.Bytes = append(append(append(w.Bytes, '"'), value...), '"')
+}
+
+// plain reports whether a string is ASCII without anything that must be escaped. It looks at eight bytes at a time: every
+// decision has some thousand bytes of such strings.
+func plain(value string) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(value); i += 8 {
+		w := uint64(value[i]) | uint64(value[i+1])<<8 | uint64(value[i+2])<<16 | uint64(value[i+3])<<24 |
+			uint64(value[i+4])<<32 | uint64(value[i+5])<<40 | uint64(value[i+6])<<48 | uint64(value[i+7])<<56
+		quote, escape := w^ones*'"', w^ones*'\\'
+		// Each term has a byte's top bit set if the byte is below a space, a quote, a backslash or beyond ASCII.
+		if ((w-ones*' ')|(quote-ones)|(escape-ones)|w)&tops != 0 {
+			return false
+		}
+	}
+	for ; i < len(value); i++ {
+		if c := value[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *Writer) quote(value string) {
@@ -121,11 +141,9 @@ func (w *Writer) OptionalMap(name string, values map[string]string) {
 	}
 	names := make([]string, 0, len(values))
 	for member := range values {
-		for i := range len(member) {
-			if c := member[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
-				w.GaveUp = true // its place among the others is not that of its bytes
-				return
-			}
+		if !plain(member) {
+			w.GaveUp = true // its place among the others is not that of its bytes
+			return
 		}
 		names = append(names, member)
 	}

@@ -98,3 +98,30 @@ func BenchmarkSnapshotDigest(b *testing.B) {
 		}
 	}
 }
+
+// Whatever byte stands wherever in a string, it is written as the general encoder would.
+func TestEveryByteEverywhere(t *testing.T) {
+	for c := range 256 {
+		for at := range 18 {
+			text := []byte("abcdefghijklmnopqr")
+			text[at] = byte(c)
+			s := interlock.Snapshot{Profile: string(text)}
+			want, wantErr := strictjson.Digest("interlock/snapshot/v1", s)
+			got, err := strictjson.SnapshotDigest(&s)
+			if got != want || (err == nil) != (wantErr == nil) {
+				t.Fatalf("byte %#x at %d: have %s, %v; want %s, %v", c, at, got, err, want, wantErr)
+			}
+			quoted := append(append([]byte{'"'}, text...), '"')
+			var have, whole string
+			var list []string
+			err = strictjson.Decode(quoted, &have)
+			listErr := strictjson.Decode(append(append([]byte{'['}, quoted...), ']'), &list)
+			if len(list) > 0 {
+				whole = list[0]
+			}
+			if have != whole && err == nil || (err == nil) != (listErr == nil) {
+				t.Fatalf("byte %#x at %d: decoded to %q, %v, and in a list to %q, %v", c, at, have, err, whole, listErr)
+			}
+		}
+	}
+}
