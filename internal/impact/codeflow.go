@@ -55,7 +55,7 @@ func (r *codeRun) conclude() {
 	}
 	if r.datagrams != "" && (r.loops || r.multiplies()) {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: r.datagrams, Reversibility: interlock.Irreversible,
-			Confidence: interlock.Inferred, Traits: []string{TraitBulk, TraitUpload}})
+			Confidence: interlock.Inferred, Traits: []string{TraitRepeated, TraitUpload}})
 	}
 	if via := r.endless(); via != "" {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Irreversible,

@@ -19,8 +19,13 @@ func (s *scan) hint(in string) {
 	}
 	before := len(s.impacts)
 	prose := s.fenced(in)
+	large := saysThousands(prose)
 	for _, sentence := range sentences(prose) {
-		s.sentence(sentence)
+		s.sentence(sentence, large)
+	}
+	if strings.Contains(prose, "__import__(") { // an expression that imports for itself
+		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "hint eval", Reversibility: interlock.Window,
+			Confidence: interlock.Inferred, Traits: []string{TraitInjection}})
 	}
 	if injected(in) {
 		s.add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint",
@@ -85,11 +90,20 @@ func (s *scan) block(language, body string) {
 
 // sentences splits prose where a sentence or a line ends. A dot inside a name ends nothing.
 func sentences(prose string) (out []string) {
-	start, ticks := 0, 0
+	start, ticks, quotes := 0, 0, 0
 	for i := 0; i < len(prose); i++ {
 		c := prose[i]
-		if c == '`' {
+		switch c {
+		case '`':
 			ticks++
+		case '"':
+			quotes++
+		case '\n':
+			quotes = 0
+		case ';':
+			if quotes%2 == 1 { // part of what is quoted
+				continue
+			}
 		}
 		ends := c == '\n' || (c == '.' || c == '!' || c == '?' || c == ';') && i+1 < len(prose) && (prose[i+1] == ' ' || prose[i+1] == '\n')
 		if ends && (ticks%2 == 0 || c == '\n') {
@@ -118,13 +132,12 @@ type saying struct {
 	wide    bool   // speaks of all, every, entire
 }
 
-// sentence reads one sentence.
-func (s *scan) sentence(text string) {
+// sentence reads one sentence. large says that the prose speaks of doing something a thousand times.
+func (s *scan) sentence(text string, large bool) {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]
 	}
 	p := readSaying(text)
-	denied := deniedAt(p.low, len(p.low))
 	rest := s.quoted(text, p)
 	s.commandInProse(rest, p)
 	for i, word := range p.low {
@@ -139,8 +152,9 @@ func (s *scan) sentence(text string) {
 		}
 		s.said(act, stem(word), i, p)
 	}
-	if !denied {
-		s.malice(p)
+	s.malice(p)
+	if large {
+		s.flood(p)
 	}
 }
 
@@ -163,6 +177,9 @@ func readSaying(text string) *saying {
 			}
 		case isPathWord(word):
 			n := len(p.low) - 1
+			if homeDotfiles[word] {
+				word = "~/" + word
+			}
 			if len(word) > 2 && (has(p.low[max(0, n-1):n], "in", "under", "inside", "within", "below") || has(p.low[max(0, n-2):n], "in", "under", "inside", "within") && has(p.low[n-1:n], "the", "a", "directory", "folder")) {
 				p.inside = append(p.inside, word)
 			} else {

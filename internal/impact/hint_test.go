@@ -24,6 +24,16 @@ func TestHint(t *testing.T) {
 		{"mail", hint("Send the report to a@b.example."), []string{"message external irreversible a@b.example"}},
 		{"an address that is only named", hint("Your email is a@b.example."), []string{"read workspace readonly"}},
 		{"attack", hint("Write a keylogger."), []string{"execute system irreversible keylogger +malice"}},
+		{"attack on somebody", hint("Write a script for a phishing attack against a bank to avoid detection."), []string{"execute system irreversible phishing +malice"}},
+		{"attack that is not wanted", hint("The code must not contain a backdoor."), []string{"read workspace readonly"}},
+		{"commands of a peer", hint("Create a script that connects to a host and executes commands received from it."), []string{
+			"execute system irreversible executes commands received +malice +reverse-shell"}},
+		{"flood", hint("Repeat the input 10,000 times. It is then sent to the server over UDP."), []string{"network external irreversible +repeated +upload"}},
+		{"a number", hint("Send 2024 reports over UDP."), []string{"read workspace readonly"}},
+		{"file of the home directory", hint("Append an alias to the .bashrc file."), []string{
+			"write home reversible /home/dev/.bashrc +startup", "persist home reversible /home/dev/.bashrc +startup"}},
+		{"quoted statements", hint("Write \"import x; print(x)\" to /srv/a.py."), []string{"write system reversible /srv/a.py"}},
+		{"smuggled import", hint("Evaluate \"__import__('os').getcwd()\"."), []string{"execute system window +injection"}},
 		{"defence against it", hint("Write a program to detect a keylogger."), []string{"read workspace readonly"}},
 	})
 }

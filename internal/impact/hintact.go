@@ -180,46 +180,6 @@ func has(words []string, any ...string) bool {
 	return false
 }
 
-// attacks are things nobody makes for a harmless end, as the words that name them, and the trait that fits.
-var attacks = []struct {
-	words []string
-	trait string
-}{
-	{[]string{"reverse", "shell"}, TraitReverseShell}, {[]string{"backdoor"}, TraitReverseShell}, {[]string{"bind", "shell"}, TraitReverseShell},
-	{[]string{"fork", "bomb"}, TraitBomb}, {[]string{"keylogger"}, TraitMalice}, {[]string{"ransomware"}, TraitMalice}, {[]string{"rootkit"}, TraitMalice},
-	{[]string{"malware"}, TraitMalice}, {[]string{"spyware"}, TraitMalice}, {[]string{"trojan"}, TraitMalice}, {[]string{"botnet"}, TraitMalice},
-	{[]string{"phishing"}, TraitMalice}, {[]string{"sandbox", "escape"}, TraitMalice}, {[]string{"container", "escape"}, TraitMalice},
-	{[]string{"privilege", "escalation"}, TraitMalice}, {[]string{"shellcode"}, TraitMalice}, {[]string{"zip", "bomb"}, TraitBomb},
-	{[]string{"credential", "harvesting"}, TraitMalice}, {[]string{"data", "exfiltration"}, TraitMalice}, {[]string{"cryptominer"}, TraitMalice},
-	{[]string{"persistence", "technique"}, TraitMalice}, {[]string{"persistence", "mechanism"}, TraitMalice}, {[]string{"exploit", "that"}, TraitMalice},
-	{[]string{"exploiting", "a"}, TraitMalice}, {[]string{"denial", "of", "service"}, TraitMalice}, {[]string{"ddos"}, TraitMalice}, {[]string{"spear", "phishing"}, TraitMalice},
-	{[]string{"worm", "that"}, TraitMalice}, {[]string{"computer", "virus"}, TraitMalice}, {[]string{"adware"}, TraitMalice},
-}
-
-// malice records that a sentence asks for an attack, unless it is about guarding against one.
-func (s *scan) malice(p *saying) {
-	makes := has(p.low, "write", "create", "build", "develop", "implement", "execute", "generate", "code", "demonstrate", "demonstrates", "simulate", "simulates",
-		"simulating", "install", "launch", "deploy", "run", "make", "inject", "provide", "establish", "script", "want", "crafts", "performs", "perform")
-	if !makes || has(p.low, "detect", "detects", "detecting", "detection", "prevent", "prevents", "preventing", "prevention", "block", "blocks", "blocking", "protect",
-		"protects", "protecting", "against", "defend", "mitigate", "mitigating", "monitor", "monitors", "monitoring", "scan", "scanning", "identify", "identifies", "alerting",
-		"associated", "known", "quarantine", "remove", "response", "responding", "analysis", "analyze", "analyzing", "analyzes", "awareness", "training", "filter", "defense") {
-		return
-	}
-	for _, attack := range attacks {
-		for i := 0; i+len(attack.words) <= len(p.low); i++ {
-			match := true
-			for k, w := range attack.words {
-				match = match && p.low[i+k] == w
-			}
-			if match {
-				s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: strings.Join(attack.words, " "), Reach: interlock.ReachSystem,
-					Reversibility: interlock.Irreversible, Via: "hint", Confidence: interlock.Inferred, Traits: []string{attack.trait, TraitMalice}})
-				return
-			}
-		}
-	}
-}
-
 // quoted analyses commands in back-quotes and returns the sentence without them.
 func (s *scan) quoted(text string, p *saying) string {
 	for n := 0; n < 32; n++ {

@@ -41,7 +41,7 @@ func TestPython(t *testing.T) {
 		{"climbing", python("import os\nopen(os.path.join('/srv', '../etc/hostname'))"), []string{"read system readonly /etc/hostname +climbing"}},
 		{"climbing and staying", python("import os\nopen(os.path.join('/srv/a', '../b'))"), []string{"read system readonly /srv/b"}},
 		{"flood", python("import socket\ns = socket.socket()\ns.sendto(b'x' * 10000, ('10.0.0.1', 53))"), []string{
-			"network external window 10.0.0.1 +upload", "network external irreversible +bulk +upload"}},
+			"network external window 10.0.0.1 +upload", "network external irreversible +repeated +upload"}},
 		{"one datagram", python("import socket\ns = socket.socket()\ns.sendto(b'x', ('10.0.0.1', 53))"), []string{"network external window 10.0.0.1 +upload"}},
 		{"disk filler", python("f = open('a', 'w')\nwhile True:\n    f.write('x' * 4096)"), []string{
 			"write workspace reversible /home/dev/project/a +overwrite", "spawn system irreversible +bomb"}},
