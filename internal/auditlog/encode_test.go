@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -54,6 +56,21 @@ func TestDecisionIsEncodedAsByTheGeneralEncoder(t *testing.T) {
 	}
 	if accepted == 0 {
 		t.Error("every record drawn was refused, so nothing was compared")
+	}
+}
+
+// Times are written as the layouts say.
+func TestTimesAreWrittenAsTheLayoutsSay(t *testing.T) {
+	times := []time.Time{{}, time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 1000, time.UTC)}
+	for at := time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2150; at = at.Add(11*24*time.Hour + 7*time.Hour + 13*time.Minute + 17*time.Second + 101_101*time.Microsecond) {
+		times = append(times, at)
+	}
+	for _, at := range times {
+		event := Event{Payload: []byte("{}"), Recorded: at.In(time.FixedZone("", 3600)), Seeded: at}
+		want := `,"ts_recorded":"` + at.Format(recordedLayout) + `","ts_seeded":"` + at.Format(seededLayout) + `"}`
+		if got := string(event.append(nil)); !strings.HasSuffix(got, want) {
+			t.Fatalf("have %s, want it to end in %s", got, want)
+		}
 	}
 }
 

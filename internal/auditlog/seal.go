@@ -101,6 +101,8 @@ func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences [
 	}
 	batch := make([]byte, 0, batchSize(drafts))
 	entries := make([]interlock.Entry, len(drafts))
+	// So many leaves complete fewer than twice as many hashes, and those of the nodes that were half full before.
+	hashes := make([]byte, 0, hashSize*(2*len(drafts)+len(tree.roots)))
 	for i := range drafts {
 		event, err := s.event(&drafts[i], sequences[i], previous)
 		if err != nil {
@@ -117,7 +119,9 @@ func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences [
 		entries[i] = interlock.Entry{
 			Index: index, ID: event.ID, Type: event.Type, Body: batch[start:len(batch):len(batch)],
 		}
-		entries[i].Hashes = tree.add(nil, leaf)
+		from := len(hashes)
+		hashes = tree.add(hashes, leaf)
+		entries[i].Hashes = hashes[from:len(hashes):len(hashes)]
 		previous = hashText(leaf)
 	}
 	next := interlock.Head{Size: tree.size, Last: previous, Edge: tree.bytes()}
