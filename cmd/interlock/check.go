@@ -138,7 +138,7 @@ func (c *checkCommand) action(p *program) (interlock.Action, error) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "INPUT", "is missing; give it as an argument or on standard input"))
 	}
-	return interlock.Action{Kind: interlock.Kind(c.Kind), Input: string(input), Dir: dir}, nil
+	return interlock.Action{Kind: interlock.Kind(c.Kind), Input: string(input), Dir: dir}, admission.CheckText("/input", string(input))
 }
 
 // refuse answers input that is no action: as an object on --json, and always on the exit status.

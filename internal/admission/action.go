@@ -1,7 +1,10 @@
 package admission
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
+	"unicode/utf8"
 
 	"interlock"
 	"interlock/internal/strictjson"
@@ -24,7 +27,7 @@ func ParseAction(kind string, input json.RawMessage, dir string) (interlock.Acti
 		if err := strictjson.Decode(input, &action.Input); err != nil {
 			return action, interlock.Errorf(interlock.CodeInvalid, "/input", "must be a string for kind %s: %s", kind, plain(err))
 		}
-		return action, nil
+		return action, CheckText("/input", action.Input)
 	}
 	if input[0] != '{' {
 		return action, interlock.Errorf(interlock.CodeInvalid, "/input", "must be an object for kind %s", kind)
@@ -64,7 +67,36 @@ func parseTool(action interlock.Action, input json.RawMessage) (interlock.Action
 		return action, prefixed("/input/args", err)
 	}
 	action.Tool, action.Arguments, action.Hint = in.Tool, canonical, in.Description
-	return action, nil
+	if err := CheckText("/input/tool", in.Tool); err != nil {
+		return action, err
+	}
+	return action, checkNUL("/input/args", canonical)
+}
+
+// CheckText refuses what no shell, tool or file system could be given as it stands: bytes that are not UTF-8, and NUL, at
+// which one program ends a text and another goes on.
+func CheckText(field, text string) error {
+	switch {
+	case !utf8.ValidString(text):
+		return interlock.Errorf(interlock.CodeInvalid, field, "is not valid UTF-8")
+	case strings.IndexByte(text, 0) >= 0:
+		return interlock.Errorf(interlock.CodeInvalid, field, "holds a NUL character")
+	}
+	return nil
+}
+
+// checkNUL refuses canonical JSON with a NUL in any of its strings, where it is always written as an escape.
+func checkNUL(field string, canonical []byte) error {
+	for i := 0; i < len(canonical); i++ {
+		if canonical[i] != '\\' {
+			continue
+		}
+		if bytes.HasPrefix(canonical[i:], []byte(`\u0000`)) {
+			return interlock.Errorf(interlock.CodeInvalid, field, "holds a NUL character")
+		}
+		i++ // what is escaped
+	}
+	return nil
 }
 
 func parseHTTP(action interlock.Action, input json.RawMessage) (interlock.Action, error) {
@@ -85,7 +117,7 @@ func parseHTTP(action interlock.Action, input json.RawMessage) (interlock.Action
 		return action, prefixed("/input", err)
 	}
 	action.Arguments = canonical
-	return action, nil
+	return action, checkNUL("/input", canonical)
 }
 
 // prefixed puts the place of an inner value before the pointer of an error about it.

@@ -16,7 +16,8 @@ import (
 type Source interface {
 	// Head returns the log's head. A copy has no edge; its Checkpoint says how far it reaches.
 	Head(ctx context.Context) (interlock.Head, error)
-	// Walk calls visit for every entry, in stored order, as it is stored. It ends at the first error and returns it.
+	// Walk calls visit for every entry, in stored order, as it is stored. The entry's bytes may be used again after visit. It
+	// ends at the first error and returns it.
 	Walk(ctx context.Context, visit func(interlock.Entry) error) error
 }
 
@@ -85,9 +86,11 @@ func Verify(ctx context.Context, source Source, key *PublicKey, options VerifyOp
 	if err != nil {
 		return v.report(nil), fmt.Errorf("auditlog: read the head: %w", err)
 	}
+	v.covered = head.Size
 	var found *finding
 	err = source.Walk(ctx, func(e interlock.Entry) error {
 		if found = v.entry(&e); found != nil {
+			found.entry.Body, found.entry.Hashes, found.entry.Checkpoint = bytes.Clone(e.Body), bytes.Clone(e.Hashes), bytes.Clone(e.Checkpoint)
 			return errFound
 		}
 		return nil
@@ -118,6 +121,7 @@ type verification struct {
 	signed    int64
 	known     []Checkpoint // kept elsewhere, verified, smallest first
 	newest    Checkpoint
+	covered   int64 // entries under the stored head, as it says itself: good for wording only
 
 	event   Event // scratch
 	scratch []byte
@@ -156,7 +160,14 @@ func changed(e *interlock.Entry, format string, args ...any) *finding {
 // entry checks the next entry.
 func (v *verification) entry(e *interlock.Entry) *finding {
 	place := v.tree.size
-	if e.Index > place {
+	switch {
+	case e.Index > place && place > 0 && place == v.covered:
+		return &finding{Problem: Problem{Kind: ProblemInserted, Index: e.Index, Event: e.ID, Message: fmt.Sprintf(
+			"it was inserted: the log's head covers %d entries", place)}, entry: *e}
+	case e.Index > place && place == 0:
+		return &finding{Problem: Problem{Kind: ProblemRemoved, Index: place, Message: fmt.Sprintf(
+			"it was removed: the log begins with entry %d", e.Index)}, entry: *e}
+	case e.Index > place:
 		return &finding{Problem: Problem{Kind: ProblemRemoved, Index: place, Message: fmt.Sprintf(
 			"it was removed: the log goes from entry %d to entry %d", place-1, e.Index)}, entry: *e}
 	}

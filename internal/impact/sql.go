@@ -32,6 +32,10 @@ func (s *scan) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
 		s.unknown("sql", TraitWork)
 		return
 	}
+	if sqlDeep(tokens) {
+		s.unknown("sql", TraitNested)
+		return
+	}
 	before := len(s.impacts)
 	for len(tokens) > 0 {
 		end := 0
@@ -51,6 +55,23 @@ func (s *scan) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
 		s.add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly,
 			Confidence: interlock.Inferred, Via: "sql"})
 	}
+}
+
+// sqlDeep reports whether parentheses nest beyond MaxNesting: no query is written like that, and what reads it after us may
+// give up where we did not.
+func sqlDeep(tokens []sqlToken) bool {
+	depth := 0
+	for _, t := range tokens {
+		switch {
+		case t.is("("):
+			if depth++; depth > MaxNesting {
+				return true
+			}
+		case t.is(")"):
+			depth = max(0, depth-1)
+		}
+	}
+	return false
 }
 
 // A sqlStatement is one statement's tokens.

@@ -59,6 +59,7 @@ func TestSQL(t *testing.T) {
 		{"everybody out", sql("VACUUM FULL t"), []string{"configure workspace window +breaking +database"}},
 		{"ordinary upkeep", sql("VACUUM t"), []string{"configure workspace reversible +database"}},
 		{"list a directory", sql("SELECT pg_ls_dir('/srv/x')"), []string{"read workspace readonly", "read system readonly /srv/x +database +remote"}},
+		{"nested beyond reading", sql("SELECT " + strings.Repeat("(", 65) + "1"), []string{"execute system irreversible +nested ?"}},
 		{"no sql at all", sql("9-2-5 BLACK PUMPS"), []string{"execute workspace reversible +unparsable"}},
 	})
 }
