@@ -230,26 +230,27 @@ func ParseEvent(body []byte) (Event, error) {
 	return e, err
 }
 
-// parseEvent is ParseEvent with the buffer it re-encodes into, which it returns grown.
+// parseEvent is ParseEvent into an event whose strings and map it uses again where they fit, with the buffer it re-encodes
+// into, which it returns grown.
 func parseEvent(e *Event, body, scratch []byte) ([]byte, error) {
 	if len(body) > MaxEntry {
 		return scratch, fmt.Errorf("it is %d bytes long, more than an event may be", len(body))
 	}
 	r := reader{rest: body}
-	e.Actor = r.text(`{"actor_id":`)
+	e.Actor = r.kept(`{"actor_id":`, e.Actor)
 	e.Content = r.text(`,"content_hash":`)
 	e.ID = r.text(`,"event_id":`)
-	e.Type = interlock.EventType(r.text(`,"event_type":`))
-	e.Seed = r.text(`,"job_seed":`)
+	e.Type = interlock.EventType(r.kept(`,"event_type":`, string(e.Type)))
+	e.Seed = r.kept(`,"job_seed":`, e.Seed)
 	e.Key = r.optional(`,"key_id":`)
 	e.Payload = r.object(`,"payload":`)
 	e.Previous = r.text(`,"prev_hash":`)
-	e.Role = r.text(`,"role":`)
-	e.Schema = r.text(`,"schema":`)
+	e.Role = r.kept(`,"role":`, e.Role)
+	e.Schema = r.kept(`,"schema":`, e.Schema)
 	e.Sequence = r.number(`,"sequence_index":`)
 	e.Algorithm = r.optional(`,"sig_alg":`)
 	e.Signature = r.optional(`,"signature":`)
-	e.Snapshots = r.stamps(`,"snapshot_ids":`)
+	e.Snapshots = r.stamps(`,"snapshot_ids":`, e.Snapshots)
 	e.Trace = r.text(`,"trace_id":`)
 	e.Recorded = r.time(`,"ts_recorded":`, recordedLayout)
 	e.Seeded = r.time(`,"ts_seeded":`, seededLayout)

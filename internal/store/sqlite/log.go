@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -22,10 +23,19 @@ func (s *Store) Head(ctx context.Context) (interlock.Head, error) {
 	return head, err
 }
 
-// Walk calls visit for every entry in order, as stored in one snapshot of the log. It holds a connection of its own, so
-// that a long reading keeps nobody from writing.
+// Walk calls visit for every entry in order, as stored in one snapshot of the log. The entry's bytes are the visitor's until
+// it returns. Walk holds a connection of its own, so that a long reading keeps nobody from writing.
 func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
-	return walk(ctx, s.alone, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit)
+	return walkRows(ctx, s.alone, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit, func(scan func(...any) error, e *interlock.Entry) error {
+		var kind string
+		var body, hashes, checkpoint sql.RawBytes
+		if err := scan(&e.Index, &e.ID, &kind, &body, &hashes, &checkpoint); err != nil {
+			return err
+		}
+		e.Type = interlock.EventType(kind)
+		e.Body, e.Hashes, e.Checkpoint = body, hashes, checkpoint
+		return nil
+	})
 }
 
 // Entries returns up to limit entries from an index on, in order.
@@ -108,10 +118,18 @@ func (e errVisitor) Error() string { return e.err.Error() }
 
 // walk visits the entries of a query on a connection that read gives it.
 func walk(ctx context.Context, read func(context.Context, string, func(*conn) error) error, query string, args []any, visit func(interlock.Entry) error) error {
+	return walkRows(ctx, read, query, args, visit, func(scan func(...any) error, e *interlock.Entry) error {
+		return scan(&e.Index, &e.ID, &e.Type, &e.Body, &e.Hashes, &e.Checkpoint)
+	})
+}
+
+// walkRows is walk with the way a row becomes an entry.
+func walkRows(ctx context.Context, read func(context.Context, string, func(*conn) error) error, query string, args []any,
+	visit func(interlock.Entry) error, row func(scan func(...any) error, e *interlock.Entry) error) error {
 	err := read(ctx, "read the log", func(c *conn) error {
 		return c.each(ctx, query, args, func(scan func(...any) error) error {
 			var e interlock.Entry
-			if err := scan(&e.Index, &e.ID, &e.Type, &e.Body, &e.Hashes, &e.Checkpoint); err != nil {
+			if err := row(scan, &e); err != nil {
 				return fmt.Errorf("a row of the log can't be read: %w", err)
 			}
 			if err := visit(e); err != nil {
