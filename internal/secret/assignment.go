@@ -41,6 +41,9 @@ func assignment(text string, at int) Span {
 	if strings.HasPrefix(name, "author") || strings.HasPrefix(name, "authent") || strings.HasPrefix(name, "password_file") || strings.HasPrefix(name, "password-file") || strings.HasPrefix(name, "keyboard") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "tokens") {
 		return Span{}
 	}
+	if !w.strong && identifier(text, at, end, name) {
+		return Span{}
+	}
 	from, quote, ok := operator(text, at, end)
 	if !ok {
 		return Span{}
@@ -131,7 +134,7 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 		i, seen = i+len("string = "), true
 	case strings.HasPrefix(text[i:], "||:"):
 		i, seen = i+3, true
-	case strings.HasPrefix(text[i:], ":="), strings.HasPrefix(text[i:], "=>"), strings.HasPrefix(text[i:], "?="):
+	case strings.HasPrefix(text[i:], ":="), strings.HasPrefix(text[i:], "=>"), strings.HasPrefix(text[i:], "?="), strings.HasPrefix(text[i:], ".="):
 		i, seen = i+2, true
 	case text[i] == '=' || text[i] == ':' || text[i] == '>':
 		i, seen = i+1, true
@@ -218,7 +221,7 @@ func secretValue(w word, value string, quoted bool) bool {
 	if strings.ContainsAny(value, " \t(){}[]<>") || len(value) < 12 {
 		return false
 	}
-	if !quoted && isCode(value) || strings.Contains(value, "://") || strings.HasPrefix(value, "import.") || strings.Contains(value, "arn:") {
+	if worded(value) || !quoted && (isCode(value) || member(value)) || strings.Contains(value, "://") || strings.HasPrefix(value, "import.") || strings.Contains(value, "arn:") {
 		return false
 	}
 	return true

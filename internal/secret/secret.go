@@ -42,6 +42,10 @@ func Find(text string) []Span {
 		if found.End == 0 && class&assigns != 0 {
 			found = issued(text, assignment(text, at))
 		}
+		if found.End > found.Start && found.Kind != "private-key" && filler(text[found.Start:found.End]) {
+			at = max(at, found.End-1)
+			continue
+		}
 		if found.End > found.Start && !onlyMarkers(text[found.Start:found.End]) {
 			spans = append(spans, found)
 			at = max(at, found.End-1) // what a secret holds is looked at no further

@@ -39,6 +39,13 @@ func TestRedact(t *testing.T) {
 		{"token = next(tokens)", "token = next(tokens)", nil},
 		{"author: slayking1965", "author: slayking1965", nil},
 		{"key = \"${SECRET}\"", "key = \"${SECRET}\"", nil},
+		{"$apiToken .= \"4f8a9c2e7b1d6053aa91\"", "$apiToken .= \"[redacted]\"", []string{"assigned-secret"}},
+		{"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", nil},
+		{"clientId = \"73082700-1f09-405b-80d0-3131bfd6272d\"", "clientId = \"73082700-1f09-405b-80d0-3131bfd6272d\"", nil},
+		{"monkeys:mx64-uwp-a1b2c3", "monkeys:mx64-uwp-a1b2c3", nil},
+		{"?token=unique_access_token_06527", "?token=unique_access_token_06527", nil},
+		{"token: jjwt-jackson-0.11.2", "token: jjwt-jackson-0.11.2", nil},
+		{"BlindKey = Ed25519.BlindKeySignatures", "BlindKey = Ed25519.BlindKeySignatures", nil},
 		{"sha256 a8f5f167f44f4964e6c998dee827110ca8f5f167f44f4964e6c998dee827110c", "sha256 a8f5f167f44f4964e6c998dee827110ca8f5f167f44f4964e6c998dee827110c", nil},
 	} {
 		got, kinds := secret.Redact(test.text)
