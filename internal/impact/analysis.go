@@ -55,6 +55,7 @@ type scan struct {
 	view    interlock.View
 	dir     string // working directory as the analysis follows it; empty is unknown
 	depth   int    // nesting of payloads inside payloads
+	within  int    // programs around what is being analysed that are no shells and were made to run it
 	work    int    // steps spent, against maxWork
 	impacts []interlock.Impact
 	texts   []Text
@@ -87,9 +88,13 @@ func (s *scan) nested(kind interlock.Kind, input string) {
 	case interlock.KindSQL:
 		s.sql(input)
 	case interlock.KindPython:
+		s.within++
 		s.python(input)
+		s.within--
 	case interlock.KindJavaScript:
+		s.within++
 		s.javascript(input)
+		s.within--
 	case interlock.KindHint:
 		s.hint(input)
 	case interlock.KindText:

@@ -324,7 +324,7 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 			if io.in.shell {
 				one.Traits = append(one.Traits, TraitReverseShell)
 			}
-			if one.Has(TraitDownload) || !one.Has(TraitUpload) {
+			if !one.Has(TraitScan) && (one.Has(TraitDownload) || !one.Has(TraitUpload)) {
 				out.network, out.source = true, one.Target
 			}
 		}

@@ -131,6 +131,8 @@ func (s *scan) expandLead(name string) string {
 	for _, v := range []struct{ name, value string }{
 		{"${HOME}", s.home()}, {"$HOME", s.home()}, {"%USERPROFILE%", s.home()}, {"$env:USERPROFILE", s.home()},
 		{"${PWD}", s.dir}, {"$PWD", s.dir}, {"${TMPDIR}", "/tmp"}, {"$TMPDIR", "/tmp"},
+		{"$env:LOCALAPPDATA", s.home() + "/AppData/Local"}, {"%LOCALAPPDATA%", s.home() + "/AppData/Local"},
+		{"$env:APPDATA", s.home() + "/AppData/Roaming"}, {"%APPDATA%", s.home() + "/AppData/Roaming"},
 		{"%SYSTEMROOT%", "C:/Windows"}, {"%WINDIR%", "C:/Windows"}, {"%TEMP%", "/tmp"}, {"%TMP%", "/tmp"},
 	} {
 		if rest, ok := strings.CutPrefix(name, v.name); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\') {

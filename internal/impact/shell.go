@@ -485,7 +485,7 @@ func (r *shellRun) file(name string, f flow) { r.files[r.s.place(name).Path] = f
 
 // baseName is the command a first word names: the last part of a path to a system directory, or the word itself.
 func baseName(word string) (name string, isPath bool) {
-	if isDrive(word) {
+	if isDrive(word) || windowsProgram(word) {
 		word = strings.ReplaceAll(word, `\`, "/")
 	}
 	if n := len(word) - len(".exe"); n > 0 && strings.EqualFold(word[n:], ".exe") {

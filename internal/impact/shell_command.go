@@ -39,7 +39,11 @@ func (r *shellRun) command(args []field, io streams) flow {
 		}
 		r.text(args)
 		if isPath && !first.glob && !systemProgram(first.text) {
-			return r.program(args, io)
+			out := r.program(args, io)
+			if spec := r.s.know.lookup(strings.ToLower(name)); spec != nil && windowsProgram(first.text) {
+				out.taint(r.described(spec, args, io)) // there, a program's name is what it is known by wherever it lies
+			}
+			return out
 		}
 		if spec := r.s.know.lookup(name); spec != nil {
 			return r.described(spec, args, io)
@@ -155,6 +159,9 @@ func (r *shellRun) unknownCommand(args []field, io streams) flow {
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Via: args[0].text}
 	if args[0].glob {
 		i.Traits = append(i.Traits, TraitGlob, TraitDynamic)
+	}
+	if spec := r.cmdlet(args[0].text); spec != nil {
+		return r.described(spec, args, io)
 	}
 	if spec := r.s.know.lookup("?"); spec != nil && !args[0].glob && len(args) > 1 {
 		return r.guessed(spec, args, io)

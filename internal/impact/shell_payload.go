@@ -13,7 +13,9 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 	for _, g := range u.flags {
 		switch {
 		case g.option.exec:
+			r.s.within++
 			out.taint(r.command(withFound(u, g.argv), io))
+			r.s.within--
 			ran = true
 		case g.option.nested != "":
 			out = r.inline(u, g.option.nested, g.value, args, io)
@@ -102,6 +104,10 @@ func (r *shellRun) wrapped(u *use, io streams) flow {
 	if u.spec.flags["{}"] != nil { // operands come from standard input
 		rest = r.fed(u, rest, io)
 		io.in = flow{network: io.in.network, source: io.in.source, secret: io.in.secret, decoded: io.in.decoded}
+	}
+	if adds.empty() { // not elsewhere and not as somebody else: nothing that needs a shell to type into
+		r.s.within++
+		defer func() { r.s.within-- }()
 	}
 	r.s.modified(adds, func() {
 		switch {
@@ -221,12 +227,19 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	if value.flow.decoded {
 		traits.traits = []string{TraitDecoded, TraitObfuscated}
 	}
+	shell := u.spec.stdin == "shell" || r.s.within == 0 && (u.spec.wraps != "" || u.spec.adds.reach != "")
+	if !shell {
+		r.s.within++
+	}
 	r.s.modified(traits, func() {
 		out = r.subshell(func() flow {
 			r.vars["0"] = varValue(zero)
 			return r.code(kind, value.text, io.in)
 		})
 	})
+	if !shell {
+		r.s.within--
+	}
 	r.params = params
 	return out
 }
@@ -276,11 +289,15 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 		}
 		return flow{shell: true}
 	}
+	traits := []string{TraitDynamic}
+	if r.s.within > 0 {
+		traits = append(traits, TraitHooked)
+	}
 	if u.spec.stdin == "shell" { // interactive: whoever types, or whatever the caller's own input holds, decides
 		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: u.via, Reach: interlock.ReachWorkspace, Via: u.via,
-			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}})
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: traits})
 	}
-	return flow{shell: true}
+	return flow{shell: io.file} // what a person types goes out, and nobody else's words come in
 }
 
 // reverse records a shell whose streams are a network connection.

@@ -92,3 +92,18 @@ func destructiveURL(url string) bool {
 	}
 	return false
 }
+
+// windowsProgram reports whether a word is a Windows path of a program.
+func windowsProgram(word string) bool {
+	n := len(word) - len(".exe")
+	return n > 0 && strings.EqualFold(word[n:], ".exe") && strings.IndexByte(word, '\\') >= 0
+}
+
+// cmdlet returns what is known of a PowerShell cmdlet by its verb: Verb-Noun, both with a capital.
+func (r *shellRun) cmdlet(name string) *command {
+	verb, noun, ok := strings.Cut(name, "-")
+	if !ok || len(verb) < 2 || noun == "" || verb[0] < 'A' || verb[0] > 'Z' || noun[0] < 'A' || noun[0] > 'Z' {
+		return nil
+	}
+	return r.s.know.lookup(strings.ToLower(verb) + "-")
+}
