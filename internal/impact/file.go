@@ -87,6 +87,9 @@ func (s *scan) fileImpact(tool, op, target, to string, traits []string) {
 	if odd {
 		traits = append(traits[:len(traits):len(traits)], TraitObfuscated, TraitInjection)
 	}
+	if climbs(path) || strings.Count(path, "../") >= 4 && strings.HasPrefix(path, "..") {
+		traits = append(traits[:len(traits):len(traits)], TraitClimbing)
+	}
 	i := interlock.Impact{Kind: interlock.ImpactWrite, Via: tool, Traits: traits}
 	if odd {
 		i.Confidence = interlock.Unknown // what it names depends on who decodes it

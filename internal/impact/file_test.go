@@ -35,8 +35,10 @@ func TestFile(t *testing.T) {
 		{"patch without a file", file("apply_patch", `{"input":"*** Begin Patch\n*** End Patch"}`), []string{"execute system irreversible +unparsable ?"}},
 		{"no path", file("write", `{"content":"x"}`), []string{"execute system irreversible +unparsable ?"}},
 		{"not an object", file("write", `["path"]`), []string{"execute system irreversible +unparsable ?"}},
+		{"far up", file("read", `{"path":"../../../../../etc/hostname"}`), []string{"read system readonly /etc/hostname +climbing"}},
+		{"one up", file("read", `{"path":"../other/a.txt"}`), []string{"read home readonly /home/dev/other/a.txt"}},
 		{"hidden traversal", file("read", `{"path":"..%252f..%252f..%252f..%252f..%252fetc/hostname"}`), []string{
-			"read system readonly /etc/hostname +injection +obfuscated ?"}},
+			"read system readonly /etc/hostname +climbing +injection +obfuscated ?"}},
 	})
 }
 

@@ -58,7 +58,9 @@ type call struct {
 	recipient     string
 	amount        int64
 	items         int
-	placed        bool // a path argument carries the impact
+	page          string // an address outside that is given
+	field         bool   // a field for a password or a card is named
+	placed        bool   // a path argument carries the impact
 	secret        string
 }
 
@@ -158,6 +160,12 @@ func (s *scan) called(name string) call {
 	if c.verb == "" {
 		c.verb = firstVerb(know, nameWords(name))
 	}
+	if n := len(c.words); n > 1 && know.subjects[c.words[n-1]] == "instrument" {
+		c.verb = "read" // a validator of e-mail sends none
+	}
+	if c.verb == "credential" && !aboutSecrets(know, c.words) {
+		c.verb = "update" // pictures are rotated, too
+	}
 	c.kind, c.reversibility = verbKind(c.verb)
 	for i, word := range c.words { // "read and delete": each verb after a joint counts
 		if (word == "and" || word == "then" || word == "or") && i+1 < len(c.words) {
@@ -182,6 +190,22 @@ func firstVerb(know *toolKnowledge, words []string) string {
 		}
 	}
 	return ""
+}
+
+// aboutSecrets reports whether a name that says rotate or dump says so of secrets; other verbs of that list need no object.
+func aboutSecrets(know *toolKnowledge, words []string) bool {
+	for _, word := range words {
+		switch word {
+		case "decrypt", "unmask", "reveal", "crack", "exfiltrate", "harvest":
+			return true
+		case "key", "keys", "cert", "certs", "certificate", "certificates", "db", "database", "memory", "table", "hashes":
+			return true
+		}
+		if subject := know.subjects[word]; subject == "secret" || subject == "account" {
+			return true
+		}
+	}
+	return false
 }
 
 // verbKind is what a verb does to the world and what undoing it takes, if nothing else is known.
@@ -347,6 +371,10 @@ func (s *scan) concludeCall(c *call) {
 			}
 			s.add(also)
 		}
+	}
+	if c.field && c.page != "" && c.kind != interlock.ImpactRead {
+		s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: c.page, Reach: interlock.ReachExternal, Via: c.name,
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitSecret, TraitUpload}})
 	}
 	if c.secret != "" && (c.reach == interlock.ReachExternal || c.reach == interlock.ReachProduction) && c.kind != interlock.ImpactRead {
 		s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.recipient, Reach: interlock.ReachExternal, Via: c.name + " " + c.secret,

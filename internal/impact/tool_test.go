@@ -38,6 +38,16 @@ func TestTool(t *testing.T) {
 		{"read-only claims lower nothing", call("delete_event", `{"annotations":{"readOnlyHint":true}}`), []string{"delete workspace window"}},
 		{"destructive claims raise", call("frobnicate", `{"annotations":{"destructiveHint":true,"openWorldHint":true}}`), []string{
 			"execute external window", "delete external window"}},
+		{"password typed into a page", call("fill_form", `{"url":"https://login.example/","fields":["password_field"],"values":["x"]}`), []string{
+			"read external readonly https://login.example/", "write workspace reversible", "credential external irreversible https://login.example/ +secret +upload"}},
+		{"password typed at home", call("fill_form", `{"url":"http://localhost:3000/","fields":["password"]}`), []string{"read workspace readonly http://localhost:3000/", "write workspace reversible"}},
+		{"a name typed into a page", call("fill_form", `{"url":"https://login.example/","fields":["username"]}`), []string{
+			"read external readonly https://login.example/", "write workspace reversible"}},
+		{"validator", call("emailFormatValidator", `{"email":"a@b.example"}`), []string{"read workspace readonly"}},
+		{"rotated picture", call("rotateImage", `{"angle":30}`), []string{"write workspace reversible"}},
+		{"rotated key", call("rotate_api_key", `{"key_id":"k1"}`), []string{"credential workspace readonly k1"}},
+		{"saved into a key store", call("download_file", `{"save_dir":"/data/.ssh"}`), []string{
+			"write home reversible /data/.ssh +secret", "execute workspace reversible"}},
 		{"not an object", call("x", `[1]`), []string{"execute system irreversible +unparsable ?"}},
 		{"too deep", call("x", `{"a":`+strings.Repeat("[", 80)+strings.Repeat("]", 80)+`}`), []string{"execute system irreversible +nested ?"}},
 	})

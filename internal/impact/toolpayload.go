@@ -74,6 +74,7 @@ func (s *scan) textArgument(c *call, key, text string) {
 		key == "branch" || key == "namespace" || key == "project" || key == "server") && len(text) < 256 && s.production(text) {
 		c.reach = interlock.ReachProduction
 	}
+	c.field = c.field || len(text) <= 64 && secretField(strings.ToLower(text)) && !strings.HasSuffix(key, "value") && !strings.HasSuffix(key, "values") && !strings.HasSuffix(key, "text")
 	role := s.know.toolTable().arguments[key]
 	switch role {
 	case "shell":
@@ -114,6 +115,21 @@ func (s *scan) otherArgument(c *call, key, text string) {
 	case c.target == "" && (strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name")) && len(text) <= 80 && len(secret.Find(text)) == 0:
 		c.target = text
 	}
+}
+
+// secretField reports whether the name of a field in a page says that a password, a code or a card goes into it.
+func secretField(low string) bool {
+	switch low {
+	case "password", "passwd", "pwd", "pass", "pin", "cvv", "cvc", "ssn", "otp":
+		return true
+	}
+	for _, part := range [...]string{"password_field", "password-field", "passwordfield", "passwordinput", "password_input", "password-input", "input[type=password]", "#password", "[name=password]",
+		"card_number", "cardnumber", "card-number", "secret_key", "private_key", "security_code", "pin_field", "cvv_field", "ssn_field"} {
+		if strings.Contains(low, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // isCommand reports whether the value of an argument named like a command is one. A tool for lamps has commands, too.
@@ -198,6 +214,9 @@ func (s *scan) pathArgument(c *call, text string) {
 func (s *scan) urlArgument(c *call, url string) {
 	if !strings.Contains(url, "://") && !strings.Contains(url, ".") {
 		return
+	}
+	if reach, _ := s.host(url); reach == interlock.ReachExternal || reach == interlock.ReachProduction {
+		c.page = cleanURL(url)
 	}
 	method := "POST"
 	if c.kind == interlock.ImpactRead || c.kind == interlock.ImpactMessage || c.verb == "" || c.verb == "create" || c.verb == "update" {
