@@ -395,6 +395,8 @@ func (r *shellRun) variable(name string, f field) {
 
 // hooked judges a command that a variable or setting makes a program run.
 func (r *shellRun) hooked(kind, text string) {
+	r.s.within++
+	defer func() { r.s.within-- }()
 	for _, i := range r.s.capture(func() { r.subshell(func() flow { return r.code(kind, text, flow{}) }) }) {
 		if i.Kind == interlock.ImpactExecute && strings.Contains(i.Target, "/") {
 			i.Traits = append(i.Traits, TraitHooked)

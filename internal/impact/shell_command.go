@@ -78,7 +78,7 @@ func (r *shellRun) text(args []field) {
 
 // systemProgram reports whether a path names a program where systems keep them, so that its name says what it is.
 func systemProgram(name string) bool {
-	for _, dir := range [...]string{"/bin/", "/sbin/", "/usr/", "/opt/homebrew/", "/snap/bin/", "/opt/local/", "/nix/", "/run/current-system/"} {
+	for _, dir := range [...]string{"/bin/", "/sbin/", "/usr/", "/lib/", "/lib64/", "/opt/homebrew/", "/snap/bin/", "/opt/local/", "/nix/", "/run/current-system/"} {
 		if strings.HasPrefix(name, dir) {
 			return true
 		}
@@ -159,6 +159,9 @@ func (r *shellRun) unknownCommand(args []field, io streams) flow {
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Via: args[0].text}
 	if args[0].glob {
 		i.Traits = append(i.Traits, TraitGlob, TraitDynamic)
+	}
+	for _, a := range args[1:] {
+		r.mentionsShell(a.text)
 	}
 	if spec := r.cmdlet(args[0].text); spec != nil {
 		return r.described(spec, args, io)

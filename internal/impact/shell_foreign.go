@@ -56,6 +56,10 @@ func (f *foreignScan) name(i int) int {
 	}
 	whole := f.text[i:end]
 	last := whole[strings.LastIndexAny(whole, ".:")+1:]
+	if last == "new" || last == "open" { // TCPSocket.new
+		first, _, _ := strings.Cut(whole, ".")
+		f.network = f.network || strings.HasSuffix(first, "Socket") || strings.HasSuffix(first, "Server") && f.kind == "ruby"
+	}
 	switch last {
 	case "system", "exec", "popen", "passthru", "shell_exec", "proc_open", "spawn", "execute", "capture2", "capture3",
 		"pcntl_exec", "execvp", "do":
@@ -325,6 +329,7 @@ func (r *shellRun) vim(text string) flow {
 	for _, word := range []string{"py", "lua", "ruby", "perl", "term", "sh", "shell"} {
 		if text == word || strings.HasPrefix(text, word+" ") || strings.HasPrefix(text, word+"3 ") || strings.HasPrefix(text, word+"thon") {
 			r.inlineImpact(interlock.ImpactExecute, "vim", "vim", TraitInline, TraitDynamic)
+			r.mentionsShell(text)
 		}
 	}
 	return flow{}

@@ -107,3 +107,34 @@ func (r *shellRun) cmdlet(name string) *command {
 	}
 	return r.s.know.lookup(strings.ToLower(verb) + "-")
 }
+
+// mentionsShell reports whether code that nothing here reads names a shell by its path or calls one by name, and records
+// that it is handed out.
+func (r *shellRun) mentionsShell(text string) bool {
+	for i := 0; i+2 < len(text); i++ {
+		at := strings.Index(text[i:], "sh")
+		if at < 0 {
+			return false
+		}
+		i += at
+		end := i + len("sh")
+		if end < len(text) && (isNameStart(text[end]) || strings.IndexByte("0123456789./-", text[end]) >= 0) {
+			continue
+		}
+		start := i
+		for start > 0 && isNameStart(text[start-1]) {
+			start--
+		}
+		spec := r.s.know.lookup(text[start:end])
+		if spec == nil || spec.stdin != "shell" {
+			continue
+		}
+		path := start > 4 && strings.HasSuffix(text[:start], "bin/")
+		if path || start > 0 && (text[start-1] == '!' || strings.HasSuffix(text[:start], "exec ") || strings.HasSuffix(text[:start], "spawn ")) {
+			r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: text[start:end], Reach: interlock.ReachWorkspace, Via: text[start:end],
+				Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitHooked, TraitInline}})
+			return true
+		}
+	}
+	return false
+}
