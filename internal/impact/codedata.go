@@ -12,12 +12,12 @@ import (
 // A callEffect is what one library call does, from rules/code.yaml.
 type callEffect struct {
 	kind    interlock.ImpactKind
-	what    string // path, url, host, shell, code, maybe-code, copy, request, none
+	what    string // path, url, host, shell, sql, code, maybe-code, copy, request, none
 	method  string // of a request
 	arg     int
 	reach   interlock.Reach
 	traits  []string
-	needs   string // a module that must be imported
+	needs   []string // modules of which one must be imported
 	copying bool
 }
 
@@ -82,7 +82,7 @@ func parseCallEffect(text string) (callEffect, error) {
 	if e.what == "" {
 		e.what = fields[1]
 		switch e.what {
-		case "path", "url", "host", "shell", "code", "maybe-code", "none":
+		case "path", "url", "host", "shell", "sql", "code", "maybe-code", "none":
 		default:
 			return e, interlock.Errorf(interlock.CodeInvalid, "", "%q is no target", e.what)
 		}
@@ -93,7 +93,7 @@ func parseCallEffect(text string) (callEffect, error) {
 			continue
 		}
 		if strings.HasPrefix(field, "[") {
-			e.needs = strings.Trim(field, "[]")
+			e.needs = strings.Split(strings.Trim(field, "[]"), "|")
 			continue
 		}
 		if reach := interlock.Reach(field); knownReach(reach) {

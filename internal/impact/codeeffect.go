@@ -63,6 +63,12 @@ func (r *codeRun) effect(name string, e callEffect, arguments [][]codeToken) {
 		r.onPath(name, e.kind, target, e.traits)
 	case "shell":
 		r.shell(name, target, arguments)
+	case "sql":
+		for _, text := range target.texts {
+			if !r.inMemory && looksLikeSQL(text) {
+				r.s.nested(interlock.KindSQL, strings.ReplaceAll(text, "\x00", "x"))
+			}
+		}
 	case "code", "maybe-code":
 		r.code(name, target, arguments, e.what == "maybe-code")
 	case "request":
@@ -105,6 +111,7 @@ func pathsOf(v codeValue) (out []string) {
 func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValue, traits []string) {
 	paths := pathsOf(target)
 	if len(paths) == 0 {
+		r.rewrites = r.rewrites || kind == interlock.ImpactDelete || kind == interlock.ImpactWrite && hasTrait(traits, TraitOverwrite)
 		i := interlock.Impact{Kind: kind, Reach: interlock.ReachWorkspace, Via: name, Reversibility: usualReversibility(kind),
 			Confidence: interlock.Inferred, Traits: append(append([]string(nil), traits...), TraitDynamic)}
 		if kind == interlock.ImpactDelete && !hasTrait(traits, TraitRecursive) {

@@ -22,6 +22,14 @@ func (r *codeRun) flows(name, last string, arguments [][]codeToken) bool {
 			r.secretIn = true
 		}
 	}
+	switch last {
+	case "walk", "rglob", "readdirSync", "readdir":
+		r.walks = true
+	case "encrypt", "encrypt_and_digest", "createCipheriv", "encryptor":
+		r.encrypts = r.encrypts || r.importsAny([]string{"cryptography", "Crypto", "Cryptodome", "nacl", "pyaes", "crypto"})
+	case "connect":
+		r.inMemory = r.inMemory || name == "sqlite3.connect" && r.argument(arguments, 0, "database").text() == ":memory:"
+	}
 	if r.imports["socket"] || r.imports["net"] {
 		switch last {
 		case "recv", "accept", "recvfrom":
@@ -56,6 +64,10 @@ func (r *codeRun) conclude() {
 	if r.datagrams != "" && (r.loops || r.multiplies()) {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: r.datagrams, Reversibility: interlock.Irreversible,
 			Confidence: interlock.Inferred, Traits: []string{TraitRepeated, TraitUpload}})
+	}
+	if r.walks && r.encrypts && r.rewrites { // whoever has the key has the files
+		r.s.add(interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachHome, Via: string(r.kind) + " encryption", Reversibility: interlock.Irreversible,
+			Confidence: interlock.Inferred, Traits: []string{TraitBulk, TraitOverwrite, TraitMalice}})
 	}
 	if via := r.endless(); via != "" {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Irreversible,

@@ -25,6 +25,10 @@ type codeRun struct {
 	dynamic   bool   // runs a command or code it computes
 	loops     bool   // has an endless loop
 	outside   bool   // reads a file that is none of the workspace's business
+	inMemory  bool   // its database is gone when it ends
+	walks     bool   // goes through a tree of files
+	encrypts  bool   // encrypts
+	rewrites  bool   // opens files of computed names for writing, or removes such
 	datagrams string // sends datagrams, by this call
 
 	environment bool // the environment was mentioned and looked at
@@ -179,9 +183,7 @@ func (r *codeRun) call(name string, callee []codeToken, arguments [][]codeToken)
 	effect, known := r.calls[name]
 	if !known && strings.Contains(name, ".") {
 		effect, known = r.calls["."+last]
-		if known && (effect.needs == "" || !r.imports[effect.needs]) {
-			known = false
-		}
+		known = known && r.importsAny(effect.needs)
 	}
 	if !known && r.method(callee, last, arguments) {
 		return name
@@ -198,6 +200,15 @@ func (r *codeRun) call(name string, callee []codeToken, arguments [][]codeToken)
 		return r.value(append(append(append([]codeToken(nil), callee...), codeToken{kind: codeMark, text: "("}), append(joinArguments(arguments), codeToken{kind: codeMark, text: ")"})...), 1).is
 	}
 	return name
+}
+
+func (r *codeRun) importsAny(modules []string) bool {
+	for _, module := range modules {
+		if r.imports[module] {
+			return true
+		}
+	}
+	return false
 }
 
 func joinArguments(arguments [][]codeToken) (out []codeToken) {

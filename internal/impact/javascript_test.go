@@ -19,6 +19,9 @@ func TestJavaScript(t *testing.T) {
 		{"write", script("require('fs').writeFileSync('out.txt', 'x')"), []string{"write workspace reversible /home/dev/project/out.txt"}},
 		{"fetch", script("const r = await fetch('https://example.com/')"), []string{"read external readonly https://example.com/"}},
 		{"post", script("fetch('https://example.com/', { method: 'POST', body: x })"), []string{"write external window https://example.com/ +upload"}},
+		{"statement of a database", script("const { Client } = require('pg'); const c = new Client(); await c.query('DROP TABLE t')"), []string{
+			"delete workspace irreversible t +database"}},
+		{"query of something else", script("$('p').query('DROP TABLE t')"), []string{"execute workspace reversible +inline"}},
 		{"computed code", script("eval(input)"), []string{"execute workspace window +dynamic"}},
 		{"timer with a function", script("setTimeout(() => done(), 10)"), []string{"execute workspace reversible +inline"}},
 	})

@@ -10,6 +10,6 @@ func Traits() []string {
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitWrittenRun, TraitInjection, TraitNegated,
-		TraitNamedDangerous, TraitNamedForbidden,
+		TraitNamedDangerous, TraitNamedForbidden, TraitMalice,
 	}
 }
