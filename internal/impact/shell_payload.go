@@ -35,8 +35,8 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 		return r.wrapped(u, io)
 	case ran:
 		return out
-	case spec.code != "" && len(u.operands) > 0 && !hasNested(u) && !u.replaced():
-		return r.inline(u, spec.code, u.operands[0], args, io)
+	case spec.code != "" && len(u.operands) > spec.skip && !hasNested(u) && !u.replaced():
+		return r.inline(u, spec.code, u.operands[spec.skip], args, io)
 	case spec.script != "" && len(u.operands) > 0 && !fed:
 		if u.operands[0].text != "-" && u.operands[0].text != "/dev/stdin" {
 			return r.scriptOperand(u, io)
