@@ -122,7 +122,7 @@ func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValu
 	}
 	for _, path := range paths {
 		switch path {
-		case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "nul", "NUL":
+		case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "nul", "NUL", ":memory:":
 			continue // holds nothing
 		}
 		before := len(r.s.impacts)

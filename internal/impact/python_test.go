@@ -49,7 +49,7 @@ func TestPython(t *testing.T) {
 		{"unpickled after decoding", python("import pickle, base64\npickle.loads(base64.b64decode(x))"), []string{"execute system window +decoded +dynamic +obfuscated"}},
 		{"unpickled call", python("import pickle\npickle.loads(b\"cos\\nsystem\\n(S'id'\\ntR.\")"), []string{"execute system window +decoded +inline +obfuscated"}},
 		{"unpickled own file", python("import pickle\npickle.load(open('m.pkl', 'rb'))"), []string{"read workspace readonly /home/dev/project/m.pkl"}},
-		{"statement of a database", python("import sqlite3\nc = sqlite3.connect('a.db')\nc.execute('DROP TABLE t')"), []string{"delete workspace irreversible t +database"}},
+		{"statement of a database", python("import sqlite3\nc = sqlite3.connect('a.db')\nc.execute('DROP TABLE t')"), []string{"read workspace readonly /home/dev/project/a.db", "delete workspace irreversible t +database"}},
 		{"database that is gone afterwards", python("import sqlite3\nc = sqlite3.connect(':memory:')\nc.execute('DROP TABLE t')"), []string{"execute workspace reversible +inline"}},
 		{"execute of something else", python("import plan\nplan.execute('DROP TABLE t')"), []string{"execute workspace reversible +inline"}},
 		{"ransom", python("import os\nfrom cryptography.fernet import Fernet\nf = Fernet(k)\nfor r, d, n in os.walk(p):\n    x = f.encrypt(open(n, 'rb').read())\n    open(n, 'wb').write(x)"), []string{
