@@ -19,7 +19,7 @@ func injected(in string) bool {
 		return true
 	}
 	low := strings.ToLower(in)
-	if orders(low) || unbound(low) || orderedAbroad(low) {
+	if orders(low) || orderedAbroad(low) {
 		return true
 	}
 	if len(low) > maxDisguise {

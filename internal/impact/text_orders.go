@@ -66,11 +66,12 @@ func inWord(c byte) bool { return c >= 'a' && c <= 'z' || c >= 0x80 }
 // something of the reader's handed on. Single words prove nothing: people write about ignoring things all day. A phrase
 // that stands alone between quotation marks is spoken about and not spoken.
 func orders(low string) bool {
-	for _, mark := range orderMarks {
-		if strings.Contains(low, mark) {
-			return true
-		}
-	}
+	marks := findMarks(low)
+	return marks.count[orderList] > 0 || marks.unbound() || ordered(low)
+}
+
+// ordered looks for sentences that are orders.
+func ordered(low string) bool {
 	words := textWords(low)
 	for i, w := range words {
 		switch {

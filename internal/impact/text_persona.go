@@ -1,6 +1,9 @@
 package impact
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Three things that together turn a model into somebody who obeys nobody: it is made to be somebody, what holds it back is
 // taken away, and it is spoken to as what it is. One alone is a story, a policy or an article about models.
@@ -20,23 +23,8 @@ var (
 )
 
 // unbound reports a text that gives its reader a persona which nothing holds back.
-func unbound(low string) bool {
-	if !anyMark(low, modelMarks, 1) {
-		return false
-	}
-	return anyMark(low, personaMarks, 1) && anyMark(low, unboundMarks, 2)
-}
-
-// anyMark reports whether at least n of the marks occur.
-func anyMark(low string, marks []string, n int) bool {
-	for _, mark := range marks {
-		if strings.Contains(low, mark) {
-			if n--; n == 0 {
-				return true
-			}
-		}
-	}
-	return false
+func (f *markFinds) unbound() bool {
+	return f.count[modelList] >= 1 && f.count[personaList] >= 1 && f.count[unboundList] >= 2
 }
 
 // foreignOrders are the same order in other languages: the stem of the verb, and of what it takes away.
@@ -60,4 +48,53 @@ func orderedAbroad(low string) bool {
 		}
 	}
 	return false
+}
+
+// The lists of marks that are looked for together.
+const (
+	orderList = iota
+	personaList
+	unboundList
+	modelList
+	lists
+)
+
+// A textMark is one mark, the list it stands in, and its number among all.
+type textMark struct {
+	text   string
+	list   uint8
+	number uint16
+}
+
+// marksByFirst holds all marks by their first byte. It is made when text is first read and never changes.
+var marksByFirst = sync.OnceValue(func() *[256][]textMark {
+	out := new([256][]textMark)
+	number := 0
+	for list, marks := range [lists][]string{orderList: orderMarks, personaList: personaMarks, unboundList: unboundMarks, modelList: modelMarks} {
+		for _, mark := range marks {
+			out[mark[0]] = append(out[mark[0]], textMark{mark, uint8(list), uint16(number)})
+			number++
+		}
+	}
+	return out
+})
+
+// markFinds counts the different marks of each list that a text holds.
+type markFinds struct {
+	count [lists]int
+	seen  [512]bool
+}
+
+// findMarks looks for all marks in one pass over text in lower case.
+func findMarks(low string) (f markFinds) {
+	table := marksByFirst()
+	for i := 0; i+1 < len(low); i++ {
+		for _, mark := range table[low[i]] {
+			if low[i+1] == mark.text[1] && !f.seen[mark.number] && strings.HasPrefix(low[i:], mark.text) {
+				f.seen[mark.number] = true
+				f.count[mark.list]++
+			}
+		}
+	}
+	return f
 }
