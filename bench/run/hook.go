@@ -70,7 +70,11 @@ func hookLatency(b *bench) error {
 			return err
 		}
 		synced = append(synced, time.Since(start))
-		for k, c := range contestants {
+		for k := range contestants {
+			if n%2 == 1 { // forwards and backwards: whoever comes after a pause meets a server that slept, and pays for it
+				k = len(contestants) - 1 - k
+			}
+			c := contestants[k]
 			cmd := c.start(n)
 			start := time.Now()
 			output, err := cmd.CombinedOutput()
