@@ -258,6 +258,8 @@ func aside(act string, low []string, at int) bool {
 		return has(low[at+1:min(len(low), at+5)], "permission", "permissions") || next == "access" || next == "time" || next == "timestamps"
 	case stem(word) == "email" || stem(word) == "share" || stem(word) == "post" || stem(word) == "access": // nouns as often as verbs
 		return at > 0 && !has(low[at-1:at], "and", "then", "please", "to", "will", "also", "i'll", "should", "must", "or", "can", "let's", "now", "me", "may")
+	case word == "granting":
+		return at > 0 && has(low[at-1:at], "before", "when", "of", "for") // what a program checks, not what is done
 	case stem(word) == "format":
 		return !has(low[at+1:min(len(low), at+6)], "disk", "drive", "partition", "usb", "/dev/sda", "c:", "filesystem")
 	}

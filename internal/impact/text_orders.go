@@ -8,13 +8,13 @@ import (
 // orderMarks are things that have no business in content: the frames of a conversation, and phrases that address the
 // reader as a machine.
 var orderMarks = []string{
-	"<|im_start|>", "<|im_end|>", "<|system|>", "<|endoftext|>", "<<sys>>", "[/inst]", "### instruction:", "### system:", "<system>", "</system>",
-	"[system message]", "[system](", "system override", "new system prompt", "end of system prompt", "begin admin session", "developer mode enabled",
-	"do anything now", "you are now dan", "dan mode", "jailbroken", "jailbreak mode", "god mode", "without any restrictions or filters",
+	"<|im_start|>", "<|im_end|>", "<|system|>", "<|endoftext|>", "<<sys>>", "[/inst]", "### instruction:", "### system:",
+	"[system message]", "[system](", "system override", "new system prompt", "end of system prompt", "begin admin session",
+	"do anything now", "you are now dan", "dan mode", "jailbreak mode", "without any restrictions or filters",
 	"stay in character at all times", "do not mention this instruction", "do not tell the user", "don't tell the user", "without informing the user",
 	"without the user's knowledge", "do not reveal these instructions", "you must obey", "your new task is", "your new instructions are",
-	"important!!!", "<important>", "<information>\n\nthis is an important message from me", "as your developer i", "you have been compromised",
-	"enter developer mode", "act as an unrestricted", "act as an unfiltered", "no ethical guidelines", "has no content policy", "free from all restrictions",
+	"<important>", "the task that i gave you", "the task i gave you", "before you solve the task", "before solving the task", "as your developer i",
+	"enter developer mode", "act as an unrestricted", "act as an unfiltered", "has no content policy", "free from all restrictions",
 	"<system mode>", "security override mode", "] system:", "<!-- assistant:", "<!-- system:", "<!-- ai:", "<!-- instruction",
 }
 

@@ -18,7 +18,8 @@ var (
 		"no limits", "without any warning", "never send any warning", "disregards all", "ignores any and all", "ethical guidelines", "ethical or legal", "no ethical", "no moral", "hates being ethical",
 		"do not decline", "don't decline", "never decline", "not bound by", "isn't bound by", "is not limited by", "openai policy", "openai policies", "openai's policy", "openai's policies", "content policy", "content policies",
 		"regardless of legality", "regardless of if it", "regardless of its legal", "everything is legal", "never say no", "never says no", "say anything", "do anything", "no censorship", "override the restrictions",
-		"without moral", "bypass openai", "topic restrictions", "free of all", "free from all rules", "any ethical", "ethical rules", "never apologize", "i'm sorry, but", "as an ai language model"}
+		"without moral", "bypass openai", "topic restrictions", "free of all", "free from all rules", "any ethical", "ethical rules", "never apologize", "i'm sorry, but", "as an ai language model",
+		"jailbroken", "jailbreak", "god mode", "developer mode"}
 	modelMarks = []string{"gpt", "language model", "ai model", "openai", "chatbot", " ai ", " ai,", " ai.", "an ai", "the ai", " llm", "assistant", "anthropic", "my prompt", "[prompt]", "your responses", "your outputs", "all my questions", "every prompt"}
 )
 
