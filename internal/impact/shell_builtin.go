@@ -398,7 +398,7 @@ func (r *shellRun) hooked(kind, text string) {
 	r.s.within++
 	defer func() { r.s.within-- }()
 	for _, i := range r.s.capture(func() { r.subshell(func() flow { return r.code(kind, text, flow{}) }) }) {
-		if i.Kind == interlock.ImpactExecute && strings.Contains(i.Target, "/") {
+		if i.Kind == interlock.ImpactExecute && strings.Contains(firstWord(text), "/") {
 			i.Traits = append(i.Traits, TraitHooked)
 		}
 		r.s.add(i)

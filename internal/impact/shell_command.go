@@ -89,6 +89,9 @@ func systemProgram(name string) bool {
 // computed is a command whose name is only known when it runs.
 func (r *shellRun) computed(args []field, io streams) flow {
 	r.text(args)
+	if len(args) > 2 && args[1].text == "=" && strings.HasPrefix(args[0].text, "$") && (r.cmdlet(args[2].text) != nil || r.s.know.lookup(strings.ToLower(args[2].text)) != nil) {
+		return r.command(args[2:], io) // PowerShell's $name = Verb-Noun …
+	}
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: args[0].text, Reach: interlock.ReachWorkspace,
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
 	if args[0].flow.network {

@@ -26,6 +26,9 @@ func (r *shellRun) partly(f field) place {
 	if f.unset && emptyMeansRoot(f.text) {
 		p.Reach, p.Traits = interlock.ReachSystem, append(p.Traits, TraitRoot)
 	}
+	if strings.EqualFold(f.text, "$profile") { // what PowerShell reads when it starts
+		p.Traits = append(p.Traits, TraitStartup)
+	}
 	if i := strings.LastIndexAny(f.text, "$`)}"); i >= 0 {
 		if _, end, ok := strings.Cut(f.text[i:], "/"); ok && end != "" && !strings.HasPrefix(end, "..") {
 			for _, trait := range r.s.named(end) {
@@ -36,6 +39,11 @@ func (r *shellRun) partly(f field) place {
 		}
 	}
 	return p
+}
+
+func firstWord(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), " ")
+	return text
 }
 
 // named returns the traits a path's last components have wherever it stands.
