@@ -120,9 +120,10 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 		return
 	}
 	var drop []string
+	glob := isGlob(p.Path) || isGlob(home)
 	note := func(list []pathPattern, rest string) {
 		for i := range list {
-			if m := &list[i]; m.covers(rest) {
+			if m := &list[i]; m.covers(rest, glob) {
 				switch {
 				case m.negate:
 					drop = append(drop, m.trait)
@@ -170,15 +171,15 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 }
 
 // covers reports whether the pattern matches rest, or a directory above it if the pattern is a tree. A path that is
-// itself a glob is covered if it can name what the pattern names.
-func (m *pathPattern) covers(rest string) bool {
+// itself a glob is covered if it can name what the pattern names; glob is whether any part of it may be one.
+func (m *pathPattern) covers(rest string, glob bool) bool {
 	guessed := false
 	for i, part := range m.parts {
 		var name string
 		var more bool
 		name, rest, more = strings.Cut(rest, "/")
 		if name != part && !matchGlob(part, name) {
-			if !isGlob(name) || anything(name) || !matchGlob(name, strings.TrimRight(part, "*")) {
+			if !glob || !isGlob(name) || anything(name) || !matchGlob(name, strings.TrimRight(part, "*")) {
 				return false
 			}
 			guessed = true
@@ -200,6 +201,16 @@ func isGlob(name string) bool { return strings.ContainsAny(name, "*?[") }
 // matchGlob reports whether name matches a pattern of literals, *, ? and [classes]. It takes time linear in the product
 // of the lengths and never fails: a malformed class is a literal.
 func matchGlob(pattern, name string) bool {
+	// Most names end in another letter than most patterns do, and every path is held against a hundred of them.
+	if len(pattern) > 0 && len(name) > 0 {
+		if last := pattern[len(pattern)-1]; last != name[len(name)-1] && last != '*' && last != '?' && last != ']' && last != '[' {
+			return false
+		}
+	}
+	return matchGlobSlowly(pattern, name)
+}
+
+func matchGlobSlowly(pattern, name string) bool {
 	p, n, star, mark := 0, 0, -1, 0
 	for n < len(name) {
 		if p < len(pattern) {

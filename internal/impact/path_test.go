@@ -125,11 +125,16 @@ func TestShownNamesCarryNoCredentials(t *testing.T) {
 func FuzzMatchGlob(f *testing.F) {
 	f.Add("a*b?[c-d]", "axxbyc")
 	f.Add("[", "[")
+	f.Add("*.pem", "key.pem")
+	f.Add("a[bc", "a[bc")
 	f.Add("***", "")
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		got := matchGlob(pattern, name)
 		if !isGlob(pattern) && got != (pattern == name) {
 			t.Errorf("literal %q against %q: %v", pattern, name, got)
+		}
+		if got != matchGlobSlowly(pattern, name) {
+			t.Errorf("%q against %q: %v, and not without the look at the ends", pattern, name, got)
 		}
 		if !matchGlob("*", name) {
 			t.Errorf("* does not match %q", name)
