@@ -103,7 +103,21 @@ func (d *diagnosis) look(project string) {
 			d.harness(name, place)
 		}
 	}
+	if registered := d.registered(); registered == 0 {
+		d.note("registered", "", statusFail, "no coding agent calls Interlock here; run: interlock install claude, or another of %s", strings.Join(harness.Names(), ", "))
+	}
 	d.platform()
+}
+
+// registered counts the harnesses that have a hook, whole or not.
+func (d *diagnosis) registered() int {
+	count := 0
+	for _, found := range d.checks {
+		if found.Name == "registered" && found.Harness != "" && found.Status != statusInfo {
+			count++
+		}
+	}
+	return count
 }
 
 // store opens the store, verifies its head and holds it against the checkpoints kept beside the harnesses' settings.

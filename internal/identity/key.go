@@ -42,15 +42,15 @@ type PublicKey struct{ key ssh.PublicKey }
 // two security-key types; it refuses options, certificates, several keys and, above all, a private key.
 func ParsePublicKey(text []byte) (PublicKey, error) {
 	if bytes.Contains(text, []byte("PRIVATE KEY-----")) {
-		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "ssh-key",
+		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "--ssh-key",
 			"this is a private key; give the public one (the file ending in .pub) and keep this one to yourself")
 	}
 	key, _, options, rest, err := ssh.ParseAuthorizedKey(text)
 	if err != nil {
-		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "ssh-key", "not an SSH public key in authorized_keys form")
+		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "--ssh-key", "not an SSH public key in authorized_keys form")
 	}
 	if len(options) > 0 || len(bytes.TrimSpace(rest)) > 0 {
-		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "ssh-key", "want exactly one key, without options")
+		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "--ssh-key", "want exactly one key, without options")
 	}
 	if err := checkKeyType(key); err != nil {
 		return PublicKey{}, err
@@ -69,11 +69,11 @@ func checkKeyType(key ssh.PublicKey) error {
 			break
 		}
 		if public, ok := carrier.CryptoPublicKey().(*rsa.PublicKey); !ok || public.N.BitLen() < minimumRSABits {
-			return interlock.Errorf(interlock.CodeInvalid, "ssh-key", "an RSA key needs at least %d bits", minimumRSABits)
+			return interlock.Errorf(interlock.CodeInvalid, "--ssh-key", "an RSA key needs at least %d bits", minimumRSABits)
 		}
 		return nil
 	}
-	return interlock.Errorf(interlock.CodeInvalid, "ssh-key",
+	return interlock.Errorf(interlock.CodeInvalid, "--ssh-key",
 		"keys of type %.40q are not accepted; use ed25519, ecdsa, rsa or a security key", key.Type())
 }
 
