@@ -359,5 +359,8 @@ func (r *shellRun) ranFile(i *interlock.Impact) {
 		i.Traits = append(i.Traits, TraitDownloadRun)
 	case f.written:
 		i.Traits = append(i.Traits, TraitWrittenRun)
+		if f.decoded && !f.known {
+			i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
+		}
 	}
 }

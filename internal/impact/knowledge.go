@@ -183,6 +183,7 @@ type commandDescription struct {
 	Prints   string                        `json:"prints,omitempty"`
 	Links    bool                          `json:"links,omitempty"`
 	Sends    bool                          `json:"sends,omitempty"`
+	Copies   bool                          `json:"copies,omitempty"`
 	Examples []Example                     `json:"examples,omitempty"`
 }
 
@@ -212,6 +213,7 @@ type command struct {
 	stdin     string
 	script    string
 	code      string
+	copies    bool // the last operand becomes a copy of the first
 	sends     bool // standard input goes where the command connects to
 	links     bool // the last operand becomes another name of the first
 	prints    string
@@ -232,6 +234,7 @@ type condition struct {
 // An option is what one flag means.
 type option struct {
 	value   bool   // takes a value, in the same or the next argument
+	shared  bool   // flags that have nothing in common share it
 	last    bool   // the value is optional and only ever attached
 	dry     bool   // nothing is changed after all
 	dir     bool   // the value is the working directory

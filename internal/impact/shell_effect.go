@@ -54,6 +54,7 @@ func (r *shellRun) effects(u *use, io streams, adds *words) flow {
 		}
 	}
 	r.hunts(u)
+	r.disguises(u)
 	return flow{}
 }
 
@@ -146,7 +147,7 @@ func (r *shellRun) effect(u *use, e effect, value field, io streams) {
 func (u *use) value(name string) field {
 	o := u.spec.find(name)
 	for _, g := range u.flags {
-		if g.option == o && o != nil {
+		if g.option == o && o != nil && (!o.shared || g.name == name) {
 			return g.value
 		}
 	}

@@ -38,10 +38,25 @@ func (f *foreignScan) run() {
 			i++
 		}
 	}
+	if f.kind == "applescript" {
+		f.asks()
+	}
 	if f.network && f.shell {
 		f.r.reverse(f.kind, "")
 	} else if f.network {
 		f.r.inlineImpact(interlock.ImpactNetwork, f.kind, f.kind, TraitInline)
+	}
+}
+
+// asks reads what AppleScript asks of the person at the screen: a password, or the rights of an administrator.
+func (f *foreignScan) asks() {
+	if strings.Contains(f.text, "hidden answer") {
+		f.r.s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "password", Reach: interlock.ReachHome, Via: f.kind,
+			Reversibility: interlock.Readonly, Traits: []string{TraitInline, TraitSecret}})
+	}
+	if strings.Contains(f.text, "administrator privileges") {
+		f.r.s.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: "administrator", Reach: interlock.ReachSystem, Via: f.kind,
+			Reversibility: interlock.Reversible, Traits: []string{TraitElevated, TraitInline}})
 	}
 }
 

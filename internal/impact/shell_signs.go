@@ -71,6 +71,21 @@ func (r *shellRun) hunts(u *use) {
 	}
 }
 
+// disguises records that a shell of the system is copied to another name, under which nobody recognises it.
+func (r *shellRun) disguises(u *use) {
+	if !u.spec.copies || len(u.operands) != 2 || !systemProgram(u.operands[0].text) {
+		return
+	}
+	name, _ := baseName(u.operands[0].text)
+	copied, _ := baseName(u.operands[1].text)
+	if spec := r.s.know.lookup(name); spec == nil || spec.stdin != "shell" || copied == name || strings.HasSuffix(u.operands[1].text, "/") {
+		return
+	}
+	p := r.placeOf(u.operands[1], true)
+	r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: p.Reach, Reversibility: interlock.Reversible,
+		Confidence: interlock.Inferred, Via: u.via, Traits: []string{TraitHooked, TraitObfuscated}})
+}
+
 // posts reports whether a request is one that changes something: by its method or because it has a body.
 func (u *use) posts() bool {
 	for _, g := range u.flags {
