@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,6 +18,10 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs every user-visible behaviour of the binary. The first word of a script's name is the subcommand.
 func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
@@ -25,6 +30,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir+"/user")
 			env.Setenv("INTERLOCK_HOME", env.WorkDir+"/home")
 			env.Setenv("USER", "tester")
+			env.Setenv("ROOT", root)
 			return os.MkdirAll(env.WorkDir+"/user", 0o700)
 		},
 	})
