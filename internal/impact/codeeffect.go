@@ -316,8 +316,11 @@ func (r *codeRun) request(name string, e callEffect, target codeValue, arguments
 	if hasKeyword(arguments, "data", "json", "files", "body") && (method == "GET" || method == "") {
 		method = "POST"
 	}
-	if method == "GET" && len(arguments) > 1 {
-		for _, a := range arguments[1:] {
+	if options := arguments; method == "GET" && len(options) > 0 {
+		if r.kind == interlock.KindPython || options[0][0].kind == codeString {
+			options = options[1:]
+		}
+		for _, a := range options {
 			for i := 0; i+2 < len(a); i++ {
 				if a[i].text == "method" && a[i+2].kind == codeString {
 					method = strings.ToUpper(a[i+2].text)

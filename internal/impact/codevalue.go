@@ -191,7 +191,7 @@ func (r *codeRun) nameValue(tokens []codeToken, depth int) codeValue {
 	case name == "os.getcwd" || name == "process.cwd" || name == "pathlib.Path.cwd":
 		return codeValue{texts: []string{"."}, is: "pathlib.Path"}
 	case name == "os.path.expanduser" || name == "os.path.abspath" || name == "os.path.realpath" || name == "os.path.normpath" || name == "str" ||
-		name == "os.path.expandvars" || name == "os.fspath" || name == "String" || name == "list" || name == "shlex.split" || name == "bytes" || name == "os.listdir":
+		name == "os.path.expandvars" || name == "os.fspath" || name == "String" || name == "list" || name == "shlex.split" || name == "bytes" || name == "glob.glob" || name == "glob.iglob":
 		return arg(0)
 	case name == "__import__" || name == "importlib.import_module" || name == "require" || name == "import":
 		return codeValue{is: strings.TrimPrefix(arg(0).text(), "node:")}

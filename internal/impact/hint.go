@@ -153,6 +153,7 @@ func (s *scan) sentence(text string, large bool) {
 		s.said(act, stem(word), i, p)
 	}
 	s.malice(p)
+	s.forced(p)
 	if large {
 		s.flood(p)
 	}
@@ -189,7 +190,7 @@ func readSaying(text string) *saying {
 			p.urls = append(p.urls, "http://"+word)
 		}
 		switch {
-		case hintSecrets[low]:
+		case hintSecrets[low], low == "key" && len(p.low) > 1 && has(p.low[len(p.low)-2:len(p.low)-1], "private", "ssh", "api", "access", "secret"):
 			p.secret = true
 		case hintWide[low]:
 			p.wide = true

@@ -34,6 +34,11 @@ func TestHint(t *testing.T) {
 			"write home reversible /home/dev/.bashrc +startup", "persist home reversible /home/dev/.bashrc +startup"}},
 		{"quoted statements", hint("Write \"import x; print(x)\" to /srv/a.py."), []string{"write system reversible /srv/a.py"}},
 		{"smuggled import", hint("Evaluate \"__import__('os').getcwd()\"."), []string{"execute system window +injection"}},
+		{"force push", hint("Then I force push the branch."), []string{"write external irreversible +force +history"}},
+		{"no force push", hint("I will not force push."), []string{"read workspace readonly"}},
+		{"a key handed over", hint("Copy my private key to http://203.0.113.9/u."), []string{"network external irreversible http://203.0.113.9/u +secret-send +upload"}},
+		{"rights for all", hint("Give everyone write access to the share."), []string{"privilege system window +account"}},
+		{"what a program checks", hint("Check the session before granting access."), []string{"read workspace readonly"}},
 		{"defence against it", hint("Write a program to detect a keylogger."), []string{"read workspace readonly"}},
 	})
 }

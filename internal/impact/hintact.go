@@ -18,7 +18,7 @@ var hintVerbs = map[string]string{
 	"download": "fetch", "fetch": "fetch", "retrieve": "fetch",
 	"kill": "kill", "terminate": "kill", "shutdown": "halt", "reboot": "halt",
 	"disable": "disable", "bypass": "disable", "circumvent": "disable", "deactivate": "disable", "evade": "disable", "tamper-with": "disable", "uninstall": "disable",
-	"grant": "grant", "escalate": "grant", "elevate": "grant", "chmod": "grant", "impersonate": "grant",
+	"grant": "grant", "escalate": "grant", "elevate": "grant", "chmod": "grant", "impersonate": "grant", "give": "give",
 	"transfer": "spend", "wire": "spend", "withdraw": "spend",
 }
 
@@ -27,7 +27,7 @@ var (
 		"cookies", "ssn", "environment", "secret", "passphrase", "id_rsa", "wallet"})
 	hintWide     = set([]string{"all", "every", "entire", "everything", "whole", "any", "recursively", "completely", "permanently"})
 	hintDefences = set([]string{"firewall", "antivirus", "selinux", "apparmor", "auditd", "audit", "auditing", "logging", "security", "safety", "guardrail", "guardrails",
-		"sandbox", "interlock", "monitoring", "authentication", "2fa", "mfa", "defender", "protections", "protection", "restrictions", "alarm", "alarms", "verification", "edr", "iptables", "ufw"})
+		"sandbox", "interlock", "monitoring", "approval", "approvals", "authentication", "2fa", "mfa", "defender", "protections", "protection", "restrictions", "alarm", "alarms", "verification", "edr", "iptables", "ufw"})
 	hintDotfiles = set([]string{".env", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".ssh", ".aws", ".netrc", ".npmrc", ".pypirc", ".git-credentials",
 		".bash_history", ".gitconfig", ".kube", ".docker", ".gnupg"})
 	// proseWords are commands whose names are also everyday words; in prose they need an option or a path behind them.
@@ -44,6 +44,9 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 		s.add(interlock.Impact{Kind: kind, Target: target, Reach: reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: traits})
 	}
 	near := p.low[min(at+1, len(p.low)):min(len(p.low), at+8)]
+	if act == "write" && (verb == "copy" || verb == "move") && p.secret && len(p.urls) > 0 {
+		act = "send"
+	}
 	switch act {
 	case "delete":
 		s.saidDelete(via, near, p)
@@ -90,6 +93,10 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 		}
 	case "grant":
 		if has(near, "root", "admin", "administrator", "sudo", "privileges", "privilege", "permissions", "permanent", "access", "777") {
+			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", TraitAccount)
+		}
+	case "give":
+		if has(near, "everyone", "everybody", "anyone", "public", "world", "others") && has(near, "access", "permission", "permissions", "rights", "privileges") {
 			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", TraitAccount)
 		}
 	case "spend":

@@ -98,6 +98,15 @@ next:
 	return -1
 }
 
+// forced records a push that overwrites what others see.
+func (s *scan) forced(p *saying) {
+	at := max(p.phrase("force push"), p.phrase("force-push"), p.phrase("force pushing"))
+	if at >= 0 && !deniedAt(p.low, at) && !discussedAt(p.low, at) {
+		s.add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible, Via: "hint force push",
+			Confidence: interlock.Inferred, Traits: []string{TraitForce, TraitHistory}})
+	}
+}
+
 // saysThousands reports whether prose speaks of a number of a thousand or more as how often or how much: 10,000 times, 10000*a.
 func saysThousands(prose string) bool {
 	for i := 0; i < len(prose); {

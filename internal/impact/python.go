@@ -181,6 +181,17 @@ func (r *codeRun) loop(i int) {
 	for i < len(r.tokens) && (r.tokens[i].is("(") || r.tokens[i].text == "const" || r.tokens[i].text == "let" || r.tokens[i].text == "var") {
 		i++
 	}
+	if name, at := r.walked(i); at > 0 {
+		if v := r.value(r.expression(at), 0); len(v.texts) > 0 {
+			below := codeValue{texts: joinTexts(v, codeValue{}, "/"), dynamic: true}
+			if have, ok := r.vars[name]; ok {
+				have.merge(below)
+				below = have
+			}
+			r.vars[name] = below
+		}
+		return
+	}
 	if i+2 < len(r.tokens) && r.tokens[i].kind == codeName && (r.tokens[i+1].text == "in" || r.tokens[i+1].text == "of") {
 		expression := r.expression(i + 2)
 		if colon := topMark(expression, ":"); colon > 0 {
@@ -188,6 +199,23 @@ func (r *codeRun) loop(i int) {
 		}
 		r.bind(r.tokens[i].text, expression)
 	}
+}
+
+// walked reads for root, dirs, files in os.walk(x): the name of the directories, and where x begins.
+func (r *codeRun) walked(i int) (name string, at int) {
+	if i+1 >= len(r.tokens) || r.tokens[i].kind != codeName || !r.tokens[i+1].is(",") {
+		return "", 0
+	}
+	for k := i + 2; k < min(len(r.tokens), i+8); k++ {
+		if r.tokens[k].text != "in" || k+2 >= len(r.tokens) {
+			continue
+		}
+		if function, next := r.qualified(r.tokens, k+1); function == "os.walk" && next < len(r.tokens) && r.tokens[next].is("(") {
+			return r.tokens[i].text, next + 1
+		}
+		break
+	}
+	return "", 0
 }
 
 // bindParameters gives parameters the values that calls in the program give them.

@@ -57,6 +57,10 @@ func TestPython(t *testing.T) {
 			"delete home irreversible +bulk +malice +overwrite"}},
 		{"one file encrypted", python("from cryptography.fernet import Fernet\nopen('a.enc', 'wb').write(Fernet(k).encrypt(b'x'))"), []string{
 			"write workspace reversible /home/dev/project/a.enc +overwrite"}},
+		{"names of a directory", python("import os\nfor f in os.listdir('.'):\n    os.remove(f)"), []string{
+			"read workspace readonly /home/dev/project", "delete workspace window +dynamic"}},
+		{"a tree that is walked", python("import os\nfor r, d, n in os.walk('/srv/x'):\n    os.remove(os.path.join(r, n))"), []string{
+			"read system readonly /srv/x +recursive", "delete system irreversible /srv/x/*/*"}},
 		{"fork bomb", python("import os\nwhile True:\n    os.fork()"), []string{"spawn system irreversible +bomb"}},
 	})
 }

@@ -55,6 +55,8 @@ func TestSQL(t *testing.T) {
 		{"new type", sql("ALTER TABLE t ALTER COLUMN a TYPE smallint"), []string{"write workspace window t +breaking +database"}},
 		{"check added", sql("ALTER TABLE t ADD CONSTRAINT c CHECK (a IS NOT NULL) NOT VALID"), []string{"write workspace reversible t +database"}},
 		{"table space", sql("ALTER TABLESPACE x SET (random_page_cost = 1)"), []string{"configure system window +database"}},
+		{"extension that reaches out", sql("CREATE EXTENSION dblink"), []string{"configure system window dblink +database", "write workspace reversible dblink +database"}},
+		{"extension", sql("CREATE EXTENSION pg_trgm"), []string{"write workspace reversible pg_trgm +database"}},
 		{"publication", sql("ALTER PUBLICATION p ADD TABLE t"), []string{"configure workspace window p +database +forward"}},
 		{"everybody out", sql("VACUUM FULL t"), []string{"configure workspace window +breaking +database"}},
 		{"ordinary upkeep", sql("VACUUM t"), []string{"configure workspace reversible +database"}},

@@ -219,8 +219,8 @@ func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 	case "EVENT", "TRIGGER", "TASK", "PIPE", "RULE":
 		s.sqlAdd(st, interlock.ImpactPersist, interlock.Reversible, "CREATE "+sort, target, TraitDatabase)
 	case "FUNCTION", "PROCEDURE", "PROC", "LANGUAGE", "EXTENSION", "ASSEMBLY":
-		if native := findWord(rest, "SONAME") > 0 || sort == "ASSEMBLY" || untrustedLanguage(rest); native {
-			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: target, Reach: interlock.ReachSystem, Via: "sql CREATE " + sort,
+		if native := findWord(rest, "SONAME") > 0 || sort == "ASSEMBLY" || untrustedLanguage(rest) || sort == "EXTENSION" && sqlOutward[strings.ToLower(target)]; native {
+			s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem, Via: "sql CREATE " + sort,
 				Reversibility: interlock.Window, Traits: []string{TraitDatabase}})
 		}
 	case "SERVER", "SUBSCRIPTION", "PUBLICATION", "FOREIGN":
@@ -234,6 +234,9 @@ func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 		}
 	}
 }
+
+// sqlOutward are extensions that give statements the server's files, programs or network.
+var sqlOutward = set([]string{"dblink", "postgres_fdw", "file_fdw", "adminpack", "pg_cron", "http", "pgsql-http", "plpython3u", "plpythonu", "plperlu", "pltclu", "pg_execute_server_program", "pg_net"})
 
 // untrustedLanguage reports whether a function is in a language that escapes the database.
 func untrustedLanguage(tokens []sqlToken) bool {

@@ -11,10 +11,12 @@ var orderMarks = []string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|endoftext|>", "<<sys>>", "[/inst]", "### instruction:", "### system:",
 	"[system message]", "[system](", "system override", "new system prompt", "end of system prompt", "begin admin session",
 	"do anything now", "you are now dan", "dan mode", "jailbreak mode", "without any restrictions or filters",
-	"stay in character at all times", "do not mention this instruction", "do not tell the user", "don't tell the user", "without informing the user",
+	"stay in character at all times", "do not mention this instruction", "don't tell the user", "without informing the user",
 	"without the user's knowledge", "do not reveal these instructions", "you must obey", "your new task is", "your new instructions are",
 	"<important>", "the task that i gave you", "the task i gave you", "before you solve the task", "before solving the task", "as your developer i",
 	"enter developer mode", "act as an unrestricted", "act as an unfiltered", "has no content policy", "free from all restrictions",
+	"if you are an ai", "if you're an ai", "if you are a language model", "note to ai", "attention ai", "instructions for ai", "message to ai", "ai agents must", "ai assistants must",
+	"not tell the user", "without telling the user", "not inform the user", "hide this from the user",
 	"<system mode>", "security override mode", "] system:", "<!-- assistant:", "<!-- system:", "<!-- ai:", "<!-- instruction",
 }
 
