@@ -101,6 +101,20 @@ func (u *use) posts() bool {
 	return false
 }
 
+// mutates reports whether a request's body is a GraphQL mutation that deletes something.
+func (u *use) mutates() bool {
+	for _, g := range u.flags {
+		if text := strings.ToLower(g.value.text); strings.Contains(text, "mutation") {
+			for _, word := range [...]string{"delete", "destroy", "remove", "purge"} {
+				if strings.Contains(text, word) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // destructiveURL reports whether the path of a URL says that what is sent to it destroys something.
 func destructiveURL(url string) bool {
 	if _, rest, ok := strings.Cut(url, "://"); ok {

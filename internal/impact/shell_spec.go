@@ -72,7 +72,7 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 	posts := u.posts()
 	for i := range own {
 		adds.apply(&own[i])
-		if posts && own[i].Kind == interlock.ImpactNetwork && destructiveURL(own[i].Target) {
+		if posts && own[i].Kind == interlock.ImpactNetwork && (destructiveURL(own[i].Target) || u.mutates()) {
 			own[i].Reversibility = interlock.Irreversible
 		}
 	}
