@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 )
 
 // Serve serves the network door and the local door on their listeners, either of which may be nil, until ctx ends. Then
@@ -55,14 +56,20 @@ func (s *Server) httpServer(handler http.Handler) *http.Server {
 // headerSlack is what net/http reads beyond MaxHeaderBytes before it refuses.
 const headerSlack = 4096
 
+// drain stops every door at once: were they stopped one after another, the later ones would take new requests until the
+// last request at the first is answered.
 func (s *Server) drain(servers []*http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.Limits.Drain)
 	defer cancel()
-	var failures []error
-	for _, server := range servers {
-		if err := server.Shutdown(ctx); err != nil {
-			failures = append(failures, fmt.Errorf("draining: %w", err), server.Close())
-		}
+	failures := make([]error, len(servers))
+	var stopping sync.WaitGroup
+	for i, server := range servers {
+		stopping.Go(func() {
+			if err := server.Shutdown(ctx); err != nil {
+				failures[i] = errors.Join(fmt.Errorf("draining: %w", err), server.Close())
+			}
+		})
 	}
+	stopping.Wait()
 	return errors.Join(failures...)
 }
