@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,13 +15,15 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/config"
+	"interlock/internal/store/sqlite"
 	"interlock/internal/strictjson"
 )
 
 type checkCommand struct {
 	Kind  string `help:"shell, sql, python, javascript, file, http, tool, hint or text." default:"shell" placeholder:"KIND"`
 	Dir   string `help:"Working directory the action would run in. Default: none, so relative paths are the workspace's." placeholder:"DIR"`
-	Agent string `help:"Agent to judge as. Default: an unknown agent." placeholder:"NAME"`
+	Agent string `help:"Agent to judge as. Default: one that nobody registered." placeholder:"NAME"`
 	JSON  bool   `name:"json" help:"Print one JSON object." xor:"form"`
 	JSONL bool   `name:"jsonl" help:"Read {\"id\",\"kind\",\"input\",\"dir\"} lines from standard input, print one answer line each, in order." xor:"form"`
 	Input string `arg:"" optional:"" help:"The command, statement, program, prose or object; - or nothing reads standard input."`
@@ -72,6 +75,10 @@ func (c *checkCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	standing, err := c.standing(p.ctx, settings)
+	if err != nil {
+		return c.refuse(p, err)
+	}
 	judge := func(action interlock.Action) (interlock.Decision, time.Duration) {
 		start := now()
 		proposal := interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: c.Agent}, CanAsk: true,
@@ -79,12 +86,34 @@ func (c *checkCommand) Run(p *program) error {
 		if action.Dir != "" {
 			proposal.View = embedded.GatherView(settings, action.Dir)
 		}
-		return evaluator.Evaluate(proposal, interlock.Standing{}, start), now().Sub(start)
+		return evaluator.Evaluate(proposal, standing, start), now().Sub(start)
 	}
 	if c.JSONL {
 		return c.stream(p, judge)
 	}
 	return c.one(p, judge)
+}
+
+// standing is what the store knows of the agent to judge as: its trust and its allow-list. Without --agent, or without a
+// store, nothing is known and nothing is opened.
+func (c *checkCommand) standing(ctx context.Context, settings config.Config) (interlock.Standing, error) {
+	path := filepath.Join(settings.Home, storeFile)
+	if c.Agent == "" || !exists(path) {
+		return interlock.Standing{}, nil
+	}
+	store, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		return interlock.Standing{}, err
+	}
+	defer store.Close()
+	known, err := store.Standing(ctx)
+	if err != nil {
+		return interlock.Standing{}, err
+	}
+	if !known.Agents[c.Agent].Revoked.IsZero() {
+		return interlock.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent", "%.40q is revoked; whatever it asks is refused", c.Agent)
+	}
+	return interlock.Standing{Agents: known.Agents}, nil
 }
 
 type judgeFunc func(interlock.Action) (interlock.Decision, time.Duration)
