@@ -225,7 +225,7 @@ func (r *shellRun) ifClause(c *syntax.IfClause, in flow) flow {
 
 func (r *shellRun) while(c *syntax.WhileClause, in flow) flow {
 	r.stmts(c.Cond, in)
-	if len(c.Cond) == 1 && endless(c) && multiplies(c.Do) {
+	if len(c.Cond) == 1 && endless(c) && (multiplies(c.Do) || fills(c.Do)) {
 		r.bomb("while")
 	}
 	r.rounds++

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"errors"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -43,6 +44,9 @@ func (r *shellRun) parse(text string) *syntax.File {
 		if err == nil {
 			return file
 		}
+		if end := openDocument(err); end != "" && dialect == syntax.LangBash && r.s.spend(100) {
+			return r.parse(text + "\n" + end)
+		}
 	}
 	if plain := withoutTemplates(text); plain != text {
 		return r.parse(plain)
@@ -84,6 +88,20 @@ func withoutPlaceholders(text string) string {
 func ends(text string, i int) bool {
 	i = skipAny(text, i, " \t")
 	return i >= len(text) || strings.IndexByte("\r\n;|&)<>", text[i]) >= 0
+}
+
+// openDocument returns the word that would end a here-document which the input's end ends as well: a shell warns and runs it.
+func openDocument(err error) string {
+	var problem syntax.ParseError
+	if !errors.As(err, &problem) {
+		return ""
+	}
+	_, word, found := strings.Cut(problem.Text, "unclosed here-document `")
+	word, closed := strings.CutSuffix(word, "`")
+	if !found || !closed || word == "" || len(word) > 64 || strings.ContainsAny(word, "\n\r `'\"\\$") {
+		return ""
+	}
+	return word
 }
 
 // withoutTemplates puts variables of the same length where a template's ${{ … }} stands, which no shell can read: whatever

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"interlock"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // What a command line gives away beside the impacts its program is described with.
@@ -174,4 +176,24 @@ func (r *shellRun) mentionsShell(text string) bool {
 		}
 	}
 	return false
+}
+
+// fills reports whether a loop's body does nothing but print, and adds to a file on each round: as fast as it can, for ever.
+func fills(body []*syntax.Stmt) bool {
+	grows, only := false, true
+	for _, st := range body {
+		syntax.Walk(st, func(n syntax.Node) bool {
+			switch x := n.(type) {
+			case *syntax.Redirect:
+				grows = grows || (x.Op == syntax.AppOut || x.Op == syntax.AppAll) && x.Word != nil && !strings.HasPrefix(x.Word.Lit(), "/dev/")
+			case *syntax.CallExpr:
+				if len(x.Args) > 0 {
+					name := x.Args[0].Lit()
+					only = only && (name == "echo" || name == "printf" || name == ":" || name == "true")
+				}
+			}
+			return only
+		})
+	}
+	return grows && only
 }
