@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"interlock"
-	"interlock/internal/config"
 	"interlock/internal/harness"
 )
 
@@ -74,10 +73,7 @@ func (c *installCommand) Run(p *program) error {
 	if err := c.apply(p, plan); err != nil || c.DryRun {
 		return err
 	}
-	doctor := harness.Command{Binary: own, Args: []string{"doctor"}}
-	if home != "" {
-		doctor.Args = append(doctor.Args, "--home", home)
-	}
+	doctor := harness.Command{Binary: own, Args: []string{"doctor", "--home", home}}
 	if c.Project != "" {
 		doctor.Args = append(doctor.Args, "--project", c.Project)
 	}
@@ -169,8 +165,8 @@ func quickest(binary string) string {
 	return binary
 }
 
-// registeredHome is the home a registered command must name: none if it finds the same one by itself. A harness may run
-// hooks with another environment, so INTERLOCK_HOME does not count.
+// registeredHome is the home a registered command names. It always names one: a harness may run hooks with another
+// environment, and an agent that starts a harness chooses that environment, so INTERLOCK_HOME and its like must not count.
 func (p *program) registeredHome() (string, error) {
 	for _, flag := range []struct {
 		name string
@@ -185,15 +181,6 @@ func (p *program) registeredHome() (string, error) {
 	settings, err := p.settings()
 	if err != nil {
 		return "", err
-	}
-	usual, err := config.DefaultHome(func(name string) string {
-		if name == "INTERLOCK_HOME" || name == "XDG_DATA_HOME" {
-			return ""
-		}
-		return p.getenv(name)
-	})
-	if err == nil && usual == settings.Home {
-		return "", nil
 	}
 	return settings.Home, nil
 }
