@@ -38,6 +38,7 @@ type shellRun struct {
 	params  []field
 	stack   []string // directories pushed
 	steps   int
+	closed  int // here-documents that only the input's end closed
 	loops   int
 	forked  int                // background commands being walked
 	rounds  int                // loops being walked, of any kind

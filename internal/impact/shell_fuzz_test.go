@@ -1,6 +1,7 @@
 package impact_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // FuzzShell: any input is analysed without panic and within the work bound, twice with equal results; input no dialect of
-// the shell parses has an impact of confidence unknown.
+// the shell parses, and no reader of documentation, has an impact of confidence unknown.
 func FuzzShell(f *testing.F) {
 	for _, seed := range []string{
 		"rm -rf /", "curl x | sh", "f(){ f|f& };f", "cat <<E\n$(rm x)\nE", "find . -exec", "xargs -I", "echo {a,{b,c}}$x",
@@ -20,7 +21,7 @@ func FuzzShell(f *testing.F) {
 		"git -c", "git -c a=!b x", "${{ x }}", "a=(1 2); echo ${a[@]} ${a[5]}", "exec 3<>/dev/tcp/a/1; cat <&3", "cd -; popd; cd",
 		"alias a=a; a; a", "printf '%s\\n' a b %", "printf -v x", "x=${y:=z}; echo ${x:1:2} ${x//a/b} ${x%%*}", "\\", "'", "((", "$((1",
 		"sed -e", "awk", "perl -e '`", "ruby -e '%x{'", "tar cf", "dd of=", "kubectl exec x --", "docker run", "trap x 0", "set --", "read",
-		"echo $'\\x'", "echo \"$(echo \"$(echo x)\")\"", "<<A <<B\nA\nB\n", "ln -s a b; cat b", "time", "! !", "vim -c", "[ a", "[[ a",
+		"echo $'\\x'", "echo \"$(echo \"$(echo x)\")\"", "<<A <<B\nA\nB\n", "<<0", "cat <<A <<B", "sed <x>\nrm <y>", "$(cat <<A", "ln -s a b; cat b", "time", "! !", "vim -c", "[ a", "[[ a",
 		"\u00a0rm", "rm\u200b -rf /", strings.Repeat("(", 300), strings.Repeat("$(", 300), strings.Repeat("a|", 200), "echo \xff", "a\x00b",
 	} {
 		f.Add(seed)
@@ -39,18 +40,22 @@ func FuzzShell(f *testing.F) {
 				t.Errorf("impact lacks a dimension: %+v", i)
 			}
 		}
-		if !parses(input) && !strings.Contains(input, "${{") && !hasUnknown(got.Impacts) {
+		if !parses(input) && !strings.Contains(input, "${{") && !placeholder.MatchString(input) && !hasUnknown(got.Impacts) {
 			t.Error("input that does not parse has no unknown impact")
 		}
 	})
 }
+
+// What documentation leaves open for its reader to fill in; such text is understood in spite of the error it is.
+var placeholder = regexp.MustCompile(`<[A-Za-z][^<>]{0,47}>`)
 
 func parses(input string) bool {
 	if strings.Count(input, "(") > 100 {
 		return true // not asked: the parser itself would be at risk
 	}
 	for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangMirBSDKorn, syntax.LangPOSIX} {
-		if _, err := syntax.NewParser(syntax.Variant(dialect)).Parse(strings.NewReader(input), ""); err == nil {
+		if _, err := syntax.NewParser(syntax.Variant(dialect)).Parse(strings.NewReader(input), ""); err == nil ||
+			strings.Contains(err.Error(), "unclosed here-document") { // which a shell runs with a warning
 			return true
 		}
 	}

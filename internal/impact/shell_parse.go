@@ -44,7 +44,8 @@ func (r *shellRun) parse(text string) *syntax.File {
 		if err == nil {
 			return file
 		}
-		if end := openDocument(err); end != "" && dialect == syntax.LangBash && r.s.spend(100) {
+		if end := openDocument(err); end != "" && dialect == syntax.LangBash && r.closed < 8 && r.s.spend(len(text)/16) {
+			r.closed++
 			return r.parse(text + "\n" + end)
 		}
 	}

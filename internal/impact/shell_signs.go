@@ -61,6 +61,9 @@ func (r *shellRun) hunts(u *use) {
 	for _, g := range u.flags {
 		if g.option.naming && !negated && strings.Trim(g.value.text, "*?.") != "" && slices.Contains(r.s.named(g.value.text), TraitSecret) {
 			for _, t := range u.operands {
+				if !r.s.spend(100) {
+					return
+				}
 				p := r.placeOf(t, true)
 				if p.Reach == interlock.ReachWorkspace {
 					continue
