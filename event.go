@@ -89,3 +89,9 @@ type Call struct {
 	At        time.Time     `json:"at"`
 	Outcome   OutcomeStatus `json:"outcome,omitempty"`
 }
+
+// EventTypes lists every type of event, in the order they are documented in.
+func EventTypes() []EventType {
+	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventAlert,
+		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal}
+}

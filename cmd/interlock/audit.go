@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"interlock"
@@ -70,6 +71,9 @@ type auditListCommand struct {
 func (c *auditListCommand) Run(p *program) error {
 	if c.Limit < 1 || c.Limit > 100000 {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--limit", "is 1 to 100000"))
+	}
+	if types := interlock.EventTypes(); c.Type != "" && !slices.Contains(types, interlock.EventType(c.Type)) {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--type", "%.40q is not known; name one of %v", c.Type, types))
 	}
 	store, _, err := p.auditStore()
 	if err != nil {

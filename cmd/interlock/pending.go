@@ -197,9 +197,15 @@ func printable(s string) string {
 
 // brief is a display in one short line, for lists only; nobody approves from a list.
 func brief(display string) string {
-	_, text, found := strings.Cut(display, "\n\n")
+	head, text, found := strings.Cut(display, "\n\n")
 	if !found {
 		text = display
+	}
+	if strings.HasPrefix(text, "{") { // arguments say little without the tool they are for
+		if _, rest, named := strings.Cut(head, "\ntool: "); named {
+			tool, _, _ := strings.Cut(rest, "\n")
+			text = tool + " " + text
+		}
 	}
 	runes := []rune(printable(strings.Join(strings.Fields(text), " ")))
 	if len(runes) > 48 {
