@@ -36,6 +36,9 @@ done
 [ -s "$ready" ] || { echo "run: the server did not become ready" >&2; exit 1; }
 socket=$(tail -n 1 "$ready")
 
+# quoted is a word as a shell wants it typed.
+quoted() { case $1 in *[!A-Za-z0-9_./-]*) printf "'%s'" "${1//\'/\'\\\'\'}" ;; *) printf '%s' "$1" ;; esac; }
+
 command="sudo sh -c \"r''m -fr /\""
 request='{"kind":"shell","input":"sudo sh -c \"r'"''"'m -fr /\""}'
 echo
@@ -54,22 +57,23 @@ else
 	printf '%s\n' "$answer"
 fi
 echo "Ask it yourself:"
-echo "  curl --unix-socket $socket http://interlock/v1/decide \\"
+echo "  curl --unix-socket $(quoted "$socket") http://interlock/v1/decide \\"
 echo "    -H 'Content-Type: application/json' -d '{\"kind\":\"shell\",\"input\":\"ls\"}'"
 echo
 echo "It is in the log, and the log proves itself:"
 "$binary" --home "$home" audit verify | sed 's/^/  /'
+interlock="$(quoted "$binary") --home $(quoted "$home")"
 cat <<TEXT
 
 Plug a coding agent in with one line, then prove that it fires:
-  claude    $binary --home $home install claude
-  codex     $binary --home $home install codex
-  gemini    $binary --home $home install gemini
-  cursor    $binary --home $home install cursor
-  copilot   $binary --home $home install copilot
-  proof     $binary --home $home doctor
+  claude    $interlock install claude
+  codex     $interlock install codex
+  gemini    $interlock install gemini
+  cursor    $interlock install cursor
+  copilot   $interlock install copilot
+  proof     $interlock doctor
 Ask by hand:
-  $binary --home $home check 'git push --force origin main'
+  $interlock check 'git push --force origin main'
 Ctrl-C stops the server. The log stays in $home.
 TEXT
 
