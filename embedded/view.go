@@ -32,7 +32,8 @@ func selfPaths(c config.Config) []string {
 		paths = append(paths, c.Rules)
 	}
 	if binary, err := os.Executable(); err == nil {
-		paths = append(paths, binary)
+		beside := filepath.Dir(binary)
+		paths = append(paths, binary, filepath.Join(beside, "interlock"), filepath.Join(beside, harness.SmallProgram))
 	}
 	return paths
 }

@@ -301,6 +301,10 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 	if i.Kind == interlock.ImpactDelete && p.scratch {
 		i.Traits = append(i.Traits, TraitRoot)
 	}
+	if i.Kind == interlock.ImpactDelete && i.Has(TraitRecursive) && !i.Has(TraitRoot) && !hasTrait(p.Traits, TraitRoot) && s.holdsSelf(p.Path) {
+		i.Reach = interlock.ReachSelf
+		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
+	}
 	if i.Confidence == "" {
 		i.Confidence = p.Confidence
 	}
@@ -322,6 +326,17 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 		follow.Kind = interlock.ImpactPersist
 		s.add(follow)
 	}
+}
+
+// holdsSelf reports whether something of Interlock's own lies below a path, so that it goes when the path goes.
+func (s *scan) holdsSelf(clean string) bool {
+	clean = strings.TrimSuffix(clean, "/*")
+	for _, self := range s.view.Self {
+		if strings.HasPrefix(clean, "/") && below(self, clean) {
+			return true
+		}
+	}
+	return false
 }
 
 // wholeWorkspace reports whether a path is the workspace or holds it.
