@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"
@@ -63,8 +64,13 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer listeners.close()
 	c.announce(p, settings, backend, listeners)
-	go forwardCheckpoints(p.ctx, backend.Store.Head, targets, time.Second, logger)
-	err = server.Serve(p.ctx, listeners.tcp, listeners.socket)
+	serving, stop := context.WithCancel(p.ctx)
+	defer stop()
+	var forwarding sync.WaitGroup
+	forwarding.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
+	err = server.Serve(serving, listeners.tcp, listeners.socket)
+	stop() // Serve may also have ended by itself
+	forwarding.Wait()
 	if head, headErr := backend.Store.Head(context.WithoutCancel(p.ctx)); headErr == nil && len(head.Checkpoint) > 0 {
 		fmt.Fprintf(p.stdout, "stopped after %d entries; the last checkpoint:\n%s", head.Size, head.Checkpoint)
 	}

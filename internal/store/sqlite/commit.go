@@ -77,7 +77,7 @@ func (s *Store) enqueue(ctx context.Context, c *commit) error {
 		return err
 	}
 	if s.closed {
-		return errors.New("store: closed")
+		return errClosed
 	}
 	select {
 	case s.queue <- c:

@@ -16,6 +16,9 @@ import (
 // errFailed marks errors after which the store answers nothing more.
 var errFailed = errors.New("the store has stopped")
 
+// errClosed is what a closed store answers.
+var errClosed = errors.New("store: closed")
+
 // explain turns a driver's error into a sentence that says what is wrong and how to recover. The driver's error stays
 // wrapped for the log of whoever runs Interlock; it names no data.
 func explain(doing string, err error) error {

@@ -60,6 +60,11 @@ type Store struct {
 	closing sync.RWMutex // held for reading while a commit is put into the queue
 	closed  bool
 
+	inUse    sync.Mutex    // guards the fields below
+	readings int           // reading steps under way
+	leaving  bool          // no further ones are begun
+	quiet    chan struct{} // closed when the last one has ended, if anybody waits for that
+
 	writing sync.Mutex // held by whoever uses writer, guards the fields below
 	writer  *conn
 	jobs    map[string]job // runs this process wrote last, valid while known is the head
@@ -275,7 +280,8 @@ func (s *Store) look(ctx context.Context) error {
 // Path returns the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close ends the store after everything queued has been answered. Commits that come later fail.
+// Close ends the store after everything queued has been answered and everything being read has been read. Commits and reads
+// that come later fail.
 func (s *Store) Close() error {
 	s.closing.Lock()
 	if s.closed {
@@ -288,6 +294,7 @@ func (s *Store) Close() error {
 	<-s.done
 	close(s.checkpoints)
 	s.background.Wait()
+	s.settle()
 	if s.options.Brief && !s.options.ReadOnly && s.leave() {
 		return nil
 	}

@@ -12,9 +12,10 @@ import (
 // read runs a reading step on a connection nobody else uses. While nothing is being written it is the writer's own, so
 // that a process which does one thing and exits opens one connection.
 func (s *Store) read(ctx context.Context, doing string, step func(c *conn) error) error {
-	if err := s.failed(); err != nil {
+	if err := s.begin(); err != nil {
 		return err
 	}
+	defer s.end()
 	if s.writer != nil && s.writing.TryLock() {
 		defer s.writing.Unlock()
 		return explain(doing, step(s.writer))
@@ -25,9 +26,10 @@ func (s *Store) read(ctx context.Context, doing string, step func(c *conn) error
 // apart is read on a connection that never is the writer's. There are maxReaders at a time: more would cost more to open
 // than waiting for one does.
 func (s *Store) apart(ctx context.Context, doing string, step func(c *conn) error) error {
-	if err := s.failed(); err != nil {
+	if err := s.begin(); err != nil {
 		return err
 	}
+	defer s.end()
 	select {
 	case s.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -49,9 +51,10 @@ func (s *Store) apart(ctx context.Context, doing string, step func(c *conn) erro
 
 // alone is read on a connection opened for it, for steps that take long or read something else meanwhile.
 func (s *Store) alone(ctx context.Context, doing string, step func(c *conn) error) error {
-	if err := s.failed(); err != nil {
+	if err := s.begin(); err != nil {
 		return err
 	}
+	defer s.end()
 	c, err := take(ctx, s.db, s.options.Patience)
 	if err != nil {
 		return explain(doing, err)
@@ -61,6 +64,46 @@ func (s *Store) alone(ctx context.Context, doing string, step func(c *conn) erro
 		err = closed
 	}
 	return explain(doing, err)
+}
+
+// begin admits a reading step, unless the store has failed or is being closed: a connection must not be closed under a step
+// that uses it. Steps may read while they read, so this counts and does not lock.
+func (s *Store) begin() error {
+	if err := s.failed(); err != nil {
+		return err
+	}
+	s.inUse.Lock()
+	defer s.inUse.Unlock()
+	if s.leaving {
+		return errClosed
+	}
+	s.readings++
+	return nil
+}
+
+func (s *Store) end() {
+	s.inUse.Lock()
+	defer s.inUse.Unlock()
+	s.readings--
+	if s.readings == 0 && s.quiet != nil {
+		close(s.quiet)
+		s.quiet = nil
+	}
+}
+
+// settle refuses new reading steps and waits for those under way.
+func (s *Store) settle() {
+	s.inUse.Lock()
+	s.leaving = true
+	var quiet chan struct{}
+	if s.readings > 0 {
+		quiet = make(chan struct{})
+		s.quiet = quiet
+	}
+	s.inUse.Unlock()
+	if quiet != nil {
+		<-quiet
+	}
 }
 
 // reader takes an idle reading connection or opens one.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -421,5 +422,45 @@ func TestKnownIsReadAgain(t *testing.T) {
 	standing, err := one.Known(t.Context())
 	if _, pending := standing.Requests["r1"]; err != nil || !pending {
 		t.Errorf("the standing is %+v, %v", standing, err)
+	}
+}
+
+// TestCloseWaitsForReaders: a store that is closed while something is read refuses new reads at once, also from within the
+// reading, and closes no connection before the reading has ended.
+func TestCloseWaitsForReaders(t *testing.T) {
+	store := open(t, newPath(t))
+	if _, err := store.Commit(t.Context(), storagetest.Decision("a")); err != nil {
+		t.Fatal(err)
+	}
+	reading, proceed, walked := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	var ended atomic.Bool
+	go func() {
+		err := store.Walk(t.Context(), func(interlock.Entry) error {
+			close(reading)
+			<-proceed
+			return nil
+		})
+		ended.Store(true)
+		walked <- err
+	}()
+	<-reading
+	early := make(chan bool, 1)
+	go func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+		early <- !ended.Load()
+	}()
+	for { // until Close has begun
+		if _, err := store.Head(t.Context()); err != nil {
+			break
+		}
+	}
+	close(proceed)
+	if err := <-walked; err != nil {
+		t.Errorf("the reading under way ended with %v", err)
+	}
+	if <-early {
+		t.Error("the store was closed under a reading step")
 	}
 }
