@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -433,34 +432,31 @@ func TestCloseWaitsForReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	reading, proceed, walked := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	var ended atomic.Bool
 	go func() {
-		err := store.Walk(t.Context(), func(interlock.Entry) error {
+		walked <- store.Walk(t.Context(), func(interlock.Entry) error {
 			close(reading)
 			<-proceed
 			return nil
 		})
-		ended.Store(true)
-		walked <- err
 	}()
 	<-reading
-	early := make(chan bool, 1)
-	go func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-		early <- !ended.Load()
-	}()
+	closed := make(chan error, 1)
+	go func() { closed <- store.Close() }()
 	for { // until Close has begun
 		if _, err := store.Head(t.Context()); err != nil {
 			break
 		}
 	}
+	select { // a Close that waits never gets here first, however long this takes
+	case <-closed:
+		t.Error("the store was closed under a reading step")
+	case <-time.After(200 * time.Millisecond):
+	}
 	close(proceed)
 	if err := <-walked; err != nil {
 		t.Errorf("the reading under way ended with %v", err)
 	}
-	if <-early {
-		t.Error("the store was closed under a reading step")
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
