@@ -251,6 +251,7 @@ func TestSelf(t *testing.T) {
 		{"delete by trait", interlock.Impact{Kind: "delete", Reach: "home", Traits: []string{"self"}}, []string{"self.change deny"}},
 		{"read", interlock.Impact{Kind: "read", Reach: "self", Reversibility: "readonly"}, []string{}},
 		{"read a key", interlock.Impact{Kind: "read", Reach: "self", Reversibility: "readonly", Traits: []string{"secret"}}, []string{"self.read-key deny"}},
+		{"copy a folder that holds the key", interlock.Impact{Kind: "read", Reach: "self", Reversibility: "readonly", Traits: []string{"recursive"}}, []string{"self.read-key deny"}},
 		{"ask for a decision", interlock.Impact{Kind: "network", Reach: "self", Target: "http://127.0.0.1:7433/v1/decide"}, []string{}},
 		{"another endpoint", interlock.Impact{Kind: "network", Reach: "self", Target: "http://127.0.0.1:7433/v1/approve"}, []string{"self.change deny"}},
 		{"run the program", interlock.Impact{Kind: "execute", Reach: "self", Via: "/usr/bin/interlock"}, []string{}},

@@ -15,7 +15,9 @@ import (
 func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
 	var out []interlock.Finding
 	secret := all(analysis.Impacts, func(i *interlock.Impact) bool {
-		return onSelf(i) && i.Reversibility == interlock.Readonly && (i.Has(impact.TraitSecret) || i.Kind == interlock.ImpactCredential)
+		// A whole folder of Interlock's own holds its key.
+		return onSelf(i) && i.Reversibility == interlock.Readonly &&
+			(i.Has(impact.TraitSecret) || i.Has(impact.TraitRecursive) || i.Kind == interlock.ImpactCredential)
 	})
 	if len(secret) > 0 {
 		out = append(out, selfFinding("self.read-key", interlock.Deny, "this would read a key of the safety interlock", secret))

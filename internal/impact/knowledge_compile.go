@@ -396,7 +396,7 @@ func traitNames() []string {
 		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
 		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun,
-		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted}
+		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved}
 }
 
 // members calls visit for each member of a JSON object with its key and raw value. The document comes from a converter

@@ -301,7 +301,8 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 	if i.Kind == interlock.ImpactDelete && p.scratch {
 		i.Traits = append(i.Traits, TraitRoot)
 	}
-	if i.Kind == interlock.ImpactDelete && i.Has(TraitRecursive) && !i.Has(TraitRoot) && !hasTrait(p.Traits, TraitRoot) && s.holdsSelf(p.Path) {
+	gone := i.Kind == interlock.ImpactDelete && i.Has(TraitRecursive) || i.Has(TraitMoved)
+	if gone && !i.Has(TraitRoot) && !hasTrait(p.Traits, TraitRoot) && s.holdsSelf(p.Path) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
 	}

@@ -17,6 +17,7 @@ const (
 	// How it is done.
 	TraitRecursive  = "recursive"  // whole trees
 	TraitForce      = "force"      // checks or prompts are switched off
+	TraitMoved      = "moved"      // taken from where it stands to another place
 	TraitOverwrite  = "overwrite"  // existing content is replaced
 	TraitAppend     = "append"     // content is added
 	TraitEncrypted  = "encrypted"  // it is made unreadable without a key
