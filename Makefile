@@ -19,7 +19,7 @@ setup: ## check the Go toolchain and install what is missing
 
 build: ## build bin/interlock and bin/interlock-hook
 	@scripts/setup.sh build
-	go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
 
 run: ## start Interlock on ./var, make one decision and stay in the foreground
 	@scripts/setup.sh run
