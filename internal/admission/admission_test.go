@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -350,6 +352,37 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 	last := h.log()
 	if body := last[len(last)-1].Body; bytes.Contains(body, []byte(secret)) {
 		t.Errorf("the outcome holds the secret: %s", body)
+	}
+}
+
+// TestSecretsDoNotReachTheStore: neither an entry nor the row that remembers a call holds a secret that stood in the command,
+// was spelled in pieces, or only came to light when the analysis decoded it.
+func TestSecretsDoNotReachTheStore(t *testing.T) {
+	const secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+	for name, command := range map[string]string{
+		"plain":     "touch /tmp/" + secret,
+		"in pieces": "touch '/tmp/ghp_A1b2C3d4E5'f6G7h8I9j0K1l2M3n4O5p6Q7r8",
+		"decoded":   "echo " + base64.StdEncoding.EncodeToString([]byte("touch /tmp/"+secret)) + " | base64 -d | sh",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			answer := h.propose(command, event("PreToolUse", "toolu_1"))
+			if !strings.Contains(fmt.Sprint(answer.Impacts), secret) {
+				t.Fatalf("the analysis does not see the secret, so the case proves nothing: %v", answer.Impacts)
+			}
+			for _, entry := range h.log() {
+				if bytes.Contains(entry.Body, []byte(secret)) {
+					t.Errorf("entry %d holds the secret", entry.Index)
+				}
+			}
+			call, found, err := h.store.FindCall(t.Context(), interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_1"}, answer.Action)
+			if err != nil || !found {
+				t.Fatalf("found %v, %v", found, err)
+			}
+			if strings.Contains(fmt.Sprint(call), secret) {
+				t.Error("the row that remembers the call holds the secret")
+			}
+		})
 	}
 }
 

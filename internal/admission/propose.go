@@ -131,7 +131,8 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 		}
 		answer.Request, change.Open = id, open
 	}
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: a.redactedDecision(p, shown, d), Request: answer.Request}
+	recorded := a.redactedDecision(d)
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request}
 	payload, err := record.Payload()
 	if err != nil {
 		return change, fmt.Errorf("encoding the decision: %w", err)
@@ -144,7 +145,7 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
 	change.Events = []interlock.Draft{draft}
 	if p.Requester.Call != "" || p.Event != "" {
-		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Events: events(p), Decision: d,
+		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Events: events(p), Decision: recorded,
 			Request: answer.Request, At: now}
 	}
 	return change, nil
@@ -314,17 +315,24 @@ func (a *Admission) redactedArguments(arguments json.RawMessage) json.RawMessage
 	return json.RawMessage(`{"redacted":true}`)
 }
 
-// redactedDecision redacts impact targets too, but only where the action held a secret at all.
-func (a *Admission) redactedDecision(p, shown interlock.Proposal, d interlock.Decision) interlock.Decision {
-	if p.Action.Input == shown.Action.Input && string(p.Action.Arguments) == string(shown.Action.Arguments) {
-		return d
-	}
-	impacts := make([]interlock.Impact, len(d.Impacts))
+// redactedDecision returns the decision as it may be recorded. Every target is looked at, whatever the action's own text
+// showed: the analysis puts quoted pieces together and decodes, so a secret may come to light only here.
+func (a *Admission) redactedDecision(d interlock.Decision) interlock.Decision {
+	var impacts []interlock.Impact // a copy, made when there is something to change
 	for n, i := range d.Impacts {
-		i.Target, i.Via = a.redact(i.Target), a.redact(i.Via)
-		impacts[n] = i
+		target, inTarget := a.config.Redact(i.Target)
+		via, inVia := a.config.Redact(i.Via)
+		if len(inTarget) == 0 && len(inVia) == 0 {
+			continue
+		}
+		if impacts == nil {
+			impacts = append(impacts, d.Impacts...)
+		}
+		impacts[n].Target, impacts[n].Via = target, via
 	}
-	d.Impacts = impacts
+	if impacts != nil {
+		d.Impacts = impacts
+	}
 	return d
 }
 
