@@ -29,7 +29,7 @@ func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, ana
 		out = append(out, selfFinding("self.change", interlock.Deny, "this would change or stop the safety interlock itself", changes))
 	}
 	for _, t := range analysis.Texts {
-		if t.Kind != interlock.KindShell {
+		if t.Kind != interlock.KindShell || !names(t.Value) {
 			continue
 		}
 		switch words := strings.Fields(t.Value); {
@@ -72,6 +72,16 @@ func harmlessCall(i *interlock.Impact) bool {
 }
 
 const program = "interlock"
+
+// names reports whether a text holds the program's name at all, in any case.
+func names(text string) bool {
+	for i := 0; i+len(program) <= len(text); i++ {
+		if text[i]|0x20 == program[0] && strings.EqualFold(text[i:i+len(program)], program) {
+			return true
+		}
+	}
+	return false
+}
 
 // subcommand returns what the words tell Interlock's program to do, and whether they run it at all.
 func subcommand(words []string) (command, second string, runs bool) {

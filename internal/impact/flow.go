@@ -109,7 +109,7 @@ func (r *shellRun) keep(rd *syntax.Redirect, f field) {
 	r.redirect(&one, &plain, f)
 	name := strings.Trim(rd.N.Value, "{}")
 	if name != rd.N.Value {
-		r.vars[name] = varValue(literal(name))
+		r.set(name, varValue(literal(name)))
 	}
 	if r.held == nil {
 		r.held = map[string]streams{}

@@ -29,7 +29,9 @@ type pathsDescription struct {
 // the trait away again.
 type pathTable struct {
 	root, home, any map[string][]pathPattern // by first component
-	wild            []pathPattern            // anywhere, first component is a glob
+	wild            []pathPattern            // anywhere, one component that is a glob
+	wildByEnd       map[byte][]pathPattern   // wild by the last letter of what they match
+	wildOpen        []pathPattern            // wild that end in a glob character
 	rootKeys        []string                 // of root, in order
 	system          map[string]bool
 	projects        map[string]bool
@@ -49,7 +51,7 @@ type pathPattern struct {
 }
 
 func compilePaths(d pathsDescription) (*pathTable, error) {
-	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{},
+	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{}, wildByEnd: map[byte][]pathPattern{},
 		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
 		production: d.Production, public: d.Public}
 	names := make([]string, 0, len(d.Traits))
@@ -106,6 +108,11 @@ func (t *pathTable) put(pattern string, p pathPattern) {
 	if isGlob(p.parts[0]) {
 		if len(p.parts) == 1 && anywhere && !p.tree {
 			t.wild = append(t.wild, p)
+			if last := pattern[len(pattern)-1]; strings.IndexByte("*?]", last) < 0 {
+				t.wildByEnd[last] = append(t.wildByEnd[last], p)
+			} else {
+				t.wildOpen = append(t.wildOpen, p)
+			}
 			return
 		}
 		index["*"] = append(index["*"], p)
@@ -159,8 +166,8 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 		first, after, more := strings.Cut(rest, "/")
 		note(t.any[first], rest)
 		note(t.any["*"], rest)
-		note(t.wild, rest)
 		if !more {
+			t.lastPart(rest, glob, note)
 			break
 		}
 		rest = after
@@ -168,6 +175,20 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 	if len(drop) > 0 {
 		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
 	}
+}
+
+// lastPart notes what patterns of one component say about a path's last one. Every path is held against a hundred of
+// them, so the last letter chooses; a name that is itself a glob may end in any.
+func (t *pathTable) lastPart(name string, glob bool, note func(list []pathPattern, rest string)) {
+	if name == "" {
+		return
+	}
+	if glob {
+		note(t.wild, name)
+		return
+	}
+	note(t.wildByEnd[name[len(name)-1]], name)
+	note(t.wildOpen, name)
 }
 
 // covers reports whether the pattern matches rest, or a directory above it if the pattern is a tree. A path that is

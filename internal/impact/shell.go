@@ -31,6 +31,8 @@ type shellRun struct {
 	s       *scan
 	src     string // the text the nodes being walked were parsed from
 	vars    map[string]value
+	shared  bool // vars belongs to the shell around this one: set and forget copy it first
+	zero    field
 	funcs   map[string]*function
 	names   []string // of funcs, in order of definition
 	aliases map[string]string
@@ -87,15 +89,38 @@ func (r *shellRun) deeper(f func() flow) flow {
 
 // subshell runs f with variables and directory that do not outlive it.
 func (r *shellRun) subshell(f func() flow) flow {
-	r.s.spend(len(r.vars) / 8)
-	dir, vars := r.s.dir, r.vars
-	r.vars = make(map[string]value, len(vars))
-	for name, v := range vars {
-		r.vars[name] = v
-	}
+	dir, vars, shared := r.s.dir, r.vars, r.shared
+	r.shared = true
 	out := f()
-	r.s.dir, r.vars = dir, vars
+	r.s.dir, r.vars, r.shared = dir, vars, shared
 	return out
+}
+
+// set gives a variable a value, in this subshell only.
+func (r *shellRun) set(name string, v value) {
+	r.own()
+	r.vars[name] = v
+}
+
+// forget unsets a variable, in this subshell only.
+func (r *shellRun) forget(name string) {
+	if _, known := r.vars[name]; known {
+		r.own()
+		delete(r.vars, name)
+	}
+}
+
+// own copies variables that belong to the shell around, before the first of them changes.
+func (r *shellRun) own() {
+	if !r.shared {
+		return
+	}
+	r.s.spend(len(r.vars) / 8)
+	vars := make(map[string]value, len(r.vars)+1)
+	for name, v := range r.vars {
+		vars[name] = v
+	}
+	r.vars, r.shared = vars, false
 }
 
 func (r *shellRun) stmts(list []*syntax.Stmt, in flow) flow {
@@ -312,7 +337,7 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow) flow {
 		if i >= limit && harmlessName(item.text) {
 			continue
 		}
-		r.vars[iter.Name.Value] = value{field: item}
+		r.set(iter.Name.Value, varValue(item))
 		out = out.then(r.stmts(c.Do, in))
 	}
 	r.loops--
@@ -465,7 +490,7 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
 		v.list = append(append([]field(nil), old.list...), v.field)
 	}
 	if !only {
-		r.vars[name] = v
+		r.set(name, v)
 	}
 	return v.flow
 }

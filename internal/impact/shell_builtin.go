@@ -34,7 +34,7 @@ func builtinFor(name string) builtin {
 	case "unset":
 		return (*shellRun).unset
 	case "set":
-		return (*shellRun).set
+		return (*shellRun).setOptions
 	case "read", "mapfile", "readarray":
 		return (*shellRun).readVariable
 	case ":", "true", "false", "test", "[", "exit", "return", "break", "continue", "shift", "shopt", "unalias",
@@ -143,7 +143,7 @@ func (r *shellRun) printf(args []field, io streams) flow {
 	if len(args) > 1 && args[0].text == "-v" {
 		if len(args) > 2 {
 			out := r.format(args[2:], io)
-			r.vars[args[1].text] = value{field: field{text: out.text, dynamic: !out.known, lead: !out.known, flow: taintOnly(out)}}
+			r.set(args[1].text, varValue(field{text: out.text, dynamic: !out.known, lead: !out.known, flow: taintOnly(out)}))
 		}
 		return flow{known: true}
 	}
@@ -319,14 +319,14 @@ func (r *shellRun) alias(args []field, io streams) flow {
 
 func (r *shellRun) unset(args []field, io streams) flow {
 	for _, a := range args[1:] {
-		delete(r.vars, a.text)
+		r.forget(a.text)
 		delete(r.funcs, a.text)
 		r.variable(a.text, field{})
 	}
 	return flow{}
 }
 
-func (r *shellRun) set(args []field, io streams) flow {
+func (r *shellRun) setOptions(args []field, io streams) flow {
 	for i, a := range args[1:] {
 		if a.text == "--" {
 			r.params = args[i+2:]
@@ -365,7 +365,7 @@ func (r *shellRun) readVariable(args []field, io streams) flow {
 		if one.field.text == "" {
 			one.field.text = "$" + a.text
 		}
-		r.vars[a.text] = one
+		r.set(a.text, one)
 	}
 	return flow{}
 }

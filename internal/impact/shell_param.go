@@ -86,7 +86,7 @@ func (r *shellRun) expansion(p *syntax.ParamExp, f field, known bool, unknown fi
 			return unknown
 		}
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
-			r.vars[p.Param.Value] = value{field: def}
+			r.set(p.Param.Value, varValue(def))
 		}
 		return def
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
@@ -207,6 +207,8 @@ func (r *shellRun) lookup(name string) (field, bool) {
 		return v.field, true
 	}
 	switch name {
+	case "0":
+		return r.zero, r.zero.text != ""
 	case "HOME":
 		return literal(r.s.home()), true
 	case "PWD":

@@ -212,13 +212,13 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	if value.flow.network {
 		r.opaque(u.via, value.flow, value.text)
 	}
-	params := r.params
-	zero := field{text: u.via}
+	params, outer := r.params, r.zero
+	r.zero = field{text: u.via}
 	if kind == "shell" {
 		r.params = nil
 		if after := u.operands; len(after) > 0 && after[0].text == value.text {
 			if after = after[1:]; len(after) > 0 {
-				zero, r.params = after[0], after[1:]
+				r.zero, r.params = after[0], after[1:]
 			}
 		}
 	}
@@ -232,15 +232,12 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 		r.s.within++
 	}
 	r.s.modified(traits, func() {
-		out = r.subshell(func() flow {
-			r.vars["0"] = varValue(zero)
-			return r.code(kind, value.text, io.in)
-		})
+		out = r.subshell(func() flow { return r.code(kind, value.text, io.in) })
 	})
 	if !shell {
 		r.s.within--
 	}
-	r.params = params
+	r.params, r.zero = params, outer
 	return out
 }
 
