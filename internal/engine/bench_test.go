@@ -35,6 +35,7 @@ var inputs = []struct{ name, command string }{
 	{"short", "git status"},
 	{"typical", "cd src && go test ./... -run TestDecide -count=1 2>&1 | tail -40"},
 	{"long", strings.Repeat("go test ./... -run TestDecide && echo done | tee -a out.log; ", 20)},
+	{"2KB", strings.Repeat("grep -rn 'handler' internal/ | awk -F: '{print $1}' | sort -u > /tmp/files.txt && sed -n '1,40p' README.md\n", 20)},
 }
 
 // Budget: analysis and decision of a typical command in 20 µs at the median, near flat from 100 to 2,000 rules.

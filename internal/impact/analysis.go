@@ -44,7 +44,9 @@ func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysi
 	if s.dir == "" {
 		s.dir = view.Workspace
 	}
+	s.fields.borrow(a.know)
 	s.action(action)
+	s.fields.giveBack(a.know)
 	return Analysis{Impacts: s.impacts, Texts: s.texts}
 }
 
@@ -59,6 +61,8 @@ type scan struct {
 	work    int    // steps spent, against maxWork
 	impacts []interlock.Impact
 	texts   []Text
+	fields  fieldArena
+	places  [8]judgedPlace
 }
 
 // action dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.
@@ -130,7 +134,14 @@ func (s *scan) unknown(via string, traits ...string) {
 }
 
 // executes records a normalised text that would be executed.
+//
+// A loop or a list that does the same again shows it once: what patterns find in a text they find the first time.
 func (s *scan) executes(kind interlock.Kind, value string) {
+	for i := len(s.texts) - 1; i >= 0 && i >= len(s.texts)-8; i-- {
+		if s.texts[i].Value == value && s.texts[i].Kind == kind {
+			return
+		}
+	}
 	s.texts = append(s.texts, Text{Kind: kind, Value: value})
 }
 

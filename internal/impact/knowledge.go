@@ -20,6 +20,7 @@ type Knowledge struct {
 	tools    *lazyTools
 	code     *lazyCalls
 	parsers  sync.Pool // shell parsers, which are costly to make
+	arenas   sync.Pool // room for the arguments of commands
 }
 
 // An entry is one command description, decoded when first used.

@@ -22,6 +22,31 @@ type place struct {
 // lexical; what it should know of links stands in the view. Where neither a working directory nor a workspace is known,
 // a path is taken to be in the workspace unless it says otherwise.
 func (s *scan) place(name string) place {
+	at := &s.places[(len(name)+int(lastByte(name)))%len(s.places)]
+	if at.judged && at.name == name && at.dir == s.dir {
+		return at.place
+	}
+	p := s.judgePlace(name)
+	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // whoever adds traits adds to a copy
+	*at = judgedPlace{name: name, dir: s.dir, judged: true, place: p}
+	return p
+}
+
+// A judgedPlace remembers the judgement of a path: scripts name the same few again and again.
+type judgedPlace struct {
+	name, dir string
+	judged    bool
+	place     place
+}
+
+func lastByte(text string) byte {
+	if text == "" {
+		return 0
+	}
+	return text[len(text)-1]
+}
+
+func (s *scan) judgePlace(name string) place {
 	table := s.know.pathTable()
 	p := place{Confidence: interlock.Parsed}
 	clean, sure := s.clean(name)

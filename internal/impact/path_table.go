@@ -217,7 +217,14 @@ func anything(name string) bool {
 	return len(name) < 2 || strings.Trim(name, "*?") == "" && strings.Contains(name, "*")
 }
 
-func isGlob(name string) bool { return strings.ContainsAny(name, "*?[") }
+func isGlob(name string) bool {
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c == '*' || c == '?' || c == '[' {
+			return true
+		}
+	}
+	return false
+}
 
 // matchGlob reports whether name matches a pattern of literals, *, ? and [classes]. It takes time linear in the product
 // of the lengths and never fails: a malformed class is a literal.

@@ -58,14 +58,6 @@ type function struct {
 	active bool
 }
 
-// A value is what a variable holds.
-type value struct {
-	field
-	list []field // an array's elements
-}
-
-func varValue(f field) value { return value{field: f} }
-
 // uncalled walks the functions nothing called: a trap, a file sourced later or a line not followed may call them.
 func (r *shellRun) uncalled() {
 	for i := 0; i < len(r.names); i++ {
@@ -85,42 +77,6 @@ func (r *shellRun) deeper(f func() flow) flow {
 	out := f()
 	r.steps--
 	return out
-}
-
-// subshell runs f with variables and directory that do not outlive it.
-func (r *shellRun) subshell(f func() flow) flow {
-	dir, vars, shared := r.s.dir, r.vars, r.shared
-	r.shared = true
-	out := f()
-	r.s.dir, r.vars, r.shared = dir, vars, shared
-	return out
-}
-
-// set gives a variable a value, in this subshell only.
-func (r *shellRun) set(name string, v value) {
-	r.own()
-	r.vars[name] = v
-}
-
-// forget unsets a variable, in this subshell only.
-func (r *shellRun) forget(name string) {
-	if _, known := r.vars[name]; known {
-		r.own()
-		delete(r.vars, name)
-	}
-}
-
-// own copies variables that belong to the shell around, before the first of them changes.
-func (r *shellRun) own() {
-	if !r.shared {
-		return
-	}
-	r.s.spend(len(r.vars) / 8)
-	vars := make(map[string]value, len(r.vars)+1)
-	for name, v := range r.vars {
-		vars[name] = v
-	}
-	r.vars, r.shared = vars, false
 }
 
 func (r *shellRun) stmts(list []*syntax.Stmt, in flow) flow {
@@ -432,10 +388,14 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	if len(c.Args) == 0 {
 		return tainted
 	}
-	args := make([]field, 0, len(c.Args)+2)
+	args := r.s.fields.room(len(c.Args) + 2)
 	for i, w := range c.Args {
 		before := len(args)
-		args = append(args, r.fields(w)...)
+		if lit, ok := plainLiteral(w); ok {
+			args = append(args, r.literal(lit))
+		} else {
+			args = append(args, r.fields(w)...)
+		}
 		if i == 0 && len(args) > before {
 			args[before].odd = args[before].odd || isOdd(w)
 		}

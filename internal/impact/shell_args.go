@@ -75,6 +75,9 @@ func (r *shellRun) read(spec *command, args []field) *use {
 				i = len(args)
 				continue
 			}
+			if u.operands == nil {
+				u.operands = r.s.fields.room(len(args) - i)
+			}
 			u.operands = append(u.operands, a)
 		}
 		if u.rest != nil {

@@ -1,5 +1,7 @@
 package impact
 
+import "strings"
+
 // maxOpeners bounds the parentheses of one input, nested or not. The nesting below is estimated with quotes in mind; an
 // input that misleads the estimate still can't make the parser recurse further than this, which it survives.
 const maxOpeners = 8192
@@ -113,7 +115,7 @@ func (n *nestScan) bracket(c byte) {
 
 // keyword counts the words that open and close compound commands.
 func (n *nestScan) keyword(src string, i int) {
-	if i > 0 && !isBlank(src[i-1]) && src[i-1] != ';' && src[i-1] != '(' && src[i-1] != '`' {
+	if strings.IndexByte("ceifwustd", src[i]) < 0 || i > 0 && !isBlank(src[i-1]) && src[i-1] != ';' && src[i-1] != '(' && src[i-1] != '`' {
 		return
 	}
 	end := i

@@ -105,6 +105,7 @@ func (r *shellRun) link(to, name field) {
 	}
 	links[from] = meant
 	r.s.view.Links = links
+	r.s.places = [len(r.s.places)]judgedPlace{}
 	if held, ok := r.files[meant]; ok {
 		r.files[from] = held
 	}

@@ -44,10 +44,8 @@ func join(a, b field) field {
 
 // fields expands a word into arguments: braces, variables, substitutions, field splitting.
 func (r *shellRun) fields(w *syntax.Word) []field {
-	if len(w.Parts) == 1 {
-		if lit, ok := w.Parts[0].(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') < 0 {
-			return []field{r.literal(lit)}
-		}
+	if lit, ok := plainLiteral(w); ok {
+		return []field{r.literal(lit)}
 	}
 	if hasBrace(w) {
 		clone := *w
@@ -64,6 +62,15 @@ func (r *shellRun) fields(w *syntax.Word) []field {
 		}
 	}
 	return r.split(w)
+}
+
+// plainLiteral returns the one literal a word consists of, if nothing in it is expanded.
+func plainLiteral(w *syntax.Word) (*syntax.Lit, bool) {
+	if len(w.Parts) != 1 {
+		return nil, false
+	}
+	lit, ok := w.Parts[0].(*syntax.Lit)
+	return lit, ok && strings.IndexByte(lit.Value, '{') < 0
 }
 
 func hasBrace(w *syntax.Word) bool {
