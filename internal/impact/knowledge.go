@@ -185,6 +185,7 @@ type commandDescription struct {
 	Links    bool                          `json:"links,omitempty"`
 	Sends    bool                          `json:"sends,omitempty"`
 	Copies   bool                          `json:"copies,omitempty"`
+	Anywhere bool                          `json:"anywhere,omitempty"`
 	Examples []Example                     `json:"examples,omitempty"`
 }
 
@@ -215,6 +216,7 @@ type command struct {
 	script    string
 	code      string
 	copies    bool // the last operand becomes a copy of the first
+	anywhere  bool // it is what its name says wherever the program lies
 	sends     bool // standard input goes where the command connects to
 	links     bool // the last operand becomes another name of the first
 	prints    string

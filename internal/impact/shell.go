@@ -407,6 +407,10 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 		return flow{}
 	}
 	io.args = tainted
+	for len(args) > 1 && args[0].text == "" && args[0].odd && !args[0].dynamic { // {,ls,-l} is ls -l
+		args = args[1:]
+		args[0].odd = true
+	}
 	if args[0].text == "" && !args[0].dynamic {
 		return flow{}
 	}

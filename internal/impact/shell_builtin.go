@@ -217,12 +217,8 @@ func (r *shellRun) eval(args []field, io streams) flow {
 	if dynamic {
 		return flow{}
 	}
-	traits := words{}
-	if io.args.decoded {
-		traits.traits = []string{TraitDecoded, TraitObfuscated}
-	}
 	var out flow
-	r.s.modified(traits, func() { out = r.script(strings.Join(text, " "), io.in) })
+	r.s.modified(r.unwrapped("eval", io.args), func() { out = r.script(strings.Join(text, " "), io.in) })
 	return out
 }
 
@@ -378,6 +374,9 @@ func (r *shellRun) variable(name string, f field) {
 		return
 	}
 	o := spec.flags[name]
+	if family := strings.IndexByte(name, '_'); o == nil && family > 0 {
+		o = spec.flags[name[:family]+"_*"]
+	}
 	if o == nil {
 		return
 	}

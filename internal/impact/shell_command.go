@@ -38,10 +38,13 @@ func (r *shellRun) command(args []field, io streams) flow {
 			}
 		}
 		r.text(args)
+		if first.odd && !isPath {
+			r.disguised(name)
+		}
 		if isPath && !first.glob && !systemProgram(first.text) {
 			out := r.program(args, io)
-			if spec := r.s.know.lookup(strings.ToLower(name)); spec != nil && windowsProgram(first.text) {
-				out.taint(r.described(spec, args, io)) // there, a program's name is what it is known by wherever it lies
+			if spec := r.s.know.lookup(strings.ToLower(name)); spec != nil && (spec.anywhere || windowsProgram(first.text)) {
+				out.taint(r.described(spec, args, io)) // on Windows, a program's name is what it is known by wherever it lies
 			}
 			return out
 		}
@@ -55,6 +58,12 @@ func (r *shellRun) command(args []field, io streams) flow {
 		}
 		return r.unknownCommand(args, io)
 	})
+}
+
+// disguised records that a command's name is spelled so that a reader does not see which command it is.
+func (r *shellRun) disguised(name string) {
+	r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: name, Reach: interlock.ReachWorkspace, Via: name,
+		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitObfuscated}})
 }
 
 // text notes the normalised command for pattern rules.

@@ -223,10 +223,7 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 		}
 	}
 	var out flow
-	traits := words{}
-	if value.flow.decoded {
-		traits.traits = []string{TraitDecoded, TraitObfuscated}
-	}
+	traits := r.unwrapped(u.via, value.flow)
 	shell := u.spec.stdin == "shell" || r.s.within == 0 && (u.spec.wraps != "" || u.spec.adds.reach != "")
 	if !shell {
 		r.s.within++
@@ -239,6 +236,17 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	}
 	r.params, r.zero = params, outer
 	return out
+}
+
+// unwrapped returns the words for what code does that came out of a decoder, and records that such code runs: whoever
+// encodes what is to run hides it, harmless as it may read.
+func (r *shellRun) unwrapped(via string, from flow) words {
+	if !from.decoded {
+		return words{}
+	}
+	r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: via, Reach: interlock.ReachWorkspace, Via: via,
+		Reversibility: interlock.Reversible, Traits: []string{TraitDecoded, TraitObfuscated}})
+	return words{traits: []string{TraitDecoded, TraitObfuscated}}
 }
 
 // opaque records that code runs which is only known when it runs.
@@ -271,11 +279,7 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 		return flow{shell: true}
 	case in.known:
 		var out flow
-		traits := words{}
-		if in.decoded {
-			traits.traits = []string{TraitDecoded, TraitObfuscated}
-		}
-		r.s.modified(traits, func() { out = r.subshell(func() flow { return r.code(u.spec.stdin, in.text, flow{}) }) })
+		r.s.modified(r.unwrapped(u.via, in), func() { out = r.subshell(func() flow { return r.code(u.spec.stdin, in.text, flow{}) }) })
 		return out
 	case in.piped || in.decoded || in.secret || in.written:
 		for _, i := range r.s.capture(func() { r.opaque(u.via, in, "") }) {
@@ -413,6 +417,10 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 	case p == "first":
 		if len(u.operands) == 1 && !u.operands[0].dynamic {
 			carried.items = []field{{text: u.operands[0].text}}
+		}
+	case p == "process":
+		if len(u.operands) == 1 && !u.operands[0].lead {
+			carried.items = []field{{text: u.operands[0].text, dynamic: true}}
 		}
 	case p == "$PWD":
 		if r.s.dir != "" {

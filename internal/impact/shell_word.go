@@ -314,8 +314,11 @@ func isOdd(w *syntax.Word) bool {
 				plain++
 			case *syntax.SglQuoted, *syntax.DblQuoted:
 			case *syntax.ParamExp:
-				if x.Param != nil && x.Param.Value == "IFS" {
-					return true
+				if x.Param != nil && len(w.Parts) > 1 {
+					switch x.Param.Value {
+					case "IFS", "@", "*", "!", "_", "-": // nothing, or a blank: there only to break the name up
+						return true
+					}
 				}
 				return false
 			case *syntax.CmdSubst:
