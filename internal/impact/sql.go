@@ -256,11 +256,11 @@ func (s *scan) sqlUpdate(st *sqlStatement, tokens []sqlToken) {
 		return
 	}
 	reversibility, traits := interlock.Reversible, []string{TraitDatabase}
-	if !effectiveWhere(tokens) {
+	table := sqlName(skipWords(tokens[1:], "ONLY", "LOW_PRIORITY", "IGNORE", "OR", "REPLACE", "ROLLBACK", "ABORT"))
+	if !s.effectiveWhere(tokens, table) {
 		reversibility = interlock.Irreversible
 		traits = append(traits, TraitBulk)
 	}
-	table := sqlName(skipWords(tokens[1:], "ONLY", "LOW_PRIORITY", "IGNORE", "OR", "REPLACE", "ROLLBACK", "ABORT"))
 	s.sqlAdd(st, interlock.ImpactWrite, reversibility, "UPDATE", table, traits...)
 	if sqlSecretTable(table) {
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "UPDATE", table, TraitAccount)
@@ -273,24 +273,31 @@ func (s *scan) sqlDelete(st *sqlStatement, tokens []sqlToken) {
 		return
 	}
 	reversibility, traits := interlock.Window, []string{TraitDatabase}
-	if !effectiveWhere(tokens) {
+	table := sqlNameAfter(tokens, "FROM")
+	if !s.effectiveWhere(tokens, table) {
 		reversibility = interlock.Irreversible
 		traits = append(traits, TraitBulk)
 	}
-	s.sqlAdd(st, interlock.ImpactDelete, reversibility, "DELETE", sqlNameAfter(tokens, "FROM"), traits...)
+	s.sqlAdd(st, interlock.ImpactDelete, reversibility, "DELETE", table, traits...)
 }
 
-// effectiveWhere reports whether a WHERE (or a LIMIT) narrows what a statement changes. A condition that is always true
-// narrows nothing, and neither does one joined to such by OR.
-func effectiveWhere(tokens []sqlToken) bool {
-	if findWord(tokens, "LIMIT") > 0 || findWord(tokens, "TOP") == 1 {
-		return true
+// effectiveWhere reports whether a statement changes some rows of a table only. What its conditions mean is decided by
+// parsing them; where one can't be parsed whole, a look at its tokens has to do.
+func (s *scan) effectiveWhere(tokens []sqlToken, target string) bool {
+	narrow, whole := s.narrows(tokens, target)
+	if whole {
+		return narrow
 	}
-	where := findWord(tokens, "WHERE")
-	if where < 0 {
-		return findWord(tokens, "JOIN") > 0 && findWord(tokens, "ON") > 0
+	c := sqlClausesOf(tokens)
+	if c.where == nil {
+		return len(c.joins) > 0
 	}
-	condition := tokens[where+1:]
+	return tokensNarrow(c.where)
+}
+
+// tokensNarrow judges a condition that could not be parsed. A part that is always true and stands alone or beside an OR
+// makes it worthless.
+func tokensNarrow(condition []sqlToken) bool {
 	for len(condition) > 0 && condition[0].is("(") {
 		condition = condition[1:]
 	}
