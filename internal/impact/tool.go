@@ -61,6 +61,8 @@ type call struct {
 	page          string // an address outside that is given
 	field         bool   // a field for a password or a card is named
 	placed        bool   // a path argument carries the impact
+	cargo         cargo
+	owed          bool // it changes a payment that is due
 	secret        string
 }
 
@@ -166,6 +168,12 @@ func (s *scan) called(name string) call {
 	if c.verb == "credential" && !aboutSecrets(know, c.words) {
 		c.verb = "update" // pictures are rotated, too
 	}
+	if c.verb == "message" && c.speaksOf(know, "signal") {
+		c.verb = "execute" // a response or a packet is sent, to nobody in person
+	}
+	if (c.verb == "spend" || c.verb == "") && has(c.words, "request", "requests", "remind", "split") && c.speaksOf(know, "money") {
+		c.verb = "message" // somebody is asked for money, none is given
+	}
 	c.kind, c.reversibility = verbKind(c.verb)
 	for i, word := range c.words { // "read and delete": each verb after a joint counts
 		if (word == "and" || word == "then" || word == "or") && i+1 < len(c.words) {
@@ -183,6 +191,10 @@ func (s *scan) called(name string) call {
 	return c
 }
 
+// publicWords in a name say that everybody hears what is said.
+var publicWords = []string{"tweet", "publish", "broadcast", "announce", "announcement", "everyone", "all", "public", "blog", "webpage", "website", "page", "site",
+	"press", "newsletter", "campaign", "mass", "bulk", "invite", "share", "submit", "forward"}
+
 func firstVerb(know *toolKnowledge, words []string) string {
 	for _, word := range words {
 		if verb := know.verbs[word]; verb != "" {
@@ -190,6 +202,16 @@ func firstVerb(know *toolKnowledge, words []string) string {
 		}
 	}
 	return ""
+}
+
+// speaksOf reports whether a word of the name stands in a list of subjects.
+func (c *call) speaksOf(know *toolKnowledge, subject string) bool {
+	for _, word := range c.words {
+		if know.subjects[word] == subject {
+			return true
+		}
+	}
+	return false
 }
 
 // aboutSecrets reports whether a name that says rotate or dump says so of secrets; other verbs of that list need no object.
@@ -248,10 +270,12 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 		switch know.subjects[word] {
 		case "money":
 			switch {
-			case c.verb == "message", c.verb == "upload", c.verb == "create" && strings.HasPrefix(word, "payment"):
+			case c.verb == "message" && !has(c.words, "request", "requests", "remind", "split"), c.verb == "upload", c.verb == "create" && strings.HasPrefix(word, "payment"):
 				c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
 			case c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill":
 				c.also = append(c.also, interlock.ImpactSpend)
+			case c.verb == "update" && (strings.HasPrefix(word, "payment") || strings.HasPrefix(word, "transaction") || word == "invoice_payment"):
+				c.owed = true // unless no one and no sum is named it says who is paid what
 			}
 		case "account":
 			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure" || c.verb == "privilege" || c.verb == "message" && word != "access") {
@@ -269,6 +293,11 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 				} else {
 					c.traits = append(c.traits, TraitDefence)
 				}
+			}
+		case "malice":
+			if changes && c.verb != "delete" && !c.speaksOf(know, "against") {
+				c.traits = append(c.traits, TraitMalice)
+				c.reversibility = interlock.Irreversible
 			}
 		case "persist":
 			if changes {
@@ -288,9 +317,8 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 
 // patterns raises a call by the form of its whole name.
 func (s *scan) patterns(c *call, know *toolKnowledge) {
-	whole := strings.Join(c.words, "_")
 	for _, p := range know.patterns {
-		if !matchName(p.Name, whole) {
+		if !p.matches(c.words) {
 			continue
 		}
 		switch p.Danger {
@@ -341,6 +369,12 @@ func (s *scan) concludeCall(c *call) {
 	know := s.know.toolTable()
 	if c.amount > 0 && c.kind != interlock.ImpactSpend && (has(c.words, "transfer", "send", "wire")) {
 		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
+	}
+	if c.owed && (c.recipient != "" || c.amount > 0) {
+		c.also = append(c.also, interlock.ImpactSpend)
+	}
+	if c.kind == interlock.ImpactMessage && c.cargo.words() && !has(c.words, publicWords...) && len(c.also) == 0 {
+		c.traits = append(c.traits, TraitWords)
 	}
 	if c.items >= know.bulk && c.kind != interlock.ImpactRead {
 		c.traits = append(c.traits, TraitBulk)

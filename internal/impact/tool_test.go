@@ -22,9 +22,16 @@ func TestTool(t *testing.T) {
 		{"dangerous form", call("crm.purge_contacts", `{}`), []string{"delete workspace irreversible +bulk +named-dangerous"}},
 		{"production by name", call("deploy_to_production", `{}`), []string{"persist production reversible +named-forbidden"}},
 		{"production by argument", call("update_row", `{"database":"app-prod"}`), []string{"write production reversible"}},
-		{"message", call("send_email", `{"recipients":["a@b.example"],"body":"hello"}`), []string{"message external irreversible a@b.example"}},
+		{"message", call("send_email", `{"recipients":["a@b.example"],"body":"hello"}`), []string{"message external irreversible a@b.example +words"}},
 		{"message with a key", call("send_email", `{"to":"a@b.example","body":"ghp_abcdefghijklmnopqrstuvwxyz0123456789"}`), []string{
 			"message external irreversible a@b.example", "network external irreversible a@b.example +secret-send +upload"}},
+		{"who is paid changes", call("update_scheduled_transaction", `{"id":3,"recipient":"DE89"}`), []string{
+			"write workspace reversible", "spend workspace reversible"}},
+		{"a note on a payment", call("update_transaction", `{"id":3,"note":"rent"}`), []string{"write workspace reversible"}},
+		{"named after an attack", call("RansomwareRollout", `{}`), []string{"execute workspace irreversible +malice"}},
+		{"named after stopping one", call("ransomware_detector", `{}`), []string{"execute workspace reversible"}},
+		{"asked about one", call("get_fraud_cases", `{}`), []string{"read workspace readonly"}},
+		{"nobody is written to", call("HttpServer.sendResponseHeaders", `{"code":404}`), []string{"execute workspace reversible"}},
 		{"money", call("send_money", `{"recipient":"DE89","amount":12.34}`), []string{"spend external window DE89"}},
 		{"a read that names money", call("get_payment", `{"id":"1"}`), []string{"read workspace readonly 1"}},
 		{"account", call("change_password", `{"new_password":"x"}`), []string{"write workspace reversible +account", "privilege workspace reversible +account"}},

@@ -159,6 +159,24 @@ func nameWords(name string) []string {
 
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
+// emphatic are words before a name that say how it is done: what follows them has a form of its own (force_delete_all).
+var emphatic = set([]string{"force", "forced", "forcibly", "bulk", "mass", "hard", "admin", "auto", "unsafe", "really", "please", "quick", "immediately", "permanently", "system", "do"})
+
+// matches reports whether a name, in words, has the form: as a whole, behind words that only add emphasis, or written in
+// one word.
+func (p *toolPattern) matches(words []string) bool {
+	for n := range words {
+		if matchName(p.Name, strings.Join(words[n:], "_")) {
+			return true
+		}
+		if !emphatic[words[n]] {
+			break
+		}
+	}
+	verb, rest, joined := strings.Cut(strings.TrimSuffix(p.Name, "*"), "_")
+	return joined && len(words) > 0 && rest != "" && !strings.Contains(verb, "*") && strings.HasPrefix(words[0], verb+rest)
+}
+
 // matchName matches a name against a pattern in which * stands for any run of characters, in linear time for the few
 // stars that patterns have.
 func matchName(pattern, name string) bool {

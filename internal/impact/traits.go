@@ -70,5 +70,6 @@ const (
 	TraitOutside      = "outside"       // what a file outside the workspace holds goes along
 	TraitWrittenRun   = "written-run"   // what was written is executed
 	TraitInjection    = "injection"     // input shaped to break out of its context
+	TraitWords        = "words"         // a message that is nothing but words to a few people, all of which stand in the action
 	TraitNegated      = "negated"       // prose says it will not be done
 )

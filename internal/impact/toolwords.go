@@ -1,0 +1,161 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock/internal/secret"
+)
+
+// maxWords is how long a message may be and still count as words to somebody; a longer one is a document.
+const maxWords = 4096
+
+// A cargo is what a message takes along, gathered while the arguments of the call are read.
+type cargo struct {
+	said       bool // what is said stands in the call
+	more       bool // it carries more than words: a file, an address to follow, a secret, somebody's numbers
+	recipients int
+	length     int
+}
+
+// load counts one string argument. Where it goes (role recipient) and who signs it are no cargo.
+func (c *cargo) load(key, role, text string) {
+	switch {
+	case role == "recipient":
+		c.recipients += 1 + strings.Count(text, ",") + strings.Count(text, ";")
+		return
+	case attachmentKey(key):
+		if low := strings.ToLower(text); low != "null" && low != "none" && low != "[]" {
+			c.more = true
+		}
+		return
+	case role == "content", strings.HasSuffix(key, "content"), strings.HasSuffix(key, "message"), strings.HasSuffix(key, "text"), strings.HasSuffix(key, "body"):
+		c.said = true
+	case role == "path", role == "url", role == "code", role == "sql", role == "shell":
+		c.more = true
+		return
+	}
+	if c.length += len(text); c.length > maxWords {
+		c.more = true
+		return
+	}
+	c.more = c.more || !plainWords(text)
+}
+
+// words reports whether the message is words to a few people and nothing else. What can't be seen is not taken for that.
+func (c *cargo) words() bool { return c.said && !c.more && c.recipients <= 5 }
+
+func attachmentKey(folded string) bool {
+	return strings.HasPrefix(folded, "attach") || strings.HasPrefix(folded, "file") || strings.HasPrefix(folded, "media") ||
+		strings.HasPrefix(folded, "image") || strings.HasPrefix(folded, "document") || folded == "blob"
+}
+
+// plainWords reports whether a text is talk: no link, no secret, no long number, no opaque string, no list of addresses or of
+// labelled values, and nothing that speaks of a password or an account number.
+func plainWords(text string) bool {
+	if len(secret.Find(text)) > 0 || strings.Contains(text, "-----BEGIN") {
+		return false
+	}
+	addresses, labels, public, before := 0, 0, false, ""
+	for _, field := range strings.Fields(text) {
+		word := strings.Trim(field, "\"'`,;:!?.()[]{}<>*")
+		low := strings.ToLower(word)
+		if strings.HasSuffix(field, ":") {
+			labels++
+		}
+		switch {
+		case (low == "key" || low == "keys" || low == "number" || low == "code") && (confidedKind[before] || strings.HasSuffix(before, "account") && low == "number"),
+			secretPath(low):
+			return false
+		case strings.HasPrefix(low, "ssh-") || strings.HasPrefix(low, "ecdsa-sha2-"): // a public key follows, which is made to be shown
+			public = true
+			continue
+		case strings.Contains(low, "://"), strings.HasPrefix(low, "www."):
+			return false
+		case strings.IndexByte(word, '@') > 0:
+			addresses++
+		case confided[strings.TrimSuffix(low, "'s")]:
+			return false
+		case opaque(word) && !public:
+			return false
+		}
+		public, before = false, low
+	}
+	return addresses <= 2 && labels <= 4 && !longNumber(text)
+}
+
+// confided are words for what nobody sends around: a message that has one of them is not read as mere talk.
+var confided = set([]string{"password", "passwords", "passwd", "passcode", "passphrase", "pin", "otp", "cvv", "cvc", "ssn", "iban", "credential", "credentials",
+	"secret", "secrets", "token", "tokens", "id_rsa", "id_ed25519", "api-key", "apikey", "confidential", "passport", "salary", "salaries", "diagnosis", "wallet", "seed"})
+
+// confidedKind are words that make a key, a number or a code one that nobody sends around.
+var confidedKind = set([]string{"private", "secret", "access", "encryption", "signing", "recovery", "account", "card", "routing", "passport", "license", "phone",
+	"telephone", "mobile", "security", "verification", "pin", "backup", "api", "insurance"})
+
+// secretPath reports whether a word is the path of a store of keys.
+func secretPath(low string) bool {
+	return strings.Contains(low, "/.ssh") || strings.Contains(low, "/.aws") || strings.Contains(low, "/.gnupg") || strings.HasSuffix(low, "/.env") ||
+		strings.HasSuffix(low, "/etc/shadow") || strings.HasSuffix(low, "/etc/passwd") || strings.HasSuffix(low, ".pem") || strings.HasSuffix(low, ".kdbx")
+}
+
+// opaque reports whether a word is no word of a language: long, with letters in both cases and digits mixed.
+func opaque(word string) bool {
+	if len(word) < 20 {
+		return false
+	}
+	upper, lower, digits := 0, 0, 0
+	for i := 0; i < len(word); i++ {
+		switch c := word[i]; {
+		case c >= 'A' && c <= 'Z':
+			upper++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= '0' && c <= '9':
+			digits++
+		}
+	}
+	return upper+lower+digits >= len(word)*3/4 && (digits >= 3 && upper+lower > 0 || upper >= 4 && lower >= 4 && digits > 0)
+}
+
+// longNumber reports whether a text holds a number of at least nine digits in groups as people write those of telephones,
+// cards and accounts. Dates and times are none.
+func longNumber(text string) bool {
+	digits, colons, last := 0, 0, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			if i-last > 2 {
+				digits, colons = 0, 0
+			}
+			digits, last = digits+1, i
+			if digits >= 9 && colons == 0 && !dated(text, i) {
+				return true
+			}
+		case c == ':':
+			colons++
+		case c != ' ' && c != '-' && c != '.' && c != '(' && c != ')' && c != '+' && c != '/':
+			digits, colons = 0, 0
+		}
+	}
+	return false
+}
+
+// dated reports whether the number that reaches its ninth digit at i begins with a date written year first, or ends a day of one.
+func dated(text string, i int) bool {
+	start := max(0, i-14)
+	piece := text[start : i+1]
+	for at := 0; at+10 <= len(piece); at++ {
+		if digitsAt(piece, at, 4) && digitsAt(piece, at+5, 2) && digitsAt(piece, at+8, 2) && piece[at+4] == piece[at+7] && (piece[at+4] == '-' || piece[at+4] == '/' || piece[at+4] == '.') {
+			return true
+		}
+	}
+	return false
+}
+
+func digitsAt(text string, at, n int) bool {
+	for i := at; i < at+n; i++ {
+		if i >= len(text) || text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
