@@ -37,24 +37,28 @@ func overHTTP(b *bench) error {
 			header: "Authorization: Bearer " + strings.TrimSpace(string(token)) + "\r\n"},
 	}
 	idle := residentMB(b.pid)
-	fmt.Fprintf(b.out, "\n## Durable decisions over HTTP\n\n`POST /v1/decide` of `interlock up`, keep-alive, load generator on the same CPUs. Budget: p50 <= 0.35 ms at 1 caller; >= 20,000/s at 16 and >= 40,000/s at 128 callers.\n\n| door | callers | decisions /s | p50 ms | p99 ms | server CPU µs/decision |\n|---|---:|---:|---:|---:|---:|\n")
+	fmt.Fprintf(b.out, "\n## Durable decisions over HTTP\n\n`POST /v1/decide` of `interlock up`, keep-alive, load generator on the same CPUs. Beside it `GET /healthz` from the same callers: the same server answering without deciding or recording. Budget: p50 <= 0.35 ms at 1 caller; >= 20,000/s at 16 and >= 40,000/s at 128 callers.\n\n| door | callers | healthz /s | decisions /s | p50 ms | p99 ms | server CPU µs/decision |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	total := 0
 	for _, d := range doors {
 		for _, callers := range callerCounts {
+			plain, _, err := b.over(d, callers, b.step, (*client).health)
+			if err != nil {
+				return fmt.Errorf("%s: %w", d.name, err)
+			}
 			used := processCPU(b.pid)
-			rate, times, err := b.decideOver(d, callers, b.step)
+			rate, times, err := b.over(d, callers, b.step, (*client).decide)
 			if err != nil {
 				return fmt.Errorf("%s: %w", d.name, err)
 			}
 			used = processCPU(b.pid) - used
 			total += len(times)
-			fmt.Fprintf(b.out, "| %s | %d | %.0f | %s | %s | %.1f |\n", d.name, callers, rate, millis(quantile(times, 0.5)), millis(quantile(times, 0.99)),
+			fmt.Fprintf(b.out, "| %s | %d | %.0f | %.0f | %s | %s | %.1f |\n", d.name, callers, plain, rate, millis(quantile(times, 0.5)), millis(quantile(times, 0.99)),
 				float64(used.Microseconds())/float64(len(times)))
 		}
 	}
 	early := fmt.Sprintf("%.0f MB after %d decisions", residentMB(b.pid), total)
 	for total < 100_000 {
-		_, times, err := b.decideOver(doors[0], 16, time.Second)
+		_, times, err := b.over(doors[0], 16, time.Second, (*client).decide)
 		if err != nil {
 			return err
 		}
@@ -68,8 +72,8 @@ func overHTTP(b *bench) error {
 // A door is a way into the server.
 type door struct{ name, network, address, host, header string }
 
-// decideOver has callers decide over connections of their own.
-func (b *bench) decideOver(d door, callers int, length time.Duration) (rate float64, times []time.Duration, err error) {
+// over has callers make requests over connections of their own.
+func (b *bench) over(d door, callers int, length time.Duration, request func(c *client, n int64) error) (rate float64, times []time.Duration, err error) {
 	clients := make([]*client, callers)
 	defer func() {
 		for _, c := range clients {
@@ -83,11 +87,12 @@ func (b *bench) decideOver(d door, callers int, length time.Duration) (rate floa
 		if err != nil {
 			return 0, nil, err
 		}
-		clients[n] = &client{connection: connection, reader: bufio.NewReader(connection),
-			head: "POST /v1/decide HTTP/1.1\r\nHost: " + d.host + "\r\nContent-Type: application/json\r\n" + d.header + "Content-Length: "}
+		headers := "HTTP/1.1\r\nHost: " + d.host + "\r\n" + d.header
+		clients[n] = &client{connection: connection, reader: bufio.NewReader(connection), get: "GET /healthz " + headers + "\r\n",
+			post: "POST /v1/decide " + headers + "Content-Type: application/json\r\nContent-Length: "}
 	}
 	return load(callers, length, func(caller int) error {
-		return clients[caller].decide(b.sequence.Add(1))
+		return request(clients[caller], b.sequence.Add(1))
 	})
 }
 
@@ -96,7 +101,7 @@ func (b *bench) decideOver(d door, callers int, length time.Duration) (rate floa
 type client struct {
 	connection net.Conn
 	reader     *bufio.Reader
-	head       string
+	get, post  string // a whole request for /healthz; one for /v1/decide up to its length
 	request    []byte
 	body       []byte
 	answer     []byte
@@ -106,9 +111,20 @@ func (c *client) decide(n int64) error {
 	c.body = append(c.body[:0], `{"kind":"shell","input":"git diff HEAD~`...)
 	c.body = strconv.AppendInt(c.body, n, 10)
 	c.body = append(c.body, ` -- src/main.go | head -50","dir":"/repo"}`...)
-	c.request = append(c.request[:0], c.head...)
+	c.request = append(c.request[:0], c.post...)
 	c.request = strconv.AppendInt(c.request, int64(len(c.body)), 10)
 	c.request = append(append(c.request, "\r\n\r\n"...), c.body...)
+	return c.exchange(`"answer":"allow"`)
+}
+
+// health asks for nothing but an answer.
+func (c *client) health(int64) error {
+	c.request = append(c.request[:0], c.get...)
+	return c.exchange("ok")
+}
+
+// exchange sends the request and reads the answer, which must be a 200 that holds a text.
+func (c *client) exchange(holds string) error {
 	if _, err := c.connection.Write(c.request); err != nil {
 		return err
 	}
@@ -142,7 +158,7 @@ func (c *client) decide(n int64) error {
 	if _, err := io.ReadFull(c.reader, c.answer); err != nil {
 		return err
 	}
-	if status != "HTTP/1.1 200 OK" || !bytes.Contains(c.answer, []byte(`"answer":"allow"`)) {
+	if status != "HTTP/1.1 200 OK" || !bytes.Contains(c.answer, []byte(holds)) {
 		return fmt.Errorf("%s: %.200s", status, c.answer)
 	}
 	return nil

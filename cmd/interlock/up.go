@@ -40,7 +40,7 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	tuneMemory()
+	tuneRuntime()
 	backend, err := embedded.OpenConfig(p.ctx, settings)
 	if err != nil {
 		return err
@@ -77,16 +77,24 @@ func (c *upCommand) Run(p *program) error {
 	return err
 }
 
-// tuneMemory trades memory for time deliberately: a small live heap would otherwise be collected thousands of times a
-// second under load. An operator's own GOGC or GOMEMLIMIT wins.
-func tuneMemory() {
+// tuneRuntime trades memory for time deliberately: a small live heap would otherwise be collected thousands of times a
+// second under load. And the writer's thread spends most of its time in the disk's sync, where it keeps a processor from the
+// others until the scheduler notices; on few CPUs that is a good part of them. An operator's own GOGC, GOMEMLIMIT and
+// GOMAXPROCS win.
+func tuneRuntime() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(512 << 20)
 	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + waitingForDisk)
+	}
 }
+
+// waitingForDisk is how many threads may sit in a sync without taking a CPU from deciding: the writer and a checkpoint.
+const waitingForDisk = 2
 
 // announce tells the person who started it what listens where and how far the log is.
 func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners) {
