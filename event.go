@@ -75,6 +75,7 @@ type Change struct {
 	Agent    *AgentRecord      // create or replace
 	Operator *OperatorRecord   // create or replace
 	Settings map[string]string // standing settings to record, e.g. "ruleset", "mode"
+	Past     *PastAction       // remember this of the run of the first event
 }
 
 // A Call remembers how one tool call was decided, so that its second event and its outcome find it. A call is found by

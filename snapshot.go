@@ -11,6 +11,35 @@ type Snapshot struct {
 	Agent    AgentRecord  `json:"agent"`    // who asks; the zero record is an unknown agent
 	View     View         `json:"view"`     // what the door saw of the world
 	Danger   []DangerRule `json:"danger,omitempty"`
+	Recent   []PastAction `json:"recent,omitempty"` // what the same run did a moment ago, oldest first, as far as a rule asks for it
+	Taken    time.Time    `json:"taken,omitzero"`   // when the snapshot was taken; only set where there is something recent
+}
+
+// A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may
+// ask for later. It holds no text, and nothing of an action that was refused.
+type PastAction struct {
+	At      time.Time `json:"at"`
+	Kind    Kind      `json:"kind"`
+	Impacts []Impact  `json:"impacts"`
+}
+
+// The bounds of what is remembered of a run.
+const (
+	RecentActions = 16               // actions
+	RecentImpacts = 6                // impacts of one action
+	RecentWindow  = 30 * time.Minute // how long
+)
+
+// Remember returns the recent actions of a run with one more, without what is over a bound or too old by then. It changes
+// no slice it is given.
+func Remember(recent []PastAction, past PastAction) []PastAction {
+	out := make([]PastAction, 0, min(len(recent)+1, RecentActions))
+	for i, p := range recent {
+		if past.At.Sub(p.At) <= RecentWindow && len(recent)-i < RecentActions {
+			out = append(out, p)
+		}
+	}
+	return append(out, past)
 }
 
 // An AgentRecord is what is known of an agent. Its token is kept only as a hash.

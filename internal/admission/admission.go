@@ -24,8 +24,14 @@ type Evaluator struct {
 	Attended bool // somebody may be asked, where the door can ask at all
 }
 
-// Evaluate decides one proposal at a given time from a given standing. It is a function of its arguments.
+// Evaluate decides one proposal at a given time from a given standing, as a run's first action. It is a function of its
+// arguments.
 func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, now time.Time) interlock.Decision {
+	return e.EvaluateAfter(p, standing, nil, now)
+}
+
+// EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
+func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Decision {
 	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
 	snapshot := interlock.Snapshot{
 		Version:  standing.Version,
@@ -34,6 +40,10 @@ func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, 
 		Attended: e.Attended && p.CanAsk,
 		Agent:    agentOf(p.Requester, standing),
 		View:     p.View,
+		Recent:   recent,
+	}
+	if len(recent) > 0 {
+		snapshot.Taken = now
 	}
 	analysis := e.Analyser.Analyse(p.View, p.Action)
 	return engine.Decide(e.Rules, snapshot, p.Action, analysis, nil, requestsOf(standing, p.Requester), now)
@@ -164,6 +174,9 @@ func (a *Admission) commitFrom(ctx context.Context, read func(context.Context) (
 		return receipt, err
 	}
 }
+
+// runOf names a requester's run as the store knows it.
+func runOf(r interlock.Requester) string { return r.Agent + "\x00" + r.Run }
 
 // draft returns an event about a requester, placed in the requester's run.
 func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role string, payload []byte) (interlock.Draft, error) {

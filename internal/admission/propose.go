@@ -60,9 +60,13 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 			return interlock.Change{}, err
 		}
 		p.Requester = owned(p.Requester, standing)
-		decision, invalid := a.evaluate(p, standing, now)
+		recent, err := a.recent(ctx, p.Requester, now)
+		if err != nil {
+			return interlock.Change{}, err
+		}
+		decision, invalid := a.evaluate(p, standing, recent, now)
 		answer = interlock.Answer{Decision: decision}
-		change, err := a.change(p, standing, decision, now, &answer)
+		change, err := a.change(p, standing, decision, recent, now, &answer)
 		if err != nil || invalid == nil {
 			return change, err
 		}
@@ -75,10 +79,23 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 	return answer, nil
 }
 
+// recent loads what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
+// common, so nothing is remembered of them.
+func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.Time) ([]interlock.PastAction, error) {
+	if r.Run == "" || !a.config.Rules.Recalls() {
+		return nil, nil
+	}
+	recent, err := a.config.Store.Past(ctx, runOf(r))
+	if err != nil || len(recent) == 0 {
+		return nil, err
+	}
+	return a.config.Rules.Recent(recent, now), nil
+}
+
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
 // write its file, so an approval is proved anew at the moment it is spent.
-func (a *Admission) evaluate(p interlock.Proposal, standing interlock.Standing, now time.Time) (decision interlock.Decision, invalid error) {
-	decision = a.config.Evaluate(p, standing, now)
+func (a *Admission) evaluate(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) (decision interlock.Decision, invalid error) {
+	decision = a.config.EvaluateAfter(p, standing, recent, now)
 	for decision.Approval != "" {
 		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
 		if err == nil {
@@ -86,7 +103,7 @@ func (a *Admission) evaluate(p interlock.Proposal, standing interlock.Standing, 
 		}
 		invalid = err
 		standing.Requests = without(standing.Requests, decision.Approval)
-		decision = a.config.Evaluate(p, standing, now)
+		decision = a.config.EvaluateAfter(p, standing, recent, now)
 	}
 	return decision, invalid
 }
@@ -121,7 +138,8 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
 // spends. It fills in answer.Request.
-func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time, answer *interlock.Answer) (interlock.Change, error) {
+func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction,
+	now time.Time, answer *interlock.Answer) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version, Spend: d.Approval}
 	shown := a.redacted(p)
 	if d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing && d.Approval == "" { // an approved ask asks nobody again
@@ -132,7 +150,7 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 		answer.Request, change.Open = id, open
 	}
 	recorded := a.redactedDecision(d)
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request}
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent}
 	payload, err := record.Payload()
 	if err != nil {
 		return change, fmt.Errorf("encoding the decision: %w", err)
@@ -147,6 +165,11 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 	if p.Requester.Call != "" || p.Event != "" {
 		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Events: events(p), Decision: recorded,
 			Request: answer.Request, At: now}
+	}
+	if p.Requester.Run != "" {
+		if past, ok := a.config.Rules.Remember(p.Action.Kind, recorded, now); ok {
+			change.Past = &past
+		}
 	}
 	return change, nil
 }

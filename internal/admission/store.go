@@ -18,9 +18,13 @@ import (
 // is then made again from Standing. So a revocation, an approval or a setting of another process binds the next decision,
 // and what can lag is which pending request an unanswered question is found under. Whatever does not end in such a Commit
 // takes Standing.
+//
+// Past is what commits have remembered of a run, as [interlock.Remember] keeps it. Like Known it may come from memory.
+// Nothing compares it in Commit: of two actions of one run that are decided at the same moment, neither came after the other.
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
+	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	SeeCall(ctx context.Context, eventID, event string) error // remember that another harness event has seen the call
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)

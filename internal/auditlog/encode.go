@@ -34,6 +34,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	w.OptionalString("harness_event", d.Carrier)
 	w.Name("proposed")
 	d.Proposed.write(w)
+	if len(d.Recent) > 0 {
+		w.Name("recent")
+		strictjson.List(w, d.Recent, (*strictjson.Writer).PastAction)
+	}
 	w.OptionalString("request", d.Request)
 	w.Name("requester")
 	writeRequester(w, &d.Requester)
@@ -121,7 +125,7 @@ func writeDecision(w *strictjson.Writer, d *interlock.Decision) {
 	w.Name("findings")
 	strictjson.List(w, d.Findings, writeFinding)
 	w.Name("impacts")
-	strictjson.List(w, d.Impacts, writeImpact)
+	strictjson.List(w, d.Impacts, (*strictjson.Writer).Impact)
 	w.Name("mode")
 	w.Named(d.Mode)
 	optionalObligations(w, d.Obligations)
@@ -176,23 +180,6 @@ func optionalObligations(w *strictjson.Writer, obligations []interlock.Obligatio
 		w.String(o.Type)
 		w.Close()
 	})
-}
-
-func writeImpact(w *strictjson.Writer, i *interlock.Impact) {
-	w.Open()
-	optionalInt(w, "amount", i.Amount)
-	w.Name("confidence")
-	w.String(string(i.Confidence))
-	w.Name("kind")
-	w.String(string(i.Kind))
-	w.Name("reach")
-	w.String(string(i.Reach))
-	w.Name("reversibility")
-	w.String(string(i.Reversibility))
-	w.OptionalString("target", i.Target)
-	w.OptionalStrings("traits", i.Traits)
-	w.OptionalString("via", i.Via)
-	w.Close()
 }
 
 func optionalInt(w *strictjson.Writer, name string, value int64) {

@@ -23,25 +23,27 @@ type Record interface {
 type DecisionRecord struct {
 	Proposal interlock.Proposal // redacted
 	Decision interlock.Decision
-	Request  string // approval request that waits for a human
+	Request  string                 // approval request that waits for a human
+	Recent   []interlock.PastAction // what the run had done before, as the snapshot held it
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
 type (
 	decisionWire struct {
-		User      string              `json:"user"`
-		Requester interlock.Requester `json:"requester"`
-		Door      string              `json:"door,omitempty"`
-		Carrier   string              `json:"harness_event,omitempty"`
-		Workspace string              `json:"workspace,omitempty"`
-		Proposed  proposedWire        `json:"proposed"`
-		Gate1     gateWire            `json:"gate_1"`
-		Gate2     gateWire            `json:"gate_2"`
-		Final     interlock.Verdict   `json:"final_decision"`
-		Execution executionWire       `json:"execution"`
-		Request   string              `json:"request,omitempty"`
-		Decision  interlock.Decision  `json:"decision"`
-		Cut       []cutWire           `json:"truncated,omitempty"`
+		User      string                 `json:"user"`
+		Requester interlock.Requester    `json:"requester"`
+		Door      string                 `json:"door,omitempty"`
+		Carrier   string                 `json:"harness_event,omitempty"`
+		Workspace string                 `json:"workspace,omitempty"`
+		Proposed  proposedWire           `json:"proposed"`
+		Recent    []interlock.PastAction `json:"recent,omitempty"`
+		Gate1     gateWire               `json:"gate_1"`
+		Gate2     gateWire               `json:"gate_2"`
+		Final     interlock.Verdict      `json:"final_decision"`
+		Execution executionWire          `json:"execution"`
+		Request   string                 `json:"request,omitempty"`
+		Decision  interlock.Decision     `json:"decision"`
+		Cut       []cutWire              `json:"truncated,omitempty"`
 	}
 	proposedWire struct {
 		Type    interlock.Kind   `json:"action_type"`
@@ -117,6 +119,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir), Hint: c.text("hint", p.Action.Hint),
 	}}
 	w.Decision = c.decision(d)
+	w.Recent = c.recent(r.Recent)
 	w.Cut = c.cut
 	return w
 }
@@ -223,6 +226,16 @@ func (c *cutter) decision(d interlock.Decision) interlock.Decision {
 	}
 	d.Findings, d.Impacts, d.Obligations = findings, impacts, short(d.Obligations)
 	return d
+}
+
+// recent bounds what the run had done before; what is left out is the oldest.
+func (c *cutter) recent(past []interlock.PastAction) []interlock.PastAction {
+	most := max(c.room/1024, 1)
+	if len(past) > most {
+		c.cut = append(c.cut, cutWire{Field: "recent", Items: len(past)})
+		past = past[len(past)-most:]
+	}
+	return past
 }
 
 // short bounds a list whose items come from rules and tables, not from the proposal: there are few, and each is a word.

@@ -6,8 +6,9 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// Rules objects where an impact meets a rule's conditions; a rule with conditions on texts as well needs both.
-func Rules(rules *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+// Rules objects where an impact meets a rule's conditions; a rule with conditions on texts or on earlier actions as well
+// needs those too.
+func Rules(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
 	hits := rules.MatchImpacts(action.Kind, analysis.Impacts)
 	if len(hits) == 0 {
 		return nil
@@ -15,6 +16,9 @@ func Rules(rules *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action
 	var textual map[*ruleset.Rule]bool
 	var out []interlock.Finding
 	for _, h := range hits {
+		if !h.Rule.Follows(&snapshot, analysis.Impacts, h.Impacts) {
+			continue
+		}
 		if h.Rule.OnTexts() {
 			if textual == nil {
 				textual = map[*ruleset.Rule]bool{}

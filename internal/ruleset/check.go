@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"time"
 
 	"interlock"
 	"interlock/internal/strictyaml"
@@ -128,6 +129,9 @@ func (c *checker) rule(r *Rule, at string) error {
 	if err := c.match(r, at+"/match"); err != nil {
 		return err
 	}
+	if err := c.after(r, at+"/after"); err != nil {
+		return err
+	}
 	return c.tests(r, at+"/tests")
 }
 
@@ -169,6 +173,26 @@ func (c *checker) match(r *Rule, at string) error {
 		}
 	}
 	return nil
+}
+
+// after checks a condition on earlier actions.
+func (c *checker) after(r *Rule, at string) error {
+	a := r.After
+	switch {
+	case a == nil:
+		return nil
+	case r.Match.Predicate.compile().empty:
+		return c.doc.Errorf(at, "a rule about earlier actions needs impact conditions in its match")
+	case a.Predicate.compile().empty:
+		return c.doc.Errorf(at, "say what an earlier action must have done, with conditions as in match")
+	case a.Same != "" && a.Same != sameTarget:
+		return c.doc.Errorf(at+"/same", "same must be %s", sameTarget)
+	case a.Times < 0 || a.Times > maxTimes:
+		return c.doc.Errorf(at+"/times", "times must be from 1 to %d", maxTimes)
+	case time.Duration(a.Within) > interlock.RecentWindow:
+		return c.doc.Errorf(at+"/within", "nothing is remembered for longer than %s", interlock.RecentWindow)
+	}
+	return c.predicate(a.Predicate, at)
 }
 
 func (c *checker) predicate(p Predicate, at string) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"sync"
+	"time"
 
 	"interlock"
 	"interlock/internal/strictjson"
@@ -73,6 +74,10 @@ func (l *loader) add(d *Document, user bool) {
 	for _, rule := range d.Rules {
 		rule.user = user
 		rule.match = rule.Match.Predicate.compile()
+		if rule.After != nil {
+			rule.After.compile()
+			r.after = append(r.after, rule.After)
+		}
 		for _, k := range rule.Kinds {
 			rule.applies |= actionBit(k)
 		}
@@ -134,24 +139,50 @@ func (t Tests) Cases() ([]TestCase, error) {
 		cases []json.RawMessage
 	}{{"block", t.Block}, {"ask", t.Ask}, {"pass", t.Pass}} {
 		for _, raw := range list.cases {
-			action, err := testAction(raw)
+			test, err := testCase(raw)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, TestCase{action, list.want})
+			test.Want = list.want
+			out = append(out, test)
 		}
 	}
 	return out, nil
 }
 
-// testAction reads a test: a string is a shell command.
-func testAction(raw []byte) (interlock.Action, error) {
+// A Sequence is what a test says of the actions before the one it is about.
+type Sequence struct {
+	After []json.RawMessage `json:"after,omitempty"` // commands or actions, oldest first
+	Gap   Span              `json:"gap,omitempty"`   // how long before each next one; a second, if none is given
+}
+
+// testCase reads a test: a string is a shell command, and so is an object's input where no kind is named.
+func testCase(raw []byte) (TestCase, error) {
 	if len(raw) > 0 && raw[0] == '"' {
-		a := interlock.Action{Kind: interlock.KindShell}
-		err := strictjson.Decode(raw, &a.Input)
-		return a, err
+		c := TestCase{Action: interlock.Action{Kind: interlock.KindShell}}
+		err := strictjson.Decode(raw, &c.Action.Input)
+		return c, err
 	}
-	var a interlock.Action
-	err := strictjson.Decode(raw, &a)
-	return a, err
+	var whole struct {
+		interlock.Action
+		Sequence
+	}
+	if err := strictjson.Decode(raw, &whole); err != nil {
+		return TestCase{}, err
+	}
+	c := TestCase{Action: whole.Action, Gap: time.Duration(whole.Gap)}
+	if c.Action.Kind == "" && c.Action.Input != "" {
+		c.Action.Kind = interlock.KindShell
+	}
+	if c.Gap == 0 {
+		c.Gap = time.Second
+	}
+	for _, earlier := range whole.After {
+		before, err := testCase(earlier)
+		if err != nil {
+			return TestCase{}, err
+		}
+		c.After = append(c.After, before.Action)
+	}
+	return c, nil
 }

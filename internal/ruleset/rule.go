@@ -3,6 +3,7 @@ package ruleset
 import (
 	"encoding/json"
 	"regexp"
+	"time"
 
 	"interlock"
 )
@@ -23,7 +24,8 @@ type Rule struct {
 	Layer       int                    `json:"layer"`           // 1 base laws, 2 security, 3 operational, 4 behavioural
 	Kinds       []interlock.Kind       `json:"kinds,omitempty"` // kinds of action it looks at; all if none is named
 	Match       Match                  `json:"match"`
-	Verdict     interlock.Verdict      `json:"verdict"` // ask, deny or halt
+	After       *After                 `json:"after,omitempty"` // what the same run must have done before
+	Verdict     interlock.Verdict      `json:"verdict"`         // ask, deny or halt
 	Obligations []interlock.Obligation `json:"obligations,omitempty"`
 	Reason      string                 `json:"reason"` // one sentence an agent may read
 	Suggestion  Suggestion             `json:"suggestion,omitzero"`
@@ -80,7 +82,7 @@ type Suggestion struct {
 }
 
 // Tests are a rule's own: actions it must fire on, and actions it must leave alone. Each is a shell command, or an
-// object with the members of an action.
+// object with the members of an action and, where the rule looks at what came before, of a [Sequence].
 type Tests struct {
 	Block []json.RawMessage `json:"block,omitempty"` // decided deny or halt, and this rule fires
 	Ask   []json.RawMessage `json:"ask,omitempty"`   // decided ask, and this rule fires
@@ -131,6 +133,8 @@ type Row struct {
 
 // A TestCase is one of a rule's own tests.
 type TestCase struct {
+	After  []interlock.Action // what the run did before, oldest first
+	Gap    time.Duration      // how long before each next action
 	Action interlock.Action
 	Want   string // "block", "ask" or "pass"
 }

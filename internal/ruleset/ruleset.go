@@ -28,6 +28,7 @@ type Ruleset struct {
 	danger     []DangerRule
 	scopes     []Scope
 	production []string
+	after      []*After // what the rules ask of earlier actions
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked

@@ -80,7 +80,7 @@ func lintReach(rules *ruleset.Ruleset, analyser *impact.Analyser, r *ruleset.Rul
 			continue
 		}
 		stops++
-		d := Decide(rules, analyser, c.Action)
+		d := DecideCase(rules, analyser, c)
 		if fires(r, d) {
 			fired++
 		}

@@ -5,6 +5,7 @@ package ruletest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"interlock"
@@ -49,8 +50,27 @@ func Decide(rules *ruleset.Ruleset, analyser *impact.Analyser, action interlock.
 
 // DecideUnder is [Decide] under another profile.
 func DecideUnder(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action) interlock.Decision {
+	return decide(rules, analyser, profile, action, nil, time.Time{})
+}
+
+// DecideCase decides a test's action after the actions it says the run did before, each of them decided in its turn.
+func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.TestCase) interlock.Decision {
+	var recent []interlock.PastAction
+	var now time.Time
+	for _, action := range c.After {
+		d := decide(rules, analyser, "guard", action, rules.Recent(recent, now), now)
+		if past, ok := rules.Remember(action.Kind, d, now); ok {
+			recent = interlock.Remember(recent, past)
+		}
+		now = now.Add(c.Gap)
+	}
+	return decide(rules, analyser, "guard", c.Action, rules.Recent(recent, now), now)
+}
+
+func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action, recent []interlock.PastAction,
+	now time.Time) interlock.Decision {
 	snapshot := Snapshot(rules)
-	snapshot.Profile = profile
+	snapshot.Profile, snapshot.Recent, snapshot.Taken = profile, recent, now
 	if action.Dir == "" {
 		action.Dir = snapshot.View.Workspace
 	}
@@ -69,9 +89,9 @@ func Run(rules *ruleset.Ruleset, analyser *impact.Analyser) (cases int, problems
 		}
 		for _, c := range list {
 			cases++
-			d := Decide(rules, analyser, c.Action)
+			d := DecideCase(rules, analyser, c)
 			if message := judge(r, c.Want, d); message != "" {
-				problems = append(problems, Problem{r.ID, show(c.Action), message})
+				problems = append(problems, Problem{r.ID, show(c), message})
 			}
 		}
 		if try := r.Suggestion.Try; try != "" {
@@ -89,11 +109,19 @@ func Shell(command string) interlock.Action {
 	return interlock.Action{Kind: interlock.KindShell, Input: command}
 }
 
-func show(a interlock.Action) string {
-	if a.Input != "" {
-		return a.Input
+func show(c ruleset.TestCase) string {
+	var b strings.Builder
+	for _, a := range append(append([]interlock.Action{}, c.After...), c.Action) {
+		if b.Len() > 0 {
+			b.WriteString(", then ")
+		}
+		if a.Input != "" {
+			b.WriteString(a.Input)
+		} else {
+			b.WriteString(a.Tool + " " + string(a.Arguments))
+		}
 	}
-	return a.Tool + " " + string(a.Arguments)
+	return b.String()
 }
 
 // judge returns what is wrong with a test's decision, or nothing.

@@ -34,6 +34,14 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 	w.Named(s.Mode)
 	w.Name("profile")
 	w.String(s.Profile)
+	if len(s.Recent) > 0 {
+		w.Name("recent")
+		List(w, s.Recent, (*Writer).PastAction)
+	}
+	if !s.Taken.IsZero() {
+		w.Name("taken")
+		w.Time(s.Taken)
+	}
 	w.Name("version")
 	w.Int(s.Version)
 	w.Name("view")
@@ -66,6 +74,39 @@ func (w *Writer) danger(d *interlock.DangerRule) {
 	w.Named(d.Level)
 	w.Name("name")
 	w.String(d.Name)
+	w.Close()
+}
+
+// PastAction writes a value.
+func (w *Writer) PastAction(p *interlock.PastAction) {
+	w.Open()
+	w.Name("at")
+	w.Time(p.At)
+	w.Name("impacts")
+	List(w, p.Impacts, (*Writer).Impact)
+	w.Name("kind")
+	w.String(string(p.Kind))
+	w.Close()
+}
+
+// Impact writes a value.
+func (w *Writer) Impact(i *interlock.Impact) {
+	w.Open()
+	if i.Amount != 0 {
+		w.Name("amount")
+		w.Int(i.Amount)
+	}
+	w.Name("confidence")
+	w.String(string(i.Confidence))
+	w.Name("kind")
+	w.String(string(i.Kind))
+	w.Name("reach")
+	w.String(string(i.Reach))
+	w.Name("reversibility")
+	w.String(string(i.Reversibility))
+	w.OptionalString("target", i.Target)
+	w.OptionalStrings("traits", i.Traits)
+	w.OptionalString("via", i.Via)
 	w.Close()
 }
 

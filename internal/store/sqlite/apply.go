@@ -40,7 +40,8 @@ type batch struct {
 	store     *Store
 	drafts    []interlock.Draft
 	sequences []int64
-	touched   map[string]job // runs whose next number moved
+	touched   map[string]job                    // runs whose next number moved
+	recent    map[string][]interlock.PastAction // runs that did something to remember
 	accepted  []*commit
 	before    stamp
 	after     stamp
@@ -74,7 +75,7 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	for _, c := range b.accepted {
 		c.receipt = receipt(c, entries, next)
 	}
-	s.sealed, s.moved = next, b.after.revision
+	s.sealed, s.moved, s.fresh = next, b.after.revision, b.recent
 	return true, nil
 }
 
@@ -89,6 +90,7 @@ func (s *Store) trust(head interlock.Head) error {
 		return nil
 	}
 	s.jobs = map[string]job{} // somebody else has written in between
+	s.recent.forget(head.Size)
 	var cause error
 	if head.Size > s.known.Size {
 		if cause = s.options.Sealer.CheckHead(head); cause == nil {
@@ -395,6 +397,9 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 		}
 	}
 	if err := b.saveJobs(ctx); err != nil {
+		return err
+	}
+	if err := b.saveRecent(ctx); err != nil {
 		return err
 	}
 	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ? WHERE one = 1",

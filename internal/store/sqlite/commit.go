@@ -165,6 +165,7 @@ func (s *Store) transaction(batch []*commit) error {
 		return s.fail(explain("commit", err))
 	}
 	s.known = s.sealed
+	s.recent.learn(s.known.Size, s.fresh)
 	s.saw(s.moved, at)
 	return nil
 }

@@ -18,13 +18,16 @@ import (
 	"interlock"
 )
 
-// schema is version 1 of the tables.
-//
-//go:embed schema.sql
-var schema string
+// schema makes version 1 of the tables of an empty database, and schema2 version 2 of those.
+var (
+	//go:embed schema.sql
+	schema string
+	//go:embed schema2.sql
+	schema2 string
+)
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -67,17 +70,20 @@ type Store struct {
 
 	writing sync.Mutex // held by whoever uses writer, guards the fields below
 	writer  *conn
-	jobs    map[string]job // runs this process wrote last, valid while known is the head
-	known   interlock.Head // the newest head this process wrote or verified
-	sealed  interlock.Head // the head of the transaction under way
-	moved   int64          // the revision that transaction leaves
-	written int64          // bytes appended since the last checkpoint, estimated
+	jobs    map[string]job                    // runs this process wrote last, valid while known is the head
+	known   interlock.Head                    // the newest head this process wrote or verified
+	sealed  interlock.Head                    // the head of the transaction under way
+	moved   int64                             // the revision that transaction leaves
+	fresh   map[string][]interlock.PastAction // what it remembers of runs
+	written int64                             // bytes appended since the last checkpoint, estimated
 
 	failing sync.Mutex
 	failure error // sticky
 
 	readers chan *conn    // idle reading connections
 	slots   chan struct{} // held by whoever uses one
+
+	recent memory // what runs did a moment ago
 
 	cache    sync.Mutex // guards the fields below
 	standing interlock.Standing
@@ -162,6 +168,7 @@ func (s *Store) open() error {
 				"or move the log away to begin a new one", err)
 	}
 	s.known = head
+	s.recent.forget(head.Size)
 	return nil
 }
 
@@ -213,8 +220,10 @@ func (s *Store) migrate(ctx context.Context) error {
 		return explain("create the tables", err)
 	}
 	version, err = s.version(ctx, s.writer)
-	if err == nil && version == 0 {
-		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", schema, schemaVersion))
+	for err == nil && version < schemaVersion {
+		step := [...]string{schema, schema2}[version]
+		version++
+		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 	}
 	if err == nil {
 		_, err = s.writer.exec(ctx, "COMMIT")

@@ -180,9 +180,9 @@ func (s *Store) saw(revision int64, at time.Time) {
 func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 	var result interlock.Standing
 	err := s.read(ctx, "read the standing", func(c *conn) error {
-		var version, revision int64
+		var version, revision, size int64
 		at := time.Now() // before it is read: it may change right after
-		found, err := c.row(ctx, "SELECT version, revision FROM head WHERE one = 1", nil, &version, &revision)
+		found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &version, &revision, &size)
 		if err != nil || !found {
 			if err == nil {
 				_, _, err = readHead(ctx, c) // says what is wrong
@@ -190,6 +190,7 @@ func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 			return err
 		}
 		s.saw(revision, at)
+		s.recent.notice(size)
 		s.cache.Lock()
 		if s.revision == revision {
 			result = s.standing

@@ -22,6 +22,7 @@ import (
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
+	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	SeeCall(ctx context.Context, eventID, event string) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
@@ -47,6 +48,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
+		{"past", past}, {"past of others", pastOfOthers},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
