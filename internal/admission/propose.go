@@ -55,7 +55,7 @@ func validate(p interlock.Proposal) error {
 func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock.Answer, error) {
 	var answer interlock.Answer
 	receipt, err := a.commitFrom(ctx, a.config.Store.Known, func(standing interlock.Standing) (interlock.Change, error) {
-		now := a.config.Now().UTC()
+		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
 		if err := inOffice(p.Requester, standing, now); err != nil {
 			return interlock.Change{}, err
 		}

@@ -33,9 +33,12 @@ func TestDecisionIsEncodedAsByTheGeneralEncoder(t *testing.T) {
 				reflect.TypeFor[interlock.Danger]():  rapid.Map(rapid.Uint8Range(0, uint8(4+past)), func(n uint8) interlock.Danger { return interlock.Danger(n) }).AsAny(),
 				reflect.TypeFor[interlock.Mode]():    rapid.Map(rapid.Uint8Range(0, uint8(3+past)), func(n uint8) interlock.Mode { return interlock.Mode(n) }).AsAny(),
 				reflect.TypeFor[json.RawMessage]():   rapid.Map(rapid.SampledFrom(arguments), func(s string) json.RawMessage { return json.RawMessage(s) }).AsAny(),
-				reflect.TypeFor[string]():            text.AsAny(),
-				reflect.TypeFor[int]():               rapid.IntRange(-1<<(53+past)+1, 1<<(53+past)-1).AsAny(),
-				reflect.TypeFor[int64]():             rapid.Int64Range(-1<<(53+past)+1, 1<<(53+past)-1).AsAny(),
+				reflect.TypeFor[time.Time](): rapid.Map(rapid.Int64Range(-1<<(36+4*past), 1<<(36+4*past)), func(n int64) time.Time {
+					return time.Unix(n, n&1023).UTC()
+				}).AsAny(),
+				reflect.TypeFor[string](): text.AsAny(),
+				reflect.TypeFor[int]():    rapid.IntRange(-1<<(53+past)+1, 1<<(53+past)-1).AsAny(),
+				reflect.TypeFor[int64]():  rapid.Int64Range(-1<<(53+past)+1, 1<<(53+past)-1).AsAny(),
 			},
 		}
 	}

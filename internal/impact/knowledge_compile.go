@@ -395,7 +395,7 @@ func traitNames() []string {
 		TraitBackground, TraitBomb, TraitRoot, TraitDevice, TraitSecret, TraitEnvironment, TraitHistory, TraitUncommitted,
 		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
 		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
-		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun, TraitRecon,
+		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun, TraitRecon, TraitPassword,
 		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved}
 }
 

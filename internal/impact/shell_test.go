@@ -154,7 +154,7 @@ func TestDataIsNotCode(t *testing.T) {
 		{"for f in *.go; do gofmt -l $f; done", []string{"execute workspace"}},
 		{"base64 logo.png", []string{"read workspace"}},
 		{"ls | sha256sum", []string{"read workspace"}},
-		{"last reboot", []string{}},
+		{"last reboot", []string{"read system recon"}},
 		{"cat departed.txt shred.md", []string{"read workspace"}},
 		{"terraform plan", []string{"read external"}},
 		{"shutdown --help", []string{}},

@@ -69,6 +69,7 @@ const (
 	TraitScan         = "scan"          // hosts or ports are probed
 	TraitOutside      = "outside"       // what a file outside the workspace holds goes along
 	TraitWrittenRun   = "written-run"   // what was written is executed
+	TraitPassword     = "password"      // a password is given along, on the command line or by a pipe
 	TraitRecon        = "recon"         // accounts, rights, processes or connections of the machine are looked at
 	TraitInjection    = "injection"     // input shaped to break out of its context
 	TraitWords        = "words"         // a message that is nothing but words to a few people, all of which stand in the action

@@ -178,9 +178,13 @@ func (c *checker) match(r *Rule, at string) error {
 // after checks a condition on earlier actions.
 func (c *checker) after(r *Rule, at string) error {
 	a := r.After
-	switch {
-	case a == nil:
+	if a == nil {
 		return nil
+	}
+	if err := c.predicate(a.Predicate, at); err != nil {
+		return err
+	}
+	switch {
 	case r.Match.Predicate.compile().empty:
 		return c.doc.Errorf(at, "a rule about earlier actions needs impact conditions in its match")
 	case a.Predicate.compile().empty:
@@ -192,7 +196,7 @@ func (c *checker) after(r *Rule, at string) error {
 	case time.Duration(a.Within) > interlock.RecentWindow:
 		return c.doc.Errorf(at+"/within", "nothing is remembered for longer than %s", interlock.RecentWindow)
 	}
-	return c.predicate(a.Predicate, at)
+	return nil
 }
 
 func (c *checker) predicate(p Predicate, at string) error {

@@ -44,7 +44,18 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 		Danger: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) interlock.DangerRule {
 			return interlock.DangerRule{Name: text().Draw(t, "name"), Level: interlock.Danger(rapid.IntRange(0, 5).Draw(t, "level"))}
 		}), 0, 2).Draw(t, "danger"),
+		Recent: rapid.SliceOfN(rapid.Custom(drawPast), 0, 2).Draw(t, "recent"), Taken: moment().Draw(t, "taken"),
 	}
+}
+
+func drawPast(t *rapid.T) interlock.PastAction {
+	return interlock.PastAction{At: moment().Draw(t, "at"), Kind: interlock.Kind(text().Draw(t, "kind of action")),
+		Impacts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) interlock.Impact {
+			return interlock.Impact{Kind: interlock.ImpactKind(text().Draw(t, "kind")), Target: text().Draw(t, "target"),
+				Reach: interlock.Reach(text().Draw(t, "reach")), Reversibility: interlock.Reversibility(text().Draw(t, "reversibility")),
+				Amount: rapid.Int64().Draw(t, "amount"), Confidence: interlock.Confidence(text().Draw(t, "confidence")),
+				Via: text().Draw(t, "via"), Traits: rapid.SliceOfN(text(), 0, 2).Draw(t, "traits")}
+		}), 0, 2).Draw(t, "impacts")}
 }
 
 // The snapshot's own encoder and the general one give one digest and refuse the same values.
@@ -55,6 +66,10 @@ func TestSnapshotDigestIsTheGeneralOne(t *testing.T) {
 		if rapid.Bool().Draw(t, "tame") {
 			s.Version, s.Mode, s.Agent.Trust, s.Danger = s.Version%1000, interlock.Monitoring, interlock.TrustCertified, nil
 			s.Agent.Created, s.Agent.Revoked = s.Agent.Created.UTC(), s.Agent.Revoked.UTC()
+			s.Taken = s.Taken.UTC()
+			for i := range s.Recent {
+				s.Recent[i].At = s.Recent[i].At.UTC()
+			}
 		}
 		want, wantErr := strictjson.Digest("interlock/snapshot/v1", s)
 		got, err := strictjson.SnapshotDigest(&s)

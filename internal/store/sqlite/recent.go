@@ -121,6 +121,9 @@ func (b *batch) saveRecent(ctx context.Context) error {
 		}
 		b.recent[run] = interlock.Remember(recent, *c.change.Past)
 	}
+	if len(b.recent) == 0 {
+		return nil
+	}
 	runs := make([]string, 0, len(b.recent))
 	for run := range b.recent {
 		runs = append(runs, run)
