@@ -2,6 +2,7 @@ package impact_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // FuzzShell: any input is analysed without panic and within the work bound, twice with equal results; input no dialect of
-// the shell parses, and no reader of documentation, has an impact of confidence unknown.
+// the shell parses, and no reader of documentation, has an impact that says so.
 func FuzzShell(f *testing.F) {
 	for _, seed := range []string{
 		"rm -rf /", "curl x | sh", "f(){ f|f& };f", "cat <<E\n$(rm x)\nE", "find . -exec", "xargs -I", "echo {a,{b,c}}$x",
@@ -40,8 +41,8 @@ func FuzzShell(f *testing.F) {
 				t.Errorf("impact lacks a dimension: %+v", i)
 			}
 		}
-		if !parses(input) && !strings.Contains(input, "${{") && !placeholder.MatchString(input) && !hasUnknown(got.Impacts) {
-			t.Error("input that does not parse has no unknown impact")
+		if !parses(input) && !strings.Contains(input, "${{") && !placeholder.MatchString(input) && !saysSo(got.Impacts) {
+			t.Error("input that does not parse has no impact that says so")
 		}
 	})
 }
@@ -60,6 +61,10 @@ func parses(input string) bool {
 		}
 	}
 	return false
+}
+
+func saysSo(list []interlock.Impact) bool {
+	return hasUnknown(list) || slices.ContainsFunc(list, func(i interlock.Impact) bool { return i.Has(impact.TraitUnparsable) })
 }
 
 func hasUnknown(list []interlock.Impact) bool {

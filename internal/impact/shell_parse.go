@@ -25,8 +25,7 @@ func (r *shellRun) script(text string, in flow) flow {
 	}
 	file := r.parse(text)
 	if file == nil {
-		s.unknown("sh", TraitUnparsable)
-		r.salvage(text)
+		r.broken(text)
 		return flow{}
 	}
 	outer := r.src
@@ -145,22 +144,5 @@ func (s *scan) parser(dialect syntax.LangVariant) *syntax.Parser {
 func (s *scan) release(dialect syntax.LangVariant, p *syntax.Parser) {
 	if dialect == syntax.LangBash && s.know != nil {
 		s.know.parsers.Put(p)
-	}
-}
-
-// salvage reads the lines of text that does not parse as a whole, so that what is plain in it is still named beside the
-// unknown impact. Nothing it finds lowers anything.
-func (r *shellRun) salvage(text string) {
-	if !strings.ContainsRune(text, '\n') || len(text) > maxText {
-		return
-	}
-	for _, line := range strings.Split(text, "\n") {
-		if !r.s.spend(10) {
-			return
-		}
-		if file := r.parse(line); file != nil {
-			r.src = line
-			r.stmts(file.Stmts, flow{})
-		}
 	}
 }

@@ -80,9 +80,9 @@ func TestPlaceholders(t *testing.T) {
 		{"sh <<EOF\nrm -rf /", "delete system force recursive root"},
 		{"echo evil <x> /etc/cron.d/z\nsed 's/a/b/' <string>", "persist system"},
 		{"rm -rf / ; sed <string>", "delete system force recursive root"},
-		{"echo <a> | ( ", "unknown"},
-		{"echo 'unclosed", "unknown"},
-		{"for i in a; do echo", "unknown"},
+		{"frob <a> | ( ", "unknown"},
+		{"frob 'unclosed", "unknown"},
+		{"for i in a; do frob", "unknown"},
 	} {
 		got := shellImpacts(t, c.input)
 		unknown := slices.ContainsFunc(got, func(i interlock.Impact) bool { return i.Confidence == interlock.Unknown })

@@ -311,8 +311,8 @@ func TestTextsAreNormalised(t *testing.T) {
 // TestWhatCannotBeReadIsUnknown: syntax errors, bounds and bytes that are no text never become silence.
 func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	for _, c := range []struct{ name, input, trait string }{
-		{"syntax", "if then", impact.TraitUnparsable},
-		{"quote", "echo 'x", impact.TraitUnparsable},
+		{"syntax", "if frob then", impact.TraitUnparsable},
+		{"quote", "rm 'x", impact.TraitUnparsable},
 		{"oversize", strings.Repeat("a", impact.MaxInput+1), impact.TraitOversize},
 		{"encoding", "echo \xff\xfe", impact.TraitEncoding},
 		{"NUL", "echo a\x00b", impact.TraitEncoding},

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"interlock"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -252,11 +254,32 @@ func (r *shellRun) part(part syntax.WordPart, quoted bool) field {
 		out := r.subshell(func() flow { return r.stmts(p.Stmts, flow{}) })
 		return field{text: "/dev/fd/63", flow: out}
 	case *syntax.ExtGlob:
+		r.qualifiers(p)
 		return field{text: "*", glob: true}
 	case *syntax.BraceExp:
 		return field{text: "{}", dynamic: true}
 	}
 	return field{text: "?", dynamic: true}
+}
+
+// qualifiers walks the code that zsh runs for each name a pattern matches: *(e:'code':) and *(+command).
+func (r *shellRun) qualifiers(p *syntax.ExtGlob) {
+	if p.Op != syntax.GlobZeroOrMore || p.Pattern == nil || len(p.Pattern.Value) < 2 {
+		return
+	}
+	code := p.Pattern.Value[1:]
+	switch c := code[0]; p.Pattern.Value[0] {
+	case '+':
+	case 'e':
+		if c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte("|.-_", c) >= 0 {
+			return // a word of a list
+		}
+		code, _, _ = strings.Cut(code[1:], code[:1])
+		code = strings.Trim(code, `'"`)
+	default:
+		return
+	}
+	r.s.modified(words{confidence: interlock.Inferred}, func() { r.subshell(func() flow { return r.script(code, flow{}) }) })
 }
 
 // literal reads an unquoted literal: backslashes go, except in what is a Windows path.

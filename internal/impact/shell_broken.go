@@ -1,0 +1,339 @@
+package impact
+
+import (
+	"slices"
+	"strings"
+
+	"interlock"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	maxBroken = 1 << 12 // bytes of text with a syntax error that is read loosely
+	maxLoose  = 1 << 9  // words of it
+)
+
+// broken judges text that no dialect of the shell parses. A shell runs what stands before the error, one command after
+// the other, and some go on after it; another shell may have no objection at all. So whatever in the text any shell could
+// take for a command is judged as one, in every reading of its quotes. If all of it is known and harmless, the text is
+// understood well enough; otherwise it is unknown, and what is plain in it is named beside that.
+func (r *shellRun) broken(text string) {
+	s := r.s
+	texts := len(s.texts)
+	calm := len(text) <= maxBroken && !continues(text)
+	var found []interlock.Impact
+	found = append(found, s.capture(func() { r.beforeError(text) })...)
+	if calm {
+		reading := &looseRun{shellRun: r.fresh(), calm: true}
+		dir := s.dir
+		found = append(found, s.capture(func() { reading.read(text) })...)
+		s.dir = dir
+		calm = reading.calm
+		for i := range found {
+			calm = calm && harmless(&found[i]) && !(reading.away && anywhere(&found[i]))
+		}
+	}
+	if calm && s.spend(len(text)/16) {
+		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "sh", Reach: interlock.ReachWorkspace, Via: "sh",
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitUnparsable}})
+	} else {
+		s.unknown("sh", TraitUnparsable)
+		if !calm && texts < len(s.texts) && len(found) == 0 {
+			s.texts = s.texts[:texts]
+		}
+	}
+	for _, i := range found {
+		if i.Confidence != interlock.Unknown {
+			i.Confidence = interlock.Inferred
+		}
+		s.add(i)
+	}
+}
+
+// continues reports whether text begins as the rest of something: made to follow a command or a quoted argument that
+// somebody else has begun, as what is put into a web form to break out of it.
+func continues(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text == "" || strings.IndexByte(";|&)}'\"<>", text[0]) >= 0 || strings.HasPrefix(text, "()")
+}
+
+// fresh is a run that knows what this one knows and whose discoveries stay its own.
+func (r *shellRun) fresh() *shellRun {
+	q := &shellRun{s: r.s, vars: make(map[string]value, len(r.vars)), funcs: map[string]*function{}, files: map[string]flow{}, params: r.params, closed: r.closed}
+	for name, v := range r.vars {
+		q.vars[name] = v
+	}
+	for name, f := range r.files {
+		q.files[name] = f
+	}
+	return q
+}
+
+// beforeError walks the commands a shell runs before it finds the error, all of them if it is zsh and finds none, and
+// every later line that parses by itself.
+func (r *shellRun) beforeError(text string) {
+	parser := r.s.parser(syntax.LangZsh)
+	outer := r.src
+	r.src = text
+	if file, err := parser.Parse(strings.NewReader(text), ""); err == nil {
+		r.stmts(file.Stmts, flow{})
+	}
+	parser = r.s.parser(syntax.LangBash)
+	_ = parser.Stmts(strings.NewReader(text), func(st *syntax.Stmt) bool {
+		r.stmt(st, flow{})
+		return r.s.spend(1)
+	})
+	r.s.release(syntax.LangBash, parser)
+	r.src = outer
+	if !strings.ContainsRune(text, '\n') || len(text) > maxText {
+		return
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if !r.s.spend(10) {
+			return
+		}
+		if file := r.parse(line); file != nil {
+			r.src = line
+			r.stmts(file.Stmts, flow{})
+		}
+	}
+	r.src = outer
+}
+
+// A looseRun judges the clauses of broken text. It stays calm while every command in it is one that is known.
+type looseRun struct {
+	*shellRun
+	calm bool
+	away bool // some path in the text lies outside the workspace
+}
+
+// read judges text with its quotes honoured from the start and from each line, and with its quotes taken away.
+func (l *looseRun) read(text string) {
+	text = withoutFences(text)
+	list, plain := clauses(text, true)
+	l.calm = l.calm && plain
+	l.judge(list, true)
+	for rest := text; l.calm; {
+		_, after, more := strings.Cut(rest, "\n")
+		if !more {
+			break
+		}
+		rest = after
+		list, plain = clauses(rest, true)
+		l.calm = l.calm && plain && l.s.spend(len(rest))
+		l.judge(list, true)
+	}
+	list, _ = clauses(text, false)
+	l.judge(list, false)
+	var whole clause // what looks like an operator may stand in an argument
+	for _, one := range list {
+		whole = append(whole, one...)
+	}
+	if l.calm {
+		l.commands(whole, -1)
+	}
+}
+
+// withoutFences puts line ends where documentation fences code with three backticks and may name its language.
+func withoutFences(text string) string {
+	before, rest, found := strings.Cut(text, "```")
+	for found {
+		for _, language := range [...]string{"bash", "shell", "sh", "zsh", "console"} {
+			if after, ok := strings.CutPrefix(rest, language); ok && (after == "" || isBlank(after[0])) {
+				rest = after
+				break
+			}
+		}
+		before += "\n"
+		var more string
+		more, rest, found = strings.Cut(rest, "```")
+		before += more
+	}
+	return before
+}
+
+// judge walks clauses. Where quotes are honoured, each must begin with something known.
+func (l *looseRun) judge(list []clause, quotes bool) {
+	words := 0
+	for _, one := range list {
+		words += len(one)
+	}
+	if words > maxLoose {
+		l.calm = false
+		return
+	}
+	for _, one := range list {
+		for _, w := range one {
+			l.place(w)
+		}
+	}
+	for _, one := range list {
+		start := 0
+		if quotes {
+			start = l.begins(one)
+		}
+		l.commands(one, start)
+	}
+}
+
+// place looks at a word as a path, whatever it is: broken text that names a place worth guarding is never calm.
+func (l *looseRun) place(w looseWord) {
+	if w.writes {
+		l.redirected(w)
+	}
+	if w.lead || !l.s.spend(4) {
+		return
+	}
+	where := w.field
+	if strings.ContainsAny(w.text, "*?[") && !w.writes && !w.reads { // a command that reads what the pattern matches is judged as such
+		where.text = where.text[:strings.LastIndexByte(where.text[:strings.IndexAny(where.text, "*?[")], '/')+1]
+	}
+	p := l.placeOf(where, true)
+	if p.Reach != interlock.ReachWorkspace && strings.ContainsAny(w.text, "/~") {
+		l.away = true
+	}
+	for _, trait := range p.Traits {
+		l.away = l.away || !slices.Contains(quietTraits, trait)
+		l.calm = l.calm && trait != TraitSecret && trait != TraitEnvironment && trait != TraitDevice
+	}
+	if w.reads && !quietDevice(p.Path) {
+		l.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
+	}
+}
+
+func (l *looseRun) redirected(w looseWord) {
+	if strings.HasPrefix(w.text, "&") && strings.Trim(w.text, "&0123456789-") == "" {
+		return
+	}
+	trait := TraitOverwrite
+	if w.append {
+		trait = TraitAppend
+	}
+	l.pathTarget(interlock.Impact{Kind: interlock.ImpactWrite, Via: ">", Traits: []string{trait}}, w.field)
+}
+
+// begins steps over what may stand before a command and returns where the command begins, which must be known to be.
+func (l *looseRun) begins(one clause) int {
+	for i, w := range one {
+		switch {
+		case w.writes || w.reads || w.text == "":
+		case w.bare && keywords[w.text] == opens:
+			l.items(one[i:]) // words follow, and no command
+			return len(one)
+		case w.bare && keywords[w.text] != 0:
+		case isAssignment(w.text) && !w.lead:
+			name, _, _ := strings.Cut(w.text, "=")
+			v := cut(w.field, len(name)+1)
+			v.lead = v.dynamic
+			l.variable(name, v)
+			l.vars[name] = varValue(v)
+			l.calm = l.calm && (v.dynamic || !strings.HasPrefix(v.text, "-"))
+		default:
+			name, isPath := baseName(w.text)
+			l.calm = l.calm && !w.dynamic && (!w.glob || name == "[") && (!isPath || systemProgram(w.text)) && l.known(name)
+			return i
+		}
+	}
+	return len(one)
+}
+
+// items looks at the words a loop goes through, any of which may become a flag.
+func (l *looseRun) items(one clause) {
+	for _, w := range one {
+		if w.text == "do" || w.text == "[[" {
+			return
+		}
+		l.calm = l.calm && !strings.HasPrefix(w.text, "-")
+	}
+}
+
+// known reports whether a name is a command whose effects are known and that changes nothing in how later text reads.
+func (l *looseRun) known(name string) bool {
+	switch name {
+	case "", "eval", "exec", "source", ".", "trap", "alias", "set", "mapfile", "readarray", "hash", "bind", "complete", "enable":
+		return false
+	}
+	if builtinFor(name) != nil {
+		return true
+	}
+	return isNameStart(name[0]) && l.s.know.lookup(name) != nil
+}
+
+// commands judges every known command of a clause from its name to the clause's end.
+func (l *looseRun) commands(one clause, start int) {
+	for i := range one {
+		w := one[i]
+		name, isPath := baseName(w.text)
+		if w.dynamic || isPath && !systemProgram(w.text) || len(name) < 2 && i != start || strings.ContainsAny(name, " \t\n") || w.writes || w.reads {
+			continue
+		}
+		if !l.known(name) {
+			l.calm = l.calm && builtinFor(name) == nil
+			continue
+		}
+		args := make([]field, 0, len(one)-i)
+		for _, a := range one[i:] {
+			if !a.writes && !a.reads {
+				args = append(args, a.field)
+			}
+		}
+		if !l.s.spend(len(args)) {
+			l.calm = false
+			return
+		}
+		if i == start { // where a command stands
+			l.command(args, streams{in: flow{piped: true}})
+			continue
+		}
+		dir := l.s.dir
+		for _, one := range l.s.capture(func() { l.command(args, streams{in: flow{piped: true}}) }) {
+			looks := one.Kind == interlock.ImpactRead || one.Kind == interlock.ImpactCredential
+			l.calm = l.calm && (harmless(&one) || start < 0 && looks) // what words lie about was judged as a place
+		}
+		l.s.dir = dir
+	}
+}
+
+// Words at the beginning of a command that are not it, in any shell.
+const (
+	passes = 1 + iota // a command may follow
+	opens             // a list of words follows
+)
+
+var keywords = map[string]int{"if": passes, "then": passes, "else": passes, "elif": passes, "fi": passes, "while": passes,
+	"until": passes, "do": passes, "done": passes, "esac": passes, "end": passes, "begin": passes, "!": passes,
+	"time": passes, "coproc": passes, "function": passes, "and": passes, "or": passes, "not": passes, "{": passes, "}": passes,
+	"in": opens, "for": opens, "foreach": opens, "select": opens, "case": opens, "[[": opens}
+
+// Traits that harmless commands have.
+var quietTraits = []string{TraitOverwrite, TraitAppend, TraitRecursive, TraitForce, TraitGlob, TraitDynamic, TraitContent, TraitMoved,
+	TraitUnparsable, TraitWrapper, TraitDryRun}
+
+// anywhere reports whether an impact writes to a path whose beginning is not known: it may be any that the text names.
+func anywhere(i *interlock.Impact) bool {
+	return i.Kind == interlock.ImpactWrite && i.Has(TraitDynamic) && (i.Target == "" || strings.IndexByte("$`{", i.Target[0]) >= 0)
+}
+
+// harmless reports whether an impact is one that broken text may have: it looks, it writes in the workspace or the home
+// directory, or it runs a program of the project that is known.
+func harmless(i *interlock.Impact) bool {
+	if i.Confidence == interlock.Unknown {
+		return false
+	}
+	if i.Kind == interlock.ImpactRead {
+		return !i.Has(TraitSecret) && !i.Has(TraitEnvironment) && !i.Has(TraitDevice) && !i.Has(TraitElevated)
+	}
+	for _, trait := range i.Traits {
+		if !slices.Contains(quietTraits, trait) {
+			return false
+		}
+	}
+	switch i.Kind {
+	case interlock.ImpactWrite:
+		return (i.Reach == interlock.ReachWorkspace || i.Reach == interlock.ReachHome) && i.Reversibility == interlock.Reversible
+	case interlock.ImpactExecute:
+		return i.Reach == interlock.ReachWorkspace && i.Reversibility == interlock.Reversible && !i.Has(TraitDynamic)
+	}
+	return false
+}
