@@ -16,6 +16,7 @@ const (
 	EventOutcome         EventType = "OUTCOME"               // what execution did
 	EventApproval        EventType = "APPROVAL"              // a human answered a request
 	EventApprovalRefused EventType = "APPROVAL_REFUSED"      // an answer was not accepted: wrong key, own request, expired
+	EventApprovalExpired EventType = "APPROVAL_EXPIRED"      // nobody answered a request in time, or nobody used the answer
 	EventAlert           EventType = "ALERT"                 // something an operator should look at (MACE)
 	EventIntegrity       EventType = "INTEGRITY_FAILURE"     // the store or the log contradicts itself (MACE)
 	EventIdentity        EventType = "IDENTITY_CHANGE"       // an agent or operator was added or revoked
@@ -93,6 +94,6 @@ type Call struct {
 
 // EventTypes lists every type of event, in the order they are documented in.
 func EventTypes() []EventType {
-	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventAlert,
+	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal}
 }

@@ -9,11 +9,11 @@ import (
 
 // scriptCommands are the commands scripts have beside the standard ones.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"call":   cmdCall,
-	"pick":   cmdPick,
-	"serve":  cmdServe,
-	"status": cmdStatus,
-	"stop":   cmdStop,
+	"call":     cmdCall,
+	"pick":     cmdPick,
+	"serve":    cmdServe,
+	"shutdown": cmdShutdown,
+	"status":   cmdStatus,
 }
 
 // cmdStatus runs a program and demands an exact exit status: status N program args… Standard output and error can be

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -34,4 +36,23 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(env.WorkDir+"/user", 0o700)
 		},
 	})
+}
+
+// A script that stops early is green whatever stands below. The runner's own `stop` and `skip` do that, and they win over a
+// command of ours with the same name.
+func TestScriptsRunToTheirEnd(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("%d scripts: %v", len(scripts), err)
+	}
+	early := regexp.MustCompile(`(?m)^(\[[^]]*\] *)*(stop|skip)\b`)
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := early.FindIndex(text); at != nil {
+			t.Errorf("%s: stops early in line %d", script, 1+bytes.Count(text[:at[0]], []byte("\n")))
+		}
+	}
 }

@@ -74,11 +74,11 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// cmdStop tells the server to stop, wants it to end well, and leaves what it printed in up.out and up.err: stop
-func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
+// cmdShutdown tells the server to stop, wants it to end well, and leaves what it printed in up.out and up.err: shutdown
+func cmdShutdown(ts *testscript.TestScript, neg bool, args []string) {
 	value, running := servers.LoadAndDelete(ts)
 	if neg || len(args) > 0 || !running {
-		ts.Fatalf("usage: stop, after serve")
+		ts.Fatalf("usage: shutdown, after serve")
 	}
 	s := value.(*scriptServer)
 	ts.Check(s.process.Process.Signal(syscall.SIGTERM))

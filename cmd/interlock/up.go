@@ -66,11 +66,12 @@ func (c *upCommand) Run(p *program) error {
 	c.announce(p, settings, backend, listeners)
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
-	var forwarding sync.WaitGroup
-	forwarding.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
+	var background sync.WaitGroup
+	background.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
+	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself
-	forwarding.Wait()
+	background.Wait()
 	if head, headErr := backend.Store.Head(context.WithoutCancel(p.ctx)); headErr == nil && len(head.Checkpoint) > 0 {
 		fmt.Fprintf(p.stdout, "stopped after %d entries; the last checkpoint:\n%s", head.Size, head.Checkpoint)
 	}
@@ -95,6 +96,25 @@ func tuneRuntime() {
 
 // waitingForDisk is how many threads may sit in a sync without taking a CPU from deciding: the writer and a checkpoint.
 const waitingForDisk = 2
+
+// expireEvery is how long after its time a request may go without the event that says so.
+const expireEvery = 5 * time.Second
+
+// expireRequests records requests that nobody answered in time, for as long as the server runs. What fails is tried again.
+func expireRequests(ctx context.Context, expire func(context.Context) (int, error), every time.Duration, logger *slog.Logger) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if _, err := expire(ctx); err != nil && ctx.Err() == nil {
+				logger.Warn("recording expired requests", "error", err.Error())
+			}
+		}
+	}
+}
 
 // announce tells the person who started it what listens where and how far the log is.
 func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners) {

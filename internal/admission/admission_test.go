@@ -416,3 +416,42 @@ func TestStartRecordsOnlyChanges(t *testing.T) {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 }
+
+// How a request ended stands in the log also when nobody answered it, or nobody used the answer, and each ends once.
+func TestExpiredRequestsAreRecorded(t *testing.T) {
+	h := newHouse(t)
+	first := h.propose("sudo systemctl stop nginx")
+	h.now = h.now.Add(time.Minute)
+	second := h.propose("sudo systemctl stop redis")
+	if first.Request == "" || second.Request == "" {
+		t.Fatalf("no requests: %+v %+v", first, second)
+	}
+	before := len(h.entries())
+	if n, err := h.Expire(t.Context()); n != 0 || err != nil {
+		t.Fatalf("expired %d live requests: %v", n, err)
+	}
+	standing, err := h.Standing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.now = standing.Requests[first.Request].Expires
+	if n, err := h.Expire(t.Context()); n != 1 || err != nil {
+		t.Fatalf("expired %d requests, want 1: %v", n, err)
+	}
+	h.now = h.now.Add(time.Hour)
+	third := h.propose("sudo systemctl stop mysql") // no server sweeps here: the next request clears one away
+	if n, err := h.Expire(t.Context()); n != 0 || err != nil {
+		t.Fatalf("expired %d requests again: %v", n, err)
+	}
+	want := []interlock.EventType{interlock.EventApprovalExpired, interlock.EventReviewRequest, interlock.EventApprovalExpired}
+	if diff := cmp.Diff(want, h.entries()[before:]); diff != "" {
+		t.Error(diff)
+	}
+	standing, err = h.Standing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(standing.Requests) != 1 || standing.Requests[third.Request].Status != interlock.RequestPending {
+		t.Errorf("what stands: %+v", standing.Requests)
+	}
+}

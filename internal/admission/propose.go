@@ -162,6 +162,12 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 	draft.Recorded = now
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
 	change.Events = []interlock.Draft{draft}
+	if late := overdue(standing, now); change.Open != nil && len(late) > 0 {
+		// Whoever opens a request clears away one that is overdue: so they don't pile up where no server does it.
+		if err := a.expire(&change, late[0], now); err != nil {
+			return change, err
+		}
+	}
 	if p.Requester.Call != "" || p.Event != "" {
 		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Events: events(p), Decision: recorded,
 			Request: answer.Request, At: now}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"interlock"
@@ -312,6 +313,19 @@ func (r ApprovalRecord) Payload() (json.RawMessage, error) {
 		Approval interlock.Approval        `json:"approval"`
 		Cut      []cutWire                 `json:"truncated,omitempty"`
 	}{r.Request, r.Approval, c.cut})
+}
+
+// An ExpiryRecord is a request whose time has passed. Whether it was answered stands in its status.
+type ExpiryRecord struct{ Request interlock.ApprovalRequest }
+
+// Payload renders the record.
+func (r ExpiryRecord) Payload() (json.RawMessage, error) {
+	return payload("an expiry", struct {
+		Request string                  `json:"request"`
+		Status  interlock.RequestStatus `json:"status"` // before: pending, or approved and not used
+		Action  interlock.Digest        `json:"action"`
+		Expires time.Time               `json:"expires"`
+	}{r.Request.ID, r.Request.Status, r.Request.Action, r.Request.Expires.UTC()})
 }
 
 // A RefusalRecord is input that was refused before it became an action, or an answer to a request that did not count.

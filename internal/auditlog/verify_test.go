@@ -354,6 +354,7 @@ func TestGovernanceEventsAreSigned(t *testing.T) {
 		interlock.EventApproval: true, interlock.EventApprovalRefused: true, interlock.EventAlert: true, interlock.EventIntegrity: true,
 		interlock.EventIdentity: true, interlock.EventRuleset: true, interlock.EventMode: true,
 		interlock.EventDecision: false, interlock.EventBlock: false, interlock.EventReviewRequest: false, interlock.EventOutcome: false, interlock.EventRefusal: false,
+		interlock.EventApprovalExpired: false,
 	} {
 		log := &memoryLog{}
 		log.seal(t, sealer, draft(kind, "seed", `{"n":1}`))
