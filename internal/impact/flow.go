@@ -59,10 +59,11 @@ func isEmpty(f flow) bool { return f.known && f.text == "" }
 type streams struct {
 	in     flow
 	args   flow
-	out    []string // files its output is written to
-	socket string   // the peer a redirection connects it to
-	file   bool     // its standard input is a file
-	quiet  bool     // its output goes somewhere else than the next command
+	out    []string            // files its output is written to
+	socket string              // the peer a redirection connects it to
+	sinks  []*syntax.ProcSubst // its output goes to them
+	file   bool                // its standard input is a file
+	quiet  bool                // its output goes somewhere else than the next command
 }
 
 // redirects evaluates a statement's redirections: files read and written, here-documents, network devices.
@@ -78,44 +79,29 @@ func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
 				io.in.text, io.in.known = body.text, len(body.text) <= maxText
 			}
 			io.in.taint(body.flow)
+			if keep && rd.N != nil {
+				r.hold(rd.N.Value, streams{in: io.in})
+			}
 			continue
 		case syntax.WordHdoc:
 			f := r.word(rd.Word)
 			io.in = flow{text: f.text + "\n", known: !f.dynamic, piped: true}
 			io.in.taint(f.flow)
+			if keep && rd.N != nil {
+				r.hold(rd.N.Value, streams{in: io.in})
+			}
 			continue
 		}
 		f := r.word(rd.Word)
+		sinks := r.drained(0)
 		if keep && rd.N != nil {
-			r.keep(rd, f)
+			r.keep(rd, f, sinks)
 			continue
 		}
+		io.sinks = append(io.sinks, sinks...)
 		r.redirect(&io, rd, f)
 	}
 	return io
-}
-
-// keepsOpen reports whether a command is exec without a command, whose redirections last.
-func keepsOpen(cmd syntax.Command) bool {
-	call, ok := cmd.(*syntax.CallExpr)
-	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
-}
-
-// keep remembers a file descriptor, by its number or the variable that gets it.
-func (r *shellRun) keep(rd *syntax.Redirect, f field) {
-	one := streams{}
-	plain := *rd
-	plain.N = nil
-	r.redirect(&one, &plain, f)
-	name := strings.Trim(rd.N.Value, "{}")
-	if name != rd.N.Value {
-		r.set(name, varValue(literal(name)))
-	}
-	if r.held == nil {
-		r.held = map[string]streams{}
-	}
-	r.socket = r.socket || one.socket != ""
-	r.held[name] = one
 }
 
 func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
@@ -125,6 +111,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 				io.in, io.socket = held.in, held.socket
 			} else {
 				io.out, io.quiet, io.socket = append(io.out, held.out...), true, held.socket
+				io.sinks = append(io.sinks, held.sinks...)
 			}
 			return
 		}
@@ -229,6 +216,7 @@ func (r *shellRun) deliver(io streams, out flow) flow {
 			r.s.spelled(name)
 		}
 	}
+	r.pour(io.sinks, out)
 	if io.quiet {
 		return flow{known: true, shell: out.shell && io.socket != ""}
 	}
@@ -359,6 +347,9 @@ func (r *shellRun) ranFile(i *interlock.Impact) {
 		i.Traits = append(i.Traits, TraitDownloadRun)
 	case f.written:
 		i.Traits = append(i.Traits, TraitWrittenRun)
+		if f.known && !strings.HasPrefix(f.text, "#!") {
+			r.mentionsShell(f.text)
+		}
 		if f.decoded && !f.known {
 			i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
 		}

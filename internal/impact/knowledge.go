@@ -249,6 +249,7 @@ type option struct {
 	assign  bool   // the value is a name=value assignment
 	mount   bool   // the value is host-path:container-path
 	code    string // the first operand is code of this kind
+	feed    bool   // the file that is its value takes the place of standard input
 	stdin   bool   // code is read from standard input although there are operands
 	setting string // the value is key=value, and this pseudo-command describes what keys do
 	nested  string // the value is code of this kind

@@ -270,11 +270,13 @@ func (o *option) directive(part string) error {
 		o.value, o.mount = true, true
 	case "stdin":
 		o.stdin = true
+	case "feed":
+		o.value, o.feed = true, true
 	case "nested":
 		if !slices.Contains(codeKinds(), rest) {
 			return fmt.Errorf("unknown kind of code %q", rest)
 		}
-		o.value, o.nested = true, rest
+		o.value, o.nested = !o.last, rest
 	case "code":
 		if !slices.Contains(codeKinds(), rest) {
 			return fmt.Errorf("unknown kind of code %q", rest)

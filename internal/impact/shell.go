@@ -42,13 +42,16 @@ type shellRun struct {
 	steps   int
 	closed  int // here-documents that only the input's end closed
 	loops   int
-	forked  int                // background commands being walked
-	rounds  int                // loops being walked, of any kind
-	many    bool               // something is done, or was made, a great many times
-	held    map[string]streams // file descriptors exec keeps open, by number or variable
-	outside bool               // the command being judged reads a file outside the workspace
-	sent    bool               // the command being judged sends a file
-	socket  bool               // a network connection is held open as a file descriptor
+	forked  int                 // background commands being walked
+	rounds  int                 // loops being walked, of any kind
+	many    bool                // something is done, or was made, a great many times
+	sinks   []*syntax.ProcSubst // output process substitutions met and not yet given to a redirection or command
+	last    bool                // the last command of a pipe runs in this shell
+	prompt  bool                // a program that takes commands was started without being given any
+	held    map[string]streams  // file descriptors exec keeps open, by number or variable
+	outside bool                // the command being judged reads a file outside the workspace
+	sent    bool                // the command being judged sends a file
+	socket  bool                // a network connection is held open as a file descriptor
 }
 
 type function struct {
@@ -136,8 +139,11 @@ func (r *shellRun) cmd(cmd syntax.Command, io streams) flow {
 	case *syntax.FuncDecl:
 		r.define(c)
 	case *syntax.TimeClause:
-		if c.Stmt != nil {
-			return r.stmt(c.Stmt, io.in)
+		if c.Stmt != nil { // who times a shell doesn't mean to type into it
+			r.s.within++
+			out := r.stmt(c.Stmt, io.in)
+			r.s.within--
+			return out
 		}
 	case *syntax.CoprocClause:
 		return r.stmt(c.Stmt, io.in)
@@ -188,6 +194,9 @@ func (r *shellRun) binary(c *syntax.BinaryCmd, in flow) flow {
 	out := r.subshell(func() flow { return r.stmt(first, in) })
 	for i := len(chain) - 1; i >= 0; i-- {
 		out.piped = true
+		if i == 0 && r.last {
+			return r.stmt(chain[i].Y, out)
+		}
 		out = r.subshell(func() flow { return r.stmt(chain[i].Y, out) })
 	}
 	return out
@@ -388,6 +397,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	if len(c.Args) == 0 {
 		return tainted
 	}
+	sinks := len(r.sinks)
 	args := r.s.fields.room(len(c.Args) + 2)
 	for i, w := range c.Args {
 		before := len(args)
@@ -406,6 +416,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	if len(args) == 0 {
 		return flow{}
 	}
+	r.pour(r.drained(sinks), io.in)
 	io.args = tainted
 	for len(args) > 1 && args[0].text == "" && args[0].odd && !args[0].dynamic { // {,ls,-l} is ls -l
 		args = args[1:]
@@ -415,59 +426,6 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 		return flow{}
 	}
 	return r.command(args, io)
-}
-
-// assign sets a variable, or judges one set for a single command.
-func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
-	if a.Name == nil {
-		return flow{}
-	}
-	v := value{}
-	switch {
-	case a.Array != nil:
-		for _, e := range a.Array.Elems {
-			if e.Value != nil {
-				v.list = append(v.list, r.fields(e.Value)...)
-			}
-		}
-		if len(v.list) > 0 {
-			v.field = v.list[0]
-		}
-	case a.Value != nil:
-		v.field = r.word(a.Value)
-	}
-	name := a.Name.Value
-	if old, ok := r.vars[name]; ok && a.Append {
-		if a.Array != nil {
-			v.list = append(append([]field(nil), old.list...), v.list...)
-			v.field = old.field
-		} else {
-			v.field = join(old.field, v.field)
-		}
-	}
-	if len(v.list) > maxList {
-		v.list = append(v.list[:maxList:maxList], field{text: "$" + name, dynamic: true, lead: true})
-	}
-	r.variable(name, v.field)
-	if a.Index != nil {
-		old := r.vars[name]
-		v.list = append(append([]field(nil), old.list...), v.field)
-	}
-	if !only {
-		r.set(name, v)
-	}
-	return v.flow
-}
-
-func (r *shellRun) declare(c *syntax.DeclClause) flow {
-	var out flow
-	for _, a := range c.Args {
-		if a.Name == nil || a.Naked && a.Value == nil && a.Array == nil {
-			continue
-		}
-		out.taint(r.assign(a, false))
-	}
-	return out
 }
 
 // file remembers what a written file holds.

@@ -35,12 +35,14 @@ func builtinFor(name string) builtin {
 		return (*shellRun).unset
 	case "set":
 		return (*shellRun).setOptions
+	case "shopt", "setopt":
+		return (*shellRun).shopt
 	case "read", "mapfile", "readarray":
 		return (*shellRun).readVariable
-	case ":", "true", "false", "test", "[", "exit", "return", "break", "continue", "shift", "shopt", "unalias",
+	case ":", "true", "false", "test", "[", "exit", "return", "break", "continue", "shift", "unalias",
 		"wait", "jobs", "fg", "bg", "type", "hash", "ulimit", "umask", "getopts", "times", "dirs", "bind", "complete",
 		"compgen", "compopt", "caller", "suspend", "logout", "local", "export", "declare", "typeset", "readonly", "let",
-		"setopt", "unsetopt", "autoload", "zmodload", "rehash", "emulate":
+		"unsetopt", "autoload", "zmodload", "rehash", "emulate":
 		return (*shellRun).nothing
 	}
 	return nil
@@ -50,6 +52,13 @@ func (r *shellRun) nothing(args []field, io streams) flow {
 	out := flow{}
 	out.taint(io.args)
 	return out
+}
+
+func (r *shellRun) shopt(args []field, io streams) flow {
+	for _, a := range args[1:] {
+		r.last = r.last || a.text == "lastpipe"
+	}
+	return flow{}
 }
 
 func (r *shellRun) cd(args []field, io streams) flow {
@@ -339,6 +348,11 @@ func (r *shellRun) setOptions(args []field, io streams) flow {
 
 // readVariable gives variables what stands on standard input.
 func (r *shellRun) readVariable(args []field, io streams) flow {
+	for i, a := range args[:len(args)-1] {
+		if held, ok := r.held[args[i+1].text]; ok && a.text == "-u" {
+			io.in = held.in
+		}
+	}
 	v := value{field: field{dynamic: true, lead: true, flow: taintOnly(io.in)}}
 	switch {
 	case io.in.known && io.in.text != "":
@@ -405,7 +419,7 @@ func (r *shellRun) hooked(kind, text string) {
 }
 
 // setting judges key=value given to a program whose settings can name commands, as pseudo-command name describes them.
-func (r *shellRun) setting(name string, value field) {
+func (r *shellRun) setting(u *use, name string, value field) {
 	spec := r.s.know.lookup(name)
 	key, text, ok := strings.Cut(value.text, "=")
 	if spec == nil || !ok {
@@ -416,11 +430,16 @@ func (r *shellRun) setting(name string, value field) {
 		r.subshell(func() flow { return r.script(body, flow{}) })
 		return
 	}
+	if short, alias := strings.CutPrefix(key, "alias."); alias && len(u.operands) > 0 && u.operands[0].text == short && text != short {
+		root, _, _ := strings.Cut(u.spec.name, " ")
+		r.subshell(func() flow { return r.script(root+" "+text+" "+quoteAll(u.operands[1:]), flow{}) })
+		return
+	}
 	o := spec.flags[strings.ToLower(key)]
 	if o == nil {
 		return
 	}
-	u := &use{spec: spec, via: spec.name + " " + key}
+	u = &use{spec: spec, via: spec.name + " " + key}
 	for _, e := range o.impacts {
 		r.effect(u, e, rest, streams{})
 	}

@@ -37,6 +37,9 @@ func (r *shellRun) command(args []field, io streams) flow {
 				return b(r, args, io)
 			}
 		}
+		if (name[0] == '!' || first.text[0] == '!' || first.text[0] == ':') && r.typed(args, io) {
+			return flow{}
+		}
 		r.text(args)
 		if first.odd && !isPath {
 			r.disguised(name)
@@ -187,6 +190,33 @@ func (r *shellRun) unknownCommand(args []field, io streams) flow {
 	}
 	out.taint(r.inner(args[1:], io))
 	return out
+}
+
+// typed judges a line that is no command of a shell but one typed at the prompt of a pager, an editor or a client: !command,
+// :!command, :shell. It reports whether it was one.
+func (r *shellRun) typed(args []field, io streams) bool {
+	first := args[0].text
+	rest := strings.TrimLeft(first, ":%.")
+	switch {
+	case args[0].dynamic || len(first) > 64:
+		return false
+	case strings.HasPrefix(rest, "!") && len(first) < 16 || first == "!":
+		if rest = strings.TrimLeft(rest, "!"); rest != "" {
+			named := literal(rest)
+			args = append([]field{named}, args[1:]...)
+		} else if args = args[1:]; len(args) == 0 {
+			return false
+		}
+		r.s.within++
+		r.command(args, io)
+		r.s.within--
+		return true
+	case len(first) > 2 && first[0] == ':' && isNameStart(first[1]):
+		r.s.within++
+		r.vim(first + " " + quoteAll(args[1:]))
+		r.s.within--
+	}
+	return false
 }
 
 // guessed judges an unknown command by the verbs among its words, as "?" describes them, and by what it may wrap.

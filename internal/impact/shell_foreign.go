@@ -83,6 +83,8 @@ func (f *foreignScan) name(i int) int {
 		return f.quoted(last, i, end)
 	case "unlink", "rmtree", "remove_tree", "rm_rf", "rm_r", "rm_f", "delete", "rmdir", "remove", "remove_entry_secure", "rm":
 		return f.deletes(whole, last, end)
+	case "connect", "accept":
+		f.network = f.network || f.kind == "lua" || f.kind == "perl"
 	case "fsockopen", "TCPSocket", "UDPSocket", "INET", "Socket", "socket", "stream_socket_client", "pfsockopen":
 		f.network = true
 	case "dropDatabase", "deleteMany", "drop", "remove_many", "deleteOne", "dropUser", "dropIndexes":
@@ -141,7 +143,11 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 			return end // a name that happens to be the same
 		}
 		f.shell = true
-		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, TraitInline, TraitDynamic)
+		traits := []string{TraitInline, TraitDynamic}
+		if arg := skipAny(f.text, end, " ("); arg+1 < len(f.text) && f.text[arg] == '$' && strings.IndexByte("0123456789_", f.text[arg+1]) >= 0 {
+			traits = append(traits, TraitHooked) // each line of the input is run
+		}
+		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, traits...)
 	}
 	return next
 }
@@ -296,58 +302,6 @@ func stringLiteral(text string, i int) (string, int) {
 		raw = strings.ReplaceAll(raw, `\'`, "'")
 	}
 	return raw, min(i+1, len(text))
-}
-
-// sed finds the commands of a sed script that run a shell or write a file.
-func (r *shellRun) sed(text string) flow {
-	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == ';' || c == '{' || c == '}' }) {
-		line = strings.TrimSpace(line)
-		rest := strings.TrimLeft(line, "0123456789,$!~+ ")
-		switch {
-		case rest == "e":
-			r.inlineImpact(interlock.ImpactExecute, "sed", "sed", TraitInline, TraitDynamic)
-		case strings.HasPrefix(rest, "e ") && !strings.HasPrefix(line, "s"):
-			r.subshell(func() flow { return r.script(rest[2:], flow{}) })
-		case strings.HasPrefix(rest, "w ") || strings.HasPrefix(rest, "W "):
-			r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
-		case strings.HasPrefix(rest, "r "):
-			r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactRead, Via: "sed"})
-		case len(rest) > 3 && rest[0] == 's' && strings.Count(rest, rest[1:2]) == 3:
-			parts := strings.Split(rest, rest[1:2])
-			flags, file, writes := strings.Cut(parts[3], "w ")
-			if strings.Contains(flags, "e") {
-				if parts[2] != "" && !strings.Contains(parts[2], `\`) && parts[2] != "&" {
-					r.subshell(func() flow { return r.script(parts[2], flow{}) })
-				} else {
-					r.inlineImpact(interlock.ImpactExecute, "sed", "sed", TraitInline, TraitDynamic)
-				}
-			}
-			if writes {
-				r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(file)), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
-			}
-		}
-	}
-	return flow{}
-}
-
-// vim finds the ex commands that run a shell.
-func (r *shellRun) vim(text string) flow {
-	text = strings.TrimLeft(text, ": ")
-	if i := strings.IndexByte(text, '!'); i >= 0 && (i == 0 || text[:i] == "silent " || text[:i] == "r " || text[:i] == "w " || text[:i] == "%" || text[:i] == ".") {
-		return r.subshell(func() flow { return r.script(strings.TrimSuffix(text[i+1:], "|q"), flow{}) })
-	}
-	if i := strings.Index(text, "system("); i >= 0 {
-		f := &foreignScan{r: r, kind: "vim", text: text[i:]}
-		f.run()
-		return flow{}
-	}
-	for _, word := range []string{"py", "lua", "ruby", "perl", "term", "sh", "shell"} {
-		if text == word || strings.HasPrefix(text, word+" ") || strings.HasPrefix(text, word+"3 ") || strings.HasPrefix(text, word+"thon") {
-			r.inlineImpact(interlock.ImpactExecute, "vim", "vim", TraitInline, TraitDynamic)
-			r.mentionsShell(text)
-		}
-	}
-	return flow{}
 }
 
 // powershell reads a PowerShell command line as far as it looks like one of ours, and for the shape of a download that is

@@ -24,7 +24,7 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 			out = r.inline(u, g.option.code, u.operands[0], args, io)
 			ran = true
 		case g.option.setting != "":
-			r.setting(g.option.setting, g.value)
+			r.setting(u, g.option.setting, g.value)
 		case g.option.stdin:
 			fed = true
 		}
@@ -101,6 +101,13 @@ func (r *shellRun) wrapped(u *use, io streams) flow {
 		}
 	}
 	rest := u.rest
+	for _, g := range u.flags {
+		if g.option.feed {
+			p := r.placeOf(g.value, true)
+			io.in = r.stored(g.value, p)
+			io.in.known = io.in.known || quietDevice(p.Path)
+		}
+	}
 	if u.spec.flags["{}"] != nil { // operands come from standard input
 		rest = r.fed(u, rest, io)
 		io.in = flow{network: io.in.network, source: io.in.source, secret: io.in.secret, decoded: io.in.decoded}
@@ -279,6 +286,10 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 		return flow{shell: true}
 	case in.known:
 		var out flow
+		if u.spec.stdin != "shell" {
+			r.s.within++
+			defer func() { r.s.within-- }()
+		}
 		r.s.modified(r.unwrapped(u.via, in), func() { out = r.subshell(func() flow { return r.code(u.spec.stdin, in.text, flow{}) }) })
 		return out
 	case in.piped || in.decoded || in.secret || in.written:
@@ -291,10 +302,11 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 		return flow{shell: true}
 	}
 	traits := []string{TraitDynamic}
-	if r.s.within > 0 {
+	if r.s.within > 0 || r.prompt {
 		traits = append(traits, TraitHooked)
 	}
-	if u.spec.stdin == "shell" { // interactive: whoever types, or whatever the caller's own input holds, decides
+	r.prompt = r.prompt || u.spec.stdin != "shell" // what follows may be meant for it
+	if u.spec.stdin == "shell" {                   // interactive: whoever types, or whatever the caller's own input holds, decides
 		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: u.via, Reach: interlock.ReachWorkspace, Via: u.via,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: traits})
 	}

@@ -1,5 +1,11 @@
 package impact
 
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
 // A value is what a variable holds.
 type value struct {
 	field
@@ -42,4 +48,70 @@ func (r *shellRun) own() {
 		vars[name] = v
 	}
 	r.vars, r.shared = vars, false
+}
+
+// assign sets a variable, or judges one set for a single command.
+func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
+	if a.Name == nil {
+		return flow{}
+	}
+	v := value{}
+	switch {
+	case a.Array != nil:
+		for _, e := range a.Array.Elems {
+			if e.Value != nil {
+				v.list = append(v.list, r.fields(e.Value)...)
+			}
+		}
+		if len(v.list) > 0 {
+			v.field = v.list[0]
+		}
+	case a.Value != nil:
+		v.field = r.word(a.Value)
+	}
+	name := a.Name.Value
+	if old, ok := r.vars[name]; ok && a.Append {
+		if a.Array != nil {
+			v.list = append(append([]field(nil), old.list...), v.list...)
+			v.field = old.field
+		} else {
+			v.field = join(old.field, v.field)
+		}
+	}
+	if len(v.list) > maxList {
+		v.list = append(v.list[:maxList:maxList], field{text: "$" + name, dynamic: true, lead: true})
+	}
+	r.variable(name, v.field)
+	if a.Index != nil {
+		old := r.vars[name]
+		v.list = append(append([]field(nil), old.list...), v.field)
+	}
+	if !only {
+		r.set(name, v)
+	}
+	return v.flow
+}
+
+func (r *shellRun) declare(c *syntax.DeclClause) flow {
+	var out flow
+	reference := false
+	for _, a := range c.Args {
+		if a.Name == nil && a.Value != nil {
+			text := a.Value.Lit()
+			reference = reference || strings.HasPrefix(text, "-") && strings.Contains(text, "n")
+		}
+		if a.Name == nil || a.Naked && a.Value == nil && a.Array == nil {
+			continue
+		}
+		out.taint(r.assign(a, false))
+		if held, known := r.vars[r.vars[a.Name.Value].text]; reference && known { // another name of a variable
+			r.set(a.Name.Value, held)
+		}
+		if a.Value != nil && hasBrace(a.Value) { // declare x={a,b} is declare x=a x=b
+			if list := r.fields(a.Value); len(list) > 1 {
+				r.set(a.Name.Value, varValue(list[len(list)-1]))
+			}
+		}
+	}
+	return out
 }

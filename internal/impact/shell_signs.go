@@ -172,7 +172,8 @@ func (r *shellRun) mentionsShell(text string) bool {
 			continue
 		}
 		path := start > 4 && strings.HasSuffix(text[:start], "bin/")
-		if path || start > 0 && (text[start-1] == '!' || strings.HasSuffix(text[:start], "exec ") || strings.HasSuffix(text[:start], "spawn ")) {
+		called := strings.HasSuffix(text[:start], "(\"") || strings.HasSuffix(text[:start], "('")
+		if path || called || start > 0 && (text[start-1] == '!' || strings.HasSuffix(text[:start], "exec ") || strings.HasSuffix(text[:start], "spawn ")) {
 			r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: text[start:end], Reach: interlock.ReachWorkspace, Via: text[start:end],
 				Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitHooked, TraitInline}})
 			return true

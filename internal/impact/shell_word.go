@@ -251,6 +251,10 @@ func (r *shellRun) part(part syntax.WordPart, quoted bool) field {
 		f.flow.taint(r.substitutions(p))
 		return f
 	case *syntax.ProcSubst:
+		if p.Op == syntax.CmdOut { // what is written to it runs later
+			r.sinks = append(r.sinks, p)
+			return field{text: "/dev/fd/63"}
+		}
 		out := r.subshell(func() flow { return r.stmts(p.Stmts, flow{}) })
 		return field{text: "/dev/fd/63", flow: out}
 	case *syntax.ExtGlob:

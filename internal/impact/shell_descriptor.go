@@ -1,0 +1,53 @@
+package impact
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// keepsOpen reports whether a command is exec without a command, whose redirections last.
+func keepsOpen(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
+}
+
+// keep remembers a file descriptor, by its number or the variable that gets it.
+func (r *shellRun) keep(rd *syntax.Redirect, f field, sinks []*syntax.ProcSubst) {
+	one := streams{sinks: sinks}
+	plain := *rd
+	plain.N = nil
+	r.redirect(&one, &plain, f)
+	r.hold(rd.N.Value, one)
+}
+
+// hold notes what a file descriptor is connected to, by the number or the {variable} a redirection gives it.
+func (r *shellRun) hold(number string, one streams) {
+	name := strings.Trim(number, "{}")
+	if name != number {
+		r.set(name, varValue(literal(name)))
+	}
+	if r.held == nil {
+		r.held = map[string]streams{}
+	}
+	r.socket = r.socket || one.socket != ""
+	r.held[name] = one
+}
+
+// drained takes the output process substitutions met since there were n of them.
+func (r *shellRun) drained(n int) []*syntax.ProcSubst {
+	if len(r.sinks) <= n {
+		return nil
+	}
+	out := append([]*syntax.ProcSubst(nil), r.sinks[n:]...)
+	r.sinks = r.sinks[:n]
+	return out
+}
+
+// pour runs the commands of >( … ) on what is written to them.
+func (r *shellRun) pour(sinks []*syntax.ProcSubst, in flow) {
+	in.piped = true
+	for _, p := range sinks {
+		r.subshell(func() flow { return r.stmts(p.Stmts, in) })
+	}
+}

@@ -1,0 +1,93 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// sed finds the commands of a sed script that run a shell or write a file.
+func (r *shellRun) sed(text string) flow {
+	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == ';' || c == '{' || c == '}' }) {
+		line = strings.TrimSpace(line)
+		rest := strings.TrimLeft(line, "0123456789,$!~+ ")
+		switch {
+		case rest == "e":
+			r.inlineImpact(interlock.ImpactExecute, "sed", "sed", TraitInline, TraitDynamic, TraitHooked)
+		case strings.HasPrefix(rest, "e ") && !strings.HasPrefix(line, "s"):
+			r.subshell(func() flow { return r.script(rest[2:], flow{}) })
+		case strings.HasPrefix(rest, "w ") || strings.HasPrefix(rest, "W "):
+			r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
+		case strings.HasPrefix(rest, "r "):
+			r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactRead, Via: "sed"})
+		case len(rest) > 3 && rest[0] == 's' && strings.Count(rest, rest[1:2]) == 3:
+			parts := strings.Split(rest, rest[1:2])
+			flags, file, writes := strings.Cut(parts[3], "w ")
+			if strings.Contains(flags, "e") {
+				if parts[2] != "" && !strings.Contains(parts[2], `\`) && parts[2] != "&" {
+					r.subshell(func() flow { return r.script(parts[2], flow{}) })
+				} else {
+					r.inlineImpact(interlock.ImpactExecute, "sed", "sed", TraitInline, TraitDynamic, TraitHooked)
+				}
+			}
+			if writes {
+				r.s.touchPlace(r.placeOf(literal(strings.TrimSpace(file)), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
+			}
+		}
+	}
+	return flow{}
+}
+
+// vim finds the commands of an editor, one to a line or between bars, that run a shell, another language or a file.
+func (r *shellRun) vim(text string) flow {
+	for _, line := range strings.Split(text, "\n") {
+		for line = strings.TrimLeft(line, ":% .,$0123456789"); line != "" && r.s.spend(1+len(line)/16); {
+			line = r.exCommand(strings.TrimLeft(line, ": "))
+		}
+	}
+	return flow{}
+}
+
+// exCommand judges one command and returns what follows a bar after it.
+func (r *shellRun) exCommand(line string) string {
+	for _, quiet := range []string{"silent!", "silent", "sil!", "noautocmd"} {
+		if rest, ok := strings.CutPrefix(line, quiet+" "); ok {
+			line = strings.TrimLeft(rest, ": ")
+		}
+	}
+	if i := strings.IndexByte(line, '!'); i >= 0 && (i == 0 || line[:i] == "r " || line[:i] == "w " || line[:i] == "read " || line[:i] == "write " || line[:i] == "%") {
+		r.s.within++
+		r.subshell(func() flow { return r.script(strings.TrimSuffix(line[i+1:], "|q"), flow{}) })
+		r.s.within--
+		return ""
+	}
+	if i := strings.Index(line, "system("); i >= 0 {
+		f := &foreignScan{r: r, kind: "vim", text: line[i:]}
+		f.run()
+		return ""
+	}
+	word := line
+	if i := strings.IndexAny(line, " |"); i >= 0 {
+		word = line[:i]
+	}
+	rest := strings.TrimLeft(line[len(word):], " ")
+	switch strings.TrimSuffix(word, "!") {
+	case "py", "py3", "python", "python3", "pyx", "pythonx":
+		r.code("python", rest, flow{})
+		return ""
+	case "lua", "ruby", "rub", "perl", "pe":
+		kind := map[string]string{"rub": "ruby", "pe": "perl"}[word]
+		if kind == "" {
+			kind = word
+		}
+		r.code(kind, rest, flow{})
+		return ""
+	case "sh", "shell", "term", "terminal", "ter":
+		r.inlineImpact(interlock.ImpactExecute, "shell", "vim", TraitInline, TraitDynamic, TraitHooked)
+		r.mentionsShell(line)
+	case "set", "se":
+		r.mentionsShell(rest)
+	}
+	_, after, _ := strings.Cut(line, "|")
+	return after
+}
