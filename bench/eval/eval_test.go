@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/rules"
+)
+
+var update = flag.Bool("update", false, "write testdata/report.md anew")
+
+// decided reads decided cases: the report is a function of them, whatever the rules say today.
+func decided(t *testing.T) []labelled {
+	t.Helper()
+	var cases []labelled
+	if err := eachCase(filepath.Join("testdata", "decided.jsonl"), func(c labelled) error {
+		cases = append(cases, c)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func TestReport(t *testing.T) {
+	var got bytes.Buffer
+	r := report{cases: decided(t), took: 22 * 40 * time.Microsecond, rules: "sha256:fixture"}
+	if err := r.write(&got); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "report.md")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("want(-) got(+):\n%s", diff)
+	}
+	var card bytes.Buffer
+	if err := r.scorecard(&card); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.String(), card.String()) || strings.Contains(card.String(), "By source") {
+		t.Errorf("the scorecard is not the first tables of the report:\n%s", &card)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	for _, test := range []struct {
+		want target
+		have tally
+		say  string
+	}{
+		{target{}, tally{cases: 10}, ""},
+		{target{least: 90}, tally{}, ""},
+		{target{least: 90}, tally{cases: 100, asked: 90, allowed: 10}, "met"},
+		{target{least: 90}, tally{cases: 100, asked: 88, allowed: 12}, "missed, within the interval"},
+		{target{least: 90}, tally{cases: 1000, denied: 800, allowed: 200}, "**missed**"},
+		{target{most: 1}, tally{cases: 1000, asked: 10, allowed: 990}, "met"},
+		{target{most: 1}, tally{cases: 1000, asked: 14, allowed: 986}, "missed, within the interval"},
+		{target{most: 1}, tally{cases: 1000, asked: 50, allowed: 950}, "**missed**"},
+		{target{most: 1, denied: 0.05}, tally{cases: 100000, asked: 500, denied: 200, allowed: 99300}, "**missed**"},
+		{target{most: 1, denied: 0.05}, tally{cases: 100000, asked: 5000, denied: 51, allowed: 94949}, "**missed**"},
+		{target{denied: 2}, tally{cases: 100, asked: 60, denied: 2, allowed: 38}, "met"},
+		{target{most: 30, asked: true}, tally{cases: 100, asked: 10, denied: 11, allowed: 79}, "**missed**"},
+		{target{most: 30, asked: true}, tally{cases: 100, asked: 20, denied: 10, allowed: 70}, "met"},
+	} {
+		if got := test.want.met(test.have); got != test.say {
+			t.Errorf("%+v of %+v: %q, want %q", test.have, test.want, got, test.say)
+		}
+	}
+}
+
+func TestWilson(t *testing.T) {
+	share, low, high := wilson(10, 100)
+	for _, pair := range [][2]float64{{share, 10}, {low, 5.52}, {high, 17.44}} {
+		if math.Abs(pair[0]-pair[1]) > 0.01 {
+			t.Errorf("10 of 100: %.2f, %.2f-%.2f", share, low, high)
+		}
+	}
+	if _, low, high := wilson(0, 10); low != 0 || high <= 0 {
+		t.Errorf("0 of 10: %.2f-%.2f", low, high)
+	}
+}
+
+// Causes are read off the decision, and the first command is found past what runs another.
+func TestCauses(t *testing.T) {
+	evaluator, err := embedded.NewEvaluator(config.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := commandTables(rules.Defaults())
+	for _, test := range []struct {
+		kind, input string
+		verdict     string
+		want        cause
+	}{
+		{"shell", `"rm -rf /"`, "deny", cause{"fs.delete-root", "delete", "system", "parsed", "rm"}},
+		{"shell", `"sudo -E A=1 /usr/bin/git commit -m x; ls"`, "ask", cause{"priv.elevated", "write", "workspace", "parsed", "git"}},
+		{"shell", `"cd /tmp"`, "allow", cause{"no impact", "-", "-", "-", known["cd"]}},
+		{"shell", `"cat README.md"`, "allow", cause{"no objection", "read", "workspace", "parsed", known["cat"]}},
+		{"sql", `"SELECT 1"`, "allow", cause{"no objection", "read", "workspace", "parsed", "sql"}},
+		{"shell", `{"no": "text"}`, "deny", cause{"input", "", "", "", "shell"}},
+	} {
+		verdict, got := decide(evaluator, known, labelled{Kind: test.kind, Input: json.RawMessage(test.input)})
+		if test.want.Class == "" {
+			test.want.Class = "undescribed"
+		}
+		if verdict != test.verdict || got != test.want {
+			t.Errorf("%s: %s %+v, want %s %+v", test.input, verdict, got, test.verdict, test.want)
+		}
+	}
+	for script, want := range map[string]string{"": "", "# note": "", "A=1 B=2 make": "make", "if ! grep x y; then z; fi": "grep", `C:\Windows\reg.exe add`: "reg.exe",
+		"env -i sh": "sh", "(cd a; b)": "(cd"} {
+		if got := firstCommand(script); got != want {
+			t.Errorf("%q: %q, want %q", script, got, want)
+		}
+	}
+	impacts := []interlock.Impact{{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Reach: interlock.ReachProduction},
+		{Kind: interlock.ImpactDelete, Reversibility: interlock.Irreversible, Reach: interlock.ReachWorkspace}, {Kind: interlock.ImpactWrite, Reversibility: interlock.Irreversible, Reach: interlock.ReachSystem}}
+	if worst := gravest(impacts); worst.Kind != interlock.ImpactWrite {
+		t.Errorf("the gravest impact is said to be %+v", worst)
+	}
+}
+
+// Every metric with a bound has an id of its own, and a direction that fits the bound.
+func TestMetricsFit(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range metrics {
+		if seen[m.id] {
+			t.Errorf("%s is measured twice", m.id)
+		}
+		seen[m.id] = true
+		if m.want.least > 0 && m.better != "more" || m.want.most > 0 && m.better == "more" {
+			t.Errorf("%s is better %s and wants %s", m.id, m.better, m.want)
+		}
+	}
+}
