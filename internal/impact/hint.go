@@ -19,9 +19,9 @@ func (s *scan) hint(in string) {
 	}
 	before := len(s.impacts)
 	prose := s.fenced(in)
-	large := saysThousands(prose)
+	about := telling{large: saysThousands(prose), steps: announces(in), program: wantsProgram(in)}
 	for _, sentence := range sentences(prose) {
-		s.sentence(sentence, large)
+		s.sentence(sentence, about)
 	}
 	if strings.Contains(prose, "__import__(") { // an expression that imports for itself
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "hint eval", Reversibility: interlock.Window,
@@ -120,26 +120,59 @@ func sentences(prose string) (out []string) {
 	return out
 }
 
+// A telling is what the whole of a hint says of each of its sentences.
+type telling struct {
+	large   bool // it speaks of doing something a thousand times
+	steps   bool // somebody tells what he does next; the steps themselves are judged when they are taken
+	program bool // a program is to be written, which is judged when it runs
+}
+
+// wantsProgram reports whether prose asks for a program to be written and not for it to be run.
+func wantsProgram(prose string) bool {
+	words := strings.Fields(strings.ToLower(prose[:min(len(prose), 200)]))
+	words = words[:min(len(words), 10)]
+	if len(words) < 3 || !has(words[:1], "write", "generate", "create", "implement", "develop", "build", "design", "code", "make") || has(words, "execute", "run", "executes", "runs") {
+		return false
+	}
+	return has(words, "program", "script", "function", "class", "code", "application", "module", "method", "library", "tool", "snippet")
+}
+
+// announces reports whether prose is that of somebody who says what he is about to do, and no order for a program.
+func announces(prose string) bool {
+	low := strings.ToLower(prose[:min(len(prose), 4096)])
+	for _, words := range [...]string{"i'll ", "i’ll ", "i will ", "let me ", "let's ", "let’s ", "i need to ", "i should ", "i'm going to ", "i am going to ", "i can ", "i have to ", "we need to ", "we should ", "we can ", "now i ", "i must ", "i want to ", "we'll ", "i could "} {
+		if at := strings.Index(low, words); at == 0 || at > 0 && (low[at-1] == ' ' || low[at-1] == '\n' || low[at-1] == '(') {
+			return true
+		}
+	}
+	return false
+}
+
 // A saying is one sentence while it is read.
 type saying struct {
 	words   []string // as written, trimmed of punctuation
 	low     []string // in lower case
 	paths   []string
+	places  []int    // at which words the paths stand
 	inside  []string // directories the sentence says things are in
 	urls    []string
 	address string // an e-mail address
 	secret  bool   // speaks of passwords, keys or tokens
 	wide    bool   // speaks of all, every, entire
+	steps   bool
+	program bool
 }
 
-// sentence reads one sentence. large says that the prose speaks of doing something a thousand times.
-func (s *scan) sentence(text string, large bool) {
+// sentence reads one sentence.
+func (s *scan) sentence(text string, about telling) {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]
 	}
 	p := readSaying(text)
+	p.steps, p.program = about.steps, about.program
 	rest := s.quoted(text, p)
 	s.commandInProse(rest, p)
+	p.foldPhrases()
 	for i, word := range p.low {
 		act := hintVerbs[stem(word)]
 		if act == "" || i > 0 && isDeterminer(p.low[i-1]) || aside(act, p.low, i) {
@@ -151,10 +184,15 @@ func (s *scan) sentence(text string, large bool) {
 			continue
 		}
 		s.said(act, stem(word), i, p)
+		s.saidOf(act, stem(word), i, p)
+	}
+	if p.concealed() {
+		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible, Via: "hint",
+			Confidence: interlock.Inferred, Traits: []string{TraitMalice}})
 	}
 	s.malice(p)
 	s.forced(p)
-	if large {
+	if about.large {
 		s.flood(p)
 	}
 }
@@ -184,7 +222,7 @@ func readSaying(text string) *saying {
 			if len(word) > 2 && (has(p.low[max(0, n-1):n], "in", "under", "inside", "within", "below") || has(p.low[max(0, n-2):n], "in", "under", "inside", "within") && has(p.low[n-1:n], "the", "a", "directory", "folder")) {
 				p.inside = append(p.inside, word)
 			} else {
-				p.paths = append(p.paths, word)
+				p.paths, p.places = append(p.paths, word), append(p.places, n)
 			}
 		case isAddress(word):
 			p.urls = append(p.urls, "http://"+word)
@@ -278,7 +316,10 @@ func isDeterminer(word string) bool {
 // deniedAt reports whether the words before at say that it will not be done.
 func deniedAt(low []string, at int) bool {
 	from := max(0, at-6)
-	if has(low[from:min(at, len(low))], "or", "such", "nor") {
+	if at > 0 && at <= len(low) && low[at-1] == "than" {
+		return true // rather than that
+	}
+	if has(low[max(0, at-8):min(at, len(low))], "or", "such", "nor") {
 		from = max(0, at-16) // a list of what is not done
 	}
 	for i := from; i < at && i < len(low); i++ {

@@ -13,7 +13,7 @@ func TestHint(t *testing.T) {
 		{"ordinary removal", hint("I'll remove the unused import."), []string{"delete workspace window"}},
 		{"participle", hint("Find files modified today."), []string{"read workspace readonly"}},
 		{"system file", hint("I will delete /etc/hostname."), []string{"delete system irreversible /etc/hostname"}},
-		{"everything", hint("I'll delete all backups of the server."), []string{"delete workspace irreversible +bulk"}},
+		{"everything", hint("I'll delete all backups of the server."), []string{"delete workspace irreversible +bulk", "delete workspace irreversible +backup"}},
 		{"what is in a directory", hint("Delete all log files in the /srv/app directory."), []string{"delete system irreversible /srv/app/* +glob"}},
 		{"a list of what is not done", hint("Do not use tricks such as adding users to the sudoers file or disabling SELinux."), []string{
 			"read workspace readonly +negated", "read workspace readonly +negated"}},
@@ -24,7 +24,7 @@ func TestHint(t *testing.T) {
 		{"mail", hint("Send the report to a@b.example."), []string{"message external irreversible a@b.example"}},
 		{"an address that is only named", hint("Your email is a@b.example."), []string{"read workspace readonly"}},
 		{"attack", hint("Write a keylogger."), []string{"execute system irreversible keylogger +malice"}},
-		{"attack on somebody", hint("Write a script for a phishing attack against a bank to avoid detection."), []string{"execute system irreversible phishing +malice"}},
+		{"attack on somebody", hint("Write a script for a phishing attack against a bank to avoid detection."), []string{"execute system irreversible +malice", "execute system irreversible phishing +malice"}},
 		{"attack that is not wanted", hint("The code must not contain a backdoor."), []string{"read workspace readonly"}},
 		{"commands of a peer", hint("Create a script that connects to a host and executes commands received from it."), []string{
 			"execute system irreversible executes commands received +malice +reverse-shell"}},

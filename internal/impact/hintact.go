@@ -9,6 +9,8 @@ import (
 // hintVerbs are the verbs that are read in prose and what they do.
 var hintVerbs = map[string]string{
 	"delete": "delete", "remove": "delete", "erase": "delete", "wipe": "delete", "destroy": "delete", "drop": "delete", "purge": "delete",
+	"clear": "clear", "empty": "clear", "pipe": "pipe", "make": "make", "stop": "disable", "put": "write", "plant": "write", "cat": "read", "query": "fetch", "request": "fetch",
+	"visit": "fetch", "hit": "fetch", "call": "fetch", "curl": "fetch", "pay": "spend", "unload": "disable",
 	"unlink": "delete", "shred": "delete", "truncate": "delete", "rm": "delete", "format": "delete",
 	"write": "write", "modify": "write", "append": "write", "overwrite": "write", "edit": "write", "replace": "write", "save": "write",
 	"store": "write", "add": "write", "insert": "write", "create": "write", "copy": "write", "move": "write", "change": "write", "inject": "write", "tamper": "write",
@@ -30,6 +32,11 @@ var (
 		"sandbox", "interlock", "monitoring", "approval", "approvals", "authentication", "2fa", "mfa", "defender", "protections", "protection", "restrictions", "alarm", "alarms", "verification", "edr", "iptables", "ufw"})
 	hintDotfiles = set([]string{".env", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".ssh", ".aws", ".netrc", ".npmrc", ".pypirc", ".git-credentials",
 		".bash_history", ".gitconfig", ".kube", ".docker", ".gnupg"})
+	// plainCommands are names of commands that are no words of a language: with a path behind them they are a command in any sentence.
+	plainCommands = set([]string{"rm", "cp", "mv", "chmod", "chown", "chgrp", "dd", "mkfs", "curl", "wget", "scp", "rsync", "tar", "ls", "mkdir", "rmdir", "ln", "nc", "ncat", "netcat", "ssh", "sed",
+		"awk", "grep", "bash", "sh", "zsh", "sudo", "umount", "fdisk", "wipefs", "mkswap", "losetup", "insmod", "setfacl", "chattr", "visudo", "crontab", "useradd", "usermod", "truncate", "unlink", "srm"})
+	// subcommanded are programs that are told what to do by a word, with options behind it.
+	subcommanded = set([]string{"git", "docker", "podman", "kubectl", "npm", "terraform", "aws", "gcloud", "az", "helm", "gh", "systemctl", "apt", "apt-get", "brew", "cargo", "redis-cli"})
 	// proseWords are commands whose names are also everyday words; in prose they need an option or a path behind them.
 	proseWords = set([]string{"make", "find", "test", "sort", "time", "watch", "cut", "join", "split", "read", "cat", "kill", "who", "man", "more", "less", "last", "at",
 		"wall", "write", "file", "install", "top", "set", "head", "tail", "yes", "look", "go", "python", "node", "service", "host", "link", "users", "date", "open", "code",
@@ -49,14 +56,21 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 	}
 	switch act {
 	case "delete":
-		s.saidDelete(via, near, p)
+		s.saidDelete(via, at, near, p)
 	case "write", "read":
 		kind := interlock.ImpactWrite
 		if act == "read" {
 			kind = interlock.ImpactRead
 		}
-		for _, path := range p.paths[:min(len(p.paths), 8)] {
-			s.touch(path, interlock.Impact{Kind: kind, Via: via, Confidence: interlock.Inferred})
+		for n, path := range p.paths[:min(len(p.paths), 8)] {
+			if kind == interlock.ImpactWrite && p.isValue(verb, at, n) {
+				continue
+			}
+			i := interlock.Impact{Kind: kind, Via: via, Confidence: interlock.Inferred}
+			if (p.steps || p.program) && kind == interlock.ImpactWrite {
+				i.Traits = []string{TraitPlanned}
+			}
+			s.touch(path, i)
 		}
 		s.saidInside(kind, via, p)
 	case "steal":
@@ -75,7 +89,7 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 	case "kill":
 		if has(p.low, "process", "processes", "daemon", "pid", "service", "services") {
 			reach, r := interlock.ReachWorkspace, interlock.Reversible
-			if p.wide || has(p.low, "system", "running", "daemon") && has(p.low, "them", "iterates", "identifies") {
+			if p.wide && p.allProcesses() || has(p.low, "system", "running", "daemon") && has(p.low, "them", "iterates", "identifies") {
 				reach, r = interlock.ReachSystem, interlock.Irreversible
 			}
 			impact(interlock.ImpactSpawn, reach, r, "")
@@ -85,6 +99,9 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 			impact(interlock.ImpactSpawn, interlock.ReachSystem, interlock.Window, "")
 		}
 	case "disable":
+		if p.steps || verb == "stop" {
+			return // what of it is grave, saidOf tells
+		}
 		for _, word := range near {
 			if hintDefences[word] {
 				impact(interlock.ImpactConfigure, interlock.ReachSystem, interlock.Window, word, TraitDefence)
@@ -92,11 +109,12 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 			}
 		}
 	case "grant":
-		if has(near, "root", "admin", "administrator", "sudo", "privileges", "privilege", "permissions", "permanent", "access", "777") {
+		if has(near, "root", "admin", "administrator", "sudo", "privileges", "permanent", "777", "superuser", "anyone") && !has(near, "table", "tables", "database", "schema") ||
+			verb != "grant" && has(near, "permissions", "access") {
 			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", TraitAccount)
 		}
 	case "give":
-		if has(near, "everyone", "everybody", "anyone", "public", "world", "others") && has(near, "access", "permission", "permissions", "rights", "privileges") {
+		if !has(near, "group", "else") && has(near, "everyone", "everybody", "anyone", "public", "world") && has(near, "access", "permission", "permissions", "rights", "privileges") {
 			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", TraitAccount)
 		}
 	case "spend":
@@ -106,8 +124,43 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 	}
 }
 
-func (s *scan) saidDelete(via string, near []string, p *saying) {
-	for _, path := range p.paths[:min(len(p.paths), 8)] {
+// isValue reports whether a path is what something is set to and not what is changed: "change the shell to /bin/sh".
+func (p *saying) isValue(verb string, at, n int) bool {
+	place := p.places[n]
+	return (verb == "change" || verb == "modify") && place > at && wordAt(p.low, place-1) == "to"
+}
+
+// allProcesses reports whether every process is meant, and not those that some words pick out.
+func (p *saying) allProcesses() bool {
+	for i, w := range p.low {
+		if w != "processes" && w != "process" {
+			continue
+		}
+		before := p.low[max(0, i-3):i]
+		picked := has(p.low[i+1:min(len(p.low), i+5)], "listening", "matching", "using", "named", "called", "that", "that's", "with", "which", "started", "spawned", "related", "containing", "belonging", "holding", "from", "port")
+		if has(before, "all", "every", "any", "everything") && !picked && (len(before) == 0 || has(before[len(before)-1:], "all", "every", "any", "the", "running", "other", "user", "system")) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathsAfter returns the paths that stand behind a verb, or, if none does and something named before is taken up again, all.
+func (p *saying) pathsAfter(at int) []string {
+	for n, place := range p.places {
+		if place > at {
+			return p.paths[n:]
+		}
+	}
+	if strings.HasSuffix(wordAt(p.low, at), "ed") || has(p.low[at+1:], "it", "them", "this", "that", "these") {
+		return p.paths
+	}
+	return nil
+}
+
+func (s *scan) saidDelete(via string, at int, near []string, p *saying) {
+	paths := p.pathsAfter(at)
+	for _, path := range paths[:min(len(paths), 8)] {
 		i := interlock.Impact{Kind: interlock.ImpactDelete, Via: via, Confidence: interlock.Inferred}
 		if s.place(path).Reach == interlock.ReachWorkspace {
 			i.Reversibility = interlock.Window
@@ -115,15 +168,12 @@ func (s *scan) saidDelete(via string, near []string, p *saying) {
 		s.touch(path, i)
 	}
 	s.saidInside(interlock.ImpactDelete, via, p)
-	wide, production := false, false
+	wide := false
 	for _, word := range near {
 		wide = wide || hintWide[word]
-		production = production || word == "production" || word == "prod"
 	}
 	i := interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachWorkspace, Reversibility: interlock.Window, Via: via, Confidence: interlock.Inferred}
 	switch {
-	case production:
-		i.Reach, i.Reversibility = interlock.ReachProduction, interlock.Irreversible
 	case wide && has(near, "backups", "database", "databases", "disk", "disks", "drive", "partition", "filesystem", "system", "root", "users", "everything", "tables", "accounts", "emails"):
 		i.Reversibility, i.Traits = interlock.Irreversible, []string{TraitBulk}
 	case len(p.paths)+len(p.inside) > 0:
@@ -135,13 +185,20 @@ func (s *scan) saidDelete(via string, near []string, p *saying) {
 // saidInside records something done to what is in a directory that is named: it reaches as far, but the directory's own
 // traits are not those of what it holds.
 func (s *scan) saidInside(kind interlock.ImpactKind, via string, p *saying) {
+	if kind == interlock.ImpactDelete && has(p.low, "line", "lines", "entry", "entries", "string", "strings", "word", "words", "occurrences", "comment", "comments", "text", "value", "option", "rule") {
+		kind = interlock.ImpactWrite // of a file, and what is removed is part of it
+	}
 	for _, path := range p.inside[:min(len(p.inside), 8)] {
 		at := s.place(path)
 		r := usualReversibility(kind)
 		if kind == interlock.ImpactDelete && at.Reach == interlock.ReachWorkspace {
 			r = interlock.Window
 		}
-		s.add(interlock.Impact{Kind: kind, Target: at.Path + "/*", Reach: at.Reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: []string{TraitGlob}})
+		traits := []string{TraitGlob}
+		if (p.steps || p.program) && kind == interlock.ImpactWrite {
+			traits = append(traits, TraitPlanned)
+		}
+		s.add(interlock.Impact{Kind: kind, Target: at.Path + "/*", Reach: at.Reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: traits})
 	}
 }
 
@@ -220,6 +277,9 @@ func (s *scan) mentioned(inner string, lead []string) {
 		return
 	}
 	runs := len(lead) > 0 && has(lead[max(0, len(lead)-4):], "run", "execute", "running", "executing", "runs", "executes", "using", "use", "via", "with", "command")
+	if arguments == "" { // a program that is merely named, or used, is not run for what it does alone
+		runs = has(lead[max(0, len(lead)-2):], "run", "execute", "running", "executing", "runs", "executes", "command")
+	}
 	if !known || arguments == "" && !runs {
 		return
 	}
@@ -242,8 +302,14 @@ func (s *scan) commandInProse(text string, p *saying) {
 		}
 		next := fields[i+1]
 		option := next[0] == '-' && len(next) > 1 && next[1] != '-' || strings.HasPrefix(next, "--") && len(next) > 4
-		place := (next[0] == '/' || strings.HasPrefix(next, "~/") || strings.HasPrefix(next, "http")) && !proseWords[word]
+		place := (next[0] == '/' || strings.HasPrefix(next, "~/") || strings.HasPrefix(next, "http")) && plainCommands[word]
+		if subcommanded[word] && i+3 < len(fields) && isLowerWord(next) && (fields[i+2][0] == '-' && len(fields[i+2]) > 1 || isLowerWord(fields[i+2]) && fields[i+3][0] == '-' && len(fields[i+3]) > 1) {
+			option = true
+		}
 		after := word == "sudo" || i > 0 && has([]string{strings.ToLower(strings.Trim(fields[i-1], ":'\"`"))}, "run", "execute", "$", "running", "executing", "issue", "command")
+		if word == "sudo" && !option && !place {
+			after = s.know.described(strings.Trim(next, ".,;:'\"`")) && !proseWords[next]
+		}
 		if !option && !place && !(after && !proseWords[word]) {
 			continue
 		}
@@ -256,9 +322,35 @@ func (s *scan) commandInProse(text string, p *saying) {
 				Confidence: interlock.Inferred, Traits: []string{TraitNegated}})
 			return
 		}
-		s.nested(interlock.KindShell, strings.TrimRight(proseCommand(fields[i:], word), ".\"'`)"))
+		s.spoken(strings.TrimRight(proseCommand(fields[i:], word), ".\"'`)"))
 		return
 	}
+}
+
+// spoken analyses a command taken out of a sentence. Where the sentence ended it in the wrong place it is no command; that
+// says something of the sentence and nothing of what will be done.
+func (s *scan) spoken(command string) {
+	before := len(s.impacts)
+	if strings.Count(command, "'")%2 == 1 || strings.Count(command, `"`)%2 == 1 {
+		command = strings.NewReplacer("'", "", `"`, "").Replace(command)
+	}
+	s.nested(interlock.KindShell, command)
+	kept := s.impacts[:before]
+	for _, i := range s.impacts[before:] {
+		if i.Confidence != interlock.Unknown || !i.Has(TraitUnparsable) {
+			kept = append(kept, i)
+		}
+	}
+	s.impacts = kept
+}
+
+func isLowerWord(word string) bool {
+	for i := 0; i < len(word); i++ {
+		if c := word[i]; (c < 'a' || c > 'z') && c != '-' || i == 0 && c == '-' {
+			return false
+		}
+	}
+	return word != ""
 }
 
 // proseCommand ends a command where the sentence goes on.

@@ -21,13 +21,18 @@ var attacks = []struct {
 	{"malware", TraitMalice}, {"spyware", TraitMalice}, {"trojan", TraitMalice}, {"botnet", TraitMalice}, {"phishing", TraitMalice},
 	{"sandbox escape", TraitMalice}, {"escape a sandbox", TraitMalice}, {"escape the sandbox", TraitMalice}, {"container escape", TraitMalice},
 	{"privilege escalation", TraitMalice}, {"shellcode", TraitMalice}, {"credential harvesting", TraitMalice}, {"data exfiltration", TraitMalice},
-	{"cryptominer", TraitMalice}, {"persistence technique", TraitMalice}, {"persistence mechanism", TraitMalice}, {"exploit that", TraitMalice},
+	{"cryptominer", TraitMalice}, {"crypto miner", TraitMalice}, {"persistence technique", TraitMalice}, {"persistence mechanism", TraitMalice}, {"exploit that", TraitMalice},
 	{"exploiting a", TraitMalice}, {"exploits a vulnerability", TraitMalice}, {"exploits vulnerabilities", TraitMalice}, {"exploiting vulnerabilities", TraitMalice},
 	{"denial of service", TraitMalice}, {"ddos", TraitMalice}, {"spear phishing", TraitMalice}, {"worm that", TraitMalice}, {"computer virus", TraitMalice},
 	{"adware", TraitMalice}, {"apt-style attack", TraitMalice}, {"c2 technique", TraitMalice}, {"c2 techniques", TraitMalice}, {"command and control", TraitMalice},
 	{"compromised system", TraitMalice}, {"infected system", TraitMalice}, {"malicious script", TraitMalice}, {"malicious binary", TraitMalice},
 	{"malicious payload", TraitMalice}, {"malicious executable", TraitMalice}, {"malicious file", TraitMalice}, {"covert channel", TraitMalice},
 }
+
+// lone are the attacks that somebody who tells his next step can't mean otherwise. Of exploits and payloads those speak,
+// too, who repair what they find.
+var lone = set([]string{"keylogger", "ransomware", "rootkit", "spyware", "trojan", "botnet", "phishing", "spear phishing", "credential harvesting", "data exfiltration", "cryptominer", "crypto miner",
+	"denial of service", "denial of service attack", "ddos", "container escape", "escape the sandbox"})
 
 // guardWords say that a sentence is about finding or stopping an attack; evadeWords before them turn that round.
 var (
@@ -62,13 +67,14 @@ func (p *saying) guards(at int) bool {
 // malice records that a sentence asks for an attack, unless it is about guarding against one.
 func (s *scan) malice(p *saying) {
 	makes := has(p.low, "write", "create", "build", "develop", "implement", "execute", "generate", "code", "demonstrate", "demonstrates", "simulate", "simulates",
-		"simulating", "install", "launch", "deploy", "run", "make", "inject", "provide", "establish", "script", "want", "crafts", "performs", "perform", "automates")
+		"simulating", "install", "launch", "deploy", "run", "make", "inject", "provide", "establish", "script", "want", "crafts", "performs", "perform", "automates",
+		"open", "start", "set", "spawn", "plant", "leave", "add", "put", "send", "use")
 	if !makes {
 		return
 	}
 	for _, attack := range attacks {
 		at := p.phrase(attack.words)
-		if at < 0 || p.guards(at) || deniedAt(p.low, at) {
+		if at < 0 || p.steps && attack.trait == TraitMalice && !lone[attack.words] || p.guards(at) || deniedAt(p.low, at) {
 			continue
 		}
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: attack.words, Reach: interlock.ReachSystem,
@@ -133,7 +139,8 @@ func saysThousands(prose string) bool {
 
 // flood records a sentence that sends datagrams or packets of prose that does something a thousand times.
 func (s *scan) flood(p *saying) {
-	if has(p.low, "udp", "datagram", "datagrams", "packets") && has(p.low, "send", "sends", "sending", "sent", "transmits", "floods", "flood") && !deniedAt(p.low, len(p.low)) {
+	if p.steps && has(p.low, "flood", "flooding", "overwhelm") && has(p.low, "server", "host", "site", "network", "target", "service") && !deniedAt(p.low, len(p.low)) ||
+		has(p.low, "udp", "datagram", "datagrams", "packets") && has(p.low, "send", "sends", "sending", "sent", "transmits", "floods", "flood") && !deniedAt(p.low, len(p.low)) {
 		s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible, Via: "hint send",
 			Confidence: interlock.Inferred, Traits: []string{TraitRepeated, TraitUpload}})
 	}

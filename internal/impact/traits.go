@@ -73,5 +73,6 @@ const (
 	TraitRecon        = "recon"         // accounts, rights, processes or connections of the machine are looked at
 	TraitInjection    = "injection"     // input shaped to break out of its context
 	TraitWords        = "words"         // a message that is nothing but words to a few people, all of which stand in the action
+	TraitPlanned      = "planned"       // prose announces it as a next step, which is judged when it is taken
 	TraitNegated      = "negated"       // prose says it will not be done
 )
