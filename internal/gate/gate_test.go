@@ -338,6 +338,41 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+// TestPolicyOnHints shows that lists of operations meet prose, however it spells them, and not what it will not do.
+func TestPolicyOnHints(t *testing.T) {
+	rules := load(t, "policy: {deny: ['delete_all*', 'wipe_*'], requiresApproval: ['deploy_*', '*payroll*'], autoApprove: ['list *', 'delete temp*']}")
+	for _, test := range []struct {
+		hint     string
+		want     []string
+		approved bool
+	}{
+		{"Delete All Files", []string{"policy.deny deny"}, false},
+		{"deleteAllFiles", []string{"policy.deny deny"}, false},
+		{"DELETE-ALL", []string{"policy.deny deny"}, false},
+		{"Next I'll call delete_all_users on the old tenant.", []string{"policy.deny deny"}, false},
+		{"First I look around. Then I'll delete all of the files.", []string{"policy.deny deny"}, false},
+		{"I am wiping the cache now.", []string{"policy.deny deny"}, false},
+		{"Deploy the service", []string{"policy.requires-approval ask"}, false},
+		{"Show the Payroll report", []string{"policy.requires-approval ask"}, false},
+		{"I will not delete all files.", []string{}, false},
+		{"Explain how to delete all files.", []string{}, false},
+		{"The tests for delete and all pass.", []string{}, false},
+		{"list the files", []string{}, true},
+		{"Delete temp files", []string{}, true},
+	} {
+		action := interlock.Action{Kind: interlock.KindHint, Input: test.hint}
+		if diff := cmp.Diff(test.want, says(gate.Policy(rules, guard(), action, impact.Analysis{}))); diff != "" {
+			t.Errorf("%s: %s", test.hint, diff)
+		}
+		if got := gate.AutoApproved(rules, action, impact.Analysis{}); got != test.approved {
+			t.Errorf("%s: approved %v", test.hint, got)
+		}
+	}
+	if gate.AutoApproved(rules, interlock.Action{Kind: interlock.KindHint, Input: "list `rm -rf x`"}, shellTexts("rm -rf x")) {
+		t.Error("a command rides along in a hint")
+	}
+}
+
 func TestProfile(t *testing.T) {
 	rules := load(t, "")
 	for _, test := range []struct {

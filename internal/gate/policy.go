@@ -6,7 +6,8 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// Policy objects where a glob of policy.deny or policy.requiresApproval matches the tool's name or any executed text.
+// Policy objects where a glob of policy.deny or policy.requiresApproval matches the tool's name, any executed text, or
+// what a hint names.
 func Policy(rules *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
 	var out []interlock.Finding
 	if policyMeets(rules, ruleset.PolicyDeny, action, analysis) {
@@ -29,11 +30,18 @@ func policyMeets(rules *ruleset.Ruleset, list int, action interlock.Action, anal
 			return true
 		}
 	}
+	if action.Kind == interlock.KindHint && len(rules.Policy().Deny)+len(rules.Policy().RequiresApproval) > 0 {
+		for _, name := range impact.Spoken(action.Input) {
+			if rules.PolicyMatches(list, name) {
+				return true
+			}
+		}
+	}
 	return false
 }
 
 // AutoApproved reports whether policy.autoApprove covers the whole action: every executed text, or, for an action that
-// is a tool call and executes nothing else, the tool's name. One text that no glob covers leaves the action uncovered,
+// is a tool call and executes nothing else, the tool's name; of a hint the hint itself and every command in it. One text that no glob covers leaves the action uncovered,
 // so nothing rides along behind an approved command; and input that was not understood is never covered.
 func AutoApproved(rules *ruleset.Ruleset, action interlock.Action, analysis impact.Analysis) bool {
 	for n := range analysis.Impacts {
@@ -41,7 +49,7 @@ func AutoApproved(rules *ruleset.Ruleset, action interlock.Action, analysis impa
 			return false
 		}
 	}
-	covered := false
+	covered := action.Kind == interlock.KindHint && rules.PolicyMatches(ruleset.PolicyAutoApprove, action.Input)
 	for _, t := range analysis.Texts {
 		named := t.Kind == interlock.KindTool && action.Tool != "" && rules.PolicyMatches(ruleset.PolicyAutoApprove, action.Tool)
 		if !named && !rules.PolicyMatches(ruleset.PolicyAutoApprove, t.Value) {
