@@ -14,6 +14,7 @@ type pathsDescription struct {
 	About      string              `json:"about,omitempty"`
 	Traits     map[string][]string `json:"traits"`     // trait -> patterns
 	Scratch    []string            `json:"scratch"`    // patterns of scratch space, which counts as workspace
+	Caches     []string            `json:"caches"`     // patterns of what is fetched or built again when it is missing, which counts as workspace
 	Self       []string            `json:"self"`       // patterns of Interlock's own files
 	System     []string            `json:"system"`     // first components of system paths
 	Projects   []string            `json:"projects"`   // first components under which projects are kept
@@ -47,6 +48,7 @@ type pathPattern struct {
 	trait  string
 	reach  interlock.Reach
 	tree   bool // covers everything below
+	cache  bool // nothing is lost with it
 	negate bool
 }
 
@@ -69,6 +71,9 @@ func compilePaths(d pathsDescription) (*pathTable, error) {
 	}
 	for _, pattern := range d.Scratch {
 		t.put(pattern, pathPattern{reach: interlock.ReachWorkspace})
+	}
+	for _, pattern := range d.Caches {
+		t.put(pattern, pathPattern{reach: interlock.ReachWorkspace, cache: true})
 	}
 	for _, pattern := range d.Self {
 		t.put(pattern, pathPattern{reach: interlock.ReachSelf})
@@ -138,7 +143,7 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 					p.Traits = append(p.Traits, m.trait)
 				default:
 					p.Reach = m.reach
-					p.scratch = m.reach == interlock.ReachWorkspace && strings.Count(rest, "/") == len(m.parts)-1
+					p.scratch = m.reach == interlock.ReachWorkspace && !m.cache && strings.Count(rest, "/") == len(m.parts)-1
 				}
 			}
 		}

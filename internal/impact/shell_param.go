@@ -224,7 +224,9 @@ func (r *shellRun) lookup(name string) (field, bool) {
 		return literal(r.s.view.User), r.s.view.User != ""
 	case "PATH": // only its first character is the same everywhere
 		return field{text: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, true
-	case "?", "$", "!", "#", "-", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID":
+	case "$", "!":
+		return field{text: "4242", dynamic: true}, true // some process of its own
+	case "?", "#", "-", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID":
 		return field{text: "0", dynamic: true}, true
 	}
 	if i, err := strconv.Atoi(name); err == nil && i > 0 && i <= len(r.params) {
