@@ -54,3 +54,36 @@ func cpuTime() time.Duration {
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
+
+// BenchmarkAsk measures opening a request while so many others are pending: each moves the standing that the next decision
+// starts from.
+func BenchmarkAsk(b *testing.B) {
+	for _, pending := range []int{0, 1000} {
+		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
+			backend, err := embedded.Open(b.Context(), embedded.Config{Home: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer backend.Close()
+			n := 0
+			ask := func() {
+				n++
+				answer := backend.Propose(b.Context(), interlock.Proposal{
+					Action:    interlock.Action{Kind: interlock.KindSQL, Input: fmt.Sprintf("DROP TABLE t%d", n)},
+					Requester: interlock.Requester{Principal: "bench", Agent: "bench", Run: "run"}, CanAsk: true,
+				})
+				if answer.Request == "" {
+					b.Fatalf("no request: %+v", answer)
+				}
+			}
+			for range pending {
+				ask()
+			}
+			before := cpuTime()
+			for b.Loop() {
+				ask()
+			}
+			b.ReportMetric(float64((cpuTime()-before).Nanoseconds())/1e3/float64(b.N), "cpu-µs/op")
+		})
+	}
+}

@@ -46,7 +46,7 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 		snapshot.Taken = now
 	}
 	analysis := e.Analyser.Analyse(p.View, p.Action)
-	return engine.Decide(e.Rules, snapshot, p.Action, analysis, nil, requestsOf(standing, p.Requester), now)
+	return engine.Decide(e.Rules, snapshot, p.Action, analysis, nil, approved(standing, p.Requester), now)
 }
 
 // agentOf is what is known of a requester's agent. One that nobody registered, such as a local hook's, is known by the names
@@ -79,11 +79,12 @@ func owned(r interlock.Requester, standing interlock.Standing) interlock.Request
 	return r
 }
 
-// requestsOf picks the approval requests of one requester, ordered by id, so that Decide sees a value and not a map.
-func requestsOf(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
+// approved picks the approved requests of one requester, ordered by id, so that Decide sees a value and not a map. All others
+// approve nothing, and there may be many.
+func approved(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
 	var own []interlock.ApprovalRequest
 	for _, request := range standing.Requests {
-		if request.Requester.Agent == r.Agent && request.Requester.Principal == r.Principal {
+		if request.Requester.Agent == r.Agent && request.Requester.Principal == r.Principal && request.Status == interlock.RequestApproved {
 			own = append(own, request)
 		}
 	}

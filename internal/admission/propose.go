@@ -201,10 +201,8 @@ func events(p interlock.Proposal) []string {
 
 // request finds the pending request for exactly this question or makes a new one.
 func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time) (string, *interlock.ApprovalRequest, error) {
-	for _, r := range requestsOf(standing, p.Requester) {
-		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) {
-			return r.ID, nil, nil
-		}
+	if id := joined(p, standing, d, now); id != "" {
+		return id, nil, nil
 	}
 	id, err := a.random(6)
 	if err != nil {
@@ -221,6 +219,19 @@ func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Stan
 		request.Reason, request.Rule = f.Reason, f.Rule
 	}
 	return request.ID, &request, nil
+}
+
+// joined finds the pending request that asks exactly this already; of several, which only two processes at once can make,
+// the one whose id comes first.
+func joined(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time) string {
+	first := ""
+	for id, r := range standing.Requests {
+		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) &&
+			r.Requester.Agent == p.Requester.Agent && r.Requester.Principal == p.Requester.Principal && (first == "" || id < first) {
+			first = id
+		}
+	}
+	return first
 }
 
 // repeated finds the answer of a call that was judged a moment ago and is now seen again through another event, or by the

@@ -43,6 +43,7 @@ type batch struct {
 	touched   map[string]job                    // runs whose next number moved
 	recent    map[string][]interlock.PastAction // runs that did something to remember
 	accepted  []*commit
+	written   []row // of the standing
 	before    stamp
 	after     stamp
 }
@@ -75,7 +76,7 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	for _, c := range b.accepted {
 		c.receipt = receipt(c, entries, next)
 	}
-	s.sealed, s.moved, s.fresh = next, b.after.revision, b.recent
+	s.sealed, s.filled = next, b
 	return true, nil
 }
 
@@ -295,6 +296,7 @@ func (b *batch) applyRequests(ctx context.Context, change *interlock.Change) err
 			r.ID, string(r.Status), r.Created.UnixNano(), r.Expires.UnixNano(), body); err != nil {
 			return err
 		}
+		b.written = append(b.written, row{request: r.ID, status: string(r.Status), body: body})
 	}
 	for _, step := range []struct {
 		id     string
@@ -308,6 +310,7 @@ func (b *batch) applyRequests(ctx context.Context, change *interlock.Change) err
 			string(step.status), step.id)); err != nil {
 			return err
 		}
+		b.written = append(b.written, row{request: step.id, status: string(step.status)})
 	}
 	if change.Resolve == nil {
 		return nil
@@ -332,6 +335,7 @@ func (b *batch) resolve(ctx context.Context, approval interlock.Approval) error 
 	}
 	b.after.revision++
 	b.after.version++
+	b.written = append(b.written, row{request: r.ID, status: string(r.Status), body: body})
 	return b.one(w.exec(ctx, "UPDATE requests SET status = ?, body = ? WHERE id = ? AND status = 'pending'",
 		string(r.Status), body, r.ID))
 }
@@ -361,6 +365,7 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO agents (id, body) VALUES (?, ?)", a.ID, body); err != nil {
 			return err
 		}
+		b.written = append(b.written, row{agent: a.ID, body: body})
 	}
 	if o := change.Operator; o != nil {
 		body, err := json.Marshal(o)
@@ -370,11 +375,13 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO operators (name, body) VALUES (?, ?)", o.Name, body); err != nil {
 			return err
 		}
+		b.written = append(b.written, row{operator: o.Name, body: body})
 	}
 	for name, value := range change.Settings { // any order: the rows don't depend on each other
 		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value); err != nil {
 			return err
 		}
+		b.written = append(b.written, row{setting: name, value: value})
 	}
 	return nil
 }

@@ -165,8 +165,10 @@ func (s *Store) transaction(batch []*commit) error {
 		return s.fail(explain("commit", err))
 	}
 	s.known = s.sealed
-	s.recent.learn(s.known.Size, s.fresh)
-	s.saw(s.moved, at)
+	done := s.filled
+	s.recent.learn(s.known.Size, done.recent)
+	s.follow(done.written, done.before, done.after)
+	s.saw(done.after.revision, at)
 	return nil
 }
 

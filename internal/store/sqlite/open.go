@@ -70,12 +70,11 @@ type Store struct {
 
 	writing sync.Mutex // held by whoever uses writer, guards the fields below
 	writer  *conn
-	jobs    map[string]job                    // runs this process wrote last, valid while known is the head
-	known   interlock.Head                    // the newest head this process wrote or verified
-	sealed  interlock.Head                    // the head of the transaction under way
-	moved   int64                             // the revision that transaction leaves
-	fresh   map[string][]interlock.PastAction // what it remembers of runs
-	written int64                             // bytes appended since the last checkpoint, estimated
+	jobs    map[string]job // runs this process wrote last, valid while known is the head
+	known   interlock.Head // the newest head this process wrote or verified
+	sealed  interlock.Head // the head of the transaction under way
+	filled  *batch         // what that transaction wrote
+	written int64          // bytes appended since the last checkpoint, estimated
 
 	failing sync.Mutex
 	failure error // sticky

@@ -411,6 +411,11 @@ func known(t *testing.T, p Place) {
 		func(c *interlock.Change) { c.Settings = map[string]string{"mode": "logging"} },
 		func(c *interlock.Change) { c.Spend = "r1" },
 		func(c *interlock.Change) { c.Expire = "r2" },
+		func(c *interlock.Change) { c.Open = Request("r3") },
+		func(c *interlock.Change) { c.Resolve = Yes("r3"); c.Resolve.Verdict = interlock.Deny },
+		func(c *interlock.Change) { c.Agent = &interlock.AgentRecord{ID: "builder", Created: Now} },
+		func(c *interlock.Change) { c.Operator = &interlock.OperatorRecord{Name: "olga", Created: Now} },
+		func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "profile": "guard"} },
 	} {
 		commit(t, one, with(Decision("a"), change))
 		if diff := cmp.Diff(current(t, two), read()); diff != "" {
@@ -424,7 +429,7 @@ func known(t *testing.T, p Place) {
 	if current(t, one).Agents["agent"].Revoked.IsZero() || read().Agents["agent"].Revoked.IsZero() {
 		t.Error("the revocation made through the other is not seen after it refused a change")
 	}
-	size(t, p, 7)
+	size(t, p, 12)
 }
 
 func badChanges(t *testing.T, p Place) {
