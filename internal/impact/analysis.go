@@ -93,11 +93,11 @@ func (s *scan) nested(kind interlock.Kind, input string) {
 		s.sql(input)
 	case interlock.KindPython:
 		s.within++
-		s.python(input)
+		s.program(kind, input)
 		s.within--
 	case interlock.KindJavaScript:
 		s.within++
-		s.javascript(input)
+		s.program(kind, input)
 		s.within--
 	case interlock.KindHint:
 		s.hint(input)

@@ -6,232 +6,34 @@ import (
 	"interlock"
 )
 
-// argument returns the argument at a position, skipping keyword arguments, or under one of the keywords.
-func (r *codeRun) argument(arguments [][]codeToken, at int, keywords ...string) codeValue {
-	position := 0
-	for _, a := range arguments {
-		if len(a) > 2 && a[0].kind == codeName && a[1].is("=") {
-			for _, k := range keywords {
-				if a[0].text == k {
-					return r.value(a[2:], 0)
-				}
-			}
-			continue
-		}
-		if position == at {
-			if len(a) > 1 && a[0].is("*") {
-				a = a[1:]
-			}
-			return r.value(a, 0)
-		}
-		position++
+// shell reads a command given as text or as a list. A command that is computed in part is read with the gap in it.
+func (r *codeRun) shell(c *codeCall, target codeValue) {
+	c.decoded = target.decoded()
+	words, listed := r.commandWords(c, target)
+	r.noteShell(target, words)
+	if target.marks&markNetwork != 0 && len(words) == 0 && len(target.texts) == 0 {
+		r.dynamic = true
 	}
-	return codeValue{dynamic: true}
-}
-
-func hasKeyword(arguments [][]codeToken, keywords ...string) bool {
-	for _, a := range arguments {
-		if len(a) > 2 && a[0].kind == codeName && (a[1].is("=") || a[1].is(":")) {
-			for _, k := range keywords {
-				if a[0].text == k {
-					return true
-				}
-			}
+	if listed {
+		line := make([]any, len(words))
+		known := false
+		for i, w := range words {
+			known = known || i == 0 && strings.Trim(w, "\x00") != ""
+			line[i] = strings.ReplaceAll(w, "\x00", "*")
 		}
-	}
-	return false
-}
-
-// effect records what a call of the table does.
-func (r *codeRun) effect(name string, e callEffect, arguments [][]codeToken) {
-	target := r.argument(arguments, e.arg, "path", "url", "args", "file", "name", "src", "dst", "filename", "command", "cmd")
-	r.s.executes(r.kind, name+"("+visible(target.text())+")")
-	switch e.what {
-	case "path":
-		if e.copying {
-			r.onPath(name, interlock.ImpactRead, target, e.traits)
-			r.onPath(name, interlock.ImpactWrite, r.argument(arguments, e.arg+1, "dst"), e.traits)
+		if known {
+			r.runs(c, commandLine(line))
 			return
 		}
-		if e.arg == 1 && e.kind == interlock.ImpactWrite { // a move
-			source := r.argument(arguments, 0, "src")
-			for _, text := range pathsOf(source) {
-				r.s.touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: name, Reversibility: interlock.Reversible})
-			}
-		}
-		r.modes(name, target, arguments)
-		r.onPath(name, e.kind, target, e.traits)
-	case "shell":
-		r.shell(name, target, arguments)
-	case "sql":
-		for _, text := range target.texts {
-			if !r.inMemory && looksLikeSQL(text) {
-				r.s.nested(interlock.KindSQL, strings.ReplaceAll(text, "\x00", "x"))
-			}
-		}
-	case "code", "maybe-code":
-		r.code(name, target, arguments, e.what == "maybe-code")
-	case "request":
-		r.request(name, e, target, arguments)
-	case "host":
-		r.host(name, e, target)
-	default:
-		i := interlock.Impact{Kind: e.kind, Reach: e.reach, Via: name, Traits: append([]string(nil), e.traits...), Reversibility: usualReversibility(e.kind)}
-		if i.Reach == "" {
-			i.Reach = interlock.ReachWorkspace
-		}
-		r.killed(name, arguments)
-		if e.kind == interlock.ImpactSpawn && (strings.HasSuffix(name, "kill") || strings.HasSuffix(name, "terminate") || strings.HasSuffix(name, "killpg")) {
-			i.Reversibility = interlock.Irreversible
-		}
-		r.s.add(i)
-	}
-}
-
-// visible shortens a text for the normalised form.
-func visible(text string) string {
-	text = strings.ReplaceAll(text, "\x00", "…")
-	if len(text) > 512 {
-		text = text[:512]
-	}
-	return "'" + strings.ToValidUTF8(text, "") + "'"
-}
-
-// pathsOf returns the paths a value may be; computed parts become a pattern.
-func pathsOf(v codeValue) (out []string) {
-	for _, t := range v.texts {
-		if !strings.HasPrefix(t, "\x00") && t != "" {
-			out = append(out, strings.ReplaceAll(t, "\x00", "*"))
-		}
-	}
-	return out
-}
-
-// onPath records something done to a path. A path that is computed is in the workspace as far as is known.
-func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValue, traits []string) {
-	paths := pathsOf(target)
-	if len(paths) == 0 {
-		r.rewrites = r.rewrites || kind == interlock.ImpactDelete || kind == interlock.ImpactWrite && hasTrait(traits, TraitOverwrite)
-		i := interlock.Impact{Kind: kind, Reach: interlock.ReachWorkspace, Via: name, Reversibility: usualReversibility(kind),
-			Confidence: interlock.Inferred, Traits: append(append([]string(nil), traits...), TraitDynamic)}
-		if kind == interlock.ImpactDelete && !hasTrait(traits, TraitRecursive) {
-			i.Reversibility = interlock.Window // one file of a program's own choosing
-		}
-		r.s.add(i)
-		return
-	}
-	for _, path := range paths {
-		switch path {
-		case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "nul", "NUL", ":memory:":
-			continue // holds nothing
-		}
-		before := len(r.s.impacts)
-		p := r.s.place(path)
-		given := append([]string(nil), traits...)
-		if climbs(path) {
-			given = append(given, TraitClimbing)
-		}
-		r.s.touchPlace(p, interlock.Impact{Kind: kind, Via: name, Traits: given})
-		if kind == interlock.ImpactRead || kind == interlock.ImpactCredential {
-			r.outside = r.outside || r.s.foreign(p)
-			for _, i := range r.s.impacts[before:] {
-				r.secretIn = r.secretIn || i.Has(TraitSecret)
-			}
-		}
-	}
-}
-
-// openFile reads the mode of an open call.
-func (r *codeRun) openFile(name string, arguments [][]codeToken) {
-	mode := r.argument(arguments, 1, "mode", "flags").text()
-	kind, traits := interlock.ImpactRead, []string(nil)
-	switch {
-	case strings.ContainsAny(mode, "wx"):
-		kind, traits = interlock.ImpactWrite, []string{TraitOverwrite}
-	case strings.Contains(mode, "a"):
-		kind, traits = interlock.ImpactWrite, []string{TraitAppend}
-	case strings.Contains(mode, "+"):
-		kind = interlock.ImpactWrite
-	}
-	target := r.argument(arguments, 0, "file", "path")
-	if len(pathsOf(target)) == 0 && kind == interlock.ImpactRead {
-		return // reads what it is given
-	}
-	if kind == interlock.ImpactWrite {
-		r.s.executes(r.kind, name+"("+visible(target.text())+", '"+mode+"')")
-	}
-	r.onPath(name, kind, target, traits)
-}
-
-// method handles methods of paths: Path("x").unlink(), p.write_text(…).
-func (r *codeRun) method(callee []codeToken, last string, arguments [][]codeToken) bool {
-	var kind interlock.ImpactKind
-	switch last {
-	case "unlink", "rmdir":
-		kind = interlock.ImpactDelete
-	case "write_text", "write_bytes", "touch", "mkdir", "symlink_to":
-		kind = interlock.ImpactWrite
-	case "read_text", "read_bytes", "iterdir", "rglob":
-		kind = interlock.ImpactRead
-	case "chmod":
-		kind = interlock.ImpactPrivilege
-	case "rename", "replace":
-		kind = interlock.ImpactWrite
-	default:
-		return false
-	}
-	target := r.receiver(callee)
-	if target.is != "pathlib.Path" {
-		return false
-	}
-	if last == "rename" || last == "replace" {
-		target = r.argument(arguments, 0)
-	}
-	r.s.executes(r.kind, "pathlib.Path."+last+"("+visible(target.text())+")")
-	r.onPath("pathlib.Path."+last, kind, target, nil)
-	return true
-}
-
-// receiver evaluates what a method is called on.
-func (r *codeRun) receiver(callee []codeToken) codeValue {
-	if len(callee) >= 3 {
-		if callee[len(callee)-2].is(".") {
-			return r.value(callee[:len(callee)-2], 0)
-		}
-	}
-	if len(callee) == 1 && callee[0].kind == codeName {
-		return r.vars[callee[0].text]
-	}
-	return codeValue{}
-}
-
-// shell reads a command given as text or as a list. A command that is computed in part is read with the gap in it.
-func (r *codeRun) shell(name string, target codeValue, arguments [][]codeToken) {
-	if strings.HasPrefix(name, "child_process.") && len(arguments) > 1 && (strings.Contains(name, "File") || strings.Contains(name, "spawn")) {
-		if list := r.value(arguments[1], 0).list; list != nil {
-			target.list = append([]string{target.text()}, list...)
-		}
-	}
-	if name == "asyncio.create_subprocess_exec" || strings.HasPrefix(name, "os.execl") || strings.HasPrefix(name, "os.spawnl") {
-		target.list = nil
-		for _, a := range arguments {
-			target.list = append(target.list, r.value(a, 0).text())
-		}
-	}
-	r.noteShell(target)
-	if len(target.list) > 0 {
-		words := make([]any, len(target.list))
-		for i, w := range target.list {
-			words[i] = strings.ReplaceAll(w, "\x00", "*")
-		}
-		r.s.nested(interlock.KindShell, commandLine(words))
+		r.dynamic = true
+		r.unseen(c, target)
 		return
 	}
 	known := false
 	for _, text := range target.texts {
 		if strings.Trim(text, "\x00 ") != "" {
 			known = true
-			r.s.nested(interlock.KindShell, gapped(text))
+			r.runs(c, gapped(text))
 		}
 	}
 	if known && !target.dynamic {
@@ -239,137 +41,274 @@ func (r *codeRun) shell(name string, target codeValue, arguments [][]codeToken) 
 	}
 	r.dynamic = true
 	if !known {
-		i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: name, Reversibility: interlock.Window,
-			Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
-		if target.decoded {
-			i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
-		}
-		r.s.add(i)
+		r.unseen(c, target)
 	}
+}
+
+// unseen records a command of which nothing is known.
+func (r *codeRun) unseen(c *codeCall, target codeValue) {
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
+		Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
+	if target.decoded() {
+		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
+	}
+	if target.marks&markNetwork != 0 && !r.received { // what a socket receives is the other end's shell, and said so
+		i.Traits = append(i.Traits, TraitDownloadRun)
+	}
+	r.s.add(i)
+}
+
+// runs analyses a command line, behind what the program has written into the files that it names.
+func (r *codeRun) runs(c *codeCall, line string) {
+	before := len(r.s.impacts)
+	lead := ""
+	for _, path := range sortedNames(r.files) {
+		content := r.files[path]
+		base := path[strings.LastIndexByte(path, '/')+1:]
+		if base == "" || !strings.Contains(line, base) {
+			continue
+		}
+		if content.marks&markNetwork != 0 {
+			r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: path, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
+				Confidence: interlock.Inferred, Traits: []string{TraitDownloadRun}})
+			continue
+		}
+		if text := content.text(); text != "" && len(text) <= 16<<10 && !strings.Contains(text, "INTERLOCK_END") {
+			lead += "cat > " + shellQuote(path) + " <<'INTERLOCK_END'\n" + gapped(text) + "\nINTERLOCK_END\n"
+		}
+	}
+	r.s.nested(interlock.KindShell, lead+line)
+	for _, i := range r.s.impacts[min(before, len(r.s.impacts)):] {
+		if i.Has(TraitSecret) && (i.Kind == interlock.ImpactRead || i.Kind == interlock.ImpactCredential) {
+			r.secretIn = true
+			c.marked |= markSecret
+		}
+	}
+	if c.decoded {
+		r.hide(before)
+	}
+}
+
+// commandWords returns the words of a command that is no text for a shell.
+func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, listed bool) {
+	switch {
+	case strings.HasPrefix(c.name, "child_process.") && len(c.arguments) > 1 && (strings.Contains(c.name, "File") || strings.Contains(c.name, "spawn")),
+		(c.name == "execa" || c.name == "Bun.spawn" || c.name == "cross-spawn") && len(c.arguments) > 1:
+		rest := c.argument(1)
+		if rest.items == nil && !rest.list {
+			return nil, false
+		}
+		words = append(words, target.text())
+		if shell, ok := c.option("shell"); ok && (shell.dynamic || shell.texts != nil || shell.is == "") && target.text() != "" {
+			return append([]string{"sh", "-c"}, strings.Join(append(words, texts(rest)...), " ")), true
+		}
+		return append(words, texts(rest)...), true
+	case c.name == "asyncio.create_subprocess_exec", strings.HasPrefix(c.name, "os.execl"), strings.HasPrefix(c.name, "os.spawnl"):
+		for i, v := range c.positional() {
+			if i == 0 && strings.HasPrefix(c.name, "os.spawnl") || i == 1 && strings.HasPrefix(c.name, "os.execl") || i == 2 && strings.HasPrefix(c.name, "os.spawnl") {
+				continue // the mode, and the name that the program is given
+			}
+			words = append(words, orGap(v.text()))
+		}
+		return words, len(words) > 0
+	case target.items != nil:
+		return texts(target), len(target.items) > 0
+	}
+	return nil, false
+}
+
+// texts are the elements of a list as text, a NUL for one that is computed.
+func texts(v codeValue) (words []string) {
+	for i, item := range v.items {
+		if i >= 256 {
+			break
+		}
+		words = append(words, orGap(item.text()))
+	}
+	return words
+}
+
+func orGap(text string) string {
+	if text == "" {
+		return "\x00"
+	}
+	return text
 }
 
 // gapped puts a variable where a command is computed.
 func gapped(text string) string { return strings.ReplaceAll(text, "\x00", "${computed}") }
 
 // noteShell notes a shell that is started on its own, as one handed to a socket would be.
-func (r *codeRun) noteShell(target codeValue) {
-	words := append([]string(nil), target.list...)
-	words = append(words, target.texts...)
-	for _, w := range words {
+func (r *codeRun) noteShell(target codeValue, words []string) {
+	for _, w := range append(append([]string(nil), words...), target.texts...) {
 		switch strings.TrimPrefix(strings.TrimSpace(w), "/bin/") {
-		case "sh", "bash", "zsh", "/usr/bin/bash", "cmd.exe", "cmd", "powershell", "sh -i", "bash -i":
-			if r.imports["socket"] || r.imports["net"] {
+		case "sh", "bash", "zsh", "/usr/bin/bash", "cmd.exe", "cmd", "powershell", "sh -i", "bash -i", "powershell.exe":
+			if r.imports["socket"] || r.imports["net"] || r.imports["tls"] {
 				r.dynamic, r.received = true, true
 			}
 		}
 	}
 }
 
+// hide adds to what was found since before that it was hidden by an encoding.
+func (r *codeRun) hide(before int) {
+	for i := min(before, len(r.s.impacts)); i < len(r.s.impacts); i++ {
+		found := &r.s.impacts[i]
+		if found.Has(TraitDecoded) {
+			continue
+		}
+		found.Traits = compact(sorted(append(found.Traits, TraitDecoded, TraitObfuscated)))
+	}
+}
+
 // code reads code given as text.
-func (r *codeRun) code(name string, target codeValue, arguments [][]codeToken, maybe bool) {
-	if name == "Function" && len(arguments) > 0 {
-		target = r.value(arguments[len(arguments)-1], 0)
+func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
+	if c.last == "Function" && len(c.arguments) > 0 {
+		target = c.arguments[len(c.arguments)-1].value
 	}
 	for _, text := range target.texts {
-		if text != "" && !strings.HasPrefix(text, "\x00") && (!maybe || strings.IndexByte(text, '(') >= 0) {
-			before := len(r.s.impacts)
-			r.s.nested(r.kind, strings.ReplaceAll(text, "\x00", "_"))
-			if name == "eval" && strings.Contains(text, "__import__") { // an expression that has to import for itself was smuggled in
-				r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: name, Reversibility: interlock.Window,
-					Confidence: interlock.Inferred, Traits: []string{TraitInjection}})
-			}
-			if target.decoded {
-				for i := before; i < len(r.s.impacts); i++ {
-					found := &r.s.impacts[i]
-					found.Traits = append(found.Traits, TraitDecoded, TraitObfuscated)
-				}
-			}
+		if text == "" || strings.HasPrefix(text, "\x00") || maybe && strings.IndexByte(text, '(') < 0 {
+			continue
+		}
+		before := len(r.s.impacts)
+		r.s.nested(r.kind, strings.ReplaceAll(text, "\x00", "_"))
+		if r.smuggled(c, text, before) {
+			r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
+				Confidence: interlock.Inferred, Traits: []string{TraitInjection}})
+		}
+		if target.decoded() {
+			r.hide(before)
 		}
 	}
-	if maybe || len(target.texts) > 0 && !target.dynamic {
+	if maybe || len(target.texts) > 0 && !target.dynamic || target.closure != nil {
 		return
 	}
-	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: name, Reversibility: interlock.Window,
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name, Reversibility: interlock.Window,
 		Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
-	if r.hidden(arguments) {
+	if target.decoded() || r.hidden(c) {
 		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
 		i.Reach = interlock.ReachSystem
 	}
-	if r.fetched(arguments) {
+	if target.marks&markNetwork != 0 || r.fetched(c) {
 		i.Traits = append(i.Traits, TraitDownloadRun)
 		i.Reach = interlock.ReachSystem
-	}
-	if target.decoded {
-		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
 	}
 	r.dynamic = true
 	r.s.add(i)
 }
 
+// smuggled reports whether an expression has to import for itself to do more than an expression does, or whether text that
+// is run as code starts a program: nobody who may write the call itself has to put it into text.
+func (r *codeRun) smuggled(c *codeCall, text string, before int) bool {
+	if c.name == "eval" && strings.Contains(text, "__import__") {
+		return true
+	}
+	if c.last != "eval" && c.last != "exec" || r.script {
+		return false
+	}
+	return strings.Contains(text, "import") && (strings.Contains(text, "os.system") || strings.Contains(text, "subprocess") || strings.Contains(text, "os.popen") || strings.Contains(text, "pty.spawn")) &&
+		len(r.s.impacts) >= before
+}
+
 // request records an HTTP request of a library call.
-func (r *codeRun) request(name string, e callEffect, target codeValue, arguments [][]codeToken) {
+func (r *codeRun) request(c *codeCall, e callEffect, target codeValue) {
 	r.network = true
 	method := e.method
 	if method == "*" {
-		method = strings.ToUpper(r.argument(arguments, 0, "method").text())
+		method = strings.ToUpper(c.argument(0, "method").text())
 	}
-	if hasKeyword(arguments, "data", "json", "files", "body") && (method == "GET" || method == "") {
+	if target.object != nil { // axios({url, method}), https.request({host, path})
+		target = r.requestTarget(target)
+	}
+	body, hasBody := c.option("data", "json", "files", "body", "content")
+	if !hasBody && len(c.arguments) > 1 && (c.name == "urllib.request.urlopen" || c.name == "urllib.request.Request" || r.script && e.method != "GET") {
+		body, hasBody = c.argument(1), c.arguments[1].name == ""
+	}
+	if hasBody && (method == "GET" || method == "") {
 		method = "POST"
 	}
-	if options := arguments; method == "GET" && len(options) > 0 {
-		if r.kind == interlock.KindPython || options[0][0].kind == codeString {
-			options = options[1:]
-		}
-		for _, a := range options {
-			for i := 0; i+2 < len(a); i++ {
-				if a[i].text == "method" && a[i+2].kind == codeString {
-					method = strings.ToUpper(a[i+2].text)
-				}
-			}
+	if given, ok := c.option("method", "type"); ok && e.method != "*" {
+		if text := strings.ToUpper(given.text()); text != "" && len(text) < 16 {
+			method = text
 		}
 	}
 	if method == "" {
 		method = "GET"
 	}
+	marks := c.marks()
 	urls := pathsOf(target)
 	if len(urls) == 0 {
 		kind, reversibility := interlock.ImpactRead, interlock.Readonly
 		if method != "GET" && method != "HEAD" {
 			kind, reversibility = interlock.ImpactNetwork, interlock.Window
 		}
-		r.s.add(interlock.Impact{Kind: kind, Reach: interlock.ReachExternal, Via: name, Reversibility: reversibility,
+		r.s.add(interlock.Impact{Kind: kind, Reach: interlock.ReachExternal, Via: c.name, Reversibility: reversibility,
 			Confidence: interlock.Inferred, Traits: []string{TraitDynamic}})
-		if method != "GET" {
-			r.sent = append(r.sent, interlock.Impact{Reach: interlock.ReachExternal, Via: name})
-		}
+		r.send(interlock.Impact{Reach: interlock.ReachExternal, Via: c.name}, marks, method != "GET")
 		return
 	}
 	for _, url := range urls {
 		if !strings.Contains(url, "://") {
 			continue
 		}
-		body := ""
+		carried := ""
 		if method == "POST" || method == "PUT" || method == "PATCH" {
-			body = "…"
+			carried = "…"
+			if text := body.text(); text != "" && !strings.Contains(text, "\x00") {
+				carried = text
+			}
 		}
-		r.s.request(method, url, nil, body)
+		r.s.request(method, url, nil, carried)
 		reach, _ := r.s.host(url)
-		if method != "GET" || strings.Contains(url, "*") {
-			r.sent = append(r.sent, interlock.Impact{Reach: reach, Target: cleanURL(url), Via: name})
-		}
+		r.send(interlock.Impact{Reach: reach, Target: cleanURL(url), Via: c.name}, marks, method != "GET" || strings.Contains(url, "*"))
 	}
 }
 
+// requestTarget is the URL that an object of options describes.
+func (r *codeRun) requestTarget(options codeValue) codeValue {
+	fields := options.object.fields
+	for _, name := range []string{"url", "uri", "href"} {
+		if v, ok := fields[name]; ok {
+			v.marks |= options.marks
+			return v
+		}
+	}
+	host, ok := fields["hostname"]
+	if !ok {
+		host = fields["host"]
+	}
+	if len(host.texts) == 0 {
+		return codeValue{dynamic: true, marks: options.marks}
+	}
+	v := r.concat(codeValue{texts: []string{"https://"}}, host)
+	if path := fields["path"]; len(path.texts) > 0 {
+		v = r.concat(v, path)
+	} else {
+		v = r.concat(v, codeValue{texts: []string{"/"}})
+	}
+	v.marks |= options.marks
+	return v
+}
+
 // host records a connection to a host.
-func (r *codeRun) host(name string, e callEffect, target codeValue) {
-	if strings.HasSuffix(name, ".connect") && (strings.Contains(name, "sqlite3") || strings.Contains(name, "psycopg") || strings.Contains(name, "mysql") || strings.Contains(name, "pymysql")) {
+func (r *codeRun) host(c *codeCall, e callEffect, target codeValue) {
+	if strings.HasSuffix(c.name, ".connect") && (strings.Contains(c.name, "sqlite3") || strings.Contains(c.name, "psycopg") || strings.Contains(c.name, "mysql") || strings.Contains(c.name, "pymysql")) {
 		return
 	}
 	r.network = true
-	i := interlock.Impact{Kind: e.kind, Reach: e.reach, Via: name, Reversibility: interlock.Window, Traits: append([]string(nil), e.traits...)}
-	if host := target.text(); host != "" && !strings.HasPrefix(host, "\x00") {
-		i.Target = hostOf(host)
-		reach, traits := r.s.host(host)
+	i := interlock.Impact{Kind: e.kind, Reach: e.reach, Via: c.name, Reversibility: interlock.Window, Traits: append([]string(nil), e.traits...)}
+	if target.items != nil && len(target.items) > 0 { // (host, port)
+		target = target.items[0]
+	}
+	if target.object != nil {
+		target = target.object.fields["host"]
+	}
+	if target.number && e.arg == 1 { // net.connect(port) on this machine
+		target = codeValue{texts: []string{"localhost"}}
+	}
+	if hosts := pathsOf(target); len(hosts) > 0 {
+		i.Target = hostOf(hosts[0])
+		reach, traits := r.s.host(hosts[0])
 		i.Reach, i.Traits = reach, append(i.Traits, traits...)
 	} else {
 		i.Confidence = interlock.Inferred
@@ -379,5 +318,5 @@ func (r *codeRun) host(name string, e callEffect, target codeValue) {
 		i.Reversibility = interlock.Reversible
 	}
 	r.s.add(i)
-	r.sent = append(r.sent, interlock.Impact{Reach: i.Reach, Target: i.Target, Via: name})
+	r.send(interlock.Impact{Reach: i.Reach, Target: i.Target, Via: c.name}, c.marks(), true)
 }

@@ -1,43 +1,79 @@
 package impact
 
 import (
+	"sort"
 	"strconv"
 	"strings"
 
 	"interlock"
 )
 
-// flows notes calls that matter together: sockets, redirection, endless forks.
-func (r *codeRun) flows(name, last string, arguments [][]codeToken) bool {
-	switch name {
+func sorted(list []string) []string {
+	sort.Strings(list)
+	return list
+}
+
+// flows notes calls that matter together: sockets, redirection, walking and encrypting.
+func (r *codeRun) flows(c *codeCall) {
+	switch c.name {
 	case "os.dup2":
 		r.redirects = true
-	case "os.fork":
-		if r.loops {
-			r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: name, Reversibility: interlock.Irreversible, Traits: []string{TraitBomb}})
-			return true
+	case "sys.path.insert", "sys.path.append":
+		for _, v := range c.positional() {
+			r.searched("sys.path", v)
 		}
-	case "os.environ.items", "os.environ.copy", "dict":
-		if strings.HasPrefix(name, "os.environ") || len(arguments) == 1 && len(arguments[0]) == 3 && arguments[0][2].text == "environ" {
-			r.secretIn = true
+	case "Buffer.alloc", "Buffer.allocUnsafe", "Array", "mmap.mmap", "numpy.zeros", "numpy.ones", "numpy.empty", "Uint8Array", "ArrayBuffer":
+		for _, v := range c.positional() {
+			r.allocated(c.name, sizeOf(v))
 		}
 	}
-	switch last {
+	switch c.last {
 	case "walk", "rglob", "readdirSync", "readdir":
 		r.walks = true
 	case "encrypt", "encrypt_and_digest", "createCipheriv", "encryptor":
 		r.encrypts = r.encrypts || r.importsAny([]string{"cryptography", "Crypto", "Cryptodome", "nacl", "pyaes", "crypto"})
 	case "connect":
-		r.inMemory = r.inMemory || name == "sqlite3.connect" && r.argument(arguments, 0, "database").text() == ":memory:"
+		r.inMemory = r.inMemory || c.name == "sqlite3.connect" && c.argument(0, "database").text() == ":memory:"
+	case "write", "writelines":
+		if len(c.receiver.opened()) > 0 {
+			r.keep(codeValue{texts: c.receiver.opened()}, c.argument(0))
+		}
+	case "repeat":
+		r.repeats = r.repeats || c.argument(0).amount() >= 1000
+		r.allocated(c.last, c.argument(0).amount())
 	}
-	if r.imports["socket"] || r.imports["net"] {
-		switch last {
-		case "recv", "accept", "recvfrom":
-			r.received = true
-		case "socket", "connect", "create_connection", "createConnection", "Socket":
-			r.network = true
-		case "sendto":
-			r.datagrams = name
+	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] && !r.imports["ws"] {
+		return
+	}
+	switch c.last {
+	case "recv", "accept", "recvfrom":
+		r.received = true
+	case "socket", "connect", "create_connection", "createConnection", "Socket":
+		r.network = true
+	case "sendto":
+		r.datagrams = c.name
+	case "on":
+		r.received = r.received || c.argument(0).text() == "data"
+	case "pipe":
+		if strings.Contains(c.receiver.is+c.argument(0).is, "std") && (strings.Contains(c.receiver.is, "child_process") || strings.Contains(c.argument(0).is, "child_process")) {
+			r.redirects = true
+		}
+	case "send", "sendall", "write", "sendfile", "end":
+		if marks := c.marks(); marks&(markSecret|markEnviron|markOutside|markPrivate) != 0 && len(c.receiver.opened()) == 0 {
+			r.send(interlock.Impact{Reach: interlock.ReachExternal, Via: c.name}, marks, false)
+		}
+	}
+}
+
+// forks reports whether a call makes processes without end, and records it.
+func (r *codeRun) forks(c *codeCall) bool {
+	if c.name != "os.fork" {
+		return false
+	}
+	for _, loop := range r.loops {
+		if loop.endless || loop.many {
+			r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Irreversible, Traits: []string{TraitBomb}})
+			return true
 		}
 	}
 	return false
@@ -49,19 +85,21 @@ func (r *codeRun) conclude() {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachExternal, Via: string(r.kind) + " socket",
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitReverseShell}})
 	}
-	for _, i := range r.sent {
+	for _, sent := range r.sent {
+		i := sent.impact
 		i.Kind, i.Reversibility, i.Confidence = interlock.ImpactNetwork, interlock.Irreversible, interlock.Inferred
+		home := i.Reach == interlock.ReachWorkspace && strings.Contains(i.Target, "://")
 		switch {
-		case r.secretIn && (i.Reach != interlock.ReachWorkspace || !strings.Contains(i.Target, "://")):
+		case (sent.marks&(markSecret|markEnviron) != 0 || sent.coarse && r.secretIn) && !home:
 			i.Traits = []string{TraitSecretSend, TraitUpload}
-		case r.outside:
+		case sent.marks&(markOutside|markPrivate|markSecret) != 0 || sent.coarse && r.outside:
 			i.Traits = []string{TraitOutside, TraitUpload}
 		default:
 			continue
 		}
 		r.s.add(i)
 	}
-	if r.datagrams != "" && (r.loops || r.multiplies()) {
+	if r.datagrams != "" && r.repeats {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: r.datagrams, Reversibility: interlock.Irreversible,
 			Confidence: interlock.Inferred, Traits: []string{TraitRepeated, TraitUpload}})
 	}
@@ -69,133 +107,149 @@ func (r *codeRun) conclude() {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachHome, Via: string(r.kind) + " encryption", Reversibility: interlock.Irreversible,
 			Confidence: interlock.Inferred, Traits: []string{TraitBulk, TraitOverwrite, TraitMalice}})
 	}
-	if via := r.endless(); via != "" {
+}
+
+// allocated notes a piece of memory larger than machines have to spare.
+func (r *codeRun) allocated(via string, bytes float64) {
+	if bytes >= 32e9 {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Irreversible,
 			Confidence: interlock.Inferred, Traits: []string{TraitBomb}})
 	}
 }
 
-// multiplies reports whether the program repeats something a thousand times or more.
-func (r *codeRun) multiplies() bool {
-	for i := 0; i+1 < len(r.tokens); i++ {
-		if n := r.tokens[i+1]; n.kind == codeNumber && (r.tokens[i].is("*") || r.tokens[i].is("(") && i > 0 && (r.tokens[i-1].text == "range" || r.tokens[i-1].text == "repeat")) {
-			if count, err := strconv.ParseFloat(strings.ReplaceAll(n.text, "_", ""), 64); err == nil && count >= 1000 {
-				return true
+// grown notes, within a loop, a call that makes something more, and one that takes its time.
+func (r *codeRun) grown(c *codeCall) {
+	if len(r.loops) == 0 {
+		return
+	}
+	name := c.callee.is
+	switch last := name[strings.LastIndexByte(name, '.')+1:]; last {
+	case "sleep", "wait", "input", "recv", "accept", "recvfrom", "read", "readline", "get", "join", "exit", "quit", "_exit", "poll", "select", "mainloop", "update",
+		"tick", "next", "delay", "acquire", "communicate", "run", "call", "check_call", "check_output", "system", "execSync", "spawnSync", "question", "recv_json", "receive", "waitpid":
+		r.waits()
+	case "append", "write", "writelines", "extend", "Popen", "Thread", "Process", "push", "appendFileSync", "spawn", "start_new_thread", "Worker", "exec":
+		for _, loop := range r.loops {
+			if loop.endless && loop.grows == "" {
+				loop.grows = last
 			}
 		}
 	}
-	return false
-}
-
-// endless returns the call that grows without bound: it stands behind an endless loop that nothing ends, slows down or
-// waits in. The end of a loop's body is not known here, so everything behind its head counts, on both sides.
-func (r *codeRun) endless() string {
-	if !r.loops {
-		return ""
-	}
-	head, grows := -1, ""
-	for i := range r.tokens {
-		t := &r.tokens[i]
-		if t.kind != codeName {
-			continue
-		}
-		if t.text == "while" && i+1 < len(r.tokens) && (r.tokens[i+1].text == "True" || r.tokens[i+1].text == "1" || i+2 < len(r.tokens) && r.tokens[i+2].text == "true") {
-			head, grows = i, ""
-			continue
-		}
-		if head < 0 {
-			continue
-		}
-		called := i+1 < len(r.tokens) && r.tokens[i+1].is("(")
-		switch t.text {
-		case "break", "return", "raise", "throw", "yield", "await", "sleep", "wait", "input", "recv", "accept", "recvfrom", "read", "readline", "get", "join",
-			"exit", "quit", "_exit", "poll", "select", "mainloop", "update", "tick", "next", "delay", "acquire", "communicate", "assert", "for", "if", "except":
-			return ""
-		case "append", "write", "writelines", "extend", "Popen", "Thread", "Process", "push", "appendFileSync", "spawn", "start_new_thread":
-			if called && grows == "" {
-				grows = t.text
-			}
-		}
-	}
-	return grows
 }
 
 // unpickled notes a deserialiser that runs what it is given, where that was hidden or came over a network.
-func (r *codeRun) unpickled(name string, arguments [][]codeToken) bool {
-	switch name {
-	case "pickle.loads", "_pickle.loads", "cPickle.loads", "dill.loads", "cloudpickle.loads", "jsonpickle.decode", "yaml.load", "yaml.unsafe_load", "yaml.full_load",
-		"pickle.Unpickler", "node-serialize.unserialize":
+func (r *codeRun) unpickled(c *codeCall) bool {
+	switch c.name {
+	case "pickle.loads", "dill.loads", "cloudpickle.loads", "jsonpickle.decode", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "joblib.load",
+		"pickle.Unpickler", "pickle.load", "node-serialize.unserialize", "shelve.open", "yaml.load_all", "yaml.unsafe_load_all", "marshal.loads", "marshal.load", "torch.load":
 	default:
 		return false
 	}
-	target := r.argument(arguments, 0, "data", "s", "stream")
-	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: name, Reversibility: interlock.Window, Confidence: interlock.Inferred}
+	target := c.argument(0, "data", "s", "stream")
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window, Confidence: interlock.Inferred}
 	for _, text := range target.texts {
-		if strings.Contains(text, "\nR") || strings.Contains(text, "tR.") || strings.Contains(text, "!!python/") || strings.Contains(text, "_$$ND_FUNC$$_") {
+		if strings.Contains(text, "\nR") || strings.Contains(text, "tR.") || strings.Contains(text, "!!python/") || strings.Contains(text, "_$$ND_FUNC$$_") || strings.Contains(text, "py/reduce") {
 			i.Traits = []string{TraitDecoded, TraitInline, TraitObfuscated} // it spells out a call
 		}
 	}
-	if i.Traits == nil && (r.hidden(arguments) || target.decoded) && !strings.HasPrefix(name, "yaml.") {
+	code := !strings.HasPrefix(c.name, "yaml.") && c.name != "marshal.loads"
+	if i.Traits == nil && code && (r.hidden(c) || target.decoded()) {
 		i.Traits = []string{TraitDecoded, TraitDynamic, TraitObfuscated}
 	}
-	if r.fetched(arguments) {
+	if safe, ok := c.option("Loader"); ok && strings.Contains(safe.is, "Safe") {
+		return false
+	}
+	if target.marks&markNetwork != 0 || r.fetched(c) {
 		i.Traits = append(i.Traits, TraitDownloadRun)
 	}
 	if i.Traits == nil {
 		return false
 	}
-	r.s.executes(r.kind, name+"("+visible(target.text())+")")
+	r.say(r.kind, c.name+"("+visible(target.text())+")")
 	r.s.add(i)
 	return true
 }
 
+// reduced reads what an object says it is made again by: a function and its arguments, which a deserialiser calls.
+func (r *codeRun) reduced(v codeValue) {
+	if len(v.items) < 2 || !r.actsOn(v.items[0]) {
+		return
+	}
+	before := len(r.s.impacts)
+	inner := &codeCall{callee: v.items[0]}
+	inner.spread(nil, v.items[1])
+	r.again(inner)
+	r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "__reduce__", Reversibility: interlock.Window, Confidence: interlock.Inferred,
+		Traits: []string{TraitDynamic}})
+	r.hide(before)
+}
+
 // hidden reports whether arguments go through a decoder.
-func (r *codeRun) hidden(arguments [][]codeToken) bool {
-	return anyToken(arguments, "b64decode", "decompress", "unhexlify", "fromhex", "atob", "marshal", "b32decode", "b85decode", "a85decode", "decode")
+func (r *codeRun) hidden(c *codeCall) bool {
+	return c.mentions("b64decode", "decompress", "unhexlify", "fromhex", "atob", "marshal", "b32decode", "b85decode", "a85decode", "decode")
 }
 
 // fetched reports whether arguments come straight from a network.
-func (r *codeRun) fetched(arguments [][]codeToken) bool {
-	return anyToken(arguments, "requests", "urlopen", "fetch", "axios", "urllib", "recv")
+func (r *codeRun) fetched(c *codeCall) bool {
+	return c.mentions("requests", "urlopen", "fetch", "axios", "urllib", "recv")
 }
 
-func anyToken(arguments [][]codeToken, names ...string) bool {
-	for _, a := range arguments {
-		for k := range a {
-			if a[k].kind == codeName && hasTrait(names, a[k].text) {
-				return true
-			}
+// mentions reports whether one of the names stands in the arguments.
+func (c *codeCall) mentions(names ...string) bool {
+	left := 256
+	for i := range c.arguments {
+		if c.arguments[i].node != nil && mentioned(c.arguments[i].node, names, &left) {
+			return true
+		}
+	}
+	return false
+}
+
+func mentioned(n *codeNode, names []string, left *int) bool {
+	if *left--; *left < 0 {
+		return false
+	}
+	if (n.kind == nodeName || n.kind == nodeAttr) && hasTrait(names, n.text) {
+		return true
+	}
+	for _, child := range n.of {
+		if mentioned(child, names, left) {
+			return true
 		}
 	}
 	return false
 }
 
 // modes gives the rules on chmod the command that a call amounts to.
-func (r *codeRun) modes(name string, target codeValue, arguments [][]codeToken) {
-	if name != "os.chmod" && name != "fs.chmod" && name != "fs.chmodSync" || len(arguments) < 2 || len(arguments[1]) != 1 || arguments[1][0].kind != codeNumber {
+func (r *codeRun) modes(c *codeCall, target codeValue) {
+	if c.name != "os.chmod" && c.name != "fs.chmod" && c.name != "fs.chmodSync" && c.name != "fs.promises.chmod" {
 		return
 	}
-	mode, err := strconv.ParseUint(arguments[1][0].text, 0, 16)
-	if err != nil {
+	mode, ok := c.argument(1, "mode").whole()
+	if !ok || mode < 0 || mode > 0o7777 {
 		return
 	}
 	for _, path := range pathsOf(target) {
-		r.s.executes(interlock.KindShell, "chmod "+strconv.FormatUint(mode, 8)+" "+path)
+		r.say(interlock.KindShell, "chmod "+strconv.FormatInt(int64(mode), 8)+" "+path)
 	}
 }
 
-// killed gives the rules on kill the command that a call amounts to.
-func (r *codeRun) killed(name string, arguments [][]codeToken) {
-	if name != "os.kill" && name != "process.kill" || len(arguments) == 0 {
-		return
+// killed gives the rules on kill the command that a call amounts to, and reports whether it ends only what the program
+// itself is or has started.
+func (r *codeRun) killed(c *codeCall) bool {
+	if c.name != "os.kill" && c.name != "process.kill" && c.name != "os.killpg" {
+		return false
 	}
-	number := ""
-	for _, t := range arguments[0] {
-		number += t.text
+	target := c.argument(0, "pid")
+	if pid, ok := target.whole(); ok {
+		r.say(interlock.KindShell, "kill -9 "+strconv.Itoa(pid))
+		return false
 	}
-	if _, err := strconv.Atoi(number); err == nil {
-		r.s.executes(interlock.KindShell, "kill -9 "+number)
+	switch {
+	case target.is == "os.getpid", target.is == "process.pid", strings.HasPrefix(target.is, "subprocess.Popen."), strings.HasPrefix(target.is, "child_process."),
+		strings.HasPrefix(target.is, "multiprocessing."), target.is == "os.fork", c.argument(1).number && c.argument(1).text() == "0":
+		return true
 	}
+	return false
 }
 
 // climbs reports whether an absolute path leaves the directory that it names first.

@@ -6,37 +6,92 @@ import (
 	"interlock"
 )
 
-// A codeRun is the reading of one program. It learns the program's names first (imports, constants, what its functions
-// are called with) and then looks at every call. It follows no control flow: what a branch or a loop could do counts.
+// A codeRun is the reading of one program: every statement once in its order, as if it were run with values that are known
+// in part. What a branch could do counts; a function that is called is read with what it is called with, and one that
+// nobody calls is read at the end. Nothing is ever run.
 type codeRun struct {
 	s         *scan
 	kind      interlock.Kind
+	script    bool // JavaScript
 	calls     map[string]callEffect
-	tokens    []codeToken
-	aliases   map[string]string    // local name -> qualified name
-	vars      map[string]codeValue // names bound to something known
-	params    map[string][]string  // functions and their parameters
+	root      *codeScope
+	scope     *codeScope
 	imports   map[string]bool
+	frames    []*codeFrame
+	loops     []*codeLoop
+	maybe     int // branches around
+	level     int // expressions around
+	functions []*codeClosure
+	classes   []*codeClass
+	steps     int // nodes read
+	soft      int // after this many, functions are no longer read again and loops no longer turned
+	made      int // bytes of text made
+	said      map[string]bool
+	files     map[string]codeValue // what was written where
+
 	network   bool // talks to a network
 	received  bool // reads from a socket
 	redirects bool // puts a socket in place of standard streams
-	secretIn  bool // reads a secret or the environment
-	sent      []interlock.Impact
+	secretIn  bool // reads a secret
+	sent      []codeSent
 	dynamic   bool   // runs a command or code it computes
-	loops     bool   // has an endless loop
 	outside   bool   // reads a file that is none of the workspace's business
 	inMemory  bool   // its database is gone when it ends
 	walks     bool   // goes through a tree of files
 	encrypts  bool   // encrypts
 	rewrites  bool   // opens files of computed names for writing, or removes such
+	repeats   bool   // repeats something a thousand times or more, or without end
 	datagrams string // sends datagrams, by this call
+}
 
-	environment bool // the environment was mentioned and looked at
+// A codeSent is something that goes over a network.
+type codeSent struct {
+	impact interlock.Impact
+	marks  codeMarks
+	coarse bool // anything that was read may go along
+}
+
+// A codeFrame is a function that is being read.
+type codeFrame struct {
+	f        *codeFunction
+	returned codeValue
+	any      bool
+	loops    int // loops outside of it
+	maybe    int
+}
+
+// A codeLoop is a loop that is being read.
+type codeLoop struct {
+	endless bool
+	leaves  bool   // something ends it, slows it down or waits in it
+	grows   string // what grows in it
+	many    bool   // it turns a thousand times or more
+}
+
+// A codeScope holds the names of a module, a function or a class.
+type codeScope struct {
+	names   map[string]codeValue
+	up      *codeScope
+	globals map[string]bool
+	class   bool
+}
+
+func (c *codeScope) find(name string) (codeValue, bool) {
+	for at := c; at != nil; at = at.up {
+		if at.class && at != c {
+			continue
+		}
+		if v, ok := at.names[name]; ok {
+			return v, true
+		}
+	}
+	return codeValue{}, false
 }
 
 // program analyses Python or JavaScript.
-func (s *scan) program(kind interlock.Kind, in string, depth int) {
-	reader := readCode(in, kind == interlock.KindJavaScript)
+func (s *scan) program(kind interlock.Kind, in string) {
+	script := kind == interlock.KindJavaScript
+	reader := readCode(in, script)
 	if !s.spend(len(reader.tokens)) {
 		s.unknown(string(kind), TraitWork)
 		return
@@ -46,191 +101,371 @@ func (s *scan) program(kind interlock.Kind, in string, depth int) {
 		return
 	}
 	before := len(s.impacts)
-	r := &codeRun{s: s, kind: kind, calls: s.know.calls(string(kind)), tokens: reader.tokens, aliases: map[string]string{},
-		vars: map[string]codeValue{}, params: map[string][]string{}, imports: map[string]bool{}}
-	r.learn()
-	r.perform()
-	for n, expression := range reader.computed {
-		if depth < 2 && n < 64 && strings.IndexByte(expression, '(') >= 0 {
-			s.program(kind, expression, depth+1)
-		}
-	}
+	root := &codeScope{names: map[string]codeValue{}}
+	r := &codeRun{s: s, kind: kind, script: script, calls: s.know.calls(string(kind)), root: root, scope: root,
+		imports: map[string]bool{}, soft: 20_000 + 4*len(reader.tokens), said: map[string]bool{}}
+	r.eval(parseCode(reader.tokens, script, 0))
+	r.unread()
 	r.conclude()
-	if depth == 0 && reader.open && len(s.impacts) > before {
+	if s.work > maxWork {
+		s.unknown(string(kind), TraitWork)
+	}
+	if reader.open && len(s.impacts) > before {
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: string(kind),
 			Reversibility: interlock.Window, Confidence: interlock.Unknown, Traits: []string{TraitUnparsable}})
 	}
-	if depth == 0 && len(s.impacts) == before {
+	if len(s.impacts) == before {
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: string(kind),
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitInline}})
 	}
 }
 
-// qualified reads a dotted name at i and resolves its first part. next is the token after it.
-func (r *codeRun) qualified(tokens []codeToken, i int) (name string, next int) {
-	name = tokens[i].text
-	if full, ok := r.aliases[name]; ok {
-		name = full
-	} else if v, ok := r.vars[name]; ok && v.is != "" && len(v.texts) == 0 && !strings.HasSuffix(v.is, ".Path") {
-		name = v.is
+// unread reads the functions and methods that nothing in the program calls: something else may.
+func (r *codeRun) unread() {
+	for i := 0; i < len(r.classes) && i < 4096; i++ {
+		class := r.classes[i]
+		if class.instance == nil {
+			r.instance(class, nil, true)
+		}
 	}
-	i++
-	for i+1 < len(tokens) && (tokens[i].is(".") || tokens[i].is("?.")) && tokens[i+1].kind == codeName && len(name) < 256 {
-		name += "." + tokens[i+1].text
-		i += 2
+	for i := 0; i < len(r.functions) && i < 1<<16; i++ {
+		if c := r.functions[i]; c.f.runs == 0 {
+			if c.class != nil {
+				c.self = c.class.instance
+			}
+			r.invoke(c, nil, true)
+		}
 	}
-	if rest, ok := strings.CutPrefix(name, "node:"); ok {
-		name = rest
-	}
-	return name, i
 }
 
-// perform looks at every call of the program.
-func (r *codeRun) perform() {
-	for i := 0; i < len(r.tokens); i++ {
-		t := r.tokens[i]
-		if t.kind == codeName && i > 1 && r.tokens[i-1].is(".") && r.tokens[i-2].is(")") {
-			r.onBracketed(i)
+// eval reads a node and returns what is known of its value.
+func (r *codeRun) eval(n *codeNode) codeValue {
+	r.steps++
+	if r.steps&15 == 0 && !r.s.spend(1) {
+		return codeValue{dynamic: true}
+	}
+	switch n.kind {
+	case nodeName:
+		return r.nameValue(n.text)
+	case nodeText:
+		return codeValue{texts: []string{n.text}}
+	case nodeNumber:
+		return numberText(n.text)
+	case nodeJoin:
+		return r.joined(n)
+	case nodeAttr:
+		return r.attribute(r.eval(n.of[0]), n)
+	case nodeIndex:
+		return r.index(n)
+	case nodeCall:
+		return r.call(n)
+	case nodeKeyword, nodeSpread:
+		return r.eval(n.of[0])
+	case nodeList:
+		return r.listValue(n)
+	case nodeTable:
+		return r.tableValue(n)
+	case nodeBinary:
+		return r.binary(n)
+	case nodeChoice:
+		return r.choice(n)
+	case nodeFunction:
+		return r.functionValue(n)
+	case nodeClass:
+		return r.classValue(n)
+	case nodeAssign:
+		return r.assign(n)
+	case nodeComprehension:
+		return r.comprehension(n, 1)
+	}
+	return r.statement(n)
+}
+
+// statement reads what has no value of its own.
+func (r *codeRun) statement(n *codeNode) (last codeValue) {
+	switch n.kind {
+	case nodeBlock:
+		if r.script {
+			for _, child := range n.of { // functions are there before their declaration
+				if child.kind == nodeFunction {
+					r.functionValue(child)
+				}
+			}
 		}
-		if t.kind != codeName || i > 0 && (r.tokens[i-1].is(".") || r.tokens[i-1].text == "def" || r.tokens[i-1].text == "function") {
+		r.evalAll(n.of)
+	case nodeSequence:
+		for _, child := range n.of {
+			last = r.eval(child)
+		}
+		return last
+	case nodeBranch:
+		r.maybe++
+		r.evalAll(n.of)
+		r.maybe--
+	case nodeLoop:
+		r.loop(n)
+	case nodeEach:
+		r.each(n)
+	case nodeImport:
+		r.importNames(n)
+	case nodeReturn:
+		r.returns(n)
+	case nodeLeave:
+		marks := r.evalAll(n.of)
+		switch {
+		case n.text == "break":
+			r.leave(1)
+		case n.text != "assert":
+			r.leave(0)
+		}
+		return codeValue{dynamic: true, marks: marks}
+	case nodeGlobal:
+		if r.scope.globals == nil {
+			r.scope.globals = map[string]bool{}
+		}
+		for _, name := range n.names {
+			r.scope.globals[name.local] = true
+		}
+	default:
+		return codeValue{dynamic: true, marks: r.evalAll(n.of)}
+	}
+	return codeValue{dynamic: true}
+}
+
+func (r *codeRun) evalAll(of []*codeNode) (marks codeMarks) {
+	for _, child := range of {
+		marks |= r.eval(child).marks
+	}
+	return marks
+}
+
+func (r *codeRun) choice(n *codeNode) (v codeValue) {
+	r.maybe++
+	for i, child := range n.of {
+		one := r.eval(child)
+		if n.text == "if" && i == 0 {
 			continue
 		}
-		if t.text == "while" && i+1 < len(r.tokens) && (r.tokens[i+1].text == "True" || r.tokens[i+1].text == "1" || i+2 < len(r.tokens) && r.tokens[i+2].text == "true") {
-			r.loops = true
+		if v.texts == nil && v.is == "" && v.object == nil && v.closure == nil && v.class == nil && v.items == nil {
+			one.marks |= v.marks
+			v = one
+			continue
 		}
-		name, next := r.qualified(r.tokens, i)
-		r.mention(name)
-		for next < len(r.tokens) && r.tokens[next].is("(") {
-			end := matching(r.tokens[:min(len(r.tokens), next+4096)], next)
-			if end < 0 || !r.s.spend(1+(end-next)/16) {
+		v.merge(one)
+	}
+	r.maybe--
+	return v
+}
+
+func (r *codeRun) returns(n *codeNode) {
+	var v codeValue
+	if len(n.of) > 0 {
+		v = r.eval(n.of[0])
+	}
+	if len(r.frames) == 0 {
+		return
+	}
+	frame := r.frames[len(r.frames)-1]
+	if frame.any {
+		frame.returned.merge(v)
+	} else {
+		frame.returned, frame.any = v, true
+	}
+	r.leave(0)
+}
+
+// leave notes that the innermost n loops of the function at hand end, all of them for 0.
+func (r *codeRun) leave(n int) {
+	first := 0
+	if len(r.frames) > 0 {
+		first = r.frames[len(r.frames)-1].loops
+	}
+	for i := len(r.loops) - 1; i >= first; i-- {
+		r.loops[i].leaves = true
+		if n--; n == 0 {
+			return
+		}
+	}
+}
+
+// waits notes that every loop around does something that takes its time or may end it.
+func (r *codeRun) waits() {
+	for _, loop := range r.loops {
+		loop.leaves = true
+	}
+}
+
+func (r *codeRun) loop(n *codeNode) {
+	loop := &codeLoop{endless: n.text == "endless"}
+	r.repeats = r.repeats || loop.endless
+	r.loops = append(r.loops, loop)
+	r.maybe++
+	r.evalAll(n.of)
+	r.maybe--
+	r.endLoop()
+}
+
+// endLoop takes the innermost loop away and says so if it grows without bound.
+func (r *codeRun) endLoop() {
+	loop := r.loops[len(r.loops)-1]
+	r.loops = r.loops[:len(r.loops)-1]
+	if loop.endless && !loop.leaves && loop.grows != "" {
+		r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: loop.grows, Reversibility: interlock.Irreversible,
+			Confidence: interlock.Inferred, Traits: []string{TraitBomb}})
+	}
+}
+
+const maxTurns = 256 // of a loop over known values
+
+// each reads for x in xs: over known values as often as there are values, otherwise once with any of them.
+func (r *codeRun) each(n *codeNode) {
+	over := r.eval(n.of[1])
+	loop := &codeLoop{endless: over.is == "itertools.count" || over.is == "itertools.cycle" || over.is == "itertools.repeat" || over.endless, many: over.many}
+	r.repeats = r.repeats || loop.many || loop.endless
+	r.loops = append(r.loops, loop)
+	defer r.endLoop()
+	if len(n.of) < 3 {
+		return
+	}
+	values := r.elements(over)
+	if n.text == "keys" && over.is != "" {
+		values = nil
+	}
+	if len(values) > 0 && len(values) <= maxTurns && r.steps < r.soft {
+		outer := r.maybe
+		for i, value := range values {
+			if i > 0 && r.steps > r.soft {
 				break
 			}
-			arguments := splitArguments(r.tokens[next+1 : end])
-			result := r.call(name, r.tokens[i:next], arguments)
-			if end+2 >= len(r.tokens) || !r.tokens[end+1].is(".") && !r.tokens[end+1].is("(") {
-				break
+			r.bindTo(n.of[0], value)
+			r.eval(n.of[2])
+		}
+		r.maybe = outer
+		return
+	}
+	r.bindTo(n.of[0], r.element(over))
+	r.maybe++
+	r.eval(n.of[2])
+	r.maybe--
+}
+
+// comprehension reads clause i of a comprehension and returns the list it makes.
+func (r *codeRun) comprehension(n *codeNode, i int) codeValue {
+	if i >= len(n.of) {
+		one := r.eval(n.of[0])
+		return codeValue{items: []codeValue{one}, list: true, marks: one.marks, texts: one.texts, dynamic: one.dynamic}
+	}
+	clause := n.of[i]
+	if clause.kind != nodeEach {
+		r.eval(clause)
+		v := r.comprehension(n, i+1)
+		v.items, v.dynamic = nil, true // some of them
+		return v
+	}
+	over := r.eval(clause.of[1])
+	r.repeats = r.repeats || over.many || over.endless
+	values := r.elements(over)
+	if len(values) == 0 || len(values) > maxElements || r.steps > r.soft {
+		r.bindTo(clause.of[0], r.element(over))
+		v := r.comprehension(n, i+1)
+		v.items, v.dynamic = nil, true
+		v.marks |= over.marks
+		return v
+	}
+	all := codeValue{list: true}
+	for k, value := range values {
+		if k > 0 && r.steps > r.soft {
+			all.items, all.dynamic = nil, true
+			break
+		}
+		r.bindTo(clause.of[0], value)
+		v := r.comprehension(n, i+1)
+		all.marks |= v.marks
+		all.dynamic = all.dynamic || v.dynamic
+		for _, item := range v.items {
+			if len(all.items) < maxElements {
+				all.items = append(all.items, item)
 			}
-			next = end + 1
-			if r.tokens[next].is("(") {
-				name = result
+		}
+		for _, text := range v.texts {
+			if len(all.texts) < maxTexts {
+				all.texts = append(all.texts, text)
+			}
+		}
+	}
+	return all
+}
+
+// importNames binds what an import brings.
+func (r *codeRun) importNames(n *codeNode) {
+	if r.script {
+		r.importModule(n.text)
+		for _, name := range n.names {
+			switch name.full {
+			case "", "default":
+				r.bind(name.local, codeValue{is: n.text, imported: true})
+			default:
+				r.bind(name.local, codeValue{is: n.text + "." + name.full, imported: true})
+			}
+		}
+		return
+	}
+	if n.text != "" {
+		r.importModule(n.text)
+		for _, name := range n.names {
+			if name.full == "*" {
+				r.star(n.text)
 				continue
 			}
-			name, next = r.chained(result, next)
+			r.bind(name.local, codeValue{is: canonicalName(n.text + "." + name.full), imported: true})
+		}
+		return
+	}
+	for _, name := range n.names {
+		r.importModule(name.full)
+		if name.local != "" {
+			r.bind(name.local, codeValue{is: name.full, imported: true})
+			continue
+		}
+		root, _, _ := strings.Cut(name.full, ".")
+		r.bind(root, codeValue{is: root, imported: true})
+	}
+}
+
+func (r *codeRun) importModule(module string) {
+	root, _, _ := strings.Cut(module, ".")
+	r.imports[root], r.imports[module] = true, true
+}
+
+// star binds every name of a module that the table knows.
+func (r *codeRun) star(module string) {
+	for _, name := range sortedNames(r.calls) {
+		if rest, ok := strings.CutPrefix(name, module+"."); ok && !strings.Contains(rest, ".") {
+			r.bind(rest, codeValue{is: name, imported: true})
 		}
 	}
 }
 
-// onBracketed looks at a method of a value in brackets: (a / b).unlink().
-func (r *codeRun) onBracketed(i int) {
-	if i+1 >= len(r.tokens) || !r.tokens[i+1].is("(") {
-		return
-	}
-	start, depth := i-2, 0
-	for ; start >= 0 && start > i-256; start-- {
-		if r.tokens[start].is(")") {
-			depth++
-		} else if r.tokens[start].is("(") {
-			if depth--; depth == 0 {
+// bind gives a name a value; in a branch it may still have the one it had.
+func (r *codeRun) bind(name string, v codeValue) {
+	scope := r.scope
+	if scope.globals[name] {
+		scope = r.root
+	} else if r.script {
+		for at := scope; at != nil; at = at.up {
+			if _, ok := at.names[name]; ok {
+				scope = at
 				break
 			}
 		}
 	}
-	end := matching(r.tokens[:min(len(r.tokens), i+1024)], i+1)
-	if start < 0 || depth != 0 || end < 0 || start > 0 && r.tokens[start-1].kind == codeName || !r.s.spend(1+(end-start)/16) {
+	have, known := scope.names[name]
+	if known && (r.maybe > 0 || scope != r.scope) {
+		have.merge(v)
+		v = have
+	}
+	if !known && len(scope.names) >= 4096 {
 		return
 	}
-	r.method(r.tokens[start:i+1], r.tokens[i].text, splitArguments(r.tokens[i+2:end]))
-}
-
-// chained reads the names after a call: open(x).read, __import__("os").system.
-func (r *codeRun) chained(result string, next int) (string, int) {
-	name := result
-	for next+1 < len(r.tokens) && r.tokens[next].is(".") && r.tokens[next+1].kind == codeName {
-		name += "." + r.tokens[next+1].text
-		next += 2
-	}
-	return name, next
-}
-
-// mention notes names that matter without being called.
-func (r *codeRun) mention(name string) {
-	switch name {
-	case "os.environ", "process.env":
-		if !r.environment {
-			r.environment = true
-			r.secretIn = r.secretIn || r.wholeEnvironment(name)
-		}
-	}
-}
-
-// wholeEnvironment reports whether the program hands the environment on as a whole rather than reading one variable.
-func (r *codeRun) wholeEnvironment(name string) bool {
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	for i := range r.tokens {
-		if r.tokens[i].kind == codeName && r.tokens[i].text == last && i+1 < len(r.tokens) && !r.tokens[i+1].is("[") && !r.tokens[i+1].is(".") && !r.tokens[i+1].is("?.") {
-			return true
-		}
-	}
-	return false
-}
-
-// call records what one call does and returns the qualified name of its result's type.
-func (r *codeRun) call(name string, callee []codeToken, arguments [][]codeToken) string {
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	if r.flows(name, last, arguments) || r.unpickled(name, arguments) {
-		return name
-	}
-	effect, known := r.calls[name]
-	if !known && strings.Contains(name, ".") {
-		effect, known = r.calls["."+last]
-		known = known && r.importsAny(effect.needs)
-	}
-	if !known && r.method(callee, last, arguments) {
-		return name
-	}
-	if known && !strings.Contains(name, ".") && !r.builtin(name) {
-		known = false
-	}
-	switch {
-	case known:
-		r.effect(name, effect, arguments)
-	case name == "open" || name == "io.open" || name == "codecs.open" || name == "os.open" || name == "gzip.open":
-		r.openFile(name, arguments)
-	case name == "__import__" || name == "importlib.import_module" || name == "require" || name == "import" || name == "getattr" || name == "pathlib.Path" || name == "Path":
-		return r.value(append(append(append([]codeToken(nil), callee...), codeToken{kind: codeMark, text: "("}), append(joinArguments(arguments), codeToken{kind: codeMark, text: ")"})...), 1).is
-	}
-	return name
-}
-
-func (r *codeRun) importsAny(modules []string) bool {
-	for _, module := range modules {
-		if r.imports[module] {
-			return true
-		}
-	}
-	return false
-}
-
-func joinArguments(arguments [][]codeToken) (out []codeToken) {
-	for i, a := range arguments {
-		if i > 0 {
-			out = append(out, codeToken{kind: codeMark, text: ","})
-		}
-		out = append(out, a...)
-	}
-	return out
-}
-
-// builtin reports whether an unqualified name is the language's own or was imported.
-func (r *codeRun) builtin(name string) bool {
-	switch name {
-	case "exec", "eval", "compile", "Function", "fetch", "setTimeout", "setInterval":
-		return r.params[name] == nil
-	}
-	for _, full := range r.aliases {
-		if full == name {
-			return true
-		}
-	}
-	return false
+	scope.names[name] = v
 }

@@ -1,9 +1,6 @@
 package impact
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // The sorts of tokens of a program.
 type codeSort uint8
@@ -13,15 +10,24 @@ const (
 	codeString
 	codeNumber
 	codeMark
-	codeLine // end of a logical line
 )
 
-// A codeToken is one token of a program. A string's text is its value; where it is computed in part (an f-string, a
-// template) dynamic is set and the computed parts are left out of the text.
+// A codeToken is one token of a program. A string's text is its value. One that is computed in part (an f-string, a
+// template) has its pieces in parts instead.
 type codeToken struct {
-	kind    codeSort
-	text    string
-	dynamic bool
+	kind   codeSort
+	line   bool  // it is the first of a logical line in Python, and of any line in JavaScript
+	ticked bool  // a template, which may be called
+	indent int32 // column of the first token of a line
+	pair   int32 // of a bracket: where its other one stands, or -1
+	text   string
+	parts  []codePart
+}
+
+// A codePart is a piece of a string: text as it stands, or the source of an expression.
+type codePart struct {
+	text     string
+	computed bool
 }
 
 func (t codeToken) is(mark string) bool { return t.kind == codeMark && t.text == mark }
@@ -31,24 +37,30 @@ func (t codeToken) is(mark string) bool { return t.kind == codeMark && t.text ==
 type codeReader struct {
 	in       string
 	at       int
-	script   bool // JavaScript
-	nesting  int  // open brackets
+	script   bool    // JavaScript
+	open     bool    // a string is not closed
+	fresh    bool    // a line has begun and has no token yet
+	begins   int     // where the line begins
+	brackets []int32 // the open ones
 	deepest  int
 	tokens   []codeToken
-	computed []string // expressions inside f-strings and templates, to be read as code
-	open     bool     // a string is not closed
 }
 
 func readCode(in string, script bool) *codeReader {
-	r := &codeReader{in: in, script: script, tokens: make([]codeToken, 0, len(in)/5+4)}
+	r := &codeReader{in: in, script: script, fresh: true, tokens: make([]codeToken, 0, len(in)/5+4)}
 	for r.at < len(in) && len(r.tokens) <= maxWork { // beyond it the count alone refuses
 		r.next()
 	}
 	return r
 }
 
-func (r *codeReader) push(kind codeSort, text string) {
-	r.tokens = append(r.tokens, codeToken{kind: kind, text: text})
+// push adds the token that begins where the reader stands.
+func (r *codeReader) push(kind codeSort, text string) { r.pushToken(codeToken{kind: kind, text: text}) }
+
+func (r *codeReader) pushToken(t codeToken) {
+	t.line, t.indent, t.pair = r.fresh, int32(max(0, r.at-r.begins)), -1
+	r.fresh = false
+	r.tokens = append(r.tokens, t)
 }
 
 func (r *codeReader) next() {
@@ -56,8 +68,8 @@ func (r *codeReader) next() {
 	switch {
 	case c == '\n':
 		r.at++
-		if r.nesting == 0 || r.script {
-			r.push(codeLine, "")
+		if len(r.brackets) == 0 || r.script {
+			r.fresh, r.begins = true, r.at
 		}
 	case c == ' ' || c == '\t' || c == '\r' || c == '\f':
 		r.at++
@@ -81,36 +93,66 @@ func (r *codeReader) next() {
 		r.template()
 	case c == '/' && r.script && r.regexAllowed():
 		r.regex()
-	case isCodeName(c) && !(c >= '0' && c <= '9'):
+	case isCodeName(c) && !(c >= '0' && c <= '9'), r.script && strings.HasPrefix(in[r.at:], `\u`):
 		r.name()
 	case c >= '0' && c <= '9':
-		start := r.at
-		for r.at < len(in) && (isCodeName(in[r.at]) || in[r.at] == '.') {
-			r.at++
+		end := r.at
+		for end < len(in) && (isCodeName(in[end]) || in[end] == '.') {
+			end++
 		}
-		r.push(codeNumber, in[start:r.at])
+		r.push(codeNumber, in[r.at:end])
+		r.at = end
 	default:
 		r.mark(c)
 	}
 }
 
 func (r *codeReader) mark(c byte) {
+	rest := r.in[r.at:]
+	if len(rest) > 3 {
+		rest = rest[:3]
+	}
 	switch c {
 	case '(', '[', '{':
-		r.nesting++
-		r.deepest = max(r.deepest, r.nesting)
+		r.push(codeMark, rest[:1])
+		r.brackets = append(r.brackets, int32(len(r.tokens)-1))
+		r.deepest = max(r.deepest, len(r.brackets))
+		r.at++
+		return
 	case ')', ']', '}':
-		r.nesting = max(0, r.nesting-1)
+		r.push(codeMark, rest[:1])
+		if n := len(r.brackets); n > 0 {
+			opened := r.brackets[n-1]
+			r.tokens[opened].pair, r.tokens[len(r.tokens)-1].pair = int32(len(r.tokens)-1), opened
+			r.brackets = r.brackets[:n-1]
+		}
+		r.at++
+		return
 	}
-	for _, two := range [...]string{"==", "!=", "=>", "<=", ">=", "+=", ":=", "?.", "**", "//", "&&", "||"} {
-		if strings.HasPrefix(r.in[r.at:], two) {
-			r.push(codeMark, two)
-			r.at += 2
-			return
+	n := markLength(rest, r.script)
+	r.push(codeMark, rest[:n])
+	r.at += n
+}
+
+// markLength returns how many bytes of rest are one operator.
+func markLength(rest string, script bool) int {
+	if len(rest) == 3 {
+		switch rest {
+		case "===", "!==", "...", "**=", "//=", "??=", "||=", "&&=", "<<=", ">>=":
+			return 3
 		}
 	}
-	r.push(codeMark, r.in[r.at:r.at+1])
-	r.at++
+	if len(rest) >= 2 {
+		switch rest[:2] {
+		case "==", "!=", "=>", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", ":=", "?.", "??", "**", "//", "&&", "||", "<<", ">>", "->":
+			return 2
+		case "++", "--":
+			if script {
+				return 2
+			}
+		}
+	}
+	return 1
 }
 
 func isCodeName(c byte) bool {
@@ -118,176 +160,48 @@ func isCodeName(c byte) bool {
 }
 
 func (r *codeReader) name() {
-	start := r.at
-	for r.at < len(r.in) && isCodeName(r.in[r.at]) {
-		r.at++
+	end, wide := r.at, false
+	for end < len(r.in) && (isCodeName(r.in[end]) || r.script && strings.HasPrefix(r.in[end:], `\u`)) {
+		wide = wide || r.in[end] >= 0x80 || r.in[end] == '\\'
+		end++
 	}
-	word := r.in[start:r.at]
-	if !r.script && len(word) <= 3 && r.at < len(r.in) && (r.in[r.at] == '"' || r.in[r.at] == '\'') && strings.Trim(strings.ToLower(word), "rbfut") == "" {
-		r.text(strings.ToLower(word), r.in[r.at])
+	word := r.in[r.at:end]
+	if wide {
+		word = plainName(word, r.script)
+	}
+	if !r.script && len(word) <= 3 && end < len(r.in) && (r.in[end] == '"' || r.in[end] == '\'') && strings.Trim(strings.ToLower(word), "rbfut") == "" {
+		r.at = end
+		r.text(strings.ToLower(word), r.in[end])
 		return
 	}
 	r.push(codeName, word)
+	r.at = end
 }
 
-// text reads a string literal whose prefix has been read.
-func (r *codeReader) text(prefix string, quote byte) {
-	long := !r.script && strings.HasPrefix(r.in[r.at:], strings.Repeat(string(quote), 3))
-	closing := string(quote)
-	if long {
-		closing = r.in[r.at : r.at+3]
-	}
-	i := r.at + len(closing)
-	raw, formatted := strings.Contains(prefix, "r"), strings.ContainsAny(prefix, "ft")
-	var value strings.Builder
-	token := codeToken{kind: codeString}
-	for i < len(r.in) && !strings.HasPrefix(r.in[i:], closing) {
-		c := r.in[i]
-		switch {
-		case c == '\n' && !long:
-			r.open = true
-			token.text, r.at = value.String(), i
-			r.tokens = append(r.tokens, token)
-			return
-		case c == '\\' && i+1 < len(r.in):
-			if raw {
-				value.WriteString(r.in[i : i+2])
-				i += 2
+// plainName gives a name as the language understands it: Python takes letters of other widths and faces for the plain ones,
+// JavaScript takes escapes.
+func plainName(word string, script bool) string {
+	var out strings.Builder
+	if script {
+		for i := 0; i < len(word); {
+			if strings.HasPrefix(word[i:], `\u`) {
+				i = unescape(&out, word, i)
 				continue
 			}
-			i = unescape(&value, r.in, i)
-			continue
-		case formatted && c == '{' && strings.HasPrefix(r.in[i:], "{{"):
-			value.WriteByte('{')
-			i += 2
-			continue
-		case formatted && c == '{':
-			end := strings.IndexAny(r.in[i:min(len(r.in), i+2048)], "}\n")
-			if end > 0 {
-				r.computed = append(r.computed, r.in[i+1:i+end])
-				value.WriteByte(0)
-				token.dynamic = true
-				i += end + 1
-				continue
-			}
-		}
-		value.WriteByte(c)
-		i++
-	}
-	if i >= len(r.in) {
-		r.open = true
-	}
-	token.text = value.String()
-	r.tokens = append(r.tokens, token)
-	r.at = min(len(r.in), i+len(closing))
-}
-
-// unescape writes what the escape at i stands for and returns where it ends.
-func unescape(value *strings.Builder, in string, i int) int {
-	digits := 0
-	switch in[i+1] {
-	case 'n':
-		value.WriteByte('\n')
-	case 't':
-		value.WriteByte('\t')
-	case 'r':
-		value.WriteByte('\r')
-	case '\n':
-	case 'x':
-		digits = 2
-	case 'u':
-		digits = 4
-	default:
-		value.WriteByte(in[i+1])
-	}
-	if digits == 0 {
-		return i + 2
-	}
-	code := rune(0)
-	end := i + 2
-	for end < len(in) && end < i+2+digits && hexValue(in[end]) >= 0 {
-		code = code<<4 | rune(hexValue(in[end]))
-		end++
-	}
-	if end < i+2+digits || !utf8.ValidRune(code) {
-		value.WriteByte(in[i+1])
-		return i + 2
-	}
-	value.WriteRune(code)
-	return end
-}
-
-// template reads a template literal of JavaScript.
-func (r *codeReader) template() {
-	i := r.at + 1
-	var value strings.Builder
-	token := codeToken{kind: codeString}
-	for i < len(r.in) && r.in[i] != '`' {
-		if r.in[i] == '\\' && i+1 < len(r.in) {
-			i = unescape(&value, r.in, i)
-			continue
-		}
-		if strings.HasPrefix(r.in[i:], "${") {
-			depth, end := 1, i+2
-			for end < len(r.in) && end < i+2048 && depth > 0 {
-				switch r.in[end] {
-				case '{':
-					depth++
-				case '}':
-					depth--
-				}
-				end++
-			}
-			if depth == 0 {
-				r.computed = append(r.computed, r.in[i+2:end-1])
-				value.WriteByte(0)
-				token.dynamic = true
-				i = end
-				continue
-			}
-		}
-		value.WriteByte(r.in[i])
-		i++
-	}
-	r.open = r.open || i >= len(r.in)
-	token.text = value.String()
-	r.tokens = append(r.tokens, token)
-	r.at = min(len(r.in), i+1)
-}
-
-// regexAllowed reports whether a slash begins a regular expression here: not after a value.
-func (r *codeReader) regexAllowed() bool {
-	if len(r.tokens) == 0 {
-		return true
-	}
-	last := r.tokens[len(r.tokens)-1]
-	switch last.kind {
-	case codeNumber, codeString:
-		return false
-	case codeName:
-		return last.text == "return" || last.text == "typeof" || last.text == "case" || last.text == "in" || last.text == "of"
-	}
-	return !last.is(")") && !last.is("]") && !last.is("}")
-}
-
-func (r *codeReader) regex() {
-	class := false
-	for i := r.at + 1; i < len(r.in) && r.in[i] != '\n'; i++ {
-		switch c := r.in[i]; {
-		case c == '\\':
+			out.WriteByte(word[i])
 			i++
-		case c == '[':
-			class = true
-		case c == ']':
-			class = false
-		case c == '/' && !class:
-			r.at = i + 1
-			for r.at < len(r.in) && isCodeName(r.in[r.at]) {
-				r.at++
-			}
-			r.push(codeNumber, "/regex/")
-			return
 		}
+		return out.String()
 	}
-	r.mark('/')
+	for _, c := range foldWide(word) {
+		if c >= 0x1d400 && c <= 0x1d6a3 { // the faces of mathematics, 26 capitals and 26 small letters each
+			if n := (c - 0x1d400) % 52; n < 26 {
+				c = 'A' + n
+			} else {
+				c = 'a' + n - 26
+			}
+		}
+		out.WriteRune(c)
+	}
+	return out.String()
 }

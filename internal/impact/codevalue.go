@@ -1,22 +1,77 @@
 package impact
 
 import (
-	"encoding/base64"
-	"encoding/hex"
+	"strconv"
 	"strings"
 )
 
-// A codeValue is what is known of an expression without running it: the texts it may be, the list it may be, the module
-// or type it is.
+// codeMarks say where a value comes from.
+type codeMarks uint8
+
+const (
+	markNetwork codeMarks = 1 << iota // it came over a network
+	markSecret                        // it is a secret
+	markEnviron                       // it is the whole environment
+	markOutside                       // it is what a file outside the workspace holds
+	markDecoded                       // it went through a decoder
+	markPrivate                       // it is what a person does or sees: keys, screen, clipboard
+)
+
+// A codeValue is what is known of a value without running the program: the texts it may be, its elements, the module or
+// type it is, where it comes from. In a text a NUL stands for a part that is computed.
 type codeValue struct {
-	texts   []string // possible values as text, at most maxTexts
-	list    []string // its elements, if it is a list of constants
-	dynamic bool     // part of it, or another possible value, is computed
-	is      string   // qualified name of the module, function or type it is
-	decoded bool     // it went through a decoder
+	texts    []string    // possible values as text, at most maxTexts
+	items    []codeValue // its elements, if it is a list and they are known
+	object   *codeObject
+	closure  *codeClosure
+	class    *codeClass
+	is       string // qualified name of the module, function or type it is
+	list     bool
+	number   bool // texts are numbers
+	dynamic  bool // part of it, or another possible value, is computed
+	imported bool // is stands for what was imported
+	many     bool // it has a thousand elements or more
+	endless  bool // it has no last element
+	marks    codeMarks
 }
 
-const maxTexts = 8
+// A codeObject is something with named members.
+type codeObject struct {
+	fields map[string]codeValue
+	class  *codeClass
+	opened []string // the files that it writes to
+}
+
+// set gives a member a value, while there is room.
+func (o *codeObject) set(name string, v codeValue) {
+	if o.fields != nil && len(o.fields) < maxFields {
+		o.fields[name] = v
+	}
+}
+
+// A codeClass is a class of the program.
+type codeClass struct {
+	name     string
+	members  map[string]codeValue
+	bases    []codeValue
+	instance *codeObject // one that stands for those nobody made
+}
+
+// A codeClosure is a function with the scope in which it was made.
+type codeClosure struct {
+	f     *codeFunction
+	scope *codeScope
+	self  *codeObject
+	class *codeClass
+	given []codeArg // arguments that are bound already
+}
+
+const (
+	maxTexts    = 8
+	maxElements = 1024
+	maxFields   = 1024
+	maxMade     = 8 << 20 // bytes of text that one program's reading may make
+)
 
 func (v codeValue) text() string {
 	if len(v.texts) == 0 {
@@ -25,299 +80,345 @@ func (v codeValue) text() string {
 	return v.texts[0]
 }
 
-func (v *codeValue) merge(o codeValue) {
-	for _, t := range o.texts {
-		if len(v.texts) < maxTexts && !hasTrait(v.texts, t) {
-			v.texts = append(v.texts, t)
-		}
+// constant returns the one text that a value is.
+func (v codeValue) constant() (string, bool) {
+	if len(v.texts) != 1 || v.dynamic || strings.IndexByte(v.texts[0], 0) >= 0 {
+		return "", false
 	}
-	if v.list == nil {
-		v.list = o.list
-	}
-	if v.is == "" {
-		v.is = o.is
-	}
-	v.dynamic = v.dynamic || o.dynamic
-	v.decoded = v.decoded || o.decoded
+	return v.texts[0], true
 }
 
-// value evaluates the expression in tokens one step deep: literals, names bound to them, concatenation, joining of paths,
-// decoding, and the types of constructors.
-func (r *codeRun) value(tokens []codeToken, depth int) codeValue {
-	if len(tokens) == 0 || depth > 6 || !r.s.spend(1) {
-		return codeValue{dynamic: true}
+// whole returns the number that a value is.
+func (v codeValue) whole() (int, bool) {
+	text, ok := v.constant()
+	if !ok || !v.number {
+		return 0, false
 	}
-	if i := topMark(tokens, "+", "/", "%"); i > 0 {
-		left, right := r.value(tokens[:i], depth+1), r.value(tokens[i+1:], depth+1)
-		switch {
-		case tokens[i].is("/") && (left.is == "pathlib.Path" || right.is == "pathlib.Path"):
-			return codeValue{texts: joinTexts(left, right, "/"), dynamic: left.dynamic || right.dynamic, is: "pathlib.Path"}
-		case tokens[i].is("+"):
-			return codeValue{texts: joinTexts(left, right, ""), list: append(append([]string(nil), left.list...), right.list...), dynamic: left.dynamic || right.dynamic, decoded: left.decoded || right.decoded}
-		}
-		return codeValue{texts: left.texts, dynamic: true}
+	n, err := strconv.Atoi(text)
+	return n, err == nil
+}
+
+// opened returns the files that a value writes to.
+func (v codeValue) opened() []string {
+	if v.object == nil {
+		return nil
 	}
-	first := tokens[0]
-	switch {
-	case first.is("("):
-		if end := matching(tokens, 0); end == len(tokens)-1 {
-			return r.value(tokens[1:end], depth+1)
+	return v.object.opened
+}
+
+func (v codeValue) decoded() bool { return v.marks&markDecoded != 0 }
+
+func (v *codeValue) merge(o codeValue) {
+	if len(o.texts) > 0 && (len(v.texts) == 0 || &v.texts[0] != &o.texts[0]) {
+		texts := v.texts[:len(v.texts):len(v.texts)]
+		for _, t := range o.texts {
+			if len(texts) < maxTexts && !hasTrait(texts, t) {
+				texts = append(texts, t)
+			}
 		}
-	case first.is("[") || first.is("{"):
-		return r.listValue(tokens, depth)
-	case first.kind == codeString:
-		return r.stringValue(tokens)
-	case first.kind == codeName && (first.text == "await" || first.text == "new"):
-		return r.value(tokens[1:], depth+1)
-	case first.kind == codeName:
-		return r.nameValue(tokens, depth)
+		v.texts = texts
+	}
+	if v.items == nil {
+		v.items, v.list = o.items, v.list || o.list
+	}
+	if v.is == "" {
+		v.is, v.imported = o.is, o.imported
+	}
+	if v.object == nil {
+		v.object = o.object
+	}
+	if v.closure == nil {
+		v.closure = o.closure
+	}
+	if v.class == nil {
+		v.class = o.class
+	}
+	v.number = v.number && o.number
+	v.dynamic = v.dynamic || o.dynamic
+	v.many, v.endless = v.many || o.many, v.endless || o.endless
+	v.marks |= o.marks
+}
+
+// numberText reads a number literal.
+func numberText(text string) codeValue {
+	plain := strings.TrimSuffix(strings.ReplaceAll(text, "_", ""), "n")
+	if n, err := strconv.ParseInt(plain, 0, 64); err == nil {
+		return codeValue{texts: []string{strconv.FormatInt(n, 10)}, number: true}
+	}
+	if n, err := strconv.ParseInt(plain, 8, 64); err == nil && len(plain) > 1 { // 0777 of old
+		return codeValue{texts: []string{strconv.FormatInt(n, 10)}, number: true}
+	}
+	if _, err := strconv.ParseFloat(plain, 64); err == nil {
+		return codeValue{texts: []string{plain}, number: true}
 	}
 	return codeValue{dynamic: true}
 }
 
-func joinTexts(left, right codeValue, with string) (out []string) {
-	lefts, rights := left.texts, right.texts
-	if len(lefts) == 0 {
-		return nil // what begins unknown leads anywhere
+// amount returns a number that may be large.
+func (v codeValue) amount() float64 {
+	if !v.number || len(v.texts) == 0 {
+		return 0
 	}
+	n, err := strconv.ParseFloat(v.texts[0], 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// make counts text that is made; beyond the bound nothing more is.
+func (r *codeRun) make(n int) bool {
+	r.made += n
+	return r.made <= maxMade
+}
+
+// joinTexts returns every text of left with every text of right behind it. What begins unknown leads anywhere.
+func (r *codeRun) joinTexts(left, right codeValue, with string) (out []string) {
+	rights := right.texts
 	if len(rights) == 0 {
 		rights = []string{"\x00"}
 	}
-	for _, l := range lefts {
-		for _, r := range rights {
-			if len(out) < maxTexts && len(l)+len(r) <= 64<<10 {
-				out = append(out, l+with+r)
+	for _, l := range left.texts {
+		for _, t := range rights {
+			if len(out) < maxTexts && len(l)+len(t) <= 64<<10 && r.make(len(l)+len(t)) {
+				out = append(out, l+with+t)
 			}
 		}
 	}
 	return out
 }
 
-// listValue reads a list, tuple or set of constants; its elements are also the texts it may stand for in a loop.
-func (r *codeRun) listValue(tokens []codeToken, depth int) codeValue {
-	end := matching(tokens, 0)
-	if end < 0 {
-		return codeValue{dynamic: true}
+// concat is a + b.
+func (r *codeRun) concat(left, right codeValue) codeValue {
+	v := codeValue{dynamic: left.dynamic || right.dynamic, marks: left.marks | right.marks}
+	if left.list || right.list {
+		v.list = true
+		if len(left.items)+len(right.items) <= maxElements {
+			v.items = append(append([]codeValue(nil), left.items...), right.items...)
+		}
+		v.texts = append(append([]string(nil), left.texts...), right.texts...)
+		v.texts = v.texts[:min(len(v.texts), maxTexts)]
+		return v
 	}
-	var v codeValue
-	for _, part := range splitArguments(tokens[1:end]) {
-		item := r.value(part, depth+1)
+	if left.number && right.number {
+		return arithmetic("+", left, right)
+	}
+	if len(left.texts) == 0 && len(right.texts) > 0 {
+		left.texts = []string{"\x00"}
+	}
+	if left.texts == nil {
+		return v
+	}
+	v.texts = r.joinTexts(left, right, "")
+	return v
+}
+
+// joined is a string with computed parts.
+func (r *codeRun) joined(n *codeNode) codeValue {
+	v := codeValue{texts: []string{""}}
+	for _, piece := range n.of {
+		part := r.eval(piece)
+		if part.list {
+			part.texts = nil
+		}
+		marks := v.marks | part.marks
+		if len(part.texts) == 0 || part.dynamic {
+			v.dynamic = true
+		}
+		v.texts = r.joinTexts(v, part, "")
+		v.marks = marks
+	}
+	return v
+}
+
+// listValue reads a list, tuple or set; its elements are also the texts it may stand for.
+func (r *codeRun) listValue(n *codeNode) codeValue {
+	v := codeValue{list: true}
+	known := true
+	for _, child := range n.of {
+		item := r.eval(child)
+		v.marks |= item.marks
 		v.dynamic = v.dynamic || item.dynamic
-		text := "\x00"
-		if len(item.texts) > 0 {
-			text = item.texts[0]
+		if child.kind == nodeSpread {
+			if item.items == nil {
+				known = false
+			}
+			v.items = append(v.items, item.items...)
+		} else {
+			v.items = append(v.items, item)
 		}
-		if len(v.list) < 64 {
-			v.list = append(v.list, text)
+		if len(v.items) > maxElements {
+			known, v.items = false, nil
 		}
-		if len(v.texts) < maxTexts && text != "\x00" {
+		if text := item.text(); text != "" && text != "\x00" && len(v.texts) < maxTexts {
 			v.texts = append(v.texts, text)
 		}
 	}
-	return v
-}
-
-// stringValue reads adjacent literals, and methods that do not change what a literal names.
-func (r *codeRun) stringValue(tokens []codeToken) codeValue {
-	var text strings.Builder
-	var v codeValue
-	i := 0
-	for ; i < len(tokens) && tokens[i].kind == codeString; i++ {
-		text.WriteString(tokens[i].text)
-		v.dynamic = v.dynamic || tokens[i].dynamic
-	}
-	v.texts = []string{text.String()}
-	if i+1 < len(tokens) && tokens[i].is(".") && tokens[i+1].text == "join" && i+2 < len(tokens) {
-		if end := matching(tokens, i+2); end > 0 {
-			if list := r.value(tokens[i+3:end], 1).list; list != nil {
-				v.texts = []string{strings.Join(list, text.String())}
-			}
-		}
-	} else if i < len(tokens) && tokens[i].is(".") {
-		v.dynamic = v.dynamic || i+1 < len(tokens) && tokens[i+1].text == "format"
+	if !known {
+		v.items = nil
+	} else if v.items == nil {
+		v.items = []codeValue{}
 	}
 	return v
 }
 
-// nameValue reads a name, an attribute or a call.
-func (r *codeRun) nameValue(tokens []codeToken, depth int) codeValue {
-	name, next := r.qualified(tokens, 0)
-	if next >= len(tokens) {
-		if v, ok := r.vars[name]; ok {
-			return v
-		}
-		return codeValue{dynamic: true, is: name}
-	}
-	if !tokens[next].is("(") {
-		if tokens[next].is("[") {
-			if v, ok := r.vars[name]; ok {
-				return v
+// tableValue reads a dict or an object.
+func (r *codeRun) tableValue(n *codeNode) codeValue {
+	v := codeValue{object: &codeObject{fields: map[string]codeValue{}}}
+	for _, child := range n.of {
+		switch child.kind {
+		case nodePair:
+			key, value := r.eval(child.of[0]), r.eval(child.of[1])
+			if child.of[0].kind == nodeName && r.script {
+				key = codeValue{texts: []string{child.of[0].text}}
 			}
-		}
-		return codeValue{dynamic: true}
-	}
-	end := matching(tokens, next)
-	if end < 0 {
-		return codeValue{dynamic: true}
-	}
-	arguments := splitArguments(tokens[next+1 : end])
-	arg := func(i int) codeValue {
-		if i < len(arguments) {
-			return r.value(arguments[i], depth+1)
-		}
-		return codeValue{dynamic: true}
-	}
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	switch {
-	case name == "os.path.join" || name == "path.join" || name == "path.resolve" || name == "pathlib.Path" || name == "Path" || name == "pathlib.PurePath":
-		v := arg(0)
-		if len(arguments) == 0 {
-			v = codeValue{texts: []string{"."}}
-		}
-		for i := 1; i < len(arguments); i++ {
-			more := arg(i)
-			joined := joinTexts(v, more, "/")
-			if strings.HasPrefix(more.text(), "/") {
-				joined = more.texts
+			v.marks |= value.marks | key.marks
+			if name, ok := key.constant(); ok {
+				v.object.set(name, value)
 			}
-			v = codeValue{texts: joined, dynamic: v.dynamic || more.dynamic}
-		}
-		if strings.HasSuffix(name, "Path") {
-			v.is = "pathlib.Path"
-		}
-		return v
-	case name == "pathlib.Path.home" || name == "os.homedir" || name == "Path.home":
-		return codeValue{texts: []string{"~"}, is: "pathlib.Path"}
-	case name == "os.getcwd" || name == "process.cwd" || name == "pathlib.Path.cwd":
-		return codeValue{texts: []string{"."}, is: "pathlib.Path"}
-	case name == "os.path.expanduser" || name == "os.path.abspath" || name == "os.path.realpath" || name == "os.path.normpath" || name == "str" ||
-		name == "os.path.expandvars" || name == "os.fspath" || name == "String" || name == "list" || name == "shlex.split" || name == "bytes" || name == "glob.glob" || name == "glob.iglob":
-		return arg(0)
-	case name == "__import__" || name == "importlib.import_module" || name == "require" || name == "import":
-		return codeValue{is: strings.TrimPrefix(arg(0).text(), "node:")}
-	case name == "getattr":
-		if module := arg(0).is; module != "" && arg(1).text() != "" {
-			return codeValue{is: module + "." + arg(1).text()}
-		}
-	case strings.HasSuffix(last, "b64decode") || last == "decodebytes" || name == "atob" || name == "bytes.fromhex" || name == "binascii.unhexlify" ||
-		name == "codecs.decode" || name == "Buffer.from" || name == "zlib.decompress" || name == "bytearray.fromhex" || name == "marshal.loads":
-		return decodedValue(name, arg(0))
-	}
-	if returned, ok := r.vars[name+"()"]; ok && r.params[name] != nil {
-		returned.dynamic = true // for other arguments it may be something else
-		return returned
-	}
-	v := codeValue{dynamic: true, is: name}
-	if base, ok := r.vars[strings.TrimSuffix(name, "."+last)]; ok && base.is != "" {
-		v.is = base.is + "." + last
-		switch last { // methods that keep what a value is about
-		case "expanduser", "resolve", "absolute", "decode", "encode", "strip", "joinpath", "as_posix", "toString", "trim":
-			v = base
-		}
-	}
-	return v
-}
-
-// decodedValue undoes an encoding of a constant.
-func decodedValue(name string, v codeValue) codeValue {
-	out := codeValue{decoded: true, dynamic: v.dynamic || len(v.texts) == 0}
-	for _, t := range v.texts {
-		t = strings.TrimSpace(t)
-		var plain []byte
-		var err error
-		switch {
-		case strings.Contains(name, "hex"):
-			plain, err = hex.DecodeString(t)
-		default:
-			if plain, err = base64.StdEncoding.DecodeString(t); err != nil {
-				plain, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(t, "="))
-			}
-		}
-		if err != nil {
-			out.dynamic = true
-			continue
-		}
-		out.texts = append(out.texts, string(plain))
-	}
-	return out
-}
-
-// topMark returns the last of the marks that stands outside of brackets, or -1.
-func topMark(tokens []codeToken, marks ...string) int {
-	depth, found := 0, -1
-	for i := range tokens {
-		t := &tokens[i]
-		if t.kind != codeMark {
-			continue
-		}
-		switch t.text {
-		case "(", "[", "{":
-			depth++
-		case ")", "]", "}":
-			depth--
-		default:
-			if depth == 0 && i > 0 {
-				for _, m := range marks {
-					if t.text == m {
-						found = i
+			v.dynamic = v.dynamic || value.dynamic
+		case nodeSpread:
+			spread := r.eval(child)
+			v.marks |= spread.marks
+			if spread.object != nil {
+				for _, name := range sortedNames(spread.object.fields) {
+					if r.make(len(name)) {
+						v.object.set(name, spread.object.fields[name])
 					}
 				}
 			}
+		default:
+			v.marks |= r.eval(child).marks
 		}
 	}
-	return found
+	return v
 }
 
-// matching returns where the bracket at i is closed, or -1.
-func matching(tokens []codeToken, i int) int {
-	depth := 0
-	for ; i < len(tokens); i++ {
-		if tokens[i].kind != codeMark {
-			continue
+// elements returns the values that a loop over v takes, if they are known.
+func (r *codeRun) elements(v codeValue) []codeValue {
+	if v.items != nil {
+		return v.items
+	}
+	if text, ok := v.constant(); ok && !v.number && !v.list && v.is == "" && len(text) <= maxElements && v.object == nil {
+		items := make([]codeValue, 0, len(text))
+		for _, c := range text {
+			items = append(items, codeValue{texts: []string{string(c)}, marks: v.marks})
 		}
-		switch tokens[i].text {
-		case "(", "[", "{":
-			depth++
-		case ")", "]", "}":
-			if depth--; depth == 0 {
-				return i
+		return items
+	}
+	return nil
+}
+
+// element returns what any element of v is.
+func (r *codeRun) element(v codeValue) codeValue {
+	one := codeValue{dynamic: true, marks: v.marks, is: elementOf(v.is)}
+	if v.list || v.is != "" {
+		one.texts = v.texts
+		if v.is == "pathlib.Path" {
+			one.is = v.is
+		}
+	}
+	for i, item := range v.items {
+		if i >= maxTexts {
+			break
+		}
+		one.merge(item)
+	}
+	if v.object != nil && v.object.class == nil {
+		for i, name := range sortedNames(v.object.fields) {
+			if i >= maxTexts {
+				break
+			}
+			one.texts = append(one.texts[:len(one.texts):len(one.texts)], name)
+		}
+	}
+	return one
+}
+
+// elementOf says what the elements are of what a call returns.
+func elementOf(name string) string {
+	switch name {
+	case "os.walk":
+		return name // a directory, and the names in it
+	case "psutil.process_iter":
+		return "psutil.Process"
+	case "pathlib.Path.glob", "pathlib.Path.rglob", "pathlib.Path.iterdir":
+		return "pathlib.Path"
+	}
+	return ""
+}
+
+// assign gives what stands on the left the value on the right.
+func (r *codeRun) assign(n *codeNode) codeValue {
+	v := r.eval(n.of[1])
+	target := n.of[0]
+	if n.text != "" {
+		have := codeValue{}
+		if target.kind == nodeName {
+			have = r.nameValue(target.text)
+		} else {
+			have = r.eval(target)
+		}
+		if n.text == "+" {
+			v = r.concat(have, v)
+		} else {
+			v = r.operate(n.text, have, v)
+		}
+	}
+	r.bindTo(target, v)
+	return v
+}
+
+// bindTo binds a name, an attribute, an element or the names of a pattern.
+func (r *codeRun) bindTo(target *codeNode, v codeValue) {
+	r.steps++
+	switch target.kind {
+	case nodeName:
+		r.bind(target.text, v)
+	case nodeAssign: // a default in a pattern, or a = b = c
+		if r.script {
+			if v.texts == nil && v.is == "" {
+				v = r.eval(target.of[1])
 			}
 		}
-	}
-	return -1
-}
-
-// splitArguments splits at commas outside of brackets and drops keyword names' separators: k=v stays in one part.
-func splitArguments(tokens []codeToken) (parts [][]codeToken) {
-	depth, start := 0, 0
-	for i := range tokens {
-		if tokens[i].kind != codeMark {
-			continue
-		}
-		switch tokens[i].text {
-		case "(", "[", "{":
-			depth++
-		case ")", "]", "}":
-			depth--
-		case ",":
-			if depth == 0 {
-				parts = append(parts, trimLines(tokens[start:i]))
-				start = i + 1
+		r.bindTo(target.of[0], v)
+	case nodeAttr:
+		r.setAttribute(target, v)
+	case nodeIndex:
+		r.setIndex(target, v)
+	case nodeList:
+		for i, child := range target.of {
+			one := r.element(v)
+			if i < len(v.items) {
+				one = v.items[i]
 			}
+			if child.kind == nodeSpread {
+				child = child.of[0]
+			}
+			if v.is == "os.walk" {
+				one = codeValue{dynamic: true}
+				if i == 0 {
+					one.texts = r.joinTexts(v, codeValue{}, "/")
+				}
+			}
+			r.bindTo(child, one)
+		}
+	case nodeTable:
+		for _, child := range target.of {
+			if child.kind != nodePair {
+				r.bindTo(child, codeValue{dynamic: true, marks: v.marks})
+				continue
+			}
+			key, _ := r.eval(child.of[0]).constant()
+			to := child.of[1]
+			if to.kind == nodeChoice && len(to.of) > 0 {
+				to = to.of[0]
+			}
+			r.bindTo(to, r.member(v, key, ""))
+		}
+	case nodeSpread, nodeChoice, nodeSequence:
+		if len(target.of) > 0 {
+			r.bindTo(target.of[0], v)
 		}
 	}
-	if rest := trimLines(tokens[start:]); len(rest) > 0 {
-		parts = append(parts, rest)
-	}
-	return parts
-}
-
-func trimLines(tokens []codeToken) []codeToken {
-	for len(tokens) > 0 && tokens[0].kind == codeLine {
-		tokens = tokens[1:]
-	}
-	for len(tokens) > 0 && tokens[len(tokens)-1].kind == codeLine {
-		tokens = tokens[:len(tokens)-1]
-	}
-	return tokens
 }

@@ -1,0 +1,469 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// nameValue is what a name stands for.
+func (r *codeRun) nameValue(name string) codeValue {
+	if v, ok := r.scope.find(name); ok {
+		return v
+	}
+	v := codeValue{dynamic: true, is: name}
+	switch name {
+	case "globalThis", "window", "global", "self", "__builtins__", "__builtin__", "builtins":
+		if r.script || strings.Contains(name, "builtin") {
+			v.is = "builtins"
+		}
+	case "__dirname":
+		v.texts = []string{"."}
+	case "True", "False", "None", "true", "false", "null", "undefined":
+		v = codeValue{}
+	}
+	return v
+}
+
+// canonicalName gives a qualified name the spelling that the table has.
+func canonicalName(name string) string {
+	for _, prefix := range [...]string{"builtins.", "__builtin__.", "__builtins__.", "six.moves."} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			name = rest
+		}
+	}
+	name = strings.ReplaceAll(name, ".default.", ".")
+	if strings.Contains(name, "__dict__") {
+		name = strings.ReplaceAll(name, ".__dict__", "")
+	}
+	switch {
+	case strings.HasPrefix(name, "posix."), strings.HasPrefix(name, "nt."):
+		name = "os." + name[strings.IndexByte(name, '.')+1:]
+	case strings.HasPrefix(name, "_socket."), strings.HasPrefix(name, "_pickle."):
+		name = name[1:]
+	case strings.HasPrefix(name, "cPickle."):
+		name = "pickle." + name[len("cPickle."):]
+	}
+	return name
+}
+
+// attribute is value.name, as the node spells it.
+func (r *codeRun) attribute(base codeValue, n *codeNode) codeValue {
+	spelled := ""
+	if of := n.of[0]; of.kind == nodeName && base.is == "" {
+		spelled = of.text
+	}
+	return r.member(base, n.text, spelled)
+}
+
+// member is a member of a value. spelled is what the value was called, if nothing is known of it.
+func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
+	if base.object != nil {
+		if v, ok := base.object.fields[name]; ok {
+			return v
+		}
+		if v, ok := r.inherited(base.object.class, base.object, name, 0); ok {
+			return v
+		}
+	}
+	if base.class != nil {
+		if v, ok := r.inherited(base.class, nil, name, 0); ok {
+			return v
+		}
+	}
+	full := base.is
+	if full == "" {
+		full = spelled
+	}
+	v := codeValue{dynamic: true, marks: base.marks}
+	switch {
+	case full == "builtins" || full == "module" && name == "require":
+		return r.nameValue(name)
+	case name == "default" && base.imported:
+		return base
+	case name == "__dict__" || name == "prototype" && r.script:
+		v.is = full
+		return v
+	case full == "process.mainModule" && name == "require", name == "__import__":
+		v.is = name
+		return v
+	case full == "os.environ" || full == "process.env":
+		if !lookupMethod(name) {
+			v.marks &^= markEnviron
+			if r.script {
+				return environmentValue(name)
+			}
+		}
+	}
+	if full == "" {
+		v.is = "." + name
+		return v
+	}
+	if len(full) > 256 {
+		full = full[:256]
+	}
+	v.is = canonicalName(full + "." + name)
+	v.imported = base.imported
+	switch {
+	case v.is == "os.environ" || v.is == "process.env":
+		v.marks |= markEnviron
+	case v.is == "sys.argv" || v.is == "process.argv":
+		v.list = true
+	case v.is == "sys.executable" || v.is == "process.execPath":
+		v.texts, v.dynamic = []string{"python3"}, false
+		if r.script {
+			v.texts = []string{"node"}
+		}
+	case v.is == "os.sep" || v.is == "os.path.sep" || v.is == "path.sep":
+		return codeValue{texts: []string{"/"}}
+	case base.is == "pathlib.Path" && len(base.texts) > 0:
+		switch name {
+		case "parent":
+			return codeValue{texts: parents(base.texts), is: base.is, dynamic: base.dynamic}
+		case "name", "stem", "suffix":
+			return codeValue{dynamic: true}
+		}
+	}
+	return v
+}
+
+// lookupMethod reports whether a member of the environment is a method that hands on all of it.
+func lookupMethod(name string) bool {
+	switch name {
+	case "items", "copy", "values", "toString", "__str__", "__repr__", "_data", "iteritems":
+		return true
+	}
+	return false
+}
+
+// environmentValue is one variable of the environment.
+func environmentValue(name string) codeValue {
+	switch name {
+	case "HOME", "USERPROFILE":
+		return codeValue{texts: []string{"~"}}
+	case "TMPDIR", "TEMP", "TMP":
+		return codeValue{texts: []string{"/tmp"}}
+	}
+	return codeValue{dynamic: true, is: "environment variable"}
+}
+
+func parents(paths []string) (out []string) {
+	for _, p := range paths {
+		if i := strings.LastIndexByte(strings.TrimRight(p, "/"), '/'); i > 0 {
+			out = append(out, p[:i])
+		} else if strings.HasPrefix(p, "/") {
+			out = append(out, "/")
+		} else {
+			out = append(out, ".")
+		}
+	}
+	return out
+}
+
+// inherited finds a member of a class or of what it is derived from, bound to an object.
+func (r *codeRun) inherited(class *codeClass, self *codeObject, name string, depth int) (codeValue, bool) {
+	if class == nil || depth > 8 {
+		return codeValue{}, false
+	}
+	if v, ok := class.members[name]; ok {
+		if v.closure != nil && self != nil && v.closure.class != nil {
+			bound := *v.closure
+			bound.self = self
+			v.closure = &bound
+		}
+		return v, true
+	}
+	for _, base := range class.bases {
+		if v, ok := r.inherited(base.class, self, name, depth+1); ok {
+			return v, true
+		}
+		if base.is != "" {
+			return codeValue{is: canonicalName(base.is + "." + name), dynamic: true, imported: base.imported}, true
+		}
+	}
+	return codeValue{}, false
+}
+
+// index is value[keys].
+func (r *codeRun) index(n *codeNode) codeValue {
+	base := r.eval(n.of[0])
+	var key codeValue
+	for _, child := range n.of[1:] {
+		if child.kind != nodeOther || child.text != ":" {
+			key = r.eval(child)
+		}
+	}
+	if v, ok := r.slice(base, n.of[1:]); ok {
+		return v
+	}
+	if text, ok := key.constant(); ok {
+		if v, ok := r.keyed(base, key, text); ok {
+			return v
+		}
+	}
+	if base.is == "os.environ" || base.is == "process.env" {
+		return codeValue{dynamic: true}
+	}
+	v := r.element(base)
+	v.texts = base.texts // any of them
+	if base.list || base.object != nil && base.object.class == nil {
+		return v
+	}
+	v.is = ""
+	v.list = base.is == "sys.argv"
+	return v
+}
+
+// keyed is the element of a value under a known key.
+func (r *codeRun) keyed(base, key codeValue, text string) (codeValue, bool) {
+	if at, ok := key.whole(); ok {
+		if base.items != nil {
+			if at < 0 {
+				at += len(base.items)
+			}
+			if at >= 0 && at < len(base.items) {
+				return base.items[at], true
+			}
+		}
+		if whole, ok := base.constant(); ok && !base.list && at >= 0 && at < len(whole) {
+			return codeValue{texts: []string{whole[at : at+1]}, marks: base.marks}, true
+		}
+		if base.object != nil {
+			v, ok := base.object.fields[text]
+			return v, ok
+		}
+		return codeValue{}, false
+	}
+	switch {
+	case base.object != nil && base.object.class == nil:
+		if v, ok := base.object.fields[text]; ok {
+			return v, true
+		}
+		if r.script && base.is == "" {
+			return codeValue{}, false
+		}
+	case base.is == "sys.modules":
+		return codeValue{is: text, imported: true, dynamic: true}, true
+	case base.is == "os.environ" || base.is == "process.env":
+		return environmentValue(text), true
+	case base.is == "globals" || base.is == "locals" || base.is == "vars":
+		return r.nameValue(text), true
+	}
+	if r.script && !key.number || base.imported || base.is == "builtins" {
+		return r.member(base, text, ""), true
+	}
+	return codeValue{}, false
+}
+
+// slice is value[a:b:c] where it is known: the other way round, or a part.
+func (r *codeRun) slice(base codeValue, parts []*codeNode) (codeValue, bool) {
+	colons := 0
+	bounds := [3]*codeNode{}
+	for _, part := range parts {
+		if part.kind == nodeOther && part.text == ":" && len(part.of) == 0 {
+			colons++
+			continue
+		}
+		if colons < 3 {
+			bounds[colons] = part
+		}
+	}
+	if colons == 0 || colons > 2 {
+		return codeValue{}, false
+	}
+	v := codeValue{dynamic: true, marks: base.marks, list: base.list, texts: base.texts}
+	number := func(n *codeNode, otherwise int) (int, bool) {
+		if n == nil {
+			return otherwise, true
+		}
+		return r.eval(n).whole()
+	}
+	step, known := number(bounds[2], 1)
+	if !known || step == 0 {
+		return v, true
+	}
+	length := len(base.items)
+	text, isText := base.constant()
+	if base.items == nil && !isText {
+		return v, true
+	}
+	runes := []rune(text)
+	if base.items == nil {
+		length = len(runes)
+	}
+	from, to := 0, length
+	if step < 0 {
+		from, to = length-1, -1
+	}
+	from, ok := number(bounds[0], from)
+	to, ok2 := number(bounds[1], to)
+	if !ok || !ok2 || !r.make(length) {
+		return v, true
+	}
+	if bounds[0] != nil && from < 0 {
+		from += length
+	}
+	if bounds[1] != nil && to < 0 {
+		to += length
+	}
+	out := codeValue{marks: base.marks, list: base.list}
+	var picked []rune
+	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
+		if i < 0 || i >= length {
+			if step > 0 && i < 0 {
+				continue
+			}
+			break
+		}
+		if base.items != nil {
+			out.items = append(out.items, base.items[i])
+			if t := base.items[i].text(); t != "" && len(out.texts) < maxTexts {
+				out.texts = append(out.texts, t)
+			}
+		} else {
+			picked = append(picked, runes[i])
+		}
+	}
+	if base.items == nil {
+		out.texts = []string{string(picked)}
+	}
+	return out, true
+}
+
+// setAttribute is target.name = v. What stands in for a function that others rely on is noted.
+func (r *codeRun) setAttribute(target *codeNode, v codeValue) {
+	base := r.eval(target.of[0])
+	full := ""
+	if base.is != "" {
+		full = canonicalName(base.is + "." + target.text)
+	}
+	if base.object == nil && base.is == "" && base.class == nil && target.of[0].kind == nodeName {
+		base.object = &codeObject{fields: map[string]codeValue{}}
+		r.bind(target.of[0].text, base)
+	}
+	fields := map[string]codeValue(nil)
+	switch {
+	case base.object != nil:
+		fields = base.object.fields
+	case base.class != nil:
+		fields = base.class.members
+	}
+	if fields != nil {
+		if have, ok := fields[target.text]; ok && r.maybe > 0 {
+			have.merge(v)
+			v = have
+		}
+		if len(fields) < maxFields {
+			fields[target.text] = v
+		}
+	}
+	switch {
+	case base.is == "os.environ" || base.is == "process.env":
+		r.setVariable(target.text, v)
+	case full == "" || base.object != nil && base.object.class != nil:
+	case base.is == "builtins":
+		r.patched(target.text, v)
+	case base.imported || r.script && base.is == "process":
+		r.patched(full, v)
+	}
+}
+
+// setIndex is target[key] = v.
+func (r *codeRun) setIndex(target *codeNode, v codeValue) {
+	base := r.eval(target.of[0])
+	var key codeValue
+	for _, child := range target.of[1:] {
+		key = r.eval(child)
+	}
+	text, ok := key.constant()
+	if base.object != nil && ok {
+		base.object.set(text, v)
+	}
+	switch {
+	case base.is == "os.environ" || base.is == "process.env":
+		if ok {
+			r.setVariable(text, v)
+		}
+	case !ok:
+	case base.is == "sys.modules", base.is == "builtins":
+		r.patched(text, v)
+	case base.imported:
+		r.patched(canonicalName(base.is+"."+text), v)
+	}
+}
+
+// setVariable gives a variable of the environment to the rules as the shell's command would.
+func (r *codeRun) setVariable(name string, v codeValue) {
+	if !plainVariable(name) {
+		return
+	}
+	text := v.text()
+	switch {
+	case name == "NODE_TLS_REJECT_UNAUTHORIZED" && text == "0", name == "PYTHONHTTPSVERIFY" && text == "0", name == "GIT_SSL_NO_VERIFY" && text != "0" && text != "":
+		r.unguarded(name)
+		return
+	case name == "PATH" || name == "PYTHONPATH" || name == "NODE_PATH":
+		for _, dir := range strings.Split(text, ":") {
+			r.searched(name, codeValue{texts: []string{dir}})
+		}
+		return
+	case len(v.texts) == 0 || len(text) > 4096:
+		return
+	}
+	r.s.nested(interlock.KindShell, "export "+commandLine([]any{name + "=" + gapped(text)}))
+}
+
+func plainVariable(name string) bool {
+	if name == "" || len(name) > 128 {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; !(c == '_' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || i > 0 && c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// searched notes a place where programs or modules are looked for and which anybody may fill.
+func (r *codeRun) searched(via string, v codeValue) {
+	for _, dir := range pathsOf(v) {
+		for _, open := range [...]string{"/tmp", "/var/tmp", "/dev/shm", "C:/Windows/Temp"} {
+			if below(dir, open) {
+				r.s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: dir, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Reversible,
+					Confidence: interlock.Inferred, Traits: []string{TraitStartup}})
+				return
+			}
+		}
+	}
+}
+
+// unguarded notes that a check is switched off which others rely on.
+func (r *codeRun) unguarded(via string) {
+	r.s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Window,
+		Confidence: interlock.Inferred, Traits: []string{TraitDefence}})
+}
+
+// patched notes that a function is put in the place of one that others rely on: one that runs, opens, deletes or sends
+// something, or one that checks.
+func (r *codeRun) patched(full string, v codeValue) {
+	if v.closure == nil && v.is == "" && len(v.texts) == 0 && v.object == nil || strings.Contains(v.is, "mock") || strings.Contains(v.is, "Mock") {
+		return
+	}
+	effect, known := r.calls[full]
+	switch full {
+	case "open", "ssl.create_default_context", "ssl.match_hostname", "hmac.compare_digest", "secrets.compare_digest", "socket.socket",
+		"crypto.timingSafeEqual", "module._load", "Module._load", "tls.checkServerIdentity", "sys.addaudithook", "os.access", "jwt.decode", "jwt.verify", "bcrypt.checkpw",
+		"bcrypt.compare", "bcrypt.compareSync", "os.geteuid", "os.getuid", "process.getuid":
+		known = true
+	case "ssl._create_default_https_context":
+		known = strings.Contains(v.is, "unverified") || v.closure != nil
+	default:
+		known = known && (effect.kind == interlock.ImpactExecute || effect.kind == interlock.ImpactDelete || effect.kind == interlock.ImpactPrivilege)
+	}
+	if !known {
+		return
+	}
+	r.s.executes(r.kind, full+" = …")
+	r.unguarded(full)
+}

@@ -1,0 +1,312 @@
+package impact
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"interlock"
+)
+
+// perform records what one call does, and reports whether anything is known of it.
+func (r *codeRun) perform(c *codeCall) bool {
+	r.grown(c)
+	r.flows(c)
+	if r.forks(c) || r.unpickled(c) {
+		return true
+	}
+	effect, known := r.calls[c.name]
+	if !known && c.name != "" {
+		effect, known = r.calls["."+c.last]
+		known = known && r.importsAny(effect.needs) && strings.Contains(c.name, ".")
+	}
+	if !known && r.pathMethod(c) {
+		return true
+	}
+	if known && !strings.Contains(c.name, ".") && !c.callee.imported && !builtinName(c.name) {
+		known = false
+	}
+	switch {
+	case known:
+		r.effect(c, effect)
+		return true
+	case c.name == "open" || c.name == "io.open" || c.name == "codecs.open" || c.name == "os.open" || c.name == "gzip.open" || c.name == "aiofiles.open" ||
+		c.name == "fs.open" || c.name == "fs.openSync" || c.name == "pathlib.Path.open" || c.name == "bz2.open" || c.name == "lzma.open":
+		r.openFile(c)
+		return true
+	}
+	return false
+}
+
+// builtinName reports whether an unqualified name is the language's own.
+func builtinName(name string) bool {
+	switch name {
+	case "exec", "eval", "compile", "Function", "fetch", "setTimeout", "setInterval", "execfile", "AsyncFunction":
+		return true
+	}
+	return false
+}
+
+func (r *codeRun) importsAny(modules []string) bool {
+	for _, module := range modules {
+		if r.imports[module] {
+			return true
+		}
+	}
+	return false
+}
+
+// say records a normalised text once.
+func (r *codeRun) say(kind interlock.Kind, text string) {
+	if !r.said[text] {
+		r.said[text] = true
+		r.s.executes(kind, text)
+	}
+}
+
+// effect records what a call of the table does.
+func (r *codeRun) effect(c *codeCall, e callEffect) {
+	target := c.argument(e.arg, "path", "url", "args", "file", "name", "src", "dst", "filename", "command", "cmd", "source", "target", "sql", "query", "statement", "code")
+	if target.texts == nil && target.dynamic && e.what == "shell" && e.arg == 1 { // os.execv(path=…, argv=…)
+		target.merge(c.argument(e.arg, "argv"))
+	}
+	r.say(r.kind, c.name+"("+visible(target.text())+")")
+	switch e.what {
+	case "path":
+		r.pathEffect(c, e, target)
+	case "shell":
+		r.shell(c, target)
+	case "sql":
+		for _, text := range target.texts {
+			if !r.inMemory && looksLikeSQL(text) {
+				r.s.nested(interlock.KindSQL, strings.ReplaceAll(text, "\x00", "x"))
+			}
+		}
+	case "code", "maybe-code":
+		r.code(c, target, e.what == "maybe-code")
+	case "request":
+		r.request(c, e, target)
+	case "host":
+		r.host(c, e, target)
+	default:
+		r.plainEffect(c, e)
+	}
+}
+
+func (r *codeRun) pathEffect(c *codeCall, e callEffect, target codeValue) {
+	if e.copying {
+		r.onPath(c.name, interlock.ImpactRead, target, e.traits)
+		to := c.argument(e.arg+1, "dst", "target")
+		r.onPath(c.name, interlock.ImpactWrite, to, e.traits)
+		return
+	}
+	if e.arg == 1 && e.kind == interlock.ImpactWrite { // a move
+		source := c.argument(0, "src")
+		for _, text := range pathsOf(source) {
+			r.s.touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: c.name, Reversibility: interlock.Reversible})
+		}
+	}
+	r.modes(c, target)
+	r.onPath(c.name, e.kind, target, e.traits)
+	if e.kind == interlock.ImpactWrite && e.arg == 0 && strings.Contains(c.last, "File") {
+		r.keep(target, c.argument(1, "data"))
+	}
+}
+
+func (r *codeRun) plainEffect(c *codeCall, e callEffect) {
+	i := interlock.Impact{Kind: e.kind, Reach: e.reach, Via: c.name, Traits: append([]string(nil), e.traits...), Reversibility: usualReversibility(e.kind)}
+	if i.Reach == "" {
+		i.Reach = interlock.ReachWorkspace
+	}
+	if e.kind == interlock.ImpactSpawn && (strings.HasSuffix(c.name, "kill") || strings.HasSuffix(c.name, "terminate") || strings.HasSuffix(c.name, "killpg")) {
+		if r.killed(c) {
+			return
+		}
+		i.Reversibility = interlock.Irreversible
+	}
+	if e.kind == interlock.ImpactNetwork || e.kind == interlock.ImpactMessage {
+		r.send(interlock.Impact{Reach: e.reach, Via: c.name}, c.marks(), false)
+	}
+	r.s.add(i)
+}
+
+// send notes that something goes over a network. coarse says that whatever the program read may go along.
+func (r *codeRun) send(i interlock.Impact, marks codeMarks, coarse bool) {
+	if len(r.sent) < maxImpacts {
+		r.sent = append(r.sent, codeSent{impact: i, marks: marks, coarse: coarse})
+	}
+}
+
+// visible shortens a text for the normalised form.
+func visible(text string) string {
+	text = strings.ReplaceAll(text, "\x00", "…")
+	if len(text) > 512 {
+		text = text[:512]
+	}
+	return "'" + strings.ToValidUTF8(text, "") + "'"
+}
+
+// pathsOf returns the paths a value may be; computed parts become a pattern.
+func pathsOf(v codeValue) (out []string) {
+	if v.number {
+		return nil
+	}
+	for _, t := range v.texts {
+		if !strings.HasPrefix(t, "\x00") && t != "" && utf8.ValidString(t) && len(t) <= 4096 {
+			out = append(out, strings.ReplaceAll(t, "\x00", "*"))
+		}
+	}
+	return out
+}
+
+// onPath records something done to a path. A path that is computed is in the workspace as far as is known. What is read
+// is marked with where it came from.
+func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValue, traits []string) (marks codeMarks) {
+	paths := pathsOf(target)
+	if len(paths) == 0 {
+		r.rewrites = r.rewrites || kind == interlock.ImpactDelete || kind == interlock.ImpactWrite && hasTrait(traits, TraitOverwrite)
+		i := interlock.Impact{Kind: kind, Reach: interlock.ReachWorkspace, Via: name, Reversibility: usualReversibility(kind),
+			Confidence: interlock.Inferred, Traits: append(append([]string(nil), traits...), TraitDynamic)}
+		if kind == interlock.ImpactDelete && !hasTrait(traits, TraitRecursive) {
+			i.Reversibility = interlock.Window // one file of a program's own choosing
+		}
+		r.s.add(i)
+		return 0
+	}
+	for _, path := range paths {
+		switch path {
+		case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "nul", "NUL", ":memory:":
+			continue // holds nothing
+		}
+		before := len(r.s.impacts)
+		p := r.s.place(path)
+		given := append([]string(nil), traits...)
+		if climbs(path) {
+			given = append(given, TraitClimbing)
+		}
+		r.s.touchPlace(p, interlock.Impact{Kind: kind, Via: name, Traits: given})
+		if kind == interlock.ImpactRead || kind == interlock.ImpactCredential {
+			if r.s.foreign(p) {
+				r.outside = true
+				marks |= markOutside
+			}
+			secret := hasTrait(p.Traits, TraitSecret)
+			for _, i := range r.s.impacts[min(before, len(r.s.impacts)):] {
+				secret = secret || i.Has(TraitSecret)
+			}
+			if secret {
+				r.secretIn = true
+				marks |= markSecret
+			}
+		}
+	}
+	return marks
+}
+
+// openFile reads the mode of an open call.
+func (r *codeRun) openFile(c *codeCall) {
+	at := 1
+	target := c.argument(0, "file", "path", "filename")
+	if c.name == "pathlib.Path.open" {
+		at, target = 0, c.receiver
+	}
+	mode := c.argument(at, "mode", "flags").text()
+	if c.argument(at, "flags").number {
+		mode = ""
+	}
+	kind, traits := interlock.ImpactRead, []string(nil)
+	switch {
+	case strings.ContainsAny(mode, "wx"):
+		kind, traits = interlock.ImpactWrite, []string{TraitOverwrite}
+	case strings.Contains(mode, "a"):
+		kind, traits = interlock.ImpactWrite, []string{TraitAppend}
+	case strings.Contains(mode, "+"):
+		kind = interlock.ImpactWrite
+	case c.name == "os.open" && (strings.Contains(c.argument(1).is, "O_WRONLY") || strings.Contains(c.argument(1).is, "O_RDWR") || strings.Contains(c.argument(1).is, "O_CREAT")):
+		kind = interlock.ImpactWrite
+	}
+	if len(pathsOf(target)) == 0 && kind == interlock.ImpactRead {
+		return // reads what it is given
+	}
+	if kind == interlock.ImpactWrite {
+		r.say(r.kind, c.name+"("+visible(target.text())+", '"+mode+"')")
+	}
+	c.marked |= r.onPath(c.name, kind, target, traits)
+	if kind == interlock.ImpactWrite {
+		c.opened = target.texts
+	}
+}
+
+// pathMethod handles methods of paths: Path("x").unlink(), p.write_text(…).
+func (r *codeRun) pathMethod(c *codeCall) bool {
+	if c.receiver.is != "pathlib.Path" {
+		return false
+	}
+	var kind interlock.ImpactKind
+	switch c.last {
+	case "unlink", "rmdir":
+		kind = interlock.ImpactDelete
+	case "write_text", "write_bytes", "touch", "mkdir", "symlink_to", "hardlink_to":
+		kind = interlock.ImpactWrite
+	case "read_text", "read_bytes", "iterdir", "rglob":
+		kind = interlock.ImpactRead
+	case "chmod", "lchmod":
+		kind = interlock.ImpactPrivilege
+	case "rename", "replace":
+		kind = interlock.ImpactWrite
+	default:
+		return false
+	}
+	target := c.receiver
+	if c.last == "rename" || c.last == "replace" {
+		target = c.argument(0)
+	}
+	r.say(r.kind, "pathlib.Path."+c.last+"("+visible(target.text())+")")
+	c.marked |= r.onPath("pathlib.Path."+c.last, kind, target, nil)
+	if strings.HasPrefix(c.last, "write_") {
+		r.keep(target, c.argument(0))
+	}
+	return true
+}
+
+// keep remembers what is written to a file, for a command that runs it.
+func (r *codeRun) keep(target, content codeValue) {
+	for _, path := range target.texts {
+		if path == "" || strings.IndexByte(path, 0) >= 0 {
+			continue
+		}
+		if r.files == nil {
+			r.files = map[string]codeValue{}
+		}
+		if have, ok := r.files[path]; ok {
+			content = r.concat(have, content)
+		}
+		if len(r.files) < 64 {
+			r.files[path] = content
+		}
+	}
+}
+
+// origin says where what a call returns comes from.
+func (r *codeRun) origin(c *codeCall) (marks codeMarks) {
+	marks = c.marked
+	effect := r.calls[c.name]
+	switch {
+	case effect.what == "request":
+		marks |= markNetwork
+	case c.last == "recv" || c.last == "recvfrom" || c.last == "recv_into":
+		marks |= markNetwork
+	case effect.kind == interlock.ImpactCredential:
+		marks |= markPrivate
+		if hasTrait(effect.traits, TraitSecret) {
+			marks |= markSecret
+		}
+	case effect.kind == interlock.ImpactRead && effect.what == "none" && hasTrait(effect.traits, TraitOutside):
+		marks |= markPrivate
+	}
+	switch c.name {
+	case "PIL.ImageGrab.grab", "pyautogui.screenshot", "mss.mss", "pyscreenshot.grab", "pyperclip.paste", "win32clipboard.GetClipboardData", "cv2.VideoCapture",
+		"sounddevice.rec", "clipboardy.readSync", "clipboardy.read", "screenshot-desktop", "tkinter.Tk.clipboard_get", "pyautogui.locateOnScreen":
+		marks |= markPrivate
+	}
+	return marks
+}
