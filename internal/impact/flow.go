@@ -20,6 +20,7 @@ type flow struct {
 	secret   bool    // it holds what a secret store held
 	encoded  bool    // it came out of an encoder
 	outside  bool    // it holds what a file outside the workspace held
+	handed   bool    // it was handed to a function or script as an argument
 	shell    bool    // it is what a shell that reads unknown input prints
 	piped    bool    // it comes through a pipe
 	written  bool    // it stands in a file this action wrote
@@ -34,6 +35,7 @@ func (f *flow) taint(o flow) {
 	f.outside = f.outside || o.outside
 	f.encoded = f.encoded || o.encoded
 	f.shell = f.shell || o.shell
+	f.handed = f.handed || o.handed
 	if o.network && !f.network {
 		f.network, f.source = true, o.source
 	}

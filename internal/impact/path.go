@@ -213,6 +213,9 @@ func (s *scan) belowHome(clean string) (rest string, ok bool) {
 	if h := s.view.Home; h != "" && below(clean, h) {
 		return strings.TrimPrefix(clean[len(h):], "/"), true
 	}
+	if strings.HasPrefix(clean, "/.") { // the root is the home of whoever has none
+		return clean[1:], true
+	}
 	for _, h := range [...]string{"~", "/root"} {
 		if below(clean, h) {
 			return strings.TrimPrefix(clean[len(h):], "/"), true

@@ -223,6 +223,10 @@ func (r *shellRun) eval(args []field, io streams) flow {
 	if io.args.network || dynamic {
 		r.opaque("eval", io.args, "")
 	}
+	if io.args.handed {
+		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "eval", Reach: interlock.ReachWorkspace, Via: "eval",
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic, TraitInjection}})
+	}
 	if dynamic {
 		return flow{}
 	}
@@ -235,7 +239,9 @@ func (r *shellRun) exec(args []field, io streams) flow {
 	args = args[1:]
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
 		if args[0].text == "-a" && len(args) > 1 {
-			args = args[1:]
+			if args = args[1:]; !args[0].dynamic {
+				r.disguised(args[0].text)
+			}
 		}
 		args = args[1:]
 	}
@@ -303,6 +309,12 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 func (r *shellRun) trap(args []field, io streams) flow {
 	if len(args) < 3 || strings.HasPrefix(args[1].text, "-") {
 		return flow{}
+	}
+	for _, signal := range args[2:] {
+		if signal.text == "DEBUG" { // it runs before every command from here on
+			r.s.add(interlock.Impact{Kind: interlock.ImpactPersist, Target: "trap", Reach: interlock.ReachHome, Via: "trap",
+				Reversibility: interlock.Reversible, Traits: []string{TraitStartup}})
+		}
 	}
 	if args[1].dynamic && args[1].lead {
 		return flow{}
@@ -388,6 +400,9 @@ func (r *shellRun) variable(name string, f field) {
 		return
 	}
 	o := spec.flags[name]
+	if set := spec.flags[name+"="+f.text]; set != nil {
+		o = set
+	}
 	if family := strings.IndexByte(name, '_'); o == nil && family > 0 {
 		o = spec.flags[name[:family]+"_*"]
 	}

@@ -278,6 +278,9 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 			name, at = after, true
 		}
 		name, _, _ = strings.Cut(name, ";")
+		if strings.HasSuffix(t.text, "=<-") {
+			name, at = "-", true
+		}
 		if name == "-" || name == "/dev/stdin" {
 			r.sent = r.sent || at
 			return

@@ -54,6 +54,14 @@ func (f *foreignScan) asks() {
 		f.r.s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "password", Reach: interlock.ReachHome, Via: f.kind,
 			Reversibility: interlock.Readonly, Traits: []string{TraitInline, TraitSecret}})
 	}
+	if strings.Contains(f.text, "login item") {
+		f.r.s.add(interlock.Impact{Kind: interlock.ImpactPersist, Target: "login item", Reach: interlock.ReachHome, Via: f.kind,
+			Reversibility: interlock.Reversible, Traits: []string{TraitInline, TraitStartup}})
+	}
+	if strings.Contains(f.text, "keystroke ") || strings.Contains(f.text, "the clipboard") {
+		f.r.s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "keyboard", Reach: interlock.ReachHome, Via: f.kind,
+			Reversibility: interlock.Readonly, Traits: []string{TraitInline, TraitSecret}})
+	}
 	if strings.Contains(f.text, "administrator privileges") {
 		f.r.s.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: "administrator", Reach: interlock.ReachSystem, Via: f.kind,
 			Reversibility: interlock.Reversible, Traits: []string{TraitElevated, TraitInline}})
@@ -94,7 +102,15 @@ func (f *foreignScan) name(i int) int {
 	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread":
 		return f.files(last, end)
 	case "eval", "assert", "instance_eval", "loadstring":
-		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, TraitInline, TraitDynamic)
+		traits := []string{TraitInline, TraitDynamic}
+		near := strings.ToLower(f.text[end:min(len(f.text), end+48)])
+		for _, word := range [...]string{"decode", "unpack", "inflate", "rot13", "fromhex", "uncompress"} {
+			if strings.Contains(near, word) {
+				traits = append(traits, TraitDecoded, TraitObfuscated)
+				break
+			}
+		}
+		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, traits...)
 	}
 	return end
 }

@@ -230,7 +230,9 @@ func (r *shellRun) lookup(name string) (field, bool) {
 		return field{text: "0", dynamic: true}, true
 	}
 	if i, err := strconv.Atoi(name); err == nil && i > 0 && i <= len(r.params) {
-		return r.params[i-1], true
+		given := r.params[i-1]
+		given.flow.handed = true
+		return given, true
 	}
 	return field{}, false
 }
