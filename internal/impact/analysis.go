@@ -63,6 +63,10 @@ type scan struct {
 	texts   []Text
 	fields  fieldArena
 	places  [8]judgedPlace
+
+	sqlHeld  map[string]sqlBuilt // texts that variables of statements hold
+	sqlMade  []string            // tables that statements made, which nobody else uses yet
+	sqlLevel int                 // bodies of functions around a statement
 }
 
 // action dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.

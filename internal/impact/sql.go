@@ -9,8 +9,11 @@ import (
 // sql analyses one or more SQL statements of any common dialect. It doesn't know the dialect, so where dialects read a
 // text differently (a backslash before a quote) it takes it in both ways and keeps all that either would do.
 func (s *scan) sql(in string) {
-	if strings.ContainsAny(in, `\.`) {
+	if strings.ContainsAny(in, `\.!`) {
 		s.sqlClient(in)
+	}
+	if len(in) < 1<<10 && s.sqlClientWord(in) {
+		return
 	}
 	if fragment := sqlFragment(in); fragment != "" {
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql " + fragment,
@@ -44,7 +47,7 @@ func (s *scan) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
 		}
 		if end > 0 {
 			s.executes(interlock.KindSQL, sqlText(tokens[:end]))
-			s.sqlStatement(&sqlStatement{tokens: tokens[:end], odd: odd})
+			s.sqlStatement(&sqlStatement{tokens: tokens[:end], odd: odd, level: s.sqlLevel})
 		}
 		tokens = tokens[min(end+1, len(tokens)):]
 	}
@@ -78,6 +81,8 @@ func sqlDeep(tokens []sqlToken) bool {
 type sqlStatement struct {
 	tokens []sqlToken
 	odd    sqlOddities
+	level  int // bodies of functions it stands in
+	inner  int // statements around the one being read
 }
 
 // sqlStatement analyses one statement by its leading words, and then the functions it calls.
@@ -90,8 +95,15 @@ func (s *scan) sqlStatement(st *sqlStatement) {
 		return
 	}
 	s.sqlVerb(st, tokens)
+	if sqlBatched[tokens[0].upper] { // a statement may follow without a mark between
+		s.sqlInner(st, tokens[1:])
+	}
 	s.sqlFunctions(st)
+	s.sqlSecrets(st)
 }
+
+// sqlBatched are verbs behind whose statement another may begin without a semicolon.
+var sqlBatched = set([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "EXEC", "EXECUTE", "USE", "PRINT", "SET", "DECLARE", "MERGE"})
 
 // sqlReads are verbs that read, steer a session or a transaction, and change nothing that lasts.
 var sqlReads = set([]string{"SELECT", "SHOW", "DESCRIBE", "DESC", "VALUES", "TABLE", "LIST", "LS", "BEGIN", "COMMIT", "ROLLBACK",
@@ -117,8 +129,18 @@ func (s *scan) sqlVerb(st *sqlStatement, tokens []sqlToken) {
 		}
 		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, "EXPLAIN", "")
 	case "WITH", "SELECT", "TABLE", "VALUES", "FROM":
+		if findMark(tokens, ":=") > 0 {
+			s.sqlDeclare(tokens)
+		}
 		s.sqlQuery(st, tokens)
-	case "INSERT", "REPLACE", "MERGE":
+	case "MERGE":
+		s.sqlMerge(st, tokens)
+	case "DECLARE":
+		s.sqlDeclare(tokens)
+		s.sqlRest(st, tokens)
+	case "LOCK", "FLUSH", "RESET":
+		s.sqlLock(st, tokens)
+	case "INSERT", "REPLACE":
 		traits := []string{TraitDatabase}
 		if verb == "REPLACE" || findWord(tokens, "OVERWRITE") >= 0 {
 			traits = append(traits, TraitOverwrite)
@@ -160,7 +182,7 @@ func (s *scan) sqlRest(st *sqlStatement, tokens []sqlToken) {
 	case sqlReads[verb]:
 		s.sqlInner(st, tokens[1:])
 		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, "")
-	case verb == "CLUSTER" && len(tokens) > 1, verb == "VACUUM" && findWord(tokens, "FULL") > 0, verb == "REINDEX" && findWord(tokens, "CONCURRENTLY") < 0:
+	case verb == "CLUSTER", verb == "VACUUM" && findWord(tokens, "FULL") > 0, verb == "REINDEX" && findWord(tokens, "CONCURRENTLY") < 0:
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, verb, "", TraitDatabase, TraitBreaking) // nobody reads or writes meanwhile
 	case sqlUpkeep[verb]:
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, verb, "", TraitDatabase)
@@ -176,18 +198,31 @@ func (s *scan) sqlRest(st *sqlStatement, tokens []sqlToken) {
 	}
 }
 
+// sqlOpeners are words behind which a statement begins; sqlOpened are verbs that can be nothing else there.
+var sqlOpeners = set([]string{"BEGIN", "THEN", "ELSE", "LOOP", "REPEAT", "DO", "AS", "IS", "ROW", "ATOMIC", "STATEMENT"})
+var sqlOpened = set([]string{"DROP", "TRUNCATE", "ALTER", "GRANT", "REVOKE", "COPY", "CREATE", "EXEC", "EXECUTE", "CALL", "KILL", "SHUTDOWN", "BACKUP", "RESTORE", "PREPARE", "LOAD"})
+
 // sqlInner analyses statements inside another: in a block, a common table expression or a COPY. It reports whether it
 // found any.
 func (s *scan) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
+	if st.inner++; st.inner > maxDepth {
+		s.unknown("sql", TraitNested)
+		return true
+	}
+	defer func() { st.inner-- }()
 	for i := range tokens {
 		rest := tokens[i:]
+		if rest[0].kind != sqlWord || rest[0].upper == "" {
+			continue
+		}
 		if sqlHeads[rest[0].upper] && !s.spend(len(rest)/64+1) {
 			s.unknown("sql", TraitWork)
 			return true
 		}
-		next := ""
-		if len(rest) > 1 {
-			next = rest[1].upper
+		next := sqlUpper(rest, 1)
+		if i > 0 && sqlOpened[rest[0].upper] && sqlOpeners[tokens[i-1].upper] && next != "FUNCTION" && next != "PROCEDURE" && next != "ON" && (i < 2 || !tokens[i-2].is(".")) {
+			s.sqlVerb(st, rest)
+			return true
 		}
 		switch rest[0].upper {
 		case "DELETE":
@@ -196,7 +231,7 @@ func (s *scan) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 				found = true
 			}
 		case "UPDATE":
-			if n := findWord(rest[:min(len(rest), 8)], "SET"); n > 1 {
+			if n := findWord(rest[:min(len(rest), 8)], "SET"); n > 1 && next != "ON" && next != "OF" {
 				s.sqlUpdate(st, rest)
 				found = true
 			}
@@ -206,12 +241,13 @@ func (s *scan) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 				found = true
 			}
 		case "DROP", "TRUNCATE", "ALTER":
-			if sqlObjects[next] {
+			if sqlObjects[next] && (i == 0 || !tokens[i-1].is(".") && !tokens[i-1].is(",")) {
 				s.sqlVerb(st, rest)
 				return true
 			}
 		case "EXECUTE", "EXEC":
-			if i > 0 && (next == "IMMEDIATE" || len(rest) > 1 && rest[1].kind == sqlString || next == "SP_EXECUTESQL") {
+			if next == "IMMEDIATE" || next == "SP_EXECUTESQL" || next == "MASTER" || len(rest) > 1 && (rest[1].kind == sqlString || rest[1].is("(") || parameter(rest[1].text)) ||
+				(next == "FORMAT" || next == "CONCAT") && len(rest) > 2 && rest[2].is("(") {
 				s.sqlCall(st, rest)
 				found = true
 			}
@@ -233,21 +269,7 @@ func (s *scan) sqlQuery(st *sqlStatement, tokens []sqlToken) {
 			s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "SELECT INTO", sqlName(after), TraitDatabase)
 		}
 	}
-	table := sqlNameAfter(tokens, "FROM")
-	s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, "SELECT", table)
-	if sqlSecretTable(table) {
-		s.sqlAdd(st, interlock.ImpactCredential, interlock.Readonly, "SELECT", table, TraitSecret)
-	}
-}
-
-// sqlSecretTable reports whether a system table holds password hashes.
-func sqlSecretTable(table string) bool {
-	switch strings.ToLower(table) {
-	case "mysql.user", "pg_shadow", "pg_authid", "pg_catalog.pg_shadow", "pg_catalog.pg_authid", "sys.sql_logins", "sys.user$", "dba_users",
-		"master.sys.sql_logins", "syslogins", "pg_user_mapping", "pg_user_mappings":
-		return true
-	}
-	return false
+	s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, "SELECT", sqlNameAfter(tokens, "FROM"))
 }
 
 func (s *scan) sqlUpdate(st *sqlStatement, tokens []sqlToken) {
@@ -262,7 +284,7 @@ func (s *scan) sqlUpdate(st *sqlStatement, tokens []sqlToken) {
 		traits = append(traits, TraitBulk)
 	}
 	s.sqlAdd(st, interlock.ImpactWrite, reversibility, "UPDATE", table, traits...)
-	if sqlSecretTable(table) {
+	if end := sqlClausesOf(tokens).where; grantsRole(tokens[:len(tokens)-min(len(tokens), len(end))]) {
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "UPDATE", table, TraitAccount)
 	}
 }

@@ -32,6 +32,7 @@ func (s *scan) sqlDrop(st *sqlStatement, tokens []sqlToken) {
 		return
 	}
 	sort := rest[0].upper
+	concurrent := findWord(rest[:min(len(rest), 3)], "CONCURRENTLY") > 0
 	target := sqlName(skipWords(rest[1:], "IF", "EXISTS", "CONCURRENTLY", "ONLY"))
 	traits := []string{TraitDatabase}
 	if findWord(rest, "CASCADE") > 0 {
@@ -44,7 +45,7 @@ func (s *scan) sqlDrop(st *sqlStatement, tokens []sqlToken) {
 	case "USER", "ROLE", "LOGIN", "GROUP":
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "DROP "+sort, target, TraitAccount)
 	case "TABLE", "COLLECTION", "BUCKET", "STAGE":
-		if tokens[1].upper == "TEMP" || tokens[1].upper == "TEMPORARY" || strings.HasPrefix(strings.ToLower(target), "temp_") || strings.HasPrefix(target, "#") {
+		if tokens[1].upper == "TEMP" || tokens[1].upper == "TEMPORARY" || len(rest) > 1 && rest[1].is("#") || strings.HasPrefix(strings.ToLower(target), "temp_") || strings.HasPrefix(target, "#") {
 			reversibility = interlock.Reversible
 		}
 	case "COLUMN", "PARTITION", "SERVER", "EXTENSION", "TYPE", "SEQUENCE":
@@ -54,11 +55,19 @@ func (s *scan) sqlDrop(st *sqlStatement, tokens []sqlToken) {
 	case "PUBLICATION", "SUBSCRIPTION":
 		reversibility = interlock.Window
 		traits = append(traits, TraitBreaking, TraitForward)
-	case "POLICY":
+	case "POLICY", "RULE", "EVENT", "AUDIT", "ROW", "MASKING":
 		reversibility = interlock.Window
 		traits = append(traits, TraitDefence)
+	case "INDEX":
+		reversibility = interlock.Window // it can be made again, but meanwhile everybody waits
+		if !concurrent && tokens[1].upper != "TEMPORARY" && !s.sqlOwn(sqlNameAfter(rest, "ON")) {
+			traits = append(traits, TraitBreaking)
+		}
+	case "CONSTRAINT", "DEFAULT", "VARIABLE", "CURSOR", "PREPARE":
+		reversibility = interlock.Window
 	default:
 		reversibility = interlock.Window // a definition, which can be made again; no rows are lost
+		traits = append(traits, TraitBreaking)
 	}
 	s.sqlAdd(st, interlock.ImpactDelete, reversibility, "DROP "+sort, target, traits...)
 }
@@ -74,10 +83,15 @@ func (s *scan) sqlAlter(st *sqlStatement, tokens []sqlToken) {
 	switch sort {
 	case "USER", "ROLE", "LOGIN", "GROUP", "PRIVILEGES", "AUTHORIZATION":
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "ALTER "+sort, target, TraitAccount)
+		s.sqlAlterSettings(st, rest)
 		if findWord(rest, "PASSWORD") > 0 || findWord(rest, "IDENTIFIED") > 0 {
 			s.sqlAdd(st, interlock.ImpactCredential, interlock.Window, "ALTER "+sort, target, TraitAccount, TraitSecret)
 		}
-	case "SYSTEM", "TABLESPACE":
+	case "SYSTEM", "TABLESPACE", "INSTANCE", "DATABASE", "CLUSTER", "ENDPOINT", "RESOURCE":
+		if findWord(rest, "OWNER") > 0 || findWord(rest, "AUTHORIZATION") > 0 {
+			s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "ALTER "+sort+" OWNER", target, TraitAccount)
+		}
+		s.sqlAlterSettings(st, rest)
 		s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Reach: interlock.ReachSystem, Reversibility: interlock.Window,
 			Via: "sql ALTER " + sort, Traits: []string{TraitDatabase}})
 	case "SERVER", "SUBSCRIPTION", "PUBLICATION":
@@ -85,8 +99,35 @@ func (s *scan) sqlAlter(st *sqlStatement, tokens []sqlToken) {
 	case "TABLE":
 		s.sqlAlterTable(st, rest, target)
 	default:
-		s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "ALTER "+sort, target, TraitDatabase)
+		s.sqlAlterOther(st, rest, sort, target)
 	}
+}
+
+// sqlAlterOther handles ALTER of what is neither a table nor the server: names others use, owners, what watches.
+func (s *scan) sqlAlterOther(st *sqlStatement, rest []sqlToken, sort, target string) {
+	traits, reversibility := []string{TraitDatabase}, interlock.Reversible
+	switch {
+	case findWord(rest, "OWNER") > 0:
+		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "ALTER "+sort+" OWNER", target, TraitAccount)
+		return
+	case (sort == "EVENT" || sort == "TRIGGER" || sort == "AUDIT" || sort == "RULE") && (findWord(rest, "DISABLE") > 0 || findWord(rest, "OFF") > 0), sort == "POLICY" || sort == "ROW":
+		traits = append(traits, TraitDefence)
+		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "ALTER "+sort, target, traits...)
+		return
+	case sort == "TYPE" && (findWord(rest, "RENAME") > 0 || findWord(rest, "DROP") > 0), (sort == "VIEW" || sort == "FUNCTION" || sort == "PROCEDURE" || sort == "SCHEMA") && findWord(rest, "RENAME") > 0, sort == "SCHEMA" && findWord(rest, "TRANSFER") > 0:
+		traits, reversibility = append(traits, TraitBreaking), interlock.Window
+	}
+	s.sqlAdd(st, interlock.ImpactWrite, reversibility, "ALTER "+sort, target, traits...)
+}
+
+// sqlOwn reports whether a table was made by a statement before: nobody waits for one that nobody else knows.
+func (s *scan) sqlOwn(table string) bool {
+	for _, made := range s.sqlMade {
+		if strings.EqualFold(made, table) {
+			return table != ""
+		}
+	}
+	return false
 }
 
 func (s *scan) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) {
@@ -100,12 +141,23 @@ func (s *scan) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) {
 		case "DROP":
 			switch next {
 			case "CONSTRAINT", "INDEX", "DEFAULT", "NOT", "IDENTITY", "EXPRESSION", "PRIMARY", "FOREIGN", "KEY", "CHECK", "":
+			case "STORAGE", "ROW", "ROWS", "ENCODING", "SEARCH", "PERIOD", "SYSTEM", "TAG":
 			default:
 				drops = true
 			}
 		case "DISABLE":
-			if next == "ROW" || next == "TRIGGER" {
+			if next == "ROW" || next == "TRIGGER" || next == "RULE" || next == "CHANGE_TRACKING" {
 				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, TraitDatabase, TraitDefence)
+			}
+		case "NO":
+			if next == "FORCE" || next == "INHERIT" {
+				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, TraitDatabase, TraitDefence)
+			}
+		case "NOCHECK":
+			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, TraitDatabase, TraitDefence)
+		case "TRUNCATE", "DISCARD":
+			if next == "PARTITION" || next == "SUBPARTITION" || next == "TABLESPACE" {
+				s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "ALTER TABLE TRUNCATE", target, TraitDatabase, TraitBulk)
 			}
 		case "OWNER":
 			s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "ALTER TABLE OWNER", target, TraitAccount)
@@ -115,11 +167,54 @@ func (s *scan) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) {
 		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "ALTER TABLE DROP", target, TraitDatabase)
 		return
 	}
-	if breaksTable(rest) {
+	if breaksTable(rest) || locksTable(rest) && !s.sqlOwn(target) {
 		s.sqlAdd(st, interlock.ImpactWrite, interlock.Window, "ALTER TABLE", target, TraitDatabase, TraitBreaking)
 		return
 	}
 	s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "ALTER TABLE", target, TraitDatabase)
+}
+
+// maxClause is how far one change of a table is looked at, in tokens, so that many of them cost no more than their number.
+const maxClause = 512
+
+// locksTable reports whether an ALTER TABLE keeps others out while it looks at or writes every row.
+func locksTable(rest []sqlToken) bool {
+	for i := range rest {
+		next, after := sqlUpper(rest, i+1), sqlUpper(rest, i+2)
+		switch rest[i].upper {
+		case "SET":
+			if next == "LOGGED" || next == "UNLOGGED" || next == "TABLESPACE" || next == "ACCESS" || next == "WITH" && after == "OIDS" {
+				return true
+			}
+		case "DETACH", "EXCHANGE", "REORGANIZE", "COALESCE":
+			if next == "PARTITION" && findWord(rest[i:min(len(rest), i+maxClause)], "CONCURRENTLY") < 0 {
+				return true
+			}
+		case "ENGINE", "CONVERT", "FORCE":
+			if i > 1 && (rest[i].upper != "CONVERT" || next == "TO") && (rest[i].upper != "FORCE" || next == "") {
+				return true
+			}
+		case "ADD":
+			if addsChecked(rest[i+1 : min(len(rest), i+maxClause)]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// addsChecked reports a new constraint that every row there is must be looked at for.
+func addsChecked(tokens []sqlToken) bool {
+	if sqlUpper(tokens, 0) == "CONSTRAINT" {
+		tokens = tokens[min(len(tokens), 2):]
+	}
+	switch sqlUpper(tokens, 0) {
+	case "CHECK", "FOREIGN":
+		return findWord(tokens, "VALID") < 0 && findWord(tokens, "NOVALIDATE") < 0
+	case "UNIQUE", "PRIMARY", "EXCLUDE":
+		return findWord(tokens[:min(len(tokens), 4)], "USING") < 0 || sqlUpper(tokens, 0) == "EXCLUDE"
+	}
+	return false
 }
 
 // breaksTable reports whether an ALTER TABLE takes names away from those who use them, can fail on or lose the rows there
@@ -145,15 +240,15 @@ func breaksTable(rest []sqlToken) bool {
 				return true
 			}
 		case "GENERATED":
-			if next == "ALWAYS" && after == "AS" && findWord(rest[i:], "STORED") > 0 {
+			if next == "ALWAYS" && after == "AS" && findWord(rest[i:min(len(rest), i+maxClause)], "STORED") > 0 {
 				return true
 			}
 		case "DEFAULT":
-			if i+2 < len(rest) && findWord(rest[:i], "ADD") > 0 && rest[i+1].kind == sqlWord && rest[i+2].is("(") && !sqlStable[next] {
+			if i+2 < len(rest) && findWord(rest[max(0, i-maxClause):i], "ADD") >= 0 && rest[i+1].kind == sqlWord && rest[i+2].is("(") && (!sqlStable[next] || i+3 < len(rest) && next == "NOW" && !rest[i+3].is(")")) {
 				return true
 			}
 		case "ADD":
-			if requiredColumn(rest[i+1:]) {
+			if requiredColumn(rest[i+1 : min(len(rest), i+maxClause)]) {
 				return true
 			}
 		}
@@ -216,9 +311,22 @@ func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 	case "USER", "ROLE", "LOGIN", "GROUP":
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "CREATE "+sort, target, TraitAccount)
 		return
+	case "TABLESPACE", "ENDPOINT":
+		s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem, Via: "sql CREATE " + sort,
+			Reversibility: interlock.Window, Traits: []string{TraitDatabase}})
+	case "POLICY":
+		if s.openPolicy(rest) {
+			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "CREATE POLICY", target, TraitDatabase, TraitDefence)
+		}
+	case "TABLE":
+		if len(s.sqlMade) < 256 {
+			s.sqlMade = append(s.sqlMade, target)
+		}
 	case "EVENT", "TRIGGER", "TASK", "PIPE", "RULE":
+		s.sqlCreateBody(st, rest)
 		s.sqlAdd(st, interlock.ImpactPersist, interlock.Reversible, "CREATE "+sort, target, TraitDatabase)
 	case "FUNCTION", "PROCEDURE", "PROC", "LANGUAGE", "EXTENSION", "ASSEMBLY":
+		s.sqlCreateBody(st, rest)
 		if native := findWord(rest, "SONAME") > 0 || sort == "ASSEMBLY" || untrustedLanguage(rest) || sort == "EXTENSION" && sqlOutward[strings.ToLower(target)]; native {
 			s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem, Via: "sql CREATE " + sort,
 				Reversibility: interlock.Window, Traits: []string{TraitDatabase}})
@@ -235,8 +343,39 @@ func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 	}
 }
 
+// sqlCreateBody analyses what a function, trigger or event would do when it runs: a quoted body by its language, one that
+// stands there as the statements it is.
+func (s *scan) sqlCreateBody(st *sqlStatement, rest []sqlToken) {
+	language := languageOf(rest)
+	for i := 1; i < len(rest); i++ {
+		if rest[i].kind == sqlString && (rest[i-1].upper == "AS" || rest[i-1].upper == "DO") {
+			s.sqlBody(language, rest[i].text)
+			return
+		}
+	}
+	s.sqlInner(st, rest)
+}
+
+// openPolicy reports a policy that lets every row through.
+func (s *scan) openPolicy(rest []sqlToken) bool {
+	for _, word := range []string{"USING", "CHECK"} {
+		at := findWord(rest, word)
+		if at < 0 || at+1 >= len(rest) || !rest[at+1].is("(") {
+			continue
+		}
+		end := closing(rest[at+1:])
+		if end < 0 {
+			continue
+		}
+		if truth, whole := s.truth(rest[at+2:at+1+end], ""); whole && (truth == sqlAlways && findWord(rest[at+2:at+1+end], "NULL") < 0) {
+			return true
+		}
+	}
+	return false
+}
+
 // sqlOutward are extensions that give statements the server's files, programs or network.
-var sqlOutward = set([]string{"dblink", "postgres_fdw", "file_fdw", "adminpack", "pg_cron", "http", "pgsql-http", "plpython3u", "plpythonu", "plperlu", "pltclu", "pg_execute_server_program", "pg_net"})
+var sqlOutward = set([]string{"dblink", "postgres_fdw", "file_fdw", "adminpack", "pg_cron", "http", "pgsql-http", "plpython3u", "plpythonu", "plperlu", "pltclu", "pg_net", "plsh", "pljava", "oracle_fdw", "mysql_fdw", "aws_s3", "aws_lambda", "pg_background"})
 
 // untrustedLanguage reports whether a function is in a language that escapes the database.
 func untrustedLanguage(tokens []sqlToken) bool {
@@ -260,142 +399,4 @@ func (s *scan) sqlGrant(st *sqlStatement, tokens []sqlToken) {
 		traits = append(traits, TraitBulk)
 	}
 	s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, tokens[0].upper, target, traits...)
-}
-
-// sqlTransfer handles statements that move data between a database and files, programs or other servers.
-func (s *scan) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
-	verb := tokens[0].upper
-	if program := findWord(tokens, "PROGRAM"); verb == "COPY" && program > 0 && program+1 < len(tokens) && tokens[program+1].kind == sqlString {
-		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible,
-			Via: "sql COPY PROGRAM", Traits: []string{TraitDatabase, TraitRemote}})
-		s.nested(interlock.KindShell, tokens[program+1].text)
-		return
-	}
-	s.sqlInner(st, tokens)
-	path := ""
-	for _, word := range []string{"INFILE", "DISK", "DATABASE", "FROM", "TO"} {
-		if i := findWord(tokens, word); i > 0 && i+1 < len(tokens) && path == "" {
-			after := skipWords(tokens[i+1:], "DISK")
-			for len(after) > 0 && after[0].is("=") {
-				after = after[1:]
-			}
-			if len(after) > 0 && after[0].kind == sqlString {
-				path = after[0].text
-			}
-		}
-	}
-	out := findWord(tokens, "TO") > 0 || verb == "BACKUP" || verb == "UNLOAD"
-	if strings.Contains(path, "://") {
-		kind, traits := interlock.ImpactNetwork, []string{TraitDatabase, TraitDownload}
-		if out {
-			traits[1] = TraitUpload
-		}
-		s.add(interlock.Impact{Kind: kind, Target: cleanURL(path), Reach: interlock.ReachExternal, Reversibility: interlock.Window, Via: "sql " + verb, Traits: traits})
-	} else if path != "" {
-		i := interlock.Impact{Kind: interlock.ImpactRead, Via: "sql " + verb, Traits: []string{TraitDatabase}}
-		if out || verb == "ATTACH" {
-			i.Kind = interlock.ImpactWrite
-		}
-		s.touch(path, i)
-	}
-	switch {
-	case verb == "ATTACH" || verb == "BACKUP" || verb == "UNLOAD":
-	case out:
-		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, sqlName(tokens[1:]), TraitDatabase, TraitBulk)
-	case verb == "RESTORE":
-		s.sqlAdd(st, interlock.ImpactWrite, interlock.Irreversible, verb, sqlNameAfter(tokens, "DATABASE"), TraitDatabase, TraitOverwrite)
-	default:
-		s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, verb, sqlNameAfter(tokens, "INTO"), TraitDatabase)
-	}
-}
-
-// sqlSafeties are settings that, switched off, remove a protection, and the values that do so.
-var sqlSafeties = map[string]string{
-	"FOREIGN_KEY_CHECKS": "off", "UNIQUE_CHECKS": "off", "SQL_SAFE_UPDATES": "off", "SQL_LOG_BIN": "off", "ROW_SECURITY": "off",
-	"FOREIGN_KEYS": "off", "SYNCHRONOUS": "off", "JOURNAL_MODE": "off", "FSYNC": "off", "GENERAL_LOG": "off", "LOG_STATEMENT": "off",
-	"SESSION_REPLICATION_ROLE": "replica", "WRITABLE_SCHEMA": "on", "LOCAL_INFILE": "on", "LOG_BIN_TRUST_FUNCTION_CREATORS": "on",
-	"SECURE_FILE_PRIV": "off", "IGNORE_CHECK_CONSTRAINTS": "on", "TRUSTED_SCHEMA": "on", "XP_CMDSHELL": "on", "ALLOW_SYSTEM_TABLE_MODS": "on",
-	"LOG_MIN_DURATION_STATEMENT": "off", "AUDIT_LOG": "off", "READ_ONLY": "off", "SUPER_READ_ONLY": "off",
-}
-
-func (s *scan) sqlSet(st *sqlStatement, tokens []sqlToken) {
-	rest := tokens[1:]
-	global := len(rest) > 0 && (rest[0].upper == "GLOBAL" || rest[0].upper == "PERSIST" || strings.HasPrefix(rest[0].upper, "@@GLOBAL"))
-	rest = skipWords(rest, "GLOBAL", "SESSION", "LOCAL", "PERSIST", "@@GLOBAL", "@@SESSION")
-	for len(rest) > 0 && rest[0].is(".") {
-		rest = rest[1:]
-	}
-	name, value := "", ""
-	if len(rest) > 0 {
-		name = strings.TrimPrefix(strings.TrimPrefix(rest[0].upper, "@@"), "GLOBAL.")
-	}
-	if len(rest) > 2 {
-		value = strings.ToLower(rest[2].text)
-	}
-	off := value == "0" || value == "off" || value == "false" || value == "none" || value == "no" || value == "-" || value == ""
-	on := value == "1" || value == "on" || value == "true" || value == "yes"
-	unsafe, known := sqlSafeties[name]
-	if known && (unsafe == "off" && off && len(rest) > 2 || unsafe == "on" && on || unsafe == value) {
-		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "SET "+strings.ToLower(name), "", TraitDatabase, TraitDefence)
-		return
-	}
-	if name == "PASSWORD" {
-		s.sqlAdd(st, interlock.ImpactCredential, interlock.Window, "SET PASSWORD", "", TraitAccount, TraitSecret)
-		return
-	}
-	if global || tokens[0].upper == "RECONFIGURE" {
-		s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: strings.ToLower(name), Reach: interlock.ReachSystem,
-			Reversibility: interlock.Window, Via: "sql SET GLOBAL", Traits: []string{TraitDatabase}})
-		return
-	}
-	s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, tokens[0].upper, "")
-}
-
-// sqlCall handles procedure calls, dynamic SQL and anonymous blocks.
-func (s *scan) sqlCall(st *sqlStatement, tokens []sqlToken) {
-	verb := tokens[0].upper
-	rest := skipWords(tokens[1:], "IMMEDIATE", "AS")
-	for len(rest) > 0 && rest[0].is("(") {
-		rest = rest[1:]
-	}
-	if verb == "PREPARE" {
-		for i := range rest {
-			if rest[i].upper == "AS" && i+1 < len(rest) {
-				s.sqlVerb(st, rest[i+1:])
-				return
-			}
-		}
-	}
-	if verb == "DO" || len(rest) > 0 && (rest[0].kind == sqlString || rest[0].upper == "SP_EXECUTESQL") || verb == "PREPARE" {
-		for i := range rest {
-			if rest[i].kind == sqlString {
-				s.nested(interlock.KindSQL, rest[i].text)
-				return
-			}
-		}
-	}
-	name := sqlName(rest)
-	if sqlCalls[strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])].kind != "" {
-		return // sqlFunctions reads it
-	}
-	s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: name, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
-		Reversibility: interlock.Window, Confidence: interlock.Inferred, Traits: []string{TraitDatabase, TraitDynamic}})
-}
-
-// sqlClient handles commands of the psql and sqlite3 clients that are no SQL: \! and .shell run a shell.
-func (s *scan) sqlClient(in string) {
-	for line := range strings.SplitSeq(in, "\n") {
-		line = strings.TrimSpace(line)
-		command, ok := strings.CutPrefix(line, `\!`)
-		if !ok {
-			if command, ok = strings.CutPrefix(line, ".shell "); !ok {
-				command, ok = strings.CutPrefix(line, ".system ")
-			}
-		}
-		if ok && s.spend(16) {
-			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible,
-				Via: "sql client shell", Confidence: interlock.Inferred, Traits: []string{TraitDatabase}})
-			s.nested(interlock.KindShell, command)
-		}
-	}
 }
