@@ -129,6 +129,8 @@ func (s *scan) written(tool, target string, content []string) {
 		}
 		if hasTrait(p.Traits, TraitStartup) && isShellFile(p.Path, text) {
 			s.nested(interlock.KindShell, text)
+		} else {
+			s.content(tool, p, text)
 		}
 	}
 }

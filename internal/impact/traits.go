@@ -21,6 +21,7 @@ const (
 	TraitOverwrite  = "overwrite"  // existing content is replaced
 	TraitAppend     = "append"     // content is added
 	TraitEncrypted  = "encrypted"  // it is made unreadable without a key
+	TraitHostile    = "hostile"    // what is written would attack, open a door or send secrets away when it runs
 	TraitContent    = "content"    // what is written stands in the action and is not empty
 	TraitBulk       = "bulk"       // every row, object or item
 	TraitDryRun     = "dry-run"    // the tool is told not to do it

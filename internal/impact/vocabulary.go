@@ -10,7 +10,7 @@ func Traits() []string {
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitRecon, TraitPassword, TraitInjection, TraitNegated,
-		TraitWords, TraitPlanned,
+		TraitWords, TraitPlanned, TraitHostile,
 		TraitNamedDangerous, TraitNamedForbidden, TraitMalice,
 	}
 }
