@@ -141,7 +141,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 			r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
 		}
 		io.in = r.stored(f, p)
-		io.file = true
+		io.file = !quietDevice(p.Path)
 		return
 	case syntax.DplIn:
 		return

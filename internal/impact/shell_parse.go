@@ -57,7 +57,7 @@ func (r *shellRun) parse(text string) *syntax.File {
 	return nil
 }
 
-// withoutPlaceholders puts variables of the same length where documentation writes <name>, in text that no shell can read
+// withoutPlaceholders puts variables of the same length where documentation writes <name>, and a word for its file(s), in text that no shell can read
 // as it stands: whoever runs it fills in something not known. A shell runs nothing of a line with a syntax error, but
 // it does run the lines before. So in text of several lines only what is an error by itself is replaced: a > with
 // nothing to write to.
@@ -65,6 +65,9 @@ func withoutPlaceholders(text string) string {
 	lines := strings.Contains(strings.Trim(text, "\n"), "\n")
 	b := []byte(text)
 	for i := 0; i < len(b); i++ {
+		if b[i] == '(' && i > 0 && b[i-1]|0x20 >= 'a' && b[i-1]|0x20 <= 'z' && strings.HasPrefix(text[i:], "(s)") && ends(text, i+3) {
+			b[i], b[i+2] = '_', '_' // file(s)
+		}
 		if b[i] != '<' || i+2 >= len(b) || b[i+1]|0x20 < 'a' || b[i+1]|0x20 > 'z' || i > 0 && (b[i-1] == '<' || b[i-1] == '&') {
 			continue
 		}
