@@ -5,7 +5,7 @@ package interlock
 type Decision struct {
 	Verdict     Verdict      `json:"verdict"`               // what the ruleset says of the action
 	Answer      Verdict      `json:"answer"`                // what the door must answer, after mode, attendance and approval
-	Findings    []Finding    `json:"findings"`              // strictest first; the first is the one that is named
+	Findings    []Finding    `json:"findings"`              // strictest first; the first is the one that is named; last those that were suppressed, which argue for Allow
 	Obligations []Obligation `json:"obligations,omitempty"` // union over the findings, without duplicates
 	Impacts     []Impact     `json:"impacts"`
 	Risk        int          `json:"risk"`   // 0 to 100
@@ -20,7 +20,7 @@ type Decision struct {
 
 // Decisive returns the finding that is named as the reason, or nil if nothing objected.
 func (d Decision) Decisive() *Finding {
-	if len(d.Findings) == 0 {
+	if len(d.Findings) == 0 || d.Findings[0].Verdict == Allow {
 		return nil
 	}
 	return &d.Findings[0]

@@ -23,6 +23,7 @@ const (
 	EventRuleset         EventType = "RULESET_CHANGE"        // another ruleset digest is in force
 	EventMode            EventType = "MODE_CHANGE"           // another mode or profile is in force
 	EventRefusal         EventType = "REFUSAL"               // input was refused before it became an action
+	EventSuppression     EventType = "RULE_SUPPRESSION"      // an operator keeps a rule silent somewhere, or ends that
 )
 
 // A Draft is an event before the store has placed it: no sequence, no hashes. Payload is canonical JSON, redacted.
@@ -76,6 +77,8 @@ type Change struct {
 	Agent    *AgentRecord      // create or replace
 	Operator *OperatorRecord   // create or replace
 	Settings map[string]string // standing settings to record, e.g. "ruleset", "mode"
+	Suppress *Suppression      // keep a rule silent
+	Lift     string            // id of a suppression that ends
 	Past     *PastAction       // remember this of the run of the first event
 }
 
@@ -95,5 +98,5 @@ type Call struct {
 // EventTypes lists every type of event, in the order they are documented in.
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventApprovalExpired, EventAlert,
-		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal}
+		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression}
 }

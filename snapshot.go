@@ -13,6 +13,8 @@ type Snapshot struct {
 	Danger   []DangerRule `json:"danger,omitempty"`
 	Recent   []PastAction `json:"recent,omitempty"` // what the same run did a moment ago, oldest first, as far as a rule asks for it
 	Taken    time.Time    `json:"taken,omitzero"`   // when the snapshot was taken; only set where there is something recent
+
+	Suppressions []Suppression `json:"suppressions,omitempty"` // proved orders for this agent, in force, by id; without signatures
 }
 
 // A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may
@@ -72,9 +74,10 @@ type DangerRule struct {
 // Standing is the part of the store every decision reads: who is known and what has been approved. It changes rarely, so
 // one version covers it whole: a commit computed from an older version is refused and decided again.
 type Standing struct {
-	Version   int64
-	Agents    map[string]AgentRecord
-	Operators map[string]OperatorRecord
-	Requests  map[string]ApprovalRequest // pending and approved, not yet spent or expired
-	Settings  map[string]string          // standing settings as last recorded, e.g. "ruleset", "mode"
+	Version      int64
+	Agents       map[string]AgentRecord
+	Operators    map[string]OperatorRecord
+	Requests     map[string]ApprovalRequest // pending and approved, not yet spent or expired
+	Suppressions map[string]Suppression     // not lifted; those that have expired are ignored
+	Settings     map[string]string          // standing settings as last recorded, e.g. "ruleset", "mode"
 }

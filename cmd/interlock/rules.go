@@ -19,6 +19,11 @@ type rulesCommand struct {
 	Test rulesTestCommand `cmd:"" help:"Run every rule's own tests through the whole decision."`
 	Lint rulesLintCommand `cmd:"" help:"Point at rules that never fire, never decide or fire too widely."`
 	Diff rulesDiffCommand `cmd:"" help:"Say what a directory of rules would change."`
+	Hits rulesHitsCommand `cmd:"" help:"Count how often each rule objected, from the log."`
+
+	Suppress     rulesSuppressCommand     `cmd:"" help:"Keep one rule silent in a scope for a while: an operator's signed order."`
+	Suppressions rulesSuppressionsCommand `cmd:"" help:"List the orders by which rules are kept silent."`
+	Unsuppress   rulesUnsuppressCommand   `cmd:"" help:"End such an order."`
 }
 
 type rulesListCommand struct {

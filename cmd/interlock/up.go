@@ -19,6 +19,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/internal/ruleset"
 )
 
 type upCommand struct {
@@ -54,7 +55,8 @@ func (c *upCommand) Run(p *program) error {
 			return err
 		}, now),
 		Logger: logger, Now: now, User: p.principal(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
-		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()}})
+		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()},
+		Rules: objectors(backend.Rules(), settings.Profile)})
 	if err != nil {
 		return err
 	}
@@ -190,4 +192,18 @@ func listen(settings config.Config) (*listeners, error) {
 		return nil, interlock.Errorf(interlock.CodeUnavailable, "--listen", "%s can't be listened on; is it in use? Name another with --listen", settings.Listen)
 	}
 	return l, nil
+}
+
+// objectors names the rules and the profile's rows that may object, for counting.
+func objectors(set *ruleset.Ruleset, profile string) []string {
+	var ids []string
+	for _, r := range set.Rules() {
+		ids = append(ids, r.ID)
+	}
+	if p, ok := set.Profile(profile); ok {
+		for _, row := range p.Rows {
+			ids = append(ids, "profile."+p.Name+"."+row.ID)
+		}
+	}
+	return ids
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sort"
+	"sync"
 	"time"
 
 	"interlock"
@@ -41,6 +43,8 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 		Agent:    agentOf(p.Requester, standing),
 		View:     p.View,
 		Recent:   recent,
+
+		Suppressions: suppressionsOf(standing, p.Requester, now),
 	}
 	if len(recent) > 0 {
 		snapshot.Taken = now
@@ -79,6 +83,23 @@ func owned(r interlock.Requester, standing interlock.Standing) interlock.Request
 	return r
 }
 
+// suppressionsOf picks the orders in force that may touch a requester's actions, by id, without what proves them: that is
+// for the caller to have seen to.
+func suppressionsOf(standing interlock.Standing, r interlock.Requester, now time.Time) []interlock.Suppression {
+	if len(standing.Suppressions) == 0 {
+		return nil
+	}
+	var own []interlock.Suppression
+	for _, s := range standing.Suppressions {
+		if s.InForce(now) && quorum.Concerns(s, r.Agent, standing.Agents) {
+			s.Key, s.Statement, s.Signature = "", "", ""
+			own = append(own, s)
+		}
+	}
+	sort.Slice(own, func(i, j int) bool { return own[i].ID < own[j].ID })
+	return own
+}
+
 // approved picks the approved requests of one requester, ordered by id, so that Decide sees a value and not a map. All others
 // approve nothing, and there may be many.
 func approved(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
@@ -105,7 +126,12 @@ type Config struct {
 }
 
 // Admission decides and records. It is safe for concurrent use.
-type Admission struct{ config Config }
+type Admission struct {
+	config Config
+
+	guard  sync.Mutex
+	proofs map[string]error // what checking a suppression's signature ended with, by what was checked
+}
 
 // New returns an Admission, or an error naming the missing field.
 func New(c Config) (*Admission, error) {
@@ -132,7 +158,7 @@ func New(c Config) (*Admission, error) {
 	if c.ApprovalTTL <= 0 {
 		c.ApprovalTTL = time.Hour
 	}
-	return &Admission{config: c}, nil
+	return &Admission{config: c, proofs: map[string]error{}}, nil
 }
 
 // Close closes the store after what is under way has been committed.

@@ -64,7 +64,11 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 		if err != nil {
 			return interlock.Change{}, err
 		}
+		standing, unproved := a.proved(standing, now)
 		decision, invalid := a.evaluate(p, standing, recent, now)
+		if invalid == nil {
+			invalid = unproved
+		}
 		answer = interlock.Answer{Decision: decision}
 		change, err := a.change(p, standing, decision, recent, now, &answer)
 		if err != nil || invalid == nil {
@@ -110,8 +114,11 @@ func (a *Admission) evaluate(p interlock.Proposal, standing interlock.Standing, 
 
 // alert adds to a change the event that says an approval in the store does not hold.
 func (a *Admission) alert(change *interlock.Change, r interlock.Requester, invalid error) error {
-	message := "an approval in the store does not count: " + reason(invalid)
-	payload, err := auditlog.AlertRecord{Code: "approval-invalid", Message: message}.Payload()
+	code, message := "approval-invalid", "an approval in the store does not count: "+reason(invalid)
+	if errors.Is(invalid, errUnproved) {
+		code, message = "suppression-invalid", "a suppression in the store does not count: "+reason(invalid)
+	}
+	payload, err := auditlog.AlertRecord{Code: code, Message: message}.Payload()
 	if err != nil {
 		return err
 	}
@@ -121,7 +128,7 @@ func (a *Admission) alert(change *interlock.Change, r interlock.Requester, inval
 	}
 	change.Events = append(change.Events, draft)
 	if a.config.Alert != nil {
-		a.config.Alert("approval-invalid", message)
+		a.config.Alert(code, message)
 	}
 	return nil
 }
@@ -151,6 +158,9 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 	}
 	recorded := a.redactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent}
+	for _, order := range suppressionsOf(standing, p.Requester, now) {
+		record.Orders = append(record.Orders, order.ID)
+	}
 	payload, err := record.Payload()
 	if err != nil {
 		return change, fmt.Errorf("encoding the decision: %w", err)

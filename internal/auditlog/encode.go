@@ -41,6 +41,7 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	w.OptionalString("request", d.Request)
 	w.Name("requester")
 	writeRequester(w, &d.Requester)
+	w.OptionalStrings("suppressions", d.Orders)
 	if len(d.Cut) > 0 {
 		w.Name("truncated")
 		strictjson.List(w, d.Cut, writeCut)

@@ -81,7 +81,7 @@ func seededAt(sequence int64) time.Time { return seededBase.Add(time.Duration(se
 func signed(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
-		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode:
+		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression:
 		return true
 	default:
 		return false

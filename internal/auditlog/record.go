@@ -26,6 +26,7 @@ type DecisionRecord struct {
 	Decision interlock.Decision
 	Request  string                 // approval request that waits for a human
 	Recent   []interlock.PastAction // what the run had done before, as the snapshot held it
+	Orders   []string               // ids of the suppressions the snapshot held; their events hold the rest
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -42,6 +43,7 @@ type (
 		Gate2     gateWire               `json:"gate_2"`
 		Final     interlock.Verdict      `json:"final_decision"`
 		Execution executionWire          `json:"execution"`
+		Orders    []string               `json:"suppressions,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
 		Cut       []cutWire              `json:"truncated,omitempty"`
@@ -120,7 +122,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir), Hint: c.text("hint", p.Action.Hint),
 	}}
 	w.Decision = c.decision(d)
-	w.Recent = c.recent(r.Recent)
+	w.Recent, w.Orders = c.recent(r.Recent), r.Orders
 	w.Cut = c.cut
 	return w
 }
@@ -313,6 +315,20 @@ func (r ApprovalRecord) Payload() (json.RawMessage, error) {
 		Approval interlock.Approval        `json:"approval"`
 		Cut      []cutWire                 `json:"truncated,omitempty"`
 	}{r.Request, r.Approval, c.cut})
+}
+
+// A SuppressionRecord is an order to keep a rule silent, as signed, or its end.
+type SuppressionRecord struct {
+	Suppression interlock.Suppression
+	Lifted      string // why it ends; empty if it begins
+}
+
+// Payload renders the record.
+func (r SuppressionRecord) Payload() (json.RawMessage, error) {
+	return payload("a suppression", struct {
+		Suppression interlock.Suppression `json:"suppression"`
+		Lifted      string                `json:"lifted,omitempty"`
+	}{r.Suppression, r.Lifted})
 }
 
 // An ExpiryRecord is a request whose time has passed. Whether it was answered stands in its status.

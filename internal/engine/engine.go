@@ -4,7 +4,8 @@
 //
 // The profile grants a base verdict; gates and outside findings can only object; the strictest verdict wins. Two things
 // lower it: policy.autoApprove takes away what was only inferred or only asked by the profile, and an operator's approval
-// bound to exactly this action, ruleset and requester answers an Ask. Nothing lowers a Deny, a Halt or layer 1.
+// bound to exactly this action, ruleset and requester answers an Ask. An operator's standing order keeps a rule silent in a
+// scope and for a time, see suppress.go. Nothing else lowers a Deny, and nothing a Halt or layer 1.
 //
 // Start with Decide here; order.go says which finding is named first, approve.go what an approval must be bound to.
 package engine
@@ -96,7 +97,8 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 	if gate.AutoApproved(rules, action, analysis) {
 		found = withoutApproved(found)
 	}
-	d.Findings = ordered(found)
+	found, notices := suppressed(found, rules, &snapshot, action, analysis, d.Danger, now)
+	d.Findings = append(ordered(found), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)
 	d.Answer, d.Approval = answer(d, snapshot, approvals, now)

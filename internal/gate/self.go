@@ -112,6 +112,8 @@ func answersRequests(words []string) bool {
 		return true
 	case "operator", "agent", "keys":
 		return second != "list" && second != "show"
+	case "rules":
+		return second == "suppress" || second == "unsuppress"
 	}
 	return false
 }
@@ -128,7 +130,7 @@ func commandsInterlock(words []string) bool {
 	case "", "help", "version", "check", "doctor", "pending", "bench", "conformance", "eval":
 		return false
 	case "rules":
-		return second == "" || !contains(second, "list", "test", "lint", "diff", "show")
+		return second == "" || !contains(second, "list", "test", "lint", "diff", "show", "hits", "suppressions")
 	case "audit":
 		return !contains(second, "list", "show", "verify", "prove", "check-proof", "checkpoint")
 	case "operator", "agent", "keys":

@@ -111,6 +111,7 @@ type Config struct {
 	Now     func() time.Time
 	Limits  Limits                      // optional
 	Build   Build                       // optional
+	Rules   []string                    // optional: ids of the rules in force, for counting what they object to
 	User    string                      // operating-system user the local door acts for
 	View    func(string) interlock.View // optional: what is known of the world for an action in a directory; default: the directory alone
 	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
@@ -155,7 +156,7 @@ func New(c Config) (*Server, error) {
 	for _, host := range c.Hosts {
 		hosts[host] = true
 	}
-	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build), hosts: hosts}, nil
+	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), hosts: hosts}, nil
 }
 
 // door says which way a request came in.

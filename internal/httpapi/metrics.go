@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"sort"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,7 +23,12 @@ type metrics struct {
 	failures  [len(codes)]atomic.Int64
 	latency   [len(latencyBounds) + 1]atomic.Int64 // not cumulative
 	seconds   atomic.Int64                         // sum, in nanoseconds
+	rules     map[string]*ruleHits                 // by rule; never changed after it is made
+	others    ruleHits                             // of rules that are no rule of the ruleset: gates, profiles, refusals
 }
+
+// ruleHits counts the findings of one rule by what they argued for. Findings that were suppressed argue for allow.
+type ruleHits [verdicts]atomic.Int64
 
 const (
 	kinds    = 10 // the nine kinds, and one for a kind that has none
@@ -39,8 +45,12 @@ var latencyBounds = [...]time.Duration{50 * time.Microsecond, 100 * time.Microse
 var codes = [...]interlock.Code{interlock.CodeInvalid, interlock.CodeNotFound, interlock.CodeConflict, interlock.CodeExpired,
 	interlock.CodeUnauthorized, interlock.CodeLimited, interlock.CodeUnavailable, interlock.CodeInternal}
 
-func newMetrics(started time.Time, build Build) *metrics {
-	return &metrics{build: build, started: started}
+func newMetrics(started time.Time, build Build, rules []string) *metrics {
+	m := &metrics{build: build, started: started, rules: make(map[string]*ruleHits, len(rules))}
+	for _, id := range rules {
+		m.rules[id] = new(ruleHits)
+	}
+	return m
 }
 
 func kindIndex(kind interlock.Kind) int {
@@ -73,6 +83,13 @@ func (m *metrics) decision(kind interlock.Kind, a *interlock.Answer, took time.D
 	bucket := 0
 	for bucket < len(latencyBounds) && took > latencyBounds[bucket] {
 		bucket++
+	}
+	for i := range a.Findings {
+		hits, known := m.rules[a.Findings[i].Rule]
+		if !known {
+			hits = &m.others
+		}
+		hits[a.Findings[i].Verdict%verdicts].Add(1)
 	}
 	m.latency[bucket].Add(1)
 	m.seconds.Add(int64(took))
@@ -114,6 +131,7 @@ func (m *metrics) write(e *exposition) {
 	e.family("process_start_time_seconds", "gauge", "When the server started, in seconds since the epoch.")
 	fmt.Fprintf(e, "process_start_time_seconds %.3f\n", float64(m.started.UnixMilli())/1000)
 	m.writeDecisions(e)
+	m.writeRules(e)
 	e.family("interlock_http_requests_total", "counter", "Requests answered, by route and status.")
 	for r := range m.requests {
 		for status := range m.requests[r] {
@@ -153,6 +171,30 @@ func (m *metrics) writeDecisions(e *exposition) {
 	fmt.Fprintf(e, "interlock_decision_seconds_bucket{le=\"+Inf\"} %d\n", total)
 	fmt.Fprintf(e, "interlock_decision_seconds_sum %s\n", seconds(time.Duration(m.seconds.Load())))
 	fmt.Fprintf(e, "interlock_decision_seconds_count %d\n", total)
+}
+
+// otherRules is what findings are counted under that come from no rule of the ruleset.
+const otherRules = "other"
+
+// writeRules writes what has objected so far. There are no more series than rules and verdicts.
+func (m *metrics) writeRules(e *exposition) {
+	e.family("interlock_rule_hits_total", "counter", "Findings by rule and what they argued for; allow is a finding that was suppressed.")
+	ids := make([]string, 0, len(m.rules))
+	for id := range m.rules {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	line := func(id string, hits *ruleHits) {
+		for v := range hits {
+			if n := hits[v].Load(); n > 0 {
+				fmt.Fprintf(e, "interlock_rule_hits_total{rule=%s,verdict=%q} %d\n", label(id), interlock.Verdict(v), n)
+			}
+		}
+	}
+	for _, id := range ids {
+		line(id, m.rules[id])
+	}
+	line(otherRules, &m.others)
 }
 
 // typeMetrics is the content type of the text format.

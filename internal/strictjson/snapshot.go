@@ -38,6 +38,10 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 		w.Name("recent")
 		List(w, s.Recent, (*Writer).PastAction)
 	}
+	if len(s.Suppressions) > 0 {
+		w.Name("suppressions")
+		List(w, s.Suppressions, (*Writer).suppression)
+	}
 	if !s.Taken.IsZero() {
 		w.Name("taken")
 		w.Time(s.Taken)
@@ -74,6 +78,33 @@ func (w *Writer) danger(d *interlock.DangerRule) {
 	w.Named(d.Level)
 	w.Name("name")
 	w.String(d.Name)
+	w.Close()
+}
+
+func (w *Writer) suppression(s *interlock.Suppression) {
+	w.Open()
+	w.OptionalString("agent", s.Agent)
+	w.OptionalString("command", s.Command)
+	w.Name("created")
+	w.Time(s.Created)
+	if s.Denials {
+		w.Name("denials")
+		w.Bool(true)
+	}
+	w.Name("expires")
+	w.Time(s.Expires)
+	w.Name("id")
+	w.String(s.ID)
+	w.OptionalString("key", s.Key)
+	w.Name("operator")
+	w.String(s.Operator)
+	w.OptionalString("path", s.Path)
+	w.Name("reason")
+	w.String(s.Reason)
+	w.Name("rule")
+	w.String(s.Rule)
+	w.OptionalString("signature", s.Signature)
+	w.OptionalString("statement", s.Statement)
 	w.Close()
 }
 

@@ -45,6 +45,13 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 			return interlock.DangerRule{Name: text().Draw(t, "name"), Level: interlock.Danger(rapid.IntRange(0, 5).Draw(t, "level"))}
 		}), 0, 2).Draw(t, "danger"),
 		Recent: rapid.SliceOfN(rapid.Custom(drawPast), 0, 2).Draw(t, "recent"), Taken: moment().Draw(t, "taken"),
+		Suppressions: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) interlock.Suppression {
+			return interlock.Suppression{ID: text().Draw(t, "id"), Rule: text().Draw(t, "rule"), Agent: text().Draw(t, "agent"),
+				Path: text().Draw(t, "path"), Command: text().Draw(t, "command"), Denials: rapid.Bool().Draw(t, "denials"),
+				Reason: text().Draw(t, "reason"), Operator: text().Draw(t, "operator"), Created: moment().Draw(t, "created"),
+				Expires: moment().Draw(t, "expires"), Key: text().Draw(t, "key"), Statement: text().Draw(t, "statement"),
+				Signature: text().Draw(t, "signature")}
+		}), 0, 2).Draw(t, "suppressions"),
 	}
 }
 
@@ -67,6 +74,9 @@ func TestSnapshotDigestIsTheGeneralOne(t *testing.T) {
 			s.Version, s.Mode, s.Agent.Trust, s.Danger = s.Version%1000, interlock.Monitoring, interlock.TrustCertified, nil
 			s.Agent.Created, s.Agent.Revoked = s.Agent.Created.UTC(), s.Agent.Revoked.UTC()
 			s.Taken = s.Taken.UTC()
+			for i := range s.Suppressions {
+				s.Suppressions[i].Created, s.Suppressions[i].Expires = s.Suppressions[i].Created.UTC(), s.Suppressions[i].Expires.UTC()
+			}
 			for i := range s.Recent {
 				s.Recent[i].At = s.Recent[i].At.UTC()
 			}

@@ -352,7 +352,7 @@ func (b *batch) one(changed int64, err error) error {
 // applyStanding records agents, operators and settings.
 func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) error {
 	w := b.store.writer
-	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 {
+	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 && change.Suppress == nil && change.Lift == "" {
 		return nil
 	}
 	b.after.version++
@@ -376,6 +376,9 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 			return err
 		}
 		b.written = append(b.written, row{operator: o.Name, body: body})
+	}
+	if err := b.applySuppression(ctx, change); err != nil {
+		return err
 	}
 	for name, value := range change.Settings { // any order: the rows don't depend on each other
 		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value); err != nil {

@@ -199,7 +199,7 @@ func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 		if result.Version != 0 {
 			return nil
 		}
-		result, revision, err = loadStanding(ctx, c)
+		result, revision, err = loadStanding(ctx, c, s.options.ReadOnly)
 		if err != nil {
 			return err
 		}
@@ -216,13 +216,15 @@ func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 	return result, nil
 }
 
-// loadStanding reads the standing whole, in one snapshot of the database.
-func loadStanding(ctx context.Context, c *conn) (standing interlock.Standing, revision int64, err error) {
+// loadStanding reads the standing whole, in one snapshot of the database. The tables may be old ones if nobody may write.
+func loadStanding(ctx context.Context, c *conn, old bool) (standing interlock.Standing, revision int64, err error) {
 	standing = interlock.Standing{
 		Agents:    map[string]interlock.AgentRecord{},
 		Operators: map[string]interlock.OperatorRecord{},
 		Requests:  map[string]interlock.ApprovalRequest{},
 		Settings:  map[string]string{},
+
+		Suppressions: map[string]interlock.Suppression{},
 	}
 	whole := context.WithoutCancel(ctx) // a caller who leaves must not leave a transaction open
 	if _, err := c.exec(whole, "BEGIN"); err != nil {
@@ -241,6 +243,18 @@ func loadStanding(ctx context.Context, c *conn) (standing interlock.Standing, re
 		return standing, 0, err
 	}
 	err = bodies(ctx, c, "SELECT body FROM operators", func(o interlock.OperatorRecord) { standing.Operators[o.Name] = o })
+	if err != nil {
+		return standing, 0, err
+	}
+	present := true
+	if old {
+		if present, err = c.row(ctx, "SELECT 1 FROM sqlite_master WHERE name = 'suppressions'", nil, new(int)); err != nil {
+			return standing, 0, err
+		}
+	}
+	if present {
+		err = bodies(ctx, c, "SELECT body FROM suppressions", func(s interlock.Suppression) { standing.Suppressions[s.ID] = s })
+	}
 	if err != nil {
 		return standing, 0, err
 	}

@@ -48,7 +48,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
-		{"past", past}, {"past of others", pastOfOthers},
+		{"past", past}, {"past of others", pastOfOthers}, {"suppressions", suppressions},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
@@ -213,10 +213,11 @@ func standing(t *testing.T, p Place) {
 	agent.Revoked = Now
 	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Settings = map[string]string{"mode": "logging"} }))
 	want := interlock.Standing{
-		Agents:    map[string]interlock.AgentRecord{"agent": agent},
-		Operators: map[string]interlock.OperatorRecord{"olga": operator},
-		Requests:  map[string]interlock.ApprovalRequest{"r1": *Request("r1")},
-		Settings:  map[string]string{"mode": "logging", "ruleset": "sha256:aa"},
+		Agents:       map[string]interlock.AgentRecord{"agent": agent},
+		Operators:    map[string]interlock.OperatorRecord{"olga": operator},
+		Requests:     map[string]interlock.ApprovalRequest{"r1": *Request("r1")},
+		Settings:     map[string]string{"mode": "logging", "ruleset": "sha256:aa"},
+		Suppressions: map[string]interlock.Suppression{},
 	}
 	for range 2 {
 		if diff := cmp.Diff(want, current(t, s), cmpopts.IgnoreFields(interlock.Standing{}, "Version")); diff != "" {

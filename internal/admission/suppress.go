@@ -1,0 +1,124 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+)
+
+// maxSuppressions bounds how many orders stand at once: each is looked at in every decision.
+const maxSuppressions = 64
+
+// errUnproved marks a suppression in the store whose signature does not hold.
+var errUnproved = errors.New("unproved suppression")
+
+// Suppress records an operator's signed order to keep a rule silent, in the same transaction as it takes effect. An order
+// that does not count changes nothing and comes back as an *interlock.Error.
+func (a *Admission) Suppress(ctx context.Context, s interlock.Suppression) (interlock.Receipt, error) {
+	return a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		now := a.config.Now().UTC()
+		denies, err := a.config.Rules.Suppressible(s.Rule)
+		if err != nil {
+			return interlock.Change{}, err
+		}
+		if denies && !s.Denials {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "denials", "the rule denies; the order must say that it silences denials")
+		}
+		if err := quorum.CheckSuppression(s, standing.Operators, a.config.Verify, now); err != nil {
+			return interlock.Change{}, err
+		}
+		if _, taken := standing.Suppressions[s.ID]; taken || live(standing, now) >= maxSuppressions {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "id",
+				"the id is taken, or %d suppressions stand already; lift one first", maxSuppressions)
+		}
+		change, err := a.ordered(standing, s, s.Operator, "")
+		change.Suppress = &s
+		return change, err
+	})
+}
+
+// Lift ends a suppression. It only tightens, so it takes a name and no signature.
+func (a *Admission) Lift(ctx context.Context, id, operator, why string) (interlock.Receipt, error) {
+	return a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		s, known := standing.Suppressions[id]
+		if !known {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id", "no suppression has this id; `interlock rules suppressions` lists them")
+		}
+		if why == "" {
+			why = "lifted"
+		}
+		change, err := a.ordered(standing, s, operator, why)
+		change.Lift = id
+		return change, err
+	})
+}
+
+// ordered is the change that records an order or its end.
+func (a *Admission) ordered(standing interlock.Standing, s interlock.Suppression, operator, lifted string) (interlock.Change, error) {
+	payload, err := auditlog.SuppressionRecord{Suppression: s, Lifted: lifted}.Payload()
+	if err != nil {
+		return interlock.Change{}, fmt.Errorf("encoding the suppression: %w", err)
+	}
+	draft, err := a.draft(interlock.EventSuppression, interlock.Requester{Agent: operator}, "operator", payload)
+	return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}}, err
+}
+
+func live(standing interlock.Standing, now time.Time) int {
+	n := 0
+	for _, s := range standing.Suppressions {
+		if s.InForce(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// proved returns the standing with the suppressions that count now: the store is read by whoever can write its file, so each
+// is proved anew, its signature once in a process. unproved names one that is in force and does not count, the first time.
+func (a *Admission) proved(standing interlock.Standing, now time.Time) (_ interlock.Standing, unproved error) {
+	if len(standing.Suppressions) == 0 {
+		return standing, nil
+	}
+	counting := map[string]interlock.Suppression{}
+	for id, s := range standing.Suppressions { // any order: each stands for itself, and of several defects one is told
+		if !s.InForce(now) || id != s.ID {
+			continue
+		}
+		fresh, err := a.proof(s, standing.Operators, now)
+		if err == nil {
+			counting[id] = s
+		} else if fresh {
+			unproved = errors.Join(errUnproved, err)
+		}
+	}
+	standing.Suppressions = counting
+	return standing, unproved
+}
+
+// proof checks a suppression. Signatures are checked once; who may give an order, and when, is looked at each time.
+func (a *Admission) proof(s interlock.Suppression, operators map[string]interlock.OperatorRecord, now time.Time) (fresh bool, err error) {
+	key := operators[s.Operator].SSHKey + "\x00" + s.Key + "\x00" + s.Signature + "\x00" + s.Statement
+	a.guard.Lock()
+	defer a.guard.Unlock()
+	checked, known := a.proofs[key]
+	verify := a.config.Verify
+	if known && checked == nil {
+		verify = func(string, string, string) (string, error) { return s.Key, nil }
+	} else if known {
+		return false, checked
+	}
+	err = quorum.CheckSuppression(s, operators, verify, now)
+	if len(a.proofs) > 4*maxSuppressions {
+		a.proofs = map[string]error{}
+	}
+	var refusal *interlock.Error
+	if err == nil || errors.As(err, &refusal) && refusal.Field == "signature" {
+		a.proofs[key] = err
+	}
+	return !known, err
+}

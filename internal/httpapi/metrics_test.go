@@ -1,0 +1,32 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"interlock"
+)
+
+// No caller can make further series: findings of rules nobody loaded are counted together.
+func TestRuleHitsAreBounded(t *testing.T) {
+	m := newMetrics(time.Time{}, Build{}, []string{"t.b", "t.a", "t.never"})
+	found := func(rule string, v interlock.Verdict) interlock.Finding { return interlock.Finding{Rule: rule, Verdict: v} }
+	for range 3 {
+		m.decision(interlock.KindShell, &interlock.Answer{Decision: interlock.Decision{Findings: []interlock.Finding{
+			found("t.a", interlock.Deny), found("t.b", interlock.Ask), found("made.up-1", interlock.Deny), found("made.up-2", interlock.Deny),
+			found("t.b", interlock.Allow)}}}, time.Millisecond)
+	}
+	var page exposition
+	m.write(&page)
+	var got []string
+	for line := range strings.Lines(page.String()) {
+		if strings.HasPrefix(line, "interlock_rule_hits_total{") {
+			got = append(got, strings.TrimSpace(strings.TrimPrefix(line, "interlock_rule_hits_total")))
+		}
+	}
+	want := `{rule="t.a",verdict="deny"} 3;{rule="t.b",verdict="allow"} 3;{rule="t.b",verdict="ask"} 3;{rule="other",verdict="deny"} 6`
+	if have := strings.Join(got, ";"); have != want {
+		t.Errorf("have %s\nwant %s", have, want)
+	}
+}

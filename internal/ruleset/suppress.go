@@ -1,0 +1,31 @@
+package ruleset
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// Suppressible says whether operators may keep a rule, or a row of a profile, silent, and whether it denies. What stands at
+// layer 1, what halts and what protects Interlock itself may not be.
+func (r *Ruleset) Suppressible(id string) (denies bool, err error) {
+	if rest, ok := strings.CutPrefix(id, "profile."); ok {
+		name, row, _ := strings.Cut(rest, ".")
+		if p, known := r.Profile(name); known {
+			for n := range p.Rows {
+				if p.Rows[n].ID == row && p.Rows[n].Verdict == interlock.Ask {
+					return false, nil
+				}
+			}
+		}
+		return false, interlock.Errorf(interlock.CodeNotFound, "rule", "%.60q is no row of a profile that asks", id)
+	}
+	rule, known := r.Rule(id)
+	switch {
+	case !known:
+		return false, interlock.Errorf(interlock.CodeNotFound, "rule", "%.60q is no rule; `interlock rules list` names them", id)
+	case rule.Layer <= 1 || rule.Verdict == interlock.Halt || strings.HasPrefix(id, "self."):
+		return false, interlock.Errorf(interlock.CodeUnauthorized, "rule", "this rule protects systems or Interlock itself and can't be suppressed")
+	}
+	return rule.Verdict == interlock.Deny, nil
+}

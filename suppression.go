@@ -1,0 +1,27 @@
+package interlock
+
+import "time"
+
+// A Suppression is an operator's standing order that keeps one rule silent in one scope until a time. It answers no request
+// and grants nothing: whatever else objects still does. What protects systems and Interlock itself can't be suppressed.
+type Suppression struct {
+	ID       string    `json:"id"`
+	Rule     string    `json:"rule"`              // id of a rule, or of a profile's row as findings name it
+	Agent    string    `json:"agent,omitempty"`   // glob over agents; all, if empty
+	Path     string    `json:"path,omitempty"`    // what the finding is about lies in this directory; anywhere, if empty
+	Command  string    `json:"command,omitempty"` // glob that each executed text meets as a whole; any, if empty
+	Denials  bool      `json:"denials,omitempty"` // silences denials of the rule too, which takes an admin
+	Reason   string    `json:"reason"`
+	Operator string    `json:"operator"` // who gave the order
+	Created  time.Time `json:"created"`
+	Expires  time.Time `json:"expires"`
+
+	Key       string `json:"key,omitempty"`       // fingerprint of the operator's key
+	Statement string `json:"statement,omitempty"` // what was signed
+	Signature string `json:"signature,omitempty"`
+}
+
+// InForce reports whether the order is in force at a time.
+func (s Suppression) InForce(now time.Time) bool {
+	return !now.Before(s.Created) && now.Before(s.Expires)
+}
