@@ -11,7 +11,9 @@ import (
 // No caller can make further series: findings of rules nobody loaded are counted together.
 func TestRuleHitsAreBounded(t *testing.T) {
 	m := newMetrics(time.Time{}, Build{}, []string{"t.b", "t.a", "t.never"})
-	found := func(rule string, v interlock.Verdict) interlock.Finding { return interlock.Finding{Rule: rule, Verdict: v} }
+	found := func(rule string, v interlock.Verdict) interlock.Finding {
+		return interlock.Finding{Rule: rule, Verdict: v}
+	}
 	for range 3 {
 		m.decision(interlock.KindShell, &interlock.Answer{Decision: interlock.Decision{Findings: []interlock.Finding{
 			found("t.a", interlock.Deny), found("t.b", interlock.Ask), found("made.up-1", interlock.Deny), found("made.up-2", interlock.Deny),
