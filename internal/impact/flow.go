@@ -47,7 +47,7 @@ func (f flow) then(next flow) flow {
 		next.text = f.text + next.text
 	} else if !isEmpty(f) {
 		next.known = false
-		if len(next.items) == 0 {
+		if len(f.items) > 0 {
 			next.items = f.items
 		}
 	}

@@ -229,7 +229,9 @@ func (u *use) flag(args []field, i int) int {
 		if o != nil {
 			u.flags = append(u.flags, given{option: o, name: before, value: cut(a, len(before)+1)})
 		}
-		return i
+		if o != nil || strings.HasPrefix(name, "--") || u.spec.style == "words" || u.spec.style == "slash" {
+			return i
+		}
 	}
 	if strings.HasPrefix(name, "--") {
 		if o := u.spec.abbreviated(name); o != nil {

@@ -54,6 +54,9 @@ func (r *shellRun) command(args []field, io streams) flow {
 		if spec := r.s.know.lookup(name); spec != nil {
 			return r.described(spec, args, io)
 		}
+		if spec := r.s.know.lookup(strings.TrimRight(name, "0123456789.-")); spec != nil { // python3.12 is python
+			return r.described(spec, args, io)
+		}
 		if low := strings.ToLower(name); low != name {
 			if spec := r.s.know.lookup(low); spec != nil {
 				return r.described(spec, args, io)
@@ -125,6 +128,7 @@ func (r *shellRun) computed(args []field, io streams) flow {
 func (r *shellRun) program(args []field, io streams) flow {
 	p := r.placeOf(args[0], true)
 	if held, ok := r.files[p.Path]; ok && held.known && held.written {
+		r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactExecute, Via: p.Path})
 		var out flow
 		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() { out = r.scriptFile(held.text, "shell", args, io) })
 		return out
@@ -174,6 +178,9 @@ func (r *shellRun) unknownCommand(args []field, io streams) flow {
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Via: args[0].text}
 	if args[0].glob {
 		i.Traits = append(i.Traits, TraitGlob, TraitDynamic)
+	}
+	if percentEncoded(args[0].text) {
+		i.Traits = append(i.Traits, TraitObfuscated)
 	}
 	for _, a := range args[1:] {
 		r.mentionsShell(a.text)
@@ -295,12 +302,18 @@ func (r *shellRun) placeOf(f field, follow bool) place {
 		return r.partly(f)
 	}
 	text := f.text
+	if rest, ok := strings.CutPrefix(text, scratchVariable+"/.."); ok { // from the directory itself it climbs further than from one in it
+		text = "/tmp/.." + rest
+	}
 	p := r.s.place(text)
 	if climbs(text) && !slices.Contains(p.Traits, TraitRoot) {
 		p.Traits = append(p.Traits, TraitClimbing)
 	}
 	if f.glob {
 		p.Traits = append(p.Traits, TraitGlob)
+		if spelledGlob(f.text) {
+			p.Traits = append(p.Traits, TraitObfuscated)
+		}
 		p.Confidence = interlock.Inferred
 		r.globRoot(&p, p.Path)
 	}

@@ -18,7 +18,7 @@ type foreignScan struct {
 func (f *foreignScan) run() {
 	for i := 0; i < len(f.text) && f.r.s.spend(1); {
 		switch c := f.text[i]; {
-		case c == '`' && f.kind != "awk" && f.kind != "mongo":
+		case c == '`' && f.kind != "awk" && f.kind != "mongo" && (f.kind != "other" || strings.HasSuffix(f.text[:i], "run(")):
 			end := strings.IndexByte(f.text[i+1:], '`')
 			if end < 0 {
 				return
@@ -57,6 +57,11 @@ func (f *foreignScan) asks() {
 	if strings.Contains(f.text, "login item") {
 		f.r.s.add(interlock.Impact{Kind: interlock.ImpactPersist, Target: "login item", Reach: interlock.ReachHome, Via: f.kind,
 			Reversibility: interlock.Reversible, Traits: []string{TraitInline, TraitStartup}})
+	}
+	if takes := strings.Contains(f.text, "duplicate ") || strings.Contains(f.text, "delete ") || strings.Contains(f.text, "move "); takes &&
+		strings.Contains(f.text, "\"Finder\"") && (strings.Contains(f.text, "home folder") || strings.Contains(f.text, "Library:") || strings.Contains(f.text, "library folder")) {
+		f.r.s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "files of other programs", Reach: interlock.ReachHome, Via: f.kind,
+			Reversibility: interlock.Window, Traits: []string{TraitInline, TraitSecret}})
 	}
 	if strings.Contains(f.text, "keystroke ") || strings.Contains(f.text, "the clipboard") {
 		f.r.s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "keyboard", Reach: interlock.ReachHome, Via: f.kind,
@@ -99,7 +104,7 @@ func (f *foreignScan) name(i int) int {
 		if f.kind == "mongo" {
 			f.drops(last, end)
 		}
-	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread":
+	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread", "truncate":
 		return f.files(last, end)
 	case "eval", "assert", "instance_eval", "loadstring":
 		traits := []string{TraitInline, TraitDynamic}
@@ -198,7 +203,7 @@ func (f *foreignScan) quoted(last string, start, end int) int {
 }
 
 func (f *foreignScan) deletes(whole, last string, end int) int {
-	if (last == "delete" || last == "remove" || last == "rm") && !strings.HasPrefix(whole, "File") && !strings.HasPrefix(whole, "Dir") &&
+	if (last == "delete" || last == "remove" || last == "rm") && !strings.HasPrefix(whole, "File") && !strings.HasPrefix(whole, "file.") && !strings.HasPrefix(whole, "Dir") &&
 		!strings.HasPrefix(whole, "os.") && !strings.HasPrefix(whole, "Pathname") {
 		return end
 	}
@@ -246,7 +251,7 @@ func (f *foreignScan) files(last string, end int) int {
 		return end
 	}
 	kind, name := interlock.ImpactRead, args[0]
-	if strings.Contains(last, "write") || strings.Contains(last, "put") {
+	if strings.Contains(last, "write") || strings.Contains(last, "put") || last == "truncate" {
 		kind = interlock.ImpactWrite
 	}
 	if len(args) > 1 && strings.ContainsAny(args[0], "<>") && !strings.Contains(args[0], "/") {

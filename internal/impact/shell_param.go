@@ -7,6 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// scratchVariable stands for what TMPDIR holds.
+const scratchVariable = "/tmp/TMPDIR"
+
 // substitute runs a command substitution and takes its output if that is constant.
 func (r *shellRun) substitute(p *syntax.CmdSubst) field {
 	out := r.subshell(func() flow {
@@ -219,7 +222,7 @@ func (r *shellRun) lookup(name string) (field, bool) {
 	case "IFS":
 		return literal(" "), true
 	case "TMPDIR":
-		return literal("/tmp/TMPDIR"), true // wherever it is, it is not all of /tmp
+		return literal(scratchVariable), true // wherever it is, it is not all of /tmp
 	case "USER", "LOGNAME":
 		return literal(r.s.view.User), r.s.view.User != ""
 	case "PATH": // only its first character is the same everywhere

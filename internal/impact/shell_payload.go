@@ -371,9 +371,8 @@ func (r *shellRun) code(kind, text string, in flow) flow {
 	case "other":
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "code", Reach: interlock.ReachWorkspace,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitInline}})
-		if r.mentionsShell(text) {
-			return r.foreign(kind, text)
-		}
+		r.mentionsShell(text)
+		return r.foreign(kind, text)
 	default:
 		return r.foreign(kind, text)
 	}

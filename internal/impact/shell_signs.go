@@ -59,7 +59,7 @@ func (s *scan) named(end string) []string {
 func (r *shellRun) hunts(u *use) {
 	negated := false
 	for _, g := range u.flags {
-		if g.option.naming && !negated && strings.Trim(g.value.text, "*?.") != "" && slices.Contains(r.s.named(g.value.text), TraitSecret) {
+		if g.option.naming && !negated && strings.Trim(g.value.text, "*?.") != "" && (slices.Contains(r.s.named(g.value.text), TraitSecret) || r.inStore(u, g.value.text)) {
 			for _, t := range u.operands {
 				if !r.s.spend(100) {
 					return
@@ -74,6 +74,16 @@ func (r *shellRun) hunts(u *use) {
 		}
 		negated = g.name == "!" || g.name == "-not"
 	}
+}
+
+// inStore reports whether a name is looked for in a place where it would be a secret.
+func (r *shellRun) inStore(u *use, name string) bool {
+	for _, t := range u.operands {
+		if r.s.spend(10) && !t.dynamic && slices.Contains(r.s.place(strings.TrimSuffix(t.text, "/")+"/"+name).Traits, TraitSecret) {
+			return true
+		}
+	}
+	return false
 }
 
 // disguises records that a shell of the system is copied to another name, under which nobody recognises it.
@@ -130,6 +140,30 @@ func destructiveURL(url string) bool {
 		switch strings.TrimPrefix(word, "do") {
 		case "delete", "destroy", "purge", "remove", "drop", "truncate", "wipe", "flush", "terminate", "uninstall", "deleteall":
 			return true
+		}
+	}
+	return false
+}
+
+// spelledGlob reports whether a pattern is a name in disguise: one letter in brackets, or single wildcards all over an
+// absolute path.
+func spelledGlob(text string) bool {
+	for i := strings.IndexByte(text, '['); i >= 0 && i+2 < len(text); i++ {
+		if text[i] == '[' && text[i+2] == ']' && isNameStart(text[i+1]) {
+			return true
+		}
+	}
+	return strings.HasPrefix(text, "/") && strings.Count(text, "?") >= 4 && strings.IndexByte(text, '*') < 0
+}
+
+// percentEncoded reports whether a command's name holds what separates commands or words, written as URLs write it.
+func percentEncoded(name string) bool {
+	for i := strings.IndexByte(name, '%'); i >= 0 && i+2 < len(name); i++ {
+		if name[i] == '%' {
+			switch strings.ToLower(name[i+1 : i+3]) {
+			case "0a", "0d", "20", "3b", "26", "7c", "09", "2f", "60", "24":
+				return true
+			}
 		}
 	}
 	return false
