@@ -16,9 +16,7 @@ func (s *scan) sql(in string) {
 		return
 	}
 	if fragment := sqlFragment(in); fragment != "" {
-		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql " + fragment,
-			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitInjection, TraitDatabase}})
-		s.executes(interlock.KindSQL, squeeze(in))
+		s.fragment(fragment, in)
 		return
 	}
 	tokens, odd := sqlTokens(in, false)
@@ -28,6 +26,13 @@ func (s *scan) sql(in string) {
 		odd.open = false // the other reading has said so if both do
 		s.sqlStatements(in, tokens, odd)
 	}
+}
+
+// fragment records a value that would become a piece of a statement.
+func (s *scan) fragment(what, in string) {
+	s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql " + what,
+		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitInjection, TraitDatabase}})
+	s.executes(interlock.KindSQL, squeeze(in))
 }
 
 func (s *scan) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {

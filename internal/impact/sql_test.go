@@ -91,6 +91,9 @@ func TestSQLFragments(t *testing.T) {
 	for text, want := range map[string]bool{
 		"x' = 'x": true, "a' regexp '": true, "' or ''^'": true, "admin' and length(pass)>3": true, "1 order by 7": true, "ORDER BY 3--": true, "42 like 42": true, "1!=11": true,
 		"or x=y#": true, "sleep(5)": true, "concat(": true, "1,sleep(5),3": true, "( 1 * @a ) --": true, "if(1,1,2) union select 3": true,
+		`{"user": "x' OR '1'='1"}`: true, `<a b="1&#39; or 1=1 -- "/>`: true, "name=' or 1=1 -- ": true, "page=|| code == '": true, "x' and name glob 'a": true, "'1001'='10": true, "1-false": true, "1 - ORD('a')": true,
+		"password::int": true, ") AS r FROM": true, "' alter t": true, "9 /*!32359 AND 0 */": true, "'--x": true, "or 88": true, "AND true": true, "xor 'b' >": true, "SELECT (CASE": true, "SELECT 1 FROM t WHERE": true, "(SELECT 1 FROM DUAL)": true, "a or 1 not between 2 and 3": true,
+		`{"name": "O'Brien", "note": "x and y"}`: false, "<b>Hello</b> & it's": false, "status=active and more": false, "std::string": false, "As seen on TV": false, "and 3 more": false, "AND THEN THERE WERE NONE": false, "the '60s or '70s": false, "OR-9-9WYT": false, "2-pack(s)": false, "\\prompt 'a' b": false, "(SELECT a FROM t) UNION (SELECT b FROM u)": false,
 		"shabby+\"and white\"": false, "the union selected a few": false, "it's = fine": false, "Bob's and Jane's": false, "order by phone": false,
 		"5 apples": false, "x (y)": false, "sleepy (cat)": false, "and so on": false, "IF (SELECT 1) > 0 PRINT 'a'": false, "SELECT a FROM t ORDER BY 1": false,
 	} {

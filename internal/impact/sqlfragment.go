@@ -1,6 +1,9 @@
 package impact
 
-import "strings"
+import (
+	"html"
+	"strings"
+)
 
 // fragmentMarks are shapes that only an attempt to break out of a quoted value has, in lower case with comments and runs
 // of blanks turned into one blank.
@@ -18,31 +21,65 @@ var fragmentMarks = []string{
 }
 
 // sqlFragment returns what makes a text an injected fragment, or "" if it is a statement of its own or nothing of the
-// kind. A text that begins as a statement is analysed as one.
+// kind. A text that begins as a statement is analysed as one, unless it stops in its middle. What a text carries inside
+// another notation is looked at like the text itself.
 func sqlFragment(in string) string {
 	if len(in) > 16<<10 {
 		in = in[:16<<10] // a fragment that needs more room is a statement
 	}
+	if found := fragmentOf(in); found != "" {
+		return found
+	}
+	if len(in) > 4<<10 {
+		return ""
+	}
+	for _, value := range carried(in) {
+		if found := fragmentOf(value); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+func fragmentOf(in string) string {
 	tokens, odd := sqlTokens(in, false)
-	if len(tokens) == 0 || len(in) > 0 && in[0] == '\\' && len(in) > 1 && in[1] == '!' {
+	if len(tokens) == 0 || clientLine(in) {
 		return ""
 	}
 	if sqlStatementHead(tokens) && !odd.open {
+		if len(in) < 512 && (cutOff(tokens) || tokens[0].is("(") && wholeBracketed(tokens, fragmentText(in)) || tokens[0].upper == "FROM" && strings.Contains(strings.ToLower(in), "information_schema")) {
+			return "fragment"
+		}
 		return ""
 	}
 	flat := fragmentText(in)
+	if flat == "" {
+		return ""
+	}
 	for _, mark := range fragmentMarks {
 		if wordIn(flat, mark) {
 			return "fragment"
 		}
 	}
-	if quoteBreak(flat) || quoteClosed(flat) || probes(flat) {
+	if quoteBreak(flat) || quoteClosed(flat) || probes(flat) || joined(flat) || computed(flat) || quotedVerb(flat) || leaks(flat, in) {
 		return "fragment"
 	}
 	if logicalBreak(flat) {
 		return "tautology"
 	}
 	return ""
+}
+
+// clientLine reports whether text begins with a command of a client: a backslash and a word alone.
+func clientLine(in string) bool {
+	if len(in) < 2 || in[0] != '\\' {
+		return false
+	}
+	end := 1
+	for end < len(in) && (in[end]|0x20 >= 'a' && in[end]|0x20 <= 'z' || in[end] == '_' || in[end] == '!') {
+		end++
+	}
+	return end > 1 && (end == len(in) || strings.IndexByte(" \n\r\t+", in[end]) >= 0)
 }
 
 // wordIn reports whether a mark occurs; the one that is also English ("the union selected") only as whole words.
@@ -97,12 +134,23 @@ func sqlStatementHead(tokens []sqlToken) bool {
 func fragmentText(in string) string {
 	in = strings.ToLower(percentDecode(percentDecode(in)))
 	in = strings.ReplaceAll(in, "’", "'")
+	if strings.Contains(in, "&") {
+		in = html.UnescapeString(in)
+	}
 	var out strings.Builder
 	blank := false
 	for i := 0; i < len(in); i++ {
 		c := in[i]
 		if strings.HasPrefix(in[i:], "/*") {
 			end := strings.Index(in[i+2:], "*/")
+			if end < 0 && strings.HasPrefix(in[i:], "/*!") { // cut off, and executed
+				i += 2
+				for i+1 < len(in) && in[i+1] >= '0' && in[i+1] <= '9' {
+					i++
+				}
+				blank = true
+				continue
+			}
 			if end < 0 { // cut off: what follows is a comment
 				out.WriteString(" /*")
 				break
@@ -168,9 +216,9 @@ func logicalBreak(flat string) bool {
 
 // sameSides reports whether text begins with a comparison of two constants or of something with itself.
 func sameSides(text string) bool {
-	text = strings.TrimLeft(text, " (")
+	text = strings.TrimLeft(text, " (+-~")
 	for strings.HasPrefix(text, "not ") {
-		text = strings.TrimLeft(text[4:], " (")
+		text = strings.TrimLeft(text[4:], " (+-~")
 	}
 	left, rest := side(text)
 	if left == "" {
@@ -178,21 +226,26 @@ func sameSides(text string) bool {
 	}
 	rest = strings.TrimLeft(rest, " )")
 	operator := ""
-	for _, o := range [...]string{"<=>", "<>", "!=", ">=", "<=", "=", "<", ">", "like ", "is ", "in (", "in(", "between ", "rlike ", "regexp ", "sounds like "} {
+	for _, o := range [...]string{"<=>", "<>", "!=", ">=", "<=", "=", "<", ">", "like ", "is ", "in (", "in(", "between ", "not between ", "not in (", "not like ", "rlike ", "regexp ", "sounds like "} {
 		if strings.HasPrefix(rest, o) {
 			operator = o
 			break
 		}
 	}
 	if operator == "" {
-		return left[0] == '\'' && strings.TrimSpace(rest) == ""
+		return left[0] == '\'' && strings.TrimSpace(rest) == "" && !decade(left)
 	}
-	right, _ := side(strings.TrimLeft(rest[len(operator):], " ("))
+	right, _ := side(strings.TrimLeft(rest[len(operator):], " (+-"))
 	if right == "" {
 		return false
 	}
 	constant := func(v string) bool { return v[0] == '\'' || v[0] == '"' || v[0] >= '0' && v[0] <= '9' }
-	return strings.Trim(left, `'"`) == strings.Trim(right, `'"`) || constant(left) && constant(right) && (operator == "=" || left[0] == '\'' || left[0] == '"' || operator == ">" || operator == "<" || operator == "like ")
+	return strings.Trim(left, `'"`) == strings.Trim(right, `'"`) || constant(left) && constant(right) && (operator == "=" || left[0] == '\'' || left[0] == '"' || operator == ">" || operator == "<" || operator == "like " || strings.HasPrefix(operator, "not ") || operator == "between ")
+}
+
+// decade reports the years of a decade, which people write with an apostrophe: '60s.
+func decade(text string) bool {
+	return len(text) >= 4 && text[1] >= '0' && text[1] <= '9' && text[2] == '0' && text[3] == 's'
 }
 
 // side reads a literal, number or name.

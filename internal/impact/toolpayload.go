@@ -76,6 +76,10 @@ func (s *scan) textArgument(c *call, key, text string) {
 	}
 	c.field = c.field || len(text) <= 64 && secretField(strings.ToLower(text)) && !strings.HasSuffix(key, "value") && !strings.HasSuffix(key, "values") && !strings.HasSuffix(key, "text")
 	role := s.know.toolTable().arguments[key]
+	if role != "content" && role != "shell" && role != "code" && len(text) <= 512 && breaksOut(text) {
+		s.fragment("fragment", text)
+		return
+	}
 	if c.kind == interlock.ImpactMessage {
 		c.cargo.load(key, role, text)
 	}
