@@ -21,6 +21,7 @@ type pathsDescription struct {
 	Personal   []string            `json:"personal"`   // directories below a home directory that hold no projects
 	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
 	Loopback   []string            `json:"loopback"`   // hosts that are this machine
+	Local      []string            `json:"local"`      // globs of names of clusters and contexts on this machine
 	Production []string            `json:"production"` // globs of names that are production
 	Public     []string            `json:"public"`     // globs of system files that tell nothing about anybody
 }
@@ -40,6 +41,7 @@ type pathTable struct {
 	metadata        map[string]bool
 	loopback        map[string]bool
 	production      []string
+	local           []string
 	public          []string
 }
 
@@ -55,7 +57,7 @@ type pathPattern struct {
 func compilePaths(d pathsDescription) (*pathTable, error) {
 	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{}, wildByEnd: map[byte][]pathPattern{},
 		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
-		production: d.Production, public: d.Public}
+		production: d.Production, local: d.Local, public: d.Public}
 	names := make([]string, 0, len(d.Traits))
 	for name := range d.Traits {
 		names = append(names, name)
@@ -327,6 +329,16 @@ func (s *scan) production(name string) bool {
 		}
 	}
 	for _, pattern := range s.know.pathTable().production {
+		if matchGlob(pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// localContext reports whether a context has the name that tools give to clusters they set up on this machine.
+func (s *scan) localContext(name string) bool {
+	for _, pattern := range s.know.pathTable().local {
 		if matchGlob(pattern, name) {
 			return true
 		}

@@ -181,7 +181,8 @@ func (w *condition) holds(operands []field) bool {
 	return false
 }
 
-// scope raises the reach of a command that is told to act on something named as production.
+// scope raises the reach of a command that is told to act on something named as production, and lowers it for a cluster
+// that tools set up on this machine under a name of their own.
 func (r *shellRun) scope(u *use, adds *words) {
 	for _, g := range u.flags {
 		if g.option.scope == "" || g.value.text == "" {
@@ -195,6 +196,8 @@ func (r *shellRun) scope(u *use, adds *words) {
 		}
 		if r.s.production(g.value.text) {
 			adds.reach, u.reach = interlock.ReachProduction, interlock.ReachProduction
+		} else if u.reach == "" && (g.name == "--context" || g.name == "--kube-context") && r.s.localContext(g.value.text) {
+			adds.reach, u.reach = interlock.ReachWorkspace, interlock.ReachWorkspace
 		}
 	}
 }
