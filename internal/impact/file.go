@@ -38,6 +38,9 @@ func (s *scan) file(tool string, args json.RawMessage) {
 		}
 	}
 	targets = append(targets, gather(folded, fileListKeys)...)
+	if len(targets) == 0 && op == "link" {
+		targets = gather(folded, []string{"link", "linkpath", "linkname", "name"})
+	}
 	if len(targets) == 0 {
 		if op != "read" {
 			s.unknown(tool, TraitUnparsable)
@@ -46,6 +49,13 @@ func (s *scan) file(tool string, args json.RawMessage) {
 		targets = []string{s.dir}
 	}
 	to, _ := textAt(folded, fileToKeys)
+	if op == "link" {
+		s.link(tool, targets, folded)
+		return
+	}
+	if mode := modeOf(folded); mode != "" && op != "read" {
+		s.mode(tool, targets, mode)
+	}
 	for _, target := range targets {
 		if !s.spend(1) {
 			s.unknown(tool, TraitWork)
@@ -79,6 +89,50 @@ func (s *scan) fileOperation(tool string, folded map[string]any) string {
 		}
 	}
 	return "write"
+}
+
+// link records a link: what it leads to can be read and written through it, and the link itself is new.
+func (s *scan) link(tool string, targets []string, folded map[string]any) {
+	for _, name := range append(append([]string(nil), targets...), gather(folded, []string{"target", "targetpath", "to", "destination", "link", "linkpath", "linkname"})...) {
+		at := s.place(name)
+		i := interlock.Impact{Kind: interlock.ImpactRead, Via: tool}
+		if at.Reach == interlock.ReachWorkspace && len(at.Traits) == 0 {
+			i.Kind = interlock.ImpactWrite
+		}
+		s.touch(name, i)
+		if at.Reach == interlock.ReachSystem && hasTrait(at.Traits, TraitRoot) {
+			s.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: at.Path, Reach: at.Reach, Reversibility: interlock.Reversible, Via: tool,
+				Confidence: interlock.Inferred, Traits: []string{TraitRoot}})
+		}
+	}
+}
+
+func modeOf(folded map[string]any) string {
+	for _, key := range []string{"mode", "permissions", "filemode", "chmod"} {
+		switch value := folded[key].(type) {
+		case string:
+			return value
+		case json.Number:
+			return value.String()
+		}
+	}
+	return ""
+}
+
+// mode records permission bits that a file tool sets: those that lend a program the rights of its owner.
+func (s *scan) mode(tool string, targets []string, mode string) {
+	digits := strings.TrimPrefix(strings.TrimPrefix(mode, "0o"), "0")
+	numeric := len(digits) == 4 && strings.Trim(digits, "01234567") == "" && digits[0] >= '2'
+	symbolic := strings.ContainsAny(mode, "ugo+=") && strings.Contains(mode, "s") && (strings.Contains(mode, "+") || strings.Contains(mode, "=")) && len(mode) <= 16
+	if !numeric && !symbolic {
+		return
+	}
+	for _, target := range targets {
+		at := s.place(target)
+		s.executes(interlock.KindShell, "chmod "+mode+" "+at.Path)
+		s.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: at.Path, Reach: at.Reach, Reversibility: interlock.Reversible, Via: tool,
+			Confidence: interlock.Inferred, Traits: []string{TraitAccount}})
+	}
 }
 
 // fileImpact records what one operation does to one path.

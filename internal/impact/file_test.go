@@ -35,6 +35,13 @@ func TestFile(t *testing.T) {
 		{"patch without a file", file("apply_patch", `{"input":"*** Begin Patch\n*** End Patch"}`), []string{"execute system irreversible +unparsable ?"}},
 		{"no path", file("write", `{"content":"x"}`), []string{"execute system irreversible +unparsable ?"}},
 		{"not an object", file("write", `["path"]`), []string{"execute system irreversible +unparsable ?"}},
+		{"link to a key", file("create_symlink", `{"target":"~/.ssh/id_rsa","link":"k"}`), []string{
+			"write workspace reversible /home/dev/project/k", "read home readonly /home/dev/.ssh/id_rsa +secret", "credential home readonly /home/dev/.ssh/id_rsa +secret"}},
+		{"link in the project", file("create_symlink", `{"target":"src/a","link":"b"}`), []string{
+			"write workspace reversible /home/dev/project/b", "write workspace reversible /home/dev/project/src/a"}},
+		{"rights of the owner", file("write_file", `{"path":"t","content":"x","mode":"4755"}`), []string{
+			"privilege workspace reversible /home/dev/project/t +account", "write workspace reversible /home/dev/project/t +overwrite"}},
+		{"rights to run", file("write_file", `{"path":"t","content":"x","mode":"0755"}`), []string{"write workspace reversible /home/dev/project/t +overwrite"}},
 		{"far up", file("read", `{"path":"../../../../../etc/hostname"}`), []string{"read system readonly /etc/hostname +climbing"}},
 		{"one up", file("read", `{"path":"../other/a.txt"}`), []string{"read home readonly /home/dev/other/a.txt"}},
 		{"hidden traversal", file("read", `{"path":"..%252f..%252f..%252f..%252f..%252fetc/hostname"}`), []string{

@@ -49,6 +49,9 @@ func (s *scan) request(method, url string, headers []string, body string) {
 		return
 	}
 	s.executes(interlock.KindHTTP, method+" "+url)
+	if s.otherScheme(method, url) {
+		return
+	}
 	plain, odd := plainHost(url)
 	reach, traits := s.host(plain)
 	if odd {
@@ -77,7 +80,8 @@ func (s *scan) request(method, url string, headers []string, body string) {
 		i.Reversibility = interlock.Reversible
 	}
 	i.Traits = append(i.Traits, queryTraits(url)...)
-	if body != "" && reach != interlock.ReachWorkspace {
+	s.apiOf(&i, method, url, body)
+	if body != "" && reach != interlock.ReachWorkspace && i.Kind != interlock.ImpactRead {
 		i.Traits = append(i.Traits, TraitUpload)
 	}
 	s.add(i)
@@ -86,6 +90,52 @@ func (s *scan) request(method, url string, headers []string, body string) {
 			Reversibility: interlock.Readonly, Traits: []string{TraitMetadata, TraitSecret}})
 	}
 	s.carried(method, url, reach, headers, body)
+}
+
+// otherScheme reads URLs that are no requests to a web server: a file of this machine, and schemes that carry raw bytes to
+// whatever listens, which nothing but a forged request uses.
+func (s *scan) otherScheme(method, url string) bool {
+	scheme, rest, ok := strings.Cut(strings.ToLower(url[:min(len(url), 16)]), ":")
+	if !ok {
+		return false
+	}
+	switch scheme {
+	case "file":
+		path := strings.TrimPrefix(url[len("file:"):], "//")
+		s.touch(strings.TrimPrefix(path, "localhost"), interlock.Impact{Kind: interlock.ImpactRead, Via: "HTTP " + method})
+		return true
+	case "gopher", "dict", "ldap", "ldaps", "tftp", "jar", "netdoc", "phar", "expect":
+		if strings.HasPrefix(rest, "//") || scheme == "jar" || scheme == "expect" {
+			s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: cleanURL(url), Reach: interlock.ReachExternal, Via: "HTTP " + method,
+				Reversibility: interlock.Irreversible, Traits: []string{TraitInjection, TraitUpload}})
+			return true
+		}
+	}
+	return false
+}
+
+// apiOf reads what is known of the interfaces of common services, wherever they listen: whole indices of a search engine,
+// secrets of a cluster, containers that are given the host's files.
+func (s *scan) apiOf(i *interlock.Impact, method, url, body string) {
+	path := strings.ToLower(pathOf(url))
+	writes := i.Kind != interlock.ImpactRead
+	switch {
+	case writes && (strings.Contains(path, "_delete_by_query") || method == "DELETE" && (path == "/_all" || path == "/*" || strings.HasSuffix(path, "/_all"))):
+		i.Kind, i.Reversibility = interlock.ImpactDelete, interlock.Irreversible
+		i.Traits = append(i.Traits, TraitDatabase, TraitBulk)
+	case strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") || strings.Contains(path, "/secrets/")) && (strings.Contains(path, "/namespaces/") || path == "/api/v1/secrets"):
+		s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: i.Reach, Via: i.Via, Reversibility: interlock.Readonly, Traits: []string{TraitSecret}})
+	case writes && strings.HasSuffix(path, "/containers/create") && (strings.Contains(body, `"Privileged":true`) || strings.Contains(body, `"Privileged": true`) || strings.Contains(body, `"/:`) ||
+		strings.Contains(body, "docker.sock") || strings.Contains(body, `"/etc`) || strings.Contains(body, `"PidMode":"host"`)):
+		s.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: cleanURL(url), Reach: interlock.ReachSystem, Via: i.Via, Reversibility: interlock.Window, Traits: []string{TraitRoot}})
+	case writes && i.Reach == interlock.ReachExternal && strings.Contains(path, "graphql") && graphQuery(body):
+		i.Kind, i.Reversibility = interlock.ImpactRead, interlock.Readonly
+	}
+}
+
+// graphQuery reports whether a GraphQL body only asks.
+func graphQuery(body string) bool {
+	return body != "" && len(body) < 64<<10 && !strings.Contains(body, "mutation") && !strings.Contains(body, "subscription") && strings.Contains(body, "{") && strings.Contains(body, "query")
 }
 
 // carried records secrets a request carries to where they could leak: in the URL, in the body, and in a header if the

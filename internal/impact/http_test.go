@@ -38,6 +38,19 @@ func TestHTTP(t *testing.T) {
 		{"redirect to link-local", request(`{"method":"GET","url":"https://example.com/r?next=http%3A%2F%2F169.254.169.254%2F"}`), []string{
 			"read external readonly https://example.com/r +injection +metadata",
 			"credential external readonly https://example.com/r +metadata +secret"}},
+		{"metadata elsewhere", request(`{"method":"GET","url":"http://168.63.129.16/machine"}`), []string{
+			"read external readonly http://168.63.129.16/machine +metadata", "credential external readonly http://168.63.129.16/machine +metadata +secret"}},
+		{"file of this machine", request(`{"url":"file:///home/dev/.ssh/id_rsa"}`), []string{
+			"read home readonly /home/dev/.ssh/id_rsa +secret", "credential home readonly /home/dev/.ssh/id_rsa +secret"}},
+		{"raw bytes", request(`{"url":"gopher://10.0.0.1:6379/_FLUSHALL"}`), []string{"network external irreversible gopher://10.0.0.1:6379/_FLUSHALL +injection +upload"}},
+		{"an index", request(`{"method":"DELETE","url":"http://localhost:9200/_all"}`), []string{"delete workspace irreversible http://localhost:9200/_all +bulk +database"}},
+		{"a document", request(`{"method":"DELETE","url":"http://localhost:9200/a/_doc/1"}`), []string{"delete workspace irreversible http://localhost:9200/a/_doc/1"}},
+		{"secrets of a cluster", request(`{"url":"https://10.0.0.1:6443/api/v1/namespaces/default/secrets/db"}`), []string{
+			"credential external readonly https://10.0.0.1:6443/api/v1/namespaces/default/secrets/db +secret", "read external readonly https://10.0.0.1:6443/api/v1/namespaces/default/secrets/db"}},
+		{"container with the host's files", request(`{"method":"POST","url":"http://localhost:2375/v1.41/containers/create","body":{"HostConfig":{"Binds":["/:/host"]}}}`), []string{
+			"privilege system window http://localhost:2375/v1.41/containers/create +root", "write workspace reversible http://localhost:2375/v1.41/containers/create"}},
+		{"graph query", request(`{"method":"POST","url":"https://x.example/graphql","body":{"query":"query { users { id } }"}}`), []string{"read external readonly https://x.example/graphql"}},
+		{"graph change", request(`{"method":"POST","url":"https://x.example/graphql","body":{"query":"mutation { drop }"}}`), []string{"write external window https://x.example/graphql +upload"}},
 		{"no url", request(`{"method":"GET"}`), []string{"execute system irreversible +unparsable ?"}},
 	})
 }

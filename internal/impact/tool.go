@@ -62,6 +62,7 @@ type call struct {
 	field         bool   // a field for a password or a card is named
 	placed        bool   // a path argument carries the impact
 	cargo         cargo
+	sent          bool // a file of this machine is named
 	owed          bool // it changes a payment that is due
 	secret        string
 }
@@ -184,6 +185,7 @@ func (s *scan) called(name string) call {
 		}
 	}
 	s.subjects(&c, know)
+	c.paired()
 	s.patterns(&c, know)
 	if c.kind == interlock.ImpactMessage || c.kind == interlock.ImpactSpend || c.kind == interlock.ImpactNetwork {
 		c.reach = interlock.ReachExternal
@@ -193,7 +195,7 @@ func (s *scan) called(name string) call {
 
 // publicWords in a name say that everybody hears what is said.
 var publicWords = []string{"tweet", "publish", "broadcast", "announce", "announcement", "everyone", "all", "public", "blog", "webpage", "website", "page", "site",
-	"press", "newsletter", "campaign", "mass", "bulk", "invite", "share", "submit", "forward"}
+	"press", "newsletter", "twitter", "facebook", "instagram", "linkedin", "reddit", "mastodon", "bluesky", "tiktok", "youtube", "timeline", "wall", "feed", "status", "campaign", "mass", "bulk", "invite", "share", "submit", "forward"}
 
 func firstVerb(know *toolKnowledge, words []string) string {
 	for _, word := range words {
@@ -294,6 +296,11 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 					c.traits = append(c.traits, TraitDefence)
 				}
 			}
+		case "physical":
+			if changes && (c.verb == "configure" || has(c.words, "unlock", "open", "disarm") && !has(c.words, "file")) {
+				c.also = append(c.also, interlock.ImpactConfigure)
+				c.traits = append(c.traits, TraitDefence)
+			}
 		case "malice":
 			if changes && c.verb != "delete" && !c.speaksOf(know, "against") {
 				c.traits = append(c.traits, TraitMalice)
@@ -311,7 +318,44 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 			if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
 				c.traits = append(c.traits, TraitInfra)
 			}
+			if has(c.words, "apply", "destroy", "upgrade") && infraTools[word] {
+				c.kind, c.reach, c.reversibility = interlock.ImpactConfigure, interlock.ReachExternal, interlock.Window
+				c.traits = append(c.traits, TraitInfra)
+			}
 		}
+	}
+}
+
+// infraTools are programs that change what runs elsewhere.
+var infraTools = set([]string{"terraform", "kubernetes", "k8s", "kubectl", "helm", "pulumi", "cloudformation"})
+
+// paired adds what two words of a name say together: a key of an interface is a secret, an account that goes is somebody's.
+func (c *call) paired() {
+	if c.kind == interlock.ImpactRead {
+		return
+	}
+	for i, word := range c.words {
+		before := wordAt(c.words, i-1)
+		switch word {
+		case "key", "keys":
+			if has([]string{before}, "api", "access", "secret", "private", "encryption", "signing") && (c.verb == "create" || c.verb == "delete" || c.verb == "configure" || c.verb == "") {
+				c.also = append(c.also, interlock.ImpactCredential)
+				c.traits = append(c.traits, TraitSecret)
+			}
+		case "account", "accounts", "user", "users":
+			if c.verb == "delete" && i > 0 && !has(c.words, "from", "cart", "session", "input", "data", "event") {
+				c.also = append(c.also, interlock.ImpactPrivilege)
+				c.traits = append(c.traits, TraitAccount)
+			}
+		case "public":
+			if (c.verb == "update" || has(c.words[:i], "make")) && wordAt(c.words, i+1) == "" {
+				c.also = append(c.also, interlock.ImpactPrivilege)
+				c.traits = append(c.traits, TraitAccount, TraitPublish)
+			}
+		}
+	}
+	if c.verb == "persist" && has(c.words, "deploy") && has(c.words, "preview", "staging", "dev", "local", "test", "sandbox") {
+		c.kind, c.reversibility, c.verb = interlock.ImpactWrite, interlock.Reversible, "update"
 	}
 }
 
@@ -369,6 +413,13 @@ func (s *scan) concludeCall(c *call) {
 	know := s.know.toolTable()
 	if c.amount > 0 && c.kind != interlock.ImpactSpend && (has(c.words, "transfer", "send", "wire")) {
 		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
+	}
+	if c.items >= know.bulk && (c.verb == "update" || c.verb == "configure" || c.verb == "privilege") {
+		c.reversibility = interlock.Irreversible // nobody puts so many back one by one
+	}
+	if c.page != "" && c.sent && has(c.words, "upload") {
+		s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.page, Reach: interlock.ReachExternal, Via: c.name,
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitUpload}})
 	}
 	if c.owed && (c.recipient != "" || c.amount > 0) {
 		c.also = append(c.also, interlock.ImpactSpend)

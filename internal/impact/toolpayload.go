@@ -71,10 +71,16 @@ func (s *scan) textArgument(c *call, key, text string) {
 		c.secret = plainSecret(text)
 	}
 	if (key == "environment" || key == "env" || key == "database" || key == "host" || key == "cluster" || key == "context" || key == "bucket" ||
-		key == "branch" || key == "namespace" || key == "project" || key == "server") && len(text) < 256 && s.production(text) {
+		key == "branch" || key == "namespace" || key == "project" || key == "server" || (key == "name" || key == "target" || key == "resource" || key == "instance" || key == "service") &&
+		(c.kind == interlock.ImpactDelete || c.kind == interlock.ImpactConfigure)) && len(text) < 256 && s.production(text) {
 		c.reach = interlock.ReachProduction
 	}
 	c.field = c.field || len(text) <= 64 && secretField(strings.ToLower(text)) && !strings.HasSuffix(key, "value") && !strings.HasSuffix(key, "values") && !strings.HasSuffix(key, "text")
+	s.grantedBy(c, key, text)
+	if c.kind == interlock.ImpactWrite && has(c.words, "memory", "memories", "instructions", "prompt", "knowledge") && injected(text) {
+		s.add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: c.reach, Reversibility: interlock.Reversible, Via: c.name, Confidence: interlock.Inferred,
+			Traits: []string{TraitAgentConfig, TraitInjection}})
+	}
 	role := s.know.toolTable().arguments[key]
 	if role != "content" && role != "shell" && role != "code" && len(text) <= 512 && breaksOut(text) {
 		s.fragment("fragment", text)
@@ -105,6 +111,25 @@ func (s *scan) textArgument(c *call, key, text string) {
 	case "amount", "limit", "content":
 	default:
 		s.otherArgument(c, key, text)
+	}
+}
+
+// grantedBy reads arguments that hand out rights or have what arrives sent on, whatever the tool is called.
+func (s *scan) grantedBy(c *call, key, text string) {
+	if c.kind == interlock.ImpactRead || len(text) > 32 {
+		return
+	}
+	switch key {
+	case "role", "roles", "permission", "permissions", "accesslevel", "privilege", "privileges", "usertype", "grant":
+		switch fold(text) {
+		case "admin", "administrator", "owner", "root", "superuser", "superadmin", "full", "fullaccess", "fullcontrol", "everyone", "public":
+			c.also = append(c.also, interlock.ImpactPrivilege)
+			c.traits = append(c.traits, TraitAccount)
+		}
+	case "action", "actions":
+		if low := fold(text); (low == "forward" || low == "redirect" || low == "forwardto") && has(c.words, "filter", "rule", "rules", "filters") {
+			c.also = append(c.also, interlock.ImpactPersist)
+		}
 	}
 }
 
@@ -193,6 +218,7 @@ func (s *scan) pathArgument(c *call, text string) {
 	if len(text) > 4096 || strings.ContainsAny(text, "\n{}") || strings.Contains(text, ", ") {
 		return
 	}
+	c.sent = true
 	path, odd := plainPath(text)
 	i := interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: append([]string(nil), c.traits...)}
 	if odd {
