@@ -182,6 +182,7 @@ type commandDescription struct {
 	Script   string                        `json:"script,omitempty"`
 	Code     string                        `json:"code,omitempty"`
 	Prints   string                        `json:"prints,omitempty"`
+	Recipe   string                        `json:"recipe,omitempty"`
 	Links    bool                          `json:"links,omitempty"`
 	Sends    bool                          `json:"sends,omitempty"`
 	Copies   bool                          `json:"copies,omitempty"`
@@ -220,6 +221,7 @@ type command struct {
 	sends     bool // standard input goes where the command connects to
 	links     bool // the last operand becomes another name of the first
 	prints    string
+	recipe    string // the format and the names of the file that says what it runs
 	examples  []Example
 }
 
@@ -249,6 +251,7 @@ type option struct {
 	assign  bool   // the value is a name=value assignment
 	mount   bool   // the value is host-path:container-path
 	code    string // the first operand is code of this kind
+	data    bool   // standard input is data and no code
 	feed    bool   // the file that is its value takes the place of standard input
 	stdin   bool   // code is read from standard input although there are operands
 	setting string // the value is key=value, and this pseudo-command describes what keys do

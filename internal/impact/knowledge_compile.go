@@ -34,7 +34,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 
 func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
 	c := &command{name: name, parent: parent, described: true, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
-		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, sends: d.Sends, copies: d.Copies, anywhere: d.Anywhere, examples: d.Examples}
+		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, sends: d.Sends, copies: d.Copies, anywhere: d.Anywhere, recipe: d.Recipe, examples: d.Examples}
 	if c.style == "" && parent != nil {
 		c.style = parent.style
 	}
@@ -216,6 +216,9 @@ func checkNames(d commandDescription) error {
 	if !slices.Contains([]string{"", "argv", "shell", "exec"}, d.Wraps) {
 		return fmt.Errorf("unknown wraps %q", d.Wraps)
 	}
+	if kind, _, _ := strings.Cut(d.Recipe, " "); !slices.Contains([]string{"", "make", "install", "script"}, kind) {
+		return fmt.Errorf("unknown recipe %q", d.Recipe)
+	}
 	for _, kind := range []string{d.Stdin, d.Script, d.Code} {
 		if kind != "" && !slices.Contains(codeKinds(), kind) {
 			return fmt.Errorf("unknown kind of code %q", kind)
@@ -270,6 +273,8 @@ func (o *option) directive(part string) error {
 		o.value, o.mount = true, true
 	case "stdin":
 		o.stdin = true
+	case "data":
+		o.data = true
 	case "feed":
 		o.value, o.feed = true, true
 	case "nested":

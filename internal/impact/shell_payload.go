@@ -8,6 +8,7 @@ import (
 
 // payloads runs the code a command runs: a wrapped command line, an inline program, a script file, standard input.
 func (r *shellRun) payloads(u *use, args []field, io streams) flow {
+	r.recipe(u)
 	var out flow
 	ran, fed := false, false
 	for _, g := range u.flags {
@@ -25,6 +26,8 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 			ran = true
 		case g.option.setting != "":
 			r.setting(u, g.option.setting, g.value)
+		case g.option.data:
+			return out
 		case g.option.stdin:
 			fed = true
 		}

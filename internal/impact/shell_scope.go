@@ -83,6 +83,7 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
 	}
 	r.variable(name, v.field)
 	if a.Index != nil {
+		r.substitutions(a.Index)
 		old := r.vars[name]
 		v.list = append(append([]field(nil), old.list...), v.field)
 	}
