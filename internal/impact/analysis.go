@@ -59,6 +59,8 @@ type scan struct {
 	depth   int    // nesting of payloads inside payloads
 	within  int    // programs around what is being analysed that are no shells and were made to run it
 	work    int    // steps spent, against maxWork
+	loose   int    // texts with a syntax error that were read nevertheless
+	reading bool   // one is being read
 	impacts []interlock.Impact
 	texts   []Text
 	fields  fieldArena

@@ -6,6 +6,9 @@ import "strings"
 // input that misleads the estimate still can't make the parser recurse further than this, which it survives.
 const maxOpeners = 8192
 
+// maxVerbatim bounds the brackets open in here-documents that are text as they stand, which the parser survives as well.
+const maxVerbatim = 2048
+
 // nesting reports whether the shell parser may see the input: it recurses on brackets, substitutions and compound
 // commands without a bound of its own, and overflowing the stack can't be recovered from. One pass, no recursion.
 //
@@ -16,7 +19,7 @@ func nesting(src string) bool {
 	scan.floors = append(scan.floors, 0)
 	for i := 0; i < len(src); {
 		i = scan.step(src, i)
-		if scan.depth > MaxNesting || scan.cases > MaxNesting || scan.lost > MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*MaxNesting {
+		if scan.depth > MaxNesting || scan.verbatim > maxVerbatim || scan.cases > MaxNesting || scan.lost > MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*MaxNesting {
 			return false
 		}
 	}
@@ -26,6 +29,7 @@ func nesting(src string) bool {
 type nestScan struct {
 	depth, openers int
 	cases          int    // open case commands: their patterns' brackets close without having been opened
+	verbatim       int    // depth inside here-documents whose word is quoted
 	lost           int    // here-documents without an end, each of which cost a look at all that follows
 	quote          byte   // 0, ' or "
 	floors         []int  // depth at the start of each quoted stretch and of each substitution in one
@@ -168,7 +172,7 @@ func (n *nestScan) heredoc(src string, i int) int {
 			body++
 		}
 		if src[body:end] == string(word) {
-			return n.around(src, i, line, end)
+			return n.around(src, i, line, end, len(word) < i-start)
 		}
 		line = end + 1
 	}
@@ -177,7 +181,9 @@ func (n *nestScan) heredoc(src string, i int) int {
 }
 
 // around reads the rest of the line a here-document was announced on and the body, and returns where code goes on.
-func (n *nestScan) around(src string, rest, body, end int) int {
+// A body whose word is quoted is nothing but text to the parser; it has a more generous bound, counted over all of them,
+// in case this is no here-document after all.
+func (n *nestScan) around(src string, rest, body, end int, quoted bool) int {
 	lineEnd := endOfLine(src, rest)
 	for j := rest; j < lineEnd; {
 		if src[j] == '<' && j+1 < lineEnd && src[j+1] == '<' { // a second document on the line: leave it to maxOpeners
@@ -187,10 +193,16 @@ func (n *nestScan) around(src string, rest, body, end int) int {
 		j = n.step(src, j)
 	}
 	n.enter('\'')
+	before, deepest := n.depth, n.depth
 	for j := lineEnd; j < body; j++ {
 		if src[j] != '\'' {
 			n.bracket(src[j])
+			deepest = max(deepest, n.depth)
 		}
+	}
+	if quoted {
+		n.verbatim += deepest - before
+		n.depth = before
 	}
 	if len(n.inner) > 0 {
 		n.leave()

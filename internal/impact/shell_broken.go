@@ -12,6 +12,9 @@ import (
 const (
 	maxBroken = 1 << 12 // bytes of text with a syntax error that is read loosely
 	maxLoose  = 1 << 9  // words of it
+	maxSwept  = 1 << 12 // words of the commands found in it, one inside the other
+	// Broken texts of one action that are read; a broken text inside another is not.
+	maxReadings = 4
 )
 
 // broken judges text that no dialect of the shell parses. A shell runs what stands before the error, one command after
@@ -20,6 +23,13 @@ const (
 // understood well enough; otherwise it is unknown, and what is plain in it is named beside that.
 func (r *shellRun) broken(text string) {
 	s := r.s
+	if s.loose >= maxReadings || s.reading || !s.spend(len(text)/4) {
+		s.unknown("sh", TraitUnparsable)
+		return
+	}
+	s.loose++
+	s.reading = true
+	defer func() { s.reading = false }()
 	texts := len(s.texts)
 	calm := len(text) <= maxBroken && !continues(text)
 	var found []interlock.Impact
@@ -104,8 +114,9 @@ func (r *shellRun) beforeError(text string) {
 // A looseRun judges the clauses of broken text. It stays calm while every command in it is one that is known.
 type looseRun struct {
 	*shellRun
-	calm bool
-	away bool // some path in the text lies outside the workspace
+	calm  bool
+	words int  // of commands judged
+	away  bool // some path in the text lies outside the workspace
 }
 
 // read judges text with its quotes honoured from the start and from each line, and with its quotes taken away.
@@ -278,13 +289,16 @@ func (l *looseRun) commands(one clause, start int) {
 				args = append(args, a.field)
 			}
 		}
-		if !l.s.spend(len(args)) {
+		if l.words += len(args); l.words > maxSwept || !l.s.spend(len(args)) {
 			l.calm = false
 			return
 		}
 		if i == start { // where a command stands
 			l.command(args, streams{in: flow{piped: true}})
 			continue
+		}
+		if !l.calm {
+			continue // it stays unknown
 		}
 		dir := l.s.dir
 		for _, one := range l.s.capture(func() { l.command(args, streams{in: flow{piped: true}}) }) {

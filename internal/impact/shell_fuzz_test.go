@@ -91,3 +91,19 @@ func TestHostileNestingIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeInHereDocumentsIsText: brackets in strings of a program that is written to a file do not count as nesting, and
+// what only looks like such a document is bounded all the same.
+func TestCodeInHereDocumentsIsText(t *testing.T) {
+	program := strings.Repeat("check(\"(\", '[')\n", 300)
+	if got := shellImpacts(t, "cat > x.py <<'EOF'\n"+program+"EOF\nls"); hasUnknown(got) {
+		t.Errorf("a program in a here-document is not understood: %v", briefs(got))
+	}
+	for _, unit := range []string{"{ ", "(", "if ", "$(", "[ "} {
+		for _, open := range []string{"echo $((1 <<'A'\n", "# <<'A'\n", "echo \"<<'A'\"\n"} {
+			if got := shellImpacts(t, strings.Repeat(open+strings.Repeat(unit, 20_000)+"\nA\n", 3)); !hasUnknown(got) {
+				t.Errorf("%q repeated after %q is understood", unit, open)
+			}
+		}
+	}
+}
