@@ -9,7 +9,7 @@ import (
 	_ "embed"
 )
 
-//go:generate go test -run TestDefaultsAreFresh -count=1 . -update
+//go:generate go test -run "TestDefaultsAreFresh|TestTagsPageIsFresh" -count=1 . -update
 
 // defaults has one line per document: its path as a JSON string, a colon, the document in compact form.
 //
