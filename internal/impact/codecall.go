@@ -168,7 +168,7 @@ func (r *codeRun) apply(c *codeCall) codeValue {
 func (r *codeRun) indirect(c *codeCall) (codeValue, bool) {
 	switch c.last {
 	case "call", "apply", "bind":
-		if r.script && (c.receiver.closure != nil || c.receiver.is != "") && strings.HasSuffix(c.name, "."+c.last) {
+		if r.script && c.receiver.is != "Reflect" && (c.receiver.closure != nil || c.receiver.is != "") && strings.HasSuffix(c.name, "."+c.last) {
 			inner := &codeCall{callee: c.receiver}
 			if len(c.arguments) > 0 {
 				inner.arguments = c.arguments[1:]

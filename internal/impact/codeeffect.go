@@ -247,6 +247,9 @@ func (r *codeRun) request(c *codeCall, e callEffect, target codeValue) {
 		r.send(interlock.Impact{Reach: interlock.ReachExternal, Via: c.name}, marks, method != "GET")
 		return
 	}
+	if c.last == "urlretrieve" || c.name == "wget.download" {
+		r.keep(c.argument(1, "filename", "out"), codeValue{dynamic: true, marks: markNetwork})
+	}
 	for _, url := range urls {
 		if !strings.Contains(url, "://") {
 			continue

@@ -70,6 +70,9 @@ func (r *codeRun) forks(c *codeCall) bool {
 	if c.name != "os.fork" {
 		return false
 	}
+	if len(r.frames) > 0 {
+		r.frames[len(r.frames)-1].grows = c.name
+	}
 	for _, loop := range r.loops {
 		if loop.endless || loop.many {
 			r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Irreversible, Traits: []string{TraitBomb}})
@@ -123,6 +126,9 @@ func (r *codeRun) grown(c *codeCall) {
 		return
 	}
 	name := c.callee.is
+	if name == "child_process.fork" {
+		name = "child_process.spawn"
+	}
 	switch last := name[strings.LastIndexByte(name, '.')+1:]; last {
 	case "sleep", "wait", "input", "recv", "accept", "recvfrom", "read", "readline", "get", "join", "exit", "quit", "_exit", "poll", "select", "mainloop", "update",
 		"tick", "next", "delay", "acquire", "communicate", "run", "call", "check_call", "check_output", "system", "execSync", "spawnSync", "question", "recv_json", "receive", "waitpid":

@@ -1,5 +1,7 @@
 package impact
 
+import "interlock"
+
 // baseNameOf is the library's class that a class of the program is derived from.
 func baseNameOf(class *codeClass, depth int) string {
 	for _, base := range class.bases {
@@ -21,6 +23,7 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 		unknown.marks |= arguments[i].value.marks
 	}
 	if f.active || len(r.frames) >= maxFrames {
+		r.recursive(f)
 		return unknown
 	}
 	if f.runs > 0 && (f.runs >= maxRuns || r.steps > r.soft) {
@@ -40,7 +43,9 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 	}
 	r.frames, r.maybe, r.scope = r.frames[:len(r.frames)-1], maybe, outer
 	f.active = false
-	if !frame.any {
+	if len(frame.yielded) > 0 {
+		frame.returned = r.generated(frame.yielded)
+	} else if !frame.any {
 		frame.returned = codeValue{dynamic: open}
 	}
 	f.last = frame.returned
@@ -50,16 +55,44 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 	return frame.returned
 }
 
+// recursive notes a function that starts more of something and then itself, whatever happens.
+func (r *codeRun) recursive(f *codeFunction) {
+	if r.maybe > 0 {
+		return
+	}
+	for _, frame := range r.frames {
+		if frame.f == f && frame.grows != "" {
+			r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: frame.grows, Reversibility: interlock.Irreversible,
+				Confidence: interlock.Inferred, Traits: []string{TraitBomb}})
+		}
+	}
+}
+
+// generated is the list of what a generator yields.
+func (r *codeRun) generated(yielded []codeValue) codeValue {
+	v := codeValue{list: true, items: yielded, dynamic: true}
+	for _, one := range yielded {
+		v.marks |= one.marks
+		if text := one.text(); text != "" && len(v.texts) < maxTexts {
+			v.texts = append(v.texts, text)
+		}
+	}
+	return v
+}
+
 // bindParameters gives parameters their values.
 func (r *codeRun) bindParameters(c *codeClosure, arguments []codeArg) {
 	params := c.f.params
 	names := r.scope.names
 	if c.class != nil && !r.script && len(params) > 0 && !c.f.static {
-		self := c.self
-		if self == nil {
-			self = c.class.instance
+		self := codeValue{object: c.self, is: baseNameOf(c.class, 0)}
+		if c.self == nil { // called by way of the class
+			self.object, self.class = c.class.instance, c.class
+			if len(arguments) > 0 && arguments[0].value.object != nil && arguments[0].value.object.class != nil {
+				self, arguments = arguments[0].value, arguments[1:]
+			}
 		}
-		names[params[0].name] = codeValue{object: self, is: baseNameOf(c.class, 0)}
+		names[params[0].name] = self
 		params = params[1:]
 	} else if c.self != nil {
 		names["this"] = codeValue{object: c.self, is: baseNameOf(c.class, 0)}

@@ -51,7 +51,7 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 		return codeValue{texts: first.texts, is: "os.walk", dynamic: true}, true
 	case "compile":
 		return codeValue{texts: first.texts, dynamic: first.dynamic, marks: first.marks}, true
-	case "__import__", "importlib.import_module", "require", "import", "importlib.__import__":
+	case "__import__", "importlib.import_module", "require", "import", "importlib.__import__", "module.constructor._load", "module._load", "Module._load", "createRequire()":
 		return r.imported(first), true
 	case "os.environ.get", "os.getenv", "os.environ.pop", "os.environ.setdefault":
 		v := environmentValue(first.text())

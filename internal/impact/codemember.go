@@ -77,12 +77,20 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 	}
 	v := codeValue{dynamic: true, marks: base.marks}
 	switch {
+	case name == "__dict__" || name == "prototype" && r.script:
+		v.is, v.imported = full, base.imported
+		return v
 	case full == "builtins" || full == "module" && name == "require":
 		return r.nameValue(name)
 	case name == "default" && base.imported:
 		return base
-	case name == "__dict__" || name == "prototype" && r.script:
-		v.is = full
+	case name == "__globals__" || name == "func_globals":
+		v.is = "__globals__"
+		return v
+	case name == "__subclasses__" && (strings.HasSuffix(full, "__base__") || strings.HasSuffix(full, "__bases__") || strings.HasSuffix(full, "__mro__") || full == ".__subclasses__" || full == "object"):
+		r.roundabout(name)
+	case name == "constructor" && r.script && (base.closure != nil || strings.HasSuffix(full, "constructor")):
+		v.is = "Function"
 		return v
 	case full == "process.mainModule" && name == "require", name == "__import__":
 		v.is = name
@@ -104,6 +112,9 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 	}
 	v.is = canonicalName(full + "." + name)
 	v.imported = base.imported
+	if instead, ok := r.instead[v.is]; ok {
+		return instead
+	}
 	switch {
 	case v.is == "os.environ" || v.is == "process.env":
 		v.marks |= markEnviron
@@ -246,7 +257,9 @@ func (r *codeRun) keyed(base, key codeValue, text string) (codeValue, bool) {
 		return codeValue{is: text, imported: true, dynamic: true}, true
 	case base.is == "os.environ" || base.is == "process.env":
 		return environmentValue(text), true
-	case base.is == "globals" || base.is == "locals" || base.is == "vars":
+	case base.is == "__globals__" && r.calls["os."+text].kind != "":
+		return codeValue{is: "os." + text, imported: true, dynamic: true}, true
+	case base.is == "globals" || base.is == "locals" || base.is == "vars" || base.is == "__globals__":
 		return r.nameValue(text), true
 	}
 	if r.script && !key.number || base.imported || base.is == "builtins" {
@@ -368,6 +381,12 @@ func (r *codeRun) setAttribute(target *codeNode, v codeValue) {
 	}
 }
 
+// roundabout notes a way to functions that nobody takes who may name them.
+func (r *codeRun) roundabout(via string) {
+	r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Window,
+		Confidence: interlock.Inferred, Traits: []string{TraitDynamic, TraitObfuscated}})
+}
+
 // setIndex is target[key] = v.
 func (r *codeRun) setIndex(target *codeNode, v codeValue) {
 	base := r.eval(target.of[0])
@@ -449,6 +468,12 @@ func (r *codeRun) unguarded(via string) {
 func (r *codeRun) patched(full string, v codeValue) {
 	if v.closure == nil && v.is == "" && len(v.texts) == 0 && v.object == nil || strings.Contains(v.is, "mock") || strings.Contains(v.is, "Mock") {
 		return
+	}
+	if r.instead == nil {
+		r.instead = map[string]codeValue{}
+	}
+	if len(r.instead) < maxFields && v.is != full {
+		r.instead[full] = v
 	}
 	effect, known := r.calls[full]
 	switch full {

@@ -19,6 +19,9 @@ func (r *codeRun) perform(c *codeCall) bool {
 		effect, known = r.calls["."+c.last]
 		known = known && r.importsAny(effect.needs) && strings.Contains(c.name, ".")
 	}
+	if root, _, ok := strings.Cut(c.name, "."); !known && ok {
+		effect, known = r.calls[root+"*."+c.last]
+	}
 	if !known && r.pathMethod(c) {
 		return true
 	}
@@ -162,8 +165,9 @@ func pathsOf(v codeValue) (out []string) {
 // is marked with where it came from.
 func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValue, traits []string) (marks codeMarks) {
 	paths := pathsOf(target)
+	rewriting := kind == interlock.ImpactDelete || kind == interlock.ImpactWrite && hasTrait(traits, TraitOverwrite)
 	if len(paths) == 0 {
-		r.rewrites = r.rewrites || kind == interlock.ImpactDelete || kind == interlock.ImpactWrite && hasTrait(traits, TraitOverwrite)
+		r.rewrites = r.rewrites || rewriting
 		i := interlock.Impact{Kind: kind, Reach: interlock.ReachWorkspace, Via: name, Reversibility: usualReversibility(kind),
 			Confidence: interlock.Inferred, Traits: append(append([]string(nil), traits...), TraitDynamic)}
 		if kind == interlock.ImpactDelete && !hasTrait(traits, TraitRecursive) {
@@ -177,6 +181,7 @@ func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValu
 		case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "nul", "NUL", ":memory:":
 			continue // holds nothing
 		}
+		r.rewrites = r.rewrites || rewriting && strings.Contains(path, "*")
 		before := len(r.s.impacts)
 		p := r.s.place(path)
 		given := append([]string(nil), traits...)

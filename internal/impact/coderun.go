@@ -28,6 +28,7 @@ type codeRun struct {
 	made      int // bytes of text made
 	said      map[string]bool
 	files     map[string]codeValue // what was written where
+	instead   map[string]codeValue // what stands in the place of functions of libraries
 
 	network   bool // talks to a network
 	received  bool // reads from a socket
@@ -56,8 +57,9 @@ type codeFrame struct {
 	f        *codeFunction
 	returned codeValue
 	any      bool
-	loops    int // loops outside of it
-	maybe    int
+	yielded  []codeValue
+	grows    string // what it starts more of
+	loops    int    // loops outside of it
 }
 
 // A codeLoop is a loop that is being read.
@@ -266,6 +268,13 @@ func (r *codeRun) returns(n *codeNode) {
 		return
 	}
 	frame := r.frames[len(r.frames)-1]
+	if n.text == "yield" {
+		if len(frame.yielded) < maxTurns {
+			frame.yielded = append(frame.yielded, v)
+		}
+		r.waits()
+		return
+	}
 	if frame.any {
 		frame.returned.merge(v)
 	} else {
