@@ -93,7 +93,7 @@ func (r *codeRun) runs(c *codeCall, line string) {
 func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, listed bool) {
 	switch {
 	case strings.HasPrefix(c.name, "child_process.") && len(c.arguments) > 1 && (strings.Contains(c.name, "File") || strings.Contains(c.name, "spawn")),
-		(c.name == "execa" || c.name == "Bun.spawn" || c.name == "cross-spawn") && len(c.arguments) > 1:
+		wordsApart(c.name) && len(c.arguments) > 1:
 		rest := c.argument(1)
 		if rest.items == nil && !rest.list {
 			return nil, false
@@ -115,6 +115,15 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 		return texts(target), len(target.items) > 0
 	}
 	return nil, false
+}
+
+// wordsApart reports whether a function takes a program and a list of its arguments.
+func wordsApart(name string) bool {
+	switch name {
+	case "execa", "execa.execa", "execa.execaSync", "execa.sync", "cross-spawn", "cross-spawn.spawn", "cross-spawn.sync", "node-pty.spawn", "tinyexec.x":
+		return true
+	}
+	return false
 }
 
 // texts are the elements of a list as text, a NUL for one that is computed.
