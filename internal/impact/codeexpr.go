@@ -12,6 +12,7 @@ type codeParser struct {
 	level  int  // how many strings around have expressions
 	static bool // the function that comes next is a method without an object
 	cut    []*codeNode
+	slab   []codeNode
 	failed int // tokens that were stepped over
 }
 

@@ -42,6 +42,14 @@ func (r *codeRun) flows(c *codeCall) {
 		r.repeats = r.repeats || c.argument(0).amount() >= 1000
 		r.allocated(c.last, c.argument(0).amount())
 	}
+	switch c.last {
+	case "write", "end", "send", "request":
+		if over := r.calls[c.receiver.is]; over.what == "request" || over.what == "host" && over.kind == interlock.ImpactNetwork {
+			if marks := c.marks(); marks != 0 {
+				r.send(interlock.Impact{Reach: interlock.ReachExternal, Via: c.name}, marks, false)
+			}
+		}
+	}
 	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] && !r.imports["ws"] {
 		return
 	}

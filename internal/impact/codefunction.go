@@ -32,16 +32,16 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 	}
 	f.runs++
 	f.active = true
-	outer, maybe := r.scope, r.maybe
+	outer := r.scope
 	r.scope = &codeScope{names: make(map[string]codeValue, len(f.params)), up: c.scope}
 	r.bindParameters(c, append(c.given[:len(c.given):len(c.given)], arguments...))
 	frame := &codeFrame{f: f, loops: len(r.loops)}
-	r.frames, r.maybe = append(r.frames, frame), 0
+	r.frames = append(r.frames, frame)
 	v := r.eval(f.body)
 	if f.expression {
 		frame.returned, frame.any = v, true
 	}
-	r.frames, r.maybe, r.scope = r.frames[:len(r.frames)-1], maybe, outer
+	r.frames, r.scope = r.frames[:len(r.frames)-1], outer
 	f.active = false
 	if len(frame.yielded) > 0 {
 		frame.returned = r.generated(frame.yielded)
@@ -57,7 +57,7 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 
 // recursive notes a function that starts more of something and then itself, whatever happens.
 func (r *codeRun) recursive(f *codeFunction) {
-	if r.maybe > 0 {
+	if n := len(r.branches); n > 0 && r.branches[n-1].scope == r.scope {
 		return
 	}
 	for _, frame := range r.frames {

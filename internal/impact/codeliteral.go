@@ -6,7 +6,7 @@ func (p *codeParser) subscript() (of []*codeNode) {
 		for p.more() {
 			before := p.at
 			if p.take(":") {
-				of = append(of, &codeNode{kind: nodeOther, text: ":"})
+				of = append(of, p.leaf(nodeOther, ":"))
 				continue
 			}
 			if p.take(",") {
@@ -112,10 +112,10 @@ func (p *codeParser) primary() *codeNode {
 			}
 		}
 		p.at++
-		return &codeNode{kind: nodeName, text: t.text}
+		return p.leaf(nodeName, t.text)
 	case codeNumber:
 		p.at++
-		return &codeNode{kind: nodeNumber, text: t.text}
+		return p.leaf(nodeNumber, t.text)
 	case codeString:
 		return p.stringLiteral()
 	}
@@ -172,20 +172,20 @@ func (p *codeParser) stringLiteral() *codeNode {
 	next := p.ahead(1)
 	if first.parts == nil && (p.script || next.kind != codeString) {
 		p.at++
-		return &codeNode{kind: nodeText, text: first.text}
+		return p.leaf(nodeText, first.text)
 	}
 	var pieces []*codeNode
 	for p.more() && p.tokens[p.at].kind == codeString {
 		t := &p.tokens[p.at]
 		p.at++
 		if t.parts == nil {
-			pieces = append(pieces, &codeNode{kind: nodeText, text: t.text})
+			pieces = append(pieces, p.leaf(nodeText, t.text))
 		}
 		for _, part := range t.parts {
 			if part.computed {
 				pieces = append(pieces, p.computed(part.text))
 			} else {
-				pieces = append(pieces, &codeNode{kind: nodeText, text: part.text})
+				pieces = append(pieces, p.leaf(nodeText, part.text))
 			}
 		}
 		if p.script {

@@ -362,7 +362,7 @@ func (r *codeRun) setAttribute(target *codeNode, v codeValue) {
 		fields = base.class.members
 	}
 	if fields != nil {
-		if have, ok := fields[target.text]; ok && r.maybe > 0 {
+		if have, ok := fields[target.text]; ok && len(r.branches) > 0 {
 			have.merge(v)
 			v = have
 		}

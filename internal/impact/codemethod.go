@@ -255,7 +255,11 @@ func (r *codeRun) append(c *codeCall) {
 		return
 	}
 	have := c.receiver
-	if r.maybe > 0 || c.last == "insert" {
+	turning := false
+	for _, loop := range r.loops {
+		turning = turning || !loop.known
+	}
+	if turning || c.last == "insert" {
 		have.items, have.dynamic = nil, true
 		if text := v.text(); text != "" && len(have.texts) < maxTexts {
 			have.texts = append(have.texts[:len(have.texts):len(have.texts)], text)

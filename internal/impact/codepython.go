@@ -255,7 +255,7 @@ func (p *codeParser) pythonSimple() *codeNode {
 		case "exec", "print": // statements of Python 2
 			if next.kind == codeString || next.kind == codeName && t.text == "exec" {
 				p.at++
-				return p.node(nodeCall, "", &codeNode{kind: nodeName, text: t.text}, p.expression())
+				return p.node(nodeCall, "", p.leaf(nodeName, t.text), p.expression())
 			}
 		}
 		return p.assignment()

@@ -19,7 +19,7 @@ type codeRun struct {
 	imports   map[string]bool
 	frames    []*codeFrame
 	loops     []*codeLoop
-	maybe     int // branches around
+	branches  []codeBranch
 	level     int // expressions around
 	functions []*codeClosure
 	classes   []*codeClass
@@ -68,6 +68,7 @@ type codeLoop struct {
 	leaves  bool   // something ends it, slows it down or waits in it
 	grows   string // what grows in it
 	many    bool   // it turns a thousand times or more
+	known   bool   // it is read once for each of its turns
 }
 
 // A codeScope holds the names of a module, a function or a class.
@@ -105,7 +106,7 @@ func (s *scan) program(kind interlock.Kind, in string) {
 	before := len(s.impacts)
 	root := &codeScope{names: map[string]codeValue{}}
 	r := &codeRun{s: s, kind: kind, script: script, calls: s.know.calls(string(kind)), root: root, scope: root,
-		imports: map[string]bool{}, soft: 20_000 + 4*len(reader.tokens), said: map[string]bool{}}
+		imports: map[string]bool{}, soft: 10_000 + 2*len(reader.tokens), said: map[string]bool{}}
 	r.eval(parseCode(reader.tokens, script, 0))
 	r.unread()
 	r.conclude()
@@ -178,7 +179,11 @@ func (r *codeRun) eval(n *codeNode) codeValue {
 	case nodeAssign:
 		return r.assign(n)
 	case nodeComprehension:
-		return r.comprehension(n, 1)
+		outer := r.scope
+		r.scope = &codeScope{names: map[string]codeValue{}, up: outer}
+		v := r.comprehension(n, 1)
+		r.scope = outer
+		return v
 	}
 	return r.statement(n)
 }
@@ -201,9 +206,9 @@ func (r *codeRun) statement(n *codeNode) (last codeValue) {
 		}
 		return last
 	case nodeBranch:
-		r.maybe++
+		r.branch()
 		r.evalAll(n.of)
-		r.maybe--
+		r.join()
 	case nodeLoop:
 		r.loop(n)
 	case nodeEach:
@@ -242,7 +247,8 @@ func (r *codeRun) evalAll(of []*codeNode) (marks codeMarks) {
 }
 
 func (r *codeRun) choice(n *codeNode) (v codeValue) {
-	r.maybe++
+	r.branch()
+	defer r.join()
 	for i, child := range n.of {
 		one := r.eval(child)
 		if n.text == "if" && i == 0 {
@@ -255,8 +261,41 @@ func (r *codeRun) choice(n *codeNode) (v codeValue) {
 		}
 		v.merge(one)
 	}
-	r.maybe--
 	return v
+}
+
+// A codeBranch is code that may or may not be run. Names keep in it the values that they had before.
+type codeBranch struct {
+	scope *codeScope
+	names []string
+	had   []codeValue
+}
+
+func (r *codeRun) branch() { r.branches = append(r.branches, codeBranch{scope: r.scope}) }
+
+// join ends a branch: what was bound in it may also still have its value from before.
+func (r *codeRun) join() {
+	last := len(r.branches) - 1
+	b := r.branches[last]
+	r.branches = r.branches[:last]
+	for i, name := range b.names {
+		v := b.scope.names[name]
+		v.merge(b.had[i])
+		b.scope.names[name] = v
+	}
+}
+
+// save remembers in every branch around what a name had before it is bound.
+func (r *codeRun) save(scope *codeScope, name string, had codeValue) {
+	for i := len(r.branches) - 1; i >= 0 && r.branches[i].scope == scope; i-- {
+		b := &r.branches[i]
+		if hasTrait(b.names, name) {
+			continue
+		}
+		if len(b.names) < 256 {
+			b.names, b.had = append(b.names, name), append(b.had, had)
+		}
+	}
 }
 
 func (r *codeRun) returns(n *codeNode) {
@@ -308,9 +347,9 @@ func (r *codeRun) loop(n *codeNode) {
 	loop := &codeLoop{endless: n.text == "endless"}
 	r.repeats = r.repeats || loop.endless
 	r.loops = append(r.loops, loop)
-	r.maybe++
+	r.branch()
 	r.evalAll(n.of)
-	r.maybe--
+	r.join()
 	r.endLoop()
 }
 
@@ -341,7 +380,7 @@ func (r *codeRun) each(n *codeNode) {
 		values = nil
 	}
 	if len(values) > 0 && len(values) <= maxTurns && r.steps < r.soft {
-		outer := r.maybe
+		loop.known = true
 		for i, value := range values {
 			if i > 0 && r.steps > r.soft {
 				break
@@ -349,13 +388,12 @@ func (r *codeRun) each(n *codeNode) {
 			r.bindTo(n.of[0], value)
 			r.eval(n.of[2])
 		}
-		r.maybe = outer
 		return
 	}
+	r.branch()
 	r.bindTo(n.of[0], r.element(over))
-	r.maybe++
 	r.eval(n.of[2])
-	r.maybe--
+	r.join()
 }
 
 // comprehension reads clause i of a comprehension and returns the list it makes.
@@ -469,9 +507,12 @@ func (r *codeRun) bind(name string, v codeValue) {
 		}
 	}
 	have, known := scope.names[name]
-	if known && (r.maybe > 0 || scope != r.scope) {
+	switch {
+	case known && scope != r.scope:
 		have.merge(v)
 		v = have
+	case known:
+		r.save(scope, name, have)
 	}
 	if !known && len(scope.names) >= 4096 {
 		return

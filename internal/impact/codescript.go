@@ -296,7 +296,7 @@ func (p *codeParser) scriptImport() *codeNode {
 		case p.is("="): // import x = require("y")
 			target := &codeNode{}
 			if len(n.names) > 0 {
-				target = &codeNode{kind: nodeName, text: n.names[0].local}
+				target = p.leaf(nodeName, n.names[0].local)
 			}
 			p.at++
 			return p.node(nodeAssign, "", target, p.expression())

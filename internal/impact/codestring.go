@@ -63,12 +63,13 @@ func (r *codeReader) text(prefix string, quote byte) {
 			value.text.WriteByte(c)
 			i += 2
 			continue
-		case formatted && c == '{':
+		case formatted && c == '{' && i >= r.literal:
 			if source, end := computedPart(r.in, i+1, long); end > 0 {
 				value.compute(source)
 				i = end
 				continue
 			}
+			r.literal = min(len(r.in), i+maxComputed)
 		}
 		value.text.WriteByte(c)
 		i++
@@ -214,12 +215,13 @@ func (r *codeReader) template() {
 			i = unescape(&value.text, r.in, i)
 			continue
 		}
-		if strings.HasPrefix(r.in[i:], "${") {
+		if i >= r.literal && strings.HasPrefix(r.in[i:], "${") {
 			if end := closingBrace(r.in[:min(len(r.in), i+maxComputed)], i+2, 0); end > 0 {
 				value.compute(r.in[i+2 : end])
 				i = end + 1
 				continue
 			}
+			r.literal = min(len(r.in), i+maxComputed)
 		}
 		value.text.WriteByte(r.in[i])
 		i++

@@ -41,13 +41,14 @@ type codeReader struct {
 	open     bool    // a string is not closed
 	fresh    bool    // a line has begun and has no token yet
 	begins   int     // where the line begins
+	literal  int     // up to here no expression in a string has an end
 	brackets []int32 // the open ones
 	deepest  int
 	tokens   []codeToken
 }
 
 func readCode(in string, script bool) *codeReader {
-	r := &codeReader{in: in, script: script, fresh: true, tokens: make([]codeToken, 0, len(in)/5+4)}
+	r := &codeReader{in: in, script: script, fresh: true, tokens: make([]codeToken, 0, len(in)/4+8)}
 	for r.at < len(in) && len(r.tokens) <= maxWork { // beyond it the count alone refuses
 		r.next()
 	}

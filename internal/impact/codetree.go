@@ -76,9 +76,21 @@ const (
 	maxCodeNesting = 150 // of the parser; what is nested deeper is skipped over token by token
 )
 
+// leaf makes a node without children. Nodes are made by the hundred: a program has thousands, and all go together.
+func (p *codeParser) leaf(kind codeNodeKind, text string) *codeNode {
+	if len(p.slab) == 0 {
+		p.slab = make([]codeNode, 128)
+	}
+	n := &p.slab[0]
+	p.slab = p.slab[1:]
+	n.kind, n.text = kind, text
+	return n
+}
+
 // node makes a node. A tree that gets too high is cut: the part below is kept to be read on its own.
 func (p *codeParser) node(kind codeNodeKind, text string, of ...*codeNode) *codeNode {
-	n := &codeNode{kind: kind, text: text, of: of}
+	n := p.leaf(kind, text)
+	n.of = of
 	for i, child := range of {
 		if child == nil {
 			of[i] = &codeNode{}

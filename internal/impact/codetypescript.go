@@ -48,7 +48,7 @@ func (p *codeParser) returnType(body string) {
 	if p.is("{") {
 		p.at = p.closing(p.at) + 1
 	}
-	for p.more() && !p.is(body) && !p.is(";") && !p.tokens[p.at].line {
+	for far := p.at + 64; p.at < far && p.more() && !p.is(body) && !p.is(";") && !p.tokens[p.at].line; {
 		if pair := int(p.tokens[p.at].pair); pair > p.at && pair < p.limit {
 			p.at = pair
 		}
@@ -125,7 +125,7 @@ func (p *codeParser) members() *codeNode {
 				p.skipType()
 			}
 			if p.take("=") {
-				of = append(of, p.node(nodeAssign, "", &codeNode{kind: nodeName, text: t.text}, p.expression()))
+				of = append(of, p.node(nodeAssign, "", p.leaf(nodeName, t.text), p.expression()))
 			}
 		default:
 			of = append(of, p.scriptStatement())
@@ -186,11 +186,11 @@ func (p *codeParser) objectLiteral() *codeNode {
 		switch {
 		case (t.kind == codeName || t.kind == codeString) && next.is("("):
 			p.at++
-			of = append(of, p.node(nodePair, "", &codeNode{kind: nodeText, text: t.text}, p.functionRest(t.text)))
+			of = append(of, p.node(nodePair, "", p.leaf(nodeText, t.text), p.functionRest(t.text)))
 		case t.kind == codeName && (next.is(":") || next.kind == 0 || next.is(",") || next.is("=")):
 			p.at++
-			key := &codeNode{kind: nodeText, text: t.text}
-			value := &codeNode{kind: nodeName, text: t.text}
+			key := p.leaf(nodeText, t.text)
+			value := p.leaf(nodeName, t.text)
 			if p.take(":") {
 				value = p.expression()
 			}
