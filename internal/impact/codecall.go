@@ -21,6 +21,7 @@ type codeCall struct {
 	opened    []string  // the files that it opens for writing
 	decoded   bool      // what it runs was decoded
 	script    bool      // JavaScript
+	effect    callEffect
 }
 
 // argument returns the argument at a position, not counting keyword arguments, or under one of the keywords.

@@ -81,13 +81,17 @@ func (r *codeRun) forks(c *codeCall) bool {
 	if len(r.frames) > 0 {
 		r.frames[len(r.frames)-1].grows = c.name
 	}
+	grows := false
 	for _, loop := range r.loops {
-		if loop.endless || loop.many {
+		if loop.many {
 			r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Irreversible, Traits: []string{TraitBomb}})
 			return true
 		}
+		if loop.endless {
+			loop.grows, grows = c.name, true
+		}
 	}
-	return false
+	return grows
 }
 
 // conclude records what follows from calls together.
@@ -141,11 +145,21 @@ func (r *codeRun) grown(c *codeCall) {
 	case "sleep", "wait", "input", "recv", "accept", "recvfrom", "read", "readline", "get", "join", "exit", "quit", "_exit", "poll", "select", "mainloop", "update",
 		"tick", "next", "delay", "acquire", "communicate", "run", "call", "check_call", "check_output", "system", "execSync", "spawnSync", "question", "recv_json", "receive", "waitpid":
 		r.waits()
-	case "append", "write", "writelines", "extend", "Popen", "Thread", "Process", "push", "appendFileSync", "spawn", "start_new_thread", "Worker", "exec":
-		for _, loop := range r.loops {
-			if loop.endless && loop.grows == "" {
-				loop.grows = last
-			}
+	case "write", "writelines":
+		if len(c.receiver.opened()) == 0 && !strings.HasPrefix(c.receiver.is, "fs.") {
+			return
+		}
+		r.growing(last)
+	case "append", "extend", "Popen", "Thread", "Process", "push", "appendFileSync", "spawn", "start_new_thread", "Worker", "exec":
+		r.growing(last)
+	}
+}
+
+// growing notes in every endless loop around that something grows.
+func (r *codeRun) growing(via string) {
+	for _, loop := range r.loops {
+		if loop.endless && loop.grows == "" {
+			loop.grows = via
 		}
 	}
 }

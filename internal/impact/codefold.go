@@ -252,6 +252,10 @@ func (r *codeRun) joinPaths(parts []codeValue) codeValue {
 			v = codeValue{texts: part.texts, dynamic: part.dynamic, marks: v.marks | part.marks}
 			continue
 		}
+		if v.text() == "" || strings.HasSuffix(v.text(), "/") { // nothing before it, or a separator that stands there already
+			v = codeValue{texts: r.joinTexts(v, part, ""), dynamic: v.dynamic || part.dynamic || len(part.texts) == 0, marks: v.marks | part.marks}
+			continue
+		}
 		v = codeValue{texts: r.joinTexts(v, part, "/"), dynamic: v.dynamic || part.dynamic || len(part.texts) == 0, marks: v.marks | part.marks}
 	}
 	return v

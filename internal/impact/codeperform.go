@@ -15,6 +15,7 @@ func (r *codeRun) perform(c *codeCall) bool {
 		return true
 	}
 	effect, known := r.calls[c.name]
+	known = known && !strings.HasPrefix(c.name, ".")
 	if !known && c.name != "" {
 		effect, known = r.calls["."+c.last]
 		known = known && r.importsAny(effect.needs) && strings.Contains(c.name, ".")
@@ -30,6 +31,7 @@ func (r *codeRun) perform(c *codeCall) bool {
 	}
 	switch {
 	case known:
+		c.effect = effect
 		r.effect(c, effect)
 		return true
 	case c.name == "open" || c.name == "io.open" || c.name == "codecs.open" || c.name == "os.open" || c.name == "gzip.open" || c.name == "aiofiles.open" ||
@@ -294,7 +296,7 @@ func (r *codeRun) keep(target, content codeValue) {
 // origin says where what a call returns comes from.
 func (r *codeRun) origin(c *codeCall) (marks codeMarks) {
 	marks = c.marked
-	effect := r.calls[c.name]
+	effect := c.effect
 	switch {
 	case effect.what == "request":
 		marks |= markNetwork

@@ -109,6 +109,7 @@ func (v codeValue) opened() []string {
 func (v codeValue) decoded() bool { return v.marks&markDecoded != 0 }
 
 func (v *codeValue) merge(o codeValue) {
+	v.number = (v.number || len(v.texts) == 0) && (o.number || len(o.texts) == 0) && (v.number || o.number)
 	if len(o.texts) > 0 && (len(v.texts) == 0 || &v.texts[0] != &o.texts[0]) {
 		texts := v.texts[:len(v.texts):len(v.texts)]
 		for _, t := range o.texts {
@@ -133,7 +134,6 @@ func (v *codeValue) merge(o codeValue) {
 	if v.class == nil {
 		v.class = o.class
 	}
-	v.number = v.number && o.number
 	v.dynamic = v.dynamic || o.dynamic
 	v.many, v.endless = v.many || o.many, v.endless || o.endless
 	v.marks |= o.marks
