@@ -305,11 +305,12 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 		return flow{shell: true}
 	}
 	traits := []string{TraitDynamic}
-	if r.s.within > 0 || r.prompt {
+	shell := u.spec.stdin == "shell"
+	if shell && (r.s.within > 0 || r.prompt) {
 		traits = append(traits, TraitHooked)
 	}
-	r.prompt = r.prompt || u.spec.stdin != "shell" // what follows may be meant for it
-	if u.spec.stdin == "shell" {                   // interactive: whoever types, or whatever the caller's own input holds, decides
+	r.prompt = r.prompt || !shell                                                                                             // what follows may be meant for it
+	if kind := u.spec.stdin; kind != "sql" && kind != "redis" && kind != "mongo" && (kind != "vim" || len(u.operands) == 0) { // interactive: whoever types, or whatever the caller's own input holds, decides
 		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: u.via, Reach: interlock.ReachWorkspace, Via: u.via,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: traits})
 	}
