@@ -147,7 +147,8 @@ func webToken(text string, at int) Span {
 		}
 		end++
 	}
-	if parts < 1 || end-at < 40 {
+	first, _, _ := strings.Cut(text[at:end], ".")
+	if parts < 1 || end-at < 40 || !header(first) || at > 1 && text[at-1] == '.' && members[text[at-2]]&urlSafe != 0 {
 		return Span{}
 	}
 	return Span{at, end, "web-token"}
@@ -161,7 +162,7 @@ func urlPassword(text string, from int) Span {
 		case c == ':' && colonAt < 0:
 			colonAt = i
 		case c == '@':
-			if colonAt < 0 || i-colonAt < 3 || placeholder(text[colonAt+1:i]) {
+			if colonAt < 0 || i-colonAt < 3 || placeholder(text[colonAt+1:i]) || standsIn(text[colonAt+1:i]) {
 				return Span{}
 			}
 			return Span{colonAt + 1, i, "url-password"}
@@ -170,6 +171,15 @@ func urlPassword(text string, from int) Span {
 		}
 	}
 	return Span{}
+}
+
+// standsIn reports whether a password of a URL is one that examples have: the word itself.
+func standsIn(password string) bool {
+	switch strings.ToLower(password) {
+	case "mypassword", "mypass", "mongodb", "mysql", "postgres", "redis":
+		return true
+	}
+	return false
 }
 
 // discordToken returns a bot token around the first of its two dots: an encoded id, a stamp, a signature.

@@ -53,15 +53,15 @@ var forms = [...]form{
 	{"gitlab-token", "glrt-", urlSafe | dot, 18, 300, false},
 	{"gitlab-token", "glrtr-", urlSafe, 18, 64, false},
 	{"gitlab-token", "glft-", urlSafe, 18, 64, false},
-	{"gitlab-token", "glsoat-", urlSafe, 18, 64, false},
+	{"gitlab-token", "glsoat-", urlSafe, 18, 50, false},
 	{"gitlab-token", "glcbt-", urlSafe, 18, 80, false},
-	{"gitlab-token", "glptt-", urlSafe, 18, 64, false},
+	{"gitlab-token", "glptt-", hexDigits, 40, 40, false},
 	{"gitlab-token", "glimt-", urlSafe, 18, 64, false},
-	{"gitlab-token", "gloas-", urlSafe, 40, 80, false},
+	{"gitlab-token", "gloas-", urlSafe, 64, 64, false},
 	{"gitlab-token", "glagent-", urlSafe, 30, 80, false},
 	{"gitlab-token", "glwt-", urlSafe, 18, 64, false},
 	{"gitlab-token", "glffct-", urlSafe, 18, 64, false},
-	{"gitlab-token", "GR1348941", urlSafe, 18, 64, false},
+	{"gitlab-token", "GR1348941", urlSafe, 18, 50, false},
 	{"gitlab-token", "_gitlab_session=", alnum, 24, 64, false},
 	{"slack-token", "xoxb-", urlSafe, 20, 300, false},
 	{"slack-token", "xoxp-", urlSafe, 20, 300, false},
@@ -346,7 +346,7 @@ func token(text string, at int) (found Span) {
 			continue
 		}
 		tail := text[from:end]
-		if f.loose && !random(tail) {
+		if f.loose && !random(tail) || !wellFormed(f.literal, tail) {
 			continue
 		}
 		best, found = len(f.literal), Span{at, end, f.kind}
