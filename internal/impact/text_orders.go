@@ -93,7 +93,41 @@ func ordered(low string) bool {
 			}
 		}
 	}
-	return handedOn(low, words)
+	return handedOn(low, words) || orderedInRecord(low, words)
+}
+
+// graveOrders are verbs of orders whose execution is hard to take back.
+var graveOrders = set([]string{"delete", "erase", "remove", "wipe", "transfer", "withdraw", "pay", "unlock", "disarm", "disable", "deactivate", "grant", "revoke", "share", "sell", "buy", "purchase",
+	"cancel", "reset", "shut", "turn", "dispatch", "retrieve", "access", "export"})
+
+// beginsValue reports whether a quoted value of a record begins at start: behind a colon, a comma or a bracket.
+func beginsValue(low string, start int) bool {
+	if start < 2 || low[start-1] != '\'' && low[start-1] != '"' {
+		return false
+	}
+	before := strings.TrimRight(low[max(0, start-6):start-1], " \\")
+	return before != "" && strings.IndexByte(":,[", before[len(before)-1]) >= 0
+}
+
+// orderedInRecord reports a value of a record that is an order and nothing else: it begins with "please" or the verb itself and
+// goes on about what belongs to the reader. Letters begin with a greeting and reviews with the thing reviewed.
+func orderedInRecord(low string, words []textWord) bool {
+	for i, w := range words {
+		verb := w.word
+		if verb == "please" && i+1 < len(words) {
+			verb = words[i+1].word
+		}
+		if !graveOrders[verb] || !beginsValue(low, w.start) {
+			continue
+		}
+		for n := i + 1; n < len(words) && n < i+9; n++ {
+			switch words[n].word {
+			case "my", "all", "our", "user's":
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // dismissed returns where in the words behind a dismissal the name of what is dismissed stands, or -1.
