@@ -120,7 +120,7 @@ func orderedInRecord(low string, words []textWord) bool {
 		if !graveOrders[verb] || !beginsValue(low, w.start) {
 			continue
 		}
-		for n := i + 1; n < len(words) && n < i+9; n++ {
+		for n := i + 1; n < len(words) && n < i+9 && strings.IndexByte(low[w.start:words[n].start], low[w.start-1]) < 0; n++ {
 			switch words[n].word {
 			case "my", "all", "our", "user's":
 				return true
