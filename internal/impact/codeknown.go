@@ -45,7 +45,7 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 		return codeValue{texts: parents(first.texts), dynamic: first.dynamic}, true
 	case "os.path.expanduser", "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.path.expandvars", "os.fspath", "str", "String", "list", "tuple", "sorted",
 		"set", "shlex.split", "glob.glob", "glob.iglob", "iter", "memoryview", "repr", "ascii", "copy.copy", "copy.deepcopy", "Object.freeze", "Promise.resolve", "asyncio.run", "dict",
-		"vars", "ast.parse", "textwrap.dedent", "path.normalize", "Object.assign", "shlex.quote", "reversed", "json.dumps", "JSON.stringify":
+		"vars", "ast.parse", "textwrap.dedent", "sqlalchemy.text", "sqlalchemy.sql.text", "psycopg2.sql.SQL", "psycopg.sql.SQL", "path.normalize", "Object.assign", "shlex.quote", "reversed", "json.dumps", "JSON.stringify":
 		return r.foldSame(c, first)
 	case "os.walk", "os.fwalk":
 		return codeValue{texts: first.texts, is: "os.walk", dynamic: true}, true

@@ -82,7 +82,7 @@ func (r *codeRun) effect(c *codeCall, e callEffect) {
 		r.shell(c, target)
 	case "sql":
 		for _, text := range target.texts {
-			if !r.inMemory && looksLikeSQL(text) {
+			if !r.inMemory && (looksLikeSQL(text) || statesSQL(text)) {
 				r.s.nested(interlock.KindSQL, strings.ReplaceAll(text, "\x00", "x"))
 			}
 		}

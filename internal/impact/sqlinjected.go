@@ -253,15 +253,30 @@ func wholeBracketed(tokens []sqlToken, flat string) bool {
 	return false
 }
 
+// freeText reports whether an argument's name says that people's words go into it, in which quotes and SQL are talked about.
+func freeText(key string) bool {
+	switch key {
+	case "q", "query", "question", "prompt", "text", "message", "body", "search", "searchquery", "searchterm", "keywords", "term", "description", "title", "subject", "note", "comment", "content", "reason", "jql", "cql", "filter", "where", "sql":
+		return true
+	}
+	return false
+}
+
 // breaksOut reports whether a value that nobody called SQL is shaped to end the literal it is put into and go on as SQL. It
 // wants more than a piece of a query has to show: a quote, and behind it a statement, a union, a condition that holds for all
 // or a comment that takes the rest away.
 func breaksOut(text string) bool {
 	at := strings.IndexAny(text, "'\"")
-	if at < 0 || at > 200 || !strings.ContainsAny(text[at:], "=;-#(") {
+	if at < 0 {
+		return breaksOutOfNumber(text)
+	}
+	if at > 200 || !strings.ContainsAny(text[at:], "=;-#(") {
 		return false
 	}
 	flat := fragmentText(text)
+	if before, after, ok := strings.Cut(flat, "'"); ok && before != "" && len(flat) <= 64 && (strings.HasPrefix(strings.TrimLeft(after, " )"), "--") || strings.TrimSpace(after) == "#") {
+		return strings.Trim(after, " )-+#") == ""
+	}
 	at = strings.IndexAny(flat, "'\"")
 	if at < 0 || strings.Contains(flat, "<") && strings.Contains(flat, ">") && strings.Contains(flat, "</") {
 		return false
@@ -285,4 +300,21 @@ func breaksOut(text string) bool {
 		}
 	}
 	return false
+}
+
+// breaksOutOfNumber is breaksOut for a value that stands without quotes: a word or number, and a statement or union behind.
+func breaksOutOfNumber(text string) bool {
+	if len(text) < 8 || text[0] != '-' && !(text[0] >= '0' && text[0] <= '9') {
+		return false
+	}
+	flat := fragmentText(text)
+	rest := strings.TrimLeft(flat, "-0123456789 )")
+	if strings.HasPrefix(rest, "union select ") || strings.HasPrefix(rest, "union all select ") {
+		return true
+	}
+	if stacked, ok := strings.CutPrefix(rest, ";"); ok {
+		return looksLikeSQL(strings.TrimSpace(stacked))
+	}
+	condition, ok := strings.CutPrefix(rest, "or ")
+	return ok && strings.Contains(condition, "=") && logicalBreak(rest)
 }

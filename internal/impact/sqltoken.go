@@ -287,42 +287,6 @@ func startsLikeSQL(text string) bool {
 	return len(tokens) > 0 && sqlHeads[tokens[0].upper]
 }
 
-// looksLikeSQL reports whether a text that nobody called SQL is a statement: it begins with a verb and goes on as one.
-func looksLikeSQL(text string) bool {
-	trimmed := strings.TrimLeft(text, " \t\r\n(")
-	if len(trimmed) < 6 || !(trimmed[0]|0x20 >= 'a' && trimmed[0]|0x20 <= 'w' || trimmed[0] == '-' || trimmed[0] == '/') {
-		return false
-	}
-	tokens, _ := sqlTokens(text[:min(len(text), 4096)], false)
-	if len(tokens) < 2 || tokens[0].kind != sqlWord {
-		return false
-	}
-	second := tokens[1].upper
-	switch tokens[0].upper {
-	case "SELECT":
-		return findWord(tokens, "FROM") > 0 && (tokens[1].is("*") || findMark(tokens, ",") > 0 || findWord(tokens, "FROM") <= 3 || findWord(tokens, "WHERE") > 0) || len(tokens) > 3 && tokens[2].is("(")
-	case "WITH":
-		return findWord(tokens, "SELECT") > 0 && findMark(tokens, "(") > 0
-	case "INSERT", "MERGE", "REPLACE":
-		return second == "INTO" && (findWord(tokens, "VALUES") > 0 || findWord(tokens, "SELECT") > 0 || findWord(tokens, "USING") > 0)
-	case "UPDATE":
-		return findWord(tokens, "SET") > 0 && findMark(tokens, "=") > 0
-	case "DELETE":
-		return second == "FROM" && len(tokens) <= 3 || second == "FROM" && (findWord(tokens, "WHERE") > 0 || findMark(tokens, ";") > 0)
-	case "DROP", "ALTER", "TRUNCATE":
-		return sqlObjects[second] && (tokens[0].text == tokens[0].upper || endsAfterName(tokens[2:]) || tokens[0].upper == "ALTER" && findMark(tokens, ";") > 0)
-	case "CREATE":
-		return sqlObjects[second] && (findMark(tokens, "(") > 0 || findWord(tokens, "AS") > 0 || tokens[0].text == tokens[0].upper)
-	case "GRANT", "REVOKE":
-		return (findWord(tokens, "TO") > 0 || findWord(tokens, "FROM") > 0) && findWord(tokens, "ON") > 0
-	case "COPY":
-		return findWord(tokens, "FROM") > 0 && findWord(tokens, "PROGRAM") > 0
-	case "EXEC", "EXECUTE":
-		return strings.HasPrefix(second, "XP_") || strings.HasPrefix(second, "SP_")
-	}
-	return false
-}
-
 // endsAfterName reports whether tokens are names and nothing that a sentence would go on with.
 func endsAfterName(tokens []sqlToken) bool {
 	tokens = skipWords(tokens, "IF", "NOT", "EXISTS", "CONCURRENTLY", "TABLE")

@@ -56,6 +56,11 @@ func TestTool(t *testing.T) {
 		{"path", call("read_text", `{"path":"~/.ssh/id_rsa"}`), []string{
 			"read home readonly /home/dev/.ssh/id_rsa +secret", "credential home readonly /home/dev/.ssh/id_rsa +secret"}},
 		{"sql under query", call("db_query", `{"query":"DROP TABLE users"}`), []string{"delete workspace irreversible users +database"}},
+		{"statement that is no query", call("query", `{"sql":"VACUUM FULL t"}`), []string{"configure workspace window +breaking +database", "read workspace readonly"}},
+		{"second statement", call("query", `{"sql":"SELECT 1; DROP TABLE users"}`), []string{"read workspace readonly", "delete workspace irreversible users +database", "read workspace readonly"}},
+		{"value that breaks out", call("get_user", `{"name":"x' OR '1'='1"}`), []string{"execute system irreversible +database +injection", "read workspace readonly"}},
+		{"value that breaks out of a number", call("get_user", `{"id":"1; DROP TABLE users"}`), []string{"execute system irreversible +database +injection", "read workspace readonly"}},
+		{"name with an apostrophe", call("get_user", `{"name":"O'Brien -- or O'Neil"}`), []string{"read workspace readonly O'Brien -- or O'Neil"}},
 		{"query that is no sql", call("search", `{"query":"drop table recipes for dinner"}`), []string{"read workspace readonly"}},
 		{"command of a lamp", call("set_lamp", `{"command":"dim"}`), []string{"write workspace reversible"}},
 		{"harness file tool", call("Write", `{"file_path":"a.go","content":"x"}`), []string{"write workspace reversible /home/dev/project/a.go +overwrite"}},

@@ -82,7 +82,7 @@ func (s *scan) textArgument(c *call, key, text string) {
 			Traits: []string{TraitAgentConfig, TraitInjection}})
 	}
 	role := s.know.toolTable().arguments[key]
-	if role != "content" && role != "shell" && role != "code" && len(text) <= 512 && breaksOut(text) {
+	if role != "content" && role != "shell" && role != "code" && !freeText(key) && len(text) <= 512 && breaksOut(text) {
 		s.fragment("fragment", text)
 		return
 	}
@@ -95,7 +95,7 @@ func (s *scan) textArgument(c *call, key, text string) {
 			s.nested(interlock.KindShell, text)
 		}
 	case "sql":
-		if looksLikeSQL(text) {
+		if looksLikeSQL(text) || meansSQL(c.name, key) && statesSQL(text) {
 			s.nested(interlock.KindSQL, text)
 		}
 	case "code":
@@ -138,7 +138,7 @@ func (s *scan) otherArgument(c *call, key, text string) {
 	switch {
 	case strings.HasPrefix(text, "#!/"):
 		s.nested(interlock.KindShell, text)
-	case looksLikeSQL(text):
+	case looksLikeSQL(text), meansSQL(c.name, key) && statesSQL(text):
 		s.nested(interlock.KindSQL, text)
 	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
 		if !strings.ContainsAny(text, " \n") {
