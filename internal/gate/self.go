@@ -32,7 +32,7 @@ func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, ana
 		if t.Kind != interlock.KindShell || !names(t.Value) {
 			continue
 		}
-		switch words := strings.Fields(t.Value); {
+		switch words := strings.Fields(strings.ToLower(t.Value)); { // some file systems do not tell capitals from small letters
 		case answersRequests(words):
 			out = append(out, selfFinding("self.answer", interlock.Halt,
 				"agents can't answer requests, add identities or give standing orders; only operators can", nil))
@@ -148,7 +148,7 @@ func stopsInterlock(words []string) bool {
 		return false
 	}
 	for _, w := range words[1:] {
-		if strings.Contains(strings.ToLower(w), program) {
+		if strings.Contains(w, program) {
 			return true
 		}
 	}

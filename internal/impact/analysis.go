@@ -63,6 +63,7 @@ type scan struct {
 	reading bool   // one is being read
 	impacts []interlock.Impact
 	texts   []Text
+	direct  bool // the action is a command line for a shell
 	fields  fieldArena
 	places  [8]judgedPlace
 
@@ -81,6 +82,7 @@ func (s *scan) action(a interlock.Action) {
 	case interlock.KindTool:
 		s.tool(a.Tool, a.Arguments)
 	default:
+		s.direct = a.Kind == interlock.KindShell
 		s.nested(a.Kind, a.Input)
 	}
 }

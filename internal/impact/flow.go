@@ -75,7 +75,7 @@ func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
 	for _, rd := range st.Redirs {
 		switch rd.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			body := r.word(rd.Hdoc)
+			body := r.document(rd)
 			io.in = flow{text: body.text, known: !body.dynamic && len(body.text) <= maxText, piped: true}
 			if body.dynamic && rd.Hdoc != nil {
 				io.in.text, io.in.known = body.text, len(body.text) <= maxText

@@ -245,6 +245,8 @@ type option struct {
 	dir     bool   // the value is the working directory
 	exec    bool   // a command line follows, up to ";" or "+"
 	none    bool   // the command does nothing but inform
+	split   bool   // the value begins a command line, as one text
+	argv    bool   // what follows the flags is a command line, word by word
 	narrow  bool   // narrows the set of paths the operands name
 	naming  bool   // by a name pattern, which is its value
 	method  bool   // the value is an HTTP method

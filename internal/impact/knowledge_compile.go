@@ -213,7 +213,7 @@ func checkNames(d commandDescription) error {
 	if !slices.Contains([]string{"", "words", "pairs", "slash", "first", "bundle"}, d.Style) {
 		return fmt.Errorf("unknown style %q", d.Style)
 	}
-	if !slices.Contains([]string{"", "argv", "shell", "exec"}, d.Wraps) {
+	if !slices.Contains([]string{"", "argv", "shell", "exec", "bash"}, d.Wraps) {
 		return fmt.Errorf("unknown wraps %q", d.Wraps)
 	}
 	if kind, _, _ := strings.Cut(d.Recipe, " "); !slices.Contains([]string{"", "make", "install", "script"}, kind) {
@@ -263,6 +263,10 @@ func (o *option) directive(part string) error {
 		o.exec = true
 	case "none":
 		o.none = true
+	case "argv":
+		o.argv = true
+	case "split":
+		o.value, o.split = true, true
 	case "narrow":
 		o.narrow, o.naming = true, rest == "name"
 	case "method":

@@ -37,6 +37,8 @@ type pathTable struct {
 	wildByEnd       map[byte][]pathPattern   // wild by the last letter of what they match
 	wildOpen        []pathPattern            // wild that end in a glob character
 	rootKeys        []string                 // of root, in order
+	homeKeys        []string                 // of home, in order
+	anyKeys         []string                 // of any, in order
 	system          map[string]bool
 	projects        map[string]bool
 	personal        map[string]bool
@@ -84,11 +86,17 @@ func compilePaths(d pathsDescription) (*pathTable, error) {
 	for _, pattern := range d.Self {
 		t.put(pattern, pathPattern{reach: interlock.ReachSelf})
 	}
-	for key := range t.root {
-		t.rootKeys = append(t.rootKeys, key)
-	}
-	sort.Strings(t.rootKeys)
+	t.rootKeys, t.homeKeys, t.anyKeys = sortedPatterns(t.root), sortedPatterns(t.home), sortedPatterns(t.any)
 	return t, nil
+}
+
+func sortedPatterns(index map[string][]pathPattern) []string {
+	keys := make([]string, 0, len(index))
+	for key := range index {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
 }
 
 func set(list []string) map[string]bool {
@@ -172,11 +180,21 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 		first, _, _ := strings.Cut(home, "/")
 		note(t.home[first], home)
 		note(t.home["*"], home)
+		if pointed(first) {
+			for _, key := range t.homeKeys {
+				note(t.home[key], home)
+			}
+		}
 	}
 	for rest != "" {
 		first, after, more := strings.Cut(rest, "/")
 		note(t.any[first], rest)
 		note(t.any["*"], rest)
+		if glob && pointed(first) {
+			for _, key := range t.anyKeys {
+				note(t.any[key], rest)
+			}
+		}
 		if !more {
 			t.lastPart(rest, glob, note)
 			break
@@ -214,7 +232,7 @@ func (m *pathPattern) covers(rest string, glob bool) bool {
 			if !glob || !isGlob(name) || anything(name) || !matchGlob(name, strings.TrimRight(part, "*")) {
 				return false
 			}
-			guessed = true
+			guessed = guessed || strings.Contains(name, "*") || len(strings.Trim(name, "?")) < 4
 		}
 		if !more {
 			return i == len(m.parts)-1
@@ -226,6 +244,19 @@ func (m *pathPattern) covers(rest string, glob bool) bool {
 // anything reports whether a glob says nothing about the name, so that it is no sign of any name in particular.
 func anything(name string) bool {
 	return len(name) < 2 || strings.Trim(name, "*?") == "" && strings.Contains(name, "*")
+}
+
+// pointed reports whether a glob is written to name one file without naming it: .netr[c], id_r?a, .aw*. One like *.txt
+// names a kind of files, and is no sign of any of them.
+func pointed(name string) bool {
+	if !isGlob(name) {
+		return false
+	}
+	star := strings.IndexByte(name, '*')
+	if star < 0 {
+		return len(strings.Trim(name, "?")) >= 4
+	}
+	return star >= 3 && name[0] == '.' && star == len(name)-1
 }
 
 func isGlob(name string) bool {

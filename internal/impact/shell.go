@@ -19,6 +19,9 @@ const (
 // shell analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
 func (s *scan) shell(input string) {
 	r := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
+	if s.direct {
+		r.params = []field{} // a command line has none, whereas a script's are not known
+	}
 	r.script(input, flow{})
 	r.uncalled()
 	if !s.spend(0) {
@@ -146,7 +149,7 @@ func (r *shellRun) cmd(cmd syntax.Command, io streams) flow {
 			return out
 		}
 	case *syntax.CoprocClause:
-		return r.stmt(c.Stmt, io.in)
+		return r.coproc(c, io)
 	case *syntax.DeclClause:
 		return r.declare(c)
 	default: // arithmetic, tests, let: only their substitutions do anything
@@ -391,8 +394,13 @@ func (r *shellRun) invoke(name string, f *function, args []field, in flow) flow 
 // call runs a simple command: its assignments, then the command its words make.
 func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	var tainted flow
+	var assigns []assigned
 	for _, a := range c.Assigns {
-		tainted.taint(r.assign(a, len(c.Args) > 0))
+		v := r.assign(a, len(c.Args) > 0)
+		if len(c.Args) > 0 && a.Name != nil {
+			assigns = append(assigns, assigned{a.Name.Value, v})
+		}
+		tainted.taint(v.flow)
 	}
 	if len(c.Args) == 0 {
 		return tainted
@@ -424,6 +432,9 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	}
 	if args[0].text == "" && !args[0].dynamic {
 		return flow{}
+	}
+	if name := args[0].text; len(assigns) > 0 && builtinFor(name) == nil && r.funcs[name] == nil {
+		return r.withAssignments(assigns, func() flow { return r.command(args, io) })
 	}
 	return r.command(args, io)
 }

@@ -53,8 +53,12 @@ func (r *shellRun) read(spec *command, args []field) *use {
 			} else {
 				u.operands = append(u.operands, a)
 			}
-		case isFlag(u.spec, a):
-			i = u.flag(args, i)
+		case isFlag(u.spec, a) && !(u.spec.style == "first" && len(u.operands) > 0):
+			if i = u.flag(args, i); u.splits() {
+				last := u.flags[len(u.flags)-1]
+				u.rest = append(literals(strings.Fields(last.value.text)), args[min(i+1, len(args)):]...)
+				u.rest[0].glob = isGlob(u.rest[0].text)
+			}
 		case text == "!" && u.spec.flags["!"] != nil:
 			u.flags = append(u.flags, given{option: u.spec.flags["!"], name: "!"})
 		case i == 0 && u.spec.style == "bundle" && u.bundled(text):
@@ -67,7 +71,7 @@ func (r *shellRun) read(spec *command, args []field) *use {
 			if len(u.operands) == 0 {
 				u.spec, u.operands = pick.end()
 			}
-			if u.spec.wraps != "" && len(u.operands) >= u.spec.skip {
+			if u.wraps() && len(u.operands) >= u.spec.skip {
 				if u.assignment(a) {
 					continue
 				}
@@ -108,7 +112,10 @@ type picker struct {
 
 // word takes a word as part of a subcommand's name, or refuses it.
 func (p *picker) word(a field) bool {
-	if p.done || a.lead || a.dynamic {
+	if a.dynamic { // pu${x}sh is push, as long as nothing says what x holds
+		a.text = withoutVariables(a.text)
+	}
+	if p.done || a.text == "" || strings.IndexByte(a.text, '`') >= 0 || strings.Contains(a.text, "$(") {
 		return false
 	}
 	next := choose(p.candidates, a.text)
@@ -147,7 +154,7 @@ func viaOf(spec *command, args []field, n int) string {
 
 // after takes everything after "--": operands, or the command line of a wrapper.
 func (u *use) after(args []field, i int) int {
-	if u.spec.wraps != "" && i < len(args) {
+	if u.wraps() && i < len(args) {
 		for i < len(args) && (len(u.operands) < u.spec.skip || u.assignment(args[i])) {
 			if len(u.operands) < u.spec.skip {
 				u.operands = append(u.operands, args[i])
@@ -161,6 +168,24 @@ func (u *use) after(args []field, i int) int {
 	}
 	u.operands = append(u.operands, args[i:]...)
 	return len(args)
+}
+
+// wraps reports whether a command line follows: always after a wrapper, and after a flag that says so.
+func (u *use) wraps() bool { return u.spec.wraps != "" || u.asWords() }
+
+// splits reports whether the last flag's value is the beginning of a command line as one text.
+func (u *use) splits() bool {
+	return len(u.flags) > 0 && u.flags[len(u.flags)-1].option.split && u.flags[len(u.flags)-1].value.text != ""
+}
+
+// asWords reports whether a flag says that the command line that follows is taken word by word.
+func (u *use) asWords() bool {
+	for _, g := range u.flags {
+		if g.option.argv {
+			return true
+		}
+	}
+	return false
 }
 
 // assignment takes a NAME=value before a wrapped command, if the wrapper's description knows them.
@@ -220,6 +245,13 @@ func (u *use) flag(args []field, i int) int {
 	}
 	if o := u.spec.find(name); o != nil {
 		return u.take(o, name, args, i)
+	}
+	if a.dynamic { // what follows may well be nothing
+		if at := strings.IndexAny(name, "$`"); at > 1 {
+			if o := u.spec.find(name[:at]); o != nil && !o.value {
+				return u.take(o, name[:at], args, i)
+			}
+		}
 	}
 	if before, _, ok := strings.Cut(name, "="); ok {
 		o := u.spec.find(before)

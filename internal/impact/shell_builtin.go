@@ -50,6 +50,10 @@ func builtinFor(name string) builtin {
 
 func (r *shellRun) nothing(args []field, io streams) flow {
 	out := flow{}
+	switch args[0].text {
+	case ":", "true", "false", "test", "[": // they print nothing
+		out.known = true
+	}
 	out.taint(io.args)
 	return out
 }
@@ -118,6 +122,7 @@ func (r *shellRun) echo(args []field, io streams) flow {
 func (r *shellRun) says(args []field, io streams, escapes, newline bool) flow {
 	out := flow{known: true}
 	out.taint(io.args)
+	globs := false
 	for i, a := range args {
 		if i > 0 {
 			out.text += " "
@@ -129,16 +134,14 @@ func (r *shellRun) says(args []field, io streams, escapes, newline bool) flow {
 		if len(a.text)+len(out.text) > maxText {
 			return flow{network: out.network, secret: out.secret, source: out.source, decoded: out.decoded}
 		}
-		if a.glob && !a.dynamic {
-			out.items = append(out.items, a)
-		}
+		globs = globs || a.glob && !a.dynamic
 	}
-	if len(out.items) > 0 {
-		out.known = false
+	if globs {
+		out.known, out.items = false, append(out.items, args...)
 	}
 	if escapes {
 		plain := out.text
-		out.text = ansiC(out.text)
+		out.text = echoEscapes(out.text)
 		out.decoded = out.decoded || plain != out.text && (strings.Contains(plain, `\x`) || strings.Contains(plain, `\0`))
 	}
 	if newline {
@@ -195,7 +198,8 @@ func (r *shellRun) format(args []field, io streams) flow {
 			if len(rest) > 0 && b.Len() <= maxText {
 				text := rest[0].text
 				if form[i] == 'b' {
-					text = ansiC(text)
+					text = echoEscapes(text)
+					out.decoded = out.decoded || text != rest[0].text && strings.Contains(rest[0].text, `\0`) || strings.Contains(rest[0].text, `\x`)
 				}
 				b.WriteString(text)
 				out.known = out.known && !(rest[0].dynamic && rest[0].lead)
@@ -211,6 +215,7 @@ func (r *shellRun) format(args []field, io streams) flow {
 }
 
 func (r *shellRun) eval(args []field, io streams) flow {
+	args = withoutDashes(args)
 	var text []string
 	dynamic := true
 	for _, a := range args[1:] {
@@ -279,7 +284,7 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 		return flow{}
 	}
 	name := args[1]
-	if name.text == "/dev/stdin" || name.text == "-" {
+	if at := r.s.place(name.text).Path; at == "/dev/stdin" || name.glob && matchGlob(at, "/dev/stdin") || name.text == "-" {
 		name.flow, name.text, name.dynamic = io.in, "/dev/fd/0", false
 	}
 	if name.flow.network {
@@ -307,6 +312,7 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 }
 
 func (r *shellRun) trap(args []field, io streams) flow {
+	args = withoutDashes(args)
 	if len(args) < 3 || strings.HasPrefix(args[1].text, "-") {
 		return flow{}
 	}
@@ -380,7 +386,11 @@ func (r *shellRun) readVariable(args []field, io streams) flow {
 	skip := false
 	for _, a := range args[1:] {
 		if skip || strings.HasPrefix(a.text, "-") {
-			skip = !skip && len(a.text) == 2 && strings.IndexByte("dnNptuiasOcC", a.text[1]) >= 0 && a.text != "-a"
+			valued := "dnNptui"
+			if args[0].text != "read" {
+				valued = "dnOsucC"
+			}
+			skip = !skip && len(a.text) == 2 && strings.IndexByte(valued, a.text[1]) >= 0
 			continue
 		}
 		one := v

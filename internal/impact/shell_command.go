@@ -19,6 +19,15 @@ func (r *shellRun) command(args []field, io streams) flow {
 	}
 	return r.deeper(func() flow {
 		first := args[0]
+		if command := r.lookalike(args); command != nil {
+			return r.disguisedCommand(first.text, command, io)
+		}
+		if strings.Contains(first.text, "//") || strings.Contains(first.text, "..") {
+			if clean := r.s.place(first.text).Path; systemProgram(clean) { // ../../bin/rm, ///bin//rm
+				first.text = clean
+				args = append([]field{first}, args[1:]...)
+			}
+		}
 		if first.dynamic && (first.lead || first.text == "") {
 			return r.computed(args, io)
 		}
@@ -41,7 +50,7 @@ func (r *shellRun) command(args []field, io streams) flow {
 			return flow{}
 		}
 		r.text(args)
-		if first.odd && !isPath {
+		if first.odd && !isPath && (r.s.know.lookup(name) != nil || builtinFor(name) != nil) {
 			r.disguised(name)
 		}
 		if isPath && !first.glob && !systemProgram(first.text) {
@@ -86,7 +95,11 @@ func (r *shellRun) text(args []field) {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = append(b, a.text...)
+		text := a.text
+		if i == 0 && systemProgram(text) && !isDrive(text) {
+			text, _ = baseName(text)
+		}
+		b = append(b, text...)
 	}
 	r.s.executes(interlock.KindShell, string(b))
 }
@@ -259,6 +272,12 @@ func (r *shellRun) globbed(args []field, io streams) {
 
 // inner judges what an unknown command's arguments would do if the command were a wrapper.
 func (r *shellRun) inner(args []field, io streams) flow {
+	for i, a := range args {
+		if a.text == "--" && i+1 < len(args) {
+			args = args[i+1:]
+			break
+		}
+	}
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
 		args = args[1:]
 	}

@@ -106,6 +106,8 @@ func (f *foreignScan) name(i int) int {
 		}
 	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread", "truncate":
 		return f.files(last, end)
+	case "decode_base64", "decode64", "strict_decode64", "urlsafe_decode64", "base64_decode", "b64decode", "atob":
+		return f.decodes(i, end)
 	case "eval", "assert", "instance_eval", "loadstring":
 		traits := []string{TraitInline, TraitDynamic}
 		near := strings.ToLower(f.text[end:min(len(f.text), end+48)])
@@ -181,6 +183,24 @@ func (f *foreignScan) command(text string) {
 		}
 	}
 	f.r.subshell(func() flow { return f.r.script(text, flow{}) })
+}
+
+// decodes reads a literal that is decoded. Where something before it runs text, that is taken to be what runs.
+func (f *foreignScan) decodes(start, end int) int {
+	args, next, _ := f.arguments(end)
+	if len(args) != 1 {
+		return end
+	}
+	for _, runs := range [...]string{"system", "exec", "popen", "eval", "spawn", "`", "passthru"} {
+		if !strings.Contains(f.text[:start], runs) {
+			continue
+		}
+		if text, ok := decode("base64", args[0]); ok {
+			f.r.s.modified(f.r.unwrapped(f.kind, flow{decoded: true}), func() { f.command(text) })
+		}
+		break
+	}
+	return next
 }
 
 // quoted reads Perl's qx{…} and Ruby's %x{…}.

@@ -12,6 +12,9 @@ const scratchVariable = "/tmp/TMPDIR"
 
 // substitute runs a command substitution and takes its output if that is constant.
 func (r *shellRun) substitute(p *syntax.CmdSubst) field {
+	if end := int(p.End().Offset()); len(p.Stmts) == 0 && !(p.Backquotes && end < len(r.src) && r.src[end] == '`') { // ``` begins a block of text
+		return field{}
+	}
 	out := r.subshell(func() flow {
 		return r.deeper(func() flow {
 			if len(p.Stmts) == 1 && p.Stmts[0].Cmd == nil && len(p.Stmts[0].Redirs) == 1 { // $(< file)
@@ -55,6 +58,8 @@ func (r *shellRun) param(p *syntax.ParamExp) field {
 	switch {
 	case p.Exp != nil:
 		return r.expansion(p, f, known, unknown)
+	case !known && r.noParameter(name):
+		return field{}
 	case !known:
 		unknown.unset = true
 		return unknown
@@ -66,14 +71,16 @@ func (r *shellRun) param(p *syntax.ParamExp) field {
 	return f
 }
 
-func (r *shellRun) element(name string, index syntax.ArithmExpr) (field, bool) {
-	v := r.vars[name]
-	if w, ok := index.(*syntax.Word); ok {
-		if i, err := strconv.Atoi(w.Lit()); err == nil && i >= 0 && i < len(v.list) {
-			return v.list[i], true
-		}
+// noParameter reports whether a name means all positional parameters where it is known that there are none.
+func (r *shellRun) noParameter(name string) bool {
+	if r.params == nil {
+		return false
 	}
-	return field{}, false
+	return (name == "@" || name == "*") && len(r.params) == 0
+}
+
+func (r *shellRun) element(name string, index syntax.ArithmExpr) (field, bool) {
+	return r.vars[name].element(r.key(index))
 }
 
 // expansion handles ${x:-word} and its kin.
@@ -92,6 +99,11 @@ func (r *shellRun) expansion(p *syntax.ParamExp, f field, known bool, unknown fi
 			r.set(p.Param.Value, varValue(def))
 		}
 		return def
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull: // if it is not set, this is nothing: then less happens
+		if r.vars[p.Param.Value].gone || known && f.text == "" && !f.dynamic {
+			return field{}
+		}
+		return r.word(p.Exp.Word)
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if known {
 			return f
@@ -206,7 +218,7 @@ func (r *shellRun) replace(p *syntax.Replace, f, unknown field) field {
 
 // lookup returns what a variable holds: assigned earlier in the script, a positional parameter, or known everywhere.
 func (r *shellRun) lookup(name string) (field, bool) {
-	if v, ok := r.vars[name]; ok {
+	if v, ok := r.vars[name]; ok && !v.gone {
 		return v.field, true
 	}
 	switch name {
@@ -219,6 +231,8 @@ func (r *shellRun) lookup(name string) (field, bool) {
 			return literal("."), true
 		}
 		return literal(r.s.dir), true
+	case "SHELL", "BASH":
+		return literal("/bin/bash"), true
 	case "IFS":
 		return literal(" "), true
 	case "TMPDIR":
@@ -288,6 +302,26 @@ func escape(b *strings.Builder, text string, base, width int, isByte bool) int {
 		b.WriteRune(rune(code))
 	}
 	return n
+}
+
+// echoEscapes resolves the escapes of echo -e and of printf's %b, where an octal number has a zero in front.
+func echoEscapes(text string) string {
+	if !strings.Contains(text, `\0`) {
+		return ansiC(text)
+	}
+	b := []byte(text)
+	out := b[:0]
+	for i := 0; i < len(b); i++ {
+		out = append(out, b[i])
+		if b[i] != '\\' || i+1 >= len(b) {
+			continue
+		}
+		if i++; b[i] == '0' && i+1 < len(b) && b[i+1] >= '0' && b[i+1] <= '7' {
+			continue // the zero goes; up to three digits follow
+		}
+		out = append(out, b[i])
+	}
+	return ansiC(string(out))
 }
 
 func printable(text string) bool {

@@ -45,6 +45,10 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 			return r.scriptOperand(u, io)
 		}
 		return r.fromStdin(u, io)
+	case spec.stdin != "" && spec.wraps != "":
+		if io.in.known || io.in.piped {
+			r.s.modified(r.elsewhere(u), func() { out = r.fromStdin(u, io) })
+		}
 	case spec.stdin != "" && (fed || len(u.operands) == 0 || spec.script == ""):
 		return r.fromStdin(u, io)
 	}
@@ -92,17 +96,7 @@ func withFound(u *use, argv []field) []field {
 // wrapped runs the command line a wrapper runs.
 func (r *shellRun) wrapped(u *use, io streams) flow {
 	var out flow
-	adds := u.spec.adds
-	for _, o := range u.flags {
-		if o.option.scope == "name" && adds.reach != "" && r.s.production(o.value.text) {
-			adds.reach = interlock.ReachProduction
-		}
-	}
-	if adds.reach == interlock.ReachExternal && len(u.operands) > 0 {
-		if reach, _ := r.s.host(u.operands[0].text); reach == interlock.ReachProduction || reach == interlock.ReachWorkspace {
-			adds.reach = reach
-		}
-	}
+	adds := r.elsewhere(u)
 	rest := u.rest
 	for _, g := range u.flags {
 		if g.option.feed {
@@ -119,8 +113,15 @@ func (r *shellRun) wrapped(u *use, io streams) flow {
 		r.s.within++
 		defer func() { r.s.within-- }()
 	}
+	vars, shared := r.vars, r.shared
+	defer func() { r.vars, r.shared = vars, shared }()
+	r.environment(u)
 	r.s.modified(adds, func() {
 		switch {
+		case u.asWords():
+			out = r.subshell(func() flow { return r.command(rest, io) })
+		case u.spec.wraps == "bash":
+			out = r.subshell(func() flow { return r.command(append([]field{literal("bash")}, rest...), io) })
 		case u.spec.wraps == "shell":
 			texts := make([]string, len(rest))
 			for i, a := range rest {
@@ -142,7 +143,7 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	rest, after := cutColons(rest)
 	placeholder, replaces := u.placeholder()
 	for _, a := range rest {
-		if !replaces && a.text == "{}" { // GNU parallel's default
+		if !replaces && a.text == "{}" && u.spec.flags[":::"] != nil { // GNU parallel's default
 			placeholder, replaces = "{}", true
 		}
 	}
@@ -164,7 +165,7 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	for i := range items {
 		items[i].flow.taint(io.in)
 	}
-	if len(rest) > 0 && strings.Contains(rest[0].text, " ") && after != nil {
+	if len(rest) > 0 && strings.ContainsAny(rest[0].text, " $|;&`,") && after != nil {
 		rest = append([]field{literal("sh"), literal("-c")}, rest...)
 	}
 	if !replaces {
@@ -225,7 +226,7 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	params, outer := r.params, r.zero
 	r.zero = field{text: u.via}
 	if kind == "shell" {
-		r.params = nil
+		r.params = []field{}
 		if after := u.operands; len(after) > 0 && after[0].text == value.text {
 			if after = after[1:]; len(after) > 0 {
 				r.zero, r.params = after[0], after[1:]
@@ -343,7 +344,7 @@ func (r *shellRun) scriptOperand(u *use, io streams) flow {
 	}
 	p := r.placeOf(name, true)
 	args := append([]field{name}, u.operands[1:]...)
-	if held, ok := r.files[p.Path]; ok && held.known && held.written && !held.network {
+	if held, ok := r.heldBy(p); ok && held.known && held.written && !held.network {
 		var out flow
 		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() {
 			out = r.subshell(func() flow { return r.scriptFile(held.text, u.spec.script, args, io) })
@@ -414,6 +415,10 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 	switch p := u.spec.prints; {
 	case p == "input":
 		carried = r.passed(u, carried, io)
+	case p == "stored":
+		carried = r.teed(u, carried, io)
+	case p == "translated":
+		return r.translated(u, carried, io)
 	case p == "names":
 		targets := u.operands
 		if len(targets) == 0 {

@@ -1,6 +1,8 @@
 package impact
 
 import (
+	"sort"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -9,7 +11,9 @@ import (
 // A value is what a variable holds.
 type value struct {
 	field
-	list []field // an array's elements
+	gone bool     // it was unset
+	list []field  // an array's elements
+	keys []string // of the elements, if it is a table or has been given elements one by one
 }
 
 func varValue(f field) value { return value{field: f} }
@@ -30,12 +34,7 @@ func (r *shellRun) set(name string, v value) {
 }
 
 // forget unsets a variable, in this subshell only.
-func (r *shellRun) forget(name string) {
-	if _, known := r.vars[name]; known {
-		r.own()
-		delete(r.vars, name)
-	}
-}
+func (r *shellRun) forget(name string) { r.set(name, value{gone: true}) }
 
 // own copies variables that belong to the shell around, before the first of them changes.
 func (r *shellRun) own() {
@@ -51,17 +50,15 @@ func (r *shellRun) own() {
 }
 
 // assign sets a variable, or judges one set for a single command.
-func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
+func (r *shellRun) assign(a *syntax.Assign, only bool) value {
 	if a.Name == nil {
-		return flow{}
+		return value{}
 	}
 	v := value{}
 	switch {
 	case a.Array != nil:
 		for _, e := range a.Array.Elems {
-			if e.Value != nil {
-				v.list = append(v.list, r.fields(e.Value)...)
-			}
+			v = r.member(v, e)
 		}
 		if len(v.list) > 0 {
 			v.field = v.list[0]
@@ -84,13 +81,12 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) flow {
 	r.variable(name, v.field)
 	if a.Index != nil {
 		r.substitutions(a.Index)
-		old := r.vars[name]
-		v.list = append(append([]field(nil), old.list...), v.field)
+		v = r.vars[name].with(r.key(a.Index), v.field)
 	}
 	if !only {
 		r.set(name, v)
 	}
-	return v.flow
+	return v
 }
 
 func (r *shellRun) declare(c *syntax.DeclClause) flow {
@@ -104,7 +100,7 @@ func (r *shellRun) declare(c *syntax.DeclClause) flow {
 		if a.Name == nil || a.Naked && a.Value == nil && a.Array == nil {
 			continue
 		}
-		out.taint(r.assign(a, false))
+		out.taint(r.assign(a, false).flow)
 		if held, known := r.vars[r.vars[a.Name.Value].text]; reference && known { // another name of a variable
 			r.set(a.Name.Value, held)
 		}
@@ -115,4 +111,77 @@ func (r *shellRun) declare(c *syntax.DeclClause) flow {
 		}
 	}
 	return out
+}
+
+// member adds an element of an array as it is written: a word, or [key]=word.
+func (r *shellRun) member(v value, e *syntax.ArrayElem) value {
+	if e.Value == nil {
+		return v
+	}
+	if e.Index != nil {
+		return v.with(r.key(e.Index), r.word(e.Value))
+	}
+	v.list = append(v.list, r.fields(e.Value)...)
+	return v
+}
+
+// key is the text of an index.
+func (r *shellRun) key(index syntax.ArithmExpr) string {
+	if w, ok := index.(*syntax.Word); ok {
+		return r.word(w).text
+	}
+	if n, ok := number(index); ok {
+		return strconv.Itoa(n)
+	}
+	return "?"
+}
+
+// with is the array with one more element under a key. Elements are added and never replaced: the last one under a key counts.
+func (v value) with(key string, f field) value {
+	keys := make([]string, len(v.list), len(v.list)+1)
+	for i := range keys {
+		keys[i] = strconv.Itoa(i)
+	}
+	copy(keys, v.keys)
+	out := value{field: v.field, list: append(append([]field(nil), v.list...), f), keys: append(keys, key)}
+	if len(v.list) == 0 {
+		out.field = f
+	}
+	return out
+}
+
+// element is the element under a key, which may count from the end.
+func (v value) element(key string) (field, bool) {
+	for i := len(v.keys) - 1; i >= 0; i-- {
+		if v.keys[i] == key {
+			return v.list[i], true
+		}
+	}
+	i, err := strconv.Atoi(key)
+	if err == nil && i < 0 {
+		i += len(v.list)
+	}
+	if err != nil || i < 0 || i >= len(v.list) || v.keys != nil && key[0] != '-' {
+		return field{}, false
+	}
+	return v.list[i], true
+}
+
+// heldBy is what this action wrote to a place, which may be given as a pattern.
+func (r *shellRun) heldBy(p place) (flow, bool) {
+	held, ok := r.files[p.Path]
+	if ok || !isGlob(p.Path) || !r.s.spend(len(r.files)) {
+		return held, ok
+	}
+	var names []string
+	for name := range r.files {
+		if matchGlob(p.Path, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return flow{}, false
+	}
+	sort.Strings(names)
+	return r.files[names[0]], true
 }

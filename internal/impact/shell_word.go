@@ -127,7 +127,7 @@ func (r *shellRun) braces(w *syntax.Word) []*syntax.Word {
 func (r *shellRun) split(w *syntax.Word) []field {
 	out := []field{{}}
 	started := len(w.Parts) > 0 && !isExpansion(w.Parts[0])
-	for _, part := range w.Parts {
+	for i, part := range w.Parts {
 		if list, ok := r.list(part); ok {
 			for i, f := range list {
 				if i > 0 {
@@ -136,6 +136,9 @@ func (r *shellRun) split(w *syntax.Word) []field {
 				out[len(out)-1] = join(out[len(out)-1], f)
 			}
 			started = started || len(list) > 0
+			continue
+		}
+		if i > 0 && r.beyond(part) {
 			continue
 		}
 		f := r.part(part, false)
@@ -161,9 +164,12 @@ func (r *shellRun) split(w *syntax.Word) []field {
 			out[len(out)-1] = join(out[len(out)-1], one)
 			started = true
 		}
-		if isBlank(f.text[len(f.text)-1]) && part != w.Parts[len(w.Parts)-1] {
+		if last := out[len(out)-1]; isBlank(f.text[len(f.text)-1]) && part != w.Parts[len(w.Parts)-1] && (last.text != "" || last.dynamic) {
 			out = append(out, field{})
 		}
+	}
+	for i := range out {
+		out[i] = mended(out[i])
 	}
 	if !started && len(out) == 1 && out[0].text == "" && !out[0].dynamic {
 		return nil
@@ -179,29 +185,67 @@ func isExpansion(p syntax.WordPart) bool {
 	return false
 }
 
+// beyond reports whether a part is a positional parameter beyond those there are: nothing, and put behind something only
+// to keep words apart. One that begins a word is more likely what a reader is to fill in.
+func (r *shellRun) beyond(part syntax.WordPart) bool {
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || r.params == nil || p.Param == nil || p.Exp != nil {
+		return false
+	}
+	n, err := strconv.Atoi(p.Param.Value)
+	return err == nil && n > len(r.params)
+}
+
 // list expands "$@", $* and whole arrays.
 func (r *shellRun) list(part syntax.WordPart) ([]field, bool) {
 	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
 		part = q.Parts[0]
 	}
 	p, ok := part.(*syntax.ParamExp)
-	if !ok || p.Param == nil || p.Exp != nil || p.Slice != nil || p.Repl != nil || p.Length {
+	if !ok || p.Param == nil || p.Exp != nil || p.Repl != nil || p.Length {
 		return nil, false
 	}
 	if name := p.Param.Value; name == "@" || name == "*" {
 		if r.params == nil {
 			return nil, false
 		}
-		return r.params, true
+		return window(p.Slice, r.params, 1)
 	}
 	if p.Index == nil {
 		return nil, false
 	}
 	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
 		v, known := r.vars[p.Param.Value]
-		return v.list, known && v.list != nil && r.s.spend(len(v.list))
+		if !known || v.list == nil || !r.s.spend(len(v.list)) {
+			return nil, false
+		}
+		return window(p.Slice, v.list, 0)
 	}
 	return nil, false
+}
+
+// window is what ${list[@]:offset:length} takes of a list whose first element has the given number.
+func window(s *syntax.Slice, list []field, first int) ([]field, bool) {
+	if s == nil {
+		return list, true
+	}
+	from, ok := number(s.Offset)
+	if !ok {
+		return nil, false
+	}
+	if from < 0 {
+		from += len(list) + first
+	}
+	from = min(max(from-first, 0), len(list))
+	to := len(list)
+	if s.Length != nil {
+		n, ok := number(s.Length)
+		if !ok || n < 0 {
+			return nil, false
+		}
+		to = min(from+n, to)
+	}
+	return list[from:to], true
 }
 
 // word expands a word that is not split: an assignment's value, a redirection's target, a here-document.

@@ -1,0 +1,108 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// elsewhere is what a wrapper adds to all it runs: where that is and as whom.
+func (r *shellRun) elsewhere(u *use) words {
+	adds := u.spec.adds
+	for _, g := range u.flags {
+		if g.option.argv {
+			adds.merge(g.option.adds)
+		}
+		if g.option.scope == "name" && adds.reach != "" && r.s.production(g.value.text) {
+			adds.reach = interlock.ReachProduction
+		}
+	}
+	if adds.reach == interlock.ReachExternal && len(u.operands) > 0 {
+		switch reach, _ := r.s.host(u.operands[0].text); reach {
+		case interlock.ReachProduction:
+			adds.reach = reach
+		case interlock.ReachWorkspace:
+			adds.reach = "" // this machine: what is far stays far
+		}
+	}
+	return adds
+}
+
+// environment gives what a wrapper runs the variables set for it: env NAME=value command. The caller puts them back.
+func (r *shellRun) environment(u *use) {
+	r.shared = true
+	for _, g := range u.flags {
+		if name, _, ok := strings.Cut(g.value.text, "="); ok && g.option.assign && isAssignment(g.value.text) {
+			r.set(name, varValue(cut(g.value, len(name)+1)))
+		}
+	}
+}
+
+// withAssignments runs a command with the variables its own assignments give it: NAME=value command. A builtin of the
+// shell leaves what it sets behind, so only programs have them.
+func (r *shellRun) withAssignments(assigns []assigned, run func() flow) flow {
+	vars, shared := r.vars, r.shared
+	r.shared = true
+	for _, a := range assigns {
+		r.set(a.name, a.value)
+	}
+	out := run()
+	r.vars, r.shared = vars, shared
+	return out
+}
+
+type assigned struct {
+	name  string
+	value value
+}
+
+// coproc runs a command beside the script. Of a simple command the parser takes the first word for the coprocess's name,
+// which only compound commands can have, words like of=x for assignments and 2 of 2>&1 for a word; so its text is read
+// again.
+func (r *shellRun) coproc(c *syntax.CoprocClause, io streams) flow {
+	from, to := int(c.Coproc.Offset())+len("coproc"), int(c.Stmt.End().Offset())
+	for _, rd := range c.Stmt.Redirs {
+		if rd.Hdoc != nil { // its body stands elsewhere
+			return r.stmt(named(c.Stmt, c.Name, 0), io.in)
+		}
+	}
+	call, ok := c.Stmt.Cmd.(*syntax.CallExpr)
+	for i := 0; ok && i < len(call.Assigns); i++ {
+		to = max(to, int(call.Assigns[i].End().Offset()))
+	}
+	if !ok || from >= to || to > len(r.src) {
+		return r.stmt(named(c.Stmt, c.Name, 0), io.in)
+	}
+	return r.script(r.src[from:to], io.in)
+}
+
+// named returns a statement with a word put before its first simple command, or the statement itself if that is compound.
+func named(st *syntax.Stmt, word *syntax.Word, steps int) *syntax.Stmt {
+	if word == nil || steps > maxSteps {
+		return st
+	}
+	out := *st
+	switch cmd := st.Cmd.(type) {
+	case nil:
+		out.Cmd = &syntax.CallExpr{Args: []*syntax.Word{word}}
+	case *syntax.CallExpr:
+		call := *cmd
+		call.Args = append([]*syntax.Word{word}, cmd.Args...)
+		out.Cmd = &call
+	case *syntax.BinaryCmd:
+		list := *cmd
+		list.X = named(cmd.X, word, steps+1)
+		out.Cmd = &list
+	}
+	return &out
+}
+
+// withoutDashes drops the "--" that may end a builtin's flags.
+func withoutDashes(args []field) []field {
+	if len(args) > 1 && args[1].text == "--" && !args[1].dynamic {
+		return append([]field{args[0]}, args[2:]...)
+	}
+	return args
+}
