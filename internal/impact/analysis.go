@@ -60,7 +60,6 @@ type scan struct {
 	within  int    // programs around what is being analysed that are no shells and were made to run it
 	work    int    // steps spent, against maxWork
 	loose   int    // texts with a syntax error that were read nevertheless
-	reading bool   // one is being read
 	impacts []interlock.Impact
 	texts   []Text
 	direct  bool // the action is a command line for a shell

@@ -13,8 +13,8 @@ const (
 	maxBroken = 1 << 12 // bytes of text with a syntax error that is read loosely
 	maxLoose  = 1 << 9  // words of it
 	maxSwept  = 1 << 12 // words of the commands found in it, one inside the other
-	// Broken texts of one action that are read; a broken text inside another is not.
-	maxReadings = 4
+	// Broken texts of one action that are read, counting those inside one another each time they are come upon.
+	maxReadings = 6
 )
 
 // broken judges text that no dialect of the shell parses. A shell runs what stands before the error, one command after
@@ -23,13 +23,11 @@ const (
 // understood well enough; otherwise it is unknown, and what is plain in it is named beside that.
 func (r *shellRun) broken(text string) {
 	s := r.s
-	if s.loose >= maxReadings || s.reading || !s.spend(len(text)/4) {
+	if s.loose >= maxReadings || !s.spend(len(text)/4) {
 		s.unknown("sh", TraitUnparsable)
 		return
 	}
 	s.loose++
-	s.reading = true
-	defer func() { s.reading = false }()
 	texts := len(s.texts)
 	calm := len(text) <= maxBroken && !continues(text)
 	var found []interlock.Impact
@@ -115,15 +113,18 @@ func (r *shellRun) beforeError(text string) {
 type looseRun struct {
 	*shellRun
 	calm  bool
-	words int  // of commands judged
-	away  bool // some path in the text lies outside the workspace
+	words int // of commands judged
+	// It is one line in which a quote is never closed, whatever a backslash means: no shell begins to run it.
+	unrunnable bool
+	away       bool // some path in the text lies outside the workspace
 }
 
 // read judges text with its quotes honoured from the start and from each line, and with its quotes taken away.
 func (l *looseRun) read(text string) {
 	text = withoutFences(text)
-	list, plain := clauses(text, true)
+	list, plain, open := clauses(text, true)
 	l.calm = l.calm && plain
+	l.unrunnable = open && !strings.ContainsAny(strings.TrimSpace(text), "\n\\")
 	l.judge(list, true)
 	for rest := text; l.calm; {
 		_, after, more := strings.Cut(rest, "\n")
@@ -131,11 +132,11 @@ func (l *looseRun) read(text string) {
 			break
 		}
 		rest = after
-		list, plain = clauses(rest, true)
+		list, plain, _ = clauses(rest, true)
 		l.calm = l.calm && plain && l.s.spend(len(rest))
 		l.judge(list, true)
 	}
-	list, _ = clauses(text, false)
+	list, _, _ = clauses(text, false)
 	l.judge(list, false)
 	var whole clause // what looks like an operator may stand in an argument
 	for _, one := range list {
@@ -242,7 +243,7 @@ func (l *looseRun) begins(one clause) int {
 			l.calm = l.calm && (v.dynamic || !strings.HasPrefix(v.text, "-"))
 		default:
 			name, isPath := baseName(w.text)
-			l.calm = l.calm && !w.dynamic && (!w.glob || name == "[") && (!isPath || systemProgram(w.text)) && l.known(name)
+			l.calm = l.calm && (l.unrunnable || !w.dynamic && (!w.glob || name == "[") && (!isPath || systemProgram(w.text)) && l.known(name))
 			return i
 		}
 	}
@@ -268,7 +269,7 @@ func (l *looseRun) known(name string) bool {
 	if builtinFor(name) != nil {
 		return true
 	}
-	return isNameStart(name[0]) && l.s.know.lookup(name) != nil
+	return isNameStart(name[0]) && (l.s.know.lookup(name) != nil || l.s.know.lookup(strings.ToLower(name)) != nil || l.cmdlet(name) != nil)
 }
 
 // commands judges every known command of a clause from its name to the clause's end.

@@ -23,6 +23,7 @@ type looseReader struct {
 	quotes  bool // quotes and escapes hide what they enclose; otherwise they are taken away
 	stack   []looseFrame
 	clauses []clause
+	open    bool // a quote is never closed
 	strange bool // something was seen that can't be read in this way
 }
 
@@ -38,17 +39,18 @@ type looseFrame struct {
 }
 
 // clauses reads text with its quotes honoured or taken away, and reports whether it held nothing that needs a real shell
-// to be understood.
-func clauses(text string, quotes bool) (list []clause, plain bool) {
+// to be understood and whether a quote stays open to its end.
+func clauses(text string, quotes bool) (list []clause, plain, open bool) {
 	l := &looseReader{text: text, quotes: quotes, stack: make([]looseFrame, 1, 8)}
 	for i := 0; i < len(text); {
 		i = l.step(i)
 	}
 	for len(l.stack) > 0 {
+		l.open = l.open || l.top().double
 		l.endClause()
 		l.stack = l.stack[:len(l.stack)-1]
 	}
-	return l.clauses, !l.strange
+	return l.clauses, !l.strange, l.open
 }
 
 func (l *looseReader) top() *looseFrame { return &l.stack[len(l.stack)-1] }
@@ -236,6 +238,10 @@ func (l *looseReader) parameter(i int) int {
 }
 
 func (l *looseReader) unknown(text string) {
+	if !l.quotes {
+		defer l.endWord() // it may be nothing, so that what stands beside it stands alone
+		l.endWord()
+	}
 	f := l.top()
 	f.word.lead = f.word.lead || f.word.text == ""
 	f.word.dynamic = true
@@ -268,6 +274,7 @@ func (l *looseReader) quote(i int) int {
 	case '\'':
 		end := strings.IndexByte(l.text[i+1:], '\'')
 		if end < 0 {
+			l.open = true
 			l.put(l.text[i+1:])
 			return len(l.text)
 		}

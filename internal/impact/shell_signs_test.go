@@ -81,7 +81,7 @@ func TestPlaceholders(t *testing.T) {
 		{"echo evil <x> /etc/cron.d/z\nsed 's/a/b/' <string>", "persist system"},
 		{"rm -rf / ; sed <string>", "delete system force recursive root"},
 		{"frob <a> | ( ", "unknown"},
-		{"frob 'unclosed", "unknown"},
+		{"frob 'unclosed", ""}, {"rm 'unclosed", "unknown"},
 		{"for i in a; do frob", "unknown"},
 	} {
 		got := shellImpacts(t, c.input)
