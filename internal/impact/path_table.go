@@ -20,8 +20,6 @@ type pathsDescription struct {
 	Projects   []string            `json:"projects"`   // first components under which projects are kept
 	Personal   []string            `json:"personal"`   // directories below a home directory that hold no projects
 	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
-	Hosting    []string            `json:"hosting"`    // domains under which anybody may open a page
-	Harmful    []string            `json:"harmful"`    // what a page is called that does harm
 	Loopback   []string            `json:"loopback"`   // hosts that are this machine
 	Local      []string            `json:"local"`      // globs of names of clusters and contexts on this machine
 	Production []string            `json:"production"` // globs of names that are production
@@ -43,8 +41,6 @@ type pathTable struct {
 	projects        map[string]bool
 	personal        map[string]bool
 	metadata        map[string]bool
-	hosting         map[string]bool
-	harmful         map[string]bool
 	loopback        map[string]bool
 	production      []string
 	local           []string
@@ -62,7 +58,7 @@ type pathPattern struct {
 
 func compilePaths(d pathsDescription) (*pathTable, error) {
 	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{}, wildByEnd: map[byte][]pathPattern{},
-		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), hosting: set(d.Hosting), harmful: set(d.Harmful), loopback: set(d.Loopback),
+		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
 		production: d.Production, local: d.Local, public: d.Public}
 	names := make([]string, 0, len(d.Traits))
 	for name := range d.Traits {
@@ -351,8 +347,6 @@ func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
 		return interlock.ReachWorkspace, nil
 	case s.production(bare):
 		return interlock.ReachProduction, nil
-	case deceptive(nameOrURL, bare, table):
-		return interlock.ReachExternal, []string{TraitDeceptive}
 	}
 	return interlock.ReachExternal, nil
 }

@@ -65,7 +65,6 @@ const (
 	TraitReverseShell = "reverse-shell" // a shell is handed to a network peer
 	TraitListen       = "listen"        // a port is opened
 	TraitMetadata     = "metadata"      // a cloud metadata endpoint
-	TraitDeceptive    = "deceptive"     // a host or page with signs of having been put up to do harm
 	TraitPublish      = "publish"       // something becomes visible to others
 	TraitForward      = "forward"       // traffic is tunnelled or forwarded
 	TraitScan         = "scan"          // hosts or ports are probed

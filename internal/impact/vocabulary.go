@@ -8,7 +8,7 @@ func Traits() []string {
 		TraitDecoded, TraitInline, TraitBackground, TraitBomb,
 		TraitRoot, TraitDevice, TraitSecret, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup, TraitAgentConfig, TraitCI,
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
-		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitDeceptive, TraitPublish,
+		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitRecon, TraitPassword, TraitInjection, TraitNegated,
 		TraitWords, TraitPlanned, TraitHostile,
 		TraitNamedDangerous, TraitNamedForbidden, TraitMalice,
