@@ -22,6 +22,7 @@ type codeCall struct {
 	decoded   bool      // what it runs was decoded
 	script    bool      // JavaScript
 	effect    callEffect
+	value     codeValue // what code that it runs comes to
 }
 
 // argument returns the argument at a position, not counting keyword arguments, or under one of the keywords.
@@ -157,6 +158,13 @@ func (r *codeRun) apply(c *codeCall) codeValue {
 			v.marks |= c.marks()
 		}
 		v.marks |= r.origin(c)
+		if c.last == "eval" && (c.value.is != "" || c.value.texts != nil || c.value.closure != nil) {
+			c.value.marks |= v.marks
+			v = c.value
+		}
+		if c.value.texts != nil && c.last != "eval" && c.last != "exec" { // a file that the program has written
+			v.texts, v.marks = c.value.texts, v.marks|c.value.marks
+		}
 		if c.opened != nil {
 			v.is, v.object = "open", &codeObject{opened: c.opened}
 		}

@@ -78,6 +78,14 @@ func (r *codeRun) runs(c *codeCall, line string) {
 		}
 	}
 	r.s.nested(interlock.KindShell, lead+line)
+	if marks := c.marks(); marks&(markSecret|markEnviron|markOutside|markPrivate) != 0 {
+		for _, i := range r.s.impacts[min(before, len(r.s.impacts)):] {
+			if (i.Kind == interlock.ImpactNetwork || i.Via == "curl" || i.Via == "wget") && i.Reach != interlock.ReachWorkspace {
+				r.send(interlock.Impact{Reach: i.Reach, Target: i.Target, Via: c.name}, marks, false)
+				break
+			}
+		}
+	}
 	for _, i := range r.s.impacts[min(before, len(r.s.impacts)):] {
 		if i.Has(TraitSecret) && (i.Kind == interlock.ImpactRead || i.Kind == interlock.ImpactCredential) {
 			r.secretIn = true
@@ -103,6 +111,10 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 			return append([]string{"sh", "-c"}, strings.Join(append(words, texts(rest)...), " ")), true
 		}
 		return append(words, texts(rest)...), true
+	case c.name == "Deno.Command":
+		if list, ok := c.option("args"); ok && list.items != nil {
+			return append([]string{orGap(target.text())}, texts(list)...), true
+		}
 	case c.name == "asyncio.create_subprocess_exec", strings.HasPrefix(c.name, "os.execl"), strings.HasPrefix(c.name, "os.spawnl"):
 		for i, v := range c.positional() {
 			if i == 0 && strings.HasPrefix(c.name, "os.spawnl") || i == 1 && strings.HasPrefix(c.name, "os.execl") || i == 2 && strings.HasPrefix(c.name, "os.spawnl") {
@@ -180,7 +192,7 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 			continue
 		}
 		before := len(r.s.impacts)
-		r.s.nested(r.kind, strings.ReplaceAll(text, "\x00", "_"))
+		c.value = r.inner(strings.ReplaceAll(text, "\x00", "_"))
 		if r.smuggled(c, text, before) {
 			r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
 				Confidence: interlock.Inferred, Traits: []string{TraitInjection}})
@@ -204,6 +216,29 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 	}
 	r.dynamic = true
 	r.s.add(i)
+}
+
+// inner reads code that stands in a text, with the names of the program around it, and returns what it comes to.
+func (r *codeRun) inner(text string) codeValue {
+	if reason := r.s.enter(text); reason != "" {
+		r.s.unknown(string(r.kind), reason)
+		return codeValue{dynamic: true}
+	}
+	defer r.s.leave()
+	reader := readCode(text, r.script)
+	if !r.s.spend(len(reader.tokens)) {
+		return codeValue{dynamic: true}
+	}
+	if reader.deepest > MaxNesting {
+		r.s.unknown(string(r.kind), TraitNested)
+		return codeValue{dynamic: true}
+	}
+	whole := parseCode(reader.tokens, r.script, 0)
+	last := r.eval(whole)
+	if len(whole.of) == 1 {
+		return last
+	}
+	return codeValue{dynamic: true}
 }
 
 // smuggled reports whether an expression has to import for itself to do more than an expression does, or whether text that

@@ -281,10 +281,15 @@ func (p *codeParser) construct() *codeNode {
 	}
 	p.at++
 	made := p.unary()
-	if made.kind == nodeName || made.kind == nodeAttr {
-		return p.node(nodeCall, "", made)
+	for n := made; ; n = n.of[0] {
+		switch n.kind {
+		case nodeName:
+			return p.node(nodeCall, "", made)
+		case nodeAttr:
+			continue
+		}
+		return made
 	}
-	return made
 }
 
 // postfix reads what stands behind an operand: attributes, calls and subscripts.

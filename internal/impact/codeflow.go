@@ -43,6 +43,14 @@ func (r *codeRun) flows(c *codeCall) {
 		r.allocated(c.last, c.argument(0).amount())
 	}
 	switch c.last {
+	case "on", "addEventListener":
+		if text := c.argument(0).text(); r.network && (text == "data" || text == "message") {
+			r.received = true
+		}
+	case "gethostbyname", "getaddrinfo", "resolve", "lookup", "query":
+		if marks := c.marks(); marks&(markSecret|markEnviron|markOutside|markPrivate) != 0 {
+			r.send(interlock.Impact{Reach: interlock.ReachExternal, Via: c.name}, marks, false)
+		}
 	case "write", "end", "send", "request":
 		if over := r.calls[c.receiver.is]; over.what == "request" || over.what == "host" && over.kind == interlock.ImpactNetwork {
 			if marks := c.marks(); marks != 0 {

@@ -11,7 +11,7 @@ func (r *codeRun) fold(c *codeCall) (codeValue, bool) {
 	if v, ok := r.foldNamed(c); ok {
 		return v, true
 	}
-	if c.receiver.texts != nil || c.receiver.list || c.receiver.is != "" || c.receiver.marks != 0 {
+	if c.receiver.texts != nil || c.receiver.list || c.receiver.is != "" || c.receiver.marks != 0 || c.receiver.object != nil {
 		if v, ok := r.foldMethod(c); ok {
 			return v, true
 		}
@@ -51,8 +51,10 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 		return codeValue{texts: first.texts, is: "os.walk", dynamic: true}, true
 	case "compile":
 		return codeValue{texts: first.texts, dynamic: first.dynamic, marks: first.marks}, true
-	case "__import__", "importlib.import_module", "require", "import", "importlib.__import__", "module.constructor._load", "module._load", "Module._load", "createRequire()":
+	case "__import__", "importlib.import_module", "require", "import", "importlib.__import__":
 		return r.imported(first), true
+	case "module.createRequire":
+		return codeValue{is: "require", dynamic: true}, true
 	case "os.environ.get", "os.getenv", "os.environ.pop", "os.environ.setdefault":
 		v := environmentValue(first.text())
 		v.merge(c.argument(1))
@@ -79,6 +81,9 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 			v.marks, v.texts = c.marks(), nil
 		}
 		return v, true
+	}
+	if r.script && c.last == "_load" {
+		return r.imported(first), true
 	}
 	if scheme := decoderOf(c.name, first, c); scheme != "" {
 		return r.decodedValue(scheme, c.argument(0, "data", "s", "string")), true

@@ -88,8 +88,11 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 	case name == "constructor" && r.script && (base.closure != nil || strings.HasSuffix(full, "constructor")):
 		v.is = "Function"
 		return v
-	case full == "process.mainModule" && name == "require", name == "__import__":
-		v.is = name
+	case strings.HasSuffix(full, "mainModule") && name == "require", name == "__import__":
+		v.is = "require"
+		if !r.script {
+			v.is = name
+		}
 		return v
 	case full == "os.environ" || full == "process.env":
 		if !lookupMethod(name) {
@@ -114,6 +117,8 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 	switch {
 	case v.is == "os.environ" || v.is == "process.env":
 		v.marks |= markEnviron
+	case v.is == "document.cookie":
+		v.marks |= markSecret
 	case v.is == "sys.argv" || v.is == "process.argv":
 		v.list = true
 	case v.is == "sys.executable" || v.is == "process.execPath":

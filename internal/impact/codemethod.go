@@ -79,6 +79,10 @@ func (r *codeRun) foldMethod(c *codeCall) (codeValue, bool) {
 		return codeValue{texts: v.texts, list: v.list, dynamic: true, marks: v.marks}, true
 	case "repeat":
 		return r.multiplied(v, c.argument(0)), true
+	case "read":
+		if v.is == "open" && len(v.texts) > 0 {
+			return codeValue{texts: v.texts, dynamic: v.dynamic, marks: v.marks}, true
+		}
 	case "append", "push", "extend", "insert", "add", "update", "set":
 		r.append(c)
 	case "get", "pop":

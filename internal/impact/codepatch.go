@@ -16,6 +16,9 @@ func (r *codeRun) setAttribute(target *codeNode, v codeValue) {
 		base.object = &codeObject{fields: map[string]codeValue{}}
 		r.bind(target.of[0].text, base)
 	}
+	if r.script && (target.text == "src" || target.text == "href") && v.marks&(markSecret|markEnviron|markPrivate|markOutside) != 0 {
+		r.send(interlock.Impact{Reach: interlock.ReachExternal, Via: target.text}, v.marks, false) // a browser fetches it
+	}
 	fields := map[string]codeValue(nil)
 	switch {
 	case base.object != nil:

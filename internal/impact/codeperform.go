@@ -45,7 +45,7 @@ func (r *codeRun) perform(c *codeCall) bool {
 // builtinName reports whether an unqualified name is the language's own.
 func builtinName(name string) bool {
 	switch name {
-	case "exec", "eval", "compile", "Function", "fetch", "setTimeout", "setInterval", "execfile", "AsyncFunction":
+	case "exec", "eval", "compile", "Function", "fetch", "setTimeout", "setInterval", "execfile", "AsyncFunction", "WebSocket", "EventSource":
 		return true
 	}
 	return false
@@ -111,7 +111,10 @@ func (r *codeRun) pathEffect(c *codeCall, e callEffect, target codeValue) {
 		}
 	}
 	r.modes(c, target)
-	r.onPath(c.name, e.kind, target, e.traits)
+	c.marked |= r.onPath(c.name, e.kind, target, e.traits)
+	if held, ok := r.files[target.text()]; ok && e.kind == interlock.ImpactRead {
+		c.value = held
+	}
 	if e.kind == interlock.ImpactWrite && e.arg == 0 && strings.Contains(c.last, "File") {
 		r.keep(target, c.argument(1, "data"))
 	}
@@ -228,7 +231,7 @@ func (r *codeRun) openFile(c *codeCall) {
 		kind, traits = interlock.ImpactWrite, []string{TraitAppend}
 	case strings.Contains(mode, "+"):
 		kind = interlock.ImpactWrite
-	case c.name == "os.open" && (strings.Contains(c.argument(1).is, "O_WRONLY") || strings.Contains(c.argument(1).is, "O_RDWR") || strings.Contains(c.argument(1).is, "O_CREAT")):
+	case c.name == "os.open" && c.mentions("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"):
 		kind = interlock.ImpactWrite
 	}
 	if len(pathsOf(target)) == 0 && kind == interlock.ImpactRead {
@@ -240,6 +243,8 @@ func (r *codeRun) openFile(c *codeCall) {
 	c.marked |= r.onPath(c.name, kind, target, traits)
 	if kind == interlock.ImpactWrite {
 		c.opened = target.texts
+	} else if held, ok := r.files[target.text()]; ok {
+		c.value = held
 	}
 }
 
@@ -311,7 +316,7 @@ func (r *codeRun) origin(c *codeCall) (marks codeMarks) {
 		marks |= markPrivate
 	}
 	switch c.name {
-	case "PIL.ImageGrab.grab", "pyautogui.screenshot", "mss.mss", "pyscreenshot.grab", "pyperclip.paste", "win32clipboard.GetClipboardData", "cv2.VideoCapture",
+	case "PIL.ImageGrab.grab", "pyautogui.screenshot", "mss.mss", "pyscreenshot.grab", "pyperclip.paste", "win32clipboard.GetClipboardData", "navigator.clipboard.readText", "cv2.VideoCapture",
 		"sounddevice.rec", "clipboardy.readSync", "clipboardy.read", "screenshot-desktop", "tkinter.Tk.clipboard_get", "pyautogui.locateOnScreen":
 		marks |= markPrivate
 	}

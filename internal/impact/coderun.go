@@ -166,7 +166,10 @@ func (r *codeRun) statement(n *codeNode) (last codeValue) {
 				}
 			}
 		}
-		r.evalAll(n.of)
+		for _, child := range n.of {
+			last = r.eval(child)
+		}
+		return last
 	case nodeSequence:
 		for _, child := range n.of {
 			last = r.eval(child)

@@ -66,7 +66,7 @@ func (p *codeParser) scriptStatement() *codeNode {
 			p.at++
 			return p.scriptImport()
 		}
-	case "export", "default", "declare":
+	case "export", "declare":
 		if next.kind != 0 && !next.is(":") && !next.is("=") && !next.is(".") {
 			p.at++
 			return p.exported()

@@ -66,6 +66,9 @@ func (r *codeReader) pushToken(t codeToken) {
 
 func (r *codeReader) next() {
 	in, c := r.in, r.in[r.at]
+	if (c == '!' || c == '%') && r.cellLine() {
+		return
+	}
 	switch {
 	case c == '\n':
 		r.at++

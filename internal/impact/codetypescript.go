@@ -2,6 +2,13 @@ package impact
 
 // exported reads what an export declares, or the module that it hands on.
 func (p *codeParser) exported() *codeNode {
+	if p.word("default") {
+		p.at++
+		if p.word("function") || p.word("class") || p.word("async") || p.word("abstract") {
+			return p.scriptStatement()
+		}
+		return p.commas()
+	}
 	if p.is("{") || p.is("*") {
 		for p.more() && !p.is(";") && p.ahead(0).kind != codeString {
 			if pair := int(p.tokens[p.at].pair); pair > p.at && pair < p.limit {

@@ -411,10 +411,15 @@ func (r *codeRun) bindTo(target *codeNode, v codeValue) {
 			}
 			key, _ := r.eval(child.of[0]).constant()
 			to := child.of[1]
-			if to.kind == nodeChoice && len(to.of) > 0 {
+			one := r.member(v, key, "")
+			if to.kind == nodeChoice && len(to.of) > 1 { // with a default
+				if otherwise := r.eval(to.of[1]); len(one.texts) == 0 && one.closure == nil && one.object == nil && !one.imported {
+					otherwise.dynamic = true
+					one = otherwise
+				}
 				to = to.of[0]
 			}
-			r.bindTo(to, r.member(v, key, ""))
+			r.bindTo(to, one)
 		}
 	case nodeSpread, nodeChoice, nodeSequence:
 		if len(target.of) > 0 {
