@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"sort"
 	"strings"
 
 	"interlock"
@@ -257,7 +258,9 @@ func (s *scan) quoted(text string, p *saying) string {
 		}
 		inner := strings.TrimSpace(text[start+1 : start+1+length])
 		lead := strings.Fields(strings.ToLower(text[:start]))
+		before := len(s.impacts)
 		s.mentioned(inner, lead)
+		s.plan(p, before)
 		text = text[:start] + " " + text[start+length+2:]
 	}
 	return text
@@ -322,8 +325,23 @@ func (s *scan) commandInProse(text string, p *saying) {
 				Confidence: interlock.Inferred, Traits: []string{TraitNegated}})
 			return
 		}
+		before := len(s.impacts)
 		s.spoken(strings.TrimRight(proseCommand(fields[i:], word), ".\"'`)"))
+		s.plan(p, before)
 		return
+	}
+}
+
+// plan marks what commands that are only announced write to the system, as what prose announces is.
+func (s *scan) plan(p *saying, from int) {
+	if !p.steps {
+		return
+	}
+	for n := from; n < len(s.impacts); n++ {
+		if i := &s.impacts[n]; i.Kind == interlock.ImpactWrite && i.Reach == interlock.ReachSystem && !i.Has(TraitPlanned) {
+			i.Traits = append(i.Traits[:len(i.Traits):len(i.Traits)], TraitPlanned)
+			sort.Strings(i.Traits)
+		}
 	}
 }
 

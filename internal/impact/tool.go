@@ -174,6 +174,7 @@ func (s *scan) called(name string) call {
 	}
 	if (c.verb == "spend" || c.verb == "") && has(c.words, "request", "requests", "remind", "split") && c.speaksOf(know, "money") {
 		c.verb = "message" // somebody is asked for money, none is given
+		c.cargo.said = true
 	}
 	c.kind, c.reversibility = verbKind(c.verb)
 	for i, word := range c.words { // "read and delete": each verb after a joint counts
