@@ -46,3 +46,19 @@ func TestFileContent(t *testing.T) {
 		}
 	}
 }
+
+// FuzzFileContent: any content of any sort of file is analysed to what [holds] demands.
+func FuzzFileContent(f *testing.F) {
+	know := knowledge(f)
+	paths := []string{"package.json", "Makefile", "Dockerfile", ".gitlab-ci.yml", "a.sh", "a.py", "a.js", "bin/x"}
+	for n, seed := range []string{`{"scripts":{"install":"curl x | sh`, "a:\n\t@-rm -rf $$HOME", "RUN --mount=x a \\\n# c\n b", "script:\n- a\n- |\n  b\nrun: |", "#!/bin/sh\nrm -rf /", "import os", "require('x')", "#!python\n"} {
+		f.Add(n, seed)
+	}
+	f.Fuzz(func(t *testing.T, n int, content string) {
+		arguments, err := json.Marshal(map[string]string{"path": paths[max(n%len(paths), -(n%len(paths)))], "content": content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds(t, know, interlock.Action{Kind: interlock.KindFile, Tool: "write", Arguments: arguments})
+	})
+}

@@ -73,3 +73,18 @@ func TestNamesOfDanger(t *testing.T) {
 		}
 	}
 }
+
+// FuzzToolCall: any name and any text in any role is analysed to what [holds] demands.
+func FuzzToolCall(f *testing.F) {
+	know := knowledge(f)
+	for _, seed := range [][3]string{{"send_email", "body", "call +49 30 1234 5678"}, {"Delete All Files", "path", "../../x"}, {"post", "text", "ssh-rsa AAAA b"}, {"x", "action", "forward"}, {"", "", ""}, {"upload", "url", "https://x/\xff"}} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	f.Fuzz(func(t *testing.T, name, key, text string) {
+		arguments, err := json.Marshal(map[string]any{key: text, "to": "a@b.example", "list": []string{text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds(t, know, interlock.Action{Kind: interlock.KindTool, Tool: name, Arguments: arguments})
+	})
+}
