@@ -11,6 +11,7 @@ package impact
 
 import (
 	"sort"
+	"strings"
 
 	"interlock"
 )
@@ -40,7 +41,11 @@ func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysi
 	if view.Workspace == "" {
 		view.Workspace = action.Dir
 	}
-	s := &scan{know: a.know, view: view, dir: action.Dir}
+	if isDrive(view.Home) || isDrive(view.Workspace) || isDrive(action.Dir) {
+		view.Home, view.Workspace = strings.ReplaceAll(view.Home, `\`, "/"), strings.ReplaceAll(view.Workspace, `\`, "/")
+		action.Dir = strings.ReplaceAll(action.Dir, `\`, "/")
+	}
+	s := &scan{know: a.know, view: view, dir: action.Dir, dialect: dialectOf(action)}
 	if s.dir == "" {
 		s.dir = view.Workspace
 	}
@@ -60,6 +65,8 @@ type scan struct {
 	within  int    // programs around what is being analysed that are no shells and were made to run it
 	work    int    // steps spent, against maxWork
 	loose   int    // texts with a syntax error that were read nevertheless
+	windows bool   // what is being analysed is for a shell of Windows: \ separates, case does not matter
+	dialect dialect
 	impacts []interlock.Impact
 	texts   []Text
 	direct  bool // the action is a command line for a shell

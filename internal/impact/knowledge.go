@@ -30,13 +30,17 @@ type entry struct {
 	once sync.Once
 	done *command
 	err  error
+
+	windows bool // it stands in a document about Windows
 }
 
 type lazyPaths struct {
-	raw  []byte
-	once sync.Once
-	done *pathTable
-	err  error
+	raw    []byte
+	once   sync.Once
+	done   *pathTable
+	fold   sync.Once
+	folded *pathTable // the same in lower case, for systems where case does not matter
+	err    error
 }
 
 // ParseKnowledge reads command knowledge (commands/*.yaml) and path knowledge (paths.yaml) from documents already
@@ -58,7 +62,7 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 		case name == "code.yaml":
 			know.code.raw = files[name]
 		case strings.HasPrefix(name, "commands/"):
-			if err := know.index(files[name]); err != nil {
+			if err := know.index(files[name], strings.HasPrefix(name, "commands/windows")); err != nil {
 				return nil, fmt.Errorf("command knowledge %s: %w", name, err)
 			}
 		}
@@ -67,13 +71,13 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 }
 
 // index files every member of the document's "commands" object under its names, without decoding the descriptions.
-func (k *Knowledge) index(document []byte) error {
+func (k *Knowledge) index(document []byte, windows bool) error {
 	return members(document, func(key string, value []byte) error {
 		if key != "commands" {
 			return fmt.Errorf("unknown member %q", key)
 		}
 		return members(value, func(names string, raw []byte) error {
-			e := &entry{name: firstName(names), raw: raw}
+			e := &entry{name: firstName(names), raw: raw, windows: windows}
 			for rest := names; rest != ""; {
 				var name string
 				name, rest, _ = strings.Cut(rest, "|")
@@ -85,6 +89,12 @@ func (k *Knowledge) index(document []byte) error {
 			return nil
 		})
 	})
+}
+
+// windows reports whether a name is described among the programs of Windows only.
+func (k *Knowledge) windows(name string) bool {
+	e := k.commands[name]
+	return e != nil && e.windows
 }
 
 // lookup returns the description of a command, or nil.
@@ -104,20 +114,32 @@ func (k *Knowledge) pathTable() *pathTable {
 	if k == nil || k.paths == nil {
 		return &pathTable{}
 	}
-	k.paths.once.Do(func() {
-		k.paths.done = &pathTable{}
-		if k.paths.raw == nil {
-			return
-		}
-		var d pathsDescription
-		if k.paths.err = strictjson.Decode(k.paths.raw, &d); k.paths.err == nil {
-			k.paths.done, k.paths.err = compilePaths(d)
-		}
-	})
-	if k.paths.done == nil {
+	k.paths.once.Do(func() { k.paths.done, k.paths.err = k.paths.compile(false) })
+	return k.paths.done
+}
+
+// foldedPaths is the path table in lower case, for paths whose case means nothing.
+func (k *Knowledge) foldedPaths() *pathTable {
+	if k == nil || k.paths == nil {
 		return &pathTable{}
 	}
-	return k.paths.done
+	k.paths.fold.Do(func() { k.paths.folded, _ = k.paths.compile(true) })
+	return k.paths.folded
+}
+
+func (l *lazyPaths) compile(fold bool) (*pathTable, error) {
+	var d pathsDescription
+	if l.raw == nil {
+		return &pathTable{}, nil
+	}
+	if err := strictjson.Decode(l.raw, &d); err != nil {
+		return &pathTable{}, err
+	}
+	table, err := compilePaths(d, fold)
+	if err != nil {
+		return &pathTable{}, err
+	}
+	return table, nil
 }
 
 // Check decodes every description and returns what is wrong with them.
@@ -184,6 +206,7 @@ type commandDescription struct {
 	Prints   string                        `json:"prints,omitempty"`
 	Recipe   string                        `json:"recipe,omitempty"`
 	Links    bool                          `json:"links,omitempty"`
+	Piped    bool                          `json:"piped,omitempty"`
 	Sends    bool                          `json:"sends,omitempty"`
 	Copies   bool                          `json:"copies,omitempty"`
 	Anywhere bool                          `json:"anywhere,omitempty"`
@@ -220,6 +243,7 @@ type command struct {
 	anywhere  bool // it is what its name says wherever the program lies
 	sends     bool // standard input goes where the command connects to
 	links     bool // the last operand becomes another name of the first
+	piped     bool // a cmdlet: what comes through the pipeline stands for its first operand
 	prints    string
 	recipe    string // the format and the names of the file that says what it runs
 	examples  []Example
@@ -240,6 +264,8 @@ type condition struct {
 type option struct {
 	value   bool   // takes a value, in the same or the next argument
 	shared  bool   // flags that have nothing in common share it
+	slot    int    // a cmdlet's parameter that is also the operand at this position, from 1
+	leaf    bool   // the value names something in the place the first operand names
 	last    bool   // the value is optional and only ever attached
 	dry     bool   // nothing is changed after all
 	dir     bool   // the value is the working directory

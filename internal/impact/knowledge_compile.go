@@ -34,7 +34,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 
 func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
 	c := &command{name: name, parent: parent, described: true, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
-		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, sends: d.Sends, copies: d.Copies, anywhere: d.Anywhere, recipe: d.Recipe, examples: d.Examples}
+		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, sends: d.Sends, copies: d.Copies, anywhere: d.Anywhere, piped: d.Piped, recipe: d.Recipe, examples: d.Examples}
 	if c.style == "" && parent != nil {
 		c.style = parent.style
 	}
@@ -80,7 +80,7 @@ func (c *command) compileFlags(d commandDescription) error {
 		}
 	}
 	for name := range c.flags {
-		if strings.HasPrefix(name, "--") {
+		if strings.HasPrefix(name, "--") || c.style == "cmdlet" {
 			c.longs = append(c.longs, name)
 		}
 	}
@@ -110,6 +110,9 @@ func (c *command) compileFlag(names, directives string) error {
 		return fmt.Errorf("flag %s: %w", names, err)
 	}
 	for _, name := range strings.Fields(names) {
+		if c.style == "cmdlet" {
+			name = strings.ToLower(name)
+		}
 		if _, twice := c.flags[name]; twice {
 			return fmt.Errorf("flag %s is described twice", name)
 		}
@@ -210,10 +213,10 @@ func choose(candidates []*command, word string) []*command {
 }
 
 func checkNames(d commandDescription) error {
-	if !slices.Contains([]string{"", "words", "pairs", "slash", "first", "bundle"}, d.Style) {
+	if !slices.Contains([]string{"", "words", "pairs", "slash", "first", "bundle", "cmdlet"}, d.Style) {
 		return fmt.Errorf("unknown style %q", d.Style)
 	}
-	if !slices.Contains([]string{"", "argv", "shell", "exec", "bash"}, d.Wraps) {
+	if !slices.Contains([]string{"", "argv", "shell", "exec", "bash", "cmd", "powershell"}, d.Wraps) {
 		return fmt.Errorf("unknown wraps %q", d.Wraps)
 	}
 	if kind, _, _ := strings.Cut(d.Recipe, " "); !slices.Contains([]string{"", "make", "install", "script"}, kind) {
@@ -230,7 +233,7 @@ func checkNames(d commandDescription) error {
 // codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "applescript", "argv", "other"}
+		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "other"}
 }
 
 // parseOption reads the directives of a flag: "value; write value overwrite; +force".
@@ -253,6 +256,17 @@ func (o *option) directive(part string) error {
 	switch word {
 	case "value":
 		o.value = true
+	case "operand":
+		if o.value, o.slot = true, 1; rest != "" {
+			o.slot = int(rest[0] - '0')
+		}
+		if o.slot < 1 || o.slot > maxSlots || len(rest) > 1 {
+			return fmt.Errorf("operand %q is no position", rest)
+		}
+	case "leaf":
+		if o.value, o.leaf = true, true; rest != "" {
+			o.slot = int(rest[0] - '0')
+		}
 	case "optional":
 		o.last = true
 	case "dry":
@@ -410,90 +424,5 @@ func traitNames() []string {
 		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved}
 }
 
-// members calls visit for each member of a JSON object with its key and raw value. The document comes from a converter
-// that emits valid JSON; what is not so shaped is an error.
-func members(document []byte, visit func(key string, value []byte) error) error {
-	i := skipSpace(document, 0)
-	if i >= len(document) || document[i] != '{' {
-		return fmt.Errorf("not an object")
-	}
-	for i = skipSpace(document, i+1); i < len(document) && document[i] != '}'; {
-		start := i
-		if i = skipString(document, i); i < 0 {
-			return fmt.Errorf("malformed key")
-		}
-		key := string(document[start+1 : i-1])
-		if strings.IndexByte(key, '\\') >= 0 {
-			return fmt.Errorf("escaped key %q", key)
-		}
-		if i = skipSpace(document, i); i >= len(document) || document[i] != ':' {
-			return fmt.Errorf("malformed member %q", key)
-		}
-		start = skipSpace(document, i+1)
-		if i = skipValue(document, start); i < 0 {
-			return fmt.Errorf("malformed value of %q", key)
-		}
-		if err := visit(key, document[start:i]); err != nil {
-			return err
-		}
-		if i = skipSpace(document, i); i < len(document) && document[i] == ',' {
-			i = skipSpace(document, i+1)
-		}
-	}
-	if i >= len(document) {
-		return fmt.Errorf("unterminated object")
-	}
-	return nil
-}
-
-func skipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-func skipString(b []byte, i int) int {
-	if i >= len(b) || b[i] != '"' {
-		return -1
-	}
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return -1
-}
-
-// skipValue returns the index after the value at i, or -1. It counts brackets rather than recursing.
-func skipValue(b []byte, i int) int {
-	for depth := 0; i < len(b); {
-		switch b[i] {
-		case '"':
-			if i = skipString(b, i); i < 0 {
-				return -1
-			}
-			if depth == 0 {
-				return i
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			} else if depth < 0 {
-				return i
-			}
-		case ',':
-			if depth == 0 {
-				return i
-			}
-		}
-		i++
-	}
-	return -1
-}
+// maxSlots is the number of positions a cmdlet's operands may have names for.
+const maxSlots = 4

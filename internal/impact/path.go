@@ -23,12 +23,12 @@ type place struct {
 // a path is taken to be in the workspace unless it says otherwise.
 func (s *scan) place(name string) place {
 	at := &s.places[(len(name)+int(lastByte(name)))%len(s.places)]
-	if at.judged && at.name == name && at.dir == s.dir {
+	if at.judged && at.name == name && at.dir == s.dir && at.windows == s.windows {
 		return at.place
 	}
 	p := s.judgePlace(name)
 	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // whoever adds traits adds to a copy
-	*at = judgedPlace{name: name, dir: s.dir, judged: true, place: p}
+	*at = judgedPlace{name: name, dir: s.dir, windows: s.windows, judged: true, place: p}
 	return p
 }
 
@@ -36,6 +36,7 @@ func (s *scan) place(name string) place {
 type judgedPlace struct {
 	name, dir string
 	judged    bool
+	windows   bool
 	place     place
 }
 
@@ -46,9 +47,20 @@ func lastByte(text string) byte {
 	return text[len(text)-1]
 }
 
-func (s *scan) judgePlace(name string) place {
+func (s *scan) judgePlace(name string) (out place) {
 	table := s.know.pathTable()
 	p := place{Confidence: interlock.Parsed}
+	if s.windows || strings.IndexByte(name, '\\') >= 0 {
+		if key, ok := registryKey(name); ok {
+			return s.registry(key)
+		}
+		var stream bool
+		if name, stream = s.windowsName(name); stream {
+			defer func() {
+				out.Traits = append(out.Traits[:len(out.Traits):len(out.Traits)], TraitObfuscated)
+			}()
+		}
+	}
 	clean, sure := s.clean(name)
 	if !sure {
 		p.Confidence = interlock.Inferred
@@ -71,6 +83,9 @@ func (s *scan) clean(name string) (clean string, sure bool) {
 	if isDrive(name) || strings.HasPrefix(name, `\\`) {
 		name = strings.ReplaceAll(name, `\`, "/")
 		return name[:2] + path.Clean("/"+name[2:]), true
+	}
+	if s.windows && strings.HasPrefix(name, "//") {
+		return "/" + path.Clean(name), true
 	}
 	switch {
 	case name == "":
@@ -192,7 +207,11 @@ func (s *scan) linked(clean string) (string, bool) {
 func (s *scan) locate(p *place, table *pathTable) {
 	p.Traits, p.Reach, p.scratch = nil, "", false
 	home, inHome := s.belowHome(p.Path)
-	table.match(p, home, inHome)
+	if s.caseless(p.Path) {
+		s.know.foldedPaths().match(p, home, inHome)
+	} else {
+		table.match(p, home, inHome)
+	}
 	p.assumed = false
 	if p.Reach == "" {
 		p.Reach = s.reach(p.Path, home, inHome, table)
@@ -221,7 +240,11 @@ func (s *scan) belowHome(clean string) (rest string, ok bool) {
 			return strings.TrimPrefix(clean[len(h):], "/"), true
 		}
 	}
-	for _, parent := range [...]string{"/home/", "/Users/", "C:/Users/", "c:/Users/", "C:/users/", "c:/users/"} {
+	if isDrive(clean) && len(clean) > len("C:/Users/") && strings.EqualFold(clean[1:len("C:/Users/")], ":/Users/") {
+		_, rest, _ := strings.Cut(clean[len("C:/Users/"):], "/")
+		return rest, true
+	}
+	for _, parent := range [...]string{"/home/", "/Users/"} {
 		if user, found := strings.CutPrefix(clean, parent); found && user != "" {
 			_, rest, _ := strings.Cut(user, "/")
 			return rest, true
@@ -244,6 +267,9 @@ func (s *scan) foreign(p place) bool {
 }
 
 func below(name, dir string) bool {
+	if isDrive(dir) && len(name) >= len(dir) && strings.EqualFold(name[:len(dir)], dir) {
+		name = dir + name[len(dir):] // drives, and what is on them, do not tell letters by case
+	}
 	return strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/' || strings.HasSuffix(dir, "/"))
 }
 
@@ -306,7 +332,7 @@ func (s *scan) driveReach(clean string, inHome bool, workspace string) interlock
 	switch {
 	case inHome && (workspace != "" || !strings.Contains(clean[9:], "/")):
 		return interlock.ReachHome
-	case first == "" || first == "*" || first == "windows" || first == "program files" || first == "programdata" ||
+	case first == "" || isGlob(first) || first == "windows" || first == "program files" || first == "programdata" ||
 		first == "program files (x86)" || strings.HasPrefix(first, "windows"):
 		return interlock.ReachSystem
 	}

@@ -13,6 +13,7 @@ import (
 type pathsDescription struct {
 	About      string              `json:"about,omitempty"`
 	Traits     map[string][]string `json:"traits"`     // trait -> patterns
+	Registry   map[string][]string `json:"registry"`   // trait -> patterns of keys and values below a hive of Windows' registry, in lower case
 	Scratch    []string            `json:"scratch"`    // patterns of scratch space, which counts as workspace
 	Caches     []string            `json:"caches"`     // patterns of what is fetched or built again when it is missing, which counts as workspace
 	Self       []string            `json:"self"`       // patterns of Interlock's own files
@@ -45,6 +46,8 @@ type pathTable struct {
 	production      []string
 	local           []string
 	public          []string
+	registry        []pathPattern // in a folded table
+	fold            bool          // patterns and paths are compared in lower case
 }
 
 type pathPattern struct {
@@ -56,10 +59,11 @@ type pathPattern struct {
 	negate bool
 }
 
-func compilePaths(d pathsDescription) (*pathTable, error) {
+func compilePaths(d pathsDescription, fold bool) (*pathTable, error) {
 	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{}, wildByEnd: map[byte][]pathPattern{},
 		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
 		production: d.Production, local: d.Local, public: d.Public}
+	t.fold = fold
 	names := make([]string, 0, len(d.Traits))
 	for name := range d.Traits {
 		names = append(names, name)
@@ -72,6 +76,9 @@ func compilePaths(d pathsDescription) (*pathTable, error) {
 		for _, pattern := range d.Traits[name] {
 			t.put(pattern, pathPattern{trait: name})
 		}
+	}
+	if err := t.putRegistry(d.Registry); err != nil {
+		return nil, err
 	}
 	for _, pattern := range d.Scratch {
 		t.put(pattern, pathPattern{reach: interlock.ReachWorkspace})
@@ -95,6 +102,31 @@ func sortedPatterns(index map[string][]pathPattern) []string {
 	return keys
 }
 
+// putRegistry keeps the registry's patterns in a folded table only, which is where they are looked for.
+func (t *pathTable) putRegistry(described map[string][]string) error {
+	names := make([]string, 0, len(described))
+	for name := range described {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if !slices.Contains(traitNames(), name) {
+			return fmt.Errorf("registry: unknown trait %q", name)
+		}
+		for _, pattern := range described[name] {
+			if t.fold {
+				p := pathPattern{trait: name}
+				pattern, p.negate = strings.CutPrefix(pattern, "!")
+				pattern, p.tree = strings.CutSuffix(pattern, "/")
+				p.parts = strings.Split(strings.ToLower(pattern), "/")
+				t.registry = append(t.registry, p)
+			}
+		}
+	}
+	sort.SliceStable(t.registry, func(i, j int) bool { return !t.registry[i].negate && t.registry[j].negate })
+	return nil
+}
+
 func set(list []string) map[string]bool {
 	m := make(map[string]bool, len(list))
 	for _, name := range list {
@@ -105,6 +137,9 @@ func set(list []string) map[string]bool {
 
 func (t *pathTable) put(pattern string, p pathPattern) {
 	pattern, p.negate = strings.CutPrefix(pattern, "!")
+	if t.fold {
+		pattern = strings.ToLower(pattern)
+	}
 	if pattern != "/" {
 		pattern, p.tree = strings.CutSuffix(pattern, "/")
 	}
@@ -159,6 +194,9 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 		}
 	}
 	rest := strings.TrimPrefix(p.Path, "/")
+	if t.fold {
+		rest, home = strings.ToLower(rest), strings.ToLower(home)
+	}
 	if isDrive(p.Path) {
 		rest = strings.TrimSuffix(strings.ToLower(rest), "/")
 	}

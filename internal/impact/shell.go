@@ -22,7 +22,9 @@ func (s *scan) shell(input string) {
 	if s.direct {
 		r.params = []field{} // a command line has none, whereas a script's are not known
 	}
-	r.script(input, flow{})
+	if !r.windowsText(input) {
+		r.script(input, flow{})
+	}
 	r.uncalled()
 	if !s.spend(0) {
 		s.unknown("sh", TraitWork)
@@ -55,6 +57,8 @@ type shellRun struct {
 	outside bool                // the command being judged reads a file outside the workspace
 	sent    bool                // the command being judged sends a file
 	socket  bool                // a network connection is held open as a file descriptor
+	ps      *psRun              // the PowerShell script being walked
+	batch   *cmdRun             // the script of cmd.exe being walked
 }
 
 type function struct {

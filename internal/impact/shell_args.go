@@ -95,6 +95,9 @@ func (r *shellRun) read(spec *command, args []field) *use {
 	if n := len(args); n > 0 && len(u.flags) == 0 && len(u.operands) == 0 && u.rest == nil {
 		u.asked = args[n-1].text == "--help" || args[n-1].text == "--version"
 	}
+	if spec.style == "slash" && len(args) > 0 && args[len(args)-1].text == "/?" {
+		u.asked = true
+	}
 	if strings.Contains(u.via, "*") {
 		u.via = viaOf(spec, args, strings.Count(u.via, " "))
 	}
@@ -119,6 +122,9 @@ func (p *picker) word(a field) bool {
 		return false
 	}
 	next := choose(p.candidates, a.text)
+	if len(next) == 0 && p.best.style == "slash" { // programs of Windows do not mind
+		next = choose(p.candidates, strings.ToLower(a.text))
+	}
 	if len(next) == 0 {
 		return false
 	}
@@ -242,6 +248,15 @@ func (u *use) flag(args []field, i int) int {
 	name := a.text
 	if u.spec.style == "slash" && name[0] == '/' {
 		name = slashName(name)
+	}
+	if u.spec.style == "cmdlet" {
+		name, rest, attached := strings.Cut(strings.ToLower(name), ":")
+		if o := u.spec.parameter(name); o != nil && attached {
+			u.flags = append(u.flags, given{option: o, name: name, value: cut(a, len(a.text)-len(rest))})
+		} else if o != nil {
+			return u.take(o, name, args, i)
+		}
+		return i
 	}
 	if o := u.spec.find(name); o != nil {
 		return u.take(o, name, args, i)

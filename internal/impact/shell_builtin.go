@@ -482,7 +482,11 @@ func (r *shellRun) foreign(kind, text string) flow {
 	case "vim":
 		return r.vim(text)
 	case "powershell":
-		return r.powershell(text)
+		return r.powershell(text, flow{})
+	case "encoded":
+		return r.encoded(text)
+	case "cmd":
+		return r.cmdexe(text, flow{})
 	}
 	f := &foreignScan{r: r, kind: kind, text: text}
 	f.run()

@@ -127,7 +127,7 @@ func (r *shellRun) effect(u *use, e effect, value field, io streams) {
 		targets = []field{literal(".")}
 	}
 	if len(targets) == 0 && (e.what == "name" || e.what == "host" || e.what == "url") && e.target != "value" &&
-		e.target != "second" && e.target != "rest" && e.kind != interlock.ImpactSpawn {
+		e.target != "second" && e.target != "rest" && e.target != "init" && e.kind != interlock.ImpactSpawn {
 		base.Target = u.via
 		r.plain(base)
 		return

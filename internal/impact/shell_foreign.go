@@ -344,16 +344,3 @@ func stringLiteral(text string, i int) (string, int) {
 	}
 	return raw, min(i+1, len(text))
 }
-
-// powershell reads a PowerShell command line as far as it looks like one of ours, and for the shape of a download that is
-// run.
-func (r *shellRun) powershell(text string) flow {
-	low := strings.ToLower(text)
-	fetches := strings.Contains(low, "downloadstring") || strings.Contains(low, "invoke-webrequest") ||
-		strings.Contains(low, "iwr ") || strings.Contains(low, "irm ") || strings.Contains(low, "xmlhttp") || strings.Contains(low, ".load('http") || strings.Contains(low, "webclient") || strings.Contains(low, "invoke-restmethod") || strings.Contains(low, "curl ")
-	if fetches && (strings.Contains(low, "iex") || strings.Contains(low, "invoke-expression") || strings.Contains(low, "scriptblock]::create")) {
-		r.opaque("powershell", flow{network: true, source: "powershell"}, "")
-		return flow{}
-	}
-	return r.script(text, flow{})
-}

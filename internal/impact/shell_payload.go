@@ -128,6 +128,10 @@ func (r *shellRun) wrapped(u *use, io streams) flow {
 				texts[i] = a.text
 			}
 			out = r.subshell(func() flow { return r.script(strings.Join(texts, " "), io.in) })
+		case u.spec.wraps == "powershell":
+			out = r.subshell(func() flow { return r.powershellWords(u.via, rest, io) })
+		case u.spec.wraps == "cmd":
+			out = r.subshell(func() flow { return r.cmdArguments(append([]field{literal("/c")}, rest...), io) })
 		case u.spec.wraps == "exec":
 			out = r.command(rest, io)
 		default:
@@ -373,6 +377,10 @@ func (r *shellRun) code(kind, text string, in flow) flow {
 		s.nested(interlock.KindJavaScript, text)
 	case "argv":
 		return r.script(text, in)
+	case "powershell":
+		return r.powershell(text, in)
+	case "cmd":
+		return r.cmdexe(text, in)
 	case "other":
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "code", Reach: interlock.ReachWorkspace,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitInline}})

@@ -93,7 +93,13 @@ func (r *shellRun) disguises(u *use) {
 	}
 	name, _ := baseName(u.operands[0].text)
 	copied, _ := baseName(u.operands[1].text)
-	if spec := r.s.know.lookup(name); spec == nil || spec.stdin != "shell" || copied == name || strings.HasSuffix(u.operands[1].text, "/") {
+	if isDrive(u.operands[0].text) && windowsSystemProgram(u.operands[0].text) {
+		from, _ := programName(strings.ToLower(u.operands[0].text))
+		to, _ := programName(strings.ToLower(u.operands[1].text))
+		if !strings.HasSuffix(strings.ToLower(u.operands[0].text), ".exe") || from == to || from+".exe" == to || to == "" || !strings.Contains(to+u.operands[1].text, ".") {
+			return
+		}
+	} else if spec := r.s.know.lookup(name); spec == nil || spec.stdin != "shell" || copied == name || strings.HasSuffix(u.operands[1].text, "/") {
 		return
 	}
 	p := r.placeOf(u.operands[1], true)

@@ -29,13 +29,22 @@ type given struct {
 
 // described runs a command the knowledge describes.
 func (r *shellRun) described(spec *command, args []field, io streams) flow {
-	u := r.read(spec, args[1:])
+	return r.use(r.read(spec, args[1:]), args, io)
+}
+
+// use judges one use of a described command, whose arguments have been sorted.
+func (r *shellRun) use(u *use, args []field, io streams) flow {
+	spec := u.spec
+	for spec.parent != nil {
+		spec = spec.parent
+	}
 	if used, _ := baseName(args[0].text); used != spec.name && spec.name != "?" {
 		u.via = used + strings.TrimPrefix(u.via, spec.name)
 	} else if spec.name == "?" {
 		u.via = args[0].text
 	}
 	spec = u.spec
+	u.leaves()
 	dir := r.s.dir
 	defer func() { r.s.dir = dir }()
 	var adds words
@@ -89,6 +98,17 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 	r.s.modified(inherited, func() { ran = r.payloads(u, args, io) })
 	carried.taint(ran)
 	return r.output(u, out, ran, carried, io)
+}
+
+// leaves puts what a flag names into the place the first operand names.
+func (u *use) leaves() {
+	for _, g := range u.flags {
+		if g.option.leaf && g.value.text != "" && len(u.operands) > 0 {
+			u.operands = append([]field(nil), u.operands...)
+			u.operands[0] = join(join(u.operands[0], literal("/")), g.value)
+			return
+		}
+	}
 }
 
 // sendsInput reports whether standard input holds more than words of this action.
@@ -173,7 +193,7 @@ func (w *condition) holds(operands []field) bool {
 			if atFirst && i > 0 {
 				break
 			}
-			if matchGlob(pattern, f.text) {
+			if matchGlob(pattern, f.text) || pattern == strings.ToLower(f.text) {
 				return true
 			}
 		}

@@ -1,0 +1,433 @@
+package impact
+
+import "strings"
+
+// A psRun reads PowerShell: statements are walked where they stand, so that what a variable holds, which functions are
+// defined and where the script is are followed as in a shell. What is not known stays written as it was. Everything a
+// statement could run is run once: both branches of an if, the body of a loop, the block behind a cmdlet.
+type psRun struct {
+	r       *shellRun
+	text    string
+	at      int
+	vars    map[string]psValue
+	blocks  map[string]string // functions, by lower-case name
+	active  map[string]bool   // functions being walked
+	aliases map[string]string
+	holder  string // the variable read last
+	broken  bool   // a bracket or quote is never closed
+}
+
+// A psValue is what an expression gives, as far as it is known.
+type psValue struct {
+	items []field  // its elements
+	array bool     // it is a list, even of one element
+	code  string   // a script block's text
+	block bool     // it is a script block
+	class string   // lower-case name of the type it is an object of, or of the type it names
+	named bool     // it is the type itself
+	pairs []psPair // a hash table
+	flow  flow     // what flowed into it that no element carries
+}
+
+type psPair struct {
+	name  string
+	value psValue
+}
+
+func psText(text string) psValue { return psValue{items: []field{{text: text}}} }
+
+func psField(f field) psValue { return psValue{items: []field{f}} }
+
+// psUnknown is a value that shows only when the script runs; text is how it is written.
+func psUnknown(text string, from flow) psValue {
+	if len(text) > 60 {
+		text = strings.ToValidUTF8(text[:57], "") + "..."
+	}
+	if text == "" {
+		text = "$_"
+	}
+	return psValue{items: []field{{text: text, dynamic: true, lead: true, flow: taintOnly(from)}}}
+}
+
+// one is a value as a single argument: its elements with blanks between them.
+func (v psValue) one() field {
+	if len(v.items) == 0 {
+		return field{flow: v.flow}
+	}
+	f := v.items[0]
+	for _, next := range v.items[1:] {
+		f = join(join(f, literal(" ")), next)
+	}
+	f.flow.taint(v.flow)
+	return f
+}
+
+// fields are a value's elements as arguments.
+func (v psValue) fields() []field {
+	out := append([]field(nil), v.items...)
+	for i := range out {
+		out[i].flow.taint(v.flow)
+	}
+	return out
+}
+
+// taint is everything that flowed into a value.
+func (v psValue) taint() flow {
+	out := v.flow
+	out.items, out.text, out.known = nil, "", false
+	for i := range v.items {
+		out.taint(v.items[i].flow)
+	}
+	return out
+}
+
+func (v psValue) empty() bool {
+	return len(v.items) == 0 && !v.block && v.class == "" && v.pairs == nil && !v.flow.network
+}
+
+// powershell walks a PowerShell script.
+func (r *shellRun) powershell(text string, in flow) flow {
+	s := r.s
+	if reason := s.enter(text); reason != "" {
+		s.unknown("powershell", reason)
+		return flow{}
+	}
+	defer s.leave()
+	windows, src := s.windows, r.src
+	s.windows, r.src = true, text
+	p := &psRun{r: r, text: text, vars: map[string]psValue{}, blocks: map[string]string{}, active: map[string]bool{}, aliases: map[string]string{}}
+	if r.ps != nil {
+		p.vars, p.blocks, p.aliases, p.active = r.ps.vars, r.ps.blocks, r.ps.aliases, r.ps.active
+	}
+	outer := r.ps
+	r.ps = p
+	if in.known || in.piped || in.network {
+		p.vars["input"] = psValue{items: []field{{text: in.text, dynamic: !in.known, lead: !in.known, flow: taintOnly(in)}}}
+	}
+	out := p.statements(0)
+	if p.broken {
+		s.unknown("powershell", TraitUnparsable)
+	}
+	if !s.spend(0) {
+		s.unknown("powershell", TraitWork)
+	}
+	r.ps = outer
+	s.windows, r.src = windows, src
+	return out.asFlow()
+}
+
+// asFlow is a value as the output of a command.
+func (v psValue) asFlow() flow {
+	out := v.taint()
+	if len(v.items) == 0 {
+		return out
+	}
+	out.known = true
+	var b strings.Builder
+	for i, f := range v.items {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(f.text)
+		out.known = out.known && !f.dynamic && !f.glob && b.Len() <= maxText
+	}
+	out.text = b.String()
+	if !out.known {
+		out.text, out.items = "", v.items
+	}
+	return out
+}
+
+// inner walks text as part of the same script: a block, a function's body.
+func (p *psRun) inner(text string) psValue {
+	if !p.deeper() || !p.r.s.spend(len(text)/16+1) {
+		return psUnknown("{...}", flow{})
+	}
+	outer, at := p.text, p.at
+	p.text, p.at = text, 0
+	out := p.statements(0)
+	p.text, p.at = outer, at
+	p.r.steps--
+	return out
+}
+
+// deeper goes one step further in, or records that the input nests beyond the bound and gives the rest up.
+func (p *psRun) deeper() bool {
+	if p.r.steps >= maxSteps {
+		p.r.s.unknown("powershell", TraitNested)
+		p.at = len(p.text)
+		return false
+	}
+	p.r.steps++
+	return true
+}
+
+func (p *psRun) peek() byte { return p.peekAt(0) }
+
+func (p *psRun) peekAt(n int) byte {
+	if p.at+n < len(p.text) {
+		return p.text[p.at+n]
+	}
+	return 0
+}
+
+// blank skips blanks, comments and continued lines; with lines also the ends of statements.
+func (p *psRun) blank(lines bool) {
+	for p.at < len(p.text) {
+		switch c := p.text[p.at]; {
+		case c == ' ' || c == '\t' || c == '\r' || lines && (c == '\n' || c == ';'):
+			p.at++
+		case c == '`' && (p.peekAt(1) == '\n' || p.peekAt(1) == '\r'):
+			p.at += 2
+		case c == '#':
+			p.at = endOfLine(p.text, p.at)
+		case c == '<' && p.peekAt(1) == '#':
+			end := strings.Index(p.text[p.at:], "#>")
+			if end < 0 {
+				p.broken, p.at = true, len(p.text)
+				return
+			}
+			p.at += end + 2
+		case c == 0xC2 && p.peekAt(1) == 0xA0: // a no-break space is a blank there
+			p.at += 2
+		default:
+			return
+		}
+	}
+}
+
+// statements walks statements up to a closing bracket, or to the end of the text for 0.
+func (p *psRun) statements(end byte) psValue {
+	var out psValue
+	if !p.deeper() {
+		return out
+	}
+	defer func() { p.r.steps-- }()
+	for n := 0; ; n++ {
+		p.blank(true)
+		if p.at >= len(p.text) {
+			p.broken = p.broken || end != 0
+			return out
+		}
+		if end != 0 && p.text[p.at] == end {
+			p.at++
+			return out
+		}
+		if !p.r.s.spend(1) {
+			p.r.s.unknown("powershell", TraitWork)
+			p.at = len(p.text)
+			return out
+		}
+		start := p.at
+		one := p.statement()
+		if n == 0 || out.empty() {
+			out = one
+		} else if !one.empty() {
+			out = p.both(out, one)
+		}
+		if p.at == start {
+			p.at++ // something that belongs nowhere
+		}
+	}
+}
+
+// both is the output of one statement followed by another's.
+func (p *psRun) both(a, b psValue) psValue {
+	out := psValue{items: append(a.items[:len(a.items):len(a.items)], b.items...), array: true, flow: a.flow}
+	if len(out.items) > maxList || !p.r.s.spend(len(out.items)/32) {
+		out.items = out.items[:1]
+	}
+	out.flow.taint(b.flow)
+	return out
+}
+
+// word reads the letters at the current place without moving.
+func (p *psRun) word() string {
+	end := p.at
+	for end < len(p.text) && end < p.at+16 && p.text[end]|0x20 >= 'a' && p.text[end]|0x20 <= 'z' {
+		end++
+	}
+	if end < len(p.text) && (p.text[end] == '-' || p.text[end] == '.' || p.text[end] == '_' || p.text[end] == '\\' || p.text[end] >= '0' && p.text[end] <= '9') {
+		return ""
+	}
+	return strings.ToLower(p.text[p.at:end])
+}
+
+func (p *psRun) statement() psValue {
+	word := p.word()
+	switch word {
+	case "if", "elseif", "while", "switch", "until", "foreach", "for":
+		start := p.at
+		p.at += len(word)
+		p.blank(false)
+		for word == "switch" && p.peek() == '-' {
+			p.at += len(p.bare())
+			p.blank(false)
+		}
+		if p.peek() != '(' {
+			p.at = start
+			break
+		}
+		p.at++
+		return p.conditional(word)
+	case "else", "do", "try", "finally", "begin", "process", "end", "catch", "clean", "trap":
+		start := p.at
+		p.at += len(word)
+		p.blank(true)
+		for (word == "catch" || word == "trap") && p.peek() == '[' {
+			p.skipTo(']')
+			p.blank(true)
+			if p.peek() == ',' {
+				p.at++
+				p.blank(true)
+			}
+		}
+		if word == "else" && p.word() == "if" {
+			return p.statement()
+		}
+		if p.peek() == '{' {
+			p.at++
+			return p.statements('}')
+		}
+		p.at = start
+	case "function", "filter", "workflow":
+		return p.function(word)
+	case "class", "enum", "interface":
+		p.at += len(word)
+		if open := strings.IndexByte(p.text[p.at:], '{'); open >= 0 {
+			p.at += open + 1
+			p.balanced('{', '}')
+		}
+		return psValue{}
+	case "param":
+		p.at += len(word)
+		p.blank(true)
+		if p.peek() == '(' {
+			p.at++
+			p.parameters()
+		}
+		return psValue{}
+	case "return", "throw", "exit":
+		p.at += len(word)
+		p.blank(false)
+		if c := p.peek(); c == 0 || strings.IndexByte(";}\n)", c) >= 0 {
+			return psValue{}
+		}
+		return p.chain()
+	case "break", "continue", "using":
+		p.at = endOfStatement(p.text, p.at)
+		return psValue{}
+	}
+	if p.peek() == ':' && isNameStart(p.peekAt(1)) { // a loop's label
+		p.at++
+		p.at += len(p.bare())
+		return psValue{}
+	}
+	return p.chain()
+}
+
+func endOfStatement(text string, at int) int {
+	for at < len(text) && strings.IndexByte(";\n}", text[at]) < 0 {
+		at++
+	}
+	return at
+}
+
+// skipTo moves past the next c.
+func (p *psRun) skipTo(c byte) {
+	if i := strings.IndexByte(p.text[p.at:], c); i >= 0 {
+		p.at += i + 1
+		return
+	}
+	p.at = len(p.text)
+}
+
+// conditional walks what stands in a statement's parentheses and the block after it.
+func (p *psRun) conditional(word string) psValue {
+	var name string
+	var over psValue
+	if word == "foreach" {
+		name, over = p.each()
+	} else {
+		over = p.statements(')')
+	}
+	p.blank(true)
+	if p.peek() != '{' {
+		return psValue{}
+	}
+	p.at++
+	switch word {
+	case "switch":
+		return p.cases(over)
+	case "foreach":
+		return p.loop(name, over.fields())
+	case "while", "for":
+		p.r.rounds++
+		defer func() { p.r.rounds-- }()
+	}
+	return p.statements('}')
+}
+
+// each reads ($name in values).
+func (p *psRun) each() (string, psValue) {
+	p.blank(true)
+	name := ""
+	if p.peek() == '$' {
+		p.at++
+		name = p.variableName()
+	}
+	p.blank(true)
+	if p.word() == "in" {
+		p.at += len("in")
+	}
+	return name, p.statements(')')
+}
+
+// loop walks a body once for each of the first few values.
+func (p *psRun) loop(name string, values []field) psValue {
+	if len(values) == 0 {
+		values = []field{{text: "$" + name, dynamic: true, lead: true}}
+	}
+	start := p.at
+	var out psValue
+	p.r.rounds++
+	p.r.loops++
+	limit := maxItems
+	if p.r.loops > 1 {
+		limit = 1
+	}
+	for i, one := range values {
+		if i >= limit || !p.r.s.spend(4) {
+			break
+		}
+		p.at = start
+		p.vars[name] = psField(one)
+		out = p.both(out, p.statements('}'))
+	}
+	p.r.loops--
+	p.r.rounds--
+	return out
+}
+
+// cases walks every block of a switch.
+func (p *psRun) cases(over psValue) psValue {
+	var out psValue
+	p.vars["_"] = over
+	for p.blank(true); p.at < len(p.text) && p.peek() != '}'; p.blank(true) {
+		start := p.at
+		if p.peek() == '{' {
+			p.at++
+			out = p.both(out, p.statements('}'))
+		} else {
+			p.primary()
+		}
+		if p.at == start {
+			p.at++
+		}
+		if !p.r.s.spend(1) {
+			break
+		}
+	}
+	p.at++
+	return out
+}
