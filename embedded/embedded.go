@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"
@@ -84,11 +85,7 @@ func OpenBrief(ctx context.Context, c config.Config) (*Backend, error) {
 }
 
 func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backend, error) {
-	evaluator, err := NewEvaluator(c)
-	if err != nil {
-		return nil, err
-	}
-	store, sealer, err := openStore(ctx, c.Home, options)
+	evaluator, store, sealer, err := parts(ctx, c, options)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +106,37 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		return nil, err
 	}
 	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c}, nil
+}
+
+// parts makes what decides and opens what records. In a brief process both go on at once, because an agent waits for it to
+// start; where it lasts, rules that can't be read leave no store behind.
+func parts(ctx context.Context, c config.Config, options sqlite.Options) (*admission.Evaluator, *sqlite.Store, *auditlog.Sealer, error) {
+	var evaluator *admission.Evaluator
+	var unread error
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer func() { // nobody else could catch it here, and the agent must get its refusal
+			if r := recover(); r != nil {
+				unread = fmt.Errorf("reading the rules: panic: %v", r)
+			}
+		}()
+		evaluator, unread = NewEvaluator(c)
+	})
+	if !options.Brief {
+		reading.Wait()
+		if unread != nil {
+			return nil, nil, nil, unread
+		}
+	}
+	store, sealer, err := openStore(ctx, c.Home, options)
+	reading.Wait()
+	if unread != nil && err == nil {
+		store.Close()
+	}
+	if unread != nil {
+		return nil, nil, nil, unread
+	}
+	return evaluator, store, sealer, err
 }
 
 // openStore prepares the home and opens the store with the key that signs its log. The public key is written once there is a

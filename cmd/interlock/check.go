@@ -67,6 +67,9 @@ const maxLine = 8 << 20
 
 // Run judges one input or a stream of them.
 func (c *checkCommand) Run(p *program) error {
+	if !c.JSONL {
+		tuneBrief()
+	}
 	settings, err := p.settings()
 	if err != nil {
 		return err

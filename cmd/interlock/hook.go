@@ -45,6 +45,7 @@ func (p *program) fastHook(args []string) (code int, done bool) {
 
 // hook runs one call against its deadline and writes the answer. It returns the exit status.
 func (p *program) hook(c hookCommand) int {
+	tuneBrief()
 	environment := hook.Environment{Event: c.Event, Principal: p.principal(), Unattended: p.globals.Unattended}
 	if c.Agent == "copilot" {
 		environment.Prompts = copilotPrompts(p.getenv)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +40,7 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	tuneRuntime()
+	tuneServer()
 	backend, err := embedded.OpenConfig(p.ctx, settings)
 	if err != nil {
 		return err
@@ -79,25 +78,6 @@ func (c *upCommand) Run(p *program) error {
 	}
 	return err
 }
-
-// tuneRuntime trades memory for time deliberately: a small live heap would otherwise be collected thousands of times a
-// second under load. And the writer's thread spends most of its time in the disk's sync, where it keeps a processor from the
-// others until the scheduler notices; on few CPUs that is a good part of them. An operator's own GOGC, GOMEMLIMIT and
-// GOMAXPROCS win.
-func tuneRuntime() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(512 << 20)
-	}
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + waitingForDisk)
-	}
-}
-
-// waitingForDisk is how many threads may sit in a sync without taking a CPU from deciding: the writer and a checkpoint.
-const waitingForDisk = 2
 
 // expireEvery is how long after its time a request may go without the event that says so.
 const expireEvery = 5 * time.Second
