@@ -348,6 +348,9 @@ func (r *codeRun) callbacks(c *codeCall, v codeValue) {
 			}
 			given = []codeArg{{value: r.element(c.receiver)}}
 		}
+		if c.receiver.is == "express" || c.receiver.is == "express.Router" || c.name == "http.createServer" {
+			given = []codeArg{{value: codeValue{dynamic: true, marks: markNetwork}}}
+		}
 		given = given[:len(given):len(given)]
 		if v.marks&markNetwork != 0 || c.receiver.marks != 0 {
 			for len(given) < 3 {

@@ -15,14 +15,14 @@ func (r *codeRun) shell(c *codeCall, target codeValue) {
 		r.dynamic = true
 	}
 	if listed {
-		line := make([]any, len(words))
+		line := make([]string, len(words))
 		known := false
 		for i, w := range words {
 			known = known || i == 0 && strings.Trim(w, "\x00") != ""
-			line[i] = strings.ReplaceAll(w, "\x00", "*")
+			line[i] = shellQuote(strings.ReplaceAll(w, "\x00", "*"))
 		}
 		if known {
-			r.runs(c, commandLine(line))
+			r.runs(c, strings.Join(line, " "))
 			return
 		}
 		r.dynamic = true
@@ -257,6 +257,7 @@ func (r *codeRun) smuggled(c *codeCall, text string, before int) bool {
 // request records an HTTP request of a library call.
 func (r *codeRun) request(c *codeCall, e callEffect, target codeValue) {
 	r.network = true
+	r.sending(c.name)
 	method := e.method
 	if method == "*" {
 		method = strings.ToUpper(c.argument(0, "method").text())
@@ -292,9 +293,17 @@ func (r *codeRun) request(c *codeCall, e callEffect, target codeValue) {
 		return
 	}
 	if c.last == "urlretrieve" || c.name == "wget.download" {
-		r.keep(c.argument(1, "filename", "out"), codeValue{dynamic: true, marks: markNetwork})
+		to := c.argument(1, "filename", "out")
+		if len(pathsOf(to)) > 0 {
+			r.onPath(c.name, interlock.ImpactWrite, to, []string{TraitOverwrite})
+		}
+		r.keep(to, codeValue{dynamic: true, marks: markNetwork})
 	}
 	for _, url := range urls {
+		if strings.HasPrefix(url, "file://") {
+			c.marked |= r.onPath(c.name, interlock.ImpactRead, codeValue{texts: []string{url}}, nil)
+			continue
+		}
 		if !strings.Contains(url, "://") {
 			continue
 		}

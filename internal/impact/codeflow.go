@@ -58,7 +58,7 @@ func (r *codeRun) flows(c *codeCall) {
 			}
 		}
 	}
-	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] && !r.imports["ws"] {
+	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] && !r.imports["ws"] && !r.imports["socketserver"] {
 		return
 	}
 	switch c.last {
@@ -149,6 +149,9 @@ func (r *codeRun) grown(c *codeCall) {
 	if name == "child_process.fork" {
 		name = "child_process.spawn"
 	}
+	if r.calls[name].what == "request" {
+		return
+	}
 	switch last := name[strings.LastIndexByte(name, '.')+1:]; last {
 	case "sleep", "wait", "input", "recv", "accept", "recvfrom", "read", "readline", "get", "join", "exit", "quit", "_exit", "poll", "select", "mainloop", "update",
 		"tick", "next", "delay", "acquire", "communicate", "run", "call", "check_call", "check_output", "system", "execSync", "spawnSync", "question", "recv_json", "receive", "waitpid":
@@ -160,6 +163,13 @@ func (r *codeRun) grown(c *codeCall) {
 		r.growing(last)
 	case "append", "extend", "Popen", "Thread", "Process", "push", "appendFileSync", "spawn", "start_new_thread", "Worker", "exec":
 		r.growing(last)
+	}
+}
+
+// sending notes in every loop around that it asks something of others.
+func (r *codeRun) sending(via string) {
+	for _, loop := range r.loops {
+		loop.sends = via
 	}
 }
 

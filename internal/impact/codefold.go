@@ -162,6 +162,10 @@ func (r *codeRun) percent(format, values codeValue) codeValue {
 			}
 			end++
 		}
+		if end >= len(text) {
+			v.dynamic = true
+			break
+		}
 		part := codeValue{texts: []string{"%"}}
 		if text[end] != '%' {
 			part = codeValue{}
@@ -285,7 +289,9 @@ func (r *codeRun) mapped(v codeValue, change func(string) (string, bool)) codeVa
 // decodedValue undoes an encoding of a constant.
 func (r *codeRun) decodedValue(scheme string, v codeValue) codeValue {
 	out := r.mapped(v, func(text string) (string, bool) { return decodeCode(scheme, text) })
-	out.marks |= markDecoded
+	if scheme != "percent" || len(v.texts) > 0 { // undoing a URL's escapes hides nothing in what is not known
+		out.marks |= markDecoded
+	}
 	return out
 }
 

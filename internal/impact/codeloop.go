@@ -9,6 +9,7 @@ type codeLoop struct {
 	endless bool
 	leaves  bool   // something ends it, slows it down or waits in it
 	grows   string // what grows in it
+	sends   string // what it asks of others over a network
 	many    bool   // it turns a thousand times or more
 	known   bool   // it is read once for each of its turns
 }
@@ -48,6 +49,10 @@ func (r *codeRun) loop(n *codeNode) {
 func (r *codeRun) endLoop() {
 	loop := r.loops[len(r.loops)-1]
 	r.loops = r.loops[:len(r.loops)-1]
+	if (loop.endless || loop.many) && !loop.leaves && loop.sends != "" {
+		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: loop.sends, Reversibility: interlock.Irreversible,
+			Confidence: interlock.Inferred, Traits: []string{TraitRepeated, TraitUpload}})
+	}
 	if loop.endless && !loop.leaves && loop.grows != "" {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: loop.grows, Reversibility: interlock.Irreversible,
 			Confidence: interlock.Inferred, Traits: []string{TraitBomb}})

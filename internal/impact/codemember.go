@@ -117,6 +117,8 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 	switch {
 	case v.is == "os.environ" || v.is == "process.env":
 		v.marks |= markEnviron
+	case served(v.is):
+		v.marks |= markNetwork
 	case v.is == "document.cookie":
 		v.marks |= markSecret
 	case v.is == "sys.argv" || v.is == "process.argv":
@@ -137,6 +139,21 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 		}
 	}
 	return v
+}
+
+// served reports whether a name is what somebody else sent to a server of the program.
+func served(name string) bool {
+	switch name {
+	case "flask.request", "bottle.request", "quart.request", "cherrypy.request":
+		return true
+	}
+	if i := strings.LastIndexByte(name, '.'); i > 0 && strings.HasSuffix(name[:i], "RequestHandler") {
+		switch name[i+1:] {
+		case "request", "rfile", "path", "headers":
+			return true
+		}
+	}
+	return false
 }
 
 // lookupMethod reports whether a member of the environment is a method that hands on all of it.
@@ -190,7 +207,7 @@ func (r *codeRun) inherited(class *codeClass, self *codeObject, name string, dep
 			return v, true
 		}
 		if base.is != "" {
-			return codeValue{is: canonicalName(base.is + "." + name), dynamic: true, imported: base.imported}, true
+			return r.member(codeValue{is: base.is, imported: base.imported, dynamic: true}, name, ""), true
 		}
 	}
 	return codeValue{}, false

@@ -111,6 +111,11 @@ func (r *codeRun) pathEffect(c *codeCall, e callEffect, target codeValue) {
 		}
 	}
 	r.modes(c, target)
+	if c.name == "fileinput.input" || c.name == "fileinput.FileInput" {
+		if inplace, ok := c.option("inplace"); ok && inplace.text() != "0" {
+			e.kind = interlock.ImpactWrite
+		}
+	}
 	c.marked |= r.onPath(c.name, e.kind, target, e.traits)
 	if held, ok := r.files[target.text()]; ok && e.kind == interlock.ImpactRead {
 		c.value = held

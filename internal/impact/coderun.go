@@ -171,6 +171,9 @@ func (r *codeRun) statement(n *codeNode) (last codeValue) {
 		}
 		return last
 	case nodeSequence:
+		if n.text == "await" {
+			r.waits()
+		}
 		for _, child := range n.of {
 			last = r.eval(child)
 		}

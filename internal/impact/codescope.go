@@ -79,7 +79,11 @@ func (r *codeRun) importNames(n *codeNode) {
 				r.star(n.text)
 				continue
 			}
-			r.bind(name.local, codeValue{is: canonicalName(n.text + "." + name.full), imported: true})
+			v := codeValue{is: canonicalName(n.text + "." + name.full), imported: true}
+			if served(v.is) {
+				v.marks = markNetwork
+			}
+			r.bind(name.local, v)
 		}
 		return
 	}

@@ -340,6 +340,8 @@ func elementOf(name string) string {
 	switch name {
 	case "os.walk":
 		return name // a directory, and the names in it
+	case "asyncio.open_connection", "socket.socket.accept":
+		return name // what is read from and written to
 	case "psutil.process_iter":
 		return "psutil.Process"
 	case "pathlib.Path.glob", "pathlib.Path.rglob", "pathlib.Path.iterdir":

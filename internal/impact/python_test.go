@@ -100,6 +100,7 @@ func TestPythonFlows(t *testing.T) {
 // programSeeds are beginnings for both languages' fuzzing.
 var programSeeds = []string{"", "x", "'", "'''", `f"{`, "f'{os.system(\"x\")}'", "open(", "os.remove('a'", "a.b.c.d(", "for x in [", "import os as", "from . import *",
 	"def f(a=", "exec('exec(\"x\")')", "`${`", "`${eval('1')}`", "/[/", "const {a:b} = require('fs')", "import {x as y} from 'z'", "\\", "\x00", "x=x=x=x", "((((", "f(f(f(f(f(1)))))",
+	"'%(a)' % b", "'%(' % a", "'% %' % (1, 2)", "'{'.format(1)", "'{0!}{}}'.format(1)", "'a'[::-1][3:1:-2]", "x[9] = [1][2]", "'abc'[:-9:-1]", "class A: pass\nA.b.c = A()", "def f(*a, **b): return f(*b, **a)\nf(*f(1))", "`${`${`${x}`}`}`", "new new a().b()", "({a = 1, ...b} = c)", "%%bash\nls", "!ls {x}", "''.join(x for x in 'a')", "bytes([1]*300)", "!", "%", "-- x", "a?.[b]?.(c)", "class { #a = 1; static { b() } }",
 	strings.Repeat("(", 100), strings.Repeat("a=b\nb=a\n", 50), strings.Repeat("'a'+", 300)}
 
 // FuzzPython: any program is analysed to what [holds] demands: without panic, within bounds, twice alike.
