@@ -93,7 +93,7 @@ func (s *scan) sqlFunctions(st *sqlStatement) {
 			continue
 		}
 		effect, known := sqlCalls[name]
-		if !known && sqlUpperIn(st.tokens, i-1, "FROM", "JOIN", "FUNCTION", "INTO") && calls {
+		if !known && sqlUpperIn(st.tokens, i-1, "FROM", "JOIN", "FUNCTION", "INTO") && calls && st.tokens[i+1].is("(") {
 			effect, known = sqlTableCalls[name]
 		}
 		if name == "system" && i > 0 && calls && len(rest) > 1 && rest[1].kind == sqlString {

@@ -173,6 +173,9 @@ func (s *scan) sqliteCommand(line string) {
 	if len(operands) > 0 {
 		last = operands[len(operands)-1]
 	}
+	if at := strings.IndexByte(rest, '|'); at >= 0 && (at == 0 || rest[at-1] == ' ') {
+		last = rest[at:]
+	}
 	switch command {
 	case "shell", "system", "sh":
 		s.clientShell(rest)

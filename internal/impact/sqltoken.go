@@ -226,14 +226,24 @@ func (r *sqlReader) word() {
 	if len(text) >= 4 && unevenCase(text) && (sqlHeads[upper] || sqlUneven[upper]) {
 		r.odd.hidden = true
 	}
-	if last := len(r.tokens) - 1; r.glued && last >= 0 && r.tokens[last].kind == sqlWord {
-		if joined := r.tokens[last].upper + upper; sqlHeads[joined] && !sqlHeads[upper] {
-			r.tokens[last] = sqlToken{sqlWord, joined, joined}
-			r.odd.hidden, r.glued = true, false
-			return
-		}
+	if last := len(r.tokens) - 1; r.glued && last >= 0 && r.tokens[last].kind == sqlWord && r.joins(last, upper) {
+		joined := r.tokens[last].upper + upper
+		r.tokens[last] = sqlToken{sqlWord, joined, joined}
+		r.odd.hidden, r.glued = true, false
+		return
 	}
 	r.push(sqlWord, text, upper)
+}
+
+// joins reports whether a word and the one a comment parts it from are a verb together.
+func (r *sqlReader) joins(last int, upper string) bool {
+	left := r.tokens[last].upper
+	joined := left + upper
+	if sqlHeads[joined] {
+		return !sqlHeads[upper] || !sqlHeads[left]
+	}
+	first := last == 0 || r.tokens[last-1].is(";")
+	return first && !sqlHeads[left] && (sqlOthers[joined] || sqlUpkeep[joined] || sqlReads[joined] || joined == "REASSIGN" || joined == "SECURITY")
 }
 
 // sqlUneven are further words that nobody spells in a mixture of cases but to walk around somebody who looks for them.

@@ -85,3 +85,43 @@ func TestWhereNotUnderstood(t *testing.T) {
 		}
 	}
 }
+
+// truthOf evaluates a condition; whole says that all of it was understood.
+func truthOf(condition string) (truth sqlTruth, whole bool) {
+	tokens, odd := sqlTokens(condition, false)
+	if odd.open || sqlDeep(tokens) {
+		return sqlSometimes, false
+	}
+	return (&scan{}).truth(tokens, "t")
+}
+
+// FuzzWhere: of any condition that is understood whole, brackets and a double negation change nothing, an alternative that
+// always holds makes it hold always, and one that never does besides makes it hold never.
+func FuzzWhere(f *testing.F) {
+	for _, seed := range []string{"id = 3", "1=1", "a = 1 OR b IS NULL", "id IN (SELECT id FROM t)", "CASE WHEN a THEN 1 ELSE 0 END", "NOT a BETWEEN 1 AND 2", "EXISTS (SELECT 1 WHERE 2 > 1)", "a LIKE '%' || b", "a::int = -1", "x IS NOT DISTINCT FROM y", "((", "1=1=1", "id = id + 0 XOR 1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, condition string) {
+		if strings.ContainsAny(condition, "-#/;\\") { // a comment or an end would swallow what is added behind
+			return
+		}
+		truth, whole := truthOf(condition)
+		tokens, _ := sqlTokens(condition, false)
+		if !whole || len(tokens) == 0 || len(tokens) > 40 {
+			return
+		}
+		for _, last := range tokens {
+			if last.kind == sqlWord && (sqlHeads[last.upper] || sqlReads[last.upper] || last.upper == "ELSE") { // another statement behind
+				return
+			}
+		}
+		for respelled, want := range map[string]sqlTruth{
+			"(" + condition + ")": truth, "NOT NOT (" + condition + ")": truth, "(" + condition + ") OR 1=1": sqlAlways, "2 > 1 OR (" + condition + ")": sqlAlways,
+			"(" + condition + ") AND 1=0": sqlNever, "(" + condition + ") AND 1=1 AND id = 3": map[bool]sqlTruth{true: sqlNever, false: sqlSometimes}[truth == sqlNever],
+		} {
+			if got, understood := truthOf(respelled); understood && got != want {
+				t.Errorf("%s: %d, want %d, because %s is %d", respelled, got, want, condition, truth)
+			}
+		}
+	})
+}
