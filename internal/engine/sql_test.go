@@ -47,15 +47,15 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// A respelling writes a statement otherwise without changing what it does.
-type respelling struct {
+// A sqlSpelling writes a statement otherwise without changing what it does.
+type sqlSpelling struct {
 	name string
 	do   func(string) string
 	odd  bool // nobody writes so without a reason: it may be stopped where the plain statement is not
 }
 
-// respellings are ways to write the same statement. Every blank and letter that is changed stands outside quotes.
-var respellings = []respelling{
+// sqlSpellings are ways to write the same statement. Every blank and letter that is changed stands outside quotes.
+var sqlSpellings = []sqlSpelling{
 	{"comments for blanks", outsideQuotes(" ", "/**/"), false},
 	{"comments with words", outsideQuotes(" ", " /* SELECT 1 */ "), false},
 	{"comments to the end of the line", outsideQuotes(" ", " -- x\n"), false},
@@ -150,14 +150,14 @@ func mixedCase(s string) string {
 func TestRespelledStatements(t *testing.T) {
 	for _, statement := range statements(t, "stopped.sql") {
 		plain := verdictOn(t, statement).Verdict
-		for _, r := range respellings {
+		for _, r := range sqlSpellings {
 			if d := verdictOn(t, r.do(statement)); interlock.Stricter(d.Verdict, plain) != d.Verdict {
 				t.Errorf("%s loosens %s to %s: %s", r.name, plain, d.Verdict, r.do(statement))
 			}
 		}
 	}
 	for _, statement := range statements(t, "allowed.sql") {
-		for _, r := range respellings {
+		for _, r := range sqlSpellings {
 			if d := verdictOn(t, r.do(statement)); !r.odd && d.Verdict != interlock.Allow {
 				t.Errorf("%s tightens to %s by %v: %s", r.name, d.Verdict, rulesOf(d), r.do(statement))
 			}
@@ -165,7 +165,7 @@ func TestRespelledStatements(t *testing.T) {
 	}
 }
 
-// FuzzRespelledStatements: any chain of respellings of a statement that is stopped leaves it stopped.
+// FuzzRespelledStatements: any chain of sqlSpellings of a statement that is stopped leaves it stopped.
 func FuzzRespelledStatements(f *testing.F) {
 	list := statements(f, "stopped.sql")
 	f.Add(uint16(0), []byte{0, 5})
@@ -177,7 +177,7 @@ func FuzzRespelledStatements(f *testing.F) {
 			if i == 4 {
 				break
 			}
-			statement = respellings[int(way)%len(respellings)].do(statement)
+			statement = sqlSpellings[int(way)%len(sqlSpellings)].do(statement)
 		}
 		if d := verdictOn(t, statement); d.Verdict == interlock.Allow {
 			t.Errorf("allowed: %s", statement)
