@@ -61,6 +61,9 @@ func bundle(root fs.FS) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if document, err = withoutTests(name, document); err != nil {
+			return nil, err
+		}
 		key, err := json.Marshal(name)
 		if err != nil {
 			return nil, err
@@ -77,6 +80,22 @@ func bundle(root fs.FS) ([]byte, error) {
 	}
 	out.WriteString("}\n")
 	return out.Bytes(), nil
+}
+
+// withoutTests drops the tests of commands, which nothing needs at run time.
+func withoutTests(name string, document []byte) ([]byte, error) {
+	if !strings.HasPrefix(name, "commands/") {
+		return document, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(document, &members); err != nil {
+		return nil, err
+	}
+	if members["tests"] == nil {
+		return document, nil
+	}
+	delete(members, "tests")
+	return json.Marshal(members)
 }
 
 func TestDefaultsHoldsEveryDocument(t *testing.T) {

@@ -269,7 +269,7 @@ func unicodeSpellings() []respelling {
 				return "", false
 			}
 			at, end := int(call.Args[0].Pos().Offset()), int(call.Args[0].End().Offset())
-			return script[:at] + spell(r, script[at:end]) + script[end:], true
+			return script[:at] + spell(r, script[at:end]) + script[end:], script[at:end] == call.Args[0].Lit()
 		}}
 	}
 	return []respelling{

@@ -127,11 +127,11 @@ func encodings() []respelling {
 	}{
 		{"echo @ | base64 -d | sh", b64}, {"echo @ | base64 --decode | bash", b64}, {"base64 -d <<< @ | sh", b64}, {"bash <<< $(echo @ | base64 -d)", b64}, {"eval \"$(echo @ | base64 -d)\"", b64},
 		{"eval $(base64 -d <<< '@')", b64}, {"bash -c \"$(printf %s @ | base64 -D)\"", b64}, {"bash <(echo @ | base64 -di)", b64}, {"source <(base64 -d <<< @)", b64}, {"x=@; echo $x | base64 -d | bash", b64}, {"echo @ | openssl base64 -d -A | sh", b64}, {"echo @ | openssl enc -base64 -d | sh", b64},
-		{"echo @ > /tmp/b; base64 -d /tmp/b | sh", b64}, {"echo @ | base64 -d > /tmp/z.sh; bash /tmp/z.sh", b64}, {"python3 -c \"import os,base64; os.system(base64.b64decode('@').decode())\"", b64}, {"perl -MMIME::Base64 -e 'system(decode_base64(\"@\"))'", b64},
+		{"echo @ > /tmp/‡; base64 -d /tmp/‡ | sh", b64}, {"echo @ | base64 -d > /tmp/‡.sh; bash /tmp/‡.sh", b64}, {"python3 -c \"import os,base64; os.system(base64.b64decode('@').decode())\"", b64}, {"perl -MMIME::Base64 -e 'system(decode_base64(\"@\"))'", b64},
 		{"echo @ | xxd -r -p | sh", hex}, {"xxd -p -r <<< @ | bash", hex}, {"printf '@' | sh", slashX}, {"echo -e '@' | bash", slashX}, {"printf '@' | sh", octal}, {"echo -e '@' | sh", octal0}, {"eval $'@'", slashX}, {"bash -c $'@'", octal}, {"eval \"$(printf '@')\"", octal}, {"printf %b '@' | sh", octal0},
 		{"sh -c \"$(echo -e '@')\"", slashX}, {"$(printf '@')", octal},
 	} {
-		out = append(out, respelling{name: form.text, apply: func(_ *rand.Rand, script string) (string, bool) {
+		out = append(out, respelling{name: form.text, apply: func(r *rand.Rand, script string) (string, bool) {
 			if strings.Contains(form.text, "printf") && strings.ContainsAny(script, "%\\") {
 				return "", false // printf would read them once more
 			}
@@ -140,7 +140,7 @@ func encodings() []respelling {
 					return "", false
 				}
 			}
-			return strings.ReplaceAll(form.text, "@", form.encode(script)), parseScript(script) != nil && !strings.Contains(script, "\n")
+			return strings.NewReplacer("@", form.encode(script), "‡", newName(r)).Replace(form.text), parseScript(script) != nil && !strings.Contains(script, "\n")
 		}})
 	}
 	return append(out,
