@@ -182,7 +182,8 @@ func (s *scan) codeArgument(c *call, text string) {
 	python, script := strings.Contains(words, " python ") || strings.Contains(words, " ipython ") || strings.Contains(words, " jupyter "),
 		strings.Contains(words, " javascript ") || strings.Contains(words, " js ") || strings.Contains(words, " node ") || strings.Contains(words, " browser ")
 	runs := c.verb == "execute" || strings.Contains(words, " code ") || strings.Contains(words, " interpreter ") || strings.Contains(words, " repl ")
-	if !python && !script && !runs || !strings.ContainsAny(text, "(=;\n") {
+	notebook := python && (strings.HasPrefix(text, "!") || strings.HasPrefix(text, "%"))
+	if !python && !script && !runs || !strings.ContainsAny(text, "(=;\n") && !notebook {
 		return
 	}
 	switch {
