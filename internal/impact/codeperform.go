@@ -107,10 +107,15 @@ func (r *codeRun) pathEffect(c *codeCall, e callEffect, target codeValue) {
 	if e.arg == 1 && e.kind == interlock.ImpactWrite { // a move
 		source := c.argument(0, "src")
 		for _, text := range pathsOf(source) {
-			r.s.touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: c.name, Reversibility: interlock.Reversible})
+			r.s.touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: c.name, Reversibility: interlock.Reversible, Traits: []string{TraitMoved}})
 		}
 	}
 	r.modes(c, target)
+	if c.name == "shutil.make_archive" {
+		if from := c.argument(2, "root_dir"); len(pathsOf(from)) > 0 {
+			c.marked |= r.onPath(c.name, interlock.ImpactRead, from, []string{TraitRecursive})
+		}
+	}
 	if c.name == "fileinput.input" || c.name == "fileinput.FileInput" {
 		if inplace, ok := c.option("inplace"); ok && inplace.text() != "0" {
 			e.kind = interlock.ImpactWrite
@@ -275,6 +280,9 @@ func (r *codeRun) pathMethod(c *codeCall) bool {
 	}
 	target := c.receiver
 	if c.last == "rename" || c.last == "replace" {
+		for _, text := range pathsOf(target) {
+			r.s.touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: "pathlib.Path." + c.last, Reversibility: interlock.Reversible, Traits: []string{TraitMoved}})
+		}
 		target = c.argument(0)
 	}
 	r.say(r.kind, "pathlib.Path."+c.last+"("+visible(target.text())+")")
