@@ -1,6 +1,10 @@
 package impact
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // The sorts of tokens of a program.
 type codeSort uint8
@@ -48,11 +52,37 @@ type codeReader struct {
 }
 
 func readCode(in string, script bool) *codeReader {
+	in = plainLines(in, script)
 	r := &codeReader{in: in, script: script, fresh: true, tokens: make([]codeToken, 0, len(in)/4+8)}
 	for r.at < len(in) && len(r.tokens) <= maxWork { // beyond it the count alone refuses
 		r.next()
 	}
 	return r
+}
+
+// plainLines gives a program the one kind of line end, and drops the mark that files may begin with. Both languages end a
+// line, and with it a comment, at a carriage return; JavaScript also at two separators that look like nothing.
+func plainLines(in string, script bool) string {
+	in = strings.TrimPrefix(in, "\ufeff")
+	if strings.IndexByte(in, '\r') >= 0 {
+		in = strings.ReplaceAll(strings.ReplaceAll(in, "\r\n", "\n"), "\r", "\n")
+	}
+	if script && (strings.Contains(in, "\u2028") || strings.Contains(in, "\u2029")) {
+		in = strings.ReplaceAll(strings.ReplaceAll(in, "\u2028", "\n"), "\u2029", "\n")
+	}
+	return in
+}
+
+// wideBlank returns the length of a blank of more than one byte at i, which JavaScript takes for a blank, or 0.
+func wideBlank(in string, i int) int {
+	if in[i] < 0xc2 {
+		return 0
+	}
+	c, n := utf8.DecodeRuneInString(in[i:])
+	if c == 0xfeff || unicode.Is(unicode.Zs, c) {
+		return n
+	}
+	return 0
 }
 
 // push adds the token that begins where the reader stands.
@@ -67,6 +97,15 @@ func (r *codeReader) pushToken(t codeToken) {
 func (r *codeReader) next() {
 	in, c := r.in, r.in[r.at]
 	if (c == '!' || c == '%') && r.cellLine() {
+		return
+	}
+	if r.fresh && !r.script && (c == '>' || c == '.') && (strings.HasPrefix(in[r.at:], ">>> ") || strings.HasPrefix(in[r.at:], "... ")) { // what an interpreter prompts with
+		r.at += 4
+		r.begins = r.at
+		return
+	}
+	if n := wideBlank(in, r.at); r.script && n > 0 {
+		r.at += n
 		return
 	}
 	switch {
@@ -166,6 +205,9 @@ func isCodeName(c byte) bool {
 func (r *codeReader) name() {
 	end, wide := r.at, false
 	for end < len(r.in) && (isCodeName(r.in[end]) || r.script && strings.HasPrefix(r.in[end:], `\u`)) {
+		if r.script && r.in[end] >= 0xc2 && wideBlank(r.in, end) > 0 {
+			break
+		}
 		wide = wide || r.in[end] >= 0x80 || r.in[end] == '\\'
 		end++
 	}

@@ -233,7 +233,11 @@ func (p *programSpelling) around(call string) string {
 func (p *programSpelling) write(module, function, argument string) string {
 	p.callee = p.named(module, function)
 	p.argument = p.text(argument)
-	switch p.next(3) {
+	switch p.next(5) {
+	case 3:
+		p.head = "\ufeff" + p.head
+	case 4:
+		p.head = strings.TrimSuffix(p.comment("nothing to see"), "\n") + "\r" + p.head
 	case 1:
 		p.head += p.comment("nothing to see")
 	case 2:
@@ -287,7 +291,7 @@ func FuzzProgramSpelling(f *testing.F) {
 			t.Errorf("not found in\n%s\n%+v", program, got)
 		}
 		quiet := "x = 1\n"
-		for _, line := range strings.Split(program, "\n") {
+		for _, line := range strings.Split(strings.ReplaceAll(program, "\r", "\n"), "\n") {
 			quiet += strings.TrimSuffix(p.comment(strings.ReplaceAll(line, "*/", "")), "\n") + "\n"
 		}
 		for _, i := range read(source(c.kind, quiet)) {
