@@ -76,6 +76,12 @@ func (s *scan) program(kind interlock.Kind, in string) {
 		imports: map[string]bool{}, soft: 10_000 + 2*len(reader.tokens), said: map[string]bool{}}
 	r.eval(parseCode(reader.tokens, script, 0))
 	r.unread()
+	if reader.doubtful { // read the other way, text may turn out to be code
+		if other := readCodeAs(in, script, true); s.spend(len(other.tokens)) && other.deepest <= MaxNesting {
+			r.eval(parseCode(other.tokens, script, 0))
+			r.unread()
+		}
+	}
 	r.conclude()
 	if s.work > maxWork {
 		s.unknown(string(kind), TraitWork)

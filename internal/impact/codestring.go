@@ -311,7 +311,14 @@ func (r *codeReader) regexAllowed() bool {
 			return opened == 0
 		}
 		before := &r.tokens[opened-1]
-		return before.is(")") || before.is(";") || before.is("{") || before.is("}") || before.text == "else" || before.text == "do" || before.text == "try" || before.text == "finally"
+		if before.is(")") || before.is(";") || before.is("{") || before.is("}") || before.text == "else" || before.text == "do" || before.text == "try" || before.text == "finally" {
+			return true
+		}
+		if before.kind == codeMark && !before.is(":") || before.text == "return" { // an object
+			return false
+		}
+		r.doubtful = true // the body of a class, or something after a label
+		return r.slashes
 	}
 	return true
 }

@@ -48,12 +48,17 @@ type codeReader struct {
 	literal  int     // up to here no expression in a string has an end
 	brackets []int32 // the open ones
 	deepest  int
+	doubtful bool // a slash may begin a regular expression or divide
+	slashes  bool // such slashes begin one
 	tokens   []codeToken
 }
 
-func readCode(in string, script bool) *codeReader {
+func readCode(in string, script bool) *codeReader { return readCodeAs(in, script, false) }
+
+// readCodeAs takes a slash for the beginning of a regular expression where that is not certain.
+func readCodeAs(in string, script, slashes bool) *codeReader {
 	in = plainLines(in, script)
-	r := &codeReader{in: in, script: script, fresh: true, tokens: make([]codeToken, 0, len(in)/4+8)}
+	r := &codeReader{in: in, script: script, slashes: slashes, fresh: true, tokens: make([]codeToken, 0, len(in)/4+8)}
 	for r.at < len(in) && len(r.tokens) <= maxWork { // beyond it the count alone refuses
 		r.next()
 	}
