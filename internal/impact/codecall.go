@@ -361,7 +361,4 @@ func (r *codeRun) callbacks(c *codeCall, v codeValue) {
 	}
 }
 
-const (
-	maxRuns   = 24 // times that one function is read
-	maxFrames = 12 // functions in functions
-)
+const maxFrames = 12 // functions in functions

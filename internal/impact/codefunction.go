@@ -26,11 +26,15 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 		r.recursive(f)
 		return unknown
 	}
-	if f.runs > 0 && (f.runs >= maxRuns || r.steps > r.soft) {
+	if f.runs > 0 && r.steps > r.soft {
+		if f.acts && tells(arguments) { // with these arguments it may do something else
+			r.s.unknown(string(r.kind), TraitWork)
+		}
 		f.last.dynamic = true
 		return f.last
 	}
 	f.runs++
+	effects := r.effects
 	f.active = true
 	outer := r.scope
 	r.scope = &codeScope{names: make(map[string]codeValue, len(f.params)), up: c.scope}
@@ -43,6 +47,7 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 	}
 	r.frames, r.scope = r.frames[:len(r.frames)-1], outer
 	f.active = false
+	f.acts = f.acts || r.effects > effects
 	if len(frame.yielded) > 0 {
 		frame.returned = r.generated(frame.yielded)
 	} else if !frame.any {
@@ -53,6 +58,16 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 		r.reduced(frame.returned)
 	}
 	return frame.returned
+}
+
+// tells reports whether something is known of arguments.
+func tells(arguments []codeArg) bool {
+	for i := range arguments {
+		if v := &arguments[i].value; len(v.texts) > 0 && !v.number || v.closure != nil || v.items != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // recursive notes a function that starts more of something and then itself, whatever happens.

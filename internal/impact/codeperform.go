@@ -70,6 +70,7 @@ func (r *codeRun) say(kind interlock.Kind, text string) {
 
 // effect records what a call of the table does.
 func (r *codeRun) effect(c *codeCall, e callEffect) {
+	r.effects++
 	target := c.argument(e.arg, "path", "url", "args", "file", "name", "src", "dst", "filename", "command", "cmd", "source", "target", "sql", "query", "statement", "code")
 	if target.texts == nil && target.dynamic && e.what == "shell" && e.arg == 1 { // os.execv(path=…, argv=…)
 		target.merge(c.argument(e.arg, "argv"))

@@ -21,6 +21,7 @@ type codeRun struct {
 	classes   []*codeClass
 	steps     int // nodes read
 	soft      int // after this many, functions are no longer read again and loops no longer turned
+	effects   int // calls that the table knows
 	made      int // bytes of text made
 	said      map[string]bool
 	files     map[string]codeValue // what was written where
@@ -73,7 +74,7 @@ func (s *scan) program(kind interlock.Kind, in string) {
 	before := len(s.impacts)
 	root := &codeScope{names: map[string]codeValue{}}
 	r := &codeRun{s: s, kind: kind, script: script, calls: s.know.calls(string(kind)), root: root, scope: root,
-		imports: map[string]bool{}, soft: 10_000 + 2*len(reader.tokens), said: map[string]bool{}}
+		imports: map[string]bool{}, soft: 20_000 + 4*len(reader.tokens), said: map[string]bool{}}
 	r.eval(parseCode(reader.tokens, script, 0))
 	r.unread()
 	if reader.doubtful { // read the other way, text may turn out to be code

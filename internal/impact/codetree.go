@@ -54,6 +54,7 @@ type codeFunction struct {
 	static     bool // a method without an object
 	runs       int
 	active     bool
+	acts       bool // it calls what the table knows
 	noted      bool // it is in the list of those that are run in any case
 	last       codeValue
 	expression bool // the body is an expression, whose value is returned
