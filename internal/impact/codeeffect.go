@@ -9,6 +9,9 @@ import (
 // shell reads a command given as text or as a list. A command that is computed in part is read with the gap in it.
 func (r *codeRun) shell(c *codeCall, target codeValue) {
 	c.decoded = target.decoded()
+	if target.cut { // one of those that are not kept may be any command
+		r.s.unknown(c.name, TraitWork)
+	}
 	words, listed := r.commandWords(c, target)
 	r.noteShell(target, words)
 	if target.marks&markNetwork != 0 && len(words) == 0 && len(target.texts) == 0 {
@@ -186,6 +189,9 @@ func (r *codeRun) hide(before int) {
 func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 	if c.last == "Function" && len(c.arguments) > 0 {
 		target = c.arguments[len(c.arguments)-1].value
+	}
+	if target.cut && !maybe {
+		r.s.unknown(c.name, TraitWork)
 	}
 	for _, text := range target.texts {
 		if text == "" || strings.HasPrefix(text, "\x00") || maybe && strings.IndexByte(text, '(') < 0 {

@@ -75,10 +75,14 @@ func (r *codeRun) each(n *codeNode) {
 	if n.text == "keys" && over.is != "" {
 		values = nil
 	}
-	if len(values) > 0 && len(values) <= maxTurns && r.steps < r.soft {
+	if len(values) > 0 && len(values) <= maxElements && r.steps < r.soft {
 		loop.known = true
+		effects := r.effects
 		for i, value := range values {
 			if i > 0 && r.steps > r.soft {
+				if r.effects > effects {
+					r.s.unknown(string(r.kind), TraitWork)
+				}
 				break
 			}
 			r.bindTo(n.of[0], value)

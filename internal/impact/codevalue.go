@@ -32,6 +32,7 @@ type codeValue struct {
 	imported bool // is stands for what was imported
 	many     bool // it has a thousand elements or more
 	endless  bool // it has no last element
+	cut      bool // it may be more texts than are kept
 	marks    codeMarks
 }
 
@@ -113,8 +114,12 @@ func (v *codeValue) merge(o codeValue) {
 	if len(o.texts) > 0 && (len(v.texts) == 0 || &v.texts[0] != &o.texts[0]) {
 		texts := v.texts[:len(v.texts):len(v.texts)]
 		for _, t := range o.texts {
-			if len(texts) < maxTexts && !hasTrait(texts, t) {
+			switch {
+			case hasTrait(texts, t):
+			case len(texts) < maxTexts:
 				texts = append(texts, t)
+			default:
+				v.cut = true
 			}
 		}
 		v.texts = texts
@@ -135,6 +140,7 @@ func (v *codeValue) merge(o codeValue) {
 		v.class = o.class
 	}
 	v.dynamic = v.dynamic || o.dynamic
+	v.cut = v.cut || o.cut
 	v.many, v.endless = v.many || o.many, v.endless || o.endless
 	v.marks |= o.marks
 }
@@ -210,6 +216,7 @@ func (r *codeRun) concat(left, right codeValue) codeValue {
 		return v
 	}
 	v.texts = r.joinTexts(left, right, "")
+	v.cut = left.cut || right.cut || len(left.texts)*len(right.texts) > maxTexts
 	return v
 }
 
@@ -248,7 +255,7 @@ func (r *codeRun) listValue(n *codeNode) codeValue {
 			v.items = append(v.items, item)
 		}
 		if len(v.items) > maxElements {
-			known, v.items = false, nil
+			known, v.items, v.cut = false, nil, true
 		}
 		if text := item.text(); text != "" && text != "\x00" && len(v.texts) < maxTexts {
 			v.texts = append(v.texts, text)
@@ -318,8 +325,10 @@ func (r *codeRun) element(v codeValue) codeValue {
 			one.is = v.is
 		}
 	}
+	one.cut = v.cut
 	for i, item := range v.items {
 		if i >= maxTexts {
+			one.cut = true
 			break
 		}
 		one.merge(item)
