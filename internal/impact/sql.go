@@ -15,11 +15,11 @@ func (s *scan) sql(in string) {
 	if len(in) < 1<<10 && s.sqlClientWord(in) {
 		return
 	}
-	if fragment := sqlFragment(in); fragment != "" {
+	tokens, odd := sqlTokens(in, false)
+	if fragment := sqlFragment(in, tokens, odd); fragment != "" {
 		s.fragment(fragment, in)
 		return
 	}
-	tokens, odd := sqlTokens(in, false)
 	s.sqlStatements(in, tokens, odd)
 	if odd.backslash {
 		tokens, odd = sqlTokens(in, true)

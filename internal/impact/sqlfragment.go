@@ -23,26 +23,27 @@ var fragmentMarks = []string{
 // sqlFragment returns what makes a text an injected fragment, or "" if it is a statement of its own or nothing of the
 // kind. A text that begins as a statement is analysed as one, unless it stops in its middle. What a text carries inside
 // another notation is looked at like the text itself.
-func sqlFragment(in string) string {
+func sqlFragment(in string, tokens []sqlToken, odd sqlOddities) string {
 	if len(in) > 16<<10 {
 		in = in[:16<<10] // a fragment that needs more room is a statement
+		tokens, odd = sqlTokens(in, false)
 	}
-	if found := fragmentOf(in); found != "" {
+	if found := fragmentOf(in, tokens, odd); found != "" {
 		return found
 	}
 	if len(in) > 4<<10 {
 		return ""
 	}
 	for _, value := range carried(in) {
-		if found := fragmentOf(value); found != "" {
+		inner, odd := sqlTokens(value, false)
+		if found := fragmentOf(value, inner, odd); found != "" {
 			return found
 		}
 	}
 	return ""
 }
 
-func fragmentOf(in string) string {
-	tokens, odd := sqlTokens(in, false)
+func fragmentOf(in string, tokens []sqlToken, odd sqlOddities) string {
 	if len(tokens) == 0 || clientLine(in) {
 		return ""
 	}

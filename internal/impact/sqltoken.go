@@ -270,8 +270,9 @@ func (r *sqlReader) number() {
 }
 
 func (r *sqlReader) mark() {
-	for _, two := range [...]string{"<>", "!=", ">=", "<=", "||", "&&", "==", "::", ":="} {
-		if strings.HasPrefix(r.in[r.at:], two) {
+	if r.at+1 < len(r.in) && strings.IndexByte("=>|&:", r.in[r.at+1]) >= 0 {
+		switch two := r.in[r.at : r.at+2]; two {
+		case "<>", "!=", ">=", "<=", "||", "&&", "==", "::", ":=":
 			r.push(sqlMark, two, two)
 			r.at += 2
 			return
