@@ -21,12 +21,13 @@ import (
 )
 
 type checkCommand struct {
-	Kind  string `help:"shell, sql, python, javascript, file, http, tool, hint or text." default:"shell" placeholder:"KIND"`
-	Dir   string `help:"Working directory the action would run in. Default: none, so relative paths are the workspace's." placeholder:"DIR"`
-	Agent string `help:"Agent to judge as. Default: one that nobody registered." placeholder:"NAME"`
-	JSON  bool   `name:"json" help:"Print one JSON object." xor:"form"`
-	JSONL bool   `name:"jsonl" help:"Read {\"id\",\"kind\",\"input\",\"dir\"} lines from standard input, print one answer line each, in order." xor:"form"`
-	Input string `arg:"" optional:"" help:"The command, statement, program, prose or object; - or nothing reads standard input."`
+	Kind    string `help:"shell, sql, python, javascript, file, http, tool, hint or text." default:"shell" placeholder:"KIND"`
+	Dir     string `help:"Working directory the action would run in. Default: none, so relative paths are the workspace's." placeholder:"DIR"`
+	Agent   string `help:"Agent to judge as. Default: one that nobody registered." placeholder:"NAME"`
+	JSON    bool   `name:"json" help:"Print one JSON object." xor:"form"`
+	JSONL   bool   `name:"jsonl" help:"Read {\"id\",\"kind\",\"input\",\"dir\"} lines from standard input, print one answer line each, in order." xor:"form"`
+	Explain bool   `help:"Show how the input is read, where each rule objects, and what would make it pass."`
+	Input   string `arg:"" optional:"" help:"The command, statement, program, prose or object; - or nothing reads standard input."`
 }
 
 // Help is what `interlock check --help` adds.
@@ -45,15 +46,16 @@ type checkRequest struct {
 
 // checkAnswer is what --json and --jsonl print.
 type checkAnswer struct {
-	ID       json.RawMessage     `json:"id,omitempty"`
-	Verdict  interlock.Verdict   `json:"verdict"`
-	Findings []interlock.Finding `json:"findings"`
-	Impacts  []interlock.Impact  `json:"impacts"`
-	Risk     int                 `json:"risk"`
-	Danger   interlock.Danger    `json:"danger"`
-	Digest   interlock.Digest    `json:"digest,omitempty"`
-	Micros   int64               `json:"micros"`
-	Error    *checkError         `json:"error,omitempty"`
+	ID          json.RawMessage     `json:"id,omitempty"`
+	Verdict     interlock.Verdict   `json:"verdict"`
+	Findings    []interlock.Finding `json:"findings"`
+	Impacts     []interlock.Impact  `json:"impacts"`
+	Risk        int                 `json:"risk"`
+	Danger      interlock.Danger    `json:"danger"`
+	Digest      interlock.Digest    `json:"digest,omitempty"`
+	Micros      int64               `json:"micros"`
+	Explanation *explanation        `json:"explanation,omitempty"`
+	Error       *checkError         `json:"error,omitempty"`
 }
 
 type checkError struct {
@@ -82,14 +84,19 @@ func (c *checkCommand) Run(p *program) error {
 	if err != nil {
 		return c.refuse(p, err)
 	}
-	judge := func(action interlock.Action) (interlock.Decision, time.Duration) {
+	judge := func(action interlock.Action) (interlock.Decision, *explanation, time.Duration) {
 		start := now()
 		proposal := interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: c.Agent}, CanAsk: true,
 			View: interlock.View{Production: settings.Production}}
 		if action.Dir != "" {
 			proposal.View = embedded.GatherView(settings, action.Dir)
 		}
-		return evaluator.Evaluate(proposal, standing, start), now().Sub(start)
+		decision := evaluator.Evaluate(proposal, standing, start)
+		took := now().Sub(start)
+		if !c.Explain {
+			return decision, nil, took
+		}
+		return redacted(decision), explain(evaluator, proposal, standing, decision, start), took
 	}
 	if c.JSONL {
 		return c.stream(p, judge)
@@ -119,7 +126,7 @@ func (c *checkCommand) standing(ctx context.Context, settings config.Config) (in
 	return interlock.Standing{Agents: known.Agents}, nil
 }
 
-type judgeFunc func(interlock.Action) (interlock.Decision, time.Duration)
+type judgeFunc func(interlock.Action) (interlock.Decision, *explanation, time.Duration)
 
 // one judges a single input given as argument or on standard input.
 func (c *checkCommand) one(p *program, judge judgeFunc) error {
@@ -127,9 +134,13 @@ func (c *checkCommand) one(p *program, judge judgeFunc) error {
 	if err != nil {
 		return c.refuse(p, err)
 	}
-	decision, took := judge(action)
+	decision, why, took := judge(action)
 	if c.JSON {
-		if err := writeLine(p.stdout, answerOf(nil, decision, took)); err != nil {
+		if err := writeLine(p.stdout, answerOf(nil, decision, why, took)); err != nil {
+			return err
+		}
+	} else if why != nil {
+		if err := printExplanation(p.stdout, decision, *why); err != nil {
 			return err
 		}
 	} else if err := printDecision(p.stdout, decision); err != nil {
@@ -236,8 +247,8 @@ func checkLine(line []byte, readErr error, judge judgeFunc) checkAnswer {
 	if err != nil {
 		return refusalOf(request.ID, err)
 	}
-	decision, took := judge(action)
-	return answerOf(request.ID, decision, took)
+	decision, why, took := judge(action)
+	return answerOf(request.ID, decision, why, took)
 }
 
 // readLine returns the next line without its end. A line over maxLine is read past and refused.
@@ -267,9 +278,9 @@ func isRefusal(err error) bool {
 	return errors.As(err, &e)
 }
 
-func answerOf(id json.RawMessage, d interlock.Decision, took time.Duration) checkAnswer {
+func answerOf(id json.RawMessage, d interlock.Decision, why *explanation, took time.Duration) checkAnswer {
 	return checkAnswer{ID: id, Verdict: d.Verdict, Findings: orEmpty(d.Findings), Impacts: orEmpty(d.Impacts), Risk: d.Risk,
-		Danger: d.Danger, Digest: d.Action, Micros: took.Microseconds()}
+		Danger: d.Danger, Digest: d.Action, Micros: took.Microseconds(), Explanation: why}
 }
 
 func refusalOf(id json.RawMessage, err error) checkAnswer {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"sort"
 	"sync"
+	"strings"
 	"time"
 
 	"interlock"
@@ -51,6 +52,33 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 	}
 	analysis := e.Analyser.Analyse(p.View, p.Action)
 	return engine.Decide(e.Rules, snapshot, p.Action, analysis, nil, approved(standing, p.Requester), now)
+}
+
+// Explain returns how a proposal's action is read, as a tree whose steps name the impacts of the decision about it by
+// their place in [interlock.Decision.Impacts]. redact takes secrets out of what is shown; texts are shortened after it.
+func (e *Evaluator) Explain(p interlock.Proposal, redact func(string) (string, []string)) interlock.Step {
+	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
+	return shown(e.Analyser.Explain(p.View, p.Action), redact)
+}
+
+// maxShown is how much of a step's text is shown, in runes.
+const maxShown = 160
+
+func shown(s interlock.Step, redact func(string) (string, []string)) interlock.Step {
+	text, _ := redact(s.Text)
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > maxShown {
+		runes = append(runes[:maxShown-1], '…')
+	}
+	s.Text = string(runes)
+	steps := make([]interlock.Step, len(s.Steps))
+	for i := range s.Steps {
+		steps[i] = shown(s.Steps[i], redact)
+	}
+	if s.Steps = steps; len(steps) == 0 {
+		s.Steps = nil
+	}
+	return s
 }
 
 // agentOf is what is known of a requester's agent. One that nobody registered, such as a local hook's, is known by the names

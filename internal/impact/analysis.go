@@ -38,6 +38,11 @@ func NewAnalyser(know *Knowledge) *Analyser { return &Analyser{know: know} }
 // Analyse returns what action would do. Equal arguments give equal analyses: impacts stand in the order in which the
 // input would cause them, duplicates removed.
 func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysis {
+	return a.analyse(view, action, nil)
+}
+
+// analyse is Analyse, with somebody who notes what is read if trace is given.
+func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *tracer) Analysis {
 	if view.Workspace == "" {
 		view.Workspace = action.Dir
 	}
@@ -45,7 +50,7 @@ func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysi
 		view.Home, view.Workspace = strings.ReplaceAll(view.Home, `\`, "/"), strings.ReplaceAll(view.Workspace, `\`, "/")
 		action.Dir = strings.ReplaceAll(action.Dir, `\`, "/")
 	}
-	s := &scan{know: a.know, view: view, dir: action.Dir, dialect: dialectOf(action)}
+	s := &scan{know: a.know, view: view, dir: action.Dir, dialect: dialectOf(action), trace: trace}
 	if s.dir == "" {
 		s.dir = view.Workspace
 	}
@@ -67,6 +72,7 @@ type scan struct {
 	loose   int    // texts with a syntax error that were read nevertheless
 	windows bool   // what is being analysed is for a shell of Windows: \ separates, case does not matter
 	dialect dialect
+	trace   *tracer // notes what is read, where somebody asked for it
 	impacts []interlock.Impact
 	texts   []Text
 	direct  bool // the action is a command line for a shell
@@ -100,6 +106,10 @@ func (s *scan) nested(kind interlock.Kind, input string) {
 		return
 	}
 	defer s.leave()
+	if s.trace != nil {
+		s.trace.enter(string(kind), input)
+		defer s.trace.leave()
+	}
 	switch kind {
 	case interlock.KindShell:
 		s.shell(input)
@@ -128,6 +138,9 @@ func (s *scan) add(i interlock.Impact) {
 	i.Traits = compact(i.Traits)
 	if i.Confidence == "" {
 		i.Confidence = interlock.Parsed
+	}
+	if s.trace != nil {
+		s.trace.found(i)
 	}
 	if s.spend(len(s.impacts) / 32); len(s.impacts) >= maxImpacts && i.Confidence != interlock.Unknown {
 		s.work = maxWork + 1 // the rest is as good as unknown, and said to be

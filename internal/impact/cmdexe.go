@@ -18,6 +18,10 @@ func (r *shellRun) cmdexe(text string, in flow) flow {
 		return flow{}
 	}
 	defer s.leave()
+	if s.trace != nil {
+		s.trace.enter("cmd", text)
+		defer s.trace.leave()
+	}
 	if strings.IndexByte(text, 0) >= 0 {
 		s.unknown("cmd", TraitEncoding)
 		return flow{}

@@ -56,6 +56,10 @@ func spelledApart(words []field) []field {
 // run runs a command's words.
 func (c *cmdRun) run(words []field, raw string, io streams) flow {
 	r := c.r
+	if r.s.trace != nil {
+		r.s.trace.enter("command", joinWords(words))
+		defer r.s.trace.leave()
+	}
 	low := strings.ToLower(words[0].text)
 	base, isPath := programName(low)
 	args := words[1:]

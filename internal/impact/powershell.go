@@ -93,6 +93,10 @@ func (r *shellRun) powershell(text string, in flow) flow {
 		return flow{}
 	}
 	defer s.leave()
+	if s.trace != nil {
+		s.trace.enter("powershell", text)
+		defer s.trace.leave()
+	}
 	windows, src := s.windows, r.src
 	s.windows, r.src = true, text
 	p := &psRun{r: r, text: text, vars: map[string]psValue{}, blocks: map[string]string{}, active: map[string]bool{}, aliases: map[string]string{}}

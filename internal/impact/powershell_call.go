@@ -232,6 +232,10 @@ func (p *psRun) run(name field, args []psArg, in psValue, piped bool) psValue {
 		r.s.unknown("powershell", TraitWork)
 		return psValue{}
 	}
+	if r.s.trace != nil {
+		r.s.trace.enter("command", joinWords(append([]field{name}, plainArgs(args)...)))
+		defer r.s.trace.leave()
+	}
 	io := streams{in: p.fed(in, piped)}
 	for _, a := range args {
 		io.args.taint(a.value.taint())

@@ -67,6 +67,10 @@ func (p *psRun) describedCall(full, short string, v, args psValue) psValue {
 		operands = []field{args.one()}
 	}
 	all := append([]field{literal(name)}, operands...)
+	if p.r.s.trace != nil {
+		p.r.s.trace.enter("call", joinWords(all))
+		defer p.r.s.trace.leave()
+	}
 	p.r.text(all)
 	u := &use{spec: spec, via: spec.name, operands: operands}
 	p.r.choose(u)

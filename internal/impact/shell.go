@@ -198,6 +198,10 @@ func (r *shellRun) binary(c *syntax.BinaryCmd, in flow) flow {
 		}
 		return out
 	}
+	if t := r.s.trace; t != nil {
+		t.enter("pipeline", r.source(c))
+		defer t.leave()
+	}
 	out := r.subshell(func() flow { return r.stmt(first, in) })
 	for i := len(chain) - 1; i >= 0; i-- {
 		out.piped = true
@@ -387,6 +391,10 @@ func (r *shellRun) invoke(name string, f *function, args []field, in flow) flow 
 		return flow{} // recursion: its body is being walked already
 	}
 	f.active = true
+	if t := r.s.trace; t != nil {
+		t.enter("function", name)
+		defer t.leave()
+	}
 	params, src := r.params, r.src
 	r.params, r.src = args, f.src
 	out := r.deeper(func() flow { return r.stmt(f.body, in) })

@@ -476,6 +476,10 @@ func (r *shellRun) setting(u *use, name string, value field) {
 // foreign reads code of a language without an analyser here for what it runs, deletes, reads, writes and connects to. It
 // looks at calls with literal arguments and is conservative about the others.
 func (r *shellRun) foreign(kind, text string) flow {
+	if t := r.s.trace; t != nil {
+		t.enter(kind, text)
+		defer t.leave()
+	}
 	switch kind {
 	case "sed":
 		return r.sed(text)

@@ -17,6 +17,10 @@ func (r *shellRun) command(args []field, io streams) flow {
 		r.s.unknown("sh", TraitWork)
 		return flow{}
 	}
+	if t := r.s.trace; t != nil {
+		t.enter("command", joinWords(args))
+		defer t.leave()
+	}
 	return r.deeper(func() flow {
 		first := args[0]
 		if command := r.lookalike(args); command != nil {

@@ -15,6 +15,10 @@ func (r *shellRun) script(text string, in flow) flow {
 		return flow{}
 	}
 	defer s.leave()
+	if s.trace != nil {
+		s.trace.enter("shell", text)
+		defer s.trace.leave()
+	}
 	if strings.IndexByte(text, 0) >= 0 {
 		s.unknown("sh", TraitEncoding)
 		return flow{}
