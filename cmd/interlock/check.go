@@ -96,7 +96,7 @@ func (c *checkCommand) Run(p *program) error {
 		if !c.Explain {
 			return decision, nil, took
 		}
-		return redacted(decision), explain(evaluator, proposal, standing, decision, start), took
+		return withoutSecrets(decision), explain(evaluator, proposal, standing, decision, start), took
 	}
 	if c.JSONL {
 		return c.stream(p, judge)

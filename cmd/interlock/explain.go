@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"interlock"
 	"interlock/internal/admission"
@@ -20,9 +19,9 @@ type explanation struct {
 
 // A way is one thing that would make an action pass.
 type way struct {
-	Kind string `json:"kind"`          // instead, approve, suppress, profile or none
-	Say  string `json:"say"`           // one sentence
-	Run  string `json:"run,omitempty"` // what to type, where that can be said
+	Kind string   `json:"kind"`          // instead, approve, suppress, profile or none
+	Say  string   `json:"say"`           // one sentence
+	Run  []string `json:"run,omitempty"` // what to type, where that can be said
 }
 
 func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing interlock.Standing, d interlock.Decision, at time.Time) *explanation {
@@ -37,7 +36,7 @@ func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing inte
 		}
 	}
 	if d.Verdict == interlock.Ask {
-		e.Ways = append(e.Ways, way{Kind: "approve", Say: "a person can let this one action through once it waits", Run: "interlock pending; interlock approve ID"})
+		e.Ways = append(e.Ways, way{Kind: "approve", Say: "a person can let this one action through once it waits", Run: []string{"interlock pending", "interlock approve ID"}})
 	}
 	e.Ways = append(e.Ways, suppressions(d, objections, p.Requester.Agent)...)
 	for _, name := range evaluator.Rules.Profiles() {
@@ -45,7 +44,7 @@ func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing inte
 		if other.Profile = name; name == evaluator.Profile || !other.Evaluate(p, standing, at).Verdict.Allowed() {
 			continue
 		}
-		e.Ways = append(e.Ways, way{Kind: "profile", Say: "profile " + name + " allows it", Run: "interlock --profile " + name + " check …"})
+		e.Ways = append(e.Ways, way{Kind: "profile", Say: "profile " + name + " allows it", Run: []string{"interlock --profile " + name + " …"}})
 	}
 	if len(e.Ways) == 0 {
 		e.Ways = append(e.Ways, way{Kind: "none", Say: "nothing but doing something else: no approval, no operator's order and no profile lets this pass"})
@@ -71,22 +70,24 @@ func suppressions(d interlock.Decision, objections []interlock.Finding, agent st
 	if agent == "" {
 		agent = "NAME"
 	}
-	var out []way
+	silent := way{Kind: "suppress", Say: "an operator can keep the rule in the way silent for a while"}
+	if len(objections) > 1 {
+		silent.Say = "an operator can keep the rules in the way silent for a while, all of them"
+	}
 	for _, f := range objections {
 		if f.Layer == 1 || f.Verdict == interlock.Halt || f.Gate != "rules" && f.Gate != "profile" || strings.HasPrefix(f.Rule, "unknown.") || strings.HasPrefix(f.Rule, "self.") {
 			return nil
 		}
-		say := "an operator can keep this rule silent for a while"
 		if f.Verdict == interlock.Deny {
-			say = "an admin can keep this rule silent for a while"
+			silent.Say = strings.Replace(silent.Say, "an operator", "an admin", 1)
 		}
-		out = append(out, way{Kind: "suppress", Say: say, Run: "interlock rules suppress " + f.Rule + " --agent " + agent + " --reason TEXT --for 1d"})
+		silent.Run = append(silent.Run, "interlock rules suppress "+f.Rule+" --agent "+agent+" --reason TEXT --for 1d")
 	}
-	return out
+	return []way{silent}
 }
 
-// redacted is a decision as it may be shown: secrets taken out of what its impacts name, as in the log.
-func redacted(d interlock.Decision) interlock.Decision {
+// withoutSecrets is a decision as it may be shown: secrets taken out of what its impacts name, as in the log.
+func withoutSecrets(d interlock.Decision) interlock.Decision {
 	impacts := append([]interlock.Impact(nil), d.Impacts...)
 	for n := range impacts {
 		impacts[n].Target, _ = classify.Redact(impacts[n].Target)
@@ -109,8 +110,8 @@ func (p *page) line(indent int, lead, text string) {
 	p.b.WriteString(first)
 	at := indent + len([]rune(lead))
 	room := lineWidth - at
-	for n, word := range strings.Fields(harmless(text)) {
-		runes := []rune(word)
+	for n, word := range strings.Fields(text) {
+		runes := []rune(printable(word))
 		for len(runes) > 0 {
 			piece := runes
 			if len(piece) > lineWidth-indent-len(lead) {
@@ -129,16 +130,6 @@ func (p *page) line(indent int, lead, text string) {
 		}
 	}
 	p.b.WriteString("\n")
-}
-
-// harmless takes out what a terminal would obey or turn around.
-func harmless(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c == '\n' || c == '\t' || unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
-			return ' '
-		}
-		return c
-	}, text)
 }
 
 // printExplanation shows a decision and why to a person.
@@ -164,8 +155,8 @@ func printExplanation(w io.Writer, d interlock.Decision, e explanation) error {
 	}
 	for _, way := range e.Ways {
 		p.line(2, "- ", way.Say)
-		if way.Run != "" {
-			p.line(6, "", way.Run)
+		for _, command := range way.Run {
+			p.line(6, "", command)
 		}
 	}
 	_, err := io.WriteString(w, p.b.String())

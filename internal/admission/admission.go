@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"sort"
-	"sync"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"

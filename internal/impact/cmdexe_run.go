@@ -57,7 +57,7 @@ func spelledApart(words []field) []field {
 func (c *cmdRun) run(words []field, raw string, io streams) flow {
 	r := c.r
 	if r.s.trace != nil {
-		r.s.trace.enter("command", joinWords(words))
+		r.s.trace.enter("command", spelledOut(words))
 		defer r.s.trace.leave()
 	}
 	low := strings.ToLower(words[0].text)

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -24,10 +25,34 @@ func (a *Analyser) Explain(view interlock.View, action interlock.Action) interlo
 		at.step.Impacts = append(at.step.Impacts, n)
 	}
 	whole := t.root.tree()
+	if len(whole.Steps) > 1 { // what reads as two languages and does something in one of them
+		whole.Steps = slices.DeleteFunc(whole.Steps, func(s interlock.Step) bool { return !bears(s) })
+	}
 	if len(whole.Steps) == 1 && len(whole.Impacts) == 0 && whole.Steps[0].Kind == whole.Kind {
 		return whole.Steps[0]
 	}
 	return whole
+}
+
+// bears reports whether a step or one inside it has impacts.
+func bears(s interlock.Step) bool {
+	return len(s.Impacts) > 0 || slices.ContainsFunc(s.Steps, bears)
+}
+
+// spelledOut writes a command as a person would type it.
+func spelledOut(args []field) string {
+	var b strings.Builder
+	for i, a := range args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if a.text == "" || strings.ContainsAny(a.text, " \t\n;|&<>()\"") && !a.dynamic {
+			b.WriteString("'" + a.text + "'")
+			continue
+		}
+		b.WriteString(a.text)
+	}
+	return b.String()
 }
 
 // A tracer notes what is being read while an action is analysed for its explanation.
@@ -82,7 +107,7 @@ func (t *tracer) found(i interlock.Impact) {
 func (t *traced) tree() interlock.Step {
 	for _, inner := range t.inner {
 		one := inner.tree()
-		if same := len(one.Impacts) == 0 && len(one.Steps) == 1 && one.Steps[0].Text == one.Text; same {
+		if same := len(one.Impacts) == 0 && len(one.Steps) == 1 && one.Steps[0].Text == one.Text && one.Steps[0].Kind == one.Kind; same {
 			one = one.Steps[0]
 		}
 		t.step.Steps = append(t.step.Steps, one)

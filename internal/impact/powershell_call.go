@@ -233,7 +233,7 @@ func (p *psRun) run(name field, args []psArg, in psValue, piped bool) psValue {
 		return psValue{}
 	}
 	if r.s.trace != nil {
-		r.s.trace.enter("command", joinWords(append([]field{name}, plainArgs(args)...)))
+		r.s.trace.enter("command", spelledOut(append([]field{name}, plainArgs(args)...)))
 		defer r.s.trace.leave()
 	}
 	io := streams{in: p.fed(in, piped)}

@@ -68,7 +68,7 @@ func (p *psRun) describedCall(full, short string, v, args psValue) psValue {
 	}
 	all := append([]field{literal(name)}, operands...)
 	if p.r.s.trace != nil {
-		p.r.s.trace.enter("call", joinWords(all))
+		p.r.s.trace.enter("call", spelledOut(all))
 		defer p.r.s.trace.leave()
 	}
 	p.r.text(all)

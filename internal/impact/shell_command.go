@@ -18,7 +18,7 @@ func (r *shellRun) command(args []field, io streams) flow {
 		return flow{}
 	}
 	if t := r.s.trace; t != nil {
-		t.enter("command", joinWords(args))
+		t.enter("command", spelledOut(args))
 		defer t.leave()
 	}
 	return r.deeper(func() flow {
