@@ -112,6 +112,9 @@ func (c *cmdRun) run(words []field, raw string, io streams) flow {
 func (c *cmdRun) program(words []field, base string, isPath bool, io streams) flow {
 	r := c.r
 	r.text(words)
+	if !isPath && r.wrote(words[0].text) {
+		return r.program(words, io)
+	}
 	spec := r.s.know.lookup("cmd:" + base)
 	if isPath || spec == nil {
 		spec = r.s.know.lookup("win:" + base)
@@ -211,4 +214,10 @@ func (c *cmdRun) redirect(io *streams, op string, number string, f field) {
 	if number == "" || number == "1" {
 		io.out, io.quiet = append(io.out, p.Path), true
 	}
+}
+
+// wrote reports whether a bare name is a program this action put where it is looked for first.
+func (r *shellRun) wrote(name string) bool {
+	_, ok := r.files[r.s.place(name).Path]
+	return ok
 }

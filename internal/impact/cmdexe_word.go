@@ -323,6 +323,9 @@ func (r *shellRun) cmdArguments(args []field, io streams) flow {
 			line = strings.TrimSpace(line[2:])
 			if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && len(line) > 1 && !strings.Contains(line[1:len(line)-1], `" "`) {
 				line = line[1 : len(line)-1]
+				if first, _, _ := strings.Cut(line, " "); len(line) > 1 && strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && !strings.ContainsAny(first, `\./`) {
+					line = line[1 : len(line)-1]
+				}
 			}
 			if from.network {
 				r.opaque("cmd", from, "")

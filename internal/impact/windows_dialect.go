@@ -36,9 +36,15 @@ func dialectOf(a interlock.Action) dialect {
 func (r *shellRun) windowsText(input string) bool {
 	s := r.s
 	meant, sure := s.dialect, s.dialect != dialectGuess
+	named := false // a language by what only it has, and not Windows by its paths
 	if !sure {
 		signs := r.signsOf(input)
+		if isDrive(s.view.Home) || isDrive(s.dir) { // on a machine that speaks neither is more likely than both
+			signs.either++
+			named = true
+		}
 		meant, sure = signs.verdict()
+		named = named || signs.powershell+signs.cmd >= 2
 	}
 	if meant == dialectGuess || meant == dialectPOSIX || len(input) > MaxInput {
 		return false
@@ -55,7 +61,7 @@ func (r *shellRun) windowsText(input string) bool {
 	})
 	s.dir = dir
 	parses := s.dialect == dialectGuess && nesting(input) && r.parse(input) != nil
-	if !parses && sure {
+	if !parses && (sure || named) {
 		for _, i := range got {
 			s.add(i)
 		}
@@ -124,8 +130,15 @@ func (r *shellRun) signsOf(text string) signs {
 			if c == '@' && i+1 < len(text) && (text[i+1] == '{' || text[i+1] == '\'' || text[i+1] == '"') && i > 0 && isBlank(text[i-1]) {
 				g.powershell++
 			}
+			if c == '&' && start && i+1 < len(text) && text[i+1] != '&' && (i == 0 || text[i-1] != '&') {
+				g.call(text, i)
+			}
 			start = true
 			continue
+		case '-':
+			if !single && !double && i > 1 && text[i-1] == ' ' && strings.IndexByte(")'\"", text[i-2]) >= 0 {
+				g.joins(text[i+1:], text[i-2] == ')')
+			}
 		case '$':
 			g.dollar(text, i, start && !single)
 		case '%':
@@ -141,6 +154,8 @@ func (r *shellRun) signsOf(text string) signs {
 		case '\\':
 			if i > 1 && text[i-1] == ':' && isDrive(text[i-2:]) && (i == 2 || !isNameStart(text[i-3])) {
 				g.either += 2
+			} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || isBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) && isNameStart(text[i+2]) && strings.IndexByte(text[i+2:], '\\') > 0 {
+				g.either += 2 // a share
 			} else if i > 2 && text[i-1] == ':' && strings.EqualFold(text[max(0, i-5):i-1], "hklm") || i > 3 && strings.EqualFold(text[max(0, i-4):i], "hklm") || strings.EqualFold(text[max(0, i-4):i], "hkcu") {
 				g.either += 2
 			} else if i > 0 && text[i-1] == '.' && (i == 1 || isBlank(text[i-2])) {
@@ -153,7 +168,7 @@ func (r *shellRun) signsOf(text string) signs {
 			} else if c == '.' && len(text) >= i+4 && strings.EqualFold(text[i:i+4], ".exe") {
 				g.either++
 				if from := max(0, i-80); isNameStart(text[i-1]) && strings.IndexByte(text[from:i], '\\') >= 0 {
-					g.cmd += 3 // a program by a path with backslashes
+					g.either += 3 // a program by a path with backslashes
 				}
 			}
 		}
@@ -194,6 +209,26 @@ func (g *signs) bracket(text string, i int) {
 	}
 	if end > i+1 && end+1 < len(text) && text[end] == ']' && strings.IndexByte(".$'\"(@[", text[end+1]) >= 0 {
 		g.powershell += 3
+	}
+}
+
+// call counts the call operator: & where a command begins, and a string, a variable, brackets or a path behind it.
+func (g *signs) call(text string, i int) {
+	next := skipAny(text, i+1, " \t")
+	if next < len(text) && (strings.IndexByte("'\"($", text[next]) >= 0 || strings.HasPrefix(text[next:], `.\`)) {
+		g.powershell += 3
+	}
+}
+
+// joins counts the operators that PowerShell has between values.
+func (g *signs) joins(rest string, closed bool) {
+	switch strings.ToLower(lettersAt(rest, 0)) {
+	case "f":
+		if closed { // behind a quote it is an ordinary flag
+			g.powershell += 2
+		}
+	case "join", "replace", "split", "match", "like", "contains", "notmatch", "notlike", "creplace", "ireplace", "is", "as":
+		g.powershell += 2
 	}
 }
 
@@ -239,9 +274,13 @@ func (r *shellRun) command1(text string, i int, g *signs) int {
 	}
 	rest := text[end:]
 	if len(rest) >= 4 && strings.EqualFold(rest[:4], ".exe") {
-		g.cmd += 2
+		g.either += 2
 	}
 	switch strings.ToLower(word) {
+	case "for":
+		if at := skipAny(rest, 0, " \t"); at < len(rest) && (rest[at] == '%' || slashSwitch(rest, 1)) {
+			g.cmd += 3
+		}
 	case "iex", "gwmi", "iwr", "irm", "gci", "icm", "param", "saps":
 		if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, " ") {
 			g.powershell += 2
@@ -256,7 +295,7 @@ func (r *shellRun) command1(text string, i int, g *signs) int {
 		} else if strings.EqualFold(lettersAt(rest, at), "exist") || strings.EqualFold(lettersAt(rest, at), "not") {
 			g.cmd += 2
 		}
-	case "dir", "type", "mkdir", "start", "for", "set", "find", "sort", "more", "tree", "where", "md", "shutdown", "format", "sc":
+	case "dir", "type", "mkdir", "start", "set", "find", "sort", "more", "tree", "where", "md", "shutdown", "format", "sc":
 		if slashSwitch(rest, 1) {
 			g.cmd += 2
 		}
