@@ -496,9 +496,3 @@ func (r *shellRun) foreign(kind, text string) flow {
 	f.run()
 	return flow{}
 }
-
-func (r *shellRun) inlineImpact(kind interlock.ImpactKind, target string, via string, traits ...string) {
-	i := interlock.Impact{Kind: kind, Target: target, Via: via, Confidence: interlock.Inferred, Traits: traits,
-		Reversibility: usualReversibility(kind)}
-	r.plain(i)
-}

@@ -344,3 +344,9 @@ func stringLiteral(text string, i int) (string, int) {
 	}
 	return raw, min(i+1, len(text))
 }
+
+func (r *shellRun) inlineImpact(kind interlock.ImpactKind, target string, via string, traits ...string) {
+	i := interlock.Impact{Kind: kind, Target: target, Via: via, Confidence: interlock.Inferred, Traits: traits,
+		Reversibility: usualReversibility(kind)}
+	r.plain(i)
+}
