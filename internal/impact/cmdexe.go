@@ -11,8 +11,9 @@ type cmdRun struct {
 }
 
 // cmdexe walks a command line or batch file of cmd.exe.
-func (r *shellRun) cmdexe(text string, in flow) flow {
+func (r *shellRun) cmdexe(text string, in flow) (out flow) {
 	s := r.s
+	defer r.giveUp("cmd", r.steps, r.ps, r.batch, s.windows, r.src, &out)()
 	if reason := s.enter(text); reason != "" {
 		s.unknown("cmd", reason)
 		return flow{}
@@ -34,7 +35,7 @@ func (r *shellRun) cmdexe(text string, in flow) flow {
 	}
 	outer := r.batch
 	r.batch = c
-	out := c.script(text, in)
+	out = c.script(text, in)
 	r.batch = outer
 	s.windows, r.src = windows, src
 	if !s.spend(0) {

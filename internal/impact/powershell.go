@@ -86,8 +86,9 @@ func (v psValue) empty() bool {
 }
 
 // powershell walks a PowerShell script.
-func (r *shellRun) powershell(text string, in flow) flow {
+func (r *shellRun) powershell(text string, in flow) (out flow) {
 	s := r.s
+	defer r.giveUp("powershell", r.steps, r.ps, r.batch, s.windows, r.src, &out)()
 	if reason := s.enter(text); reason != "" {
 		s.unknown("powershell", reason)
 		return flow{}
@@ -108,7 +109,7 @@ func (r *shellRun) powershell(text string, in flow) flow {
 	if in.known || in.piped || in.network {
 		p.vars["input"] = psValue{items: []field{{text: in.text, dynamic: !in.known, lead: !in.known, flow: taintOnly(in)}}}
 	}
-	out := p.statements(0)
+	value := p.statements(0)
 	if p.broken {
 		s.unknown("powershell", TraitUnparsable)
 	}
@@ -117,7 +118,20 @@ func (r *shellRun) powershell(text string, in flow) flow {
 	}
 	r.ps = outer
 	s.windows, r.src = windows, src
-	return out.asFlow()
+	return value.asFlow()
+}
+
+// giveUp is deferred by the readers of Windows' shells: a place they can't go on from is input that is not understood, and
+// the analysis goes on after it.
+func (r *shellRun) giveUp(via string, steps int, ps *psRun, batch *cmdRun, windows bool, src string, out *flow) func() {
+	return func() {
+		if recover() == nil {
+			return
+		}
+		r.steps, r.ps, r.batch, r.src, r.s.windows = steps, ps, batch, src, windows
+		r.s.unknown(via, TraitUnparsable)
+		*out = flow{}
+	}
 }
 
 // asFlow is a value as the output of a command.
@@ -177,6 +191,7 @@ func (p *psRun) peekAt(n int) byte {
 
 // blank skips blanks, comments and continued lines; with lines also the ends of statements.
 func (p *psRun) blank(lines bool) {
+	p.at = min(p.at, len(p.text)) // an escape at the end reaches past it
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; {
 		case c == ' ' || c == '\t' || c == '\r' || lines && (c == '\n' || c == ';'):
@@ -247,6 +262,7 @@ func (p *psRun) both(a, b psValue) psValue {
 
 // word reads the letters at the current place without moving.
 func (p *psRun) word() string {
+	p.at = min(p.at, len(p.text))
 	end := p.at
 	for end < len(p.text) && end < p.at+16 && p.text[end]|0x20 >= 'a' && p.text[end]|0x20 <= 'z' {
 		end++

@@ -99,6 +99,9 @@ func (p *psRun) startsExpression() bool {
 
 // operator returns the -word at the current place.
 func (p *psRun) operator() string {
+	if p.at >= len(p.text) {
+		return ""
+	}
 	end := p.at + 1
 	for end < len(p.text) && p.text[end]|0x20 >= 'a' && p.text[end]|0x20 <= 'z' {
 		end++
@@ -233,7 +236,7 @@ func (p *psRun) binary() string {
 
 // assignment reads = and its kin after something that can be assigned to.
 func (p *psRun) assignment(start int, left psValue) (bool, psValue) {
-	end := p.at
+	end := min(p.at, len(p.text))
 	p.blank(false)
 	op := byte('=')
 	switch {

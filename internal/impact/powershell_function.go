@@ -39,6 +39,7 @@ func (p *psRun) define(name, body string) {
 
 // bare is the unquoted word at the current place, without moving.
 func (p *psRun) bare() string {
+	p.at = min(p.at, len(p.text))
 	end := p.at
 	for end < len(p.text) && strings.IndexByte(" \t\r\n;|&(){},'\"", p.text[end]) < 0 {
 		end++

@@ -8,6 +8,7 @@ import (
 
 // balanced returns the text up to the bracket that closes the one just read, and moves past it.
 func (p *psRun) balanced(open, close byte) string {
+	p.at = min(p.at, len(p.text))
 	start, depth := p.at, 1
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; c {
@@ -38,7 +39,7 @@ func (p *psRun) balanced(open, close byte) string {
 	}
 	p.at, p.broken = len(p.text), true
 	p.r.s.spend((p.at - start) / 16)
-	return p.text[start:]
+	return p.text[min(start, len(p.text)):]
 }
 
 // skipString moves past a string in quotes.
@@ -76,7 +77,10 @@ func (p *psRun) skipHere(quote byte) bool {
 
 // here returns the body of the here-string at the current place and where it ends.
 func (p *psRun) here(quote byte) (body string, end int, ok bool) {
-	line := endOfLine(p.text, p.at)
+	if p.at+2 > len(p.text) {
+		return "", 0, false
+	}
+	line := max(endOfLine(p.text, p.at), p.at+2)
 	if strings.TrimSpace(p.text[p.at+2:line]) != "" || line >= len(p.text) {
 		return "", 0, false
 	}

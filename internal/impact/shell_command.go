@@ -35,6 +35,9 @@ func (r *shellRun) command(args []field, io streams) flow {
 		if first.dynamic && (first.lead || first.text == "") {
 			return r.computed(args, io)
 		}
+		if first.text == "" {
+			return flow{} // the shell looks for a program without a name, and finds none
+		}
 		name, isPath := baseName(first.text)
 		if !isPath {
 			if f := r.funcs[name]; f != nil {
