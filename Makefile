@@ -5,7 +5,7 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test eval bench fmt generate clean
+.PHONY: help setup build run test fuzz eval bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -29,6 +29,10 @@ run: ## start Interlock on ./var, make one decision and stay in the foreground
 test: ## run the whole suite
 	@scripts/setup.sh test
 	@scripts/test.sh
+
+fuzz: ## run every fuzz target and spell known commands otherwise, for long (FUZZTIME=20000x MUTATIONS=5000 SEED=1)
+	@scripts/setup.sh test
+	@MUTATIONS=$${MUTATIONS:-5000} scripts/fuzz.sh "$${FUZZTIME:-20000x}"
 
 eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 	@scripts/setup.sh build

@@ -4,6 +4,9 @@
 #
 # usage: scripts/fuzz.sh [TIME or COUNTx per target]
 #
+# MUTATIONS=N also spells each command of internal/engine/testdata/mutation otherwise N times, beginning with SEED (by
+# default the day): known-bad commands may not be loosened by any spelling, benign ones not be stopped.
+#
 # The default is a count: with a time, go test now and then ends a target that is fine with "context deadline exceeded".
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,4 +27,9 @@ for package in $packages; do
 			{ cat "$log"; echo "fuzz: $package $target failed; an input that did it is in its testdata" >&2; status=1; }
 	done
 done
+if [ -n "${MUTATIONS:-}" ]; then
+	seed=${SEED:-$(date +%Y%m%d)}
+	printf 'internal/engine mutations, seed %s\n' "$seed"
+	go test ./internal/engine -run '^TestRespelled' -count=1 -timeout 0 -args -mutations "$MUTATIONS" -mutation-seed "$seed" || status=1
+fi
 exit $status

@@ -45,7 +45,7 @@ func decide(b *bench) error {
 			fmt.Fprintf(b.out, "| %d | %s (%d B) | %s | %s |\n", len(evaluator.Rules.Rules()), in.name, len(in.input), micros(quantile(times, 0.5)), micros(quantile(times, 0.99)))
 		}
 	}
-	return nil
+	return decideHostile(b)
 }
 
 // withRules returns an evaluator with the defaults and extra pattern rules that no typical command meets.

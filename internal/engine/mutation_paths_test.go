@@ -71,7 +71,7 @@ func pathSpellings() []respelling {
 		}},
 		{name: "pattern for the program", weak: true, apply: func(r *rand.Rand, script string) (string, bool) {
 			call, ok := simple(script)
-			if !ok || len(call.Args[0].Lit()) < 2 || strings.Trim(call.Args[0].Lit(), plainLetters) != "" || strings.ContainsAny(call.Args[0].Lit(), "/.") {
+			if !ok || len(call.Args[0].Lit()) < 2 || strings.ToLower(call.Args[0].Lit()) != call.Args[0].Lit() || strings.Trim(call.Args[0].Lit(), plainLetters) != "" || strings.ContainsAny(call.Args[0].Lit(), "/.") {
 				return "", false
 			}
 			name, at := call.Args[0].Lit(), int(call.Args[0].Pos().Offset())

@@ -53,6 +53,7 @@ func around(benign bool, patterns ...string) (out []respelling) {
 			}
 			_, one := simple(script)
 			if strings.Contains(p, "| xargs") && strings.HasSuffix(p, "§") && (!one || strings.ContainsAny(script, "<|;&\"'\\$`") || strings.Contains(script, "\n")) ||
+				strings.Contains(p, "set --") && strings.Contains(script, "$@") || strings.Contains(p, "set --") && strings.Contains(script, "$*") ||
 				strings.Contains(p, "x <<< ¶") && strings.Contains(script, "\n") { // they would read what is meant for the script, or one line of it
 				return "", false
 			}
@@ -136,7 +137,7 @@ func encodings() []respelling {
 				return "", false // printf would read them once more
 			}
 			if form.text[:2] == "$(" { // its result is split into words and not read as a script
-				if strings.Trim(script, plainLetters+" ") != "" {
+				if _, one := simple(script); !one || strings.Trim(script, plainLetters+" ") != "" {
 					return "", false
 				}
 			}

@@ -55,6 +55,45 @@ func (f flow) then(next flow) flow {
 	return next
 }
 
+// A sequence is the output of commands one after another. It is then for as many as there are, without copying what is
+// there already for each.
+type sequence struct {
+	out  flow
+	text strings.Builder
+	some bool
+}
+
+func (q *sequence) add(next flow) {
+	switch {
+	case !q.some:
+	case q.out.known && next.known && q.text.Len()+len(next.text) <= maxText:
+		q.text.WriteString(next.text)
+		next.taint(q.out)
+		q.out = next
+		return
+	case q.out.known && q.text.Len() == 0:
+		next.taint(q.out)
+	default:
+		next.known = false
+		if len(next.items) == 0 {
+			next.items = q.out.items
+		}
+		next.taint(q.out)
+	}
+	q.some, q.out = true, next
+	q.text.Reset()
+	if next.known {
+		q.text.WriteString(next.text)
+	}
+}
+
+func (q *sequence) flow() flow {
+	if q.out.known {
+		q.out.text = q.text.String()
+	}
+	return q.out
+}
+
 func isEmpty(f flow) bool { return f.known && f.text == "" }
 
 // streams are one command's standard input, where its output goes, and what flowed into its arguments.
@@ -210,6 +249,7 @@ func (r *shellRun) deliver(io streams, out flow) flow {
 		if old, ok := r.files[name]; ok {
 			stored.taint(old)
 			if old.known && stored.known && old.written && !isEmpty(old) {
+				r.s.spend(len(old.text) / 64)
 				stored.text = old.text + stored.text
 			}
 		}

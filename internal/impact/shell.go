@@ -90,16 +90,14 @@ func (r *shellRun) deeper(f func() flow) flow {
 }
 
 func (r *shellRun) stmts(list []*syntax.Stmt, in flow) flow {
-	var out flow
-	for i, st := range list {
-		one := r.stmt(st, in)
-		if i == 0 {
-			out = one
-		} else {
-			out = out.then(one)
-		}
+	if len(list) == 1 {
+		return r.stmt(list[0], in)
 	}
-	return out
+	var out sequence
+	for _, st := range list {
+		out.add(r.stmt(st, in))
+	}
+	return out.flow()
 }
 
 func (r *shellRun) stmt(st *syntax.Stmt, in flow) flow {
@@ -192,11 +190,12 @@ func (r *shellRun) binary(c *syntax.BinaryCmd, in flow) flow {
 	}
 	first := chain[len(chain)-1].X
 	if !isPipe(c) {
-		out := r.stmt(first, in)
+		var out sequence
+		out.add(r.stmt(first, in))
 		for i := len(chain) - 1; i >= 0; i-- {
-			out = out.then(r.stmt(chain[i].Y, in))
+			out.add(r.stmt(chain[i].Y, in))
 		}
-		return out
+		return out.flow()
 	}
 	if t := r.s.trace; t != nil {
 		t.enter("pipeline", r.source(c))

@@ -4,6 +4,9 @@ import (
 	"strings"
 )
 
+// maxFlags is how many flags of one command are told apart by how often they are given.
+const maxFlags = 64
+
 // find returns the option a flag names, in the command or those above it.
 func (c *command) find(name string) *option {
 	for n := c; n != nil; n = n.parent {
@@ -319,6 +322,9 @@ func (u *use) bundle(args []field) int {
 
 // take notes a flag and the value in the next argument, if it takes one.
 func (u *use) take(o *option, name string, args []field, i int) int {
+	if n := len(u.flags); n > maxFlags && u.flags[n-1].option == o && !o.value && !o.exec {
+		return i // said often enough
+	}
 	g := given{option: o, name: name}
 	switch {
 	case o.exec:
@@ -354,7 +360,9 @@ func (u *use) cluster(args []field, i int) int {
 		if o.value {
 			return u.take(o, name, args, i)
 		}
-		u.flags = append(u.flags, given{option: o, name: name})
+		if n := len(u.flags); n <= maxFlags || u.flags[n-1].option != o {
+			u.flags = append(u.flags, given{option: o, name: name})
+		}
 	}
 	return i
 }

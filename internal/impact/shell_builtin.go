@@ -123,19 +123,21 @@ func (r *shellRun) says(args []field, io streams, escapes, newline bool) flow {
 	out := flow{known: true}
 	out.taint(io.args)
 	globs := false
+	var b strings.Builder
 	for i, a := range args {
 		if i > 0 {
-			out.text += " "
+			b.WriteByte(' ')
 		}
-		out.text += a.text
+		b.WriteString(a.text)
 		if a.dynamic && a.lead && len(args) == 1 {
 			out.known = false
 		}
-		if len(a.text)+len(out.text) > maxText {
+		if len(a.text)+b.Len() > maxText {
 			return flow{network: out.network, secret: out.secret, source: out.source, decoded: out.decoded}
 		}
 		globs = globs || a.glob && !a.dynamic
 	}
+	out.text = b.String()
 	if globs {
 		out.known, out.items = false, append(out.items, args...)
 	}

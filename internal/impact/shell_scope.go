@@ -72,6 +72,7 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) value {
 			v.list = append(append([]field(nil), old.list...), v.list...)
 			v.field = old.field
 		} else {
+			r.s.spend(len(old.field.text) / 64)
 			v.field = join(old.field, v.field)
 		}
 	}
@@ -138,6 +139,9 @@ func (r *shellRun) key(index syntax.ArithmExpr) string {
 
 // with is the array with one more element under a key. Elements are added and never replaced: the last one under a key counts.
 func (v value) with(key string, f field) value {
+	if len(v.list) >= maxList {
+		return v
+	}
 	keys := make([]string, len(v.list), len(v.list)+1)
 	for i := range keys {
 		keys[i] = strconv.Itoa(i)

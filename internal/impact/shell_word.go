@@ -107,6 +107,12 @@ func (r *shellRun) braces(w *syntax.Word) []*syntax.Word {
 		if exp.Sequence && len(elems) > 2 {
 			elems = elems[:2]
 		}
+		if len(words) >= maxBraces { // enough of them: the rest only makes each longer
+			for _, one := range words {
+				one.Parts = append(one.Parts, elems[0].Parts...)
+			}
+			continue
+		}
 		var next []*syntax.Word
 		for _, one := range words {
 			for _, elem := range elems {
@@ -142,7 +148,9 @@ func (r *shellRun) split(w *syntax.Word) []field {
 			continue
 		}
 		f := r.part(part, false)
-		r.s.spend((len(f.text) + len(out[len(out)-1].text)) / 64)
+		if !r.s.spend((len(f.text) + len(out[len(out)-1].text)) / 64) {
+			return out
+		}
 		if !isExpansion(part) || !strings.ContainsAny(f.text, " \t\n") || f.dynamic {
 			started = started || f.text != "" || f.dynamic || !isExpansion(part)
 			out[len(out)-1] = join(out[len(out)-1], f)
@@ -255,7 +263,9 @@ func (r *shellRun) word(w *syntax.Word) field {
 	}
 	var out field
 	for _, part := range w.Parts {
-		r.s.spend(len(out.text) / 64)
+		if !r.s.spend(len(out.text) / 64) {
+			break
+		}
 		out = join(out, r.part(part, false))
 	}
 	return out
@@ -280,7 +290,9 @@ func (r *shellRun) part(part syntax.WordPart, quoted bool) field {
 	case *syntax.DblQuoted:
 		var out field
 		for _, inner := range p.Parts {
-			r.s.spend(len(out.text) / 64)
+			if !r.s.spend(len(out.text) / 64) {
+				break
+			}
 			f := r.part(inner, true)
 			f.glob = false
 			out = join(out, f)

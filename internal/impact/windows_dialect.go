@@ -311,7 +311,7 @@ func (r *shellRun) command1(text string, i int, g *signs) int {
 			g.cmd += 3
 		}
 	case "echo":
-		if strings.HasPrefix(strings.ToLower(rest), " off") && i > 0 && text[i-1] == '@' {
+		if len(rest) >= 4 && strings.EqualFold(rest[:4], " off") && i > 0 && text[i-1] == '@' {
 			g.cmd += 3
 		}
 	}
