@@ -167,12 +167,6 @@ func (r *shellRun) printf(args []field, io streams) flow {
 	return r.format(args, io)
 }
 
-func taintOnly(f flow) flow {
-	var out flow
-	out.taint(f)
-	return out
-}
-
 // format is printf's output: its format with %s, %b and %d filled in, repeated while arguments last.
 func (r *shellRun) format(args []field, io streams) flow {
 	out := flow{known: true}

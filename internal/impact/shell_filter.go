@@ -129,3 +129,9 @@ func unescapeDocument(text string) string {
 	}
 	return b.String()
 }
+
+func taintOnly(f flow) flow {
+	var out flow
+	out.taint(f)
+	return out
+}
