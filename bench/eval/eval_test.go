@@ -113,7 +113,7 @@ func TestCauses(t *testing.T) {
 		want        cause
 	}{
 		{"shell", `"rm -rf /"`, "deny", cause{"fs.delete-root", "delete", "system", "parsed", "rm"}},
-		{"shell", `"sudo -E A=1 /usr/bin/git commit -m x; ls"`, "ask", cause{"priv.elevated", "write", "workspace", "parsed", "git"}},
+		{"shell", `"sudo -E A=1 /usr/bin/rm -rf /; ls"`, "deny", cause{"fs.delete-root", "delete", "system", "parsed", "rm"}},
 		{"shell", `"cd /tmp"`, "allow", cause{"no impact", "-", "-", "-", known["cd"]}},
 		{"shell", `"cat README.md"`, "allow", cause{"no objection", "read", "workspace", "parsed", known["cat"]}},
 		{"sql", `"SELECT 1"`, "allow", cause{"no objection", "read", "workspace", "parsed", "sql"}},
