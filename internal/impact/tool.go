@@ -172,6 +172,12 @@ func (s *scan) called(name string) call {
 	if c.verb == "message" && c.speaksOf(know, "signal") {
 		c.verb = "execute" // a response or a packet is sent, to nobody in person
 	}
+	if c.verb == "read" && has(c.words, "open", "unlock") && c.speaksOf(know, "physical") && !has(c.words, "is", "get", "check", "file") {
+		c.verb = "update" // a door that opens
+	}
+	if c.verb == "create" && has(c.words, socialPlaces...) && has(c.words, "post", "tweet", "story", "status", "reel", "comment") {
+		c.verb = "message"
+	}
 	if (c.verb == "spend" || c.verb == "") && has(c.words, "request", "requests", "remind", "split") && c.speaksOf(know, "money") {
 		c.verb = "message" // somebody is asked for money, none is given
 		c.cargo.said = true
@@ -193,6 +199,9 @@ func (s *scan) called(name string) call {
 	}
 	return c
 }
+
+// socialPlaces are names of services whose posts everybody reads.
+var socialPlaces = []string{"twitter", "facebook", "instagram", "linkedin", "reddit", "mastodon", "bluesky", "tiktok", "youtube"}
 
 // publicWords in a name say that everybody hears what is said.
 var publicWords = []string{"tweet", "publish", "broadcast", "announce", "announcement", "everyone", "all", "public", "blog", "webpage", "website", "page", "site",
@@ -286,13 +295,18 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 				c.traits = append(c.traits, TraitAccount)
 			}
 		case "secret":
+			if strings.HasPrefix(word, "token") && has(c.words, "count", "tokenize", "estimate", "split", "max", "encode", "usage") {
+				continue // pieces of a text
+			}
 			c.also = append(c.also, interlock.ImpactCredential)
 			c.traits = append(c.traits, TraitSecret)
 		case "defence":
-			if changes && (c.verb == "delete" || c.verb == "configure") {
+			if changes && (c.verb == "delete" || c.verb == "configure" || word == "firewall" && c.verb != "") {
 				c.also = append(c.also, interlock.ImpactConfigure)
 				if word == "backup" || word == "backups" {
-					c.traits = append(c.traits, TraitBackup)
+					if c.traits = append(c.traits, TraitBackup); c.verb == "delete" {
+						c.reversibility = interlock.Irreversible
+					}
 				} else {
 					c.traits = append(c.traits, TraitDefence)
 				}
@@ -319,6 +333,9 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 			if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
 				c.traits = append(c.traits, TraitInfra)
 			}
+			if c.verb == "configure" && has(c.words, "shutdown", "stop", "kill", "reboot", "restart", "terminate") && !infraTools[word] {
+				c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
+			}
 			if has(c.words, "apply", "destroy", "upgrade") && infraTools[word] {
 				c.kind, c.reach, c.reversibility = interlock.ImpactConfigure, interlock.ReachExternal, interlock.Window
 				c.traits = append(c.traits, TraitInfra)
@@ -333,7 +350,14 @@ var infraTools = set([]string{"terraform", "kubernetes", "k8s", "kubectl", "helm
 // paired adds what two words of a name say together: a key of an interface is a secret, an account that goes is somebody's.
 func (c *call) paired() {
 	if c.kind == interlock.ImpactRead {
+		if n := len(c.words); n > 1 && has(c.words[n-1:], "password", "passwords", "passcode") && has(c.words, "get", "read", "show", "fetch", "retrieve", "view", "list", "load") {
+			c.also = append(c.also, interlock.ImpactCredential)
+			c.traits = append(c.traits, TraitSecret)
+		}
 		return
+	}
+	if has(c.words, "grant", "revoke", "elevate", "impersonate", "promote", "demote", "ban", "suspend") && c.verb == "privilege" {
+		c.traits = append(c.traits, TraitAccount)
 	}
 	for i, word := range c.words {
 		before := wordAt(c.words, i-1)
@@ -347,6 +371,14 @@ func (c *call) paired() {
 			if c.verb == "delete" && i > 0 && !has(c.words, "from", "cart", "session", "input", "data", "event") {
 				c.also = append(c.also, interlock.ImpactPrivilege)
 				c.traits = append(c.traits, TraitAccount)
+			}
+		case "log", "logs":
+			if c.verb == "delete" && has([]string{before}, "event", "system", "security", "access", "auth") {
+				c.traits, c.reversibility = append(c.traits, TraitLog, TraitDefence), interlock.Irreversible
+			}
+		case "task", "tasks":
+			if before == "scheduled" {
+				c.also = append(c.also, interlock.ImpactPersist)
 			}
 		case "public":
 			if (c.verb == "update" || has(c.words[:i], "make")) && wordAt(c.words, i+1) == "" {

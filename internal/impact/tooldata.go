@@ -162,6 +162,9 @@ func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 // emphatic are words before a name that say how it is done: what follows them has a form of its own (force_delete_all).
 var emphatic = set([]string{"force", "forced", "forcibly", "bulk", "mass", "hard", "admin", "auto", "unsafe", "really", "please", "quick", "immediately", "permanently", "system", "do"})
 
+// wholesale are the beginnings of forms that mean the same wherever in a name they stand.
+var wholesale = set([]string{"delete_all", "remove_all", "clear_all", "bulk_delete"})
+
 // matches reports whether a name, in words, has the form: as a whole, behind words that only add emphasis, or written in
 // one word.
 func (p *toolPattern) matches(words []string) bool {
@@ -171,6 +174,13 @@ func (p *toolPattern) matches(words []string) bool {
 		}
 		if !emphatic[words[n]] {
 			break
+		}
+	}
+	if wholesale[strings.TrimSuffix(p.Name, "*")] { // behind the name of a service, too: DriveDeleteAllFiles
+		for n := 1; n < len(words)-1; n++ {
+			if matchName(p.Name, strings.Join(words[n:], "_")) && !has(words[:n], "get", "list", "un", "can", "is", "not", "undo", "confirm", "before", "after", "on") {
+				return true
+			}
 		}
 	}
 	verb, rest, joined := strings.Cut(strings.TrimSuffix(p.Name, "*"), "_")

@@ -126,6 +126,12 @@ func (s *scan) grantedBy(c *call, key, text string) {
 			c.also = append(c.also, interlock.ImpactPrivilege)
 			c.traits = append(c.traits, TraitAccount)
 		}
+	case "group", "groups", "groupname", "team":
+		switch fold(text) {
+		case "admin", "admins", "administrators", "domainadmins", "sudo", "wheel", "docker", "root", "owners", "superusers":
+			c.also = append(c.also, interlock.ImpactPrivilege)
+			c.traits = append(c.traits, TraitAccount)
+		}
 	case "action", "actions":
 		if low := fold(text); (low == "forward" || low == "redirect" || low == "forwardto") && has(c.words, "filter", "rule", "rules", "filters") {
 			c.also = append(c.also, interlock.ImpactPersist)
