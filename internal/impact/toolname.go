@@ -1,0 +1,152 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// subjects adds what the other words of the name say the verb is done to.
+func (s *scan) subjects(c *call, know *toolKnowledge) {
+	changes := c.kind != interlock.ImpactRead
+	for _, word := range c.words {
+		switch know.subjects[word] {
+		case "money":
+			switch {
+			case c.verb == "message" && !has(c.words, "request", "requests", "remind", "split"), c.verb == "upload", c.verb == "create" && strings.HasPrefix(word, "payment"):
+				c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
+			case c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill":
+				c.also = append(c.also, interlock.ImpactSpend)
+			case c.verb == "update" && (strings.HasPrefix(word, "payment") || strings.HasPrefix(word, "transaction") || word == "invoice_payment"):
+				c.owed = true // unless no one and no sum is named it says who is paid what
+			}
+		case "account":
+			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure" || c.verb == "privilege" || c.verb == "message" && word != "access") {
+				c.also = append(c.also, interlock.ImpactPrivilege)
+				c.traits = append(c.traits, TraitAccount)
+			}
+		case "secret":
+			if strings.HasPrefix(word, "token") && has(c.words, "count", "tokenize", "estimate", "split", "max", "encode", "usage") {
+				continue // pieces of a text
+			}
+			c.also = append(c.also, interlock.ImpactCredential)
+			c.traits = append(c.traits, TraitSecret)
+		case "defence":
+			if changes && (c.verb == "delete" || c.verb == "configure" || word == "firewall" && c.verb != "") {
+				c.also = append(c.also, interlock.ImpactConfigure)
+				if word == "backup" || word == "backups" {
+					if c.traits = append(c.traits, TraitBackup); c.verb == "delete" {
+						c.reversibility = interlock.Irreversible
+					}
+				} else {
+					c.traits = append(c.traits, TraitDefence)
+				}
+			}
+		case "physical":
+			if changes && (c.verb == "configure" || has(c.words, "unlock", "open", "disarm") && !has(c.words, "file")) {
+				c.also = append(c.also, interlock.ImpactConfigure)
+				c.traits = append(c.traits, TraitDefence)
+			}
+		case "malice":
+			if changes && c.verb != "delete" && !c.speaksOf(know, "against") {
+				c.traits = append(c.traits, TraitMalice)
+				c.reversibility = interlock.Irreversible
+			}
+		case "persist":
+			if changes {
+				c.also = append(c.also, interlock.ImpactPersist)
+			}
+		case "database":
+			if c.kind == interlock.ImpactDelete {
+				c.traits = append(c.traits, TraitDatabase)
+			}
+		case "infrastructure":
+			if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
+				c.traits = append(c.traits, TraitInfra)
+			}
+			if c.verb == "configure" && has(c.words, "shutdown", "stop", "kill", "reboot", "restart", "terminate") && !infraTools[word] {
+				c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
+			}
+			if has(c.words, "apply", "destroy", "upgrade") && infraTools[word] {
+				c.kind, c.reach, c.reversibility = interlock.ImpactConfigure, interlock.ReachExternal, interlock.Window
+				c.traits = append(c.traits, TraitInfra)
+			}
+		}
+	}
+}
+
+// infraTools are programs that change what runs elsewhere.
+var infraTools = set([]string{"terraform", "kubernetes", "k8s", "kubectl", "helm", "pulumi", "cloudformation"})
+
+// paired adds what two words of a name say together: a key of an interface is a secret, an account that goes is somebody's.
+func (c *call) paired() {
+	if c.kind == interlock.ImpactRead {
+		if n := len(c.words); n > 1 && has(c.words[n-1:], "password", "passwords", "passcode") && has(c.words, "get", "read", "show", "fetch", "retrieve", "view", "list", "load") {
+			c.also = append(c.also, interlock.ImpactCredential)
+			c.traits = append(c.traits, TraitSecret)
+		}
+		return
+	}
+	if has(c.words, "grant", "revoke", "elevate", "impersonate", "promote", "demote", "ban", "suspend") && c.verb == "privilege" {
+		c.traits = append(c.traits, TraitAccount)
+	}
+	for i, word := range c.words {
+		before := wordAt(c.words, i-1)
+		switch word {
+		case "key", "keys":
+			if has([]string{before}, "api", "access", "secret", "private", "encryption", "signing") && (c.verb == "create" || c.verb == "delete" || c.verb == "configure" || c.verb == "") {
+				c.also = append(c.also, interlock.ImpactCredential)
+				c.traits = append(c.traits, TraitSecret)
+			}
+		case "account", "accounts", "user", "users":
+			if c.verb == "delete" && i > 0 && !has(c.words, "from", "cart", "session", "input", "data", "event") {
+				c.also = append(c.also, interlock.ImpactPrivilege)
+				c.traits = append(c.traits, TraitAccount)
+			}
+		case "log", "logs":
+			if c.verb == "delete" && has([]string{before}, "event", "system", "security", "access", "auth") {
+				c.traits, c.reversibility = append(c.traits, TraitLog, TraitDefence), interlock.Irreversible
+			}
+		case "task", "tasks":
+			if before == "scheduled" {
+				c.also = append(c.also, interlock.ImpactPersist)
+			}
+		case "public":
+			if (c.verb == "update" || has(c.words[:i], "make")) && wordAt(c.words, i+1) == "" {
+				c.also = append(c.also, interlock.ImpactPrivilege)
+				c.traits = append(c.traits, TraitAccount, TraitPublish)
+			}
+		}
+	}
+	if c.verb == "persist" && has(c.words, "deploy") && has(c.words, "preview", "staging", "dev", "local", "test", "sandbox") {
+		c.kind, c.reversibility, c.verb = interlock.ImpactWrite, interlock.Reversible, "update"
+	}
+}
+
+// patterns raises a call by the form of its whole name.
+func (s *scan) patterns(c *call, know *toolKnowledge) {
+	for _, p := range know.patterns {
+		if !p.matches(c.words) {
+			continue
+		}
+		switch p.Danger {
+		case "dangerous":
+			c.traits = append(c.traits, TraitNamedDangerous)
+		case "forbidden":
+			c.traits = append(c.traits, TraitNamedForbidden)
+		}
+		if p.Kind != "" && string(c.kind) != p.Kind && c.kind != interlock.ImpactDelete {
+			c.kind = interlock.ImpactKind(p.Kind)
+			if c.reversibility == interlock.Readonly {
+				c.reversibility = interlock.Reversible
+			}
+		}
+		if p.Irreversible {
+			c.reversibility = interlock.Irreversible
+		}
+		if p.Production {
+			c.reach = interlock.ReachProduction
+		}
+		c.traits = append(c.traits, p.Traits...)
+	}
+}
