@@ -272,6 +272,7 @@ type option struct {
 	last    bool   // the value is optional and only ever attached
 	dry     bool   // nothing is changed after all
 	dir     bool   // the value is the working directory
+	append  bool   // what is found comes at its end if it has no {}
 	exec    bool   // a command line follows, up to ";" or "+"
 	none    bool   // the command does nothing but inform
 	split   bool   // the value begins a command line, as one text

@@ -274,7 +274,7 @@ func (o *option) directive(part string) error {
 	case "dir":
 		o.value, o.dir = true, true
 	case "exec":
-		o.exec = true
+		o.exec, o.append = true, rest == "append"
 	case "none":
 		o.none = true
 	case "argv":

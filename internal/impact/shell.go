@@ -394,6 +394,12 @@ func (r *shellRun) invoke(name string, f *function, args []field, in flow) flow 
 		t.enter("function", name)
 		defer t.leave()
 	}
+	for _, a := range args {
+		if strings.Contains(a.text, "__import__(") { // a call in Python where a value is expected
+			r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: name, Reach: interlock.ReachWorkspace, Via: "eval",
+				Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitInjection}})
+		}
+	}
 	params, src := r.params, r.src
 	r.params, r.src = args, f.src
 	out := r.deeper(func() flow { return r.stmt(f.body, in) })

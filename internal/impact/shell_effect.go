@@ -250,6 +250,10 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 			return
 		}
 		reach, traits := r.s.host(t.text)
+		if strings.HasPrefix(t.text, "gopher://") || strings.HasPrefix(t.text, "dict://") { // the address is what is said to the server
+			traits = append(traits[:len(traits):len(traits)], TraitUpload, TraitInjection)
+			i.Reversibility = interlock.Irreversible
+		}
 		if i.Reach == "" {
 			i.Reach = reach
 		}

@@ -157,9 +157,9 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 	switch {
 	case len(args) > 1 && strings.HasSuffix(args[0], "sh") && args[1] == "-c" && len(args) > 2:
 		f.command(args[2])
-	case len(args) > 1:
+	case len(args) > 1 && last != "popen" && last != "proc_open":
 		f.r.command(literals(args), streams{})
-	case len(args) == 1:
+	case len(args) > 0:
 		f.command(args[0])
 	default:
 		if at := skipAny(f.text, end, " ("); at == end && last != "exec" {

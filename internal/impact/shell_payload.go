@@ -15,7 +15,11 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 		switch {
 		case g.option.exec:
 			r.s.within++
-			out.taint(r.command(withFound(u, g.argv), io))
+			argv := g.argv
+			if g.option.append && !strings.Contains(quoteAll(argv), "{}") {
+				argv = append(argv[:len(argv):len(argv)], literal("{}"))
+			}
+			out.taint(r.command(withFound(u, argv), io))
 			r.s.within--
 			ran = true
 		case g.option.nested != "":

@@ -1,0 +1,85 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// variable judges setting a variable that programs obey: one that names a command, a library or a startup file. The
+// knowledge describes them under "=".
+func (r *shellRun) variable(name string, f field) {
+	spec := r.s.know.lookup("=")
+	if spec == nil {
+		return
+	}
+	o := spec.flags[name]
+	if set := spec.flags[name+"="+f.text]; set != nil {
+		o = set
+	}
+	if family := strings.IndexByte(name, '_'); o == nil && family > 0 {
+		o = spec.flags[name[:family]+"_*"]
+	}
+	if o == nil {
+		return
+	}
+	u := &use{spec: spec, via: name + "="}
+	for _, e := range o.impacts {
+		for _, i := range r.s.capture(func() { r.effect(u, e, f, streams{}) }) {
+			o.adds.apply(&i)
+			r.s.add(i)
+		}
+	}
+	if o.nested != "" && f.text != "" {
+		r.hooked(o.nested, f.text)
+	}
+}
+
+// hooked judges a command that a variable or setting makes a program run.
+func (r *shellRun) hooked(kind, text string) {
+	r.s.within++
+	defer func() { r.s.within-- }()
+	for _, i := range r.s.capture(func() { r.subshell(func() flow { return r.code(kind, text, flow{}) }) }) {
+		if i.Kind == interlock.ImpactExecute && strings.Contains(firstWord(text), "/") {
+			i.Traits = append(i.Traits, TraitHooked)
+		}
+		r.s.add(i)
+	}
+}
+
+// setting judges key=value given to a program whose settings can name commands, as pseudo-command name describes them.
+func (r *shellRun) setting(u *use, name string, value field) {
+	spec := r.s.know.lookup(name)
+	key, text, ok := strings.Cut(value.text, "=")
+	if spec == nil || !ok {
+		return
+	}
+	rest := cut(value, len(key)+1)
+	if body, shell := strings.CutPrefix(text, "!"); shell {
+		r.subshell(func() flow { return r.script(body, flow{}) })
+		return
+	}
+	if short, alias := strings.CutPrefix(key, "alias."); alias && len(u.operands) > 0 && u.operands[0].text == short && text != short {
+		root, _, _ := strings.Cut(u.spec.name, " ")
+		r.subshell(func() flow { return r.script(root+" "+text+" "+quoteAll(u.operands[1:]), flow{}) })
+		return
+	}
+	key = strings.ToLower(key)
+	o := spec.flags[key]
+	if section, _, dotted := strings.Cut(key, "."); o == nil && dotted {
+		o = spec.flags[section+".*"]
+	}
+	if o == nil {
+		return
+	}
+	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] { // TOML and the like
+		text = text[1 : n-1]
+	}
+	u = &use{spec: spec, via: spec.name + " " + key}
+	for _, e := range o.impacts {
+		r.effect(u, e, rest, streams{})
+	}
+	if o.nested != "" && text != "" {
+		r.hooked(o.nested, text)
+	}
+}
