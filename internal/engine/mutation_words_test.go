@@ -170,7 +170,7 @@ func wordSpellings() []respelling {
 		}),
 		word("alternative value", func(_ *rand.Rand, w string) string { return "${HOME:+" + w + "}" }),
 		{name: "nothing inside", apply: func(r *rand.Rand, script string) (string, bool) {
-			if strings.Contains(script, "()") || strings.Contains(script, "function") || strings.Contains(script, "set --") || strings.Contains(script, " _ ") {
+			if strings.Contains(script, "$1") || strings.Contains(script, "()") || strings.Contains(script, "function") || strings.Contains(script, "set --") || strings.Contains(script, " _ ") {
 				return "", false // its parameters may be something
 			}
 			return onWord(func(r *rand.Rand, w string) string {

@@ -53,7 +53,7 @@ func around(benign bool, patterns ...string) (out []respelling) {
 			}
 			_, one := simple(script)
 			if strings.Contains(p, "| xargs") && strings.HasSuffix(p, "§") && (!one || strings.ContainsAny(script, "<|;&\"'\\$`") || strings.Contains(script, "\n")) ||
-				strings.Contains(p, "set --") && strings.Contains(script, "$@") || strings.Contains(p, "set --") && strings.Contains(script, "$*") ||
+				strings.Contains(p, "$1") && strings.ContainsAny(script, "@*") || strings.Contains(p, "set --") && strings.Contains(script, "$*") ||
 				strings.Contains(p, "x <<< ¶") && strings.Contains(script, "\n") { // they would read what is meant for the script, or one line of it
 				return "", false
 			}

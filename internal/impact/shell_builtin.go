@@ -133,7 +133,7 @@ func (r *shellRun) says(args []field, io streams, escapes, newline bool) flow {
 			out.known = false
 		}
 		if len(a.text)+b.Len() > maxText {
-			return flow{network: out.network, secret: out.secret, source: out.source, decoded: out.decoded}
+			return flow{network: out.network, secret: out.secret, source: out.source, decoded: out.decoded || escapes}
 		}
 		globs = globs || a.glob && !a.dynamic
 	}

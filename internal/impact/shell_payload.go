@@ -173,7 +173,7 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	for i := range items {
 		items[i].flow.taint(io.in)
 	}
-	if len(rest) > 0 && strings.ContainsAny(rest[0].text, " $|;&`,'\"\\") && after != nil {
+	if len(rest) > 0 && strings.ContainsAny(rest[0].text, " $|;&`,'\"\\?*[") && after != nil {
 		rest = append([]field{literal("sh"), literal("-c")}, rest...)
 	}
 	if !replaces {
