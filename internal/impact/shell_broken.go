@@ -243,7 +243,7 @@ func (l *looseRun) begins(one clause) int {
 			l.calm = l.calm && (v.dynamic || !strings.HasPrefix(v.text, "-"))
 		default:
 			name, isPath := baseName(w.text)
-			l.calm = l.calm && (l.unrunnable || !w.dynamic && (!w.glob || name == "[") && (!isPath || systemProgram(w.text)) && l.known(name))
+			l.calm = l.calm && !w.dynamic && (l.unrunnable || (!w.glob || name == "[") && (!isPath || systemProgram(w.text)) && l.known(name))
 			return i
 		}
 	}

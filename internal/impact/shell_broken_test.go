@@ -44,7 +44,7 @@ func TestBrokenTextThatMayDoSomething(t *testing.T) {
 		"kill -9 1 (", "cat <<A > x\nrm -rf ~\nA\n(", "bash <<A\nrm -rf ~\nA\n(", "; id", "&& whoami", "| ls", "' ; id '\"", "() { :;}; echo x (", "awk 'BEGIN { system(\"rm -rf ~\") }' (",
 		"sed '1e rm -rf ~' a (", "find . -exec rm {} \\; (", "xargs rm < list (", "echo x | tee /etc/hosts (", "cd / )\necho x > etc/passwd", "vim -c ':!rm -rf ~' (",
 		"echo \"$( (ls) ; rm -rf ~ )\" (", "(Get-Item x).Delete()\n(", "[IO.File]::Delete('x') (", "Remove-Item -Recurse x (", "rm -rf ~ # ' (", "# '\nrm -rf ~ (",
-		"read x < ~/.aws/credentials (", "``rm -rf ~ \"", "${x}rm -rf ~ '", "$()rm -rf ~ '", "Remove-Item -Recurse C:\\x '", "Don't run rm -rf ~ here", "eval $x '", "frob all (", "frob 'all\nfrob (", "cat ~/.ssh/id_rsa '", "env | grep KEY (", "LD_PRELOAD=./x.so ls (",
+		"read x < ~/.aws/credentials (", "``rm -rf ~ \"", "${x}rm -rf ~ '", "$()rm -rf ~ '", "Remove-Item -Recurse C:\\x '", "Don't run rm -rf ~ here", "eval $x '", "a=rm; $a -rf ~ \"", "$X ~ '", "frob all (", "frob 'all\nfrob (", "cat ~/.ssh/id_rsa '", "env | grep KEY (", "LD_PRELOAD=./x.so ls (",
 	} {
 		if got := shellImpacts(t, input); !hasUnknown(got) && !slices.ContainsFunc(got, func(i interlock.Impact) bool { return i.Kind == interlock.ImpactDelete }) {
 			t.Errorf("%q is understood: %v", input, briefs(got))

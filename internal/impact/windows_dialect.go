@@ -51,7 +51,6 @@ func (r *shellRun) windowsText(input string) bool {
 	}
 	dir := s.dir
 	other := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
-	texts := len(s.texts)
 	got := s.capture(func() {
 		if meant == dialectPowerShell {
 			other.powershell(input, flow{})
@@ -80,21 +79,48 @@ func (r *shellRun) windowsText(input string) bool {
 	}
 	noted := len(s.texts)
 	for _, i := range s.capture(func() { r.script(input, flow{}) }) {
-		if i.Confidence == interlock.Parsed && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead {
+		if i.Confidence == interlock.Parsed && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
 			s.add(i)
 		}
 	}
-	_ = texts
 	s.texts = s.texts[:noted:noted]
 	s.dir = dir
 	return true
 }
 
-// windowsOnly reports whether a program's name is one that only Windows has, or no program's.
+// told reports whether a reading already says as much as an impact of the other: the same kind, the same reach, and no trait
+// but those of how thoroughly it is done.
+func told(reading []interlock.Impact, other interlock.Impact) bool {
+	for _, i := range reading {
+		if i.Kind != other.Kind || i.Reach != other.Reach {
+			continue
+		}
+		all := true
+		for _, trait := range other.Traits {
+			switch trait {
+			case TraitRecursive, TraitForce, TraitOverwrite, TraitMoved, TraitGlob:
+			default:
+				all = all && i.Has(trait)
+			}
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// windowsOnly reports whether a program's name is one that only Windows has, or no program's. A name that both have, as rm
+// and curl, is not: the line may be meant for bash after all, where `rem x & rm -rf ~` is no remark.
 func (r *shellRun) windowsOnly(via string) bool {
 	name := strings.ToLower(firstWord(via))
-	return name == "" || strings.ContainsAny(name, "<>$:\\") || r.s.know.lookup("cmd:"+name) != nil || r.s.know.lookup("ps:"+name) != nil || r.s.know.lookup("win:"+name) != nil ||
-		r.cmdletByVerb(name) != nil || strings.HasSuffix(name, ".exe") || r.s.know.windows(name)
+	if name == "" || strings.ContainsAny(name, "<>$:\\") || strings.HasSuffix(name, ".exe") || r.s.know.windows(name) {
+		return true
+	}
+	if r.s.know.lookup(name) != nil {
+		return false
+	}
+	return r.s.know.lookup("cmd:"+name) != nil || r.s.know.lookup("ps:"+name) != nil || r.s.know.lookup("win:"+name) != nil || r.cmdletByVerb(name) != nil
 }
 
 // signs counts what in a text speaks for which shell.
