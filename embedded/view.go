@@ -12,7 +12,8 @@ import (
 )
 
 // GatherView collects what the analysis may know of the world for an action proposed in dir: where home and the workspace
-// are, and which paths and endpoints are Interlock's own. It looks at a few directory entries and opens nothing.
+// are, and which paths and endpoints are Interlock's own. It looks at a few directory entries and opens
+// nothing; [Scripts] reads what the action would run.
 func GatherView(c config.Config, dir string) interlock.View {
 	view := interlock.View{Production: c.Production, Endpoints: endpoints(c.Listen)}
 	if home, err := os.UserHomeDir(); err == nil {

@@ -90,6 +90,7 @@ func (c *checkCommand) Run(p *program) error {
 			View: interlock.View{Production: settings.Production}}
 		if action.Dir != "" {
 			proposal.View = embedded.GatherView(settings, action.Dir)
+			proposal.View.Scripts = embedded.Scripts(action, proposal.View)
 		}
 		decision := evaluator.Evaluate(proposal, standing, start)
 		took := now().Sub(start)

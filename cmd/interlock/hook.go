@@ -77,7 +77,9 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, _ []byte) (hook
 		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), nil
 	}
 	for i := range call.Proposals {
-		call.Proposals[i].View = embedded.GatherView(settings, call.Proposals[i].Action.Dir)
+		proposal := &call.Proposals[i]
+		proposal.View = embedded.GatherView(settings, proposal.Action.Dir)
+		proposal.View.Scripts = embedded.Scripts(proposal.Action, proposal.View)
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {

@@ -48,7 +48,7 @@ func (c *upCommand) Run(p *program) error {
 	defer backend.Close()
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: identity.NewTokens(backend.Known, now),
-		View: embedded.NewViews(settings, now).Gather,
+		View: embedded.NewViews(settings, now).Gather, Scripts: embedded.Scripts,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)
 			return err

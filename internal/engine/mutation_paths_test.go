@@ -75,6 +75,9 @@ func pathSpellings() []respelling {
 				return "", false
 			}
 			name, at := call.Args[0].Lit(), int(call.Args[0].Pos().Offset())
+			if !strings.HasPrefix(script[at:], name) { // a line goes on inside it
+				return "", false
+			}
 			hole := r.IntN(len(name))
 			return script[:at] + []string{"/bin/", "/usr/bin/", "/?in/", "/*/bin/"}[r.IntN(4)] + name[:hole] + "?" + name[hole+1:] + script[at+len(name):], true
 		}},

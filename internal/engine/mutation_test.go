@@ -18,6 +18,7 @@ type respelling struct {
 	name   string
 	benign bool // it is how people write, so that what passes must pass so spelled
 	weak   bool // nobody can know for certain that it still does the same, so that asking is enough
+	hidden bool // what runs is decoded first; one such layer is taken off, so that asking is enough for two
 	apply  func(r *rand.Rand, script string) (string, bool)
 }
 
@@ -157,13 +158,16 @@ type link struct {
 
 // respell applies the links that fit, in order, and reports whether one of them leaves doubt.
 func respell(script string, chain []link) (string, bool) {
-	weak := false
+	weak, layers := false, 0
 	for _, l := range chain {
 		out, ok := l.apply(rand.New(rand.NewPCG(l.seed, 0)), script)
 		if !ok || len(out) > 64<<10 || parseScript(out) == nil {
 			continue
 		}
-		script, weak = out, weak || l.weak
+		if l.hidden {
+			layers++
+		}
+		script, weak = out, weak || l.weak || layers > 1
 	}
 	return script, weak
 }

@@ -132,7 +132,7 @@ func encodings() []respelling {
 		{"echo @ | xxd -r -p | sh", hex}, {"xxd -p -r <<< @ | bash", hex}, {"printf '@' | sh", slashX}, {"echo -e '@' | bash", slashX}, {"printf '@' | sh", octal}, {"echo -e '@' | sh", octal0}, {"eval $'@'", slashX}, {"bash -c $'@'", octal}, {"eval \"$(printf '@')\"", octal}, {"printf %b '@' | sh", octal0},
 		{"sh -c \"$(echo -e '@')\"", slashX}, {"$(printf '@')", octal},
 	} {
-		out = append(out, respelling{name: form.text, apply: func(r *rand.Rand, script string) (string, bool) {
+		out = append(out, respelling{name: form.text, hidden: true, apply: func(r *rand.Rand, script string) (string, bool) {
 			if strings.Contains(form.text, "printf") && strings.ContainsAny(script, "%\\") {
 				return "", false // printf would read them once more
 			}

@@ -117,7 +117,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Door: x.door.name()}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.view(action), Door: x.door.name()}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -202,7 +202,7 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	if body.View != nil {
 		proposal.View = guarded(*body.View, x.server.config.View(""))
 	} else {
-		proposal.View = x.server.config.View(action.Dir)
+		proposal.View = x.server.view(action)
 	}
 	if len(proposal.Event) > maxName || len(proposal.Door) > maxName {
 		return interlock.Proposal{}, tooLong("/event", maxName)
@@ -211,6 +211,15 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 		proposal.Door = x.door.name()
 	}
 	return proposal, nil
+}
+
+// view is what this server knows of the world for an action.
+func (s *Server) view(action interlock.Action) interlock.View {
+	view := s.config.View(action.Dir)
+	if s.config.Scripts != nil {
+		view.Scripts = s.config.Scripts(action, view)
+	}
+	return view
 }
 
 // guarded keeps a caller's view from leaving out what is Interlock's own or production: it can add to both.

@@ -103,11 +103,70 @@ func (s *scan) clean(name string) (clean string, sure bool) {
 			name = s.dir + "/" + name
 		}
 	}
-	clean = path.Clean(name)
+	clean = path.Clean(throughRoot(dottedUp(name)))
 	if strings.HasPrefix(clean, "..") {
 		return climb(clean)
 	}
+	if under, ok := s.pointedHome(clean); ok {
+		return under, sure
+	}
 	return unalias(clean), sure
+}
+
+// pointedHome reads a path whose beginning is the home directory with letters of it left to a pattern, as /?ome/dev or
+// /home/de[v]: whoever writes that means the home directory.
+func (s *scan) pointedHome(clean string) (string, bool) {
+	home := s.home()
+	if len(home) < 2 || clean[0] != '/' || !isGlob(clean) {
+		return "", false
+	}
+	rest, patterns := clean[1:], 0
+	for _, want := range strings.Split(home[1:], "/") {
+		part, after, _ := strings.Cut(rest, "/")
+		if part != want {
+			if !isGlob(part) || strings.IndexByte(part, '*') >= 0 || len(strings.Trim(part, "?")) < 2 || !matchGlob(part, want) {
+				return "", false
+			}
+			patterns++
+		}
+		rest = after
+	}
+	if patterns == 0 {
+		return "", false
+	}
+	return path.Clean(home + "/" + rest), true
+}
+
+// dottedUp reads a pattern that matches `..` as that, as .? does in shells that let patterns match it.
+func dottedUp(name string) string {
+	if !isGlob(name) || !strings.Contains(name, "/.") && name[0] != '.' {
+		return name
+	}
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		if part != "" && part[0] == '.' && isGlob(part) && strings.IndexByte(part, '*') < 0 && matchGlob(part, "..") {
+			parts[i] = ".."
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// throughRoot takes the root of a process for the root: a link, so that `..` behind it leads to / and not to what stands
+// before it.
+func throughRoot(name string) string {
+	for at := 0; at < len(name); {
+		from := strings.Index(name[at:], "/root")
+		if from < 0 {
+			break
+		}
+		end := at + from + len("/root")
+		if clean := path.Clean(name[:end]); (clean == "/proc/self/root" || clean == "/proc/1/root") && (end == len(name) || name[end] == '/') {
+			name, at = "/"+name[end:], 0
+			continue
+		}
+		at = end
+	}
+	return name
 }
 
 // climb reads a relative path that leaves an unknown working directory: one that goes up at least three levels and then
