@@ -211,6 +211,7 @@ func (r *shellRun) stored(f field, p place) flow {
 	out, ok := r.files[p.Path]
 	if !ok {
 		out = flow{}
+		out.text, out.known = r.s.view.Scripts[p.Path], r.s.view.Scripts[p.Path] != ""
 	}
 	for _, trait := range p.Traits {
 		out.secret = out.secret || trait == TraitSecret || trait == TraitEnvironment

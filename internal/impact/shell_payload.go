@@ -34,6 +34,9 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 			return out
 		case g.option.stdin:
 			fed = true
+		case g.option.feed && u.spec.wraps == "":
+			io.in = r.stored(g.value, r.placeOf(g.value, true))
+			fed = io.in.known
 		}
 	}
 	spec := u.spec
