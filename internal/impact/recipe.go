@@ -169,3 +169,33 @@ func scriptRecipe(text string, u *use) string {
 	}
 	return out.String()
 }
+
+// scriptOperand runs the script file that is the first operand.
+func (r *shellRun) scriptOperand(u *use, io streams) flow {
+	name := u.operands[0]
+	if name.flow.network {
+		r.opaque(u.via, name.flow, "")
+		return flow{}
+	}
+	if name.flow.known && !name.dynamic && strings.HasPrefix(name.text, "/dev/fd/") {
+		return r.subshell(func() flow { return r.code(u.spec.script, name.flow.text, io.in) })
+	}
+	if strings.HasPrefix(name.text, "/dev/fd/") {
+		r.opaque(u.via, name.flow, "")
+		return flow{}
+	}
+	p := r.placeOf(name, true)
+	args := append([]field{name}, u.operands[1:]...)
+	if held, ok := r.heldBy(p); ok && held.known && held.written && !held.network {
+		var out flow
+		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() {
+			out = r.subshell(func() flow { return r.scriptFile(held.text, u.spec.script, args, io) })
+		})
+		return out
+	}
+	if text, ok := r.s.view.Scripts[p.Path]; ok {
+		r.touchExecuted(p, u.via, io)
+		return r.subshell(func() flow { return r.scriptFile(text, u.spec.script, args, io) })
+	}
+	return r.touchExecuted(p, u.via, io)
+}
