@@ -68,7 +68,11 @@ func (r *shellRun) coproc(c *syntax.CoprocClause, io streams) flow {
 			return r.stmt(named(c.Stmt, c.Name, 0), io.in)
 		}
 	}
-	call, ok := c.Stmt.Cmd.(*syntax.CallExpr)
+	first := c.Stmt.Cmd
+	for list, more := first.(*syntax.BinaryCmd); more; list, more = first.(*syntax.BinaryCmd) {
+		first = list.X.Cmd
+	}
+	call, ok := first.(*syntax.CallExpr)
 	for i := 0; ok && i < len(call.Assigns); i++ {
 		to = max(to, int(call.Assigns[i].End().Offset()))
 	}
