@@ -232,7 +232,11 @@ func layouts() []respelling {
 		whole("words given to xargs", func(words string) string { return "echo " + words + " | xargs env" }),
 		whole("last words given to xargs", func(words string) string {
 			fields := strings.Fields(words)
-			return "echo " + strings.Join(fields[1:], " ") + " | xargs " + fields[0]
+			print := "echo "
+			if len(fields) > 1 && fields[1][0] == '-' { // echo would take it for its own
+				print = "printf '%s\\n' "
+			}
+			return print + strings.Join(fields[1:], " ") + " | xargs " + fields[0]
 		}),
 		whole("words from a function", func(words string) string { return "f() { \"$@\"; }; f " + words }),
 		whole("words from a shell function", func(words string) string { return "f() { $1 ${@:2}; }; f " + words }),

@@ -164,7 +164,7 @@ func respell(script string, chain []link) (string, bool) {
 		if !ok || len(out) > 64<<10 || parseScript(out) == nil {
 			continue
 		}
-		if l.hidden || strings.HasPrefix(l.name, "printf ") {
+		if l.hidden || strings.HasPrefix(l.name, "printf ") || strings.Contains(l.name, "escapes") {
 			layers++
 		}
 		script, weak = out, weak || l.weak || layers > 1

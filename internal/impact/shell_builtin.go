@@ -174,15 +174,20 @@ func (r *shellRun) format(args []field, io streams) flow {
 	if len(args) == 0 {
 		return out
 	}
-	form := ansiC(args[0].text)
-	out.decoded = out.decoded || form != args[0].text && (strings.Contains(args[0].text, `\x`) || strings.Contains(args[0].text, `\1`) || strings.Contains(args[0].text, `\0`))
+	form := args[0].text // conversions are found before escapes are read: an escaped percent sign is one to print
+	out.decoded = out.decoded || ansiC(form) != form && (strings.Contains(args[0].text, `\x`) || strings.Contains(args[0].text, `\1`) || strings.Contains(args[0].text, `\0`))
 	rest := args[1:]
 	var b strings.Builder
 	for round := 0; round == 0 || len(rest) > 0 && b.Len() < maxText && r.s.spend(1); round++ {
 		before := len(rest)
 		for i := 0; i < len(form); i++ {
 			if form[i] != '%' || i+1 >= len(form) {
-				b.WriteByte(form[i])
+				end := i + 1
+				for end < len(form) && form[end] != '%' {
+					end++
+				}
+				b.WriteString(ansiC(form[i:end]))
+				i = end - 1
 				continue
 			}
 			for i++; i < len(form)-1 && strings.IndexByte("0123456789.-+ #", form[i]) >= 0; i++ {
