@@ -19,7 +19,7 @@ func pathSpellings() []respelling {
 					words = append(words, w)
 				}
 			}
-			if len(words) == 0 {
+			if len(words) == 0 || strings.Contains(script, "$(printf") { // a piece of a path may be no path
 				return "", false
 			}
 			w := words[r.IntN(len(words))]

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -26,8 +27,8 @@ func (r *shellRun) command(args []field, io streams) flow {
 		if command := r.lookalike(args); command != nil {
 			return r.disguisedCommand(first.text, command, io)
 		}
-		if strings.Contains(first.text, "//") || strings.Contains(first.text, "..") {
-			if clean := r.s.place(first.text).Path; systemProgram(clean) { // ../../bin/rm, ///bin//rm
+		if strings.Contains(first.text, "/") && (!systemProgram(first.text) || path.Clean(first.text) != first.text) {
+			if clean := r.s.place(first.text).Path; systemProgram(clean) { // ../../bin/rm, ///bin//rm, /./bin/rm, /proc/self/root/bin/rm
 				first.text = clean
 				args = append([]field{first}, args[1:]...)
 			}
