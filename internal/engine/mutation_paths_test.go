@@ -153,6 +153,11 @@ func flagSpellings() []respelling {
 			}
 			for i, w := range call.Args[1:] {
 				if !strings.HasPrefix(w.Lit(), "-") && (i == 0 || words[0] != "head") {
+					for _, later := range call.Args[i+2:] {
+						if strings.HasPrefix(later.Lit(), "-") { // it would be none behind --
+							return "", false
+						}
+					}
 					at := int(w.Pos().Offset())
 					return script[:at] + "-- " + script[at:], !strings.Contains(script, " -- ")
 				}
