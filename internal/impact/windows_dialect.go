@@ -64,6 +64,14 @@ func (r *shellRun) windowsText(input string) bool {
 		for _, i := range got {
 			s.add(i)
 		}
+		noted := len(s.texts)
+		for _, i := range s.capture(func() { r.beforeError(input) }) { // bash runs what stands before it
+			if i.Confidence == interlock.Parsed && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
+				s.add(i)
+			}
+		}
+		s.texts = s.texts[:noted:noted]
+		s.dir = dir
 		return true
 	}
 	if !sure { // bash it may well be: what only the other shell could not read is no sign of anything
