@@ -80,21 +80,23 @@ func within(dir, path string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// scriptText reads one file, if it is a regular one of at most maxScript bytes that really lies in the workspace.
+// scriptText reads one file, if it is a regular one of at most maxScript bytes that really lies in the workspace, whatever
+// links lead to it.
 func scriptText(workspace, path string) (string, bool) {
-	info, err := os.Lstat(path)
-	if err == nil && info.Mode()&os.ModeSymlink != 0 {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			if real, rootErr := filepath.EvalSymlinks(workspace); rootErr != nil || !within(real, path) {
-				return "", false
-			}
-			info, err = os.Lstat(path)
-		}
+	rel, err := filepath.Rel(workspace, path)
+	if err != nil {
+		return "", false
 	}
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return "", false
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxScript {
 		return "", false
 	}
-	file, err := os.Open(path)
+	file, err := root.Open(rel)
 	if err != nil {
 		return "", false
 	}

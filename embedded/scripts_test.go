@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, target := range map[string]string{"inside.sh": filepath.Join(root, "deploy.sh"), "out.sh": outside} {
+	for name, target := range map[string]string{"out.sh": outside} {
 		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -34,10 +34,16 @@ func TestScripts(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "dir.sh"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("deploy.sh", filepath.Join(root, "inside.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Dir(outside), filepath.Join(root, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
 	for command, want := range map[string][]string{
 		"make all": {"Makefile"}, "cd x && npm run test": {"package.json"}, "bash deploy.sh": {"deploy.sh"}, "./tool --fast": {"tool"},
 		"sh tool": {"tool"}, "cat notes.txt": nil, "bash binary.sh": nil, "bash long.sh": nil, "bash dir.sh": nil, "bash missing.sh": nil,
-		"bash inside.sh": {"inside.sh"}, "bash out.sh": nil, "bash " + outside: nil, "bash ../" + filepath.Base(filepath.Dir(outside)) + "/outside.sh": nil,
+		"bash inside.sh": {"inside.sh"}, "bash out.sh": nil, "bash elsewhere/outside.sh": nil, "bash " + outside: nil, "bash ../" + filepath.Base(filepath.Dir(outside)) + "/outside.sh": nil,
 		"make && ./tool; bash ./deploy.sh": {"Makefile", "deploy.sh", "tool"}, "git status": nil,
 	} {
 		action := interlock.Action{Kind: interlock.KindShell, Input: command, Dir: root}

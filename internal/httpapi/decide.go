@@ -117,7 +117,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.view(action), Door: x.door.name()}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.view(action), Door: x.door.name()}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -202,7 +202,7 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	if body.View != nil {
 		proposal.View = guarded(*body.View, x.server.config.View(""))
 	} else {
-		proposal.View = x.server.view(action)
+		proposal.View = x.view(action)
 	}
 	if len(proposal.Event) > maxName || len(proposal.Door) > maxName {
 		return interlock.Proposal{}, tooLong("/event", maxName)
@@ -213,11 +213,13 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	return proposal, nil
 }
 
-// view is what this server knows of the world for an action.
-func (s *Server) view(action interlock.Action) interlock.View {
-	view := s.config.View(action.Dir)
-	if s.config.Scripts != nil {
-		view.Scripts = s.config.Scripts(action, view)
+// view is what this server knows of the world for an action. Files are read for the local door alone: an agent behind the
+// network may be somebody else, who would learn from the answer what stands in this user's files.
+func (x *exchange) view(action interlock.Action) interlock.View {
+	config := &x.server.config
+	view := config.View(action.Dir)
+	if config.Scripts != nil && x.door == local {
+		view.Scripts = config.Scripts(action, view)
 	}
 	return view
 }

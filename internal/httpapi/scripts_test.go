@@ -1,0 +1,42 @@
+package httpapi_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/internal/httpapi"
+	"interlock/internal/identity"
+)
+
+// TestFilesAreReadForTheLocalDoorAlone: an agent behind the network must not learn from an answer what a file holds.
+func TestFilesAreReadForTheLocalDoorAlone(t *testing.T) {
+	backend := newBackend(t)
+	backend.standing = interlock.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
+		"builder": {ID: "builder", TokenHash: identity.HashToken(liveToken)}}}
+	texts := map[string]string{"/w/a.sh": "ls"}
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now, User: "dana",
+		Scripts: func(interlock.Action, interlock.View) map[string]string { return texts }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{backend: backend, server: server}
+	const body = `{"kind":"shell","input":"./a.sh","dir":"/w"}`
+	if got := h.do(server.LocalHandler(), "POST", "/v1/decide", "", body); got.Code != 200 {
+		t.Fatalf("%d %s", got.Code, got.Body)
+	}
+	if got := h.do(server.Handler(), "POST", "/v1/decide", liveToken, body); got.Code != 200 {
+		t.Fatalf("%d %s", got.Code, got.Body)
+	}
+	var read []map[string]string
+	for _, p := range backend.seen {
+		read = append(read, p.View.Scripts)
+	}
+	if diff := cmp.Diff([]map[string]string{texts, nil}, read); diff != "" {
+		t.Error(diff)
+	}
+}
