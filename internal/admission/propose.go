@@ -172,10 +172,12 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 	draft.Recorded = now
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
 	change.Events = []interlock.Draft{draft}
-	if late := overdue(standing, now); change.Open != nil && len(late) > 0 {
+	if change.Open != nil {
 		// Whoever opens a request clears away one that is overdue: so they don't pile up where no server does it.
-		if err := a.expire(&change, late[0], now); err != nil {
-			return change, err
+		if late := overdue(standing, now); len(late) > 0 {
+			if err := a.expire(&change, late[0], now); err != nil {
+				return change, err
+			}
 		}
 	}
 	if p.Requester.Call != "" || p.Event != "" {
