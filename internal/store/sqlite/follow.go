@@ -10,11 +10,11 @@ import (
 
 // A row is one row of the standing as a transaction wrote it. Exactly one of its names is set.
 type row struct {
-	agent, operator, setting, request string
+	agent, operator, setting, request, suppression string
 
 	status string // of a request; one that is neither pending nor approved no longer stands
 	value  string // of a setting
-	body   []byte // of everything else, as stored; nil for a request whose status alone has changed
+	body   []byte // of everything else, as stored; nil for a request whose status alone has changed, and a suppression that ended
 }
 
 // follow brings the standing this process remembers up to what its own transaction has written, so that who opens a request
@@ -30,6 +30,7 @@ func (s *Store) follow(written []row, before, after stamp) {
 	next.Version = after.version
 	next.Agents, next.Operators = maps.Clone(next.Agents), maps.Clone(next.Operators) // whoever has the old ones reads on
 	next.Requests, next.Settings = maps.Clone(next.Requests), maps.Clone(next.Settings)
+	next.Suppressions = maps.Clone(next.Suppressions)
 	for _, r := range written {
 		if err := r.apply(&next); err != nil {
 			return
@@ -45,6 +46,11 @@ func (r row) apply(to *interlock.Standing) error {
 		return put(to.Agents, r.agent, r.body)
 	case r.operator != "":
 		return put(to.Operators, r.operator, r.body)
+	case r.suppression != "" && r.body == nil:
+		delete(to.Suppressions, r.suppression)
+		return nil
+	case r.suppression != "":
+		return put(to.Suppressions, r.suppression, r.body)
 	case r.request == "":
 		to.Settings[r.setting] = r.value
 		return nil

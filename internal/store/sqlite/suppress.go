@@ -19,10 +19,12 @@ func (b *batch) applySuppression(ctx context.Context, change *interlock.Change) 
 		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO suppressions (id, body) VALUES (?, ?)", s.ID, body); err != nil {
 			return err
 		}
+		b.written = append(b.written, row{suppression: s.ID, body: body})
 	}
 	if change.Lift == "" {
 		return nil
 	}
+	b.written = append(b.written, row{suppression: change.Lift})
 	_, err := w.exec(ctx, "DELETE FROM suppressions WHERE id = ?", change.Lift)
 	return err
 }

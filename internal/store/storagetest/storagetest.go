@@ -417,6 +417,10 @@ func known(t *testing.T, p Place) {
 		func(c *interlock.Change) { c.Agent = &interlock.AgentRecord{ID: "builder", Created: Now} },
 		func(c *interlock.Change) { c.Operator = &interlock.OperatorRecord{Name: "olga", Created: Now} },
 		func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "profile": "guard"} },
+		func(c *interlock.Change) {
+			c.Open, c.Suppress = Request("r4"), &interlock.Suppression{ID: "sup_1", Rule: "net.upload", Created: Now, Expires: Now.Add(time.Hour)}
+		},
+		func(c *interlock.Change) { c.Open, c.Lift = Request("r5"), "sup_1" },
 	} {
 		commit(t, one, with(Decision("a"), change))
 		if diff := cmp.Diff(current(t, two), read()); diff != "" {
@@ -430,7 +434,7 @@ func known(t *testing.T, p Place) {
 	if current(t, one).Agents["agent"].Revoked.IsZero() || read().Agents["agent"].Revoked.IsZero() {
 		t.Error("the revocation made through the other is not seen after it refused a change")
 	}
-	size(t, p, 12)
+	size(t, p, 14)
 }
 
 func badChanges(t *testing.T, p Place) {
