@@ -78,5 +78,6 @@ type Proposal struct {
 	View      View      `json:"view"`
 	Event     string    `json:"event,omitempty"` // the harness event that carried it; one call seen by two events is judged once
 	Door      string    `json:"door,omitempty"`  // which door it came through, for the record
+	Loop      *Loop     `json:"loop,omitempty"`  // of a step that a monitored execution reports
 	CanAsk    bool      `json:"can_ask"`         // whether somebody who can answer an Ask sits behind this door now
 }

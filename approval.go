@@ -40,12 +40,21 @@ type Approval struct {
 	Request   string    `json:"request"`
 	Verdict   Verdict   `json:"verdict"` // Allow or Deny
 	Operator  string    `json:"operator"`
-	Key       string    `json:"key"`       // fingerprint of the SSH key that signed
-	Statement string    `json:"statement"` // the exact text that was signed
-	Signature string    `json:"signature"` // armored SSHSIG over Statement
+	Method    string    `json:"method,omitempty"` // one of the Method constants; empty is ssh
+	Key       string    `json:"key"`              // fingerprint of the SSH key, id of the passkey, or of the session
+	Statement string    `json:"statement"`        // the exact text that was signed
+	Signature string    `json:"signature"`        // armored SSHSIG over Statement, or what the method has in its place
 	Reason    string    `json:"reason,omitempty"`
 	At        time.Time `json:"at"`
 }
+
+// The methods by which a human's answer is proved.
+const (
+	MethodSSH     = "ssh"     // SSHSIG, on the command line
+	MethodPasskey = "passkey" // WebAuthn assertion whose challenge is the statement's SHA-256, in the console
+	MethodSession = "session" // the server's signature that a console session gave the answer, where the browser runs no script
+	MethodCode    = "code"    // the server's signature that an out-of-band code was given
+)
 
 // An Outcome is what executing an action did.
 type Outcome struct {

@@ -12,6 +12,8 @@ type Decision struct {
 	Danger      Danger       `json:"danger"` // declared, or inferred from the impacts
 	Mode        Mode         `json:"mode"`
 	Profile     string       `json:"profile"`
+	Tier        Tier         `json:"tier,omitempty"`     // of a step that a monitored execution reported
+	Grant       string       `json:"grant,omitempty"`    // id of the standing grant that lowers this verdict and is drawn once with it
 	Approval    string       `json:"approval,omitempty"` // id of the approval request whose approval lowers this verdict and is spent with it
 	Action      Digest       `json:"digest"`             // of the action
 	Ruleset     Digest       `json:"ruleset"`            // of the ruleset

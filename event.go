@@ -24,6 +24,18 @@ const (
 	EventMode            EventType = "MODE_CHANGE"           // another mode or profile is in force
 	EventRefusal         EventType = "REFUSAL"               // input was refused before it became an action
 	EventSuppression     EventType = "RULE_SUPPRESSION"      // an operator keeps a rule silent somewhere, or ends that
+	EventBlocked         EventType = "AGENT_BLOCKED"         // an agent may do nothing more until a human says otherwise
+	EventUnblocked       EventType = "AGENT_UNBLOCKED"       // a right code or an admin has ended that
+	EventChallenge       EventType = "CHALLENGE"             // a code was issued, or could not be delivered
+	EventVerification    EventType = "VERIFICATION"          // a code was given: right, wrong, late or too often
+	EventExecution       EventType = "EXECUTION"             // a monitored execution began, ended or was ended
+	EventGrant           EventType = "STANDING_GRANT"        // an operator's bounded standing yes, or its end
+	EventTrust           EventType = "TRUST_CHANGE"          // an agent's trust was raised, lowered or has expired
+	EventSession         EventType = "OPERATOR_SESSION"      // an operator came into the console, left it, or was turned away
+	EventTokenIssued     EventType = "TOKEN_ISSUED"          // a confirmation token (MCP-AQL)
+	EventTokenValidated  EventType = "TOKEN_VALIDATED"
+	EventTokenRejected   EventType = "TOKEN_REJECTED"
+	EventTokenRevoked    EventType = "TOKEN_REVOKED"
 )
 
 // A Draft is an event before the store has placed it: no sequence, no hashes. Payload is canonical JSON, redacted.
@@ -67,19 +79,23 @@ type Receipt struct {
 
 // A Change is one atomic step of the store: events and everything they spend or create, or nothing.
 type Change struct {
-	Version  int64             // Standing.Version the change was computed from; 0 if it depends on none
-	Events   []Draft           // at least one
-	Call     *Call             // remember this call, so that its second event finds the first one's decision
-	Open     *ApprovalRequest  // create a pending request
-	Resolve  *Approval         // answer a pending request
-	Spend    string            // id of the approved request this change uses up
-	Expire   string            // id of a pending or approved request whose time has passed
-	Agent    *AgentRecord      // create or replace
-	Operator *OperatorRecord   // create or replace
-	Settings map[string]string // standing settings to record, e.g. "ruleset", "mode"
-	Suppress *Suppression      // keep a rule silent
-	Lift     string            // id of a suppression that ends
-	Past     *PastAction       // remember this of the run of the first event
+	Version   int64             // Standing.Version the change was computed from; 0 if it depends on none
+	Events    []Draft           // at least one
+	Call      *Call             // remember this call, so that its second event finds the first one's decision
+	Open      *ApprovalRequest  // create a pending request
+	Resolve   *Approval         // answer a pending request
+	Spend     string            // id of the approved request this change uses up
+	Expire    string            // id of a pending or approved request whose time has passed
+	Agent     *AgentRecord      // create or replace
+	Operator  *OperatorRecord   // create or replace
+	Settings  map[string]string // standing settings to record, e.g. "ruleset", "mode"
+	Suppress  *Suppression      // keep a rule silent
+	Lift      string            // id of a suppression that ends
+	Challenge *Challenge        // create or replace
+	Grant     *Grant            // create or replace
+	Draw      string            // id of the grant this change uses once
+	Attempts  *Attempts         // an agent's failed answers, as they are now
+	Past      *PastAction       // remember this of the run of the first event
 }
 
 // A Call remembers how one tool call was decided, so that its second event and its outcome find it. A call is found by
@@ -98,5 +114,7 @@ type Call struct {
 // EventTypes lists every type of event, in the order they are documented in.
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventApprovalExpired, EventAlert,
-		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression}
+		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
+		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventSession,
+		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -10,11 +10,13 @@ import (
 // has to answer. An answer whose Decision.Answer is Allow always names a durable event.
 type Answer struct {
 	Decision
-	Event      string `json:"event_id,omitempty"`   // the durable event; empty if none could be written, and then the answer is never Allow
-	Index      int64  `json:"index,omitempty"`      // its leaf number
-	Checkpoint []byte `json:"checkpoint,omitempty"` // the signed head that covers it
-	Request    string `json:"request,omitempty"`    // id of the approval request that waits for a human
-	Repeated   bool   `json:"repeated,omitempty"`   // the call had been judged and recorded before; this is that answer again
+	Event      string   `json:"event_id,omitempty"`   // the durable event; empty if none could be written, and then the answer is never Allow
+	Index      int64    `json:"index,omitempty"`      // its leaf number
+	Checkpoint []byte   `json:"checkpoint,omitempty"` // the signed head that covers it
+	Request    string   `json:"request,omitempty"`    // id of the approval request that waits for a human
+	Challenge  string   `json:"challenge,omitempty"`  // id of the challenge that holds the agent back
+	Channels   []string `json:"channels,omitempty"`   // that took the challenge's code; none: nobody could be told
+	Repeated   bool     `json:"repeated,omitempty"`   // the call had been judged and recorded before; this is that answer again
 }
 
 // Backend decides and records. Package interlock/embedded makes one from a directory. Implementations are safe for

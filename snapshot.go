@@ -14,6 +14,10 @@ type Snapshot struct {
 	Recent   []PastAction `json:"recent,omitempty"` // what the same run did a moment ago, oldest first, as far as a rule asks for it
 	Taken    time.Time    `json:"taken,omitzero"`   // when the snapshot was taken; only set where there is something recent
 
+	Block  string  `json:"block,omitempty"`  // id of the challenge that forbids this agent everything
+	Loop   *Loop   `json:"loop,omitempty"`   // where the monitored execution stands that reports this step
+	Grants []Grant `json:"grants,omitempty"` // proved, in force and for this agent, by id; without signatures
+
 	Suppressions []Suppression `json:"suppressions,omitempty"` // proved orders for this agent, in force, by id; without signatures
 }
 
@@ -56,15 +60,6 @@ type AgentRecord struct {
 	Revoked   time.Time `json:"revoked,omitzero"`
 }
 
-// An OperatorRecord is a human who may answer requests. Never an agent; no credential is both.
-type OperatorRecord struct {
-	Name    string    `json:"name"`
-	Role    string    `json:"role"`    // viewer, operator, admin, council, auditor, superadmin
-	SSHKey  string    `json:"ssh_key"` // public key in authorized_keys form
-	Created time.Time `json:"created"`
-	Revoked time.Time `json:"revoked,omitzero"`
-}
-
 // A DangerRule declares a danger level for operations by name glob. Declarations beat inference.
 type DangerRule struct {
 	Name  string `json:"name"` // glob over tool names and commands
@@ -80,4 +75,10 @@ type Standing struct {
 	Requests     map[string]ApprovalRequest // pending and approved, not yet spent or expired
 	Suppressions map[string]Suppression     // not lifted; those that have expired are ignored
 	Settings     map[string]string          // standing settings as last recorded, e.g. "ruleset", "mode"
+	Challenges   map[string]Challenge       // not ended
+	Grants       map[string]Grant           // not ended and not used up; those that have expired are ignored
+	Attempts     map[string]Attempts        // by [AttemptsKey]
 }
+
+// AttemptsKey names the agent that a [Standing]'s Attempts are about.
+func AttemptsKey(agent, principal string) string { return agent + "\x00" + principal }

@@ -31,7 +31,12 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	d.Gate1.write(w)
 	w.Name("gate_2")
 	d.Gate2.write(w)
+	w.OptionalStrings("grants", d.Grants)
 	w.OptionalString("harness_event", d.Carrier)
+	if d.Loop != nil {
+		w.Name("loop")
+		w.General(d.Loop)
+	}
 	w.Name("proposed")
 	d.Proposed.write(w)
 	if len(d.Recent) > 0 {
@@ -125,6 +130,7 @@ func writeDecision(w *strictjson.Writer, d *interlock.Decision) {
 	w.String(string(d.Action))
 	w.Name("findings")
 	strictjson.List(w, d.Findings, writeFinding)
+	w.OptionalString("grant", d.Grant)
 	w.Name("impacts")
 	strictjson.List(w, d.Impacts, (*strictjson.Writer).Impact)
 	w.Name("mode")
@@ -138,6 +144,10 @@ func writeDecision(w *strictjson.Writer, d *interlock.Decision) {
 	w.String(string(d.Ruleset))
 	w.Name("snapshot")
 	w.String(string(d.Snapshot))
+	if d.Tier != interlock.TierAdvisory {
+		w.Name("tier")
+		w.Named(d.Tier)
+	}
 	w.Name("verdict")
 	w.Named(d.Verdict)
 	w.Close()

@@ -81,7 +81,8 @@ func seededAt(sequence int64) time.Time { return seededBase.Add(time.Duration(se
 func signed(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
-		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression:
+		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
+		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust:
 		return true
 	default:
 		return false

@@ -27,6 +27,7 @@ type DecisionRecord struct {
 	Request  string                 // approval request that waits for a human
 	Recent   []interlock.PastAction // what the run had done before, as the snapshot held it
 	Orders   []string               // ids of the suppressions the snapshot held; their events hold the rest
+	Grants   []string               // ids of the grants the snapshot held; likewise
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -44,6 +45,8 @@ type (
 		Final     interlock.Verdict      `json:"final_decision"`
 		Execution executionWire          `json:"execution"`
 		Orders    []string               `json:"suppressions,omitempty"`
+		Grants    []string               `json:"grants,omitempty"`
+		Loop      *interlock.Loop        `json:"loop,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
 		Cut       []cutWire              `json:"truncated,omitempty"`
@@ -122,7 +125,8 @@ func (r DecisionRecord) wire(room int) decisionWire {
 		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir), Hint: c.text("hint", p.Action.Hint),
 	}}
 	w.Decision = c.decision(d)
-	w.Recent, w.Orders = c.recent(r.Recent), r.Orders
+	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
+	w.Loop = p.Loop
 	w.Cut = c.cut
 	return w
 }

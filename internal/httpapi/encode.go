@@ -31,6 +31,10 @@ func appendAnswer(b []byte, a *interlock.Answer) []byte {
 	b = append(append(append(b, `,"danger":"`...), a.Danger.String()...), '"')
 	b = append(append(append(b, `,"mode":"`...), a.Mode.String()...), '"')
 	b = appendString(append(b, `,"profile":`...), a.Profile)
+	if a.Tier != interlock.TierAdvisory {
+		b = append(append(append(b, `,"tier":"`...), a.Tier.String()...), '"')
+	}
+	b = appendOptional(b, `,"grant":`, a.Grant)
 	b = appendOptional(b, `,"approval":`, a.Approval)
 	b = appendString(append(b, `,"digest":`...), string(a.Action))
 	b = appendString(append(b, `,"ruleset":`...), string(a.Ruleset))
@@ -44,6 +48,17 @@ func appendAnswer(b []byte, a *interlock.Answer) []byte {
 		b = append(b, '"')
 	}
 	b = appendOptional(b, `,"request":`, a.Request)
+	b = appendOptional(b, `,"challenge":`, a.Challenge)
+	if len(a.Channels) > 0 {
+		b = append(b, `,"channels":[`...)
+		for i, channel := range a.Channels {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, channel)
+		}
+		b = append(b, ']')
+	}
 	if a.Repeated {
 		b = append(b, `,"repeated":true`...)
 	}

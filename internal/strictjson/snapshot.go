@@ -26,9 +26,18 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 	w.agent(&s.Agent)
 	w.Name("attended")
 	w.Bool(s.Attended)
+	w.OptionalString("block", s.Block)
 	if len(s.Danger) > 0 {
 		w.Name("danger")
 		List(w, s.Danger, (*Writer).danger)
+	}
+	if len(s.Grants) > 0 {
+		w.Name("grants")
+		w.General(s.Grants)
+	}
+	if s.Loop != nil {
+		w.Name("loop")
+		w.General(s.Loop)
 	}
 	w.Name("mode")
 	w.Named(s.Mode)

@@ -174,6 +174,9 @@ func (b *batch) check(ctx context.Context, change *interlock.Change) (refusal, e
 		return fmt.Errorf("store: computed from version %d, now %d: %w",
 			change.Version, b.after.version, interlock.ErrConflict), nil
 	}
+	if refusal, err := b.checkDraw(ctx, change); refusal != nil || err != nil {
+		return refusal, err
+	}
 	if change.Spend == "" && change.Resolve == nil && change.Expire == "" && change.Open == nil {
 		return nil, nil // nothing but events, which is what most changes are
 	}
@@ -231,46 +234,6 @@ func (b *batch) check(ctx context.Context, change *interlock.Change) (refusal, e
 		return interlock.Errorf(interlock.CodeInvalid, "change", "%s", why), nil
 	}
 	return b.checkOpen(ctx, change)
-}
-
-// checkOpen refuses to create a request that exists or was never pending.
-func (b *batch) checkOpen(ctx context.Context, change *interlock.Change) (refusal, err error) {
-	if change.Open == nil {
-		return nil, nil
-	}
-	if change.Open.ID == "" || change.Open.Status != interlock.RequestPending || change.Open.Approval != nil {
-		return interlock.Errorf(interlock.CodeInvalid, "request", "a new request has an id and is pending"), nil
-	}
-	_, found, err := readRequest(ctx, b.store.writer, change.Open.ID)
-	if err == nil && found {
-		return fmt.Errorf("store: the request exists already: %w", interlock.ErrConflict), nil
-	}
-	return nil, err
-}
-
-// ambiguous refuses a change that does two things to one request.
-func ambiguous(change *interlock.Change) string {
-	ids := map[string]bool{}
-	for _, id := range []string{change.Spend, resolved(change), change.Expire} {
-		if id != "" && ids[id] {
-			return "the change does two things to one request"
-		}
-		ids[id] = true
-	}
-	if change.Open != nil && ids[change.Open.ID] {
-		return "the change does two things to one request"
-	}
-	if change.Resolve != nil && change.Resolve.Verdict != interlock.Allow && change.Resolve.Verdict != interlock.Deny {
-		return "an approval says allow or deny"
-	}
-	return ""
-}
-
-func resolved(change *interlock.Change) string {
-	if change.Resolve == nil {
-		return ""
-	}
-	return change.Resolve.Request
 }
 
 // at is the time of a change: that of its first event, so that callers and tests have one clock.
@@ -349,10 +312,14 @@ func (b *batch) one(changed int64, err error) error {
 	return err
 }
 
-// applyStanding records agents, operators and settings.
+// applyStanding records agents, operators, settings and whatever else stands.
 func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) error {
 	w := b.store.writer
-	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 && change.Suppress == nil && change.Lift == "" {
+	if err := b.draw(ctx, change); err != nil {
+		return err
+	}
+	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 && change.Suppress == nil && change.Lift == "" &&
+		change.Challenge == nil && change.Grant == nil && change.Attempts == nil {
 		return nil
 	}
 	b.after.version++
@@ -378,6 +345,9 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 		b.written = append(b.written, row{operator: o.Name, body: body})
 	}
 	if err := b.applySuppression(ctx, change); err != nil {
+		return err
+	}
+	if err := b.applyHeld(ctx, change); err != nil {
 		return err
 	}
 	for name, value := range change.Settings { // any order: the rows don't depend on each other

@@ -11,6 +11,7 @@ import (
 // A row is one row of the standing as a transaction wrote it. Exactly one of its names is set.
 type row struct {
 	agent, operator, setting, request, suppression string
+	held, id                                       string // kind and id of a row of the table standing
 
 	status string // of a request; one that is neither pending nor approved no longer stands
 	value  string // of a setting
@@ -31,6 +32,7 @@ func (s *Store) follow(written []row, before, after stamp) {
 	next.Agents, next.Operators = maps.Clone(next.Agents), maps.Clone(next.Operators) // whoever has the old ones reads on
 	next.Requests, next.Settings = maps.Clone(next.Requests), maps.Clone(next.Settings)
 	next.Suppressions = maps.Clone(next.Suppressions)
+	next.Challenges, next.Grants, next.Attempts = maps.Clone(next.Challenges), maps.Clone(next.Grants), maps.Clone(next.Attempts)
 	for _, r := range written {
 		if err := r.apply(&next); err != nil {
 			return
@@ -42,6 +44,8 @@ func (s *Store) follow(written []row, before, after stamp) {
 // apply changes a standing as reading it anew with the row in it would.
 func (r row) apply(to *interlock.Standing) error {
 	switch {
+	case r.held != "":
+		return r.applyHeld(to)
 	case r.agent != "":
 		return put(to.Agents, r.agent, r.body)
 	case r.operator != "":

@@ -48,8 +48,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 		}
 		s.Close()
 	}
-	if entries, ok := sound(t, path); entries != 7 || !ok || version() != 2 {
-		t.Errorf("after: %d entries, verified %v, version %d; want 7, true, 2", entries, ok, version())
+	if entries, ok := sound(t, path); entries != 7 || !ok || version() != 3 {
+		t.Errorf("after: %d entries, verified %v, version %d; want 7, true, 3", entries, ok, version())
 	}
 	// Two processes that find the old file at once.
 	path = newPath(t)

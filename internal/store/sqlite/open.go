@@ -18,16 +18,18 @@ import (
 	"interlock"
 )
 
-// schema makes version 1 of the tables of an empty database, and schema2 version 2 of those.
+// schema makes version 1 of the tables of an empty database, schema2 version 2 of those, and so on.
 var (
 	//go:embed schema.sql
 	schema string
 	//go:embed schema2.sql
 	schema2 string
+	//go:embed schema3.sql
+	schema3 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -220,7 +222,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2}[version]
+		step := [...]string{schema, schema2, schema3}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 	}

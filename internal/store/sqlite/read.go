@@ -225,6 +225,9 @@ func loadStanding(ctx context.Context, c *conn, old bool) (standing interlock.St
 		Settings:  map[string]string{},
 
 		Suppressions: map[string]interlock.Suppression{},
+		Challenges:   map[string]interlock.Challenge{},
+		Grants:       map[string]interlock.Grant{},
+		Attempts:     map[string]interlock.Attempts{},
 	}
 	whole := context.WithoutCancel(ctx) // a caller who leaves must not leave a transaction open
 	if _, err := c.exec(whole, "BEGIN"); err != nil {
@@ -246,16 +249,7 @@ func loadStanding(ctx context.Context, c *conn, old bool) (standing interlock.St
 	if err != nil {
 		return standing, 0, err
 	}
-	present := true
-	if old {
-		if present, err = c.row(ctx, "SELECT 1 FROM sqlite_master WHERE name = 'suppressions'", nil, new(int)); err != nil {
-			return standing, 0, err
-		}
-	}
-	if present {
-		err = bodies(ctx, c, "SELECT body FROM suppressions", func(s interlock.Suppression) { standing.Suppressions[s.ID] = s })
-	}
-	if err != nil {
+	if err := loadLater(ctx, c, old, &standing); err != nil {
 		return standing, 0, err
 	}
 	err = c.each(ctx, "SELECT name, value FROM settings", nil, func(scan func(...any) error) error {
@@ -281,6 +275,26 @@ func loadStanding(ctx context.Context, c *conn, old bool) (standing interlock.St
 			return err
 		})
 	return standing, revision, err
+}
+
+// loadLater reads what the first schema had no tables for.
+func loadLater(ctx context.Context, c *conn, old bool, standing *interlock.Standing) error {
+	version := int64(schemaVersion)
+	if old {
+		if _, err := c.row(ctx, "PRAGMA user_version", nil, &version); err != nil {
+			return err
+		}
+	}
+	if version >= 2 {
+		err := bodies(ctx, c, "SELECT body FROM suppressions", func(s interlock.Suppression) { standing.Suppressions[s.ID] = s })
+		if err != nil {
+			return err
+		}
+	}
+	if version < 3 {
+		return nil
+	}
+	return loadHeld(ctx, c, standing)
 }
 
 // bodies decodes the JSON in every row of a query.

@@ -49,6 +49,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"past", past}, {"past of others", pastOfOthers}, {"suppressions", suppressions},
+		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
@@ -218,6 +219,9 @@ func standing(t *testing.T, p Place) {
 		Requests:     map[string]interlock.ApprovalRequest{"r1": *Request("r1")},
 		Settings:     map[string]string{"mode": "logging", "ruleset": "sha256:aa"},
 		Suppressions: map[string]interlock.Suppression{},
+		Challenges:   map[string]interlock.Challenge{},
+		Grants:       map[string]interlock.Grant{},
+		Attempts:     map[string]interlock.Attempts{},
 	}
 	for range 2 {
 		if diff := cmp.Diff(want, current(t, s), cmpopts.IgnoreFields(interlock.Standing{}, "Version")); diff != "" {
@@ -421,6 +425,10 @@ func known(t *testing.T, p Place) {
 			c.Open, c.Suppress = Request("r4"), &interlock.Suppression{ID: "sup_1", Rule: "net.upload", Created: Now, Expires: Now.Add(time.Hour)}
 		},
 		func(c *interlock.Change) { c.Open, c.Lift = Request("r5"), "sup_1" },
+		func(c *interlock.Change) { c.Challenge, c.Grant, c.Attempts = challenge(), grant(2), failed(1) },
+		func(c *interlock.Change) { c.Draw = "grt_1" },
+		func(c *interlock.Change) { c.Challenge, c.Attempts = ended(), failed(0) },
+		func(c *interlock.Change) { c.Draw = "grt_1" },
 	} {
 		commit(t, one, with(Decision("a"), change))
 		if diff := cmp.Diff(current(t, two), read()); diff != "" {
@@ -434,7 +442,7 @@ func known(t *testing.T, p Place) {
 	if current(t, one).Agents["agent"].Revoked.IsZero() || read().Agents["agent"].Revoked.IsZero() {
 		t.Error("the revocation made through the other is not seen after it refused a change")
 	}
-	size(t, p, 14)
+	size(t, p, 18)
 }
 
 func badChanges(t *testing.T, p Place) {

@@ -1,0 +1,43 @@
+package interlock
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Grant is an operator's standing yes within bounds: to one agent, for named tools with arguments in named ranges, so
+// many times and until a time. It answers an Ask as one approval does, and nothing that one approval can't answer.
+type Grant struct {
+	ID         string      `json:"id"`
+	Operator   string      `json:"operator"`
+	Agent      string      `json:"agent"`
+	Principal  string      `json:"principal"`
+	Ruleset    Digest      `json:"ruleset_digest"`
+	Kind       Kind        `json:"kind"`                 // of the actions it covers
+	Tool       string      `json:"tool,omitempty"`       // glob over tool names, or over commands for kinds that have text
+	Rules      []string    `json:"rules,omitempty"`      // the asks it answers, by rule; empty: any ask of the covered actions
+	Conditions []Condition `json:"conditions,omitempty"` // all must hold of the action's arguments
+	Times      int         `json:"times"`                // how often in all
+	Left       int         `json:"left"`                 // how often still; the store counts down
+	Created    time.Time   `json:"created"`
+	Expires    time.Time   `json:"expires"`
+	Reason     string      `json:"reason,omitempty"`
+
+	Method    string    `json:"method,omitempty"` // how it was signed, as in [Approval]
+	Key       string    `json:"key,omitempty"`
+	Statement string    `json:"statement,omitempty"`
+	Signature string    `json:"signature,omitempty"`
+	Ended     time.Time `json:"ended,omitzero"` // revoked; one that has ended no longer stands
+}
+
+// InForce reports whether the grant may be drawn at a time.
+func (g Grant) InForce(now time.Time) bool {
+	return g.Ended.IsZero() && g.Left > 0 && !now.Before(g.Created) && now.Before(g.Expires)
+}
+
+// A Condition compares one argument of an action with a value. It holds only if the argument is there and comparable.
+type Condition struct {
+	Parameter string          `json:"parameter"` // dotted path into the arguments, such as "count" or "filter.limit"
+	Operator  string          `json:"operator"`  // one of <, <=, >, >=, ==, !=, matches (a glob), in (a list)
+	Value     json.RawMessage `json:"value"`
+}
