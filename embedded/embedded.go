@@ -177,7 +177,7 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := ruleset.Load(defaults, user)
+	set, err := ruleset.LoadShipped(defaults, rules.Sums(), user)
 	if err != nil {
 		return nil, err
 	}

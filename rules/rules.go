@@ -7,11 +7,14 @@ package rules
 import (
 	"bytes"
 	_ "embed"
+	"strings"
 )
 
 //go:generate go test -run "TestDefaultsAreFresh|TestTagsPageIsFresh" -count=1 . -update
 
-// defaults has one line per document: its path as a JSON string, a colon, the document in compact form.
+// defaults is a JSON object with two elements per document, under its path below this directory: what names its content,
+// and the document in compact form. Each document stands between a line that ends in a comma and one that begins with a
+// bracket; of command tables, each command stands on a line of its own, so that it is found without reading the others.
 //
 //go:embed defaults.json
 var defaults []byte
@@ -19,16 +22,29 @@ var defaults []byte
 // Defaults returns every default document as JSON, by its path below this directory ("commands/git.yaml"). The caller
 // must not change the bytes.
 func Defaults() map[string][]byte {
-	documents := make(map[string][]byte, 64)
-	for rest := defaults; len(rest) > 0; {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte(","))
-		name, document, ok := bytes.Cut(line, []byte(":"))
-		if !ok || len(name) < 2 {
-			continue // the braces around
-		}
-		documents[string(name[1:len(name)-1])] = document
-	}
+	documents := make(map[string][]byte, 256)
+	each(func(name, _ string, document []byte) { documents[name] = document })
 	return documents
+}
+
+// Sums returns the digest of every default document, by the same paths. What is summed is said where it is checked:
+// package ruleset.
+func Sums() map[string]string {
+	sums := make(map[string]string, 256)
+	each(func(name, sum string, _ []byte) { sums[name] = sum })
+	return sums
+}
+
+func each(visit func(name, sum string, document []byte)) {
+	for rest := defaults; ; {
+		var header, document []byte
+		_, rest, _ = bytes.Cut(rest, []byte("\n")) // the brace, or the bracket that ended a document
+		header, rest, _ = bytes.Cut(rest, []byte(",\n"))
+		document, rest, _ = bytes.Cut(rest, []byte("\n]"))
+		name, sum, ok := strings.Cut(strings.Trim(string(header), `"`), `":["`)
+		if !ok {
+			return
+		}
+		visit(name, sum, document)
+	}
 }

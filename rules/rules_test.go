@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"sort"
 	"strings"
 	"testing"
 
+	"interlock/internal/ruleset"
 	"interlock/internal/strictyaml"
 	"interlock/rules"
 )
@@ -37,7 +39,36 @@ func TestDefaultsAreFresh(t *testing.T) {
 	}
 }
 
-// bundle joins the documents below root, one line each.
+// lines writes a document in compact form: a command table with a line for each command, any other on one line.
+func lines(out *bytes.Buffer, document []byte) error {
+	var table struct {
+		Commands json.RawMessage `json:"commands"`
+	}
+	if err := json.Unmarshal(document, &table); err != nil || table.Commands == nil {
+		out.Write(document)
+		return err
+	}
+	members := json.NewDecoder(bytes.NewReader(table.Commands))
+	if _, err := members.Token(); err != nil {
+		return err
+	}
+	out.WriteString(`{"commands":{`)
+	for sep := "\n"; members.More(); sep = ",\n" {
+		names, err := members.Token()
+		if err != nil {
+			return err
+		}
+		var one json.RawMessage
+		if err := members.Decode(&one); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s%q:%s", sep, names, one)
+	}
+	out.WriteString("\n}}")
+	return nil
+}
+
+// bundle joins the documents below root, each with its digest.
 func bundle(root fs.FS) ([]byte, error) {
 	var names []string
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -64,15 +95,15 @@ func bundle(root fs.FS) ([]byte, error) {
 		if document, err = withoutTests(name, document); err != nil {
 			return nil, err
 		}
-		key, err := json.Marshal(name)
-		if err != nil {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, document); err != nil {
 			return nil, err
 		}
-		out.Write(key)
-		out.WriteByte(':')
-		if err := json.Compact(&out, document); err != nil {
+		fmt.Fprintf(&out, "%q:[%q,\n", name, ruleset.DocumentDigest(compact.Bytes()))
+		if err := lines(&out, compact.Bytes()); err != nil {
 			return nil, err
 		}
+		out.WriteString("\n]")
 		if i < len(names)-1 {
 			out.WriteByte(',')
 		}
@@ -99,7 +130,7 @@ func withoutTests(name string, document []byte) ([]byte, error) {
 }
 
 func TestDefaultsHoldsEveryDocument(t *testing.T) {
-	var all map[string]json.RawMessage
+	var all map[string][2]json.RawMessage
 	text, err := os.ReadFile("defaults.json")
 	if err != nil {
 		t.Fatal(err)
@@ -107,13 +138,20 @@ func TestDefaultsHoldsEveryDocument(t *testing.T) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatalf("defaults.json is no JSON object: %v", err)
 	}
-	got := rules.Defaults()
+	got, sums := rules.Defaults(), rules.Sums()
 	if len(got) != len(all) {
 		t.Errorf("Defaults() has %d documents, defaults.json %d", len(got), len(all))
 	}
 	for name, want := range all {
-		if !bytes.Equal(got[name], want) {
+		if !bytes.Equal(got[name], want[1]) {
 			t.Errorf("Defaults()[%q] is not the document in defaults.json", name)
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, want[1]); err != nil {
+			t.Fatal(err)
+		}
+		if sum := ruleset.DocumentDigest(compact.Bytes()); sums[name] != sum {
+			t.Errorf("the digest beside %s is %s, its content has %s", name, sums[name], sum)
 		}
 	}
 }

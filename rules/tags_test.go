@@ -35,7 +35,7 @@ func taggedRules(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var documents map[string]json.RawMessage
+	var documents map[string][2]json.RawMessage
 	if err := json.Unmarshal(text, &documents); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func taggedRules(t *testing.T) map[string][]string {
 				Tags []string `json:"tags"`
 			} `json:"rules"`
 		}
-		if err := json.Unmarshal(document, &d); err != nil {
+		if err := json.Unmarshal(document[1], &d); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, r := range d.Rules {

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sort"
@@ -16,6 +17,7 @@ import (
 // a handful of several hundred.
 type Knowledge struct {
 	commands map[string]*entry
+	room     []entry // for entries still to come
 	paths    *lazyPaths
 	tools    *lazyTools
 	code     *lazyCalls
@@ -72,6 +74,9 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 
 // index files every member of the document's "commands" object under its names, without decoding the descriptions.
 func (k *Knowledge) index(document []byte, windows bool) error {
+	if table, ok := bytes.CutPrefix(document, []byte(shippedTable)); ok {
+		return k.indexLines(table, windows)
+	}
 	return members(document, func(key string, value []byte) error {
 		if key == "tests" { // decided by tests, and not part of what is known
 			return nil
@@ -79,19 +84,49 @@ func (k *Knowledge) index(document []byte, windows bool) error {
 		if key != "commands" {
 			return fmt.Errorf("unknown member %q", key)
 		}
-		return members(value, func(names string, raw []byte) error {
-			e := &entry{name: firstName(names), raw: raw, windows: windows}
-			for rest := names; rest != ""; {
-				var name string
-				name, rest, _ = strings.Cut(rest, "|")
-				if _, twice := k.commands[name]; twice {
-					return fmt.Errorf("command %q is described twice", name)
-				}
-				k.commands[name] = e
-			}
-			return nil
-		})
+		return members(value, func(names string, raw []byte) error { return k.add(names, raw, windows) })
 	})
+}
+
+// shippedTable is how a table begins that has each command on a line of its own.
+const shippedTable = "{\"commands\":{\n"
+
+// indexLines is index for such a table: the lines are taken apart and not read.
+func (k *Knowledge) indexLines(table []byte, windows bool) error {
+	for string(table) != "}}" {
+		var line []byte
+		var ok bool
+		if line, table, ok = bytes.Cut(table, []byte("\n")); !ok {
+			return fmt.Errorf("unterminated table")
+		}
+		names, raw, ok := bytes.Cut(bytes.TrimSuffix(line, []byte(",")), []byte(`":`))
+		if !ok || len(names) < 2 || names[0] != '"' || bytes.IndexByte(names, '\\') >= 0 {
+			return fmt.Errorf("malformed member %q", names)
+		}
+		if err := k.add(string(names[1:]), raw, windows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add files a description under its names.
+func (k *Knowledge) add(names string, raw []byte, windows bool) error {
+	if len(k.room) == 0 {
+		k.room = make([]entry, 64)
+	}
+	e := &k.room[0]
+	k.room = k.room[1:]
+	e.name, e.raw, e.windows = firstName(names), raw, windows
+	for rest := names; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(rest, "|")
+		if _, twice := k.commands[name]; twice {
+			return fmt.Errorf("command %q is described twice", name)
+		}
+		k.commands[name] = e
+	}
+	return nil
 }
 
 // windows reports whether a name is described among the programs of Windows only.
@@ -135,7 +170,7 @@ func (l *lazyPaths) compile(fold bool) (*pathTable, error) {
 	if l.raw == nil {
 		return &pathTable{}, nil
 	}
-	if err := strictjson.Decode(l.raw, &d); err != nil {
+	if err := strictjson.DecodeTrusted(l.raw, &d); err != nil {
 		return &pathTable{}, err
 	}
 	table, err := compilePaths(d, fold)

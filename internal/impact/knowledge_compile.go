@@ -13,7 +13,7 @@ import (
 // compile decodes and compiles one command description.
 func (k *Knowledge) compile(e *entry) (*command, error) {
 	var d commandDescription
-	if err := strictjson.Decode(e.raw, &d); err != nil {
+	if err := strictjson.DecodeTrusted(e.raw, &d); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{e.name: true}
@@ -24,7 +24,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 		seen[d.Like] = true
 		examples, like := d.Examples, d.Like
 		d = commandDescription{}
-		if err := strictjson.Decode(k.commands[like].raw, &d); err != nil {
+		if err := strictjson.DecodeTrusted(k.commands[like].raw, &d); err != nil {
 			return nil, err
 		}
 		d.Examples = examples

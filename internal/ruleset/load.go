@@ -18,6 +18,7 @@ type loader struct {
 	ids     map[string]string // rule id -> file it stands in
 	free    int               // patterns without a literal
 	verify  bool              // check the defaults as closely as an operator's documents
+	sums    map[string]string // digests of defaults that were taken, and checked, when they were put into the program
 }
 
 const fileDomain = "interlock/rules-file/v1"
@@ -37,7 +38,10 @@ func (l *loader) file(name string, data []byte, user bool) (string, error) {
 		}
 		doc = strictyaml.FromJSON(name, canonical)
 	}
-	sum := string(strictjson.DigestBytes(fileDomain, doc.JSON()))
+	sum, known := l.sums[name]
+	if !known || user {
+		sum = DocumentDigest(bytes.ReplaceAll(doc.JSON(), []byte("\n"), nil)) // which stand between the lines of a table, and in no string
+	}
 	if !user && isKnowledge(doc.JSON()) {
 		return sum, nil
 	}
@@ -49,12 +53,24 @@ func (l *loader) file(name string, data []byte, user bool) (string, error) {
 	if err := decode(&d); err != nil {
 		return "", err
 	}
+	if known && !user && !l.verify { // it was checked when it became part of the program
+		for _, rule := range d.Rules {
+			l.ids[rule.ID] = name
+		}
+		l.add(&d, user)
+		return sum, nil
+	}
 	c := checker{loader: l, doc: doc, file: name, user: user}
 	if err := c.document(&d); err != nil {
 		return "", err
 	}
 	l.add(&d, user)
 	return sum, nil
+}
+
+// DocumentDigest names the content of one document in compact form.
+func DocumentDigest(compact []byte) string {
+	return string(strictjson.DigestBytes(fileDomain, compact))
 }
 
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none

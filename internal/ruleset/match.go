@@ -2,7 +2,11 @@ package ruleset
 
 import (
 	"math/bits"
+	"slices"
 	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"interlock"
 )
@@ -20,12 +24,22 @@ type condition struct {
 	verify func(text, folded string) bool
 }
 
-// A matcher holds conditions behind one automaton, so that its cost hardly grows with their number.
+// A matcher holds conditions behind one automaton, so that its cost hardly grows with their number. A process that
+// decides once and ends would spend more on making the machine than on the looking: the first texts are looked at without.
 type matcher struct {
 	conditions []condition
-	machine    *automaton
-	uses       [][]use // by literal: the groups it stands in
-	always     []int   // conditions without a literal
+	machine    func() *machine // made when first asked for
+	looks      atomic.Int32    // conditions looked at without it
+}
+
+// maxLooks is from how many conditions looked at one by one on the machine is the cheaper way.
+const maxLooks = 2048
+
+// A machine is the automaton with what it finds.
+type machine struct {
+	literals *automaton
+	uses     [][]use // by literal: the groups it stands in
+	always   []int   // conditions without a literal
 }
 
 type use struct {
@@ -36,14 +50,20 @@ type use struct {
 const maxGroups = 16 // of one condition; further groups would hardly tell more
 
 func newMatcher(conditions []condition) *matcher {
-	m := &matcher{conditions: conditions}
+	for n := range conditions {
+		if c := &conditions[n]; len(c.groups) > maxGroups {
+			c.groups = c.groups[:maxGroups]
+		}
+	}
+	return &matcher{conditions: conditions, machine: sync.OnceValue(func() *machine { return newMachine(conditions) })}
+}
+
+func newMachine(conditions []condition) *machine {
+	m := &machine{}
 	byLiteral := map[string]int{}
 	var literals []string
 	for n := range conditions {
 		c := &conditions[n]
-		if len(c.groups) > maxGroups {
-			c.groups = c.groups[:maxGroups]
-		}
 		if len(c.groups) == 0 {
 			m.always = append(m.always, n)
 		}
@@ -61,7 +81,7 @@ func newMatcher(conditions []condition) *matcher {
 		}
 	}
 	if len(literals) > 0 {
-		m.machine = newAutomaton(literals)
+		m.literals = newAutomaton(literals)
 	}
 	return m
 }
@@ -72,29 +92,56 @@ func (m *matcher) match(kind uint16, text string, matched func(condition int)) {
 		return
 	}
 	folded := foldText(text)
-	candidates := append([]int(nil), m.always...)
-	if m.machine != nil {
-		var masks []uint16
-		m.machine.find(folded, func(literal int32) {
-			if masks == nil {
-				masks = make([]uint16, len(m.conditions))
-			}
-			for _, u := range m.uses[literal] {
-				before := masks[u.condition]
-				masks[u.condition] = before | 1<<u.group
-				if want := len(m.conditions[u.condition].groups); bits.OnesCount16(before) < want &&
-					bits.OnesCount16(masks[u.condition]) == want {
-					candidates = append(candidates, int(u.condition))
-				}
-			}
-		})
+	var candidates []int
+	if n := int32(len(m.conditions)); n < maxLooks && m.looks.Load() < maxLooks && m.looks.Add(n) < maxLooks {
+		candidates = m.look(folded)
+	} else {
+		candidates = m.machine().candidates(folded, m.conditions)
 	}
-	sort.Ints(candidates)
 	for _, n := range candidates {
 		if c := &m.conditions[n]; (c.kinds == 0 || c.kinds&kind != 0) && c.verify(text, folded) {
 			matched(n)
 		}
 	}
+}
+
+// look returns the conditions whose literals stand in a folded text, by looking for each.
+func (m *matcher) look(folded string) []int {
+	var out []int
+next:
+	for n := range m.conditions {
+		for _, group := range m.conditions[n].groups {
+			if !slices.ContainsFunc(group, func(literal string) bool { return strings.Contains(folded, literal) }) {
+				continue next
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// candidates is the same by one pass of the automaton, in the same order.
+func (m *machine) candidates(folded string, conditions []condition) []int {
+	out := append([]int(nil), m.always...)
+	if m.literals == nil {
+		return out
+	}
+	var masks []uint16
+	m.literals.find(folded, func(literal int32) {
+		if masks == nil {
+			masks = make([]uint16, len(conditions))
+		}
+		for _, u := range m.uses[literal] {
+			before := masks[u.condition]
+			masks[u.condition] = before | 1<<u.group
+			if want := len(conditions[u.condition].groups); bits.OnesCount16(before) < want &&
+				bits.OnesCount16(masks[u.condition]) == want {
+				out = append(out, int(u.condition))
+			}
+		}
+	})
+	sort.Ints(out)
+	return out
 }
 
 // rulesMatcher makes the matcher over the text conditions of rules that have any; they are returned beside it.
