@@ -1,0 +1,44 @@
+package interlock
+
+import "time"
+
+// A Verb names what an operator orders.
+type Verb string
+
+// The verbs. Those that loosen are signed; those that tighten take a name.
+const (
+	VerbUnblock  Verb = "unblock"   // end a hard block; Subject is the challenge's id; loosens
+	VerbNewCode  Verb = "new-code"  // issue a code anew; Subject is the challenge's id; loosens
+	VerbPromote  Verb = "promote"   // raise an agent's trust by one level; Subject is the agent, Detail the level; loosens
+	VerbDemote   Verb = "demote"    // lower it; Subject is the agent, Detail the level
+	VerbEndGrant Verb = "end-grant" // revoke a standing grant; Subject is its id
+	VerbRevoke   Verb = "revoke"    // revoke an agent or an operator; Subject is its name
+)
+
+// Loosens reports whether what is ordered lets more happen than before, so that it must be signed.
+func (v Verb) Loosens() bool {
+	switch v {
+	case VerbDemote, VerbEndGrant, VerbRevoke:
+		return false
+	default: // also a verb nobody knows
+		return true
+	}
+}
+
+// An Order is an operator's act other than the answer to a request. A loosening one counts only with a proof over its
+// statement, see package quorum.
+type Order struct {
+	ID       string    `json:"id"` // makes the statement unique; an order counts once
+	Verb     Verb      `json:"verb"`
+	Subject  string    `json:"subject"`
+	Detail   string    `json:"detail,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Operator string    `json:"operator"`
+	At       time.Time `json:"at"`
+	Expires  time.Time `json:"expires,omitzero"` // of the order if it has not been carried out, minutes after At
+
+	Method    string `json:"method,omitempty"` // one of the Method constants
+	Key       string `json:"key,omitempty"`
+	Statement string `json:"statement,omitempty"`
+	Signature string `json:"signature,omitempty"`
+}
