@@ -13,6 +13,7 @@ const maxWords = 4096
 type cargo struct {
 	said       bool // what is said stands in the call
 	more       bool // it carries more than words: a file, an address to follow, a secret, somebody's numbers
+	documents  int  // files it carries that are documents at hand, as a person attaches one
 	recipients int
 	length     int
 }
@@ -23,14 +24,17 @@ func (c *cargo) load(key, role, text string) {
 	case role == "recipient":
 		c.recipients += 1 + strings.Count(text, ",") + strings.Count(text, ";")
 		return
-	case attachmentKey(key):
-		if low := strings.ToLower(text); low != "null" && low != "none" && low != "[]" {
-			c.more = true
+	case attachmentKey(key), role == "path":
+		switch strings.ToLower(text) {
+		case "", "null", "none", "[]":
+		default:
+			c.documents++
+			c.more = c.more || !documentAtHand(text)
 		}
 		return
 	case role == "content", strings.HasSuffix(key, "content"), strings.HasSuffix(key, "message"), strings.HasSuffix(key, "text"), strings.HasSuffix(key, "body"):
 		c.said = true
-	case role == "path", role == "url", role == "code", role == "sql", role == "shell":
+	case role == "url", role == "code", role == "sql", role == "shell":
 		c.more = true
 		return
 	}
@@ -41,8 +45,48 @@ func (c *cargo) load(key, role, text string) {
 	c.more = c.more || !plainWords(text)
 }
 
-// words reports whether the message is words to a few people and nothing else. What can't be seen is not taken for that.
-func (c *cargo) words() bool { return c.said && !c.more && c.recipients <= 5 }
+// words reports whether the message is words to a few people and nothing else, or words to one or two with one document.
+// What can't be seen is not taken for that.
+func (c *cargo) words() bool {
+	return c.said && !c.more && c.recipients <= 5 && (c.documents == 0 || c.documents == 1 && c.recipients <= 2)
+}
+
+// documentAtHand reports whether an attachment is a document that was downloaded or lies where the work is done, or one the
+// service keeps under a short number. A file out of somebody's home, source code, an archive, a table of data and whatever
+// is named after something private are not.
+func documentAtHand(text string) bool {
+	if len(text) <= 8 && digitsAt(text, 0, len(text)) {
+		return true
+	}
+	low := strings.ToLower(strings.ReplaceAll(text, "\\", "/"))
+	dir, name := low[:strings.LastIndexByte(low, '/')+1], low[strings.LastIndexByte(low, '/')+1:]
+	if len(low) > 256 || strings.ContainsAny(low, "~$*?`:") || strings.Contains(low, "..") || strings.HasPrefix(name, ".") || strings.Contains(dir, "/.") || strings.HasPrefix(dir, ".") {
+		return false
+	}
+	if strings.HasPrefix(dir, "/") && !strings.Contains(dir, "/downloads/") && !strings.Contains(dir, "/download/") && !strings.HasPrefix(dir, "/tmp/") {
+		return false
+	}
+	stem, ending := name, ""
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		stem, ending = name[:i], name[i+1:]
+	}
+	if !documentEndings[ending] {
+		return false
+	}
+	for _, word := range strings.FieldsFunc(dir+stem, func(c rune) bool { return c < 'a' || c > 'z' }) {
+		if confided[word] || confidedKind[word] || privateName[word] {
+			return false
+		}
+	}
+	return true
+}
+
+var documentEndings = set([]string{"pdf", "txt", "md", "rst", "doc", "docx", "odt", "rtf", "ppt", "pptx", "odp", "png", "jpg", "jpeg", "gif", "webp", "ics"})
+
+// privateName are words in the name of a document that say it is not for handing around.
+var privateName = set([]string{"personal", "info", "accounts", "bank", "banking", "statement", "tax", "taxes", "payroll", "medical", "health", "customers", "customer",
+	"users", "contacts", "employees", "clients", "inbox", "history", "database", "db", "dump", "export", "keys", "key", "env", "shadow", "passwd", "internal", "login",
+	"logins", "cookies", "session", "sessions", "ids", "contract", "nda", "classified", "restricted"})
 
 func attachmentKey(folded string) bool {
 	return strings.HasPrefix(folded, "attach") || strings.HasPrefix(folded, "file") || strings.HasPrefix(folded, "media") ||
