@@ -114,7 +114,7 @@ type looseRun struct {
 	*shellRun
 	calm  bool
 	words int // of commands judged
-	// It is one line in which a quote is never closed, whatever a backslash means: no shell begins to run it.
+	// It is one line in which a quote or a statement is never closed, whatever a backslash means: no shell begins to run it.
 	unrunnable bool
 	away       bool // some path in the text lies outside the workspace
 }
@@ -124,7 +124,7 @@ func (l *looseRun) read(text string) {
 	text = withoutFences(text)
 	list, plain, open := clauses(text, true)
 	l.calm = l.calm && plain
-	l.unrunnable = open && !strings.ContainsAny(strings.TrimSpace(text), "\n\\")
+	l.unrunnable = !strings.ContainsAny(strings.TrimSpace(text), "\n\\") && (open || l.unfinished(text))
 	l.judge(list, true)
 	for rest := text; l.calm; {
 		_, after, more := strings.Cut(rest, "\n")
@@ -145,6 +145,24 @@ func (l *looseRun) read(text string) {
 	if l.calm {
 		l.commands(whole, -1)
 	}
+}
+
+// unfinished reports whether one line is the beginning of a statement of which every dialect waits for the rest: an if
+// without its fi, a loop without its done. What looks like a call of another language is none.
+func (l *looseRun) unfinished(line string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	if keywords[first] != passes && keywords[first] != opens || strings.Contains(line, "()") || !l.s.spend(len(line)/16) {
+		return false
+	}
+	for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangMirBSDKorn, syntax.LangPOSIX, syntax.LangZsh} {
+		parser := l.s.parser(dialect)
+		_, err := parser.Parse(strings.NewReader(line), "")
+		l.s.release(dialect, parser)
+		if err == nil || !syntax.IsIncomplete(err) {
+			return false
+		}
+	}
+	return true
 }
 
 // withoutFences puts line ends where documentation fences code with three backticks and may name its language.

@@ -193,12 +193,20 @@ func (w *condition) holds(operands []field) bool {
 			if atFirst && i > 0 {
 				break
 			}
+			if isTemplate(f.text) && strings.IndexByte(pattern, '*') >= 0 {
+				continue // what stands in its place is not known, and its name is no sign of it
+			}
 			if matchGlob(pattern, f.text) || pattern == strings.ToLower(f.text) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// isTemplate reports whether a word is one ${{ … }} of a template and nothing else.
+func isTemplate(text string) bool {
+	return strings.HasPrefix(text, "${{") && strings.Index(text, "}}") == len(text)-2
 }
 
 // scope raises the reach of a command that is told to act on something named as production, and lowers it for a cluster
