@@ -124,7 +124,7 @@ func (l *looseRun) read(text string) {
 	text = withoutFences(text)
 	list, plain, open := clauses(text, true)
 	l.calm = l.calm && plain
-	l.unrunnable = !strings.ContainsAny(strings.TrimSpace(text), "\n\\") && (open || l.unfinished(text))
+	l.unrunnable = !strings.ContainsAny(strings.TrimSpace(text), "\n\\") && (open || l.unfinished(text) || slices.ContainsFunc(list, sentence))
 	l.judge(list, true)
 	for rest := text; l.calm; {
 		_, after, more := strings.Cut(rest, "\n")
@@ -266,6 +266,30 @@ func (l *looseRun) begins(one clause) int {
 		}
 	}
 	return len(one)
+}
+
+// sentence reports whether a clause is talk, as in a note behind a command: at least four words of letters, the first one
+// no command. Shells take it for the name of a program that nobody has.
+func sentence(one clause) bool {
+	const least = 4
+	if len(one) < least {
+		return false
+	}
+	for i, w := range one[:least] {
+		word := strings.TrimRight(w.text, ",.:;!?")
+		if w.dynamic || w.writes || w.reads || word == "" {
+			return false
+		}
+		for j := 0; j < len(word); j++ {
+			if c := word[j] | 0x20; c < 'a' || c > 'z' {
+				return false
+			}
+		}
+		if first := word[0]; i == 0 && (first < 'A' || first > 'Z' || strings.ToUpper(word) == word && len(word) > 1) {
+			return false // a sentence begins with one capital, a statement of a database with many
+		}
+	}
+	return true
 }
 
 // items looks at the words a loop goes through, any of which may become a flag.

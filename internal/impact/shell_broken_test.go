@@ -21,6 +21,8 @@ func TestBrokenTextThatDoesNothing(t *testing.T) {
 		"cat a.txt; fi", "test -f x && echo yes; done", "(git log | head -2", "sed -n '1,20p main.go", "echo ${x:0:-1:2}", "ls **/*.txt | while read f { wc -l $f }",
 		"ls &!", "set_color=red; ls )",
 		"ls -la  (the parent's directory)", "Let's see what the tests say",
+		"if build_all; then report_status", "for mode in fast slow; do bench $mode", "while ! server_ready; do echo waiting", "until check_port 8080; do sleep 1",
+		"This script prints every file in `docs/guide` that is older (than a week", "Here we read each log (and count the lines",
 	} {
 		got := shellImpacts(t, input)
 		if hasUnknown(got) {
@@ -44,7 +46,9 @@ func TestBrokenTextThatMayDoSomething(t *testing.T) {
 		"kill -9 1 (", "cat <<A > x\nrm -rf ~\nA\n(", "bash <<A\nrm -rf ~\nA\n(", "; id", "&& whoami", "| ls", "' ; id '\"", "() { :;}; echo x (", "awk 'BEGIN { system(\"rm -rf ~\") }' (",
 		"sed '1e rm -rf ~' a (", "find . -exec rm {} \\; (", "xargs rm < list (", "echo x | tee /etc/hosts (", "cd / )\necho x > etc/passwd", "vim -c ':!rm -rf ~' (",
 		"echo \"$( (ls) ; rm -rf ~ )\" (", "(Get-Item x).Delete()\n(", "[IO.File]::Delete('x') (", "Remove-Item -Recurse x (", "rm -rf ~ # ' (", "# '\nrm -rf ~ (",
-		"read x < ~/.aws/credentials (", "``rm -rf ~ \"", "${x}rm -rf ~ '", "$()rm -rf ~ '", "Remove-Item -Recurse C:\\x '", "Don't run rm -rf ~ here", "eval $x '", "a=rm; $a -rf ~ \"", "$X ~ '", "frob all (", "frob 'all\nfrob (", "cat ~/.ssh/id_rsa '", "env | grep KEY (", "LD_PRELOAD=./x.so ls (",
+		"read x < ~/.aws/credentials (", "``rm -rf ~ \"", "${x}rm -rf ~ '", "$()rm -rf ~ '", "Remove-Item -Recurse C:\\x '", "Don't run rm -rf ~ here", "eval $x '", "a=rm; $a -rf ~ \"", "$X ~ '", "frob all (", "frob all of the things (", "DROP TABLE users CASCADE now (", "drop table users cascade now (", "if x: remove() (", "if frob; then rm -rf ~", "for a in -delete; do find / $a",
+		"This removes every old build rm -rf ~ (", "This removes the old build\nfrob (", "Then we run it `rm -rf ~` (again", "Import-Module x; Remove all of them (", "while frob all; do $x",
+		"frob 'all\nfrob (", "cat ~/.ssh/id_rsa '", "env | grep KEY (", "LD_PRELOAD=./x.so ls (",
 	} {
 		if got := shellImpacts(t, input); !hasUnknown(got) && !slices.ContainsFunc(got, func(i interlock.Impact) bool { return i.Kind == interlock.ImpactDelete }) {
 			t.Errorf("%q is understood: %v", input, briefs(got))
