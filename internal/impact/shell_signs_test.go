@@ -82,7 +82,7 @@ func TestPlaceholders(t *testing.T) {
 		{"rm -rf / ; sed <string>", "delete system force recursive root"},
 		{"frob <a> | ( ", "unknown"},
 		{"frob 'unclosed", ""}, {"rm 'unclosed", "unknown"},
-		{"for i in a; do frob", "unknown"},
+		{"for i in a; do frob", ""}, {"for i in a; do rm $i", "unknown"},
 	} {
 		got := shellImpacts(t, c.input)
 		unknown := slices.ContainsFunc(got, func(i interlock.Impact) bool { return i.Confidence == interlock.Unknown })

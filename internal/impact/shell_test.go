@@ -311,7 +311,7 @@ func TestTextsAreNormalised(t *testing.T) {
 // TestWhatCannotBeReadIsUnknown: syntax errors, bounds and bytes that are no text never become silence.
 func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	for _, c := range []struct{ name, input, trait string }{
-		{"syntax", "if frob then", impact.TraitUnparsable},
+		{"syntax", "if rm x then", impact.TraitUnparsable},
 		{"quote", "rm 'x", impact.TraitUnparsable},
 		{"oversize", strings.Repeat("a", impact.MaxInput+1), impact.TraitOversize},
 		{"encoding", "echo \xff\xfe", impact.TraitEncoding},
