@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -105,11 +106,12 @@ type streams struct {
 	sinks  []*syntax.ProcSubst // its output goes to them
 	file   bool                // its standard input is a file
 	quiet  bool                // its output goes somewhere else than the next command
+	silent bool                // there is no command, or one that prints nothing: what it is redirected to is emptied
 }
 
 // redirects evaluates a statement's redirections: files read and written, here-documents, network devices.
 func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
-	io := streams{in: in}
+	io := streams{in: in, silent: printsNothing(st.Cmd)}
 	keep := keepsOpen(st.Cmd)
 	for _, rd := range st.Redirs {
 		switch rd.Op {
@@ -143,6 +145,19 @@ func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
 		r.redirect(&io, rd, f)
 	}
 	return io
+}
+
+// printsNothing reports whether a statement has no command, or one whose output is known to be empty.
+func printsNothing(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	if !ok {
+		return cmd == nil
+	}
+	name := ""
+	if len(call.Args) == 1 {
+		name = call.Args[0].Lit()
+	}
+	return len(call.Args) == 0 || name == ":" || name == "true"
 }
 
 func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
@@ -199,6 +214,9 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 	p := r.placeOf(f, true)
 	if quietDevice(p.Path) {
 		return
+	}
+	if io.silent && isOut && slices.Contains(write.Traits, TraitOverwrite) && slices.Contains(p.Traits, TraitSecret) {
+		write.Reversibility = interlock.Irreversible // no history keeps what such files hold
 	}
 	r.s.touchPlace(p, write)
 	if isOut {

@@ -128,6 +128,8 @@ func (s *scan) apiOf(i *interlock.Impact, method, url, body string) {
 	case writes && strings.HasSuffix(path, "/containers/create") && (strings.Contains(body, `"Privileged":true`) || strings.Contains(body, `"Privileged": true`) || strings.Contains(body, `"/:`) ||
 		strings.Contains(body, "docker.sock") || strings.Contains(body, `"/etc`) || strings.Contains(body, `"PidMode":"host"`)):
 		s.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: cleanURL(url), Reach: interlock.ReachSystem, Via: i.Via, Reversibility: interlock.Window, Traits: []string{TraitRoot}})
+	case writes && administers(url):
+		i.Reversibility = interlock.Irreversible
 	case writes && i.Reach == interlock.ReachExternal && strings.Contains(path, "graphql") && graphQuery(body):
 		i.Kind, i.Reversibility = interlock.ImpactRead, interlock.Readonly
 	}

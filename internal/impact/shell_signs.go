@@ -151,6 +151,24 @@ func destructiveURL(url string) bool {
 	return false
 }
 
+// administers reports whether the path of a URL is one by which services that follow the common interface of search engines
+// are closed, shut down or set up anew, rather than asked or fed.
+func administers(url string) bool {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		rest = url
+	}
+	_, path, _ := strings.Cut(rest, "/")
+	path, _, _ = strings.Cut(strings.ToLower(path), "?")
+	path = "/" + strings.TrimSuffix(path, "/")
+	for _, end := range [...]string{"/_close", "/_shutdown", "/_cluster/settings", "/_cluster/reroute", "/_restore", "/_rollover", "/_shrink", "/_freeze", "/_unfollow", "/_plugins/_security/api/internalusers"} {
+		if strings.HasSuffix(path, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // spelledGlob reports whether a pattern is a name in disguise: one letter in brackets, or single wildcards all over an
 // absolute path.
 func spelledGlob(text string) bool {

@@ -78,10 +78,10 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 	if r.sent || spec.sends && sendsInput(io) {
 		adds.traits = append(adds.traits, TraitUpload)
 	}
-	posts := u.posts()
+	posts := u.posts() || spec.sends
 	for i := range own {
 		adds.apply(&own[i])
-		if posts && own[i].Kind == interlock.ImpactNetwork && (destructiveURL(own[i].Target) || u.mutates()) {
+		if posts && own[i].Kind == interlock.ImpactNetwork && (destructiveURL(own[i].Target) || administers(own[i].Target) || u.mutates()) {
 			own[i].Reversibility = interlock.Irreversible
 		}
 	}

@@ -391,12 +391,35 @@ func (r *shellRun) powershellWords(via string, rest []field, io streams) flow {
 	}
 	if from.network || rest[0].dynamic && rest[0].lead && len(rest) == 1 {
 		r.opaque(via, from, text)
-		return flow{}
+		if from.network || !assigns(text) {
+			return flow{}
+		}
 	}
 	if text == "-" {
 		return r.fromStdin(&use{spec: &command{name: via, stdin: "powershell"}, via: via}, io)
 	}
 	return r.powershell(text, io.in)
+}
+
+// assigns reports whether a text sets a variable of PowerShell. Where the shell around it would have put a value in the
+// variable's place, that would be no assignment, so the shell around it is cmd.exe, which leaves the text as it stands.
+func assigns(text string) bool {
+	for i := strings.IndexByte(text, '$'); i >= 0 && i < len(text); {
+		end := i + 1
+		for end < len(text) && (isNameStart(text[end]) || text[end] >= '0' && text[end] <= '9') {
+			end++
+		}
+		rest := strings.TrimLeft(text[end:], " ")
+		if end > i+1 && len(rest) > 1 && rest[0] == '=' && rest[1] != '=' {
+			return true
+		}
+		next := strings.IndexByte(text[end:], '$')
+		if next < 0 {
+			return false
+		}
+		i = end + next
+	}
+	return false
 }
 
 func joinWords(list []field) string {
