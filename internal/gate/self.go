@@ -85,6 +85,7 @@ func names(text string) bool {
 
 // subcommand returns what the words tell Interlock's program to do, and whether they run it at all.
 func subcommand(words []string) (command, second string, runs bool) {
+	words = built(words)
 	if len(words) == 0 || path.Base(words[0]) != program && path.Base(words[0]) != program+".exe" {
 		return "", "", false
 	}
@@ -99,6 +100,23 @@ func subcommand(words []string) (command, second string, runs bool) {
 	}
 	plain = append(plain, "", "")
 	return plain[0], plain[1], true
+}
+
+// built gives the words that a program compiled on the spot is run with: go run builds Interlock from its source, and what
+// runs then is Interlock.
+func built(words []string) []string {
+	if len(words) == 0 || strings.TrimSuffix(path.Base(words[0]), ".exe") != "go" {
+		return words
+	}
+	runs := false
+	for i, w := range words {
+		runs = runs || w == "run"
+		name, _, _ := strings.Cut(w, "@")
+		if runs && !strings.HasPrefix(w, "-") && path.Base(name) == program {
+			return append([]string{program}, words[i+1:]...)
+		}
+	}
+	return words
 }
 
 // answersRequests reports whether the words answer requests or change identities or standing orders.

@@ -30,7 +30,10 @@ type Text struct {
 }
 
 // An Analyser analyses actions. It is immutable and safe for concurrent use.
-type Analyser struct{ know *Knowledge }
+type Analyser struct {
+	know   *Knowledge
+	strict bool // the readers of Windows' shells may not give up; tests hold them to it
+}
 
 // NewAnalyser returns an analyser over command knowledge.
 func NewAnalyser(know *Knowledge) *Analyser { return &Analyser{know: know} }
@@ -50,7 +53,7 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 		view.Home, view.Workspace = strings.ReplaceAll(view.Home, `\`, "/"), strings.ReplaceAll(view.Workspace, `\`, "/")
 		action.Dir = strings.ReplaceAll(action.Dir, `\`, "/")
 	}
-	s := &scan{know: a.know, view: view, dir: action.Dir, dialect: dialectOf(action), trace: trace}
+	s := &scan{know: a.know, view: view, dir: action.Dir, dialect: dialectOf(action), trace: trace, strict: a.strict}
 	if s.dir == "" {
 		s.dir = view.Workspace
 	}
@@ -75,7 +78,10 @@ type scan struct {
 	trace   *tracer // notes what is read, where somebody asked for it
 	impacts []interlock.Impact
 	texts   []Text
-	direct  bool // the action is a command line for a shell
+	direct  bool            // the action is a command line for a shell
+	strict  bool            // see Analyser
+	mounts  []mounted       // directories of the host inside the container being looked into
+	files   map[string]flow // what the script being walked wrote, by clean path
 	fields  fieldArena
 	places  [8]judgedPlace
 

@@ -5,3 +5,6 @@ func MeantForWindows(know *Knowledge, input string) bool {
 	meant, _ := (&shellRun{s: &scan{know: know}}).signsOf(input).verdict()
 	return meant != dialectGuess
 }
+
+// Strict returns an analyser whose readers of Windows' shells panic where they would otherwise give up.
+func (a *Analyser) Strict() *Analyser { return &Analyser{know: a.know, strict: true} }

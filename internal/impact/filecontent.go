@@ -61,7 +61,7 @@ func (s *scan) attacks(kind interlock.Kind, text string, unasked bool) bool {
 	if strings.TrimSpace(text) == "" {
 		return false
 	}
-	inner := &scan{know: s.know, view: s.view, dir: s.dir, depth: s.depth, work: s.work}
+	inner := &scan{know: s.know, view: s.view, dir: s.dir, depth: s.depth, work: s.work, strict: s.strict}
 	inner.nested(kind, text)
 	s.work = inner.work
 	for _, i := range inner.impacts {
@@ -164,7 +164,7 @@ func runBlocks(text string) (blocks []string) {
 		trimmed := strings.TrimLeft(lines[n], " -")
 		indent := len(lines[n]) - len(trimmed)
 		key, value, ok := strings.Cut(trimmed, ":")
-		if !ok || !has([]string{key}, "run", "script", "before_script", "after_script", "command", "entrypoint", "bash", "pwsh", "sh", "cmds") {
+		if !ok || !has([]string{key}, "run", "script", "before_script", "after_script", "command", "entrypoint", "bash", "pwsh", "sh", "cmds", "entry") {
 			continue
 		}
 		value = strings.TrimSpace(value)

@@ -27,6 +27,7 @@ type flow struct {
 	written  bool    // it stands in a file this action wrote
 	items    []field // it lists these names, or names like them
 	executed bool    // the file it stands in was made executable or run
+	endless  bool    // there is no end to it
 }
 
 // taint adds what else flowed in, without the bytes.
@@ -195,6 +196,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 			r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
 		}
 		io.in = r.stored(f, p)
+		io.in.endless = endlessDevice(p.Path)
 		io.file = !quietDevice(p.Path)
 		return
 	case syntax.DplIn:
@@ -263,6 +265,9 @@ func quietDevice(clean string) bool {
 // deliver sends a command's output to the files it is redirected to, or on.
 func (r *shellRun) deliver(io streams, out flow) flow {
 	for _, name := range io.out {
+		if out.endless {
+			r.filling(name, ">")
+		}
 		stored := out
 		stored.written, stored.items, stored.piped = true, nil, false
 		if old, ok := r.files[name]; ok {

@@ -278,6 +278,7 @@ type command struct {
 	script    string
 	code      string
 	copies    bool // the last operand becomes a copy of the first
+	limits    bool // some flag bounds how much it copies
 	anywhere  bool // it is what its name says wherever the program lies
 	sends     bool // standard input goes where the command connects to
 	links     bool // the last operand becomes another name of the first
@@ -317,6 +318,9 @@ type option struct {
 	method  bool   // the value is an HTTP method
 	assign  bool   // the value is a name=value assignment
 	mount   bool   // the value is host-path:container-path
+	size    bool   // the value bounds how much is copied
+	unit    bool   // the value is what another one counts
+	makes   bool   // the value is how big a file is made
 	code    string // the first operand is code of this kind
 	data    bool   // standard input is data and no code
 	feed    bool   // the file that is its value takes the place of standard input

@@ -117,6 +117,7 @@ func (c *command) compileFlag(names, directives string) error {
 			return fmt.Errorf("flag %s is described twice", name)
 		}
 		c.flags[name] = o
+		c.limits = c.limits || o.size
 	}
 	return nil
 }
@@ -233,7 +234,7 @@ func checkNames(d commandDescription) error {
 // codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "other"}
+		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "debugger", "other"}
 }
 
 // parseOption reads the directives of a flag: "value; write value overwrite; +force".
@@ -289,6 +290,10 @@ func (o *option) directive(part string) error {
 		o.value, o.assign = true, true
 	case "mount":
 		o.value, o.mount = true, true
+	case "size":
+		o.value, o.size, o.unit = true, true, rest == "unit"
+	case "makes":
+		o.value, o.makes = true, true
 	case "stdin":
 		o.stdin = true
 	case "data":
@@ -421,7 +426,7 @@ func traitNames() []string {
 		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
 		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun, TraitRecon, TraitPassword,
-		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved}
+		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitAttached, TraitUnverified}
 }
 
 // maxSlots is the number of positions a cmdlet's operands may have names for.

@@ -65,6 +65,9 @@ func (s *scan) judgePlace(name string) (out place) {
 	if !sure {
 		p.Confidence = interlock.Inferred
 	}
+	if len(s.mounts) > 0 {
+		clean = s.onHost(clean)
+	}
 	p.Path = clean
 	s.locate(&p, table)
 	if meant, ok := s.linked(clean); ok {

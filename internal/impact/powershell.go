@@ -125,7 +125,7 @@ func (r *shellRun) powershell(text string, in flow) (out flow) {
 // the analysis goes on after it.
 func (r *shellRun) giveUp(via string, steps int, ps *psRun, batch *cmdRun, windows bool, src string, out *flow) func() {
 	return func() {
-		if recover() == nil {
+		if r.s.strict || recover() == nil {
 			return
 		}
 		r.steps, r.ps, r.batch, r.src, r.s.windows = steps, ps, batch, src, windows

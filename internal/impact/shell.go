@@ -19,6 +19,9 @@ const (
 // shell analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
 func (s *scan) shell(input string) {
 	r := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
+	outer := s.files
+	s.files = r.files
+	defer func() { s.files = outer }()
 	if s.direct {
 		r.params = []field{} // a command line has none, whereas a script's are not known
 	}

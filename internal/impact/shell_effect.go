@@ -67,28 +67,6 @@ func httpMethod(method string, adds *words) {
 	}
 }
 
-// mount judges host-path:container-path: what runs inside may write what is mounted.
-func (r *shellRun) mount(u *use, value field) {
-	source := value.text
-	for _, part := range strings.Split(value.text, ",") {
-		for _, key := range []string{"source=", "src="} {
-			if rest, ok := strings.CutPrefix(part, key); ok {
-				source = rest
-			}
-		}
-	}
-	host, rest, _ := strings.Cut(source, ":")
-	if value.lead || host == "" || host[0] != '/' && host[0] != '.' && host[0] != '~' {
-		return // a named volume, or a path that is not known
-	}
-	kind := interlock.ImpactWrite
-	if strings.HasSuffix(rest, ":ro") || strings.Contains(rest, ":ro,") || strings.Contains(value.text, "readonly") {
-		kind = interlock.ImpactRead
-	}
-	value.text = host
-	r.s.touchPlace(r.placeOf(value, true), interlock.Impact{Kind: kind, Via: u.via, Traits: []string{TraitRemote}})
-}
-
 func (r *shellRun) assigned(value field) {
 	name, _, ok := strings.Cut(value.text, "=")
 	if ok && isAssignment(value.text) {

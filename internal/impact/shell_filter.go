@@ -8,7 +8,7 @@ import (
 
 // teed is the output of tee: its input, which also stands in the files it names from then on.
 func (r *shellRun) teed(u *use, carried flow, io streams) flow {
-	carried.text, carried.known, carried.items = io.in.text, io.in.known, io.in.items
+	carried.text, carried.known, carried.items, carried.endless = io.in.text, io.in.known, io.in.items, io.in.endless
 	carried.taint(io.in)
 	for _, f := range u.operands {
 		name := r.s.place(f.text).Path

@@ -13,6 +13,7 @@ type foreignScan struct {
 	text    string
 	network bool
 	shell   bool
+	loop    foreignLoop
 }
 
 func (f *foreignScan) run() {
@@ -40,6 +41,9 @@ func (f *foreignScan) run() {
 	}
 	if f.kind == "applescript" {
 		f.asks()
+	}
+	if f.loop.bomb() {
+		f.r.bomb(f.kind)
 	}
 	if f.network && f.shell {
 		f.r.reverse(f.kind, "")
@@ -88,6 +92,7 @@ func (f *foreignScan) name(i int) int {
 		first, _, _ := strings.Cut(whole, ".")
 		f.network = f.network || strings.HasSuffix(first, "Socket") || strings.HasSuffix(first, "Server") && f.kind == "ruby"
 	}
+	f.repeats(whole, last, end)
 	switch last {
 	case "system", "exec", "popen", "passthru", "shell_exec", "proc_open", "spawn", "execute", "capture2", "capture3",
 		"pcntl_exec", "execvp", "do":
@@ -176,6 +181,7 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 }
 
 func (f *foreignScan) command(text string) {
+	f.loop.forks = f.loop.forks || strings.HasSuffix(strings.TrimRight(text, " ;"), "&")
 	if first := strings.Fields(text); len(first) > 0 {
 		name, _ := baseName(first[0])
 		if spec := f.r.s.know.lookup(name); spec != nil && spec.stdin == "shell" {
@@ -267,6 +273,12 @@ func (f *foreignScan) drops(last string, end int) {
 // files reads the file names a call opens; a mode or redirection in the arguments tells writing from reading.
 func (f *foreignScan) files(last string, end int) int {
 	args, next, _ := f.arguments(end)
+	if len(args) == 0 && last == "open" { // Perl names the handle first
+		args, next, _ = f.arguments(f.handle(end))
+		if f.piped(args) {
+			return next
+		}
+	}
 	if len(args) == 0 {
 		return end
 	}

@@ -358,6 +358,8 @@ func (r *shellRun) code(kind, text string, in flow) flow {
 		return r.powershell(text, in)
 	case "cmd":
 		return r.cmdexe(text, in)
+	case "debugger":
+		r.debugger(text)
 	case "other":
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "code", Reach: interlock.ReachWorkspace,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitInline}})
@@ -403,6 +405,7 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 	case p == "stored":
 		carried = r.teed(u, carried, io)
 	case p == "translated":
+		carried.endless = io.in.endless
 		return r.translated(u, carried, io)
 	case p == "names":
 		targets := u.operands
@@ -418,7 +421,9 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 			carried.items = append(carried.items, t)
 		}
 	case p == "encoded":
-		carried.encoded = true
+		carried.encoded, carried.endless = true, io.in.endless || len(u.operands) == 1 && endlessDevice(r.s.place(u.operands[0].text).Path)
+	case p == "endless":
+		carried.endless = true
 	case p == "first":
 		if len(u.operands) == 1 && !u.operands[0].dynamic {
 			carried.items = []field{{text: u.operands[0].text}}
@@ -442,12 +447,13 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 // passed is the output of cat and its kind: the input, or the files named, where this action wrote them.
 func (r *shellRun) passed(u *use, carried flow, io streams) flow {
 	if len(u.operands) == 0 || len(u.operands) == 1 && u.operands[0].text == "-" {
-		carried.text, carried.known, carried.items = io.in.text, io.in.known, io.in.items
+		carried.text, carried.known, carried.items, carried.endless = io.in.text, io.in.known, io.in.items, io.in.endless
 		carried.taint(io.in)
 		return carried
 	}
 	carried.known = true
 	for _, f := range u.operands {
+		carried.endless = carried.endless || endlessDevice(r.s.place(f.text).Path)
 		if f.flow.known && strings.HasPrefix(f.text, "/dev/fd/") {
 			carried.text += f.flow.text
 			continue

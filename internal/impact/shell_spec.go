@@ -17,6 +17,7 @@ type use struct {
 	reach    interlock.Reach // where its flags say it acts
 	tree     bool            // whole trees are meant
 	asked    bool            // nothing but help or the version is asked for
+	mounts   []mounted       // what its flags show of the host to what it runs
 }
 
 // A given is one flag as given.
@@ -86,6 +87,7 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 		}
 	}
 	carried := r.settle(own, io)
+	r.fills(u, own, io)
 	if spec.copies && len(u.operands) == 2 {
 		r.copied(u.operands[0], u.operands[1])
 	}
@@ -95,7 +97,7 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 	var ran flow
 	inherited := runTraits(adds, dry)
 	inherited.reach = u.reach
-	r.s.modified(inherited, func() { ran = r.payloads(u, args, io) })
+	r.s.modified(inherited, func() { r.s.inContainer(u.mounts, func() { ran = r.payloads(u, args, io) }) })
 	carried.taint(ran)
 	return r.output(u, out, ran, carried, io)
 }

@@ -78,7 +78,7 @@ func (s *scan) clientFile(kind interlock.ImpactKind, via, name string) {
 	s.touch(name, interlock.Impact{Kind: kind, Via: "sql client " + via})
 }
 
-// clientScript runs a file of statements.
+// clientScript runs a file of statements, and reads what is known to stand in it.
 func (s *scan) clientScript(name string) {
 	name = strings.Trim(strings.TrimSpace(name), `'"`)
 	if strings.HasPrefix(name, "|") {
@@ -86,8 +86,19 @@ func (s *scan) clientScript(name string) {
 		return
 	}
 	p := s.place(name)
-	s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactExecute, Via: "sql client script"})
-	if text, ok := s.view.Scripts[p.Path]; ok {
+	run := interlock.Impact{Kind: interlock.ImpactExecute, Via: "sql client script"}
+	text, ok := s.view.Scripts[p.Path]
+	if held, made := s.files[p.Path]; made { // by this action
+		text, ok = held.text, held.known
+		switch {
+		case held.network:
+			run.Traits = []string{TraitDownloadRun}
+		case held.written:
+			run.Traits = []string{TraitWrittenRun}
+		}
+	}
+	s.touchPlace(p, run)
+	if ok {
 		s.nested(interlock.KindSQL, text)
 	}
 }

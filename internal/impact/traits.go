@@ -34,6 +34,8 @@ const (
 	TraitHooked     = "hooked"     // a program is made to run it, by a variable or a setting
 	TraitBackground = "background" // outlives the command
 	TraitBomb       = "bomb"       // grows without bound
+	TraitFilling    = "filling"    // a file grows until the disk is full
+	TraitAttached   = "attached"   // a running program of somebody else's is taken hold of
 	TraitRepeated   = "repeated"   // done over and over, or with content made by doing something over and over
 
 	// What is touched.
@@ -67,6 +69,7 @@ const (
 	TraitMetadata     = "metadata"      // a cloud metadata endpoint
 	TraitPublish      = "publish"       // something becomes visible to others
 	TraitForward      = "forward"       // traffic is tunnelled or forwarded
+	TraitUnverified   = "unverified"    // nobody checks who the peer is
 	TraitScan         = "scan"          // hosts or ports are probed
 	TraitOutside      = "outside"       // what a file outside the workspace holds goes along
 	TraitWrittenRun   = "written-run"   // what was written is executed

@@ -1,0 +1,75 @@
+package impact
+
+import (
+	"path"
+	"strings"
+
+	"interlock"
+)
+
+// A mounted is a directory or file of the host as a container sees it.
+type mounted struct{ inside, outside string }
+
+// mount judges host-path:container-path, or the same as key=value pairs: what runs inside may write what is mounted, and
+// the paths it names there are paths here.
+func (r *shellRun) mount(u *use, value field) {
+	host, rest, _ := strings.Cut(value.text, ":")
+	inside, options, _ := strings.Cut(rest, ":")
+	readonly := false
+	for _, option := range strings.Split(options, ",") {
+		readonly = readonly || option == "ro" || option == "readonly"
+	}
+	if strings.Contains(value.text, "=") && strings.Contains(value.text, ",") {
+		for _, part := range strings.Split(value.text, ",") {
+			switch key, name, _ := strings.Cut(part, "="); key {
+			case "source", "src":
+				host = name
+			case "target", "dst", "destination":
+				inside = name
+			case "readonly", "ro":
+				readonly = name != "false"
+			}
+		}
+	}
+	if value.lead || host == "" || host[0] != '/' && host[0] != '.' && host[0] != '~' {
+		return // a named volume, or a path that is not known
+	}
+	kind := interlock.ImpactWrite
+	if readonly {
+		kind = interlock.ImpactRead
+	}
+	value.text = host
+	p := r.placeOf(value, true)
+	r.s.touchPlace(p, interlock.Impact{Kind: kind, Via: u.via, Traits: []string{TraitRemote}})
+	if inside = path.Clean("/" + inside); inside != "/" && p.Path != "" && !value.dynamic {
+		u.mounts = append(u.mounts, mounted{inside: inside, outside: p.Path})
+	}
+}
+
+// inContainer runs f where the host's directories are seen through mounts, beside those of the containers around.
+func (s *scan) inContainer(mounts []mounted, f func()) {
+	if len(mounts) == 0 {
+		f()
+		return
+	}
+	outer := s.mounts
+	s.mounts = append(outer[:len(outer):len(outer)], mounts...)
+	s.places = [len(s.places)]judgedPlace{}
+	f()
+	s.mounts = outer
+	s.places = [len(s.places)]judgedPlace{}
+}
+
+// onHost gives a path in a container its name on the host, where it is mounted from there.
+func (s *scan) onHost(clean string) string {
+	best := -1
+	for i, m := range s.mounts {
+		if below(clean, m.inside) && (best < 0 || len(m.inside) >= len(s.mounts[best].inside)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return clean
+	}
+	return path.Join(s.mounts[best].outside, clean[len(s.mounts[best].inside):])
+}
