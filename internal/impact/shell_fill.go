@@ -22,7 +22,7 @@ func endlessDevice(clean string) bool {
 // fills records that a command writes to a disk until nothing is left: a copy of what has no end, or a file as big as that.
 func (r *shellRun) fills(u *use, own []interlock.Impact, io streams) {
 	size, bounded, makes := 1.0, false, false
-	source := io.in.endless
+	source := io.in.endless && (u.spec.prints == "stored" || u.spec.limits)
 	for _, g := range u.flags {
 		if g.option.size || g.option.makes {
 			size *= bytesOf(g.value)
