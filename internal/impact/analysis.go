@@ -57,9 +57,9 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 	if s.dir == "" {
 		s.dir = view.Workspace
 	}
-	s.fields.borrow(a.know)
+	s.room = a.know.borrow()
 	s.action(action)
-	s.fields.giveBack(a.know)
+	a.know.giveBack(s.room)
 	return Analysis{Impacts: s.impacts, Texts: s.texts}
 }
 
@@ -82,7 +82,8 @@ type scan struct {
 	strict  bool            // see Analyser
 	mounts  []mounted       // directories of the host inside the container being looked into
 	files   map[string]flow // what the script being walked wrote, by clean path
-	fields  fieldArena
+	linking bool            // view.Links is the scan's own
+	room    *workroom
 	places  [8]judgedPlace
 
 	sqlHeld  map[string]sqlBuilt // texts that variables of statements hold
@@ -152,8 +153,8 @@ func (s *scan) add(i interlock.Impact) {
 		s.work = maxWork + 1 // the rest is as good as unknown, and said to be
 		return
 	}
-	for _, have := range s.impacts {
-		if equalImpact(have, i) {
+	for n := len(s.impacts) - 1; n >= 0; n-- { // what repeats mostly does so at once
+		if equalImpact(&s.impacts[n], &i) {
 			return
 		}
 	}
@@ -170,12 +171,19 @@ func (s *scan) unknown(via string, traits ...string) {
 //
 // A loop or a list that does the same again shows it once: what patterns find in a text they find the first time.
 func (s *scan) executes(kind interlock.Kind, value string) {
+	if !shown(s, kind, value) {
+		s.texts = append(s.texts, Text{Kind: kind, Value: value})
+	}
+}
+
+// shown reports whether a text was recorded a moment ago.
+func shown[T string | []byte](s *scan, kind interlock.Kind, value T) bool {
 	for i := len(s.texts) - 1; i >= 0 && i >= len(s.texts)-8; i-- {
-		if s.texts[i].Value == value && s.texts[i].Kind == kind {
-			return
+		if s.texts[i].Value == string(value) && s.texts[i].Kind == kind {
+			return true
 		}
 	}
-	s.texts = append(s.texts, Text{Kind: kind, Value: value})
+	return false
 }
 
 func compact(sorted []string) []string {
@@ -188,7 +196,7 @@ func compact(sorted []string) []string {
 	return out
 }
 
-func equalImpact(a, b interlock.Impact) bool {
+func equalImpact(a, b *interlock.Impact) bool {
 	if a.Kind != b.Kind || a.Target != b.Target || a.Reach != b.Reach || a.Reversibility != b.Reversibility ||
 		a.Amount != b.Amount || a.Confidence != b.Confidence || a.Via != b.Via || len(a.Traits) != len(b.Traits) {
 		return false

@@ -1,45 +1,79 @@
 package impact
 
-// A fieldArena hands out room for arguments from large pieces: a script has a slice of them for each of its commands, and
-// none outlives the analysis.
-type fieldArena struct {
-	first *[arenaFields]field // borrowed from the knowledge's pool
-	used  int                 // of first
-	piece []field             // what is left of the last further piece
+import "interlock"
+
+// A workroom is where an analysis keeps what it needs for each command and nobody needs afterwards. Scripts have many
+// commands, so the room is handed on from one analysis to the next.
+type workroom struct {
+	fields  arena[field]
+	givens  arena[given]
+	uses    arena[use]
+	impacts arena[interlock.Impact]
+	line    []byte
 }
 
-const arenaFields = 96
+func (k *Knowledge) borrow() *workroom {
+	if k != nil {
+		if have, ok := k.rooms.Get().(*workroom); ok {
+			return have
+		}
+	}
+	return &workroom{}
+}
 
-func (a *fieldArena) borrow(know *Knowledge) {
-	if know == nil {
+// giveBack returns the room without what it held.
+func (k *Knowledge) giveBack(w *workroom) {
+	if k == nil {
 		return
 	}
-	if have, ok := know.arenas.Get().(*[arenaFields]field); ok {
-		a.first = have
-		return
+	w.fields.clear()
+	w.givens.clear()
+	w.uses.clear()
+	w.impacts.clear()
+	if cap(w.line) > maxText {
+		w.line = nil
 	}
-	a.first = new([arenaFields]field)
+	k.rooms.Put(w)
 }
 
-// giveBack returns the borrowed piece, without what it held.
-func (a *fieldArena) giveBack(know *Knowledge) {
-	if a.first != nil {
-		clear(a.first[:a.used])
-		know.arenas.Put(a.first)
-		a.first = nil
-	}
+// An arena hands out room from large pieces. None of it outlives the analysis.
+type arena[T any] struct {
+	pieces [][]T
+	piece  int // the one in use
+	used   int // of it
 }
 
-// room returns an empty slice with capacity for n fields; what is appended beyond is copied elsewhere.
-func (a *fieldArena) room(n int) []field {
-	if a.first != nil && a.used+n <= arenaFields {
-		a.used += n
-		return a.first[a.used-n : a.used-n : a.used]
+const (
+	arenaPiece = 64
+	maxPieces  = 32 // kept; what is needed beyond is made anew
+)
+
+// room returns an empty slice with capacity for n elements; what is appended beyond is copied elsewhere.
+func (a *arena[T]) room(n int) []T {
+	if n > arenaPiece {
+		return make([]T, 0, n)
 	}
-	if n > len(a.piece) {
-		a.piece = make([]field, max(n, arenaFields))
+	if len(a.pieces) > 0 && a.used+n > arenaPiece {
+		a.piece, a.used = a.piece+1, 0
 	}
-	out := a.piece[:0:n]
-	a.piece = a.piece[n:]
-	return out
+	switch {
+	case a.piece < len(a.pieces):
+	case len(a.pieces) < maxPieces:
+		a.pieces = append(a.pieces, make([]T, arenaPiece))
+	default: // the last piece goes to whoever has room in it, and a new one takes its place
+		a.piece = maxPieces - 1
+		a.pieces[a.piece] = make([]T, arenaPiece)
+	}
+	a.used += n
+	return a.pieces[a.piece][a.used-n : a.used-n : a.used]
+}
+
+// one returns room for a single element.
+func (a *arena[T]) one() *T { return &a.room(1)[:1][0] }
+
+func (a *arena[T]) clear() {
+	for n := range min(a.piece+1, len(a.pieces)) {
+		clear(a.pieces[n])
+	}
+	a.piece, a.used = 0, 0
 }

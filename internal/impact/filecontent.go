@@ -61,7 +61,7 @@ func (s *scan) attacks(kind interlock.Kind, text string, unasked bool) bool {
 	if strings.TrimSpace(text) == "" {
 		return false
 	}
-	inner := &scan{know: s.know, view: s.view, dir: s.dir, depth: s.depth, work: s.work, strict: s.strict}
+	inner := &scan{know: s.know, view: s.view, dir: s.dir, depth: s.depth, work: s.work, strict: s.strict, room: s.room}
 	inner.nested(kind, text)
 	s.work = inner.work
 	for _, i := range inner.impacts {

@@ -305,7 +305,7 @@ func (s *scan) spelled(name string) {
 // capture runs f and returns the impacts it adds without keeping them.
 func (s *scan) capture(f func()) []interlock.Impact {
 	saved := s.impacts
-	s.impacts = nil
+	s.impacts = s.room.impacts.room(3)
 	f()
 	got := s.impacts
 	s.impacts = saved

@@ -22,7 +22,7 @@ type Knowledge struct {
 	tools    *lazyTools
 	code     *lazyCalls
 	parsers  sync.Pool // shell parsers, which are costly to make
-	arenas   sync.Pool // room for the arguments of commands
+	rooms    sync.Pool // workrooms of analyses
 }
 
 // An entry is one command description, decoded when first used.

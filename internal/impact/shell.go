@@ -386,7 +386,7 @@ func (r *shellRun) bomb(via string) {
 
 func (r *shellRun) invoke(name string, f *function, args []field, in flow) flow {
 	f.called = true
-	if f.active {
+	if f.active || !r.s.spend(16) {
 		if r.forked > 0 {
 			r.bomb(name) // a circle of functions that leaves a process behind each time round
 		}
@@ -426,7 +426,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 		return tainted
 	}
 	sinks := len(r.sinks)
-	args := r.s.fields.room(len(c.Args) + 2)
+	args := r.s.room.fields.room(len(c.Args) + 2)
 	for i, w := range c.Args {
 		before := len(args)
 		if lit, ok := plainLiteral(w); ok {

@@ -38,8 +38,14 @@ func (c *command) abbreviated(name string) *option {
 
 // read sorts arguments into flags and operands, choosing subcommands on the way.
 func (r *shellRun) read(spec *command, args []field) *use {
-	u := &use{spec: spec}
-	pick := picker{candidates: []*command{spec}, best: spec}
+	u := r.s.room.uses.one()
+	u.spec = spec
+	if n := countFlags(args); n > 0 {
+		u.flags = r.s.room.givens.room(n)
+	}
+	pick := picker{best: spec}
+	pick.first[0] = spec
+	pick.candidates = pick.first[:]
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		text := a.text
@@ -83,7 +89,7 @@ func (r *shellRun) read(spec *command, args []field) *use {
 				continue
 			}
 			if u.operands == nil {
-				u.operands = r.s.fields.room(len(args) - i)
+				u.operands = r.s.room.fields.room(len(args) - i)
 			}
 			u.operands = append(u.operands, a)
 		}
@@ -107,9 +113,24 @@ func (r *shellRun) read(spec *command, args []field) *use {
 	return u
 }
 
+// countFlags is about how many flags there are: enough to make room for them.
+func countFlags(args []field) int {
+	n := 0
+	for i := range args {
+		if text := args[i].text; len(text) > 1 && text[0] == '-' {
+			n++
+			if text[1] != '-' {
+				n += min(len(text)-2, 2) // run together
+			}
+		}
+	}
+	return min(n, 8)
+}
+
 // A picker finds the subcommand that words choose. Several may fit while words remain; the most particular described one
 // wins, and words read beyond it are operands after all.
 type picker struct {
+	first      [1]*command
 	candidates []*command
 	best       *command
 	beyond     []field

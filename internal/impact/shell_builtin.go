@@ -353,7 +353,9 @@ func (r *shellRun) unset(args []field, io streams) flow {
 func (r *shellRun) setOptions(args []field, io streams) flow {
 	for i, a := range args[1:] {
 		if a.text == "--" {
-			r.params = args[i+2:]
+			if r.params = args[i+2:]; len(r.params) > maxList {
+				r.params = append(r.params[:maxList:maxList], field{text: "$@", dynamic: true, lead: true})
+			}
 			return flow{}
 		}
 		if a.text == "+o" || a.text == "-o" {

@@ -98,7 +98,7 @@ func (r *shellRun) text(args []field) {
 	if !r.s.spend(n / 64) {
 		return
 	}
-	b := make([]byte, 0, n)
+	b := r.s.room.line[:0]
 	for i, a := range args {
 		if i > 0 {
 			b = append(b, ' ')
@@ -109,7 +109,10 @@ func (r *shellRun) text(args []field) {
 		}
 		b = append(b, text...)
 	}
-	r.s.executes(interlock.KindShell, string(b))
+	r.s.room.line = b
+	if !shown(r.s, interlock.KindShell, b) {
+		r.s.executes(interlock.KindShell, string(b))
+	}
 }
 
 // systemProgram reports whether a path names a program where systems keep them, so that its name says what it is.

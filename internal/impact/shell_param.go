@@ -80,7 +80,11 @@ func (r *shellRun) noParameter(name string) bool {
 }
 
 func (r *shellRun) element(name string, index syntax.ArithmExpr) (field, bool) {
-	return r.vars[name].element(r.key(index))
+	v := r.vars[name]
+	if !r.s.spend(len(v.keys) / 16) {
+		return field{}, false
+	}
+	return v.element(r.key(index))
 }
 
 // expansion handles ${x:-word} and its kin.

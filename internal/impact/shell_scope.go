@@ -14,6 +14,14 @@ type value struct {
 	gone bool     // it was unset
 	list []field  // an array's elements
 	keys []string // of the elements, if it is a table or has been given elements one by one
+
+	grown *elements // where list and keys lie, if they were added one by one
+}
+
+// elements are an array's, with those that later values of it have added: a value is the first so many of them.
+type elements struct {
+	list []field
+	keys []string
 }
 
 func varValue(f field) value { return value{field: f} }
@@ -142,13 +150,18 @@ func (v value) with(key string, f field) value {
 	if len(v.list) >= maxList {
 		return v
 	}
-	keys := make([]string, len(v.list), len(v.list)+1)
-	for i := range keys {
-		keys[i] = strconv.Itoa(i)
+	n := len(v.list)
+	e := v.grown
+	if e == nil || n == 0 || len(e.list) != n || &e.list[0] != &v.list[0] { // another value went on from here, or these are no such elements
+		e = &elements{list: append(make([]field, 0, n+8), v.list...), keys: make([]string, n, n+8)}
+		for i := range e.keys {
+			e.keys[i] = strconv.Itoa(i)
+		}
+		copy(e.keys, v.keys)
 	}
-	copy(keys, v.keys)
-	out := value{field: v.field, list: append(append([]field(nil), v.list...), f), keys: append(keys, key)}
-	if len(v.list) == 0 {
+	e.list, e.keys = append(e.list, f), append(e.keys, key)
+	out := value{field: v.field, list: e.list[: n+1 : n+1], keys: e.keys[: n+1 : n+1], grown: e}
+	if n == 0 {
 		out.field = f
 	}
 	return out

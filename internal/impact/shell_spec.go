@@ -138,12 +138,14 @@ func (r *shellRun) link(to, name field) {
 		return
 	}
 	from, meant := r.s.place(name.text).Path, r.s.place(to.text).Path
-	links := make(map[string]string, len(r.s.view.Links)+1)
-	for k, v := range r.s.view.Links {
-		links[k] = v
+	if !r.s.linking { // the links the caller gave are the caller's
+		links := make(map[string]string, len(r.s.view.Links)+1)
+		for k, v := range r.s.view.Links {
+			links[k] = v
+		}
+		r.s.view.Links, r.s.linking = links, true
 	}
-	links[from] = meant
-	r.s.view.Links = links
+	r.s.view.Links[from] = meant
 	r.s.places = [len(r.s.places)]judgedPlace{}
 	if held, ok := r.files[meant]; ok {
 		r.files[from] = held

@@ -108,6 +108,9 @@ func (r *shellRun) braces(w *syntax.Word) []*syntax.Word {
 			elems = elems[:2]
 		}
 		if len(words) >= maxBraces { // enough of them: the rest only makes each longer
+			if !r.s.spend(len(words)) {
+				break
+			}
 			for _, one := range words {
 				one.Parts = append(one.Parts, elems[0].Parts...)
 			}
@@ -131,7 +134,7 @@ func (r *shellRun) braces(w *syntax.Word) []*syntax.Word {
 
 // split expands one brace-free word and splits what came unquoted out of variables and substitutions.
 func (r *shellRun) split(w *syntax.Word) []field {
-	out := []field{{}}
+	out := append(r.s.room.fields.room(1), field{})
 	started := len(w.Parts) > 0 && !isExpansion(w.Parts[0])
 	for i, part := range w.Parts {
 		if list, ok := r.list(part); ok {
@@ -215,6 +218,9 @@ func (r *shellRun) list(part syntax.WordPart) ([]field, bool) {
 	}
 	if name := p.Param.Value; name == "@" || name == "*" {
 		if r.params == nil {
+			return nil, false
+		}
+		if !r.s.spend(len(r.params)) {
 			return nil, false
 		}
 		return window(p.Slice, r.params, 1)
