@@ -205,6 +205,10 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 		}
 		if target.decoded() {
 			r.hide(before)
+			if !maybe { // whoever encodes what is to run hides it, harmless as it may read
+				r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name, Reversibility: interlock.Reversible,
+					Traits: []string{TraitDecoded, TraitInline, TraitObfuscated}})
+			}
 		}
 	}
 	if maybe || len(target.texts) > 0 && !target.dynamic || target.closure != nil {

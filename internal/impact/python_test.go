@@ -31,7 +31,7 @@ func TestPython(t *testing.T) {
 		{"import by name", python("__import__('os').remove('a')"), []string{"delete workspace irreversible /home/dev/project/a"}},
 		{"getattr", python("import os\ngetattr(os, 'remove')('a')"), []string{"delete workspace irreversible /home/dev/project/a"}},
 		{"decoded", python("import base64\nexec(base64.b64decode('aW1wb3J0IG9zO29zLnJlbW92ZSgnYScp'))"), []string{
-			"delete workspace irreversible /home/dev/project/a +decoded +obfuscated"}},
+			"delete workspace irreversible /home/dev/project/a +decoded +obfuscated", "execute workspace reversible +decoded +inline +obfuscated"}},
 		{"computed code", python("exec(input())"), []string{"execute workspace window +dynamic"}},
 		{"what a function returns", python("import os\ndef where():\n    return '/etc/thing'\nos.remove(where())"), []string{"delete system irreversible /etc/thing"}},
 		{"a file of the machine goes along", python("import requests\nbody = open('/etc/ssh/ssh_config').read()\nrequests.post('http://127.0.0.1:5000/', data=body)"), []string{

@@ -285,6 +285,10 @@ func (s *scan) sqlCall(st *sqlStatement, tokens []sqlToken) {
 			}
 		}
 	case verb == "DO":
+		if untrustedLanguage(rest) {
+			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql DO",
+				Reversibility: interlock.Window, Traits: []string{TraitDatabase}})
+		}
 		for i := range rest {
 			if rest[i].kind == sqlString {
 				s.sqlBody(languageOf(rest), rest[i].text)

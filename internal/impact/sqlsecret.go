@@ -127,7 +127,7 @@ func (s *scan) sqlLock(st *sqlStatement, tokens []sqlToken) {
 	switch {
 	case verb == "RESET" && (next == "MASTER" || next == "SLAVE" || next == "REPLICA" || next == "BINARY" || next == "PERSIST"):
 		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "RESET "+next, "", TraitDatabase, TraitLog)
-	case verb == "LOCK" && (findWord(tokens, "EXCLUSIVE") > 0 || findWord(tokens, "WRITE") > 0 || findWord(tokens, "MODE") < 0 && next == "TABLE" || next == "INSTANCE"),
+	case verb == "LOCK" && (findWord(tokens, "EXCLUSIVE") > 0 || findWord(tokens, "WRITE") > 0 || findWord(tokens, "MODE") < 0 && findWord(tokens, "READ") < 0 || next == "INSTANCE"),
 		verb == "FLUSH" && findWord(tokens, "LOCK") > 0:
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, verb, "", TraitDatabase, TraitBreaking)
 	case verb == "FLUSH" && next == "PRIVILEGES":
