@@ -46,19 +46,22 @@ func (l *loader) file(name string, data []byte, user bool) (string, error) {
 		return sum, nil
 	}
 	var d Document
+	if known && !user && !l.verify { // it was checked when it became part of the program
+		if err := decodeShipped(data, &d); err != nil {
+			return "", err
+		}
+		for _, rule := range d.Rules {
+			l.ids[rule.ID] = name
+		}
+		l.add(&d, user)
+		return sum, nil
+	}
 	decode := doc.Decode
 	if !user {
 		decode = doc.DecodeTrusted
 	}
 	if err := decode(&d); err != nil {
 		return "", err
-	}
-	if known && !user && !l.verify { // it was checked when it became part of the program
-		for _, rule := range d.Rules {
-			l.ids[rule.ID] = name
-		}
-		l.add(&d, user)
-		return sum, nil
 	}
 	c := checker{loader: l, doc: doc, file: name, user: user}
 	if err := c.document(&d); err != nil {
