@@ -47,6 +47,10 @@ type Backend struct {
 	Store    *sqlite.Store
 	Key      *auditlog.PublicKey
 	Settings config.Config
+
+	// Attest signs, as the server, that a statement was made: by a console session or with a code, whose id is the subject.
+	// Whoever calls it must have seen it made.
+	Attest func(method, subject, statement string) (signature string, err error)
 }
 
 var _ interlock.Backend = (*Backend)(nil)
@@ -93,7 +97,8 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		Evaluator:   *evaluator,
 		Store:       store,
 		Redact:      classify.Redact,
-		Verify:      identity.VerifyApproval,
+		Verify:      identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify,
+		Attest:      attest(sealer),
 		Now:         time.Now,
 		Random:      rand.Reader,
 		ApprovalTTL: time.Duration(c.ApprovalTTL),
@@ -105,7 +110,14 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		store.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c}, nil
+	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Attest: attest(sealer)}, nil
+}
+
+// attest makes the signature field of what this process saw an operator, or the holder of a code, say.
+func attest(sealer *auditlog.Sealer) func(method, subject, statement string) (string, error) {
+	return func(method, subject, statement string) (string, error) {
+		return identity.Attestation(method, subject, statement, sealer.Attest)
+	}
 }
 
 // parts makes what decides and opens what records. In a brief process both go on at once, because an agent waits for it to

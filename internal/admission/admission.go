@@ -141,12 +141,17 @@ func approved(standing interlock.Standing, r interlock.Requester) []interlock.Ap
 	return own
 }
 
+// An Attester returns the signature field of a statement that this server saw made, by [interlock.MethodSession] or
+// [interlock.MethodCode]; subject is the id of the session or of the challenge, and becomes the answer's Key.
+type Attester func(method, subject, statement string) (signature string, err error)
+
 // Config configures an Admission. Every field is required unless it says otherwise.
 type Config struct {
 	Evaluator
 	Store       Store
 	Redact      func(string) (string, []string) // removes secrets from text before it is recorded or shown
-	Verify      quorum.Verifier                 // checks an operator's SSH signature
+	Verify      quorum.Verifier                 // checks what proves an operator's words
+	Attest      Attester                        // optional: signs as the server what it saw; without it no code counts
 	Now         func() time.Time
 	Random      io.Reader
 	ApprovalTTL time.Duration              // how long a request waits and an approval lives; 0 means one hour

@@ -72,8 +72,10 @@ func newHouse(t *testing.T) *house {
 	t.Cleanup(func() { store.Close() })
 	h.store = &faulty{Store: store}
 	h.Admission, err = admission.New(admission.Config{Evaluator: *evaluator, Store: h.store, Redact: classify.Redact,
-		Verify: func(_, _, signature string) (string, error) { return "fingerprint of " + signature, h.verify },
-		Now:    clock, Random: rand.Reader, Alert: func(kind, message string) { h.alerts = append(h.alerts, kind+": "+message) }})
+		Verify: func(_ interlock.OperatorRecord, _, _, signature string) (string, error) {
+			return "fingerprint of " + signature, h.verify
+		},
+		Now: clock, Random: rand.Reader, Alert: func(kind, message string) { h.alerts = append(h.alerts, kind+": "+message) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func (a *Admission) proof(s interlock.Suppression, operators map[string]interloc
 	checked, known := a.proofs[key]
 	verify := a.config.Verify
 	if known && checked == nil {
-		verify = func(string, string, string) (string, error) { return s.Key, nil }
+		verify = func(interlock.OperatorRecord, string, string, string) (string, error) { return s.Key, nil }
 	} else if known {
 		return false, checked
 	}

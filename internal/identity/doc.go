@@ -5,10 +5,13 @@
 //
 //	ssh-keygen -Y verify -f allowed_signers -I NAME -n interlock-approval -s statement.sig < statement
 //
-// checks without Interlock, and which "ssh-keygen -Y sign -n interlock-approval" can make without Interlock. No
-// credential is both, and nothing here says who may do what: that is package quorum's.
+// checks without Interlock, and which "ssh-keygen -Y sign -n interlock-approval" can make without Interlock. In the console
+// they use passkeys: the challenge of a WebAuthn assertion is the SHA-256 of the statement, and what is stored of it is
+// enough to check it again. Where a person spoke to the server itself, by a session or a code, the server's key attests it.
+// No credential is an agent's and an operator's, and nothing here says who may do what: that is package quorum's.
 //
 // Randomness comes in as an io.Reader. Nothing here logs, and no error holds a token, a passphrase or key material.
 //
-// Start with token.go for agents, key.go and signer.go for operators.
+// Start with token.go for agents, key.go, signer.go and passkey.go for operators,
+// proof.go for what proves their words.
 package identity

@@ -11,14 +11,21 @@
 //   - the operator is not the requester: not the agent itself, not the owner configured for the agent, and, where no
 //     agent is named, not the principal;
 //   - the obligations of the request are ones this operator's single signature can discharge;
-//   - the signed statement is byte for byte the one [Statement] gives, and the signature over it verifies with the
-//     operator's registered key.
+//   - the operator shares no credential with the requester: not the key or passkey of the agent's owner;
+//   - the signed statement is byte for byte the one [Statement] gives, and the proof over it verifies by the method it
+//     names: with the operator's registered key or passkey, or with the server's key where the server is the witness.
+//
+// A code that reached a human outside the agent's view ([interlock.MethodCode]) proves that a human was there and not who:
+// it has no operator, says only yes, and discharges a challenge but nothing that names a role.
+//
+// Orders and standing grants are held to the same rules by [CheckOrder] and [CheckGrant].
 //
 // What this can't promise: on one machine with one user, the principal of a local hook is that user's login name, which
 // proves nothing about who sits at the keyboard. An operator of the same name may therefore answer for a local agent that
 // has no configured owner; the protection is then the operator's signing key (a passphrase or a touch), not the name.
 //
-// Start with quorum.go; statement.go holds the text that is signed.
+// Start with quorum.go; statement.go holds the text that is signed, order.go, grant.go and suppression.go what else operators
+// sign.
 package quorum
 
 import (
@@ -28,9 +35,10 @@ import (
 	"interlock"
 )
 
-// A Verifier checks an armored SSHSIG over statement in [Namespace] with a public key in authorized_keys form and
-// returns that key's fingerprint. It must refuse every other namespace.
-type Verifier func(publicKey, statement, signature string) (fingerprint string, err error)
+// A Verifier checks that a signature proves, by a method, that an operator said a statement, and returns the name of the
+// key that proves it: an SSH key's fingerprint, a passkey's id, a console session's id, a challenge's id. An SSHSIG of
+// another namespace than [Namespace] must be refused. For [interlock.MethodCode] the operator is the zero record.
+type Verifier func(operator interlock.OperatorRecord, method, statement, signature string) (key string, err error)
 
 // Check reports whether approval is a valid answer to req. Nil means it counts; anything else is an [*interlock.Error]
 // that names the reason and holds no secret. Denying a request takes the same proof as approving it, so that nobody can
@@ -40,6 +48,12 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 	if err := checkRequest(req, approval, now); err != nil {
 		return err
 	}
+	if approval.Method == interlock.MethodCode {
+		if err := checkCode(req, approval); err != nil {
+			return err
+		}
+		return prove(interlock.OperatorRecord{}, approval, Statement(req, approval.Verdict, ""), verify)
+	}
 	operator, ok := operators[approval.Operator]
 	if !ok || approval.Operator == "" || operator.Name != approval.Operator {
 		return refuse(interlock.CodeUnauthorized, "operator", "no such operator")
@@ -47,20 +61,67 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 	if err := MayAnswer(req, operator, agents, now); err != nil {
 		return err
 	}
-	if approval.Statement != Statement(req, approval.Verdict, approval.Operator) {
+	if err := checkCredentials(req.Requester, operator, operators, agents); err != nil {
+		return err
+	}
+	if approval.Verdict == interlock.Allow && !freshly(approval.Method) && owes(req, interlock.ObligationVerify) {
+		return refuse(interlock.CodeUnauthorized, "request", "this request needs the code that was sent, or a passkey in the console")
+	}
+	return prove(operator, approval, Statement(req, approval.Verdict, approval.Operator), verify)
+}
+
+// prove holds an answer's proof against the statement it must be over.
+func prove(operator interlock.OperatorRecord, approval interlock.Approval, statement string, verify Verifier) error {
+	if approval.Statement != statement {
 		return refuse(interlock.CodeUnauthorized, "statement", "the signed statement is not the one for this request and answer")
 	}
+	return signed(operator, approval.Method, approval.Key, statement, approval.Signature, verify)
+}
+
+// signed reports whether a signature over a statement verifies by its method and with the key it names.
+func signed(operator interlock.OperatorRecord, method, key, statement, signature string, verify Verifier) error {
 	if verify == nil {
 		return refuse(interlock.CodeUnavailable, "signature", "signatures can't be checked here")
 	}
-	fingerprint, err := verify(operator.SSHKey, approval.Statement, approval.Signature)
+	if method == "" {
+		method = interlock.MethodSSH
+	}
+	proving, err := verify(operator, method, statement, signature)
 	if err != nil {
 		return refuse(interlock.CodeUnauthorized, "signature", "the signature does not verify with the operator's registered key")
 	}
-	if fingerprint == "" || approval.Key != fingerprint {
+	if proving == "" || key != proving {
 		return refuse(interlock.CodeUnauthorized, "key", "the named key is not the operator's registered key")
 	}
 	return nil
+}
+
+// checkCode refuses what a code can't answer: it says yes for nobody in particular.
+func checkCode(req interlock.ApprovalRequest, approval interlock.Approval) error {
+	if approval.Operator != "" || approval.Verdict != interlock.Allow {
+		return refuse(interlock.CodeInvalid, "operator", "a code says yes, and names no operator")
+	}
+	for _, obligation := range req.Obligations {
+		switch obligation.Type {
+		case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationRedact, interlock.ObligationSandbox:
+		default:
+			return refuse(interlock.CodeUnauthorized, "request", "this request needs a named operator; a code is not enough")
+		}
+	}
+	return nil
+}
+
+// freshly reports whether a method proves that a human is there now, outside the agent's view: a passkey that checked its
+// user. An SSH key may lie unlocked in an agent, and a session may be one that was left open (AQL 8.8).
+func freshly(method string) bool { return method == interlock.MethodPasskey }
+
+func owes(req interlock.ApprovalRequest, obligation string) bool {
+	for _, o := range req.Obligations {
+		if o.Type == obligation {
+			return true
+		}
+	}
+	return false
 }
 
 // Recheck reports whether the approval a request carries still counts when it is about to be spent: the same proof as
@@ -137,17 +198,45 @@ func checkIndependence(requester interlock.Requester, operator string, agents ma
 	return nil
 }
 
+// checkCredentials refuses an operator whose key or passkey is also the owner's, or that of whoever the requester says it
+// acts for: another name for the same credential is not another person.
+func checkCredentials(requester interlock.Requester, operator interlock.OperatorRecord, operators map[string]interlock.OperatorRecord,
+	agents map[string]interlock.AgentRecord) error {
+	for _, name := range []string{requester.Agent, agents[requester.Agent].Principal, requester.Principal} {
+		other, known := operators[name]
+		if known && !strings.EqualFold(name, operator.Name) && shared(operator, other) {
+			return refuse(interlock.CodeUnauthorized, "operator", "this operator's key is also the requester's")
+		}
+	}
+	return nil
+}
+
+// shared reports whether two operators have a key or passkey in common.
+func shared(a, b interlock.OperatorRecord) bool {
+	if a.SSHKey != "" && a.SSHKey == b.SSHKey {
+		return true
+	}
+	for _, p := range a.Passkeys {
+		for _, q := range b.Passkeys {
+			if p.ID == q.ID || p.PublicKey == q.PublicKey {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // checkObligations refuses what one signature can't discharge. An obligation it does not know is refused as well: an
 // approver must never wave through a condition nobody enforces.
 func checkObligations(obligations []interlock.Obligation, role string) error {
 	for _, obligation := range obligations {
 		switch obligation.Type {
-		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox:
+		case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationRedact, interlock.ObligationSandbox:
 		case interlock.ObligationAdmin:
 			if role != RoleAdmin && role != RoleSuperadmin {
 				return refuse(interlock.CodeUnauthorized, "operator", "this request needs an operator with the admin role")
 			}
-		case interlock.ObligationCouncil, interlock.ObligationDual, interlock.ObligationVerify:
+		case interlock.ObligationCouncil, interlock.ObligationDual:
 			return refuse(interlock.CodeUnauthorized, "request", "one operator's signature is not enough for this request")
 		default: // also a dry run and a cooldown, until something enforces them
 			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition no operator can discharge")

@@ -2,6 +2,7 @@ package quorum_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +55,11 @@ func agents() map[string]interlock.AgentRecord {
 // sign and verify stand in for SSH: a signature is the key and the text it was made over.
 func sign(key, statement string) string { return key + "\x00" + statement }
 
-func verify(key, statement, signature string) (string, error) {
+func verify(operator interlock.OperatorRecord, method, statement, signature string) (string, error) {
+	key := operator.SSHKey
+	if method != interlock.MethodSSH {
+		key = method + "-of-" + operator.Name
+	}
 	if signature != sign(key, statement) {
 		return "", errors.New("no match")
 	}
@@ -219,6 +224,80 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// answerBy is answer by another method than an SSH key.
+func answerBy(method string, req interlock.ApprovalRequest, verdict interlock.Verdict, operator string) interlock.Approval {
+	approval := answer(req, verdict, operator)
+	key := method + "-of-" + operator
+	approval.Method, approval.Key, approval.Signature = method, "SHA256:"+key, sign(key, approval.Statement)
+	return approval
+}
+
+// TestCheckByMethod: what each method of proof can answer, and what a challenge takes.
+func TestCheckByMethod(t *testing.T) {
+	for _, test := range []struct {
+		name, method, operator string
+		verdict                interlock.Verdict
+		owes                   string
+		want                   string
+	}{
+		{"a passkey", interlock.MethodPasskey, "operator", interlock.Allow, "", ""},
+		{"a session", interlock.MethodSession, "operator", interlock.Deny, "", ""},
+		{"a code", interlock.MethodCode, "", interlock.Allow, "", ""},
+		{"a code for a challenge", interlock.MethodCode, "", interlock.Allow, interlock.ObligationVerify, ""},
+		{"a passkey for a challenge", interlock.MethodPasskey, "operator", interlock.Allow, interlock.ObligationVerify, ""},
+		{"a session for a challenge", interlock.MethodSession, "operator", interlock.Allow, interlock.ObligationVerify, "needs the code"},
+		{"a key for a challenge", interlock.MethodSSH, "operator", interlock.Allow, interlock.ObligationVerify, "needs the code"},
+		{"a no to a challenge", interlock.MethodSession, "operator", interlock.Deny, interlock.ObligationVerify, ""},
+		{"a code where an admin is needed", interlock.MethodCode, "", interlock.Allow, interlock.ObligationAdmin, "needs a named operator"},
+		{"a code for two people", interlock.MethodCode, "", interlock.Allow, interlock.ObligationDual, "needs a named operator"},
+		{"a code that says no", interlock.MethodCode, "", interlock.Deny, "", "a code says yes"},
+		{"a code in a name", interlock.MethodCode, "operator", interlock.Allow, "", "a code says yes"},
+		{"a session of nobody", interlock.MethodSession, "", interlock.Allow, "", "no such operator"},
+		{"a passkey of a viewer", interlock.MethodPasskey, "viewer", interlock.Allow, "", "role"},
+	} {
+		req := request()
+		if test.owes != "" {
+			req.Obligations = []interlock.Obligation{{Type: test.owes}}
+		}
+		err := quorum.Check(req, answerBy(test.method, req, test.verdict, test.operator), people(), agents(), verify, noon)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+	req := request()
+	swapped := answerBy(interlock.MethodPasskey, req, interlock.Allow, "operator")
+	swapped.Method = interlock.MethodSession
+	if err := quorum.Check(req, swapped, people(), agents(), verify, noon); err == nil {
+		t.Error("a passkey's proof counts as a session's")
+	}
+}
+
+// TestSharedCredentials: a second name for the owner's key or passkey is not a second person.
+func TestSharedCredentials(t *testing.T) {
+	all := people()
+	second := all["operator"]
+	for name, share := range map[string]func(owner, second *interlock.OperatorRecord){
+		"ssh key": func(owner, second *interlock.OperatorRecord) { owner.SSHKey = second.SSHKey },
+		"passkey id": func(owner, second *interlock.OperatorRecord) {
+			owner.Passkeys = []interlock.Passkey{{ID: "p", PublicKey: "a"}}
+			second.Passkeys = []interlock.Passkey{{ID: "p", PublicKey: "b"}}
+		},
+		"passkey": func(owner, second *interlock.OperatorRecord) {
+			owner.Passkeys = []interlock.Passkey{{ID: "p", PublicKey: "a"}}
+			second.Passkeys = []interlock.Passkey{{ID: "q", PublicKey: "a"}}
+		},
+	} {
+		owner, other := all["dana"], second
+		share(&owner, &other)
+		roster := map[string]interlock.OperatorRecord{"dana": owner, "operator": other}
+		req := request()
+		err := quorum.Check(req, answer(req, interlock.Allow, "operator"), roster, agents(), verify, noon)
+		if err == nil || !strings.Contains(err.Error(), "also the requester's") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestCheckWithoutAVerifierRefuses(t *testing.T) {
 	req := request()
 	if err := quorum.Check(req, answer(req, interlock.Allow, "operator"), people(), agents(), nil, noon); err == nil {
@@ -227,7 +306,7 @@ func TestCheckWithoutAVerifierRefuses(t *testing.T) {
 }
 
 func TestTheZeroValuesApproveNothing(t *testing.T) {
-	accept := func(string, string, string) (string, error) { return "", nil }
+	accept := func(interlock.OperatorRecord, string, string, string) (string, error) { return "", nil }
 	if err := quorum.Check(interlock.ApprovalRequest{}, interlock.Approval{}, nil, nil, accept, time.Time{}); err == nil {
 		t.Error("the zero approval counted")
 	}

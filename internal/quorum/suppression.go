@@ -56,7 +56,7 @@ func CheckSuppression(s interlock.Suppression, operators map[string]interlock.Op
 	if verify == nil {
 		return refuse(interlock.CodeUnavailable, "signature", "signatures can't be checked here")
 	}
-	fingerprint, err := verify(operator.SSHKey, s.Statement, s.Signature)
+	fingerprint, err := verify(operator, interlock.MethodSSH, s.Statement, s.Signature)
 	if err != nil || fingerprint == "" || fingerprint != s.Key {
 		return refuse(interlock.CodeUnauthorized, "signature", "the signature does not verify with the operator's registered key")
 	}

@@ -23,11 +23,11 @@ func suppression(edit ...func(*interlock.Suppression)) interlock.Suppression {
 // TestCheckSuppression: every reason for which an order does not count.
 func TestCheckSuppression(t *testing.T) {
 	type edit = func(*interlock.Suppression)
-	verify := func(key, statement, signature string) (string, error) {
-		if signature == "forged" {
+	verify := func(operator interlock.OperatorRecord, method, _, signature string) (string, error) {
+		if signature == "forged" || method != interlock.MethodSSH {
 			return "", errors.New("forged")
 		}
-		return "fp:" + key, nil
+		return "fp:" + operator.SSHKey, nil
 	}
 	by := func(name string) edit {
 		return func(s *interlock.Suppression) { s.Operator, s.Key = name, "fp:key-of-"+name }

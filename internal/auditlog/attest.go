@@ -1,0 +1,30 @@
+package auditlog
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+)
+
+// attestationHeader begins everything the log's key signs as a witness of what the server saw. Neither a checkpoint nor an
+// event begins with it, so none of the three can be passed off as another.
+const attestationHeader = "interlock attestation v1\n"
+
+// Attest signs a text as seen by this server: that a console session gave an answer, that a right code was given. Whoever
+// calls it must have seen it.
+func (s *Sealer) Attest(text string) (signature string, err error) {
+	raw, err := s.sign([]byte(attestationHeader + text))
+	if err != nil {
+		return "", fmt.Errorf("auditlog: sign an attestation: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(raw), nil
+}
+
+// CheckAttestation reports whether a text was attested by the server that keeps this log.
+func (k *PublicKey) CheckAttestation(text, signature string) error {
+	raw, err := base64.StdEncoding.Strict().DecodeString(signature)
+	if err != nil || base64.StdEncoding.EncodeToString(raw) != signature || !k.Verify([]byte(attestationHeader+text), raw) {
+		return errors.New("the server's key did not sign this")
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package quorum
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// grantHeader is the first line of what is signed to give a standing grant. No approval begins with it.
+const grantHeader = "Interlock grant, version 1"
+
+// The bounds of a standing grant.
+const (
+	MaxGrant      = 30 * 24 * time.Hour // from its making to its expiry
+	MaxTimes      = 1000                // draws
+	maxConditions = 16
+	maxRules      = 32
+)
+
+// GrantStatement returns the exact text an operator signs to give a standing grant. It is ASCII and binds everything the
+// grant allows; how often it may still be drawn, and that it was ended, only ever tighten and stay outside.
+func GrantStatement(g interlock.Grant) string {
+	var b strings.Builder
+	line := func(name, value string) { b.WriteString(name + ": " + strconv.QuoteToASCII(value) + "\n") }
+	b.WriteString(grantHeader + "\n")
+	line("id", g.ID)
+	line("operator", g.Operator)
+	line("agent", g.Agent)
+	line("principal", g.Principal)
+	line("ruleset", string(g.Ruleset))
+	line("kind", string(g.Kind))
+	line("tool", g.Tool)
+	for _, rule := range g.Rules {
+		line("rule", rule)
+	}
+	for _, c := range g.Conditions {
+		line("condition", strconv.QuoteToASCII(c.Parameter)+" "+c.Operator+" "+canonical(c.Value))
+	}
+	line("reason", g.Reason)
+	b.WriteString("times: " + strconv.Itoa(g.Times) + "\n")
+	b.WriteString("created: " + g.Created.UTC().Format(time.RFC3339Nano) + "\n")
+	b.WriteString("expires: " + g.Expires.UTC().Format(time.RFC3339Nano) + "\n")
+	return b.String()
+}
+
+// canonical is one spelling of a value, so that a store that keeps another spelling of it keeps the signature good.
+func canonical(value json.RawMessage) string {
+	text, err := strictjson.Canonical(value)
+	if err != nil {
+		return string(value) // refused by the bounds
+	}
+	return string(text)
+}
+
+// CheckGrant reports whether a standing grant counts at a time: what it allows is bounded, it is in force, the operator is
+// in office and may give it, and the signature proves it. It holds when the grant is given and each time it is drawn.
+func CheckGrant(g interlock.Grant, operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
+	verify Verifier, now time.Time) error {
+	if err := checkBounds(g); err != nil {
+		return err
+	}
+	if !g.InForce(now) {
+		return refuse(interlock.CodeExpired, "expires", "the grant is not in force: it has ended, expired or been used up")
+	}
+	operator, ok := operators[g.Operator]
+	if !ok || g.Operator == "" || operator.Name != g.Operator {
+		return refuse(interlock.CodeUnauthorized, "operator", "no such operator")
+	}
+	if err := MayGrant(g, operator, agents, now); err != nil {
+		return err
+	}
+	if err := checkCredentials(interlock.Requester{Agent: g.Agent, Principal: g.Principal}, operator, operators, agents); err != nil {
+		return err
+	}
+	if g.Statement != GrantStatement(g) {
+		return refuse(interlock.CodeUnauthorized, "statement", "the signed statement is not the one for this grant")
+	}
+	return signed(operator, g.Method, g.Key, g.Statement, g.Signature, verify)
+}
+
+// MayGrant reports whether this operator is one whose grant would count, before anything is signed.
+func MayGrant(g interlock.Grant, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord, now time.Time) error {
+	if operator.Name == "" || !operator.Revoked.IsZero() && !now.Before(operator.Revoked) {
+		return refuse(interlock.CodeUnauthorized, "operator", "this operator is revoked")
+	}
+	if !roleAnswers(operator.Role) {
+		return refuse(interlock.CodeUnauthorized, "operator", "this operator's role may not give standing grants")
+	}
+	return checkIndependence(interlock.Requester{Agent: g.Agent, Principal: g.Principal}, operator.Name, agents)
+}
+
+// checkBounds refuses a grant that says too little or too much.
+func checkBounds(g interlock.Grant) error {
+	switch {
+	case g.ID == "":
+		return refuse(interlock.CodeInvalid, "id", "the grant has no id")
+	case g.Agent == "" || g.Principal == "" || strings.ContainsAny(g.Agent, "*?"):
+		return refuse(interlock.CodeInvalid, "agent", "name one agent and whom it acts for")
+	case g.Ruleset == "":
+		return refuse(interlock.CodeInvalid, "ruleset", "name the ruleset the grant holds under")
+	case !g.Kind.Valid():
+		return refuse(interlock.CodeInvalid, "kind", "name the kind of action")
+	case len(strings.Trim(g.Tool, "*? ")) < minPlain:
+		return refuse(interlock.CodeInvalid, "tool", "name the tool or command; a grant is never for everything")
+	case g.Times < 1 || g.Times > MaxTimes || g.Left > g.Times:
+		return refuse(interlock.CodeInvalid, "times", "a grant is for 1 to 1000 times")
+	case g.Created.IsZero() || !g.Created.Before(g.Expires) || g.Expires.Sub(g.Created) > MaxGrant:
+		return refuse(interlock.CodeInvalid, "expires", "a grant ends after at most 30 days")
+	case len(g.Conditions) > maxConditions || len(g.Rules) > maxRules:
+		return refuse(interlock.CodeInvalid, "conditions", "the grant has too many conditions or rules")
+	}
+	for _, text := range append([]string{g.Agent, g.Principal, g.Tool, g.Reason}, g.Rules...) {
+		if len(text) > maxScope {
+			return refuse(interlock.CodeInvalid, "tool", "a part of the grant is too long")
+		}
+	}
+	for _, c := range g.Conditions {
+		if err := checkCondition(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCondition refuses a condition that could not be compared, so that nobody signs one that never holds by mistake.
+func checkCondition(c interlock.Condition) error {
+	if c.Parameter == "" || len(c.Parameter) > maxScope || len(c.Value) > maxScope {
+		return refuse(interlock.CodeInvalid, "conditions", "a condition names a parameter and a JSON value")
+	}
+	if _, err := strictjson.Canonical(c.Value); err != nil {
+		return refuse(interlock.CodeInvalid, "conditions", "a condition's value is not plain JSON")
+	}
+	var value any
+	if json.Unmarshal(c.Value, &value) != nil { // unreachable: it is plain JSON
+		return refuse(interlock.CodeInvalid, "conditions", "a condition names a parameter and a JSON value")
+	}
+	fits := false
+	switch value.(type) {
+	case float64:
+		fits = c.Operator == "<" || c.Operator == "<=" || c.Operator == ">" || c.Operator == ">=" || c.Operator == "==" || c.Operator == "!="
+	case string:
+		fits = c.Operator == "==" || c.Operator == "!=" || c.Operator == "matches"
+	case bool:
+		fits = c.Operator == "==" || c.Operator == "!="
+	case []any:
+		fits = c.Operator == "in"
+	}
+	if !fits {
+		return refuse(interlock.CodeInvalid, "conditions", "a condition compares a number with < <= > >= == !=, a text with == != matches, or a list with in")
+	}
+	return nil
+}
