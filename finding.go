@@ -22,13 +22,15 @@ type Obligation struct {
 
 // The obligation types.
 const (
-	ObligationConfirm  = "confirm"        // the requester's side must confirm
-	ObligationVerify   = "verify"         // an out-of-band challenge
-	ObligationAdmin    = "admin"          // an operator with the admin role
-	ObligationCouncil  = "council"        // a quorum of the council
-	ObligationDual     = "dual_signature" // two different people
-	ObligationRedact   = "redact"         // parts of the output must be removed
-	ObligationSandbox  = "sandbox"        // run under a sandbox profile
-	ObligationDryRun   = "dry_run"        // run in a throw-away copy first
-	ObligationCooldown = "cooldown"       // not before a time has passed
+	ObligationConfirm   = "confirm"        // the requester's side must confirm
+	ObligationVerify    = "verify"         // an out-of-band challenge
+	ObligationAdmin     = "admin"          // an operator with the admin role
+	ObligationCouncil   = "council"        // a quorum of the council
+	ObligationDual      = "dual_signature" // two different people
+	ObligationRedact    = "redact"         // parts of the output must be removed
+	ObligationSandbox   = "sandbox"        // run under a sandbox profile
+	ObligationDryRun    = "dry_run"        // run in a throw-away copy first
+	ObligationApprovers = "approvers"      // operators of the roles and teams that Note lists, as "role:admin team:dba"
+	ObligationWithin    = "answer_within"  // unanswered for as long as Note says, it is refused
+	ObligationCooldown  = "cooldown"       // not before a time has passed
 )

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"interlock"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
 )
 
 // approved returns the id of the approval request that answers the Ask with yes. It must be approved and not spent,
@@ -14,25 +17,13 @@ import (
 // challenge, a dry run, a delay or several people, are not answered by it. One that wants an admin is answered by a request
 // that carried it, because package quorum then took the answer from nobody else.
 func approved(d interlock.Decision, agent interlock.AgentRecord, approvals []interlock.ApprovalRequest, now time.Time) (string, bool) {
-	for _, f := range d.Findings {
-		if f.Layer == 1 {
-			return "", false
-		}
-	}
-	admin := false
-	for _, o := range d.Obligations {
-		switch o.Type {
-		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox:
-		case interlock.ObligationAdmin:
-			admin = true
-		default:
-			return "", false
-		}
+	if !answerable(d) {
+		return "", false
 	}
 	var chosen *interlock.ApprovalRequest
 	for n := range approvals {
 		r := &approvals[n]
-		if !answers(r, d, agent, now) || admin && !carries(r, interlock.ObligationAdmin) {
+		if !answers(r, d, agent, now) || !discharges(r, d.Obligations) {
 			continue
 		}
 		if chosen == nil || r.Expires.Before(chosen.Expires) || r.Expires.Equal(chosen.Expires) && r.ID < chosen.ID {
@@ -53,11 +44,85 @@ func answers(r *interlock.ApprovalRequest, d interlock.Decision, agent interlock
 		!now.Before(r.Created) && now.Before(r.Expires)
 }
 
-func carries(r *interlock.ApprovalRequest, obligation string) bool {
-	for _, o := range r.Obligations {
-		if o.Type == obligation {
-			return true
+// answerable reports whether a human's yes can lower the verdict at all: not what stands at layer 1.
+func answerable(d interlock.Decision) bool {
+	for _, f := range d.Findings {
+		if f.Layer == 1 {
+			return false
 		}
 	}
-	return false
+	return true
+}
+
+// discharges reports whether one answered request discharges everything a decision wants. What says who may answer must
+// have stood in the request, because package quorum held the answer to it then.
+func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation) bool {
+	for _, o := range obligations {
+		switch o.Type {
+		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox, interlock.ObligationWithin:
+		case interlock.ObligationVerify:
+			if r.Approval.Method != interlock.MethodCode && r.Approval.Method != interlock.MethodPasskey {
+				return false // both need a human who is there now
+			}
+		case interlock.ObligationAdmin, interlock.ObligationApprovers:
+			if !slices.Contains(r.Obligations, o) && !(o.Type == interlock.ObligationAdmin && hasObligation(r.Obligations, o.Type)) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// granted returns the id of the standing grant that answers the Ask. It must be in force for this agent under this ruleset,
+// and cover the kind, the tool or every executed text, the rules that ask and the arguments. It answers nothing that wants
+// more than an ordinary yes. Where several qualify, the one that expires first is drawn.
+func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis, now time.Time) string {
+	if len(snapshot.Grants) == 0 || !answerable(d) {
+		return ""
+	}
+	for _, o := range d.Obligations {
+		if o.Type != interlock.ObligationConfirm && o.Type != interlock.ObligationRedact && o.Type != interlock.ObligationSandbox {
+			return ""
+		}
+	}
+	var chosen *interlock.Grant
+	for n := range snapshot.Grants {
+		g := &snapshot.Grants[n]
+		if !grants(g, d, snapshot.Agent, action, analysis, now) {
+			continue
+		}
+		if chosen == nil || g.Expires.Before(chosen.Expires) || g.Expires.Equal(chosen.Expires) && g.ID < chosen.ID {
+			chosen = g
+		}
+	}
+	if chosen == nil {
+		return ""
+	}
+	return chosen.ID
+}
+
+func grants(g *interlock.Grant, d interlock.Decision, agent interlock.AgentRecord, action interlock.Action, analysis impact.Analysis, now time.Time) bool {
+	if g.ID == "" || !g.InForce(now) || g.Ruleset != d.Ruleset || g.Kind != action.Kind || agent.ID == "" || g.Agent != agent.ID ||
+		g.Principal != agent.Principal || !ruleset.Hold(g.Conditions, action.Arguments) {
+		return false
+	}
+	for _, f := range d.Findings {
+		if len(g.Rules) > 0 && f.Verdict != interlock.Allow && !slices.Contains(g.Rules, f.Rule) {
+			return false
+		}
+	}
+	if g.Tool == "" {
+		return len(g.Rules) > 0 // a grant names a tool or the asks it answers
+	}
+	if action.Kind.TakesObject() {
+		return action.Tool != "" && ruleset.Glob(g.Tool, action.Tool)
+	}
+	for _, t := range analysis.Texts {
+		if !ruleset.Glob(g.Tool, t.Value) {
+			return false
+		}
+	}
+	return len(analysis.Texts) > 0
 }

@@ -30,6 +30,7 @@ type namedGate struct {
 // named first.
 func gates() []namedGate {
 	return []namedGate{
+		{"standing", gate.Standing},
 		{"self", gate.Self},
 		{"denylist", gate.Denylist},
 		{"rules", gate.Rules},
@@ -39,6 +40,8 @@ func gates() []namedGate {
 		{"unknown", gate.Unknown},
 		{"profile", gate.Profile},
 		{"risk", gate.Risk},
+		{"escalation", gate.Escalation},
+		{"loop", gate.Loop},
 	}
 }
 
@@ -86,6 +89,9 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 	d.Impacts = append(d.Impacts, analysis.Impacts...)
 	d.Danger, _, _ = gate.DangerLevel(rules, snapshot, action, analysis)
 	d.Risk = gate.RiskScore(d.Danger, analysis.Impacts)
+	if snapshot.Loop != nil {
+		d.Risk = gate.LoopRisk(rules, snapshot, action, analysis).Risk
+	}
 
 	found := failed
 	for _, g := range gates {
@@ -94,14 +100,20 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 	for _, f := range findings {
 		found = append(found, admitted(f))
 	}
-	if gate.AutoApproved(rules, action, analysis) {
+	if gate.AutoApproved(rules, snapshot, action, analysis) {
 		found = withoutApproved(found)
 	}
 	found, notices := suppressed(found, rules, &snapshot, action, analysis, d.Danger, now)
 	d.Findings = append(ordered(found), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)
+	d.Tier = tier(d, snapshot.Loop)
 	d.Answer, d.Approval = answer(d, snapshot, approvals, now)
+	if d.Verdict == interlock.Ask && d.Answer != interlock.Allow && d.Mode == interlock.Enforcing {
+		if d.Grant = granted(d, snapshot, action, analysis, now); d.Grant != "" {
+			d.Answer = interlock.Allow
+		}
+	}
 	return d
 }
 
@@ -112,6 +124,48 @@ func verdict(findings []interlock.Finding) interlock.Verdict {
 		v = interlock.Stricter(v, f.Verdict)
 	}
 	return v
+}
+
+// tier is how much a reported step needs of a human: what its risk score says, and at least what its findings ask for. A
+// denial by what is forbidden, and not by what an agent is trusted with, is the danger zone (MCP-AQL 8.8.2).
+func tier(d interlock.Decision, loop *interlock.Loop) interlock.Tier {
+	if loop == nil {
+		return interlock.TierAdvisory
+	}
+	t := interlock.TierAdvisory
+	for _, f := range d.Findings {
+		switch {
+		case f.Verdict == interlock.Allow:
+		case f.Gate == "standing", f.Verdict.Compare(interlock.Deny) >= 0 && forbids(f.Gate):
+			return interlock.TierDangerZone
+		case hasObligation(f.Obligations, interlock.ObligationVerify):
+			t = max(t, interlock.TierVerify)
+		default:
+			t = max(t, interlock.TierConfirm)
+		}
+	}
+	if d.Verdict == interlock.Allow {
+		t = min(interlock.TierOf(d.Risk), interlock.TierConfirm) // autoApproved: what it would have been
+	}
+	return t
+}
+
+// forbids reports whether a gate denies because of what is done, whoever does it.
+func forbids(gate string) bool {
+	switch gate {
+	case "self", "denylist", "rules", "policy", "loop":
+		return true
+	}
+	return false
+}
+
+func hasObligation(obligations []interlock.Obligation, kind string) bool {
+	for _, o := range obligations {
+		if o.Type == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // answer turns the verdict into what the door must say.

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"time"
+
 	"interlock"
 	"interlock/internal/impact"
 	"interlock/internal/ruleset"
@@ -11,10 +13,11 @@ import (
 func Danger(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
 	level, declared, at := DangerLevel(rules, snapshot, action, analysis)
 	trust := trustOf(rules, snapshot)
+	needed := needs(rules, snapshot, action, analysis)
 	f := interlock.Finding{Gate: "danger", Rule: "danger." + level.String(), Layer: 2, Heuristic: !declared, Impacts: at}
 	switch matrix(level, trust, introspects(action)) {
 	case interlock.Allow:
-		return nil
+		return needed
 	case interlock.Ask:
 		f.Verdict = interlock.Ask
 		f.Reason = "the operation is " + level.String() + " and the agent's trust level wants it confirmed"
@@ -23,7 +26,43 @@ func Danger(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interloc
 		f.Verdict = interlock.Deny
 		f.Reason = "the operation is " + level.String() + " and the agent is not trusted that far"
 	}
-	return []interlock.Finding{f}
+	return append([]interlock.Finding{f}, needed...)
+}
+
+// needs are the findings of what declarations want beside a level: a pause between two, a fresh code, certain approvers.
+func needs(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+	var out []interlock.Finding
+	declared := rules.Danger()
+	for n := range declared {
+		d := &declared[n]
+		if d.Cooldown == 0 && !d.Reauth && d.Approvers == nil || !concerns(d.Name, action, analysis) || !d.Applies(action.Arguments) {
+			continue
+		}
+		if d.Cooldown > 0 && snapshot.Loop != nil && counted(snapshot.Loop, d.Counted()) > 0 {
+			out = append(out, interlock.Finding{Gate: "danger", Rule: "danger.cooldown", Layer: 2, Verdict: interlock.Deny,
+				Reason: "this operation may not run again so soon; try it later"})
+		}
+		if d.Reauth || d.Approvers != nil {
+			out = append(out, confirmation(d))
+		}
+	}
+	return out
+}
+
+// confirmation is the Ask of an operation that wants a fresh code or certain approvers.
+func confirmation(d *ruleset.DangerRule) interlock.Finding {
+	f := interlock.Finding{Gate: "danger", Rule: "danger.confirmation", Layer: 2, Verdict: interlock.Ask,
+		Reason: "the operation is declared to need a human's confirmation each time"}
+	if d.Reauth {
+		f.Obligations = append(f.Obligations, interlock.Obligation{Type: interlock.ObligationVerify, Note: "declared"})
+	}
+	if a := d.Approvers; a != nil {
+		f.Obligations = append(f.Obligations, interlock.Obligation{Type: interlock.ObligationApprovers, Note: a.Note()})
+		if a.Within > 0 {
+			f.Obligations = append(f.Obligations, interlock.Obligation{Type: interlock.ObligationWithin, Note: time.Duration(a.Within).String()})
+		}
+	}
+	return f
 }
 
 // matrix is the table of levels and trust. Unknown levels and unknown trust are denied.
@@ -78,8 +117,10 @@ func DangerLevel(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action int
 		}
 	}
 	var raised interlock.Danger
-	for _, d := range rules.Danger() {
-		if !concerns(d.Name, action, analysis) {
+	rulesOf := rules.Danger()
+	for n := range rulesOf {
+		d := &rulesOf[n]
+		if !concerns(d.Name, action, analysis) || !d.Applies(action.Arguments) {
 			continue
 		}
 		if d.User {

@@ -330,20 +330,20 @@ func TestPolicy(t *testing.T) {
 		if diff := cmp.Diff(test.want, says(gate.Policy(rules, guard(), action, analysis))); diff != "" {
 			t.Errorf("%s %s: %s", test.tool, test.command, diff)
 		}
-		if got := gate.AutoApproved(rules, action, analysis); got != test.approved {
+		if got := gate.AutoApproved(rules, interlock.Snapshot{}, action, analysis); got != test.approved {
 			t.Errorf("%s %s: approved %v", test.tool, test.command, got)
 		}
 	}
 	bash := interlock.Action{Kind: interlock.KindShell, Tool: "Bash"}
-	if gate.AutoApproved(rules, bash, shellTexts("npm test", "rm -rf x")) {
+	if gate.AutoApproved(rules, interlock.Snapshot{}, bash, shellTexts("npm test", "rm -rf x")) {
 		t.Error("a second command rides along")
 	}
-	if gate.AutoApproved(rules, bash, impact.Analysis{}) {
+	if gate.AutoApproved(rules, interlock.Snapshot{}, bash, impact.Analysis{}) {
 		t.Error("an action that executes nothing is approved")
 	}
 	unknown := shellTexts("npm test")
 	unknown.Impacts = impacts(interlock.Impact{Confidence: "unknown"}).Impacts
-	if gate.AutoApproved(rules, bash, unknown) {
+	if gate.AutoApproved(rules, interlock.Snapshot{}, bash, unknown) {
 		t.Error("what was not understood is approved")
 	}
 }
@@ -374,11 +374,11 @@ func TestPolicyOnHints(t *testing.T) {
 		if diff := cmp.Diff(test.want, says(gate.Policy(rules, guard(), action, impact.Analysis{}))); diff != "" {
 			t.Errorf("%s: %s", test.hint, diff)
 		}
-		if got := gate.AutoApproved(rules, action, impact.Analysis{}); got != test.approved {
+		if got := gate.AutoApproved(rules, interlock.Snapshot{}, action, impact.Analysis{}); got != test.approved {
 			t.Errorf("%s: approved %v", test.hint, got)
 		}
 	}
-	if gate.AutoApproved(rules, interlock.Action{Kind: interlock.KindHint, Input: "list `rm -rf x`"}, shellTexts("rm -rf x")) {
+	if gate.AutoApproved(rules, interlock.Snapshot{}, interlock.Action{Kind: interlock.KindHint, Input: "list `rm -rf x`"}, shellTexts("rm -rf x")) {
 		t.Error("a command rides along in a hint")
 	}
 }

@@ -43,19 +43,23 @@ func policyMeets(rules *ruleset.Ruleset, list int, action interlock.Action, anal
 // AutoApproved reports whether policy.autoApprove covers the whole action: every executed text, or, for an action that
 // is a tool call and executes nothing else, the tool's name; of a hint the hint itself and every command in it. One text that no glob covers leaves the action uncovered,
 // so nothing rides along behind an approved command; and input that was not understood is never covered.
-func AutoApproved(rules *ruleset.Ruleset, action interlock.Action, analysis impact.Analysis) bool {
+func AutoApproved(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) bool {
+	return loopApproves(snapshot.Loop, action, analysis) ||
+		covered(func(text string) bool { return rules.PolicyMatches(ruleset.PolicyAutoApprove, text) }, action, analysis)
+}
+
+func covered(matches func(string) bool, action interlock.Action, analysis impact.Analysis) bool {
 	for n := range analysis.Impacts {
 		if !understood(&analysis.Impacts[n]) {
 			return false
 		}
 	}
-	covered := action.Kind == interlock.KindHint && rules.PolicyMatches(ruleset.PolicyAutoApprove, action.Input)
+	all := action.Kind == interlock.KindHint && matches(action.Input)
 	for _, t := range analysis.Texts {
-		named := t.Kind == interlock.KindTool && action.Tool != "" && rules.PolicyMatches(ruleset.PolicyAutoApprove, action.Tool)
-		if !named && !rules.PolicyMatches(ruleset.PolicyAutoApprove, t.Value) {
+		if named := t.Kind == interlock.KindTool && action.Tool != "" && matches(action.Tool); !named && !matches(t.Value) {
 			return false
 		}
-		covered = true
+		all = true
 	}
-	return covered
+	return all
 }

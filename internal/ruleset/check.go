@@ -76,10 +76,11 @@ func (c *checker) lists(d *Document) error {
 			}
 		}
 	}
-	for i, rule := range d.Danger {
-		if rule.Name == "" {
-			return c.doc.Errorf(fmt.Sprintf("/danger/%d/name", i), "name is missing; give a glob over tool names or commands")
-		}
+	if err := c.danger(d.Danger); err != nil {
+		return err
+	}
+	if err := c.loop(d.Loop); err != nil {
+		return err
 	}
 	for i, s := range d.Scope {
 		at := fmt.Sprintf("/scope/%d", i)
@@ -301,7 +302,7 @@ func validObligation(name string) bool {
 	switch name {
 	case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationAdmin, interlock.ObligationCouncil,
 		interlock.ObligationDual, interlock.ObligationRedact, interlock.ObligationSandbox, interlock.ObligationDryRun,
-		interlock.ObligationCooldown:
+		interlock.ObligationCooldown, interlock.ObligationApprovers, interlock.ObligationWithin:
 		return true
 	}
 	return false

@@ -69,7 +69,12 @@ func (r *Ruleset) parts() (map[string][]byte, error) {
 		}
 	}
 	for _, d := range r.danger {
-		out["danger "+d.Name+" "+d.Level.String()] = nil
+		if err := put("danger "+d.Name+" "+d.Level.String(), d); err != nil {
+			return nil, err
+		}
+	}
+	if err := put("loop", r.loop); err != nil {
+		return nil, err
 	}
 	for _, s := range r.scopes {
 		for _, g := range s.Allow {

@@ -15,6 +15,7 @@ type Document struct {
 	Policy     Policy       `json:"policy,omitzero"`
 	Danger     []DangerRule `json:"danger,omitempty"`
 	Scope      []Scope      `json:"scope,omitempty"`
+	Loop       *LoopRules   `json:"loop,omitempty"`
 	Production []string     `json:"production,omitempty"` // globs of hosts, contexts, databases, branches, buckets
 }
 
@@ -94,13 +95,6 @@ type Policy struct {
 	Deny             []string `json:"deny,omitempty"`
 	RequiresApproval []string `json:"requiresApproval,omitempty"`
 	AutoApprove      []string `json:"autoApprove,omitempty"`
-}
-
-// A DangerRule declares the danger level of operations by a glob over tool names and via texts.
-type DangerRule struct {
-	Name  string           `json:"name"`
-	Level interlock.Danger `json:"level"`
-	User  bool             `json:"-"` // an operator's: raises and never lowers
 }
 
 // A Scope limits agents to what it lists.

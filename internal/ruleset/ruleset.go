@@ -29,6 +29,8 @@ type Ruleset struct {
 	scopes     []Scope
 	production []string
 	after      []*After // what the rules ask of earlier actions
+	loop       LoopRules
+	ownLoop    LoopRules // what operators' documents set instead of the defaults
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked
@@ -89,6 +91,7 @@ func load(defaults map[string][]byte, digests map[string]string, user map[string
 
 // finish sorts what was loaded and prepares the tables that answer questions.
 func (r *Ruleset) finish() {
+	r.finishLoop()
 	sort.Slice(r.rules, func(i, j int) bool { return r.rules[i].ID < r.rules[j].ID })
 	for i, rule := range r.rules {
 		rule.position = i
