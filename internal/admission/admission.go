@@ -43,6 +43,8 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 		Attended: e.Attended && p.CanAsk,
 		Agent:    agentOf(p.Requester, standing),
 		View:     p.View,
+		Block:    blockOf(p.Requester, standing),
+		Loop:     p.Loop,
 		Recent:   recent,
 
 		Suppressions: suppressionsOf(standing, p.Requester, now),
@@ -128,6 +130,17 @@ func suppressionsOf(standing interlock.Standing, r interlock.Requester, now time
 	return own
 }
 
+// blockOf returns the id of the challenge that forbids a requester everything; of several the first by id.
+func blockOf(r interlock.Requester, standing interlock.Standing) string {
+	first := ""
+	for id, c := range standing.Challenges {
+		if c.Blocks(r) && (first == "" || id < first) {
+			first = id
+		}
+	}
+	return first
+}
+
 // approved picks the approved requests of one requester, ordered by id, so that Decide sees a value and not a map. All others
 // approve nothing, and there may be many.
 func approved(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
@@ -164,6 +177,9 @@ type Admission struct {
 
 	guard  sync.Mutex
 	proofs map[string]error // what checking a suppression's signature ended with, by what was checked
+
+	executions executions
+	counters   []ruleset.Counter
 }
 
 // New returns an Admission, or an error naming the missing field.
@@ -191,7 +207,7 @@ func New(c Config) (*Admission, error) {
 	if c.ApprovalTTL <= 0 {
 		c.ApprovalTTL = time.Hour
 	}
-	return &Admission{config: c, proofs: map[string]error{}}, nil
+	return &Admission{config: c, proofs: map[string]error{}, counters: c.Rules.Counters()}, nil
 }
 
 // Close closes the store after what is under way has been committed.

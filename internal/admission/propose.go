@@ -54,6 +54,13 @@ func validate(p interlock.Proposal) error {
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile.
 func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock.Answer, error) {
 	var answer interlock.Answer
+	var past *execution
+	said := p.Loop
+	if said != nil {
+		past = a.executions.of(p.Requester, a.config.Now())
+		past.Lock()
+		defer past.Unlock()
+	}
 	receipt, err := a.commitFrom(ctx, a.config.Store.Known, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
 		if err := inOffice(p.Requester, standing, now); err != nil {
@@ -63,6 +70,9 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 		recent, err := a.recent(ctx, p.Requester, now)
 		if err != nil {
 			return interlock.Change{}, err
+		}
+		if past != nil {
+			p.Loop = past.loop(*said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
 		}
 		standing, unproved := a.proved(standing, now)
 		decision, invalid := a.evaluate(p, standing, recent, now)
@@ -78,6 +88,9 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 	})
 	if err != nil {
 		return interlock.Answer{}, err
+	}
+	if past != nil && answer.Answer.Allowed() {
+		past.did(p.Action, answer.Decision, a.counters, a.config.Now())
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	return answer, nil
@@ -227,6 +240,11 @@ func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Stan
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
 		Obligations: d.Obligations, Status: interlock.RequestPending}
+	for _, o := range d.Obligations {
+		if within, err := time.ParseDuration(o.Note); o.Type == interlock.ObligationWithin && err == nil && within < a.config.ApprovalTTL {
+			request.Expires = now.Add(within)
+		}
+	}
 	if f := d.Decisive(); f != nil {
 		request.Reason, request.Rule = f.Reason, f.Rule
 	}

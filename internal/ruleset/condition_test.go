@@ -54,7 +54,6 @@ func TestConditions(t *testing.T) {
 }
 
 func TestConfirmationMessage(t *testing.T) {
-	spec.Covers(t, "AQL-D-3.2")
 	d := ruleset.DangerRule{Message: "Delete {params.count} of {table}{missing} {unclosed"}
 	const want = "Delete 3 of users{missing} {unclosed"
 	if got := d.Say([]byte(`{"params":{"count":3},"count":3,"table":"us\u202e\ners"}`)); got != want {

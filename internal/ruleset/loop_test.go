@@ -8,13 +8,11 @@ import (
 
 	"interlock"
 	"interlock/internal/ruleset"
-	"interlock/spec"
 )
 
 const loopDefaults = `{"loop":{"max_autonomous_steps":50,"tolerance":"moderate"}}`
 
 func TestLoopSettings(t *testing.T) {
-	spec.Covers(t, "AQL-8.7.4")
 	const team = `loop:
   tolerance: aggressive
   agents:
