@@ -213,8 +213,8 @@ func isTemplate(text string) bool {
 	return strings.HasPrefix(text, "${{") && strings.Index(text, "}}") == len(text)-2
 }
 
-// scope raises the reach of a command that is told to act on something named as production, and lowers it for a cluster
-// that tools set up on this machine under a name of their own.
+// scope raises the reach of a command that is told to act on something named as production, and lowers it for a host that is
+// this machine and for a cluster that tools set up on it under a name of their own.
 func (r *shellRun) scope(u *use, adds *words) {
 	for _, g := range u.flags {
 		if g.option.scope == "" || g.value.text == "" {
@@ -222,6 +222,12 @@ func (r *shellRun) scope(u *use, adds *words) {
 		}
 		if g.option.scope == "host" {
 			if reach, _ := r.s.host(g.value.text); reach == interlock.ReachProduction || reach == interlock.ReachExternal {
+				adds.reach, u.reach = reach, reach
+			}
+			continue
+		}
+		if g.option.scope == "local" {
+			if reach, _ := r.s.host(g.value.text); u.reach == "" && reach == interlock.ReachWorkspace && !g.value.dynamic {
 				adds.reach, u.reach = reach, reach
 			}
 			continue
