@@ -47,6 +47,11 @@ func (r *shippedReader) document(d *Document) {
 				r.profile(profile)
 				d.Profiles = append(d.Profiles, profile)
 			})
+		case "loop": // one short document: not worth a reader of its own
+			d.Loop = &LoopRules{}
+			if strictjson.DecodeTrusted([]byte(r.raw()), d.Loop) != nil {
+				r.giveUp()
+			}
 		default:
 			r.giveUp()
 		}
