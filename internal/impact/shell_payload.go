@@ -11,7 +11,7 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 	r.recipe(u)
 	var out flow
 	ran, fed := false, false
-	for _, g := range u.flags {
+	for at, g := range u.flags {
 		switch {
 		case g.option.exec:
 			r.s.within++
@@ -22,8 +22,9 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 			out.taint(r.command(withFound(u, argv), io))
 			r.s.within--
 			ran = true
+		case g.option.nested != "" && u.continued(at):
 		case g.option.nested != "":
-			out = r.inline(u, g.option.nested, g.value, args, io)
+			out = r.inline(u, g.option.nested, u.lines(at), args, io)
 			ran = true
 		case g.option.code != "" && len(u.operands) > 0 && !ran:
 			out = r.inline(u, g.option.code, u.operands[0], args, io)
@@ -152,6 +153,11 @@ func (r *shellRun) wrapped(u *use, io streams) flow {
 func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	var items []field
 	rest, after := cutColons(rest)
+	for _, g := range u.flags {
+		if g.name == ":::" { // no command stands before the arguments: they are commands themselves
+			return []field{literal("sh"), literal("-c"), literal(joinLines(rest))}
+		}
+	}
 	placeholder, replaces := u.placeholder()
 	for _, a := range rest {
 		if !replaces && a.text == "{}" && u.spec.flags[":::"] != nil { // GNU parallel's default
@@ -226,7 +232,12 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 		return flow{}
 	}
 	if value.dynamic && value.lead || value.flow.network && !value.dynamic {
-		r.opaque(u.via, value.flow, value.text)
+		for _, i := range r.s.capture(func() { r.opaque(u.via, value.flow, value.text) }) {
+			if kind == "shell" && value.text == "{stdin}" { // as good as a pipe into the shell
+				i.Reversibility = interlock.Irreversible
+			}
+			r.s.add(i)
+		}
 		if value.dynamic {
 			return flow{}
 		}

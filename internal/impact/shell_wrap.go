@@ -110,3 +110,45 @@ func withoutDashes(args []field) []field {
 	}
 	return args
 }
+
+// byLine are the languages of which a program may be given line by line, each in a flag of its own.
+var byLine = set([]string{"applescript", "perl", "ruby", "awk"})
+
+// continued reports whether a flag holds a further line of a program that a flag before it began.
+func (u *use) continued(at int) bool {
+	option := u.flags[at].option
+	if !byLine[option.nested] {
+		return false
+	}
+	for i := 0; i < at; i++ {
+		if u.flags[i].option == option {
+			return true
+		}
+	}
+	return false
+}
+
+// lines puts the lines of a program together that begins in the flag at a position.
+func (u *use) lines(at int) field {
+	first := u.flags[at]
+	whole := first.value
+	if !byLine[first.option.nested] {
+		return whole
+	}
+	for _, g := range u.flags[at+1:] {
+		if g.option == first.option && len(whole.text) < maxText {
+			whole = join(join(whole, literal("\n")), g.value)
+		}
+	}
+	return whole
+}
+
+// joinLines writes one argument to a line.
+func joinLines(list []field) string {
+	var b strings.Builder
+	for _, f := range list {
+		b.WriteString(f.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
