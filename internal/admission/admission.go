@@ -43,11 +43,14 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 		Attended: e.Attended && p.CanAsk,
 		Agent:    agentOf(p.Requester, standing),
 		View:     p.View,
-		Block:    blockOf(p.Requester, standing),
 		Loop:     p.Loop,
 		Recent:   recent,
 
+		Grants:       grantsOf(standing, p.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, p.Requester, now),
+	}
+	if block, blocked := blockOf(standing, p.Requester); blocked {
+		snapshot.Block = block.ID
 	}
 	if len(recent) > 0 {
 		snapshot.Taken = now
@@ -130,17 +133,6 @@ func suppressionsOf(standing interlock.Standing, r interlock.Requester, now time
 	return own
 }
 
-// blockOf returns the id of the challenge that forbids a requester everything; of several the first by id.
-func blockOf(r interlock.Requester, standing interlock.Standing) string {
-	first := ""
-	for id, c := range standing.Challenges {
-		if c.Blocks(r) && (first == "" || id < first) {
-			first = id
-		}
-	}
-	return first
-}
-
 // approved picks the approved requests of one requester, ordered by id, so that Decide sees a value and not a map. All others
 // approve nothing, and there may be many.
 func approved(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
@@ -168,6 +160,9 @@ type Config struct {
 	Now         func() time.Time
 	Random      io.Reader
 	ApprovalTTL time.Duration              // how long a request waits and an approval lives; 0 means one hour
+	CodeTTL     time.Duration              // how long a challenge's code counts; 0 means five minutes
+	Notify      Notifier                   // optional: takes codes to humans; without it nobody is told
+	Boot        string                     // names this process, anew each time; a verify challenge ends with it. Empty: made from Random
 	Alert       func(kind, message string) // optional: told of every alert event, without secrets
 }
 
@@ -207,7 +202,16 @@ func New(c Config) (*Admission, error) {
 	if c.ApprovalTTL <= 0 {
 		c.ApprovalTTL = time.Hour
 	}
-	return &Admission{config: c, proofs: map[string]error{}, counters: c.Rules.Counters()}, nil
+	if c.CodeTTL <= 0 {
+		c.CodeTTL = codeTTL
+	}
+	a := &Admission{config: c, proofs: map[string]error{}, counters: c.Rules.Counters()}
+	if c.Boot != "" {
+		return a, nil
+	}
+	var err error
+	a.config.Boot, err = a.random(8)
+	return a, err
 }
 
 // Close closes the store after what is under way has been committed.

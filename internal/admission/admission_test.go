@@ -49,7 +49,7 @@ func (f *faulty) Commit(ctx context.Context, c interlock.Change) (interlock.Rece
 	return f.commit(next)
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 	t.Helper()
 	evaluator, err := embedded.NewEvaluator(config.Defaults())
 	if err != nil {
@@ -71,12 +71,15 @@ func newHouse(t *testing.T) *house {
 	}
 	t.Cleanup(func() { store.Close() })
 	h.store = &faulty{Store: store}
-	h.Admission, err = admission.New(admission.Config{Evaluator: *evaluator, Store: h.store, Redact: classify.Redact,
+	c := admission.Config{Evaluator: *evaluator, Store: h.store, Redact: classify.Redact,
 		Verify: func(_ interlock.OperatorRecord, _, _, signature string) (string, error) {
 			return "fingerprint of " + signature, h.verify
 		},
-		Now: clock, Random: rand.Reader, Alert: func(kind, message string) { h.alerts = append(h.alerts, kind+": "+message) }})
-	if err != nil {
+		Now: clock, Random: rand.Reader, Alert: func(kind, message string) { h.alerts = append(h.alerts, kind+": "+message) }}
+	for _, e := range edit {
+		e(&c)
+	}
+	if h.Admission, err = admission.New(c); err != nil {
 		t.Fatal(err)
 	}
 	return h

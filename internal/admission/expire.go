@@ -12,7 +12,8 @@ import (
 
 // Expire records of every request whose time has passed that nobody answered it, or that nobody used the answer. It changes
 // no decision, because a request's time is looked at wherever the request is used; without it the log would not say how a
-// request ended, and the store would carry it along for ever. It returns how many it recorded.
+// request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent. It returns
+// how many it recorded.
 func (a *Admission) Expire(ctx context.Context) (int, error) {
 	standing, err := a.config.Store.Standing(ctx)
 	if err != nil {
@@ -33,7 +34,8 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 		}
 		recorded++
 	}
-	return recorded, nil
+	lapsed, err := a.lapse(ctx, standing, now)
+	return recorded + lapsed, err
 }
 
 // overdue returns the requests whose time has passed, ordered by id.

@@ -31,9 +31,12 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) (answer i
 	if earlier, found := a.repeated(ctx, p); found {
 		return earlier
 	}
-	answer, err := a.decide(ctx, p)
+	answer, fresh, err := a.decide(ctx, p)
 	if err != nil {
 		return a.failed(p, code(err), reason(err), err)
+	}
+	if fresh != nil { // only now is there a challenge to answer
+		answer.Channels = a.tell(ctx, *fresh)
 	}
 	return answer
 }
@@ -51,9 +54,9 @@ func validate(p interlock.Proposal) error {
 	return nil
 }
 
-// decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile.
-func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock.Answer, error) {
-	var answer interlock.Answer
+// decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
+// the challenge it has opened, if any.
+func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, fresh *issued, err error) {
 	var past *execution
 	said := p.Loop
 	if said != nil {
@@ -73,27 +76,36 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (interlock
 		}
 		if past != nil {
 			p.Loop = past.loop(*said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
+			pause, _ := a.verifying(standing, p.Requester, now)
+			p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
 		}
 		standing, unproved := a.proved(standing, now)
+		standing, ungranted := a.grants(standing, p.Requester, now)
 		decision, invalid := a.evaluate(p, standing, recent, now)
-		if invalid == nil {
-			invalid = unproved
+		for _, other := range []error{unproved, ungranted} {
+			if invalid == nil {
+				invalid = other
+			}
 		}
 		answer = interlock.Answer{Decision: decision}
-		change, err := a.change(p, standing, decision, recent, now, &answer)
-		if err != nil || invalid == nil {
+		shown := a.redacted(p)
+		change, err := a.change(p, shown, standing, decision, recent, now, &answer)
+		if err != nil {
+			return change, err
+		}
+		if fresh, err = a.challenged(&change, p, shown, standing, decision, now, &answer); err != nil || invalid == nil {
 			return change, err
 		}
 		return change, a.alert(&change, p.Requester, invalid)
 	})
 	if err != nil {
-		return interlock.Answer{}, err
+		return interlock.Answer{}, nil, err
 	}
 	if past != nil && answer.Answer.Allowed() {
 		past.did(p.Action, answer.Decision, a.counters, a.config.Now())
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
-	return answer, nil
+	return answer, fresh, nil
 }
 
 // recent loads what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
@@ -131,19 +143,10 @@ func (a *Admission) alert(change *interlock.Change, r interlock.Requester, inval
 	if errors.Is(invalid, errUnproved) {
 		code, message = "suppression-invalid", "a suppression in the store does not count: "+reason(invalid)
 	}
-	payload, err := auditlog.AlertRecord{Code: code, Message: message}.Payload()
-	if err != nil {
-		return err
+	if errors.Is(invalid, errGrant) {
+		code, message = "grant-invalid", "a standing grant in the store does not count: "+reason(invalid)
 	}
-	draft, err := a.draft(interlock.EventAlert, r, "system", payload)
-	if err != nil {
-		return err
-	}
-	change.Events = append(change.Events, draft)
-	if a.config.Alert != nil {
-		a.config.Alert(code, message)
-	}
-	return nil
+	return a.alarm(change, r, code, message)
 }
 
 func without(requests map[string]interlock.ApprovalRequest, id string) map[string]interlock.ApprovalRequest {
@@ -158,11 +161,10 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
 // spends. It fills in answer.Request.
-func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction,
+func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction,
 	now time.Time, answer *interlock.Answer) (interlock.Change, error) {
-	change := interlock.Change{Version: standing.Version, Spend: d.Approval}
-	shown := a.redacted(p)
-	if d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing && d.Approval == "" { // an approved ask asks nobody again
+	change := interlock.Change{Version: standing.Version, Spend: d.Approval, Draw: d.Grant}
+	if d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing && d.Approval == "" && d.Grant == "" { // an approved ask asks nobody again
 		id, open, err := a.request(p, shown, standing, d, now)
 		if err != nil {
 			return change, err
@@ -171,8 +173,14 @@ func (a *Admission) change(p interlock.Proposal, standing interlock.Standing, d 
 	}
 	recorded := a.redactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent}
+	if block, blocked := blockOf(standing, p.Requester); blocked {
+		record.Block = block.ID
+	}
 	for _, order := range suppressionsOf(standing, p.Requester, now) {
 		record.Orders = append(record.Orders, order.ID)
+	}
+	for _, grant := range grantsOf(standing, p.Requester, a.config.Rules.Digest(), now) {
+		record.Grants = append(record.Grants, grant.ID)
 	}
 	payload, err := record.Payload()
 	if err != nil {
@@ -226,8 +234,8 @@ func events(p interlock.Proposal) []string {
 
 // request finds the pending request for exactly this question or makes a new one.
 func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time) (string, *interlock.ApprovalRequest, error) {
-	if id := joined(p, standing, d, now); id != "" {
-		return id, nil, nil
+	if id := joined(p, standing, d, now); id != "" || p.Loop != nil && p.Loop.Verifying != "" {
+		return id, nil, nil // a paused agent opens no further questions
 	}
 	id, err := a.random(6)
 	if err != nil {
@@ -280,14 +288,20 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	}
 	now := a.config.Now()
 	// The same id asked again gets the same answer, but an approval is good for one call, not for every retry of it.
-	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == ""
+	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == "" && call.Decision.Grant == ""
 	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false
 	}
+	standing, err := a.config.Store.Standing(ctx)
+	if err != nil {
+		return interlock.Answer{}, false
+	}
+	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
+		return interlock.Answer{}, false // whatever it was told before
+	}
 	if call.Request != "" {
-		standing, err := a.config.Store.Standing(ctx)
-		if err != nil || standing.Requests[call.Request].Status != interlock.RequestPending {
+		if standing.Requests[call.Request].Status != interlock.RequestPending {
 			return interlock.Answer{}, false
 		}
 	}

@@ -24,6 +24,7 @@ import (
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
+	Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) // whatever has become of it
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	SeeCall(ctx context.Context, eventID, event string) error // remember that another harness event has seen the call

@@ -100,25 +100,31 @@ func (a *Admission) proved(standing interlock.Standing, now time.Time) (_ interl
 	return standing, unproved
 }
 
-// proof checks a suppression. Signatures are checked once; who may give an order, and when, is looked at each time.
+// proof checks a suppression. Who may give an order, and when, is looked at each time.
 func (a *Admission) proof(s interlock.Suppression, operators map[string]interlock.OperatorRecord, now time.Time) (fresh bool, err error) {
-	key := operators[s.Operator].SSHKey + "\x00" + s.Key + "\x00" + s.Signature + "\x00" + s.Statement
+	proof := operators[s.Operator].SSHKey + "\x00" + s.Key + "\x00" + s.Signature + "\x00" + s.Statement
+	return a.prove(proof, s.Key, func(verify quorum.Verifier) error { return quorum.CheckSuppression(s, operators, verify, now) })
+}
+
+// prove checks what stands in the store and is signed. The signature itself is checked once in a process: proof names
+// everything that it depends on, and key what proves it. fresh says that it was checked just now.
+func (a *Admission) prove(proof, key string, check func(quorum.Verifier) error) (fresh bool, err error) {
 	a.guard.Lock()
 	defer a.guard.Unlock()
-	checked, known := a.proofs[key]
+	checked, known := a.proofs[proof]
 	verify := a.config.Verify
 	if known && checked == nil {
-		verify = func(interlock.OperatorRecord, string, string, string) (string, error) { return s.Key, nil }
+		verify = func(interlock.OperatorRecord, string, string, string) (string, error) { return key, nil }
 	} else if known {
 		return false, checked
 	}
-	err = quorum.CheckSuppression(s, operators, verify, now)
-	if len(a.proofs) > 4*maxSuppressions {
+	err = check(verify)
+	if len(a.proofs) > 4*(maxSuppressions+maxGrants) {
 		a.proofs = map[string]error{}
 	}
 	var refusal *interlock.Error
 	if err == nil || errors.As(err, &refusal) && refusal.Field == "signature" {
-		a.proofs[key] = err
+		a.proofs[proof] = err
 	}
 	return !known, err
 }

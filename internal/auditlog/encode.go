@@ -20,6 +20,7 @@ func (d *decisionWire) encode() (json.RawMessage, error) {
 
 func (d *decisionWire) write(w *strictjson.Writer) {
 	w.Open()
+	w.OptionalString("block", d.Block)
 	w.Name("decision")
 	writeDecision(w, &d.Decision)
 	w.OptionalString("door", d.Door)

@@ -28,6 +28,7 @@ type DecisionRecord struct {
 	Recent   []interlock.PastAction // what the run had done before, as the snapshot held it
 	Orders   []string               // ids of the suppressions the snapshot held; their events hold the rest
 	Grants   []string               // ids of the grants the snapshot held; likewise
+	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -47,6 +48,7 @@ type (
 		Orders    []string               `json:"suppressions,omitempty"`
 		Grants    []string               `json:"grants,omitempty"`
 		Loop      *interlock.Loop        `json:"loop,omitempty"`
+		Block     string                 `json:"block,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
 		Cut       []cutWire              `json:"truncated,omitempty"`
@@ -126,7 +128,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	}}
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
-	w.Loop = p.Loop
+	w.Loop, w.Block = p.Loop, r.Block
 	w.Cut = c.cut
 	return w
 }

@@ -10,7 +10,8 @@ import (
 // learn from it.
 type ChallengeRecord struct {
 	Challenge interlock.Challenge
-	Failed    []string // channels that did not take the code, and why
+	Failed    []string         // channels that did not take the code, and why
+	Order     *interlock.Order // by which an operator had a code issued anew or the block ended
 }
 
 // Payload renders the record.
@@ -21,8 +22,9 @@ func (r ChallengeRecord) Payload() (json.RawMessage, error) {
 	return payload("a challenge", struct {
 		Challenge interlock.Challenge `json:"challenge"`
 		Failed    []string            `json:"failed_channels,omitempty"`
+		Order     *interlock.Order    `json:"order,omitempty"`
 		Cut       []cutWire           `json:"truncated,omitempty"`
-	}{r.Challenge, short(r.Failed), c.cut})
+	}{r.Challenge, short(r.Failed), r.Order, c.cut})
 }
 
 // A VerificationRecord is one answer to a challenge. What was answered is left out.

@@ -128,6 +128,15 @@ func readRequest(ctx context.Context, c *conn, id string) (interlock.ApprovalReq
 	return r, err == nil, err
 }
 
+// Request returns an approval request, whatever has become of it.
+func (s *Store) Request(ctx context.Context, id string) (r interlock.ApprovalRequest, found bool, err error) {
+	err = s.read(ctx, "reading a request", func(c *conn) error {
+		r, found, err = readRequest(ctx, c, id)
+		return err
+	})
+	return r, found, err
+}
+
 func decodeRequest(status string, body []byte) (interlock.ApprovalRequest, error) {
 	var r interlock.ApprovalRequest
 	if err := json.Unmarshal(body, &r); err != nil {

@@ -1,0 +1,156 @@
+package admission
+
+import (
+	"context"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/limit"
+	"interlock/internal/quorum"
+)
+
+// How a verification ends.
+const (
+	Passed  = "passed"
+	Wrong   = "wrong"
+	Expired = "expired"
+	Unknown = "unknown" // no such challenge, another agent's, or no code: nobody learns which
+	Limited = "limited" // the answer was not looked at
+)
+
+// A Verification is what came of an answer to a challenge.
+type Verification struct {
+	Result     string        // passed, wrong, expired, unknown or limited
+	Reason     string        // a sentence the agent may read
+	Failed     int           // answers that failed within the window
+	RetryAfter time.Duration // how long no answer is looked at
+	Unblocked  bool          // the agent's hard block has ended
+	Request    string        // the approval request that is answered by it, if any
+}
+
+// Verify takes an agent's answer to a challenge. A right code ends the challenge: it lifts a hard block, or approves the
+// request that the agent was paused for. Anything else is a failure: it burns the code if it named a challenge of this
+// agent, counts against the agent's limit, is recorded and alerted.
+func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge, code string) (Verification, error) {
+	if r.Agent == "" {
+		return Verification{}, interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
+	}
+	var v Verification
+	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		now := a.config.Now().UTC().Truncate(time.Microsecond)
+		if err := inOffice(r, standing, now); err != nil {
+			return interlock.Change{}, err
+		}
+		who := owned(r, standing)
+		c, known := standing.Challenges[challenge]
+		known = known && a.answerable(c, who, standing, now)
+		if !known {
+			c = interlock.Challenge{ID: challenge}
+		}
+		attempts := standing.Attempts[interlock.AttemptsKey(who.Agent, who.Principal)]
+		attempts.Agent, attempts.Principal = who.Agent, who.Principal
+		// Everything is worked out before anything is told apart, so that the answers take the same way.
+		right, _ := matches(c.CodeHash, c.ID, code), known
+		_, formed := codeOf(code)
+		v = Verification{}
+		if wait := limit.Wait(attempts, now); wait > 0 {
+			v.Result, v.Reason, v.RetryAfter = Limited, "too many wrong answers; none is looked at for a while", wait
+			change := interlock.Change{Version: standing.Version}
+			return change, a.failedAnswer(&change, who, challenge, &v)
+		}
+		switch {
+		case !known || !formed:
+			v.Result, v.Reason = Unknown, "there is no such challenge for this agent, or this is not a code"
+		case c.CodeHash == "" || !now.Before(c.Expires):
+			v.Result, v.Reason = Expired, "no code is in force for this challenge any more; an operator can have a new one shown"
+		case !right:
+			v.Result, v.Reason = Wrong, "the code is wrong and counts no more; an operator can have a new one shown"
+		default:
+			v.Result, v.Reason = Passed, "the code is right"
+			return a.passed(standing, c, who, now, &v)
+		}
+		change := interlock.Change{Version: standing.Version}
+		attempts, v.Failed = limit.Fail(attempts, now)
+		v.RetryAfter = limit.Wait(attempts, now)
+		change.Attempts = &attempts
+		if known && c.CodeHash != "" {
+			c.CodeHash = "" // AQL-8.8.2c: a wrong answer burns the code, whatever was wrong with it
+			change.Challenge = &c
+		}
+		return change, a.failedAnswer(&change, who, challenge, &v)
+	})
+	return v, err
+}
+
+// answerable reports whether a challenge is one this requester may answer here: its own, standing, and, where it pauses an
+// agent of a process, of this process.
+func (a *Admission) answerable(c interlock.Challenge, r interlock.Requester, standing interlock.Standing, now time.Time) bool {
+	return c.Ended.IsZero() && binds(c, r, standing) && (c.Kind == interlock.ChallengeBlock || c.Boot == a.config.Boot)
+}
+
+// failedAnswer records an answer that failed, and alerts.
+func (a *Admission) failedAnswer(change *interlock.Change, r interlock.Requester, challenge string, v *Verification) error {
+	record := auditlog.VerificationRecord{Challenge: idOf(challenge), Result: v.Result, Reason: v.Reason, Failed: v.Failed}
+	if err := a.append(change, interlock.EventVerification, r, "agent", record); err != nil {
+		return err
+	}
+	return a.alarm(change, r, "verification-"+v.Result, "an answer to a challenge was refused: "+v.Reason)
+}
+
+// passed is what a right code does.
+func (a *Admission) passed(standing interlock.Standing, c interlock.Challenge, r interlock.Requester, now time.Time, v *Verification) (interlock.Change, error) {
+	change := interlock.Change{Version: standing.Version}
+	c.Ended, c.Outcome, c.CodeHash = now, "passed", ""
+	change.Challenge = &c
+	record := auditlog.VerificationRecord{Challenge: c.ID, Result: Passed, Reason: v.Reason}
+	if err := a.append(&change, interlock.EventVerification, r, "agent", record); err != nil {
+		return change, err
+	}
+	if c.Kind == interlock.ChallengeBlock {
+		v.Unblocked = true
+		return change, a.append(&change, interlock.EventUnblocked, c.Requester, "system", auditlog.ChallengeRecord{Challenge: c})
+	}
+	request, waits := standing.Requests[c.Request]
+	if !waits || request.Status != interlock.RequestPending || !now.Before(request.Expires) {
+		v.Reason = "the code is right; what it was for has been answered or has expired, so report the step again"
+		return change, nil
+	}
+	approval, err := a.attested(request, c, now)
+	if err == nil {
+		err = quorum.Check(request, approval, standing.Operators, standing.Agents, a.config.Verify, now)
+	}
+	if err != nil { // the pause ends all the same; a named operator can still answer the request
+		v.Reason = "the code is right; the request it was for needs more than a code"
+		return change, a.alarm(&change, r, "code-insufficient", "a right code could not answer its request: "+reason(err))
+	}
+	v.Request, change.Resolve = request.ID, &approval
+	return change, a.append(&change, interlock.EventApproval, request.Requester, "system", auditlog.ApprovalRecord{Request: request, Approval: approval})
+}
+
+// attested is the yes that a right code says: the server's own key is the witness that the code was given.
+func (a *Admission) attested(request interlock.ApprovalRequest, c interlock.Challenge, now time.Time) (interlock.Approval, error) {
+	approval := interlock.Approval{Request: request.ID, Verdict: interlock.Allow, Method: interlock.MethodCode, Key: c.ID,
+		Statement: quorum.Statement(request, interlock.Allow, ""), At: now}
+	if a.config.Attest == nil {
+		return approval, interlock.Errorf(interlock.CodeUnavailable, "code", "this process has no key to bear witness with")
+	}
+	var err error
+	approval.Signature, err = a.config.Attest(interlock.MethodCode, c.ID, approval.Statement)
+	return approval, err
+}
+
+// idOf returns what an agent gave as an id if it looks like one: it may have put a code in its place, which must not be
+// written down.
+func idOf(given string) string {
+	for i, r := range given {
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		if i >= 36 || hyphen != (r == '-') || !hyphen && (r < '0' || r > '9') && (r < 'a' || r > 'f') {
+			return "not an id"
+		}
+	}
+	if len(given) != 36 {
+		return "not an id"
+	}
+	return given
+}

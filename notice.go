@@ -1,0 +1,48 @@
+package interlock
+
+import (
+	"log/slog"
+	"time"
+)
+
+// A Secret is text that must reach one place and no other. However it is printed, formatted, encoded or logged, it says that
+// it is withheld; only Reveal returns it.
+type Secret string
+
+// withheld stands wherever a Secret would have been written.
+const withheld = "[withheld]"
+
+// Reveal returns the text.
+func (s Secret) Reveal() string { return string(s) }
+
+// String withholds the text.
+func (Secret) String() string { return withheld }
+
+// GoString withholds the text.
+func (Secret) GoString() string { return withheld }
+
+// MarshalText withholds the text.
+func (Secret) MarshalText() ([]byte, error) { return []byte(withheld), nil }
+
+// LogValue withholds the text.
+func (Secret) LogValue() slog.Value { return slog.StringValue(withheld) }
+
+// A Notice is what a channel takes to a human. Everything in it but the code has been redacted.
+type Notice struct {
+	Severity  Tier      // what it is about; a channel has a floor below which it takes nothing
+	Kind      string    // block, verify, request or alert
+	Challenge string    // id of the challenge the code answers
+	Request   string    // id of the approval request that waits
+	Requester Requester // who asks
+	Rule      string    // of the decisive finding
+	Reason    string
+	Display   string // the action, complete
+	Code      Secret // answers the challenge, once; empty if there is nothing to answer
+	Expires   time.Time
+}
+
+// A Delivery says where a notice went.
+type Delivery struct {
+	Channels []string // that took it
+	Failed   []string // that did not, each with why; holds no secret
+}
