@@ -1,9 +1,6 @@
 package interlock
 
-import (
-	"log/slog"
-	"time"
-)
+import "time"
 
 // A Secret is text that must reach one place and no other. However it is printed, formatted, encoded or logged, it says that
 // it is withheld; only Reveal returns it.
@@ -23,9 +20,6 @@ func (Secret) GoString() string { return withheld }
 
 // MarshalText withholds the text.
 func (Secret) MarshalText() ([]byte, error) { return []byte(withheld), nil }
-
-// LogValue withholds the text.
-func (Secret) LogValue() slog.Value { return slog.StringValue(withheld) }
 
 // A Notice is what a channel takes to a human. Everything in it but the code has been redacted.
 type Notice struct {
