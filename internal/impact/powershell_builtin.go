@@ -364,7 +364,7 @@ func (p *psRun) newObject(_ field, args []psArg, _ psValue, io streams) psValue 
 	class, ok := parameterValue(args, "-typename", 2)
 	given := positionalValues(args, "-typename", "-property", "-comobject", "-argumentlist")
 	if com, isCOM := parameterValue(args, "-comobject", 2); isCOM {
-		return p.object("com:"+strings.ToLower(com.one().text), psValue{flow: io.args})
+		return p.object("com:"+comName(com.one().text), psValue{flow: io.args})
 	}
 	if !ok && len(given) > 0 {
 		class, given = given[0], given[1:]
@@ -378,44 +378,6 @@ func (p *psRun) newObject(_ field, args []psArg, _ psValue, io streams) psValue 
 		name = name[:open]
 	}
 	return p.object(name, list)
-}
-
-// addType reads what source code given to Add-Type imports from the system's libraries.
-func (p *psRun) addType(name field, args []psArg, in psValue, io streams) psValue {
-	source := ""
-	for _, a := range args {
-		source += " " + a.value.one().text
-	}
-	p.imports(source)
-	if path, ok := parameterValue(args, "-path", 2); ok {
-		p.r.program([]field{path.one()}, io)
-	}
-	p.r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "code", Reach: interlock.ReachWorkspace, Via: "Add-Type",
-		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitInline}})
-	return psValue{}
-}
-
-// imports looks up the functions that a declaration takes from a system library.
-func (p *psRun) imports(source string) {
-	for rest := source; p.r.s.spend(4); {
-		i := strings.Index(rest, "extern ")
-		if i < 0 {
-			return
-		}
-		rest = rest[i+len("extern "):]
-		open := strings.IndexByte(rest, '(')
-		if open < 0 {
-			return
-		}
-		words := strings.Fields(rest[:open])
-		if len(words) == 0 {
-			continue
-		}
-		function := strings.ToLower(words[len(words)-1])
-		if spec := p.r.s.know.lookup("dll:" + function); spec != nil {
-			p.r.described(spec, []field{literal("dll:" + function)}, streams{})
-		}
-	}
 }
 
 // stores judges what writes its argument or the pipeline to a file, and remembers what the file holds then.

@@ -129,9 +129,9 @@ func (p *psRun) staticFold(class, name string, args psValue) (psValue, bool) {
 		return psText("/tmp/"), true
 	case "io.path::combine":
 		return psField(p.joined(args, "/")), true
-	case "type::gettypefromprogid":
+	case "type::gettypefromprogid", "type::gettypefromclsid":
 		if len(args.items) > 0 {
-			return psValue{class: "com:" + strings.ToLower(args.items[0].text), named: true}, true
+			return psValue{class: "com:" + comName(args.items[0].text), named: true}, true
 		}
 	case "activator::createinstance":
 		return p.object(args.class, psValue{}), true
