@@ -98,7 +98,7 @@ func (c *cmdRun) statement(text string, at int, in flow) (flow, int) {
 		stop := c.end(text, min(rest, len(text)))
 		words, io := c.words(text[min(rest, len(text)):stop], streams{in: in})
 		if len(words) > 0 && strings.EqualFold(words[0].text, "else") {
-			inner, next := c.statement(text, skipAny(text, min(rest, len(text)), " \t\r\nelsELS"), in)
+			inner, next := c.statementAfter(text, skipAny(text, min(rest, len(text)), " \t\r\n")+len("else"), in)
 			return out.then(inner), next
 		}
 		return c.r.deliver(io, out), stop

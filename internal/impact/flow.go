@@ -196,7 +196,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 			r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
 		}
 		io.in = r.stored(f, p)
-		io.in.endless = endlessDevice(p.Path)
+		io.in.endless = r.endless(f)
 		io.file = !quietDevice(p.Path)
 		return
 	case syntax.DplIn:

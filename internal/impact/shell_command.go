@@ -217,7 +217,7 @@ func (r *shellRun) unknownCommand(args []field, io streams) flow {
 	}
 	out := r.settle([]interlock.Impact{i}, io)
 	if args[0].glob {
-		r.globbed(args, io)
+		out.endless = r.globbed(args, io)
 	}
 	out.taint(r.inner(args[1:], io))
 	return out
@@ -265,20 +265,22 @@ func (r *shellRun) guessed(spec *command, args []field, io streams) flow {
 }
 
 // globbed judges a command named by a pattern, /bin/r? or /???/c?t, as each command it may well be.
-func (r *shellRun) globbed(args []field, io streams) {
+// It reports whether the output of one of them has no end.
+func (r *shellRun) globbed(args []field, io streams) (endless bool) {
 	pattern, _ := baseName(args[0].text)
 	if strings.Trim(pattern, "*?") == "" || !strings.ContainsAny(pattern, "?*[") {
-		return
+		return false
 	}
 	n := 0
 	for _, name := range r.s.know.Commands() {
 		if matchGlob(pattern, name) && n < maxItems {
 			n++
 			r.s.modified(words{confidence: interlock.Inferred, traits: []string{TraitObfuscated}}, func() {
-				r.command(append([]field{literal(name)}, args[1:]...), io)
+				endless = r.command(append([]field{literal(name)}, args[1:]...), io).endless || endless
 			})
 		}
 	}
+	return endless
 }
 
 // inner judges what an unknown command's arguments would do if the command were a wrapper.

@@ -10,11 +10,17 @@ import (
 // hugeFile is more than what is left on most disks.
 const hugeFile = 256 << 30
 
-// endlessDevice reports whether a path is a device that can be read for ever.
-func endlessDevice(clean string) bool {
-	switch clean {
-	case "/dev/zero", "/dev/random", "/dev/urandom", "/dev/full", "/dev/arandom":
-		return true
+// endless reports whether a path is a device that can be read for ever, or a pattern that one may fit.
+func (r *shellRun) endless(f field) bool {
+	text := f.text
+	if len(text) < 5 || f.lead {
+		return false
+	}
+	clean := r.s.place(text).Path
+	for _, device := range [...]string{"/dev/zero", "/dev/random", "/dev/urandom", "/dev/full", "/dev/arandom"} {
+		if clean == device || text[0] == '/' && f.glob && matchGlob(clean, device) {
+			return true
+		}
 	}
 	return false
 }
@@ -30,14 +36,14 @@ func (r *shellRun) fills(u *use, own []interlock.Impact, io streams) {
 			makes = makes || g.option.makes
 		}
 		for _, e := range g.option.impacts {
-			source = source || e.kind == interlock.ImpactRead && e.target == "value" && endlessDevice(r.s.place(g.value.text).Path)
+			source = source || e.kind == interlock.ImpactRead && e.target == "value" && r.endless(g.value)
 		}
 	}
 	if copies := u.spec.copies || u.spec.prints == "stored"; !copies && !makes && !(u.spec.limits && bounded) {
 		return
 	}
 	if len(u.operands) > 0 && u.spec.prints != "stored" {
-		source = source || endlessDevice(r.s.place(u.operands[0].text).Path)
+		source = source || r.endless(u.operands[0])
 	}
 	if !makes && (!source || bounded && size < hugeFile) || makes && size < hugeFile {
 		return

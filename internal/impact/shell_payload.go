@@ -432,7 +432,7 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 			carried.items = append(carried.items, t)
 		}
 	case p == "encoded":
-		carried.encoded, carried.endless = true, io.in.endless || len(u.operands) == 1 && endlessDevice(r.s.place(u.operands[0].text).Path)
+		carried.encoded, carried.endless = true, io.in.endless || len(u.operands) == 1 && r.endless(u.operands[0])
 	case p == "endless":
 		carried.endless = true
 	case p == "first":
@@ -464,7 +464,7 @@ func (r *shellRun) passed(u *use, carried flow, io streams) flow {
 	}
 	carried.known = true
 	for _, f := range u.operands {
-		carried.endless = carried.endless || endlessDevice(r.s.place(f.text).Path)
+		carried.endless = carried.endless || r.endless(f)
 		if f.flow.known && strings.HasPrefix(f.text, "/dev/fd/") {
 			carried.text += f.flow.text
 			continue

@@ -72,7 +72,7 @@ func (r *shellRun) setting(u *use, name string, value field) {
 	if o == nil {
 		return
 	}
-	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] { // TOML and the like
+	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && strings.IndexByte(text[1:], text[0]) == n-2 { // TOML and the like
 		text = text[1 : n-1]
 	}
 	u = &use{spec: spec, via: spec.name + " " + key}
