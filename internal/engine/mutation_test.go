@@ -156,7 +156,9 @@ type link struct {
 	seed uint64
 }
 
-// respell applies the links that fit, in order, and reports whether one of them leaves doubt.
+// respell applies the links that fit, in order, and reports whether one of them leaves doubt. One encoding on top of another
+// does: one layer is sure to be taken off, and what stands beneath a second may be asked about instead of denied, as the
+// threat model says. It may never pass.
 func respell(script string, chain []link) (string, bool) {
 	weak, layers := false, 0
 	for _, l := range chain {

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -91,9 +92,21 @@ func (r *shellRun) windowsText(input string) bool {
 			s.add(i)
 		}
 	}
-	s.texts = s.texts[:noted:noted]
+	s.texts = r.sharedTexts(noted)
 	s.dir = dir
 	return true
+}
+
+// sharedTexts drops those of the later texts whose program only Windows has: bash would not find it. The rest stays, for
+// what patterns look for may stand in either reading.
+func (r *shellRun) sharedTexts(from int) []Text {
+	kept := r.s.texts[:from:from]
+	for _, t := range r.s.texts[from:] {
+		if t.Kind == interlock.KindShell && r.s.know.described(firstWord(t.Value)) && !r.windowsOnly(t.Value) && !slices.Contains(kept, t) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
 }
 
 // told reports whether a reading already says as much as an impact of the other: the same kind, the same reach, and no trait
