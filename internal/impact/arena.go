@@ -9,7 +9,8 @@ type workroom struct {
 	givens  arena[given]
 	uses    arena[use]
 	impacts arena[interlock.Impact]
-	line    []byte
+	line    []byte // the command line being written
+	pick    picker // the choice of a subcommand being made
 }
 
 func (k *Knowledge) borrow() *workroom {
@@ -30,6 +31,7 @@ func (k *Knowledge) giveBack(w *workroom) {
 	w.givens.clear()
 	w.uses.clear()
 	w.impacts.clear()
+	w.pick = picker{}
 	if cap(w.line) > maxText {
 		w.line = nil
 	}

@@ -433,16 +433,16 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 		i.Traits = append(i.Traits, TraitUncommitted)
 	}
 	s.add(i)
-	follow := i
-	follow.Traits = append([]string(nil), i.Traits...)
 	switch {
 	case i.Kind == interlock.ImpactRead && i.Has(TraitSecret):
-		follow.Kind = interlock.ImpactCredential
-		s.add(follow)
+		i.Kind = interlock.ImpactCredential
 	case i.Kind == interlock.ImpactWrite && i.Has(TraitStartup):
-		follow.Kind = interlock.ImpactPersist
-		s.add(follow)
+		i.Kind = interlock.ImpactPersist
+	default:
+		return
 	}
+	i.Traits = append([]string(nil), i.Traits...)
+	s.add(i)
 }
 
 // holdsSelf reports whether something of Interlock's own lies below a path, so that it goes when the path goes.

@@ -43,7 +43,8 @@ func (r *shellRun) read(spec *command, args []field) *use {
 	if n := countFlags(args); n > 0 {
 		u.flags = r.s.room.givens.room(n)
 	}
-	pick := picker{best: spec}
+	pick := &r.s.room.pick
+	*pick = picker{best: spec}
 	pick.first[0] = spec
 	pick.candidates = pick.first[:]
 	for i := 0; i < len(args); i++ {

@@ -119,7 +119,7 @@ func (n *nestScan) bracket(c byte) {
 
 // keyword counts the words that open and close compound commands.
 func (n *nestScan) keyword(src string, i int) {
-	if strings.IndexByte("ceifwustd", src[i]) < 0 || i > 0 && !isBlank(src[i-1]) && src[i-1] != ';' && src[i-1] != '(' && src[i-1] != '`' {
+	if i > 0 && !isBlank(src[i-1]) && src[i-1] != ';' && src[i-1] != '(' && src[i-1] != '`' || strings.IndexByte("ceifwustd", src[i]) < 0 {
 		return
 	}
 	end := i
