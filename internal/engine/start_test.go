@@ -62,7 +62,7 @@ func outline(t *testing.T, r *ruleset.Ruleset) string {
 		p, _ := r.Profile(name)
 		profiles = append(profiles, p)
 	}
-	text, err := json.MarshalIndent([]any{r.Rules(), profiles, r.Policy(), r.Danger(), r.Scopes(), r.Production()}, "", " ")
+	text, err := json.MarshalIndent([]any{r.Rules(), profiles, r.Policy(), r.Danger(), r.Scopes(), r.Production(), r.LoopRules()}, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
