@@ -54,10 +54,19 @@ type AgentRecord struct {
 	Type      string    `json:"type,omitempty"`      // harness or program, e.g. "claude"
 	Principal string    `json:"principal,omitempty"` // the operator who answers for it
 	Trust     Trust     `json:"trust"`
+	Until     time.Time `json:"trust_until,omitzero"` // a certificate's end; see TrustAt
 	Allow     []string  `json:"allow,omitempty"`      // if not empty: globs over tools and commands it may use, nothing else
 	TokenHash string    `json:"token_hash,omitempty"` // SHA-256 of the bearer token; empty for local hooks
 	Created   time.Time `json:"created"`
 	Revoked   time.Time `json:"revoked,omitzero"`
+}
+
+// TrustAt is how far the agent is trusted at a time: a certificate that has expired leaves the level below it.
+func (a AgentRecord) TrustAt(now time.Time) Trust {
+	if a.Trust == TrustCertified && !a.Until.IsZero() && !now.Before(a.Until) {
+		return TrustCommunityReviewed
+	}
+	return a.Trust
 }
 
 // A DangerRule declares a danger level for operations by name glob. Declarations beat inference.

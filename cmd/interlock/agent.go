@@ -21,7 +21,7 @@ type agentCommand struct {
 type agentAdd struct {
 	Name      string   `arg:"" help:"1 to 64 characters of a-z, 0-9, . _ @ and -."`
 	Type      string   `help:"Harness or program, such as claude." placeholder:"TYPE"`
-	Trust     string   `help:"How far it was examined: untested (nothing is allowed), generated (reading), validated (reversible work, the rest asks), community_reviewed or certified." default:"validated" placeholder:"LEVEL"`
+	Trust     string   `help:"How far it was examined: untested (nothing is allowed), generated (reading), or validated (reversible work, the rest asks). Higher levels are climbed: interlock trust promote." default:"validated" placeholder:"LEVEL"`
 	Principal string   `help:"The operator who answers for it, and so can't approve what it asks." placeholder:"NAME"`
 	Allow     []string `help:"Glob over tools and commands; if given, nothing else is allowed. May be given more than once." placeholder:"GLOB"`
 	NoToken   bool     `help:"Only a record, for an agent that comes through the local hook or socket."`
@@ -43,6 +43,10 @@ func (c *agentAdd) Run(p *program) error {
 	record := interlock.AgentRecord{ID: c.Name, Type: c.Type, Principal: c.Principal, Allow: c.Allow, Created: now().UTC()}
 	if err := record.Trust.UnmarshalText([]byte(c.Trust)); err != nil {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust", "%v", err))
+	}
+	if record.Trust > interlock.TrustValidated {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust", "%s is earned: add the agent as validated and raise it with `interlock trust promote %s`",
+			record.Trust, c.Name))
 	}
 	backend, err := p.open()
 	if err != nil {

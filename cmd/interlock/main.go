@@ -41,6 +41,7 @@ type commands struct {
 	Audit     auditCommand     `cmd:"" help:"Read, prove, verify and export the log."`
 	Operator  operatorCommand  `cmd:"" help:"Add, list and revoke the people who may answer requests."`
 	Agent     agentCommand     `cmd:"" help:"Add, list and revoke agents and their tokens."`
+	Trust     trustCommand     `cmd:"" help:"Show, raise and lower how far agents are trusted."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 

@@ -41,7 +41,7 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 		Mode:     e.Mode,
 		Profile:  e.Profile,
 		Attended: e.Attended && p.CanAsk,
-		Agent:    agentOf(p.Requester, standing),
+		Agent:    trustedAt(agentOf(p.Requester, standing), now),
 		View:     p.View,
 		Loop:     p.Loop,
 		Recent:   recent,
@@ -96,6 +96,12 @@ func agentOf(r interlock.Requester, standing interlock.Standing) interlock.Agent
 	if agent.Principal == "" {
 		agent.Principal = r.Principal
 	}
+	return agent
+}
+
+// trustedAt is an agent with the trust it has at a time.
+func trustedAt(agent interlock.AgentRecord, now time.Time) interlock.AgentRecord {
+	agent.Trust = agent.TrustAt(now)
 	return agent
 }
 

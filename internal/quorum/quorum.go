@@ -147,7 +147,7 @@ func MayAnswer(req interlock.ApprovalRequest, operator interlock.OperatorRecord,
 	if err := checkIndependence(req.Requester, operator.Name, agents); err != nil {
 		return err
 	}
-	return checkObligations(req.Obligations, operator.Role)
+	return checkObligations(req.Obligations, operator)
 }
 
 // checkRequest holds the request and the answer against each other and against the time.
@@ -228,13 +228,18 @@ func shared(a, b interlock.OperatorRecord) bool {
 
 // checkObligations refuses what one signature can't discharge. An obligation it does not know is refused as well: an
 // approver must never wave through a condition nobody enforces.
-func checkObligations(obligations []interlock.Obligation, role string) error {
+func checkObligations(obligations []interlock.Obligation, operator interlock.OperatorRecord) error {
 	for _, obligation := range obligations {
 		switch obligation.Type {
-		case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationRedact, interlock.ObligationSandbox:
+		case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationRedact, interlock.ObligationSandbox,
+			interlock.ObligationWithin: // the request expires by then
 		case interlock.ObligationAdmin:
-			if role != RoleAdmin && role != RoleSuperadmin {
+			if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin {
 				return refuse(interlock.CodeUnauthorized, "operator", "this request needs an operator with the admin role")
+			}
+		case interlock.ObligationApprovers:
+			if !approves(obligation.Note, operator) {
+				return refuse(interlock.CodeUnauthorized, "operator", "this request is for operators of other roles or teams ("+obligation.Note+")")
 			}
 		case interlock.ObligationCouncil, interlock.ObligationDual:
 			return refuse(interlock.CodeUnauthorized, "request", "one operator's signature is not enough for this request")
@@ -243,6 +248,22 @@ func checkObligations(obligations []interlock.Obligation, role string) error {
 		}
 	}
 	return nil
+}
+
+// approves reports whether an operator is one of those a list like "role:admin team:dba" names. One role never does another's
+// work here, not even a superadmin: whoever named approvers meant them.
+func approves(note string, operator interlock.OperatorRecord) bool {
+	for _, word := range strings.Fields(note) {
+		if word == "role:"+operator.Role {
+			return true
+		}
+		for _, team := range operator.Teams {
+			if word == "team:"+team {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // The operator roles.

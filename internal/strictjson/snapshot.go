@@ -77,6 +77,10 @@ func (w *Writer) agent(a *interlock.AgentRecord) {
 	w.OptionalString("token_hash", a.TokenHash)
 	w.Name("trust")
 	w.Named(a.Trust)
+	if !a.Until.IsZero() {
+		w.Name("trust_until")
+		w.Time(a.Until)
+	}
 	w.OptionalString("type", a.Type)
 	w.Close()
 }

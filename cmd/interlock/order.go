@@ -1,0 +1,49 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"time"
+
+	"interlock"
+	"interlock/internal/quorum"
+)
+
+// newOrder makes an operator's order as of now, unsigned.
+func newOrder(verb interlock.Verb, subject, detail, reason string) (interlock.Order, error) {
+	id := make([]byte, 8)
+	if _, err := io.ReadFull(rand.Reader, id); err != nil {
+		return interlock.Order{}, fmt.Errorf("reading randomness: %w", err)
+	}
+	at := now().UTC().Truncate(time.Second)
+	return interlock.Order{ID: "ord_" + hex.EncodeToString(id), Verb: verb, Subject: subject, Detail: detail, Reason: reason,
+		At: at, Expires: at.Add(quorum.MaxOrder / 2)}, nil
+}
+
+// signOrder fills in the operator and, where the order loosens something, the proof by an SSH key.
+func (p *program) signOrder(standing interlock.Standing, as, key string, about interlock.Requester, order *interlock.Order) error {
+	if !order.Verb.Loosens() && as != "" {
+		order.Operator = as
+		return nil
+	}
+	answer := answerFlags{As: as, Key: key}
+	signer, err := answer.signer(p, standing)
+	if err != nil {
+		return err
+	}
+	defer signer.Close()
+	name, found := operatorOf(standing, signer.PublicKey())
+	if !found || as != "" && name != as {
+		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator in office",
+			signer.PublicKey().Fingerprint())
+	}
+	if err := quorum.MayOrder(order.Verb, about, standing.Operators[name], standing.Agents, now()); err != nil {
+		return err
+	}
+	order.Operator, order.Method, order.Key = name, interlock.MethodSSH, signer.PublicKey().Fingerprint()
+	order.Statement = quorum.OrderStatement(*order)
+	order.Signature, err = signer.SignApproval(rand.Reader, order.Statement)
+	return err
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+)
+
+type trustCommand struct {
+	Show    trustShow    `cmd:"" help:"Show how far an agent is trusted, and how it came to that."`
+	Promote trustPromote `cmd:"" help:"Raise an agent's trust by one level, signed with an operator's SSH key."`
+	Demote  trustDemote  `cmd:"" help:"Lower an agent's trust."`
+}
+
+type trustShow struct {
+	Agent string `arg:"" help:"The agent's name."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// trustShown is an agent's trust as it is shown.
+type trustShown struct {
+	Agent   string          `json:"agent"`
+	Trust   interlock.Trust `json:"trust"`
+	Until   time.Time       `json:"until,omitzero"`
+	Expired bool            `json:"expired,omitempty"`
+	History []trustStep     `json:"history"`
+}
+
+type trustStep struct {
+	At       time.Time `json:"at"`
+	Before   string    `json:"before"`
+	After    string    `json:"after"`
+	Operator string    `json:"operator"`
+	Evidence string    `json:"evidence,omitempty"`
+	Until    string    `json:"until,omitempty"`
+	Event    string    `json:"event_id"`
+}
+
+// Run shows the level in force and every change of it that the log holds.
+func (c *trustShow) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	agent, known := standing.Agents[c.Agent]
+	if !known {
+		return interlock.Errorf(interlock.CodeNotFound, "AGENT", "no agent of this name is registered")
+	}
+	shown := trustShown{Agent: agent.ID, Trust: agent.TrustAt(now()), Until: agent.Until}
+	shown.Expired = shown.Trust != agent.Trust
+	if shown.History, err = trustHistory(p, backend, c.Agent); err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeLine(p.stdout, shown)
+	}
+	fmt.Fprintf(p.stdout, "%s is %s", printable(shown.Agent), shown.Trust)
+	switch {
+	case shown.Expired:
+		fmt.Fprintf(p.stdout, " (its certificate expired on %s)", day(shown.Until))
+	case !shown.Until.IsZero():
+		fmt.Fprintf(p.stdout, " until %s", day(shown.Until))
+	}
+	fmt.Fprintf(p.stdout, "; registered %s\n", day(agent.Created))
+	if len(shown.History) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "WHEN\tFROM\tTO\tBY\tEVIDENCE")
+	for _, s := range shown.History {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.At.Local().Format("2006-01-02 15:04"), s.Before, s.After, s.Operator, orDash(printable(s.Evidence)))
+	}
+	return table.Flush()
+}
+
+// trustHistory reads an agent's changes of trust from the log, oldest first.
+func trustHistory(p *program, backend *embedded.Backend, agent string) ([]trustStep, error) {
+	const page = 1000
+	history := []trustStep{}
+	for from := int64(0); ; {
+		entries, err := backend.Store.Entries(p.ctx, from, page)
+		if err != nil || len(entries) == 0 {
+			return history, err
+		}
+		for _, e := range entries {
+			if e.Type != interlock.EventTrust {
+				continue
+			}
+			event, err := auditlog.ParseEvent(e.Body)
+			if err != nil {
+				return nil, err
+			}
+			var change struct {
+				Agent string `json:"agent"`
+				trustStep
+			}
+			if err := json.Unmarshal(event.Payload, &change); err != nil {
+				return nil, fmt.Errorf("reading a change of trust: %w", err)
+			}
+			if change.Agent == agent {
+				change.At, change.Event = event.Recorded, e.ID
+				history = append(history, change.trustStep)
+			}
+		}
+		from = entries[len(entries)-1].Index + 1
+	}
+}
+
+type trustPromote struct {
+	Agent    string `arg:"" help:"The agent's name."`
+	Evidence string `required:"" help:"What was examined, by whom; for the record." placeholder:"TEXT"`
+	To       string `help:"The level; the next one, if not given." placeholder:"LEVEL"`
+	For      string `help:"How long a certificate runs: 30d, 90d; at most 400d. Needed for certified." placeholder:"TIME"`
+	As       string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key      string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+}
+
+// Run signs an order and hands it in. Whether it counts is decided behind ChangeTrust, in the transaction that takes it.
+func (c *trustPromote) Run(p *program) error {
+	var until time.Time
+	if c.For != "" {
+		length, err := period(c.For)
+		if err != nil {
+			return usage(interlock.Errorf(interlock.CodeInvalid, "--for", "%s", err))
+		}
+		until = now().UTC().Add(length).Truncate(time.Second)
+	}
+	return changeTrust(p, interlock.VerbPromote, c.Agent, c.To, c.Evidence, until, c.As, c.Key)
+}
+
+type trustDemote struct {
+	Agent  string `arg:"" help:"The agent's name."`
+	To     string `required:"" help:"The level: untested, generated, validated or community_reviewed." placeholder:"LEVEL"`
+	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+	As     string `required:"" help:"The operator who lowers it." placeholder:"NAME"`
+}
+
+// Run lowers an agent's trust. It makes decisions stricter, so it takes an operator's name and no signature.
+func (c *trustDemote) Run(p *program) error {
+	return changeTrust(p, interlock.VerbDemote, c.Agent, c.To, c.Reason, time.Time{}, c.As, "")
+}
+
+func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until time.Time, as, key string) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	agent, known := standing.Agents[name]
+	if !known {
+		return interlock.Errorf(interlock.CodeNotFound, "AGENT", "no agent of this name is registered; `interlock agent add` registers one")
+	}
+	before := agent.TrustAt(now())
+	level := min(before+1, interlock.TrustCertified)
+	if to != "" {
+		if err := level.UnmarshalText([]byte(to)); err != nil {
+			return usage(interlock.Errorf(interlock.CodeInvalid, "--to", "%v", err))
+		}
+	}
+	order, err := newOrder(verb, name, admission.TrustDetail(level, until), reason)
+	if err != nil {
+		return err
+	}
+	about := interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
+	if err := p.signOrder(standing, as, key, about, &order); err != nil {
+		return err
+	}
+	receipt, err := backend.ChangeTrust(p.ctx, order)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: %s, was %s, by order of %s, recorded as event %s\n", printable(name), admission.TrustDetail(level, until), before,
+		order.Operator, receipt.Events[0])
+	return err
+}
