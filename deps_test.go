@@ -34,6 +34,7 @@ interlock, github.com/google/go-cmp                     < store/storagetest
 strictyaml                                              < config
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
+identity                                                < console
 hook, harness, classify                                 < cmd/interlock-hook
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run
 `

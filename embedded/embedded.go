@@ -48,6 +48,8 @@ type Backend struct {
 	Key      *auditlog.PublicKey
 	Settings config.Config
 
+	// Verify checks what proves an operator's words.
+	Verify func(operator interlock.OperatorRecord, method, statement, signature string) (key string, err error)
 	// Attest signs, as the server, that a statement was made: by a console session or with a code, whose id is the subject.
 	// Whoever calls it must have seen it made.
 	Attest func(method, subject, statement string) (signature string, err error)
@@ -93,11 +95,12 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 	if err != nil {
 		return nil, err
 	}
+	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
 	adm, err := admission.New(admission.Config{
 		Evaluator:   *evaluator,
 		Store:       store,
 		Redact:      classify.Redact,
-		Verify:      identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify,
+		Verify:      verify,
 		Attest:      attest(sealer),
 		Now:         time.Now,
 		Random:      rand.Reader,
@@ -110,7 +113,7 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		store.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Attest: attest(sealer)}, nil
+	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Verify: verify, Attest: attest(sealer)}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

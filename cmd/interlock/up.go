@@ -47,7 +47,17 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer backend.Close()
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: identity.NewTokens(backend.Known, now),
+	listeners, err := listen(settings)
+	if err != nil {
+		return err
+	}
+	defer listeners.close()
+	tokens := identity.NewTokens(backend.Known, now)
+	pages, err := newConsole(settings, backend, tokens, listeners, logger)
+	if err != nil {
+		return err
+	}
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: pages,
 		View: embedded.NewViews(settings, now).Gather, Scripts: embedded.Scripts,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)
@@ -59,11 +69,6 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	listeners, err := listen(settings)
-	if err != nil {
-		return err
-	}
-	defer listeners.close()
 	c.announce(p, settings, backend, listeners)
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
@@ -103,7 +108,7 @@ func (c *upCommand) announce(p *program, settings config.Config, backend *embedd
 	var b strings.Builder
 	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", version(), settings.Profile, settings.Mode)
 	if l.tcp != nil {
-		fmt.Fprintf(&b, "  http    http://%s\n", l.tcp.Addr())
+		fmt.Fprintf(&b, "  http    http://%s\n  console %s\n", l.tcp.Addr(), consoleURL(settings, l.tcp.Addr().String()))
 	}
 	fmt.Fprintf(&b, "  socket  %s\n  home    %s\n", config.Socket(settings.Home), settings.Home)
 	if head, err := backend.Store.Head(p.ctx); err == nil && len(head.Checkpoint) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -101,6 +102,23 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		if _, taken := standing.Agents[operator.Name]; taken {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name", "an agent has this name; no identity is both")
+		}
+		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name, interlock.Change{Operator: &operator})
+	})
+	return err
+}
+
+// UpdateOperator changes what is known of an operator and records it. change sees the operator and the standing as they are
+// in the transaction that takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
+func (a *Admission) UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, interlock.Standing) error) error {
+	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		operator, known := standing.Operators[name]
+		if !known {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "name", "no operator has this name")
+		}
+		operator.Passkeys = slices.Clone(operator.Passkeys)
+		if err := change(&operator, standing); err != nil {
+			return interlock.Change{}, err
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name, interlock.Change{Operator: &operator})
 	})

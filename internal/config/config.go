@@ -43,6 +43,9 @@ type Config struct {
 	Listen string `json:"listen"`
 	// AllowRemote permits Listen to be an address other machines reach. Put TLS in front of it. Default: false.
 	AllowRemote bool `json:"allow_remote"`
+	// ConsoleURL is where browsers reach the console: https://HOST behind TLS, or http://localhost:PORT. Passkeys are made for
+	// its host. Default: http://localhost with the port of Listen.
+	ConsoleURL string `json:"console_url"`
 	// ApprovalTTL is how long a request waits and an approval lives, as a Go duration such as "1h". Default: 1h.
 	ApprovalTTL Duration `json:"approval_ttl"`
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut

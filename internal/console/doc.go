@@ -1,8 +1,11 @@
-// Package console will be the door for people: a page in the browser where operators see what is pending, answer it with a
+// Package console is the door for people: pages in the browser where operators see what is pending, answer it with a
 // passkey, look through the log and give standing orders.
 //
-// It must never decide anything, never be reachable with an agent's credential, and never show an approver less than what
-// is going to be signed.
+// It decides nothing: every answer, order and grant is signed here and counted by package quorum behind the Backend. It
+// can't be reached with an agent's credential: a bearer token is refused everywhere and its use recorded. It never shows an
+// approver less than what is going to be signed. It works without script for everything but passkeys, and keeps no state
+// that a restart would lose beside sessions, which end with the process.
 //
-// Nothing is here yet. People use the command line.
+// Start with console.go for what every request passes through; session.go, csrf.go, login.go and enrol.go are who is there,
+// approve.go is what they are there for.
 package console

@@ -118,6 +118,7 @@ type Config struct {
 	Hosts   []string                                                 // optional: further Host values the network door answers to, as host or host:port
 	Ready   func(context.Context) error                              // optional: whether the store can be written; default: the standing can be read
 	Metrics func(io.Writer) error                                    // optional: writes further metrics in the Prometheus text format
+	Pages   http.Handler                                             // optional: answers the network door's paths that are none of the API's, by its own rules
 }
 
 // A Server holds both doors. It is safe for concurrent use.
@@ -183,6 +184,10 @@ func (s *Server) LocalHandler() http.Handler { return s.handler(local) }
 
 func (s *Server) handler(d door) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d == network && s.config.Pages != nil && routeOf(r.URL.Path) == routeUnknown {
+			s.config.Pages.ServeHTTP(w, r)
+			return
+		}
 		x := &exchange{server: s, door: d, w: w, r: r, start: s.config.Now()}
 		if id := r.Header.Get("X-Request-Id"); validRequestID(id) {
 			x.id = id

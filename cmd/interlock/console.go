@@ -1,0 +1,38 @@
+package main
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+
+	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/internal/console"
+	"interlock/internal/identity"
+)
+
+// consoleURL is where browsers reach the console: as the settings say, else on this machine under the name passkeys can be
+// made for, at the port that is listened on.
+func consoleURL(settings config.Config, listening string) string {
+	if settings.ConsoleURL != "" {
+		return settings.ConsoleURL
+	}
+	_, port, err := net.SplitHostPort(listening)
+	if err != nil {
+		return "http://localhost"
+	}
+	return "http://localhost:" + port
+}
+
+// newConsole makes the pages that `interlock up` serves beside the API; none where there is no TCP listener.
+func newConsole(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, l *listeners, logger *slog.Logger) (http.Handler, error) {
+	if l.tcp == nil {
+		return nil, nil
+	}
+	pages, err := console.New(console.Config{Backend: backend, Tokens: tokens, Verify: backend.Verify, Attest: backend.Attest,
+		URL: consoleURL(settings, l.tcp.Addr().String()), Logger: logger, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return pages, nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"interlock"
+	"interlock/internal/console"
+)
+
+type operatorEnrol struct {
+	Name string `arg:"" help:"The operator's name."`
+}
+
+// Run gives an operator a new link. The one before it, if there is one, ends.
+func (c *operatorEnrol) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	enrolment, secret, err := console.NewEnrolment(nil, now())
+	if err != nil {
+		return err
+	}
+	err = backend.UpdateOperator(p.ctx, c.Name, func(o *interlock.OperatorRecord, _ interlock.Standing) error {
+		if !o.Revoked.IsZero() {
+			return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
+		}
+		o.Enrolment = &enrolment
+		return nil
+	})
+	if err != nil {
+		return inOffice(err)
+	}
+	return printEnrolment(p, c.Name, secret)
+}
+
+// inOffice says of a name that nobody has what is said of one who has left.
+func inOffice(err error) error {
+	var refusal *interlock.Error
+	if errors.As(err, &refusal) && refusal.Code == interlock.CodeNotFound {
+		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
+	}
+	return err
+}
+
+// printEnrolment shows a link once; only the hash of its secret is kept.
+func printEnrolment(p *program, name, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "open this link within an hour to register a passkey; it works once, for whoever has it:\n%s\n",
+		console.EnrolmentLink(consoleURL(settings, settings.Listen), name, secret))
+	return err
+}
+
+type operatorLogin struct {
+	Name    string `arg:"" help:"The operator's name."`
+	Key     string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	Console string `help:"Address of the console, as interlock up prints it. Default: from the settings." placeholder:"URL"`
+}
+
+// Help is what `interlock operator login --help` adds.
+func (operatorLogin) Help() string {
+	return "For a browser that runs no script, or an operator without a passkey. The link works once, within five minutes, " +
+		"and only at a server that was running when it was made."
+}
+
+// Run signs a ticket and prints the link that uses it.
+func (c *operatorLogin) Run(p *program) error {
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	address := consoleURL(settings, settings.Listen)
+	if c.Console != "" {
+		address = c.Console
+	}
+	base, err := console.ParseURL(address)
+	if err != nil {
+		return usage(err)
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	operator, known := standing.Operators[c.Name]
+	if !known || !operator.Revoked.IsZero() {
+		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
+	}
+	flags := answerFlags{As: c.Name, Key: c.Key}
+	signer, err := flags.signer(p, standing)
+	if err != nil {
+		return err
+	}
+	defer signer.Close()
+	if name, found := operatorOf(standing, signer.PublicKey()); !found || name != c.Name {
+		return interlock.Errorf(interlock.CodeUnauthorized, "--key", "the key %s is not the registered key of %s", signer.PublicKey().Fingerprint(), c.Name)
+	}
+	var nonce [16]byte
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return fmt.Errorf("reading randomness: %w", err)
+	}
+	ticket := console.Ticket{Operator: c.Name, Nonce: hex.EncodeToString(nonce[:]), Issued: now().UTC()}
+	if ticket.Signature, err = signer.SignApproval(rand.Reader, ticket.Statement(base.String())); err != nil {
+		return err
+	}
+	link, err := ticket.Link(base.String())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "open this link within five minutes; it logs %s in once:\n%s\n", c.Name, link)
+	return err
+}

@@ -1,0 +1,319 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/identity"
+	"interlock/internal/quorum"
+)
+
+// Backend is what the console needs of admission. Implementations are safe for concurrent use.
+type Backend interface {
+	Standing(ctx context.Context) (interlock.Standing, error)
+	Requests(ctx context.Context) ([]interlock.ApprovalRequest, error)
+	Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error)
+	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
+	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, interlock.Standing) error) error
+	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
+	Grant(ctx context.Context, g interlock.Grant) (interlock.Receipt, error)
+}
+
+// Tokens finds the agent a bearer token belongs to, so that its use here is recorded under its name.
+type Tokens interface {
+	Agent(ctx context.Context, token string) (interlock.AgentRecord, error)
+}
+
+// Config configures a Console. Every field is required unless it says otherwise.
+type Config struct {
+	Backend Backend
+	Tokens  Tokens
+	Verify  quorum.Verifier // checks a login ticket
+	// Attest signs, as the server, that a session made a statement.
+	Attest func(method, subject, statement string) (signature string, err error)
+	// URL is where browsers reach the console: https, or http on localhost. Its host is what passkeys are made for.
+	URL    string
+	Logger *slog.Logger
+	Now    func() time.Time
+	Random io.Reader // optional: crypto/rand
+}
+
+// A Console serves the pages. It is safe for concurrent use.
+type Console struct {
+	config   Config
+	origin   string // of every page, as browsers write it
+	host     string // the relying party of passkeys
+	secure   bool   // pages come over TLS
+	started  time.Time
+	secret   []byte // of this process, for CSRF tokens
+	mux      *http.ServeMux
+	pages    map[string]*template.Template
+	sessions *sessions
+	asked    *questions // what passkeys are asked to sign beside approvals
+	attempts *limiter
+}
+
+//go:embed static
+var staticFiles embed.FS
+
+//go:embed templates
+var templateFiles embed.FS
+
+// New returns a console, or an error that names what is wrong with its configuration.
+func New(c Config) (*Console, error) {
+	missing := ""
+	switch {
+	case c.Backend == nil:
+		missing = "Backend"
+	case c.Tokens == nil:
+		missing = "Tokens"
+	case c.Verify == nil:
+		missing = "Verify"
+	case c.Attest == nil:
+		missing = "Attest"
+	case c.Logger == nil:
+		missing = "Logger"
+	case c.Now == nil:
+		missing = "Now"
+	}
+	if missing != "" {
+		return nil, fmt.Errorf("console: Config.%s is missing", missing)
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	base, err := ParseURL(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	secret := make([]byte, 32)
+	if _, err := io.ReadFull(c.Random, secret); err != nil {
+		return nil, fmt.Errorf("console: reading randomness: %w", err)
+	}
+	pages, err := parsePages()
+	if err != nil {
+		return nil, err
+	}
+	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
+		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random), asked: newQuestions(c.Now, c.Random),
+		attempts: newLimiter(c.Now)}
+	console.mux = console.routes()
+	return console, nil
+}
+
+// ParseURL reads the address of a console. Passkeys work over TLS and on localhost, and for names, not for addresses.
+func ParseURL(text string) (*url.URL, error) {
+	base, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || base.Host == "" || !identity.OriginFits(base.Scheme+"://"+base.Host, base.Hostname()) || base.String() != base.Scheme+"://"+base.Host {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "console_url", "%.80q is not https://HOST[:PORT] or http://localhost[:PORT]", text)
+	}
+	return base, nil
+}
+
+// routes is the table of pages. Whatever a person must be signed in for goes through signedIn.
+func (c *Console) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /static/", c.static)
+	mux.HandleFunc("GET /login", c.loginPage)
+	mux.HandleFunc("POST /login", c.login)
+	mux.HandleFunc("GET /enrol", c.enrolPage)
+	mux.HandleFunc("POST /enrol", c.enrol)
+	mux.Handle("POST /logout", c.signedIn(c.logout))
+	mux.Handle("GET /sessions", c.signedIn(c.sessionsPage))
+	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
+	mux.Handle("GET /{$}", c.signedIn(c.home))
+	mux.Handle("GET /pending", c.signedIn(c.pendingPage))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "", "there is no such page"))
+	})
+	return mux
+}
+
+// ServeHTTP answers one request: headers, name, credential and origin first, then the page.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer c.recovered(w, r)
+	c.protect(w.Header())
+	if done := c.elsewhere(w, r); done {
+		return
+	}
+	if err := c.refuseAgents(r); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	r = c.recognise(w, r)
+	if err := c.checkForgery(w, r); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	c.mux.ServeHTTP(w, r)
+}
+
+// protect sets what every answer says: no scripts but our own, no frame around us, nothing kept.
+func (c *Console) protect(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin") // not less, or browsers hide the origin of our own forms from us
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "publickey-credentials-get=(self), publickey-credentials-create=(self), camera=(), microphone=(), geolocation=()")
+	h.Set("Cache-Control", "no-store")
+	if c.secure {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// elsewhere sends a browser that came by another of our names to the one passkeys are made for, and refuses every name that
+// is not ours: a page that resolves its own name to this machine must not speak to the console.
+func (c *Console) elsewhere(w http.ResponseWriter, r *http.Request) bool {
+	if "http://"+r.Host == c.origin || "https://"+r.Host == c.origin {
+		return false
+	}
+	name := (&url.URL{Host: r.Host}).Hostname()
+	if name != "127.0.0.1" && name != "::1" && name != "localhost" {
+		c.fail(w, r, interlock.Errorf(interlock.CodeUnauthorized, "Host", "the console does not answer under that name"))
+		return true
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		c.fail(w, r, interlock.Errorf(interlock.CodeUnauthorized, "Host", "the console takes answers at %s", c.origin))
+		return true
+	}
+	http.Redirect(w, r, c.origin+"/"+strings.TrimLeft(r.URL.RequestURI(), "/"), http.StatusFound)
+	return true
+}
+
+// refuseAgents turns away whoever brings an agent's credential. No identity is both (AQL 8.7.3s), so the try is recorded
+// and raises an alert under the agent's name; an unknown token is not worth an event.
+func (c *Console) refuseAgents(r *http.Request) error {
+	values := r.Header.Values("Authorization")
+	for _, cookie := range r.Cookies() {
+		if identity.TokenShaped(cookie.Value) {
+			values = append(values, "Bearer "+cookie.Value)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	refusal := interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "the console is for people; no token opens it")
+	for _, value := range values {
+		_, token, _ := strings.Cut(value, " ")
+		agent, err := c.config.Tokens.Agent(r.Context(), strings.TrimSpace(token))
+		if agent.ID == "" {
+			continue
+		}
+		if err == nil {
+			err = refusal
+		}
+		if _, err := c.config.Backend.RefuseApproval(r.Context(), "agent", agent.ID, path.Base(r.URL.Path), err); err != nil {
+			c.config.Logger.ErrorContext(r.Context(), "an agent's try at the console could not be recorded", "agent", agent.ID)
+		}
+	}
+	return refusal
+}
+
+// recovered turns a defect into an answer. What was shown or asked is not logged.
+func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
+	if v := recover(); v != nil {
+		c.config.Logger.ErrorContext(r.Context(), "panic in the console", "type", fmt.Sprintf("%T", v))
+		http.Error(w, "the page could not be made; nothing was answered", http.StatusInternalServerError)
+	}
+}
+
+// A page is what every template gets.
+type page struct {
+	Title    string
+	Operator *interlock.OperatorRecord // who is signed in, or nil
+	CSRF     string                    // for the hidden field csrf of every form
+	Path     string
+	Data     any
+}
+
+// render writes a page from templates/NAME inside templates/layout.html.
+func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
+	p := page{Title: title, CSRF: c.csrf(r), Path: r.URL.Path, Data: data}
+	if operator, ok := c.operator(r); ok {
+		p.Operator = &operator
+	}
+	var b bytes.Buffer
+	if err := c.pages[name].ExecuteTemplate(&b, "layout.html", p); err != nil {
+		c.config.Logger.ErrorContext(r.Context(), "a page could not be made", "page", name, "error", err.Error())
+		http.Error(w, "the page could not be made; nothing was answered", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // a reader that went away has nothing to miss
+}
+
+// fail answers with one clear error. What is not ours to tell is logged and shown as a defect.
+func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
+	refusal := &interlock.Error{Code: interlock.CodeInternal, Message: "something went wrong here; nothing was answered"}
+	if !errors.As(err, &refusal) {
+		c.config.Logger.ErrorContext(r.Context(), "console", "path", r.URL.Path, "error", err.Error())
+	}
+	status := http.StatusInternalServerError
+	switch refusal.Code {
+	case interlock.CodeInvalid:
+		status = http.StatusBadRequest
+	case interlock.CodeNotFound:
+		status = http.StatusNotFound
+	case interlock.CodeConflict, interlock.CodeExpired:
+		status = http.StatusConflict
+	case interlock.CodeUnauthorized:
+		status = http.StatusForbidden
+	case interlock.CodeLimited:
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", "60")
+	case interlock.CodeUnavailable:
+		status = http.StatusServiceUnavailable
+	}
+	c.render(w, r, status, "error.html", http.StatusText(status), refusal)
+}
+
+func parsePages() (map[string]*template.Template, error) {
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	pages := map[string]*template.Template{}
+	for _, name := range names {
+		if path.Base(name) == "layout.html" {
+			continue
+		}
+		parsed, err := template.New("").Funcs(template.FuncMap{"clock": clock}).ParseFS(templateFiles, "templates/layout.html", name)
+		if err != nil {
+			return nil, fmt.Errorf("console: %w", err)
+		}
+		pages[path.Base(name)] = parsed
+	}
+	return pages, nil
+}
+
+// clock writes a time for people and machines alike.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// static serves the console's own script and style.
+func (c *Console) static(w http.ResponseWriter, r *http.Request) {
+	http.FileServerFS(staticFiles).ServeHTTP(w, r)
+}
+
+// home is the first page.
+func (c *Console) home(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/pending", http.StatusSeeOther)
+}

@@ -1,0 +1,333 @@
+package console
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"interlock"
+	"interlock/internal/identity"
+)
+
+// The first lines of what is signed to come in. No approval begins with them.
+const (
+	loginHeader  = "Interlock login, version 1\n"
+	ticketHeader = "Interlock login ticket, version 1\n"
+)
+
+// The bounds of questions and tickets.
+const (
+	questionLife = 5 * time.Minute
+	maxQuestions = 1024
+	TicketLife   = 5 * time.Minute
+	maxTicket    = 16 << 10
+)
+
+// questions are what browsers are asked to have signed by a passkey, beside approvals: each is answered once, by the
+// browser it was put to. It is safe for concurrent use.
+type questions struct {
+	now    func() time.Time
+	random io.Reader
+
+	mu    sync.Mutex
+	open  map[string]question
+	spent map[string]time.Time // what counts once, until it would not count anyway
+}
+
+type question struct {
+	text    string
+	binding string
+	expires time.Time
+}
+
+func newQuestions(now func() time.Time, random io.Reader) *questions {
+	return &questions{now: now, random: random, open: map[string]question{}, spent: map[string]time.Time{}}
+}
+
+// ask makes a question that nobody was asked before and returns its name and its text.
+func (q *questions) ask(header, origin, binding string) (nonce, text string, err error) {
+	var raw [16]byte
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, err := io.ReadFull(q.random, raw[:]); err != nil {
+		return "", "", fmt.Errorf("asking for a signature: %w", err)
+	}
+	now := q.now()
+	oldest := ""
+	for other, asked := range q.open {
+		if !now.Before(asked.expires) {
+			delete(q.open, other)
+		} else if oldest == "" || asked.expires.Before(q.open[oldest].expires) {
+			oldest = other
+		}
+	}
+	if len(q.open) >= maxQuestions {
+		delete(q.open, oldest)
+	}
+	nonce = hex.EncodeToString(raw[:])
+	expires := now.Add(questionLife)
+	text = header + "origin: " + strconv.QuoteToASCII(origin) + "\nnonce: " + nonce + "\nexpires: " + expires.UTC().Format(time.RFC3339Nano) + "\n"
+	q.open[nonce] = question{text: text, binding: binding, expires: expires}
+	return nonce, text, nil
+}
+
+// take returns the text of a question put to this browser, once.
+func (q *questions) take(nonce, header, binding string) (string, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	asked, known := q.open[nonce]
+	if !known || asked.binding != binding || !strings.HasPrefix(asked.text, header) || !q.now().Before(asked.expires) {
+		return "", interlock.Errorf(interlock.CodeExpired, "nonce", "the page is too old or was used already; load it again")
+	}
+	delete(q.open, nonce)
+	return asked.text, nil
+}
+
+// A Ticket lets an operator in once, in a browser that runs no script: it is signed by the operator's SSH key.
+type Ticket struct {
+	Operator  string    `json:"operator"`
+	Nonce     string    `json:"nonce"`
+	Issued    time.Time `json:"issued"`
+	Signature string    `json:"signature,omitempty"`
+}
+
+// Statement is the text that is signed: it lets its operator in at one console, for a few minutes.
+func (t Ticket) Statement(console string) string {
+	return ticketHeader + "operator: " + strconv.QuoteToASCII(t.Operator) + "\nconsole: " + strconv.QuoteToASCII(console) +
+		"\nnonce: " + strconv.QuoteToASCII(t.Nonce) + "\nissued: " + t.Issued.UTC().Format(time.RFC3339Nano) + "\n"
+}
+
+// Link is the address that uses the ticket.
+func (t Ticket) Link(console string) (string, error) {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return "", fmt.Errorf("encoding a ticket: %w", err)
+	}
+	return console + "/login?ticket=" + base64.RawURLEncoding.EncodeToString(text), nil
+}
+
+func parseTicket(text string) (Ticket, error) {
+	refused := interlock.Errorf(interlock.CodeInvalid, "ticket", "this is not a login link of `interlock operator login`")
+	if len(text) > maxTicket {
+		return Ticket{}, refused
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return Ticket{}, refused
+	}
+	var t Ticket
+	if err := json.Unmarshal(raw, &t); err != nil || identity.CheckName("operator", t.Operator) != nil || len(t.Nonce) != 32 {
+		return Ticket{}, refused
+	}
+	return t, nil
+}
+
+// loginForm is what the login page needs.
+type loginForm struct {
+	Nonce     string
+	Challenge string // base64url, for the script
+	Host      string
+	Next      string
+	Ticket    string // of a link, which only a click uses: browsers and mail scanners open links ahead
+	Operator  string // of the ticket
+}
+
+func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
+	form := loginForm{Host: c.host, Next: localPath(r.URL.Query().Get("next")), Ticket: r.URL.Query().Get("ticket")}
+	if form.Ticket != "" {
+		ticket, err := parseTicket(form.Ticket)
+		if err != nil {
+			c.fail(w, r, err)
+			return
+		}
+		form.Operator = ticket.Operator
+	}
+	nonce, text, err := c.asked.ask(loginHeader, c.origin, c.visitor(r).binding)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	form.Nonce, form.Challenge = nonce, base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(text))
+	c.render(w, r, http.StatusOK, "login.html", "Log in", form)
+}
+
+// login lets in whoever proves to be an operator: by a passkey over the page's question, or by a ticket.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	if !c.attempts.allow(source(r)) {
+		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many attempts; wait a minute"))
+		return
+	}
+	prove, method := c.byPasskey, interlock.MethodPasskey
+	if r.PostForm.Get("ticket") != "" {
+		prove, method = c.byTicket, interlock.MethodSSH
+	}
+	operator, err := prove(r)
+	if err != nil {
+		c.record(r, operator.Name, "refused", err.Error())
+		c.fail(w, r, err)
+		return
+	}
+	c.enter(w, r, operator, method)
+}
+
+// enter begins a session. A browser that was signed in before gets another secret.
+func (c *Console) enter(w http.ResponseWriter, r *http.Request, operator interlock.OperatorRecord, method string) {
+	if v := c.visitor(r); v.in {
+		c.sessions.end(v.session.ID, v.operator.Name)
+	}
+	began, secret, err := c.sessions.begin(operator, method, r.UserAgent())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	c.setCookie(w, c.sessionCookie(), secret)
+	c.record(r, operator.Name, "entered", began.ID+" by "+method)
+	http.Redirect(w, r, localPath(r.PostForm.Get("next")), http.StatusSeeOther)
+}
+
+// byPasskey finds the operator whose passkey signed the question of this browser's login page.
+func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, error) {
+	text, err := c.asked.take(r.PostForm.Get("nonce"), loginHeader, c.visitor(r).binding)
+	if err != nil {
+		return interlock.OperatorRecord{}, err
+	}
+	signature, err := identity.Assertion([]byte(r.PostForm.Get("assertion")), text)
+	if err != nil {
+		return interlock.OperatorRecord{}, err
+	}
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		return interlock.OperatorRecord{}, fmt.Errorf("reading the operators: %w", err)
+	}
+	names := make([]string, 0, len(standing.Operators))
+	for name := range standing.Operators {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		operator := standing.Operators[name]
+		if !inOffice(operator, c.config.Now()) {
+			continue
+		}
+		if seen, err := identity.VerifyAssertion(operator, text, signature); err == nil {
+			return operator, c.counted(r, operator, seen)
+		}
+	}
+	return interlock.OperatorRecord{}, interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey is not registered here, or did not sign what was asked")
+}
+
+// counted refuses a signature from another page or from a copy of the passkey, and remembers the passkey's counter.
+func (c *Console) counted(r *http.Request, operator interlock.OperatorRecord, seen identity.Asserted) error {
+	if seen.Origin != c.origin {
+		return interlock.Errorf(interlock.CodeUnauthorized, "passkey", "the signature was made for another site")
+	}
+	fresh := func(known interlock.Passkey) error {
+		return identity.Asserted{Passkey: known, Counter: seen.Counter}.Fresh()
+	}
+	if err := fresh(seen.Passkey); err != nil {
+		c.alert(r, operator.Name, err)
+		return err
+	}
+	if seen.Counter == 0 {
+		return nil
+	}
+	return c.config.Backend.UpdateOperator(r.Context(), operator.Name, func(o *interlock.OperatorRecord, _ interlock.Standing) error {
+		for i := range o.Passkeys {
+			if o.Passkeys[i].ID == seen.Passkey.ID {
+				if err := fresh(o.Passkeys[i]); err != nil {
+					return err
+				}
+				o.Passkeys[i].SignCount = seen.Counter
+				return nil
+			}
+		}
+		return interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey is not registered any more")
+	})
+}
+
+// alert records what an operator should look at.
+func (c *Console) alert(r *http.Request, operator string, cause error) {
+	if _, err := c.config.Backend.RefuseApproval(r.Context(), "operator", operator, "", cause); err != nil {
+		c.config.Logger.ErrorContext(r.Context(), "an alert could not be recorded", "operator", operator)
+	}
+}
+
+// byTicket checks a login link. It counts once in this process, and not at all if it is older than the process.
+func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, error) {
+	ticket, err := parseTicket(r.PostForm.Get("ticket"))
+	if err != nil {
+		return interlock.OperatorRecord{}, err
+	}
+	now := c.config.Now()
+	if ticket.Issued.Before(c.started) || now.Before(ticket.Issued.Add(-time.Minute)) || now.Sub(ticket.Issued) >= TicketLife {
+		return interlock.OperatorRecord{}, interlock.Errorf(interlock.CodeExpired, "ticket", "this login link has expired; make another")
+	}
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		return interlock.OperatorRecord{}, fmt.Errorf("reading the operators: %w", err)
+	}
+	refused := interlock.Errorf(interlock.CodeUnauthorized, "ticket", "this login link is not signed by an operator's key")
+	operator := standing.Operators[ticket.Operator]
+	if !inOffice(operator, now) {
+		return interlock.OperatorRecord{}, refused
+	}
+	if key, err := c.config.Verify(operator, interlock.MethodSSH, ticket.Statement(c.origin), ticket.Signature); err != nil || key == "" {
+		return interlock.OperatorRecord{}, refused
+	}
+	if !c.asked.spend(ticketHeader+ticket.Nonce, ticket.Issued.Add(TicketLife)) {
+		return interlock.OperatorRecord{}, interlock.Errorf(interlock.CodeConflict, "ticket", "this login link was used already; make another")
+	}
+	return operator, nil
+}
+
+// spend remembers something until a time, and reports whether it was new. It refuses what it has no room to remember.
+func (q *questions) spend(what string, until time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	for other, asked := range q.spent {
+		if !now.Before(asked) {
+			delete(q.spent, other)
+		}
+	}
+	if _, known := q.spent[what]; known || len(q.spent) >= maxQuestions {
+		return false
+	}
+	q.spent[what] = until
+	return true
+}
+
+func inOffice(operator interlock.OperatorRecord, now time.Time) bool {
+	return operator.Name != "" && (operator.Revoked.IsZero() || now.Before(operator.Revoked))
+}
+
+// source is where a request comes from, for counting attempts.
+func source(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// localPath is a path of this console and nothing else: an address elsewhere becomes the first page.
+func localPath(target string) string {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(target, "/") ||
+		strings.HasPrefix(target, "//") || strings.ContainsAny(target, "\\\r\n\t") || strings.HasPrefix(target, "/login") {
+		return "/"
+	}
+	return target
+}
+
+func escape(s string) string { return url.QueryEscape(s) }
