@@ -144,15 +144,15 @@ func (c *Console) routes() *http.ServeMux {
 	return mux
 }
 
-// ServeHTTP answers one request: headers, name, credential and origin first, then the page.
+// ServeHTTP answers one request: headers, credential, name and origin first, then the page.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer c.recovered(w, r)
 	c.protect(w.Header())
-	if done := c.elsewhere(w, r); done {
-		return
-	}
 	if err := c.refuseAgents(r); err != nil {
 		c.fail(w, r, err)
+		return
+	}
+	if done := c.elsewhere(w, r); done {
 		return
 	}
 	r = c.recognise(w, r)

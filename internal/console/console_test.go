@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -11,6 +12,8 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -618,5 +621,78 @@ func TestOverTLS(t *testing.T) {
 	}
 	if fmt.Sprint(w.Code) != "200" {
 		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+// sshOperator registers an operator with an SSH key and returns what signs for it.
+func (h *house) sshOperator(name, role string) *identity.Signer {
+	h.t.Helper()
+	file := filepath.Join(h.t.TempDir(), "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file).CombinedOutput(); err != nil {
+		h.t.Fatalf("ssh-keygen: %v\n%s", err, out)
+	}
+	signer, err := identity.FileSigner(file, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	record := interlock.OperatorRecord{Name: name, Role: role, SSHKey: signer.PublicKey().String(), Created: time.Now().UTC()}
+	if err := h.backend.PutOperator(h.t.Context(), record); err != nil {
+		h.t.Fatal(err)
+	}
+	return signer
+}
+
+// TestLoginTicket: a link signed by an operator's SSH key lets the operator in once, without script, and nothing else does.
+func TestLoginTicket(t *testing.T) {
+	h := open(t)
+	signer, other := h.sshOperator("olga", "operator"), h.sshOperator("otto", "operator")
+	link := func(by *identity.Signer, at string, edit func(*console.Ticket)) string {
+		t.Helper()
+		ticket := console.Ticket{Operator: "olga", Nonce: fmt.Sprintf("%032x", time.Now().UnixNano()), Issued: h.now().UTC()}
+		if edit != nil {
+			edit(&ticket)
+		}
+		var err error
+		if ticket.Signature, err = by.SignApproval(rand.Reader, ticket.Statement(at)); err != nil {
+			t.Fatal(err)
+		}
+		address, err := ticket.Link(h.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return address
+	}
+	b := h.browser()
+	b.plain = true
+	good := link(signer, h.url, nil)
+	page := b.get(good)
+	h.want("a link that was only opened", page, http.StatusOK, "Log in as olga")
+	if got := b.get("/sessions"); got.status != http.StatusSeeOther {
+		t.Errorf("opening a link is enough to be in: %d", got.status)
+	}
+	if got := b.do(http.MethodPost, "/login", b.form(page, "/login")); got.status != http.StatusSeeOther || got.location != "/" {
+		t.Fatalf("using it: %d\n%s", got.status, got.body)
+	}
+	h.want("in", b.get("/sessions"), http.StatusOK, "olga (operator)")
+	for name, test := range map[string]struct {
+		link   string
+		status int
+		want   string
+	}{
+		"used":              {good, 409, "used already"},
+		"another's key":     {link(other, h.url, nil), 403, "not signed by an operator's key"},
+		"another console":   {link(signer, "https://interlock.example", nil), 403, "not signed by an operator's key"},
+		"of nobody":         {link(signer, h.url, func(t *console.Ticket) { t.Operator = "nobody" }), 403, "not signed by an operator's key"},
+		"old":               {link(signer, h.url, func(t *console.Ticket) { t.Issued = t.Issued.Add(-6 * time.Minute) }), 409, "has expired"},
+		"from the future":   {link(signer, h.url, func(t *console.Ticket) { t.Issued = t.Issued.Add(time.Hour) }), 409, "has expired"},
+		"before the server": {link(signer, h.url, func(t *console.Ticket) { t.Issued = t.Issued.Add(-time.Minute) }), 409, "has expired"},
+	} {
+		d := h.browser()
+		h.want(name, d.do(http.MethodPost, "/login", d.form(d.get(test.link), "/login")), test.status, test.want)
+	}
+	for _, text := range []string{"x", "e30", "%00", strings.Repeat("A", 20<<10)} {
+		if got := b.get("/login?ticket=" + text); got.status != http.StatusBadRequest {
+			t.Errorf("ticket %.20q: %d", text, got.status)
+		}
 	}
 }
