@@ -9,7 +9,7 @@ import (
 
 // effects records a command's own impacts.
 func (r *shellRun) effects(u *use, io streams, adds *words) flow {
-	conditions := u.spec.conditions(u.operands)
+	conditions := u.spec.conditions(u.words())
 	replaced := false
 	for _, o := range conditions {
 		for _, e := range o.only {

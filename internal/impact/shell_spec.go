@@ -57,7 +57,7 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 			r.chdir(g.value)
 		}
 	}
-	for _, o := range spec.conditions(u.operands) {
+	for _, o := range spec.conditions(u.words()) {
 		adds.merge(o.adds)
 		dry, none = dry || o.dry, none || o.none
 	}
@@ -188,6 +188,14 @@ func (c *command) conditions(operands []field) []*option {
 		}
 	}
 	return out
+}
+
+// words are what a command's conditions look at: its operands, or the name of what a wrapper runs.
+func (u *use) words() []field {
+	if len(u.operands) == 0 && u.spec.wraps != "" && len(u.rest) > 0 {
+		return u.rest[:1]
+	}
+	return u.operands
 }
 
 func (w *condition) holds(operands []field) bool {
