@@ -22,7 +22,7 @@ func BenchmarkSeal(b *testing.B) {
 			var head interlock.Head
 			b.ReportAllocs()
 			for b.Loop() {
-				_, next, err := sealer.Seal(head, drafts, sequences)
+				_, next, err := sealer.Seal(head, drafts, sequences, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -10,12 +10,10 @@ import (
 // encode writes a decision's payload by hand, members in canonical order, because every decision is recorded; a test
 // holds it to what the general encoder would write.
 func (d *decisionWire) encode() (json.RawMessage, error) {
-	w := strictjson.Writer{Bytes: make([]byte, 0, 2048)}
-	d.write(&w)
-	if w.GaveUp {
-		return strictjson.Marshal(d)
+	if text, ok := strictjson.Text(d.write); ok {
+		return text, nil
 	}
-	return w.Bytes, nil
+	return strictjson.Marshal(d)
 }
 
 func (d *decisionWire) write(w *strictjson.Writer) {

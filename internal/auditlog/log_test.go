@@ -85,7 +85,7 @@ func (m *memoryLog) seal(t testing.TB, sealer *auditlog.Sealer, drafts ...interl
 		m.next[d.Seed]++
 		sequences[i] = m.next[d.Seed]
 	}
-	entries, head, err := sealer.Seal(m.head, drafts, sequences)
+	entries, head, err := sealer.Seal(m.head, drafts, sequences, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,8 +86,9 @@ func (s *Sealer) CheckHead(head interlock.Head) error {
 
 // Seal places drafts after head, in order: ids, hashes, chain, tree and one signed checkpoint for all of them. Each
 // draft's Seed is the job seed of its run and sequences[i] its number in that run. Nothing is returned with an error, and
-// a signature that can't be made is one: a log that can't be signed must not grow.
-func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64) ([]interlock.Entry, interlock.Head, error) {
+// a signature that can't be made is one: a log that can't be signed must not grow. The entries' bodies stand in room, which
+// may be nil, where they fit into its capacity.
+func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64, room []byte) ([]interlock.Entry, interlock.Head, error) {
 	if len(drafts) == 0 || len(drafts) != len(sequences) {
 		return nil, interlock.Head{}, errors.New("auditlog: nothing to seal, or no sequence for each draft")
 	}
@@ -99,7 +100,10 @@ func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences [
 	if head.Size == 0 {
 		previous = noPrevious
 	}
-	batch := make([]byte, 0, batchSize(drafts))
+	batch := room[:0]
+	if size := batchSize(drafts); cap(batch) < size {
+		batch = make([]byte, 0, size)
+	}
 	entries := make([]interlock.Entry, len(drafts))
 	// So many leaves complete fewer than twice as many hashes, and those of the nodes that were half full before.
 	hashes := make([]byte, 0, hashSize*(2*len(drafts)+len(tree.roots)))

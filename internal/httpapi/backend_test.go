@@ -69,7 +69,7 @@ func (b *fakeBackend) append(kind interlock.EventType, role, actor string, paylo
 	b.runs[actor]++
 	draft := interlock.Draft{Type: kind, Run: actor, Seed: "seed-of-" + actor, Actor: actor, Role: role, Recorded: noon,
 		Snapshots: map[string]string{"ruleset": "sha256:beef"}, Payload: data}
-	entries, head, err := b.sealer.Seal(b.head, []interlock.Draft{draft}, []int64{b.runs[actor]})
+	entries, head, err := b.sealer.Seal(b.head, []interlock.Draft{draft}, []int64{b.runs[actor]}, nil)
 	if err != nil {
 		b.t.Errorf("sealing %s: %v", kind, err)
 		return interlock.Receipt{}, err

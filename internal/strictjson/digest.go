@@ -36,7 +36,8 @@ const actionDomain = "interlock/action/v1"
 // ActionDigest returns the digest of an action. It covers kind, tool, input, arguments and dir, and not the hint: the
 // same action described in other words is the same action.
 func ActionDigest(a interlock.Action) (interlock.Digest, error) {
-	w := Writer{Bytes: make([]byte, 0, 256+len(a.Input)+len(a.Arguments))}
+	w := borrow()
+	defer w.giveBack()
 	w.Bytes = append(append(w.Bytes, actionDomain...), '\n')
 	// The canonical form by hand, members in order, because every decision needs it; a test holds it to what Marshal would
 	// write.

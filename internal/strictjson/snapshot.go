@@ -10,7 +10,8 @@ const snapshotDomain = "interlock/snapshot/v1"
 
 // SnapshotDigest returns the digest of a snapshot.
 func SnapshotDigest(s *interlock.Snapshot) (interlock.Digest, error) {
-	w := Writer{Bytes: make([]byte, 0, 1024)}
+	w := borrow()
+	defer w.giveBack()
 	w.Bytes = append(append(w.Bytes, snapshotDomain...), '\n')
 	w.snapshot(s)
 	if w.GaveUp {

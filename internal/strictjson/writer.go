@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,6 +18,34 @@ import (
 type Writer struct {
 	Bytes  []byte // what has been written
 	GaveUp bool   // Bytes are not what Marshal would write
+}
+
+// writers lends out writers for texts that are hashed or copied at once. What one of them has written before is not seen.
+var writers = sync.Pool{New: func() any { return &Writer{Bytes: make([]byte, 0, 4<<10)} }}
+
+// keptWriter is how large a text may be whose room is kept for the next one, in bytes.
+const keptWriter = 64 << 10
+
+func borrow() *Writer {
+	w := writers.Get().(*Writer)
+	w.Bytes, w.GaveUp = w.Bytes[:0], false
+	return w
+}
+
+func (w *Writer) giveBack() {
+	if cap(w.Bytes) <= keptWriter {
+		writers.Put(w)
+	}
+}
+
+// Text returns what a function writes, in memory of just its size. ok is false if the writer gave up.
+func Text(write func(w *Writer)) (text []byte, ok bool) {
+	w := borrow()
+	defer w.giveBack()
+	if write(w); w.GaveUp {
+		return nil, false
+	}
+	return append(make([]byte, 0, len(w.Bytes)), w.Bytes...), true
 }
 
 // Open begins an object.

@@ -66,7 +66,7 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	if len(b.accepted) == 0 {
 		return false, nil
 	}
-	entries, next, err := s.options.Sealer.Seal(head, b.drafts, b.sequences)
+	entries, next, err := s.options.Sealer.Seal(head, b.drafts, b.sequences, s.sealingRoom(b.drafts))
 	if err != nil {
 		return false, fmt.Errorf("seal: %w", err)
 	}
@@ -78,6 +78,26 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	}
 	s.sealed, s.filled = next, b
 	return true, nil
+}
+
+// Entries are sealed into memory that is used again, up to keptRoom bytes; envelope is more than an event adds to its
+// payload.
+const (
+	keptRoom = 1 << 20
+	envelope = 1 << 10
+)
+
+// sealingRoom returns room for the entries of so many drafts. SQLite copies what it is given, so that it is free again
+// after each transaction.
+func (s *Store) sealingRoom(drafts []interlock.Draft) []byte {
+	size := 0
+	for i := range drafts {
+		size += len(drafts[i].Payload) + envelope
+	}
+	if size > cap(s.room) && size <= keptRoom {
+		s.room = make([]byte, 0, size+size/4)
+	}
+	return s.room
 }
 
 // errForged marks a head that can't be the log's: going on would sign what somebody made of it.
@@ -387,41 +407,44 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 	return b.one(changed, err)
 }
 
-// rowsAtOnce is how many rows one INSERT takes where there are that many: a statement costs more than a row.
-const rowsAtOnce = 16
+// sizes are how many rows one INSERT takes, the most that there are: a statement costs more than a row, and each size is
+// prepared once.
+var sizes = [...]int{16, 4, 1}
 
-// insertion renders an INSERT of so many rows.
-func insertion(table, columns, tail string, rows int) string {
+// insertions renders an INSERT for each of sizes.
+func insertions(table, columns, tail string) (statements [len(sizes)]string) {
 	row := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
-	return "INSERT INTO " + table + " (" + columns + ") VALUES " + row + strings.Repeat(", "+row, rows-1) + tail
+	for i, rows := range sizes {
+		statements[i] = "INSERT INTO " + table + " (" + columns + ") VALUES " + row + strings.Repeat(", "+row, rows-1) + tail
+	}
+	return statements
 }
 
-// inRows hands out positions 0 to n-1 in runs of rowsAtOnce and then one by one, so that there are two statements to
-// prepare and not one for every number.
-func inRows(n int, step func(from, to int) error) error {
-	for from := 0; from < n; {
-		to := from + 1
-		if n-from >= rowsAtOnce {
-			to = from + rowsAtOnce
+// insert writes n rows with the statements of insertions, where args appends the arguments of row i.
+func (b *batch) insert(ctx context.Context, statements *[len(sizes)]string, n int, args func(to []any, i int) []any) error {
+	s := b.store
+	size := 0
+	for from := 0; from < n; from += sizes[size] {
+		for n-from < sizes[size] {
+			size++
 		}
-		if err := step(from, to); err != nil {
+		s.args = s.args[:0]
+		for i := from; i < from+sizes[size]; i++ {
+			s.args = args(s.args, i)
+		}
+		if _, err := s.writer.exec(ctx, statements[size], s.args...); err != nil {
 			return err
 		}
-		from = to
 	}
+	clear(s.args)
 	return nil
 }
 
 func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {
-	return inRows(len(entries), func(from, to int) error {
-		args := make([]any, 0, rowsAtOnce*6)
-		for i := from; i < to; i++ {
-			e := &entries[i]
-			b.store.written += int64(len(e.Body) + len(e.Hashes) + 256)
-			args = append(args, e.Index, e.ID, string(e.Type), e.Body, e.Hashes, nullable(e.Checkpoint))
-		}
-		_, err := b.store.writer.exec(ctx, insertEntries[to-from > 1], args...)
-		return err
+	return b.insert(ctx, &insertEntries, len(entries), func(to []any, i int) []any {
+		e := &entries[i]
+		b.store.written += int64(len(e.Body) + len(e.Hashes) + 256)
+		return append(to, e.Index, e.ID, string(e.Type), e.Body, e.Hashes, nullable(e.Checkpoint))
 	})
 }
 
@@ -431,31 +454,19 @@ func (b *batch) saveJobs(ctx context.Context) error {
 		runs = append(runs, run)
 	}
 	sort.Strings(runs) // neighbours in the table are written together
-	return inRows(len(runs), func(from, to int) error {
-		args := make([]any, 0, rowsAtOnce*3)
-		for _, run := range runs[from:to] {
-			j := b.touched[run]
-			args = append(args, run, j.seed, j.next)
-			if len(b.store.jobs) >= maxJobs {
-				b.store.jobs = map[string]job{}
-			}
-			b.store.jobs[run] = j
+	return b.insert(ctx, &insertJobs, len(runs), func(to []any, i int) []any {
+		j := b.touched[runs[i]]
+		if len(b.store.jobs) >= maxJobs {
+			b.store.jobs = map[string]job{}
 		}
-		_, err := b.store.writer.exec(ctx, insertJobs[to-from > 1], args...)
-		return err
+		b.store.jobs[runs[i]] = j
+		return append(to, runs[i], j.seed, j.next)
 	})
 }
 
-// The statements for rowsAtOnce rows (true) and for one.
 var (
-	insertEntries = map[bool]string{
-		true:  insertion("entries", "idx, id, type, body, hashes, checkpoint", "", rowsAtOnce),
-		false: insertion("entries", "idx, id, type, body, hashes, checkpoint", "", 1),
-	}
-	insertJobs = map[bool]string{
-		true:  insertion("jobs", "run, seed, next", " ON CONFLICT (run) DO UPDATE SET next = excluded.next", rowsAtOnce),
-		false: insertion("jobs", "run, seed, next", " ON CONFLICT (run) DO UPDATE SET next = excluded.next", 1),
-	}
+	insertEntries = insertions("entries", "idx, id, type, body, hashes, checkpoint", "")
+	insertJobs    = insertions("jobs", "run, seed, next", " ON CONFLICT (run) DO UPDATE SET next = excluded.next")
 )
 
 // nullable makes an empty value NULL.

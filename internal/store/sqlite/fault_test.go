@@ -283,7 +283,7 @@ func die(path string, o sqlite.Options, task []string) error {
 // failing is a Sealer whose signature fails.
 type failing struct{ sqlite.Sealer }
 
-func (failing) Seal(interlock.Head, []interlock.Draft, []int64) ([]interlock.Entry, interlock.Head, error) {
+func (failing) Seal(interlock.Head, []interlock.Draft, []int64, []byte) ([]interlock.Entry, interlock.Head, error) {
 	return nil, interlock.Head{}, errors.New("the key is gone")
 }
 

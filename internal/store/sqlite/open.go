@@ -37,8 +37,9 @@ type Sealer interface {
 	Check(d interlock.Draft) error
 	// CheckHead verifies that a head was signed by this sealer's key.
 	CheckHead(head interlock.Head) error
-	// Seal places drafts after head; draft i is number sequences[i] of the run whose seed is its Seed.
-	Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64) ([]interlock.Entry, interlock.Head, error)
+	// Seal places drafts after head; draft i is number sequences[i] of the run whose seed is its Seed. The
+	// entries' bodies stand in room where they fit into its capacity.
+	Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64, room []byte) ([]interlock.Entry, interlock.Head, error)
 }
 
 // Options configure a store.
@@ -77,6 +78,8 @@ type Store struct {
 	sealed  interlock.Head // the head of the transaction under way
 	filled  *batch         // what that transaction wrote
 	written int64          // bytes appended since the last checkpoint, estimated
+	room    []byte         // where a transaction's entries are sealed; nothing of it is kept once they are in the file
+	args    []any          // of the statement under way
 
 	failing sync.Mutex
 	failure error // sticky
