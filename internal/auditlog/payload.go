@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"unicode/utf8"
 
@@ -154,6 +155,10 @@ func (p *plainScan) key() bool {
 func (p *plainScan) text() bool {
 	p.at++
 	for p.at < len(p.data) {
+		if len(p.data)-p.at >= 8 && unremarkable(binary.LittleEndian.Uint64(p.data[p.at:])) {
+			p.at += 8
+			continue
+		}
 		c := p.data[p.at]
 		p.at++
 		switch {
@@ -172,6 +177,15 @@ func (p *plainScan) text() bool {
 		}
 	}
 	return false
+}
+
+// unremarkable reports whether none of eight bytes is a quote, a backslash or a control character: most of a payload is
+// such bytes, and every payload is looked at.
+func unremarkable(w uint64) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, escape := w^ones*'"', w^ones*'\\'
+	// Of each term, the lowest byte whose top bit is set is one that was below a space or is zero.
+	return ((w-ones*' ')&^w|(quote-ones)&^quote|(escape-ones)&^escape)&tops == 0
 }
 
 // integer consumes an integer of at most 15 digits.

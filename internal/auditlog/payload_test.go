@@ -47,3 +47,21 @@ func TestCheckPayload(t *testing.T) {
 		t.Errorf("the quick check takes only %d of the test's payloads", quick)
 	}
 }
+
+// Whatever byte stands wherever in a string, the quick check takes it only if the general encoder leaves it as it is, and
+// takes all of ASCII that needs no escape.
+func TestEveryByteOfAText(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			text := []byte("abcdefghijklmnopqrst")
+			text[at] = byte(c)
+			payload := `{"a":"` + string(text) + `"}`
+			canonical, err := strictjson.Canonical([]byte(payload))
+			same := err == nil && string(canonical) == payload
+			got := plainlyCanonical([]byte(payload))
+			if got && !same || !got && same && c < 0x7f {
+				t.Fatalf("byte %#x at %d: the quick check says %v, the general encoder %v", c, at, got, same)
+			}
+		}
+	}
+}

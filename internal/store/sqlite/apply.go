@@ -110,7 +110,7 @@ func (s *Store) trust(head interlock.Head) error {
 		bytes.Equal(head.Checkpoint, s.known.Checkpoint) {
 		return nil
 	}
-	s.jobs = map[string]job{} // somebody else has written in between
+	s.forget() // somebody else has written in between
 	s.recent.forget(head.Size)
 	var cause error
 	if head.Size > s.known.Size {

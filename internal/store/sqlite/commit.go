@@ -200,4 +200,7 @@ func (s *Store) classify(doing string, err error) error {
 }
 
 // forget drops what was remembered of a transaction that did not happen.
-func (s *Store) forget() { s.jobs = map[string]job{} }
+func (s *Store) forget() {
+	s.jobs = map[string]job{}
+	s.noted = -1
+}

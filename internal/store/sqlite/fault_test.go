@@ -389,3 +389,43 @@ func TestReaderLeaves(t *testing.T) {
 		s.Close()
 	}
 }
+
+// What is noted of a transaction that did not happen is forgotten: every entry is found by its id, also the one that another
+// process wrote in its place.
+func TestIDsAfterFailure(t *testing.T) {
+	path := newPath(t)
+	var p plan
+	one, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: &p} }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	two := open(t, path)
+	defer two.Close()
+	var ids []string
+	commit := func(s *sqlite.Store) {
+		t.Helper()
+		receipt, err := s.Commit(t.Context(), storagetest.Decision("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, receipt.Events...)
+	}
+	commit(one)
+	for p.at = 0; !strings.HasPrefix(p.failed, "UPDATE head"); p.at++ {
+		p.step, p.armed = 0, true
+		if _, err := one.Commit(t.Context(), storagetest.Decision("b")); err == nil {
+			t.Fatalf("step %d failed and the commit did not; the last failure was %q", p.at, p.failed)
+		}
+		p.armed = false
+	}
+	commit(two)
+	for range 600 {
+		commit(one)
+	}
+	for index, id := range ids {
+		if entry, found, err := two.EntryByID(t.Context(), id); err != nil || !found || entry.Index != int64(index) {
+			t.Fatalf("entry %d, %s: found %v at %d, %v", index, id, found, entry.Index, err)
+		}
+	}
+}

@@ -18,43 +18,55 @@ import (
 // idBlock is how many entries one row of notes covers.
 const idBlock = 256
 
-// noteIDs writes the notes that the entries of a transaction complete.
+// noteIDs writes the notes that the entries of a transaction complete, and keeps those of the block they begin for the
+// next transaction.
 func (b *batch) noteIDs(ctx context.Context, entries []interlock.Entry) error {
+	s := b.store
 	first, size := entries[0].Index, entries[len(entries)-1].Index+1
-	for end := first - first%idBlock + idBlock; end <= size; end += idBlock {
-		start := end - idBlock
-		notes := make([]byte, 0, idBlock*8)
-		if start < first {
-			err := b.store.writer.each(ctx, "SELECT id FROM entries WHERE idx >= ? AND idx < ? ORDER BY idx", []any{start, first},
-				func(scan func(...any) error) error {
-					var id string
-					if err := scan(&id); err != nil {
-						return err
-					}
-					notes = append(notes, idNote(id)...)
-					return nil
-				})
-			if err != nil {
-				return err
-			}
+	if s.noted != first {
+		if first/idBlock == size/idBlock && first%idBlock != 0 {
+			return nil // the block's beginning is read when its end is here: a brief process seldom gets there
 		}
-		for i := range entries {
-			if entries[i].Index >= start && entries[i].Index < end {
-				notes = append(notes, idNote(entries[i].ID)...)
-			}
-		}
-		if _, err := b.store.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes) VALUES (?, ?)", start, notes); err != nil {
+		if err := s.readNotes(ctx, first); err != nil {
 			return err
 		}
 	}
+	for i := range entries {
+		note := idNote(entries[i].ID)
+		s.notes = append(s.notes, note[:]...)
+		if end := entries[i].Index + 1; end%idBlock == 0 {
+			if _, err := s.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes) VALUES (?, ?)", end-idBlock, s.notes); err != nil {
+				return err
+			}
+			s.notes = s.notes[:0]
+		}
+	}
+	s.noted = size
 	return nil
 }
 
+// readNotes makes the notes of the block that an index lies in, up to that index.
+func (s *Store) readNotes(ctx context.Context, index int64) error {
+	s.notes, s.noted = s.notes[:0], -1
+	if index%idBlock == 0 {
+		return nil
+	}
+	return s.writer.each(ctx, "SELECT id FROM entries WHERE idx >= ? AND idx < ? ORDER BY idx", []any{index - index%idBlock, index},
+		func(scan func(...any) error) error {
+			var id string
+			if err := scan(&id); err != nil {
+				return err
+			}
+			note := idNote(id)
+			s.notes = append(s.notes, note[:]...)
+			return nil
+		})
+}
+
 // idNote is the first eight bytes of an event id.
-func idNote(id string) []byte {
-	note := make([]byte, 8)
-	if raw, err := hex.DecodeString(id); err == nil {
-		copy(note, raw)
+func idNote(id string) (note [8]byte) {
+	if len(id) >= 16 {
+		_, _ = hex.Decode(note[:], []byte(id[:16])) // what is no id is found as one that begins with what could be read
 	}
 	return note
 }
@@ -95,7 +107,8 @@ func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry,
 // noted returns where the notes have an id's first bytes, newest first.
 func noted(ctx context.Context, c *conn, eventID string) ([]int64, error) {
 	var places []int64
-	want := binary.BigEndian.Uint64(idNote(eventID))
+	begins := idNote(eventID)
+	want := binary.BigEndian.Uint64(begins[:])
 	err := c.each(ctx, "SELECT first, notes FROM ids ORDER BY first DESC", nil, func(scan func(...any) error) error {
 		var first int64
 		var notes []byte

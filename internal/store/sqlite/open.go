@@ -80,6 +80,8 @@ type Store struct {
 	written int64          // bytes appended since the last checkpoint, estimated
 	room    []byte         // where a transaction's entries are sealed; nothing of it is kept once they are in the file
 	args    []any          // of the statement under way
+	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
+	noted   int64          // -1 is unknown
 
 	failing sync.Mutex
 	failure error // sticky
@@ -119,7 +121,7 @@ func Open(path string, options Options) (*Store, error) {
 	s := &Store{
 		path: absolute, options: options, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
 		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), slots: make(chan struct{}, maxReaders),
-		checkpoints: make(chan struct{}, 1),
+		checkpoints: make(chan struct{}, 1), noted: -1,
 	}
 	if err := s.open(); err != nil {
 		s.release()
