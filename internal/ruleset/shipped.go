@@ -48,8 +48,7 @@ func (r *shippedReader) document(d *Document) {
 				d.Profiles = append(d.Profiles, profile)
 			})
 		case "loop": // one short document: not worth a reader of its own
-			d.Loop = &LoopRules{}
-			if strictjson.DecodeTrusted([]byte(r.raw()), d.Loop) != nil {
+			if strictjson.DecodeTrusted([]byte(r.raw()), &d.Loop) != nil {
 				r.giveUp()
 			}
 		default:
