@@ -412,7 +412,8 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 var sizes = [...]int{16, 4, 1}
 
 // insertions renders an INSERT for each of sizes.
-func insertions(table, columns, tail string) (statements [len(sizes)]string) {
+func insertions(table, columns, tail string) []string {
+	statements := make([]string, len(sizes))
 	row := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
 	for i, rows := range sizes {
 		statements[i] = "INSERT INTO " + table + " (" + columns + ") VALUES " + row + strings.Repeat(", "+row, rows-1) + tail
@@ -421,7 +422,7 @@ func insertions(table, columns, tail string) (statements [len(sizes)]string) {
 }
 
 // insert writes n rows with the statements of insertions, where args appends the arguments of row i.
-func (b *batch) insert(ctx context.Context, statements *[len(sizes)]string, n int, args func(to []any, i int) []any) error {
+func (b *batch) insert(ctx context.Context, statements []string, n int, args func(to []any, i int) []any) error {
 	s := b.store
 	size := 0
 	for from := 0; from < n; from += sizes[size] {
@@ -441,7 +442,7 @@ func (b *batch) insert(ctx context.Context, statements *[len(sizes)]string, n in
 }
 
 func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {
-	return b.insert(ctx, &insertEntries, len(entries), func(to []any, i int) []any {
+	return b.insert(ctx, insertEntries, len(entries), func(to []any, i int) []any {
 		e := &entries[i]
 		b.store.written += int64(len(e.Body) + len(e.Hashes) + 256)
 		return append(to, e.Index, e.ID, string(e.Type), e.Body, e.Hashes, nullable(e.Checkpoint))
@@ -454,7 +455,7 @@ func (b *batch) saveJobs(ctx context.Context) error {
 		runs = append(runs, run)
 	}
 	sort.Strings(runs) // neighbours in the table are written together
-	return b.insert(ctx, &insertJobs, len(runs), func(to []any, i int) []any {
+	return b.insert(ctx, insertJobs, len(runs), func(to []any, i int) []any {
 		j := b.touched[runs[i]]
 		if len(b.store.jobs) >= maxJobs {
 			b.store.jobs = map[string]job{}
