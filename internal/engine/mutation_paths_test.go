@@ -43,7 +43,7 @@ func pathSpellings() []respelling {
 		path("through the process's root", false, func(_ *rand.Rand, w string) string { return "/proc/self/root" + w }),
 		path("question mark", true, func(r *rand.Rand, w string) string {
 			at := 1 + r.IntN(len(w)-1)
-			if w[at] == '/' {
+			if w[at] == '/' || w[at] == '.' && w[at-1] == '/' { // no pattern's ? fits a slash, or the dot a name begins with
 				return w
 			}
 			return w[:at] + "?" + w[at+1:]
