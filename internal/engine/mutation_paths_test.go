@@ -43,13 +43,24 @@ func pathSpellings() []respelling {
 		path("through the process's root", false, func(_ *rand.Rand, w string) string { return "/proc/self/root" + w }),
 		path("question mark", true, func(r *rand.Rand, w string) string {
 			at := 1 + r.IntN(len(w)-1)
-			if w[at] == '/' || w[at] == '.' && w[at-1] == '/' { // no pattern's ? fits a slash, or the dot a name begins with
+			if w[at] == '/' || w[at] == '.' && w[at-1] == '/' || strings.Contains(w, ":") { // no pattern's ? fits a slash, or the dot a name begins with, and what is mounted:where is no file's name
 				return w
 			}
 			return w[:at] + "?" + w[at+1:]
 		}),
-		path("class", true, func(r *rand.Rand, w string) string { n := len(w) - 1; return w[:n] + "[" + w[n:] + "]" }),
-		path("star", true, func(_ *rand.Rand, w string) string { n := len(w) - 1; return w[:n] + "*" }),
+		path("class", true, func(r *rand.Rand, w string) string {
+			if strings.Contains(w, ":") {
+				return w
+			}
+			n := len(w) - 1
+			return w[:n] + "[" + w[n:] + "]"
+		}),
+		path("star", true, func(_ *rand.Rand, w string) string {
+			if strings.Contains(w, ":") {
+				return w
+			}
+			return w[:len(w)-1] + "*"
+		}),
 		{name: "braces", apply: func(r *rand.Rand, script string) (string, bool) { // twice the same path, for programs that take several
 			call, ok := simple(script)
 			if !ok || !slices.Contains([]string{"rm", "cat", "chmod", "chown", "shred", "head"}, call.Args[0].Lit()) || !strings.HasPrefix(call.Args[len(call.Args)-1].Lit(), "/") {
