@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
 
+	"interlock"
 	"interlock/embedded"
 	"interlock/internal/config"
 	"interlock/internal/console"
@@ -30,7 +32,10 @@ func newConsole(settings config.Config, backend *embedded.Backend, tokens *ident
 		return nil, nil
 	}
 	pages, err := console.New(console.Config{Backend: backend, Tokens: tokens, Verify: backend.Verify, Attest: backend.Attest,
-		URL: consoleURL(settings, l.tcp.Addr().String()), Logger: logger, Now: now})
+		URL: consoleURL(settings, l.tcp.Addr().String()), Logger: logger, Now: now,
+		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
+			return decisionFor(ctx, backend, request)
+		}})
 	if err != nil {
 		return nil, err
 	}

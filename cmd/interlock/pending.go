@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -83,7 +84,7 @@ func (c *pendingCommand) show(p *program, backend *embedded.Backend, request int
 		_, err := io.WriteString(p.stdout, quorum.Statement(request, verdict, c.As))
 		return err
 	}
-	decision, err := decisionFor(p, backend, request)
+	decision, err := decisionFor(p.ctx, backend, request)
 	if err != nil {
 		return err
 	}
@@ -146,11 +147,11 @@ func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.
 
 // decisionFor finds the decision that left a request behind: the newest review event that names it, no older than it. It
 // is nil where the log holds none, because a request must stay answerable.
-func decisionFor(p *program, backend *embedded.Backend, request interlock.ApprovalRequest) (*interlock.Decision, error) {
+func decisionFor(ctx context.Context, backend *embedded.Backend, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 	const page, pages = 500, 40
 	before := int64(-1)
 	for range pages {
-		entries, err := backend.Store.Recent(p.ctx, interlock.EventReviewRequest, before, page)
+		entries, err := backend.Store.Recent(ctx, interlock.EventReviewRequest, before, page)
 		if err != nil {
 			return nil, err
 		}

@@ -1,11 +1,268 @@
 package console
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"interlock"
+	"interlock/internal/identity"
+	"interlock/internal/quorum"
 )
+
+// maxNote bounds what an operator may say to an answer, in bytes.
+const maxNote = 500
+
+// An asking is one request as an operator is shown it: everything that is signed, whole.
+type asking struct {
+	interlock.ApprovalRequest
+	Decision  *interlock.Decision // that left it behind; nil where the log holds none
+	Digest    interlock.Digest    // of the display, as it stands in the statement
+	Changes   []editLine          // a file edit, line by line
+	Statement string              // the exact text a yes signs
+	Hash      string              // of it, base64url, for the script
+	Refused   string              // why this operator's answer would not count; empty: it would
+}
+
+// signing is what forms need to have something signed.
+type signing struct {
+	Host      string
+	Passkeys  string // ids of the operator's passkeys for this host, for the script; empty: it has none
+	Challenge string // base64url
+}
+
+func (c *Console) signing(operator interlock.OperatorRecord, challenge []byte) signing {
+	s := signing{Host: c.host, Challenge: base64.RawURLEncoding.EncodeToString(challenge)}
+	for _, passkey := range operator.Passkeys {
+		if passkey.RelyingID == c.host {
+			s.Passkeys = strings.TrimSpace(s.Passkeys + " " + passkey.ID)
+		}
+	}
+	return s
+}
+
+// shown is what an operator sees of a request.
+func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, standing interlock.Standing) asking {
+	operator, _ := c.operator(r)
+	statement := quorum.Statement(request, interlock.Allow, operator.Name)
+	one := asking{ApprovalRequest: request, Digest: quorum.DisplayDigest(request.Display), Changes: editOf(request.Display), Statement: statement,
+		Hash: base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(statement))}
+	if err := quorum.MayAnswer(request, operator, standing.Agents, c.config.Now()); err != nil {
+		one.Refused = err.Error()
+	}
+	return one
+}
+
+// pendingPage lists what waits, whole, so that several can be answered at once by somebody who has read them.
+func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	requests, err := c.config.Backend.Requests(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	operator, _ := c.operator(r)
+	data := struct {
+		signing
+		Requests []asking
+		Answered []asking // yes, and not used yet
+	}{signing: c.signing(operator, nil)}
+	for _, request := range requests {
+		if request.Status == interlock.RequestPending {
+			data.Requests = append(data.Requests, c.shown(r, request, standing))
+		} else {
+			data.Answered = append(data.Answered, c.shown(r, request, standing))
+		}
+	}
+	c.render(w, r, http.StatusOK, "pending.html", "Pending", data)
+}
+
+// requestPage shows one request with everything that may be answered.
+func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	request, known := standing.Requests[r.PathValue("id")]
+	if !known {
+		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it was used, denied or has expired"))
+		return
+	}
+	one := c.shown(r, request, standing)
+	if c.config.Decision != nil {
+		if one.Decision, err = c.config.Decision(r.Context(), request); err != nil {
+			c.fail(w, r, err)
+			return
+		}
+	}
+	operator, _ := c.operator(r)
+	c.render(w, r, http.StatusOK, "request.html", "Request "+request.ID, struct {
+		signing
+		asking
+		Now time.Time
+	}{c.signing(operator, identity.StatementChallenge(one.Statement)), one, c.config.Now()})
+}
+
+// answerOne takes the answer to one request.
+func (c *Console) answerOne(w http.ResponseWriter, r *http.Request) {
+	c.answer(w, r, []string{r.PathValue("id")})
+}
+
+// answerSeveral takes one answer to the requests that were ticked. Each is signed by itself; a passkey signs the list of them.
+func (c *Console) answerSeveral(w http.ResponseWriter, r *http.Request) {
+	c.answer(w, r, r.PostForm["id"])
+}
+
+func (c *Console) answer(w http.ResponseWriter, r *http.Request, ids []string) {
+	approvals, err := c.approvals(r, ids)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if err := c.proved(r, approvals); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	for n, approval := range approvals {
+		if _, err := c.config.Backend.Resolve(r.Context(), approval); err != nil {
+			if n > 0 {
+				err = partly(n, approval.Request, err)
+			}
+			c.fail(w, r, err)
+			return
+		}
+	}
+	http.Redirect(w, r, "/pending", http.StatusSeeOther)
+}
+
+// partly says of an answer to several requests how far it came.
+func partly(n int, request string, err error) error {
+	var refusal *interlock.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	return interlock.Errorf(refusal.Code, refusal.Field, "%d were answered; then %s was refused: %s", n, request, refusal.Message)
+}
+
+// approvals are the answers a form gives, with what proves them. Whether they count is decided behind Resolve.
+func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval, error) {
+	if len(ids) == 0 || len(ids) > identity.MaxBatch {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "id", "tick 1 to %d requests", identity.MaxBatch)
+	}
+	verdict, reason, err := verb(r)
+	if err != nil {
+		return nil, err
+	}
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		return nil, fmt.Errorf("reading the requests: %w", err)
+	}
+	operator, _ := c.operator(r)
+	approvals := make([]interlock.Approval, len(ids))
+	statements := make([]string, len(ids))
+	for i, id := range ids {
+		request, known := standing.Requests[id]
+		if !known {
+			return nil, interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it was used, denied or has expired")
+		}
+		// What was shown is what is signed: a page of other requests, or of one that changed, signs nothing here.
+		if shown := r.PostForm.Get("display"); len(ids) == 1 && shown != "" && shown != string(quorum.DisplayDigest(request.Display)) {
+			return nil, interlock.Errorf(interlock.CodeConflict, "display", "the page showed something else; load it again")
+		}
+		statements[i] = quorum.Statement(request, verdict, operator.Name)
+		approvals[i] = interlock.Approval{Request: id, Verdict: verdict, Operator: operator.Name, Reason: reason, Statement: statements[i]}
+	}
+	return approvals, c.sign(r, statements, func(i int, method, key, signature string) {
+		approvals[i].Method, approvals[i].Key, approvals[i].Signature = method, key, signature
+	})
+}
+
+// verb reads which answer a form gives. A question back is a no that says what is missing: the agent reads the reason, and
+// may ask again with more.
+func verb(r *http.Request) (interlock.Verdict, string, error) {
+	reason := strings.TrimSpace(r.PostForm.Get("reason"))
+	if len(reason) > maxNote {
+		return interlock.Deny, "", interlock.Errorf(interlock.CodeInvalid, "reason", "is longer than %d bytes", maxNote)
+	}
+	switch r.PostForm.Get("verb") {
+	case "approve":
+		return interlock.Allow, reason, nil
+	case "deny":
+		return interlock.Deny, reason, nil
+	case "ask":
+		if reason == "" {
+			return interlock.Deny, "", interlock.Errorf(interlock.CodeInvalid, "reason", "say what you need to know")
+		}
+		return interlock.Deny, "more is needed: " + reason, nil
+	}
+	return interlock.Deny, "", interlock.Errorf(interlock.CodeInvalid, "verb", "is approve, deny or ask")
+}
+
+// sign fills in what proves statements: the passkey's signature over all of them, or, where the form brings none, the word
+// of this server that the session made each.
+func (c *Console) sign(r *http.Request, statements []string, fill func(i int, method, key, signature string)) error {
+	v := c.visitor(r)
+	if given := r.PostForm.Get("assertion"); given != "" {
+		signature, err := identity.Assertion([]byte(given), statements...)
+		if err != nil {
+			return err
+		}
+		key := identity.AssertionPasskey(signature)
+		for i := range statements {
+			fill(i, interlock.MethodPasskey, key, signature)
+		}
+		return nil
+	}
+	if r.PostForm.Get("method") != interlock.MethodSession {
+		return interlock.Errorf(interlock.CodeInvalid, "assertion", "the passkey signed nothing; without script, use the other form")
+	}
+	for i, statement := range statements {
+		signature, err := c.config.Attest(interlock.MethodSession, v.session.ID, statement)
+		if err != nil {
+			return fmt.Errorf("attesting an answer: %w", err)
+		}
+		fill(i, interlock.MethodSession, v.session.ID, signature)
+	}
+	return nil
+}
+
+// proved looks at what can only be looked at while a passkey's signature is fresh: the page it came from and its counter.
+// A signature that does not hold goes on to Resolve, which refuses and records it.
+func (c *Console) proved(r *http.Request, approvals []interlock.Approval) error {
+	operator, _ := c.operator(r)
+	if approvals[0].Method != interlock.MethodPasskey {
+		return nil
+	}
+	seen, err := identity.VerifyAssertion(operator, approvals[0].Statement, approvals[0].Signature)
+	if err != nil {
+		return nil
+	}
+	if err := c.counted(r, operator, seen); err != nil {
+		if seen.Origin != c.origin {
+			c.alert(r, operator.Name, err)
+		}
+		return err
+	}
+	return nil
+}
+
+// newID makes an id with a prefix.
+func (c *Console) newID(prefix string) (string, error) {
+	var raw [8]byte
+	if _, err := c.config.Random.Read(raw[:]); err != nil {
+		return "", fmt.Errorf("making an id: %w", err)
+	}
+	return prefix + hex.EncodeToString(raw[:]), nil
+}
 
 func codeOf(err error) interlock.Code {
 	var refusal *interlock.Error
@@ -13,13 +270,4 @@ func codeOf(err error) interlock.Code {
 		return refusal.Code
 	}
 	return ""
-}
-
-func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
-	requests, err := c.config.Backend.Requests(r.Context())
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "pending.html", "Pending", requests)
 }

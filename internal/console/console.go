@@ -47,10 +47,12 @@ type Config struct {
 	// Attest signs, as the server, that a session made a statement.
 	Attest func(method, subject, statement string) (signature string, err error)
 	// URL is where browsers reach the console: https, or http on localhost. Its host is what passkeys are made for.
-	URL    string
-	Logger *slog.Logger
-	Now    func() time.Time
-	Random io.Reader // optional: crypto/rand
+	URL string
+	// Decision finds the decision that left a request behind; nil where the log holds none. Optional.
+	Decision func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error)
+	Logger   *slog.Logger
+	Now      func() time.Time
+	Random   io.Reader // optional: crypto/rand
 }
 
 // A Console serves the pages. It is safe for concurrent use.
@@ -65,6 +67,7 @@ type Console struct {
 	pages    map[string]*template.Template
 	sessions *sessions
 	asked    *questions // what passkeys are asked to sign beside approvals
+	drafts   *drafts    // grants that were shown and not signed yet
 	attempts *limiter
 }
 
@@ -111,7 +114,7 @@ func New(c Config) (*Console, error) {
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random), asked: newQuestions(c.Now, c.Random),
-		attempts: newLimiter(c.Now)}
+		drafts: newDrafts(c.Now), attempts: newLimiter(c.Now)}
 	console.mux = console.routes()
 	return console, nil
 }
@@ -138,6 +141,11 @@ func (c *Console) routes() *http.ServeMux {
 	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
 	mux.Handle("GET /{$}", c.signedIn(c.home))
 	mux.Handle("GET /pending", c.signedIn(c.pendingPage))
+	mux.Handle("POST /pending", c.signedIn(c.answerSeveral))
+	mux.Handle("GET /pending/{id}", c.signedIn(c.requestPage))
+	mux.Handle("POST /pending/{id}", c.signedIn(c.answerOne))
+	mux.Handle("POST /pending/{id}/grant", c.signedIn(c.draftGrant))
+	mux.Handle("POST /grants/{id}", c.signedIn(c.signGrant))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "", "there is no such page"))
 	})

@@ -34,6 +34,7 @@ type house struct {
 	server  *httptest.Server
 	console *console.Console
 	url     string
+	decided map[string]*interlock.Decision // by request
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -46,12 +47,15 @@ func open(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { backend.Close() })
-	h := &house{t: t, backend: backend}
+	h := &house{t: t, backend: backend, decided: map[string]*interlock.Decision{}}
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.console.ServeHTTP(w, r) }))
 	t.Cleanup(h.server.Close)
 	h.url = strings.Replace(h.server.URL, "127.0.0.1", "localhost", 1)
 	h.console, err = console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now), Verify: backend.Verify,
-		Attest: backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now})
+		Attest: backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now,
+		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
+			return h.decided[request.ID], nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,6 +96,15 @@ func Assertion(browser []byte, statements ...string) (string, error) {
 	return string(text), err
 }
 
+// AssertionPasskey is the id of the passkey that a signature field says it was made with. It proves nothing.
+func AssertionPasskey(signature string) string {
+	var a assertion
+	if exactly(signature, maxAssertion, &a) != nil {
+		return ""
+	}
+	return a.Passkey
+}
+
 // Asserted is what a passkey's signature says beside the statement.
 type Asserted struct {
 	Passkey interlock.Passkey // as registered

@@ -60,7 +60,7 @@ func canonical(value json.RawMessage) string {
 // in office and may give it, and the signature proves it. It holds when the grant is given and each time it is drawn.
 func CheckGrant(g interlock.Grant, operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
 	verify Verifier, now time.Time) error {
-	if err := checkBounds(g); err != nil {
+	if err := CheckBounds(g); err != nil {
 		return err
 	}
 	if !g.InForce(now) {
@@ -93,8 +93,8 @@ func MayGrant(g interlock.Grant, operator interlock.OperatorRecord, agents map[s
 	return checkIndependence(interlock.Requester{Agent: g.Agent, Principal: g.Principal}, operator.Name, agents)
 }
 
-// checkBounds refuses a grant that says too little or too much.
-func checkBounds(g interlock.Grant) error {
+// CheckBounds refuses a grant that says too little or too much, before anything is signed.
+func CheckBounds(g interlock.Grant) error {
 	switch {
 	case g.ID == "":
 		return refuse(interlock.CodeInvalid, "id", "the grant has no id")

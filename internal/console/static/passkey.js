@@ -16,10 +16,20 @@
     authenticatorAttachment: credential.authenticatorAttachment || undefined,
     clientExtensionResults: {}, response,
   });
+  // What is asked of the passkey: the hash of the one statement, or of a text that lists the hash of each.
+  const challenge = async (form) => {
+    if (form.dataset.batch === undefined) return bytes(form.dataset.challenge);
+    const hashes = [...form.querySelectorAll("input[data-hash]:checked")].map((box) => bytes(box.dataset.hash));
+    if (hashes.length === 0) throw new Error("tick at least one request");
+    if (hashes.length === 1) return hashes[0];
+    const hex = (raw) => [...raw].map((b) => b.toString(16).padStart(2, "0")).join("");
+    const list = "Interlock batch, version 1\n" + hashes.map((raw) => hex(raw) + "\n").join("");
+    return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(list)));
+  };
   const get = async (form) => {
     const data = form.dataset;
     const credential = await navigator.credentials.get({ publicKey: {
-      challenge: bytes(data.challenge), rpId: data.host, userVerification: "required", timeout: 120000,
+      challenge: await challenge(form), rpId: data.host, userVerification: "required", timeout: 120000,
       allowCredentials: (data.allow || "").split(" ").filter(Boolean).map((id) => ({ type: "public-key", id: bytes(id) })),
     } });
     const r = credential.response;
@@ -55,6 +65,13 @@
       try {
         if (status) status.textContent = "Waiting for your passkey…";
         await (form.dataset.passkey === "create" ? create(form) : get(form));
+        if (event.submitter && event.submitter.name) { // which button it was is lost otherwise
+          const verb = document.createElement("input");
+          verb.type = "hidden";
+          verb.name = event.submitter.name;
+          verb.value = event.submitter.value;
+          form.append(verb);
+        }
         form.submit();
       } catch (error) {
         if (status) status.textContent = "The passkey did not answer: " + error.message;

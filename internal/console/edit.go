@@ -1,0 +1,87 @@
+package console
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// An editLine is one line of a file edit.
+type editLine struct {
+	Sign string // "-", "+" or " "
+	Text string
+}
+
+// editNames are the arguments by which tools that edit files name what goes and what comes.
+var editNames = [][2]string{
+	{"old_string", "new_string"}, {"old_str", "new_str"}, {"old_text", "new_text"}, {"oldText", "newText"},
+	{"", "content"}, {"", "file_text"}, {"", "text"},
+}
+
+// maxChanges bounds a rendered edit; the whole text stands above it in any case.
+const maxChanges = 2000
+
+// editOf renders a display's file edit line by line. It is made from the display alone, which is what is signed, and is
+// empty where the display holds no edit that can be told so.
+func editOf(display string) []editLine {
+	head, body, found := strings.Cut(display, "\n\n")
+	if !found || !strings.HasPrefix(head, "kind: file") && !strings.HasPrefix(head, "kind: tool") {
+		return nil
+	}
+	var arguments map[string]json.RawMessage
+	if json.Unmarshal([]byte(strings.TrimSpace(body)), &arguments) != nil {
+		return nil
+	}
+	var out []editLine
+	var edits []map[string]json.RawMessage
+	if json.Unmarshal(arguments["edits"], &edits) == nil {
+		for _, edit := range edits {
+			out = append(out, editOne(edit)...)
+		}
+	}
+	if out = append(out, editOne(arguments)...); len(out) > maxChanges {
+		return nil
+	}
+	return out
+}
+
+func editOne(arguments map[string]json.RawMessage) []editLine {
+	for _, names := range editNames {
+		var before, after string
+		if names[0] != "" && json.Unmarshal(arguments[names[0]], &before) != nil || json.Unmarshal(arguments[names[1]], &after) != nil {
+			continue
+		}
+		return editLines(before, after)
+	}
+	return nil
+}
+
+// editLines marks what two texts have in common at their beginning and end, and everything between as gone and come.
+func editLines(before, after string) []editLine {
+	old, fresh := splitLines(before), splitLines(after)
+	first := 0
+	for first < len(old) && first < len(fresh) && old[first] == fresh[first] {
+		first++
+	}
+	last := 0
+	for last < len(old)-first && last < len(fresh)-first && old[len(old)-1-last] == fresh[len(fresh)-1-last] {
+		last++
+	}
+	var out []editLine
+	add := func(sign string, texts []string) {
+		for _, text := range texts {
+			out = append(out, editLine{Sign: sign, Text: text})
+		}
+	}
+	add(" ", old[:first])
+	add("-", old[first:len(old)-last])
+	add("+", fresh[first:len(fresh)-last])
+	add(" ", old[len(old)-last:])
+	return out
+}
+
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
