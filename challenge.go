@@ -33,6 +33,7 @@ type Challenge struct {
 	Issued   time.Time `json:"issued,omitzero"`     // when the code was
 	Expires  time.Time `json:"expires,omitzero"`    // the code, not the block
 	Channels []string  `json:"channels,omitempty"`  // that took the code
+	Order    string    `json:"order,omitempty"`     // id of the order by which an operator had it issued
 
 	Ended   time.Time `json:"ended,omitzero"`    // a challenge that has ended no longer stands
 	Outcome string    `json:"outcome,omitempty"` // how it ended: passed, lifted or expired

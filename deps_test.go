@@ -31,6 +31,7 @@ golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 std                                                     < identity/passkeytest
 modernc.org/sqlite                                      < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
+github.com/ncruces/zenity                               < notify
 strictyaml                                              < config
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)

@@ -48,8 +48,8 @@ type Backend struct {
 	Key      *auditlog.PublicKey
 	Settings config.Config
 
-	// Verify checks what proves an operator's words.
-	Verify func(operator interlock.OperatorRecord, method, statement, signature string) (key string, err error)
+	// Proved checks what proves an operator's words; Verify is admission's answer to a challenge.
+	Proved func(operator interlock.OperatorRecord, method, statement, signature string) (key string, err error)
 	// Attest signs, as the server, that a statement was made: by a console session or with a code, whose id is the subject.
 	// Whoever calls it must have seen it made.
 	Attest func(method, subject, statement string) (signature string, err error)
@@ -91,20 +91,31 @@ func OpenBrief(ctx context.Context, c config.Config) (*Backend, error) {
 }
 
 func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backend, error) {
+	var channels admission.Notifier
+	if !options.Brief { // a process that ends at once opens no challenge
+		made, err := Channels(c)
+		if err != nil {
+			return nil, err
+		}
+		channels = made
+	}
 	evaluator, store, sealer, err := parts(ctx, c, options)
 	if err != nil {
 		return nil, err
 	}
 	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
 	adm, err := admission.New(admission.Config{
-		Evaluator:   *evaluator,
-		Store:       store,
-		Redact:      classify.Redact,
-		Verify:      verify,
-		Attest:      attest(sealer),
-		Now:         time.Now,
-		Random:      rand.Reader,
-		ApprovalTTL: time.Duration(c.ApprovalTTL),
+		Evaluator:    *evaluator,
+		Store:        store,
+		Redact:       classify.Redact,
+		Verify:       verify,
+		Attest:       attest(sealer),
+		Notify:       channels,
+		Now:          time.Now,
+		Random:       rand.Reader,
+		ApprovalTTL:  time.Duration(c.ApprovalTTL),
+		CodeTTL:      time.Duration(c.CodeTTL),
+		MaxQuestions: c.MaxQuestions,
 	})
 	if err == nil {
 		err = adm.Start(ctx)
@@ -113,7 +124,7 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		store.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Verify: verify, Attest: attest(sealer)}, nil
+	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer)}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.
@@ -199,7 +210,7 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 	if _, known := set.Profile(c.Profile); !known {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "--profile", "%.40q is not a profile; name one of %s", c.Profile, strings.Join(set.Profiles(), ", "))
 	}
-	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile, Attended: !c.Unattended}, nil
+	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile, Attended: !c.Unattended, Quiet: c.QuietHours.Contain}, nil
 }
 
 // UserRules reads the YAML files of a rules directory, by path relative to it. An empty dir is none.

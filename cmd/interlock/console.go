@@ -31,7 +31,7 @@ func newConsole(settings config.Config, backend *embedded.Backend, tokens *ident
 	if l.tcp == nil {
 		return nil, nil
 	}
-	pages, err := console.New(console.Config{Backend: backend, Tokens: tokens, Verify: backend.Verify, Attest: backend.Attest,
+	pages, err := console.New(console.Config{Backend: backend, Tokens: tokens, Verify: backend.Proved, Attest: backend.Attest,
 		URL: consoleURL(settings, l.tcp.Addr().String()), Logger: logger, Now: now,
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return decisionFor(ctx, backend, request)

@@ -25,6 +25,8 @@ type Evaluator struct {
 	Mode     interlock.Mode
 	Profile  string
 	Attended bool // somebody may be asked, where the door can ask at all
+
+	Quiet func(time.Time) bool // optional: when nobody is there although somebody is at other times
 }
 
 // Evaluate decides one proposal at a given time from a given standing, as a run's first action. It is a function of its
@@ -35,12 +37,17 @@ func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, 
 
 // EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
 func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Decision {
+	return e.evaluateWith(p, standing, recent, nil, now)
+}
+
+// evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
+func (e *Evaluator) evaluateWith(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, limits []interlock.Finding, now time.Time) interlock.Decision {
 	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
 	snapshot := interlock.Snapshot{
 		Version:  standing.Version,
 		Mode:     e.Mode,
 		Profile:  e.Profile,
-		Attended: e.Attended && p.CanAsk,
+		Attended: e.Attended && p.CanAsk && (e.Quiet == nil || !e.Quiet(now)),
 		Agent:    trustedAt(agentOf(p.Requester, standing), now),
 		View:     p.View,
 		Loop:     p.Loop,
@@ -56,7 +63,7 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 		snapshot.Taken = now
 	}
 	analysis := e.Analyser.Analyse(p.View, p.Action)
-	return engine.Decide(e.Rules, snapshot, p.Action, analysis, nil, approved(standing, p.Requester), now)
+	return engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approved(standing, p.Requester), now)
 }
 
 // Explain returns how a proposal's action is read, as a tree whose steps name the impacts of the decision about it by
@@ -159,17 +166,18 @@ type Attester func(method, subject, statement string) (signature string, err err
 // Config configures an Admission. Every field is required unless it says otherwise.
 type Config struct {
 	Evaluator
-	Store       Store
-	Redact      func(string) (string, []string) // removes secrets from text before it is recorded or shown
-	Verify      quorum.Verifier                 // checks what proves an operator's words
-	Attest      Attester                        // optional: signs as the server what it saw; without it no code counts
-	Now         func() time.Time
-	Random      io.Reader
-	ApprovalTTL time.Duration              // how long a request waits and an approval lives; 0 means one hour
-	CodeTTL     time.Duration              // how long a challenge's code counts; 0 means five minutes
-	Notify      Notifier                   // optional: takes codes to humans; without it nobody is told
-	Boot        string                     // names this process, anew each time; a verify challenge ends with it. Empty: made from Random
-	Alert       func(kind, message string) // optional: told of every alert event, without secrets
+	Store        Store
+	Redact       func(string) (string, []string) // removes secrets from text before it is recorded or shown
+	Verify       quorum.Verifier                 // checks what proves an operator's words
+	Attest       Attester                        // optional: signs as the server what it saw; without it no code counts
+	Now          func() time.Time
+	Random       io.Reader
+	ApprovalTTL  time.Duration              // how long a request waits and an approval lives; 0 means one hour
+	MaxQuestions int                        // of one agent, waiting at once and new within an hour; 0 sets no bound
+	CodeTTL      time.Duration              // how long a challenge's code counts; 0 means five minutes
+	Notify       Notifier                   // optional: takes codes to humans; without it nobody is told
+	Boot         string                     // names this process, anew each time; a verify challenge ends with it. Empty: made from Random
+	Alert        func(kind, message string) // optional: told of every alert event, without secrets
 }
 
 // Admission decides and records. It is safe for concurrent use.

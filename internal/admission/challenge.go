@@ -142,7 +142,7 @@ func (a *Admission) recode(c *interlock.Challenge, now time.Time) (code string, 
 	if code, err = newCode(a.config.Random); err != nil {
 		return "", err
 	}
-	c.CodeHash, c.Issued, c.Expires, c.Channels = codeHash(c.ID, code), now, now.Add(a.config.CodeTTL), nil
+	c.CodeHash, c.Issued, c.Expires, c.Channels, c.Order = codeHash(c.ID, code), now, now.Add(a.config.CodeTTL), nil, ""
 	return code, nil
 }
 

@@ -81,7 +81,10 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		}
 		standing, unproved := a.proved(standing, now)
 		standing, ungranted := a.grants(standing, p.Requester, now)
-		decision, invalid := a.evaluate(p, standing, recent, now)
+		decision, invalid, err := a.evaluate(ctx, p, standing, recent, now)
+		if err != nil {
+			return interlock.Change{}, err
+		}
 		for _, other := range []error{unproved, ungranted} {
 			if invalid == nil {
 				invalid = other
@@ -122,8 +125,10 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 }
 
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
-// write its file, so an approval is proved anew at the moment it is spent.
-func (a *Admission) evaluate(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) (decision interlock.Decision, invalid error) {
+// write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
+// much to be given another question.
+func (a *Admission) evaluate(ctx context.Context, p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+	now time.Time) (decision interlock.Decision, invalid, err error) {
 	decision = a.config.EvaluateAfter(p, standing, recent, now)
 	for decision.Approval != "" {
 		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
@@ -134,7 +139,11 @@ func (a *Admission) evaluate(p interlock.Proposal, standing interlock.Standing, 
 		standing.Requests = without(standing.Requests, decision.Approval)
 		decision = a.config.EvaluateAfter(p, standing, recent, now)
 	}
-	return decision, invalid
+	limits, err := a.questions(ctx, p, standing, decision, now)
+	if err == nil && len(limits) > 0 {
+		decision = a.config.evaluateWith(p, standing, recent, limits, now)
+	}
+	return decision, invalid, err
 }
 
 // alert adds to a change the event that says an approval in the store does not hold.
@@ -164,7 +173,7 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction,
 	now time.Time, answer *interlock.Answer) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version, Spend: d.Approval, Draw: d.Grant}
-	if d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing && d.Approval == "" && d.Grant == "" { // an approved ask asks nobody again
+	if asks(d) {
 		id, open, err := a.request(p, shown, standing, d, now)
 		if err != nil {
 			return change, err

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"time"
 
 	"interlock"
 )
@@ -25,6 +26,7 @@ type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
 	Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) // whatever has become of it
+	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)  // how many requests this agent has opened since
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	SeeCall(ctx context.Context, eventID, event string) error // remember that another harness event has seen the call

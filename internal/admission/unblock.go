@@ -12,20 +12,20 @@ import (
 )
 
 // NewCode gives a challenge a fresh code, in place of the one it had, on an operator's signed order. The code is for whoever
-// gave the order and for nobody else; it goes to no channel. The order must be younger than the code it replaces, so that it
-// counts once.
+// gave the order and for nobody else; it goes to no channel. The order must be younger than the code it replaces, and another
+// than the one that had that issued, so that it counts once.
 func (a *Admission) NewCode(ctx context.Context, order interlock.Order) (code string, expires time.Time, err error) {
 	_, err = a.carryOut(ctx, interlock.VerbNewCode, order, func(change *interlock.Change, c interlock.Challenge, now time.Time) error {
 		if c.Kind == interlock.ChallengeVerify && !now.Before(c.Expires) {
 			return interlock.Errorf(interlock.CodeExpired, "subject", "this pause has ended by itself; the step is evaluated afresh when it is reported again")
 		}
-		if !order.At.After(c.Issued) {
+		if order.ID == c.Order || order.At.Before(c.Issued.Truncate(time.Second)) {
 			return interlock.Errorf(interlock.CodeConflict, "at", "a code was issued since this order was given; give it again")
 		}
 		if code, err = a.recode(&c, now); err != nil {
 			return err
 		}
-		c.Channels, expires, change.Challenge = []string{"operator " + order.Operator}, c.Expires, &c
+		c.Order, c.Channels, expires, change.Challenge = order.ID, []string{"operator " + order.Operator}, c.Expires, &c
 		return a.append(change, interlock.EventChallenge, c.Requester, "operator", auditlog.ChallengeRecord{Challenge: c, Order: &order})
 	})
 	if err != nil {

@@ -51,6 +51,23 @@ type Config struct {
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut
 	// later contradicts something outside this machine's store. Default: none.
 	CheckpointTo []string `json:"checkpoint_to"`
+	// CodeTTL is how long a code that a human was given for a blocked or paused agent counts, as a Go duration. Default: 5m.
+	CodeTTL Duration `json:"code_ttl"`
+	// Channels are the ways by which a code reaches a human, in the order they are tried: the first that takes it is the
+	// only one, but for those with `always: true`. Each has a `kind` (email, webhook, slack, ntfy, dialog, console or
+	// terminal), a `name` of its own, and a `floor`: verify (default) for all codes, danger_zone for those that lift a block
+	// only. email has `host` (host:port), `tls` (starttls, tls, or none for this machine), `user`, `password`, `from` and
+	// `to`; webhook `url` and `key`; slack `url`; ntfy `url` and `token`. Passwords, keys, tokens and a Slack address are
+	// references, env:NAME or file:PATH. To console and terminal nothing is sent: they say that an operator looks there and
+	// has a code shown. Default: none, so that a code reaches nobody until an operator asks for one.
+	Channels []Channel `json:"channels"`
+	// QuietHours is when nobody is there, as "22:00-07:00" in the time zone of this machine, or with a zone behind it, as in
+	// "22:00-07:00 Europe/Berlin". In between every Ask is answered Deny with a request id, as under unattended, and only
+	// blocks are told to channels. Default: none.
+	QuietHours Hours `json:"quiet_hours"`
+	// MaxQuestions bounds what one agent may ask of its operators: so many requests waiting at once, and as many new ones
+	// within an hour. Beyond it an Ask is answered Deny and nobody is asked. Default: 100.
+	MaxQuestions int `json:"max_questions"`
 	// MaxConcurrent bounds requests under way in the HTTP API; more get 503. Default: 1024.
 	MaxConcurrent int `json:"max_concurrent"`
 }
@@ -73,7 +90,8 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 
 // Defaults returns the settings of a home in which nothing is set.
 func Defaults() Config {
-	return Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour), MaxConcurrent: 1024}
+	return Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour), CodeTTL: Duration(5 * time.Minute),
+		MaxQuestions: 100, MaxConcurrent: 1024}
 }
 
 // Load returns the settings for a home directory. file is the --config flag; empty means interlock.yaml in home.
@@ -99,6 +117,9 @@ func Load(home, file string) (Config, error) {
 		if rules := filepath.Join(home, "rules"); isDir(rules) {
 			c.Rules = rules
 		}
+	}
+	if c.MaxQuestions <= 0 {
+		return c, interlock.Errorf(interlock.CodeInvalid, "max_questions", "must be at least 1")
 	}
 	if c.MaxConcurrent <= 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent", "must be at least 1")

@@ -1,8 +1,11 @@
-// Package notify will tell people that something waits for them or went wrong: desktop, mail, chat and webhooks, behind
-// one port that admission declares.
+// Package notify takes notices to humans: by mail, webhook, Slack, ntfy, a dialog on the desktop, or, where an operator comes
+// and asks, the console and the terminal. It is the implementation of admission's Notifier.
 //
-// It must never carry a secret, a challenge code to a channel an agent can read, or an approval: what it sends informs and
-// proves nothing.
+// A notice may carry a challenge's code, so a channel is a place the agent can't look: which ones are, the operator decides by
+// configuring them. The code goes into the message and nowhere else: errors are written anew and never quote a server, an
+// address or a request. Secrets of channels come by reference, from the environment or a file. What is sent informs and proves
+// nothing; an answer counts by its own proof.
 //
-// Nothing is here yet. Whoever has to answer finds what is pending with the command line.
+// Start with notify.go, which chooses among channels; each kind has its file, message.go says what is written, client.go how
+// HTTP is spoken.
 package notify

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"interlock"
 )
@@ -45,4 +46,15 @@ func resolved(change *interlock.Change) string {
 		return ""
 	}
 	return change.Resolve.Request
+}
+
+// Asked counts the requests an agent has opened since a time, whatever has become of them.
+func (s *Store) Asked(ctx context.Context, r interlock.Requester, since time.Time) (n int, err error) {
+	err = s.read(ctx, "counting requests", func(c *conn) error {
+		_, err := c.row(ctx, `SELECT count(*) FROM requests WHERE created > ?
+			AND json_extract(CAST(body AS TEXT), '$.requester.agent') = ? AND json_extract(CAST(body AS TEXT), '$.requester.principal') = ?`,
+			[]any{since.UnixNano(), r.Agent, r.Principal}, &n)
+		return err
+	})
+	return n, err
 }

@@ -1,0 +1,48 @@
+package notify
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"interlock"
+)
+
+// maxSecret bounds what is read of a secret's file, in bytes.
+const maxSecret = 8 << 10
+
+// secret resolves a reference, env:NAME or file:PATH. A secret that stands in the settings itself is refused: settings are
+// shown, copied and kept in repositories.
+func secret(field, reference string, getenv func(string) string) (interlock.Secret, error) {
+	kind, name, _ := strings.Cut(reference, ":")
+	switch {
+	case kind == "env" && name != "":
+		if value := getenv(name); value != "" {
+			return interlock.Secret(value), nil
+		}
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "the environment variable %.60q is not set", name)
+	case kind == "file" && name != "":
+		return secretFile(field, name)
+	default:
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "must be a reference, env:NAME or file:PATH; a secret does not stand in the settings")
+	}
+}
+
+func secretFile(field, path string) (interlock.Secret, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret can't be opened")
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	value := strings.TrimSpace(string(text))
+	if err != nil || value == "" || len(text) > maxSecret {
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret can't be read, is empty or is too long")
+	}
+	return interlock.Secret(value), nil
+}
+
+// isReference reports whether a setting that may be plain is a reference.
+func isReference(value string) bool {
+	return strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "file:")
+}
