@@ -51,7 +51,7 @@ func open(t *testing.T) *house {
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.console.ServeHTTP(w, r) }))
 	t.Cleanup(h.server.Close)
 	h.url = strings.Replace(h.server.URL, "127.0.0.1", "localhost", 1)
-	h.console, err = console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now), Verify: backend.Verify,
+	h.console, err = console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now), Verify: backend.Proved,
 		Attest: backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now,
 		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return h.decided[request.ID], nil
@@ -610,7 +610,7 @@ func TestRedirects(t *testing.T) {
 // TestOverTLS: behind TLS, cookies can't be set by neighbours or sent in the clear.
 func TestOverTLS(t *testing.T) {
 	h := open(t)
-	secure, err := console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Standing, time.Now), Verify: h.backend.Verify,
+	secure, err := console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Standing, time.Now), Verify: h.backend.Proved,
 		Attest: h.backend.Attest, URL: "https://interlock.example", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
