@@ -112,6 +112,15 @@ func trustedAt(agent interlock.AgentRecord, now time.Time) interlock.AgentRecord
 	return agent
 }
 
+// trustOf is the trust that an agent's actions are held against: of one that nobody registered, the profile's.
+func (a *Admission) trustOf(r interlock.Requester, standing interlock.Standing, now time.Time) interlock.Trust {
+	agent := agentOf(r, standing)
+	if profile, known := a.config.Rules.Profile(a.config.Profile); known && agent.Created.IsZero() {
+		return profile.Trust
+	}
+	return agent.TrustAt(now)
+}
+
 // inOffice refuses a revoked agent. Doors refuse its token already; this holds for agents without one, and for a door that
 // read the standing a moment too early.
 func inOffice(r interlock.Requester, standing interlock.Standing, now time.Time) error {

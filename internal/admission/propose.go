@@ -181,7 +181,8 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		answer.Request, change.Open = id, open
 	}
 	recorded := a.redactedDecision(d)
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent}
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now,
+		Trust: a.trustOf(p.Requester, standing, now)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}

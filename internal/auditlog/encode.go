@@ -19,6 +19,10 @@ func (d *decisionWire) encode() (json.RawMessage, error) {
 func (d *decisionWire) write(w *strictjson.Writer) {
 	w.Open()
 	w.OptionalString("block", d.Block)
+	if d.Danger != nil {
+		w.Name("danger_audit")
+		d.Danger.write(w)
+	}
 	w.Name("decision")
 	writeDecision(w, &d.Decision)
 	w.OptionalString("door", d.Door)
@@ -53,6 +57,29 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	w.Name("user")
 	w.String(d.User)
 	w.OptionalString("workspace", d.Workspace)
+	w.Close()
+}
+
+func (d *dangerWire) write(w *strictjson.Writer) {
+	w.Open()
+	w.Name("adapter_name")
+	w.String(d.Adapter)
+	w.Name("adapter_trust")
+	w.Named(d.Trust)
+	w.OptionalString("confirmation_token", d.Token)
+	w.Name("danger_level")
+	w.Named(d.Level)
+	w.Name("operation")
+	w.String(d.Operation)
+	w.Name("outcome")
+	w.String(d.Outcome)
+	if len(d.Parameters) > 0 {
+		w.Name("parameters")
+		w.Raw(d.Parameters)
+	}
+	w.Name("timestamp")
+	w.String(d.Timestamp)
+	w.OptionalString("user_id", d.User)
 	w.Close()
 }
 

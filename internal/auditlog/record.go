@@ -28,6 +28,8 @@ type DecisionRecord struct {
 	Recent   []interlock.PastAction // what the run had done before, as the snapshot held it
 	Orders   []string               // ids of the suppressions the snapshot held; their events hold the rest
 	Grants   []string               // ids of the grants the snapshot held; likewise
+	Trust    interlock.Trust        // of the agent at that moment
+	At       time.Time              // when it was decided
 	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
 }
 
@@ -49,6 +51,7 @@ type (
 		Grants    []string               `json:"grants,omitempty"`
 		Loop      *interlock.Loop        `json:"loop,omitempty"`
 		Block     string                 `json:"block,omitempty"`
+		Danger    *dangerWire            `json:"danger_audit,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
 		Cut       []cutWire              `json:"truncated,omitempty"`
@@ -129,6 +132,9 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block = p.Loop, r.Block
+	if d.Danger >= interlock.DangerDestructive {
+		w.Danger = r.danger(&c, w.User)
+	}
 	w.Cut = c.cut
 	return w
 }
