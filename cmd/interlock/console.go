@@ -26,13 +26,16 @@ func consoleURL(settings config.Config, listening string) string {
 	return "http://localhost:" + port
 }
 
-// newConsole makes the pages that `interlock up` serves beside the API; none where there is no TCP listener.
-func newConsole(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, l *listeners, logger *slog.Logger) (http.Handler, error) {
+// newConsole makes the pages that `interlock up` serves beside the API until done; none where there is no TCP listener.
+func newConsole(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, l *listeners, logger *slog.Logger,
+	done <-chan struct{}) (http.Handler, error) {
 	if l.tcp == nil {
 		return nil, nil
 	}
 	pages, err := console.New(console.Config{Backend: backend, Tokens: tokens, Verify: backend.Proved, Attest: backend.Attest,
-		URL: consoleURL(settings, l.tcp.Addr().String()), Logger: logger, Now: now,
+		URL: consoleURL(settings, l.tcp.Addr().String()), Logger: logger, Now: now, Log: backend.Store, Done: done,
+		Facts: console.Facts{Rules: backend.Rules(), Analyser: backend.Analyser(), Key: backend.Key, Version: version(),
+			Mode: settings.Mode, Profile: settings.Profile},
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return decisionFor(ctx, backend, request)
 		}})

@@ -53,7 +53,7 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer listeners.close()
 	tokens := identity.NewTokens(backend.Known, now)
-	pages, err := newConsole(settings, backend, tokens, listeners, logger)
+	pages, err := newConsole(settings, backend, tokens, listeners, logger, p.ctx.Done())
 	if err != nil {
 		return err
 	}

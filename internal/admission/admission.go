@@ -304,3 +304,6 @@ func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role 
 
 // Rules returns the ruleset in force.
 func (a *Admission) Rules() *ruleset.Ruleset { return a.config.Rules }
+
+// Analyser returns what reads actions.
+func (a *Admission) Analyser() *impact.Analyser { return a.config.Analyser }

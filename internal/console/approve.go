@@ -54,6 +54,9 @@ func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, stan
 	if err := quorum.MayAnswer(request, operator, standing.Agents, c.config.Now()); err != nil {
 		one.Refused = err.Error()
 	}
+	if !c.may(r, reading) { // who may not read it may not answer it either
+		one.Display, one.Changes, one.Statement, one.Hash = "what exactly was proposed is not shown to your role\n", nil, "", ""
+	}
 	return one
 }
 
@@ -98,7 +101,7 @@ func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	one := c.shown(r, request, standing)
-	if c.config.Decision != nil {
+	if c.config.Decision != nil && c.may(r, reading) {
 		if one.Decision, err = c.config.Decision(r.Context(), request); err != nil {
 			c.fail(w, r, err)
 			return

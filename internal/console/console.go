@@ -15,12 +15,15 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/identity"
+	"interlock/internal/impact"
 	"interlock/internal/quorum"
+	"interlock/internal/ruleset"
 )
 
 // Backend is what the console needs of admission. Implementations are safe for concurrent use.
@@ -43,6 +46,7 @@ type Tokens interface {
 type Config struct {
 	Backend Backend
 	Tokens  Tokens
+	Log     Log
 	Verify  quorum.Verifier // checks a login ticket
 	// Attest signs, as the server, that a session made a statement.
 	Attest func(method, subject, statement string) (signature string, err error)
@@ -53,6 +57,19 @@ type Config struct {
 	Logger   *slog.Logger
 	Now      func() time.Time
 	Random   io.Reader // optional: crypto/rand
+	Facts    Facts
+	Done     <-chan struct{} // optional: closed when the server stops, so that no stream keeps it
+}
+
+// Facts are what the console tells about the Interlock it belongs to.
+type Facts struct {
+	Rules    *ruleset.Ruleset
+	Analyser *impact.Analyser
+	Key      *auditlog.PublicKey // of the log
+	Version  string
+	Mode     interlock.Mode
+	Profile  string
+	Channels []string // optional: by which codes reach people, as a reader may be told
 }
 
 // A Console serves the pages. It is safe for concurrent use.
@@ -69,6 +86,7 @@ type Console struct {
 	asked    *questions // what passkeys are asked to sign beside approvals
 	drafts   *drafts    // grants that were shown and not signed yet
 	attempts *limiter
+	streams  atomic.Int64
 }
 
 //go:embed static
@@ -85,6 +103,10 @@ func New(c Config) (*Console, error) {
 		missing = "Backend"
 	case c.Tokens == nil:
 		missing = "Tokens"
+	case c.Log == nil:
+		missing = "Log"
+	case c.Facts.Rules == nil || c.Facts.Analyser == nil || c.Facts.Key == nil:
+		missing = "Facts"
 	case c.Verify == nil:
 		missing = "Verify"
 	case c.Attest == nil:
@@ -139,7 +161,9 @@ func (c *Console) routes() *http.ServeMux {
 	mux.Handle("POST /logout", c.signedIn(c.logout))
 	mux.Handle("GET /sessions", c.signedIn(c.sessionsPage))
 	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
-	mux.Handle("GET /{$}", c.signedIn(c.home))
+	for _, one := range c.views() {
+		mux.Handle(one.pattern, c.entitled(one.needs, one.handler))
+	}
 	mux.Handle("GET /pending", c.signedIn(c.pendingPage))
 	mux.Handle("POST /pending", c.signedIn(c.answerSeveral))
 	mux.Handle("GET /pending/{id}", c.signedIn(c.requestPage))
@@ -249,14 +273,22 @@ type page struct {
 	Operator *interlock.OperatorRecord // who is signed in, or nil
 	CSRF     string                    // for the hidden field csrf of every form
 	Path     string
+	Tabs     []tab
+	Rights   right
 	Data     any
+}
+
+// May reports whether the operator has a right, for templates to show what can be done. It opens nothing.
+func (p page) May(name string) bool {
+	needs, known := map[string]right{"read": reading, "audit": auditing, "answer": answering, "govern": governing}[name]
+	return known && p.Rights&needs == needs
 }
 
 // render writes a page from templates/NAME inside templates/layout.html.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
 	p := page{Title: title, CSRF: c.csrf(r), Path: r.URL.Path, Data: data}
 	if operator, ok := c.operator(r); ok {
-		p.Operator = &operator
+		p.Operator, p.Rights, p.Tabs = &operator, rightsOf(operator.Role), c.tabs(r)
 	}
 	var b bytes.Buffer
 	if err := c.pages[name].ExecuteTemplate(&b, "layout.html", p); err != nil {
@@ -301,10 +333,10 @@ func parsePages() (map[string]*template.Template, error) {
 	}
 	pages := map[string]*template.Template{}
 	for _, name := range names {
-		if path.Base(name) == "layout.html" {
+		if base := path.Base(name); base == "layout.html" || base == "parts.html" {
 			continue
 		}
-		parsed, err := template.New("").Funcs(template.FuncMap{"clock": clock}).ParseFS(templateFiles, "templates/layout.html", name)
+		parsed, err := template.New("").Funcs(pageFunctions()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("console: %w", err)
 		}
@@ -319,9 +351,4 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC"
 // static serves the console's own script and style.
 func (c *Console) static(w http.ResponseWriter, r *http.Request) {
 	http.FileServerFS(staticFiles).ServeHTTP(w, r)
-}
-
-// home is the first page.
-func (c *Console) home(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, "/pending", http.StatusSeeOther)
 }

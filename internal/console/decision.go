@@ -1,0 +1,118 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// A decided is the page of one decision.
+type decided struct {
+	auditlog.Decided
+	Row       row
+	Proof     proof
+	Arguments string // of the action, indented
+	Veiled    bool   // the action's own words are not shown
+	Request   *interlock.ApprovalRequest
+	Later     []line // events after it that name it or its request
+	LaterEnd  bool   // everything up to the log's end was looked through
+}
+
+// laterReads bounds how far after a decision its page looks for what became of it.
+const laterReads = 1000
+
+func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
+	e, err := c.entry(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if !auditlog.IsDecision(e.Type) {
+		if c.may(r, auditing) {
+			http.Redirect(w, r, "/events/"+e.ID, http.StatusSeeOther)
+			return
+		}
+		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "event", "this event is no decision"))
+		return
+	}
+	d, err := c.opened(r, e)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	page := decided{Decided: d, Row: rowOf(e.Index, d), Veiled: !c.may(r, reading)}
+	var indented bytes.Buffer
+	if len(d.Proposal.Action.Arguments) > 0 && json.Indent(&indented, d.Proposal.Action.Arguments, "", "  ") == nil {
+		page.Arguments = indented.String()
+	}
+	if page.Proof, _, err = c.prove(r, e); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	for _, id := range []string{d.Request, d.Decision.Approval} {
+		if id == "" {
+			continue
+		}
+		request, found, err := c.config.Log.Request(r.Context(), id)
+		if err != nil {
+			c.fail(w, r, err)
+			return
+		}
+		if found {
+			page.Request = &request
+		}
+	}
+	if page.Later, page.LaterEnd, err = c.later(r, e, d); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	c.render(w, r, http.StatusOK, "decision.html", "Decision "+short(e.ID), page)
+}
+
+// later finds the events after a decision that name it or its request.
+func (c *Console) later(r *http.Request, e interlock.Entry, d auditlog.Decided) (lines []line, end bool, err error) {
+	entries, err := c.config.Log.Entries(r.Context(), e.Index+1, laterReads)
+	if err != nil {
+		return nil, false, err
+	}
+	names := [][]byte{[]byte(`"` + e.ID + `"`)}
+	if d.Request != "" {
+		names = append(names, []byte(`"`+d.Request+`"`))
+	}
+	for _, other := range entries {
+		for _, name := range names {
+			if bytes.Contains(other.Body, name) {
+				lines = append(lines, c.lineFor(r, other))
+				break
+			}
+		}
+	}
+	return lines, len(entries) < laterReads, nil
+}
+
+// lineFor is lineOf as this request's operator may see it.
+func (c *Console) lineFor(r *http.Request, e interlock.Entry) line {
+	l := lineOf(e)
+	if !c.may(r, reading) {
+		l.Summary = ""
+	}
+	if strings.HasPrefix(l.Path, "/events/") && !c.may(r, auditing) {
+		l.Path = ""
+	}
+	return l
+}
+
+// Cites are the impacts a finding rests on, counted from 1 as the page does.
+func (d decided) Cites(f interlock.Finding) []int {
+	var out []int
+	for _, index := range f.Impacts {
+		if index < len(d.Decision.Impacts) {
+			out = append(out, index+1)
+		}
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// A line is one event in a list.
+type line struct {
+	Index   int64
+	ID      string
+	Type    interlock.EventType
+	At      time.Time
+	Actor   string
+	Role    string
+	Summary string
+	Path    string             // of its page
+	Answer  *interlock.Verdict // of a decision
+	Damaged string             // why it can't be read; then it has an index only
+}
+
+// lineOf reads an entry for a list.
+func lineOf(e interlock.Entry) line {
+	event, err := auditlog.ParseEvent(e.Body)
+	if err != nil {
+		return line{Index: e.Index, ID: e.ID, Type: e.Type, Damaged: err.Error()}
+	}
+	l := line{Index: e.Index, ID: event.ID, Type: event.Type, At: event.Recorded, Actor: event.Actor, Role: event.Role,
+		Path: "/events/" + event.ID, Summary: told(event.Payload)}
+	if d, err := auditlog.ReadDecision(e); err == nil {
+		l.Path, l.Answer, l.Summary = "/decisions/"+event.ID, &d.Decision.Answer, summary(d.Proposal.Action)
+		if f := d.Decision.Decisive(); f != nil {
+			l.Summary = f.Rule + ": " + l.Summary
+		}
+	}
+	return l
+}
+
+// told is what an event's payload says in one line: the first of the members that tell something.
+func told(payload []byte) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(payload, &members) != nil {
+		return ""
+	}
+	var parts []string
+	add := func(raw json.RawMessage, names ...string) {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(raw, &object) != nil {
+			return
+		}
+		for _, name := range names {
+			var text string
+			if json.Unmarshal(object[name], &text) == nil && text != "" {
+				parts = append(parts, text)
+			}
+		}
+	}
+	add(payload, "alert", "message", "what", "result", "state", "outcome", "operation", "code")
+	add(members["approval"], "verdict", "operator", "reason")
+	add(members["challenge"], "kind", "outcome", "rule")
+	add(members["grant"], "agent", "tool", "operator")
+	add(members["suppression"], "rule", "operator")
+	add(members["operator"], "name", "role")
+	add(members["agent"], "id")
+	add(payload, "agent", "before", "after", "operator", "evidence", "reason", "detail", "ended", "lifted")
+	return shorten(strings.Join(parts, " · "), maxSummary)
+}
+
+// entry finds the entry that a path names by its event id or its index.
+func (c *Console) entry(r *http.Request) (interlock.Entry, error) {
+	name := r.PathValue("id")
+	var e interlock.Entry
+	var found bool
+	index, err := strconv.ParseInt(name, 10, 64)
+	if err == nil && index >= 0 && len(name) < 20 {
+		e, found, err = c.config.Log.EntryAt(r.Context(), index)
+	} else {
+		e, found, err = c.config.Log.EntryByID(r.Context(), name)
+	}
+	if err == nil && !found {
+		err = interlock.Errorf(interlock.CodeNotFound, "event", "the log has no event %.80q", name)
+	}
+	return e, err
+}

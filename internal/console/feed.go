@@ -1,0 +1,321 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// Log is what the console reads of the log and of what has become of requests. It is read from its right end.
+type Log interface {
+	auditlog.Source
+	auditlog.HashRows
+	// Recent returns up to limit entries before an index, newest first; of one type, or of all if it is empty. A negative
+	// index is the end.
+	Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error)
+	// Entries returns up to limit entries from an index on, in order.
+	Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error)
+	EntryAt(ctx context.Context, index int64) (interlock.Entry, bool, error)
+	EntryByID(ctx context.Context, id string) (interlock.Entry, bool, error)
+	// Request returns a request, whatever has become of it.
+	Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error)
+	// Requests returns up to limit requests, newest first; of one status, or of all if it is empty.
+	Requests(ctx context.Context, status interlock.RequestStatus, limit int) ([]interlock.ApprovalRequest, error)
+}
+
+// The bounds of one page that goes back through the log.
+const (
+	pageRows  = 50
+	pageReads = 5000 // entries one page looks at
+	maxFilter = 200  // bytes of one field of a filter
+)
+
+// back visits entries before an index, newest first, until visit has enough or pageReads were looked at. It returns the
+// index before which a next page goes on; 0 is the beginning of the log.
+func (c *Console) back(ctx context.Context, before int64, visit func(interlock.Entry) bool) (next int64, err error) {
+	for read, chunk := 0, pageRows+14; read < pageReads; chunk = min(chunk*2, 500) {
+		entries, err := c.config.Log.Recent(ctx, "", before, chunk)
+		if err != nil {
+			return 0, fmt.Errorf("reading the log: %w", err)
+		}
+		for _, e := range entries {
+			before = e.Index
+			if !visit(e) {
+				return before, nil
+			}
+		}
+		if read += len(entries); len(entries) < chunk {
+			return 0, nil
+		}
+	}
+	return before, nil
+}
+
+// A filter says which decisions a page shows. Empty fields say nothing.
+type filter struct {
+	Verdict string // as the agent was answered
+	Agent   string // part of its name
+	Kind    string
+	Rule    string // part of the id of any rule that objected
+	Text    string // part of the action, the reason, the agent or the run
+	Before  int64  // index; negative is the end of the log
+}
+
+// feedFilter reads a filter from a query.
+func feedFilter(query url.Values) (filter, error) {
+	f := filter{Verdict: query.Get("verdict"), Agent: query.Get("agent"), Kind: query.Get("kind"), Rule: query.Get("rule"),
+		Text: query.Get("q"), Before: -1}
+	for name, value := range map[string]string{"agent": f.Agent, "rule": f.Rule, "q": f.Text} { // any order: each is refused alike
+		if len(value) > maxFilter {
+			return f, interlock.Errorf(interlock.CodeInvalid, name, "is longer than %d bytes", maxFilter)
+		}
+	}
+	if f.Verdict != "" {
+		var v interlock.Verdict
+		if err := v.UnmarshalText([]byte(f.Verdict)); err != nil {
+			return f, interlock.Errorf(interlock.CodeInvalid, "verdict", "%v", err)
+		}
+	}
+	if f.Kind != "" && !interlock.Kind(f.Kind).Valid() {
+		return f, interlock.Errorf(interlock.CodeInvalid, "kind", "%.40q is not one of %v", f.Kind, interlock.Kinds())
+	}
+	return f, indexed(query, "before", &f.Before)
+}
+
+// indexed reads an index from a query, if it is there.
+func indexed(query url.Values, name string, into *int64) error {
+	text := query.Get(name)
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return interlock.Errorf(interlock.CodeInvalid, name, "is not an index of the log")
+	}
+	*into = n
+	return nil
+}
+
+// query writes the filter as feedFilter reads it, without where it begins.
+func (f filter) query() url.Values {
+	values := url.Values{}
+	for _, field := range [][2]string{{"verdict", f.Verdict}, {"agent", f.Agent}, {"kind", f.Kind}, {"rule", f.Rule}, {"q", f.Text}} {
+		if field[1] != "" {
+			values.Set(field[0], field[1])
+		}
+	}
+	return values
+}
+
+// possible is a cheap look at an entry's bytes that rules most of them out: what it rejects, holds would reject.
+func (f filter) possible(e interlock.Entry) bool {
+	if !auditlog.IsDecision(e.Type) {
+		return false
+	}
+	for _, part := range [...]string{f.Agent, f.Rule, f.Text} {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+			continue // it may be spelled in another way in the event
+		}
+		if !bytes.Contains(bytes.ToLower(e.Body), bytes.ToLower([]byte(part))) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether a decision passes. It looks only at what whoever asks is shown, so that a search tells no more.
+func (f filter) holds(d auditlog.Decided) bool {
+	within := func(part string, texts ...string) bool {
+		for _, text := range texts {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(part)) {
+				return true
+			}
+		}
+		return false
+	}
+	p := d.Proposal
+	switch {
+	case f.Verdict != "" && f.Verdict != d.Decision.Answer.String():
+		return false
+	case f.Kind != "" && f.Kind != string(p.Action.Kind):
+		return false
+	case f.Agent != "" && !within(f.Agent, p.Requester.Agent):
+		return false
+	}
+	texts := []string{p.Action.Tool, p.Action.Input, string(p.Action.Arguments), p.Action.Dir, p.Action.Hint, p.Requester.Agent,
+		p.Requester.Principal, p.Requester.Run, d.Request}
+	var rules []string
+	for i := range d.Decision.Findings {
+		rules = append(rules, d.Decision.Findings[i].Rule)
+		texts = append(texts, d.Decision.Findings[i].Reason)
+	}
+	for i := range d.Decision.Impacts {
+		texts = append(texts, d.Decision.Impacts[i].Target)
+	}
+	return (f.Rule == "" || within(f.Rule, rules...)) && (f.Text == "" || within(f.Text, append(texts, rules...)...))
+}
+
+// A row is one decision in a list.
+type row struct {
+	Index   int64
+	ID      string
+	At      time.Time
+	Answer  interlock.Verdict
+	Verdict interlock.Verdict
+	Kind    interlock.Kind
+	Agent   string
+	Run     string
+	Summary string // of the action; empty if it is not shown
+	Rule    string
+	Reason  string
+	Risk    int
+	Request string
+	Loop    *interlock.Loop
+	Tier    interlock.Tier
+}
+
+// opened reads a decision as this request's operator may see it.
+func (c *Console) opened(r *http.Request, e interlock.Entry) (auditlog.Decided, error) {
+	d, err := auditlog.ReadDecision(e)
+	if err == nil && !c.may(r, reading) {
+		veil(&d)
+	}
+	return d, err
+}
+
+// veil takes an action's own words out of a decision.
+func veil(d *auditlog.Decided) {
+	a := &d.Proposal.Action
+	a.Input, a.Arguments, a.Dir, a.Hint = "", nil, "", ""
+	d.Proposal.View.Workspace = ""
+	impacts := make([]interlock.Impact, len(d.Decision.Impacts))
+	for i, impact := range d.Decision.Impacts {
+		impact.Target, impact.Via = "", ""
+		impacts[i] = impact
+	}
+	d.Decision.Impacts = impacts
+	d.Recent = nil
+}
+
+func rowOf(index int64, d auditlog.Decided) row {
+	out := row{Index: index, ID: d.Event.ID, At: d.Event.Recorded, Answer: d.Decision.Answer, Verdict: d.Decision.Verdict,
+		Kind: d.Proposal.Action.Kind, Agent: d.Proposal.Requester.Agent, Run: d.Proposal.Requester.Run,
+		Summary: summary(d.Proposal.Action), Risk: d.Decision.Risk, Request: d.Request, Loop: d.Proposal.Loop, Tier: d.Decision.Tier}
+	if f := d.Decision.Decisive(); f != nil {
+		out.Rule, out.Reason = f.Rule, f.Reason
+	}
+	return out
+}
+
+// maxSummary is how much of an action a list shows, in characters.
+const maxSummary = 160
+
+// summary is an action on one line.
+func summary(a interlock.Action) string {
+	if a.Input != "" {
+		return shorten(a.Input, maxSummary)
+	}
+	var named struct {
+		Path   string `json:"path"`
+		Method string `json:"method"`
+		URL    string `json:"url"`
+	}
+	_ = json.Unmarshal(a.Arguments, &named) // what is not there stays empty
+	switch {
+	case a.Kind == interlock.KindFile && named.Path != "":
+		return shorten(strings.TrimSpace(a.Tool+" "+named.Path), maxSummary)
+	case a.Kind == interlock.KindHTTP && named.URL != "":
+		return shorten(strings.TrimSpace(named.Method+" "+named.URL), maxSummary)
+	default:
+		return shorten(strings.TrimSpace(a.Tool+" "+string(a.Arguments)), maxSummary)
+	}
+}
+
+// feed is what the first page shows.
+type feed struct {
+	Filter   filter
+	Rows     []row
+	Live     string // address of the stream that goes on where the rows end; empty if the page looks back
+	Newest   string // address of the newest page with this filter
+	Older    string // address of the next page back
+	Searched bool   // the page ends because enough was looked at, not because enough was found
+	Empty    bool   // there is no decision in the log at all
+	Kinds    []interlock.Kind
+	Verdicts []interlock.Verdict
+	Size     int64
+	Waiting  counts
+}
+
+// counts is what waits for somebody.
+type counts struct{ Pending, Challenges int }
+
+func (c *Console) feedPage(w http.ResponseWriter, r *http.Request) {
+	f, err := feedFilter(r.URL.Query())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	head, err := c.config.Log.Head(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	page := feed{Filter: f, Kinds: interlock.Kinds(), Size: head.Size,
+		Verdicts: []interlock.Verdict{interlock.Allow, interlock.Ask, interlock.Deny, interlock.Halt}}
+	before := f.Before
+	if before < 0 || before > head.Size {
+		before = head.Size // what comes after it, the stream brings
+	}
+	page.Rows, before, err = c.decisions(r, f, before, pageRows)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	page.Newest = address("/", f.query())
+	if f.Before < 0 {
+		live := f.query()
+		live.Set("after", strconv.FormatInt(head.Size, 10))
+		page.Live = address("/feed/stream", live)
+	}
+	if before > 0 {
+		older := f.query()
+		older.Set("before", strconv.FormatInt(before, 10))
+		page.Older, page.Searched = address("/", older), len(page.Rows) < pageRows
+	}
+	page.Empty = len(page.Rows) == 0 && page.Older == "" && f.Before < 0 && len(f.query()) == 0
+	if standing, err := c.config.Backend.Standing(r.Context()); err == nil {
+		page.Waiting.Pending, page.Waiting.Challenges = waiting(standing, c.config.Now())
+	}
+	c.render(w, r, http.StatusOK, "feed.html", "Feed", page)
+}
+
+// decisions collects rows that pass a filter, newest first.
+func (c *Console) decisions(r *http.Request, f filter, before int64, most int) (rows []row, next int64, err error) {
+	next, err = c.back(r.Context(), before, func(e interlock.Entry) bool {
+		if !f.possible(e) {
+			return true
+		}
+		if d, err := c.opened(r, e); err == nil && f.holds(d) { // a damaged entry is for the audit pages to name
+			rows = append(rows, rowOf(e.Index, d))
+		}
+		return len(rows) < most
+	})
+	return rows, next, err
+}
+
+// address is a path with a query, if there is one.
+func address(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}

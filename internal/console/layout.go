@@ -1,0 +1,162 @@
+package console
+
+import (
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"interlock"
+)
+
+// A tab is one entry of the main navigation.
+type tab struct {
+	Name  string
+	Path  string
+	Here  bool // the page shown is one of it
+	Count int  // of what waits there
+}
+
+// tabs are the pages that the signed-in operator may open.
+func (c *Console) tabs(r *http.Request) []tab {
+	all := []struct {
+		tab
+		needs right
+	}{
+		{tab{Name: "Feed", Path: "/"}, seeing},
+		{tab{Name: "Pending", Path: "/pending"}, seeing},
+	}
+	pending, blocks := 0, 0
+	if standing, err := c.config.Backend.Standing(r.Context()); err == nil { // a page without counts is better than none
+		pending, blocks = waiting(standing, c.config.Now())
+	}
+	var tabs []tab
+	for _, one := range all {
+		if !c.may(r, one.needs) {
+			continue
+		}
+		switch one.Path {
+		case "/pending":
+			one.Count = pending
+		case "/challenges":
+			one.Count = blocks
+		}
+		one.Here = r.URL.Path == one.Path || one.Path != "/" && strings.HasPrefix(r.URL.Path, one.Path+"/")
+		tabs = append(tabs, one.tab)
+	}
+	return tabs
+}
+
+// waiting counts the requests that can still be answered and the challenges that stand.
+func waiting(standing interlock.Standing, now time.Time) (pending, challenges int) {
+	for _, request := range standing.Requests {
+		if request.Status == interlock.RequestPending && now.Before(request.Expires) {
+			pending++
+		}
+	}
+	for _, challenge := range standing.Challenges {
+		if challenge.Ended.IsZero() {
+			challenges++
+		}
+	}
+	return pending, challenges
+}
+
+// pageFunctions are what templates may call.
+func pageFunctions() template.FuncMap {
+	return template.FuncMap{
+		"clock":   clock,
+		"moment":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"visible": visible,
+		"text":    readable,
+		"short":   short,
+		"comma":   comma,
+		"inc":     func(n int) int { return n + 1 },
+	}
+}
+
+// A piece is a stretch of text that either shows as itself or has been spelled out.
+type piece struct {
+	Text    string
+	Special bool
+}
+
+// visible spells out every character of a text that does not show as itself, line ends included, so that what an agent
+// wrote can't pass for something else on the page.
+func visible(s string) []piece { return pieces(s, false) }
+
+// readable is visible for texts of several lines.
+func readable(s string) []piece { return pieces(s, true) }
+
+func pieces(s string, lines bool) []piece {
+	var out []piece
+	start := 0
+	for i, r := range s {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar || r == '\n' && lines {
+			continue
+		}
+		if i > start {
+			out = append(out, piece{Text: s[start:i]})
+		}
+		out = append(out, piece{Text: spelled(r), Special: true})
+		start = i + len(string(r))
+		if r == unicode.ReplacementChar && !strings.HasPrefix(s[i:], string(unicode.ReplacementChar)) {
+			start = i + 1 // one byte that is no UTF-8
+		}
+	}
+	if start < len(s) {
+		out = append(out, piece{Text: s[start:]})
+	}
+	return out
+}
+
+// spelled names a character.
+func spelled(r rune) string {
+	switch r {
+	case '\n':
+		return "↵"
+	case '\t':
+		return "⇥"
+	default:
+		return "U+" + strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16))[1:]
+	}
+}
+
+// shorten cuts a text for a list, at a character.
+func shorten(s string, most int) string {
+	for i := range s {
+		if most--; most < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// short is the beginning of a digest or an id, enough to tell two apart by eye.
+func short(id any) string {
+	text := ""
+	switch id := id.(type) {
+	case string:
+		text = id
+	case interlock.Digest:
+		text = string(id)
+	}
+	text = strings.TrimPrefix(text, "sha256:")
+	if len(text) > 12 {
+		text = text[:12]
+	}
+	return text
+}
+
+// comma writes a number in groups of three.
+func comma(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

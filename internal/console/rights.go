@@ -1,0 +1,78 @@
+package console
+
+import (
+	"net/http"
+
+	"interlock"
+	"interlock/internal/quorum"
+)
+
+// A right is something a role may do here. What counts is decided behind the Backend once more; this keeps people from
+// reading and trying what is not theirs.
+type right uint8
+
+// The rights.
+const (
+	seeing    right = 1 << iota // what was decided, without the words of the actions
+	reading                     // those words too
+	auditing                    // every event of the log, its export and its verification
+	answering                   // answer requests, have codes shown, lower trust, revoke grants
+	governing                   // lift blocks, raise trust
+)
+
+// rightsOf lists what each role may do. A role nobody knows may do nothing.
+func rightsOf(role string) right {
+	switch role {
+	case quorum.RoleViewer:
+		return seeing
+	case quorum.RoleCouncil:
+		return seeing | reading
+	case quorum.RoleAuditor:
+		return seeing | reading | auditing
+	case quorum.RoleOperator:
+		return seeing | reading | answering
+	case quorum.RoleAdmin, quorum.RoleSuperadmin:
+		return seeing | reading | auditing | answering | governing
+	default:
+		return 0
+	}
+}
+
+// A view is one address of the console and the right it takes.
+type view struct {
+	pattern string
+	needs   right
+	handler http.HandlerFunc
+}
+
+// views are the pages about what happens and the orders given on them. Signing in and answering have routes of their own.
+func (c *Console) views() []view {
+	return []view{
+		{"GET /{$}", seeing, c.feedPage},
+		{"GET /feed/stream", seeing, c.feedStream},
+		{"GET /decisions/{id}", seeing, c.decisionPage},
+		{"GET /events/{id}/receipt", seeing, c.receipt},
+	}
+}
+
+// may reports whether whoever is signed in has a right.
+func (c *Console) may(r *http.Request, needs right) bool {
+	operator, in := c.operator(r)
+	return in && rightsOf(operator.Role)&needs == needs
+}
+
+// entitled lets whoever has the right through. A try to act without it is recorded and alerted, as it is behind the Backend.
+func (c *Console) entitled(needs right, next http.HandlerFunc) http.Handler {
+	return c.signedIn(func(w http.ResponseWriter, r *http.Request) {
+		if c.may(r, needs) {
+			next(w, r)
+			return
+		}
+		operator, _ := c.operator(r)
+		err := interlock.Errorf(interlock.CodeUnauthorized, "role", "the role %s may not do this", operator.Role)
+		if r.Method == http.MethodPost {
+			c.alert(r, operator.Name, err)
+		}
+		c.fail(w, r, err)
+	})
+}

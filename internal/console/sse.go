@@ -1,0 +1,183 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"interlock"
+)
+
+// The bounds of streams.
+const (
+	streamTick  = 500 * time.Millisecond // how often the log is looked at
+	streamBeat  = 20                     // ticks without an event until something is said, so that a dead connection shows
+	maxStreams  = 64
+	streamReads = 500 // entries sent at once; what comes in faster is for the page to show
+)
+
+// A stream writes server-sent events to one browser.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	session session
+	last    int64 // index after the last entry looked at
+	filter  filter
+	waiting counts
+	quiet   int // ticks
+}
+
+// feedStream sends each new decision that passes the page's filter as a row of the list. It ends with the request, with the
+// session, or with the server.
+func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
+	f, err := feedFilter(r.URL.Query())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	s := stream{w: w, control: http.NewResponseController(w), session: c.visitor(r).session, filter: f, waiting: counts{-1, -1}}
+	if err := indexed(r.URL.Query(), "after", &s.last); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if n, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && n >= s.last {
+		s.last = n + 1 // the browser has come back
+	}
+	if c.streams.Add(1) > maxStreams {
+		c.streams.Add(-1)
+		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many pages are live at once; load the page again instead"))
+		return
+	}
+	defer c.streams.Add(-1)
+	_ = s.control.SetWriteDeadline(time.Time{}) // the server's is for pages; a reader that stalls is found by each write's own
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	ticker := time.NewTicker(streamTick)
+	defer ticker.Stop()
+	for {
+		if err := c.streamNew(r, &s); err != nil {
+			return // the reader or the store went away; the browser comes back by itself
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-c.config.Done:
+			return
+		case <-ticker.C:
+		}
+		if !c.stillIn(r.Context(), s.session) {
+			_ = s.send("", "end", []byte("signed out"))
+			return
+		}
+	}
+}
+
+// stillIn reports whether a session counts as before. It does not keep the session from ending by idleness.
+func (c *Console) stillIn(ctx context.Context, s session) bool {
+	standing, err := c.config.Backend.Standing(ctx)
+	return err == nil && c.sessions.stands(s.ID) && inOffice(standing.Operators[s.Operator], c.config.Now())
+}
+
+// stands reports whether a session has not ended.
+func (s *sessions) stands(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, known := range s.byHash {
+		if known.ID == id {
+			return !known.over(s.now())
+		}
+	}
+	return false
+}
+
+// streamNew sends what has come in since the last look.
+func (c *Console) streamNew(r *http.Request, s *stream) error {
+	head, err := c.config.Log.Head(r.Context())
+	if err != nil {
+		return err
+	}
+	s.quiet++
+	if s.last+streamReads < head.Size {
+		s.last = head.Size - streamReads
+	}
+	if s.last < head.Size {
+		entries, err := c.config.Log.Entries(r.Context(), s.last, int(head.Size-s.last))
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			s.last = e.Index + 1
+			if err := c.streamEntry(r, s, e); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.streamWaiting(r.Context(), s); err != nil {
+		return err
+	}
+	if s.quiet >= streamBeat {
+		return s.write([]byte(": still here\n\n"))
+	}
+	return nil
+}
+
+func (c *Console) streamEntry(r *http.Request, s *stream, e interlock.Entry) error {
+	if !s.filter.possible(e) {
+		return nil
+	}
+	d, err := c.opened(r, e)
+	if err != nil || !s.filter.holds(d) {
+		return nil //nolint:nilerr // a damaged entry is for the audit pages to name
+	}
+	var b bytes.Buffer
+	if err := c.pages["feed.html"].ExecuteTemplate(&b, "row", rowOf(e.Index, d)); err != nil {
+		return fmt.Errorf("making a row: %w", err)
+	}
+	return s.send(strconv.FormatInt(e.Index, 10), "decision", b.Bytes())
+}
+
+// streamWaiting says how much waits, when that has changed.
+func (c *Console) streamWaiting(ctx context.Context, s *stream) error {
+	standing, err := c.config.Backend.Standing(ctx)
+	if err != nil {
+		return err
+	}
+	var now counts
+	now.Pending, now.Challenges = waiting(standing, c.config.Now())
+	if now == s.waiting {
+		return nil
+	}
+	s.waiting = now
+	var b bytes.Buffer
+	if err := c.pages["feed.html"].ExecuteTemplate(&b, "waiting", now); err != nil {
+		return fmt.Errorf("making the counts: %w", err)
+	}
+	return s.send("", "waiting", b.Bytes())
+}
+
+// send writes one event. Every line of its data is a line of the stream.
+func (s *stream) send(id, name string, data []byte) error {
+	var b bytes.Buffer
+	if id != "" {
+		b.WriteString("id: " + id + "\n")
+	}
+	b.WriteString("event: " + name + "\n")
+	for _, line := range bytes.FieldsFunc(data, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		b.WriteString("data: ")
+		b.Write(line)
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	return s.write(b.Bytes())
+}
+
+func (s *stream) write(text []byte) error {
+	s.quiet = 0
+	if _, err := s.w.Write(text); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
