@@ -24,6 +24,7 @@ import (
 type upCommand struct {
 	Listen       string   `help:"Loopback address of the HTTP API, or off. Default: 127.0.0.1:7433." placeholder:"ADDR"`
 	CheckpointTo []string `help:"File or HTTPS URL that gets every new signed checkpoint; may be given more than once." placeholder:"TARGET"`
+	MCPEndpoints string   `name:"mcp-endpoints" help:"Tools at /mcp: semantic (one for each kind of operation) or single (one)." enum:"semantic,single" default:"semantic" placeholder:"MODE"`
 	Ready        string   `help:"Write the addresses to this file once requests are answered." type:"path" placeholder:"FILE"`
 }
 
@@ -57,7 +58,11 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: pages,
+	loop, err := mcpServer(p, settings, backend, c.MCPEndpoints == "single")
+	if err != nil {
+		return err
+	}
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: pages, MCP: loop.Handler(tokens),
 		View: embedded.NewViews(settings, now).Gather, Scripts: embedded.Scripts,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)
@@ -74,6 +79,7 @@ func (c *upCommand) Run(p *program) error {
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
+	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself
@@ -108,7 +114,7 @@ func (c *upCommand) announce(p *program, settings config.Config, backend *embedd
 	var b strings.Builder
 	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", version(), settings.Profile, settings.Mode)
 	if l.tcp != nil {
-		fmt.Fprintf(&b, "  http    http://%s\n  console %s\n", l.tcp.Addr(), consoleURL(settings, l.tcp.Addr().String()))
+		fmt.Fprintf(&b, "  http    http://%s\n  mcp     http://%s/mcp\n  console %s\n", l.tcp.Addr(), l.tcp.Addr(), consoleURL(settings, l.tcp.Addr().String()))
 	}
 	fmt.Fprintf(&b, "  socket  %s\n  home    %s\n", config.Socket(settings.Home), settings.Home)
 	if head, err := backend.Store.Head(p.ctx); err == nil && len(head.Checkpoint) > 0 {

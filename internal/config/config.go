@@ -70,6 +70,20 @@ type Config struct {
 	MaxQuestions int `json:"max_questions"`
 	// MaxConcurrent bounds requests under way in the HTTP API; more get 503. Default: 1024.
 	MaxConcurrent int `json:"max_concurrent"`
+	// MCPAcknowledge has the MCP server answer CONFIRMATION_REQUIRED with a confirmation token where an operation's
+	// permission wants the client's user asked, instead of leaving that to the client. Default: false.
+	MCPAcknowledge bool `json:"mcp_acknowledge"`
+	// MCPExecutions is how many executions an agent may have open in the MCP server. Default: 100.
+	MCPExecutions int `json:"mcp_executions"`
+	// MCPIdle ends an execution for which nobody has reported a step for so long. Default: 1h.
+	MCPIdle Duration `json:"mcp_idle"`
+	// MCPTokenTTL is how long a confirmation token lives, at most 15m. Default: 5m.
+	MCPTokenTTL Duration `json:"mcp_token_ttl"`
+	// MCPForbiddenTokenTTL is how long one for a forbidden operation lives, at most 5m. Default: 2m.
+	MCPForbiddenTokenTTL Duration `json:"mcp_forbidden_token_ttl"`
+	// MCPClockTolerance is how far clocks may differ when a confirmation token is redeemed, at most 5m; above 1m the server
+	// warns. Default: 30s.
+	MCPClockTolerance Duration `json:"mcp_clock_tolerance"`
 }
 
 // Duration is a time.Duration written as text, such as "90s".

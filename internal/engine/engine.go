@@ -42,6 +42,7 @@ func gates() []namedGate {
 		{"risk", gate.Risk},
 		{"escalation", gate.Escalation},
 		{"loop", gate.Loop},
+		{"pause", gate.Pause},
 	}
 }
 

@@ -88,6 +88,23 @@ func introspects(action interlock.Action) bool {
 	return action.Kind == interlock.KindTool && ruleset.Glob("introspect*", action.Tool)
 }
 
+// Permits is what the matrix says of an operation that declares its level, for an agent as it is registered, and the trust
+// it went by. A door asks it about its own operations; what an action would do to the world is Danger's.
+func Permits(rules *ruleset.Ruleset, profile string, agent interlock.AgentRecord, level interlock.Danger, introspects bool) (interlock.Verdict, interlock.Trust) {
+	trust := trustOf(rules, interlock.Snapshot{Profile: profile, Agent: agent})
+	return matrix(level, trust, introspects), trust
+}
+
+// MinimumTrust is the least trust for which the matrix does not deny a level.
+func MinimumTrust(level interlock.Danger) interlock.Trust {
+	for trust := interlock.TrustUntested; trust < interlock.TrustCertified; trust++ {
+		if matrix(level, trust, false) != interlock.Deny {
+			return trust
+		}
+	}
+	return interlock.TrustCertified
+}
+
 // trustOf is the trust of a registered agent; of one that nobody registered, such as a local hook's, the profile's.
 func trustOf(rules *ruleset.Ruleset, snapshot interlock.Snapshot) interlock.Trust {
 	if !snapshot.Agent.Created.IsZero() {

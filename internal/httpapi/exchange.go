@@ -71,6 +71,32 @@ func (x *exchange) answer(status int, contentType []string, body []byte) {
 	}
 }
 
+// A statusWriter remembers the status a door of its own answered with.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets [http.ResponseController] reach what the server can do.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush sends what has been written, for answers that come in parts.
+func (w *statusWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
 // checkOrigin refuses what a browser sends and what reached a loopback port under a foreign name: a page that resolves
 // its own name to 127.0.0.1 must not speak to Interlock. Browsers have the console, which has its own listener.
 func (x *exchange) checkOrigin() error {

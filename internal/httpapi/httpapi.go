@@ -119,6 +119,7 @@ type Config struct {
 	Ready   func(context.Context) error                              // optional: whether the store can be written; default: the standing can be read
 	Metrics func(io.Writer) error                                    // optional: writes further metrics in the Prometheus text format
 	Pages   http.Handler                                             // optional: answers the network door's paths that are none of the API's, by its own rules
+	MCP     http.Handler                                             // optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
 }
 
 // A Server holds both doors. It is safe for concurrent use.
@@ -226,10 +227,11 @@ const (
 	routeHealth
 	routeReady
 	routeMetrics
+	routeMCP
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
-	"authzen_configuration", "governance", "healthz", "readyz", "metrics"}
+	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp"}
 
 func routeOf(path string) route {
 	switch path {
@@ -255,6 +257,8 @@ func routeOf(path string) route {
 		return routeReady
 	case "/metrics":
 		return routeMetrics
+	case "/mcp":
+		return routeMCP
 	}
 	if governs(path) {
 		return routeGovernance
@@ -268,8 +272,16 @@ func (x *exchange) serve() {
 		x.fail(err)
 		return
 	}
+	if x.route == routeMCP && (x.door == local || x.server.config.MCP == nil) {
+		x.route = routeUnknown
+	}
 	method := http.MethodGet
 	switch x.route {
+	case routeMCP:
+		seen := &statusWriter{ResponseWriter: x.w}
+		x.server.config.MCP.ServeHTTP(seen, x.r)
+		x.status = seen.status
+		return
 	case routeDecide, routeOutcome, routeEvaluation, routeEvaluations:
 		method = http.MethodPost
 	case routeUnknown:

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"time"
+	"unicode"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/internal/mcpaql"
+)
+
+type mcpCommand struct {
+	Agent      string `help:"Identity of the agent behind this server; blocks and approvals are bound to it." default:"mcp" placeholder:"NAME"`
+	Endpoints  string `help:"semantic (a tool for each kind of operation) or single (one tool)." enum:"semantic,single," default:"" placeholder:"MODE"`
+	SafetyLoop string `help:"enforcing, monitoring, logging or disabled, instead of what settings and MCPAQL_SAFETY_LOOP say." placeholder:"MODE"`
+}
+
+// Help is what `interlock mcp --help` adds.
+func (mcpCommand) Help() string {
+	return "Serves the MCP-AQL safety loop on standard input and output, for an MCP client to start. `interlock up` serves the\n" +
+		"same at /mcp. Here --mode takes semantic or single as well. The mode of the safety loop comes from --safety-loop, --mode,\n" +
+		"MCPAQL_SAFETY_LOOP or the settings, in this order; whoever starts this process decides, and the change is recorded."
+}
+
+// Run serves one client until its input ends.
+func (c *mcpCommand) Run(p *program) error {
+	settings, single, err := c.settings(p)
+	if err != nil {
+		return err
+	}
+	if err := checkAgentName(c.Agent); err != nil {
+		return usage(err)
+	}
+	tuneServer()
+	backend, err := embedded.OpenConfig(p.ctx, settings)
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return err
+	}
+	if standing.Agents[c.Agent].TokenHash != "" {
+		return usage(interlock.Errorf(interlock.CodeUnauthorized, "--agent", "this agent has a token, so it can't be acted for without one; use the HTTP server, or another name"))
+	}
+	server, err := mcpServer(p, settings, backend, single)
+	if err != nil {
+		return err
+	}
+	connection, err := randomName()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // the workspace is not known then, and no path is inside it
+	}
+	return server.RunStdio(p.ctx, mcpaql.Caller{Agent: c.Agent, Principal: osUser(), Connection: "stdio:" + connection, Dir: dir}, p.stdin, p.stdout)
+}
+
+// settings are the program's, with the mode of the safety loop as this command is told it, and which tools are served.
+func (c *mcpCommand) settings(p *program) (settings config.Config, single bool, err error) {
+	single = c.Endpoints == "single"
+	mode := c.SafetyLoop
+	switch p.globals.Mode {
+	case "semantic", "single":
+		if c.Endpoints != "" && c.Endpoints != p.globals.Mode {
+			return settings, false, usage(interlock.Errorf(interlock.CodeInvalid, "--mode", "and --endpoints say different things; give one"))
+		}
+		single = p.globals.Mode == "single"
+		p.globals.Mode = ""
+	}
+	if settings, err = p.settings(); err != nil {
+		return settings, false, err
+	}
+	field := "--safety-loop"
+	if mode == "" && p.globals.Mode == "" {
+		mode, field = p.getenv("MCPAQL_SAFETY_LOOP"), "MCPAQL_SAFETY_LOOP"
+	}
+	if mode != "" {
+		if err := settings.Mode.UnmarshalText([]byte(mode)); err != nil {
+			return settings, false, usage(interlock.Errorf(interlock.CodeInvalid, field, "%v", err))
+		}
+	}
+	return settings, single, nil
+}
+
+// mcpServer is the safety loop over an open backend, for whichever transport.
+func mcpServer(p *program, settings config.Config, backend *embedded.Backend, single bool) (*mcpaql.Server, error) {
+	return mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules(), Profile: settings.Profile, Mode: settings.Mode,
+		Now: now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.stderr, nil)), Single: single, Version: version(),
+		View: embedded.NewViews(settings, now).Gather, Acknowledge: settings.MCPAcknowledge,
+		Tokens: mcpaql.TokenConfig{TTL: time.Duration(settings.MCPTokenTTL), ForbiddenTTL: time.Duration(settings.MCPForbiddenTokenTTL),
+			Tolerance: time.Duration(settings.MCPClockTolerance)},
+		Executions: settings.MCPExecutions, Idle: time.Duration(settings.MCPIdle)})
+}
+
+// checkAgentName refuses names that no log line could show as they are.
+func checkAgentName(name string) error {
+	if name == "" || len(name) > 128 {
+		return interlock.Errorf(interlock.CodeInvalid, "--agent", "must have 1 to 128 bytes")
+	}
+	for _, r := range name {
+		if !unicode.IsPrint(r) || unicode.IsSpace(r) {
+			return interlock.Errorf(interlock.CodeInvalid, "--agent", "holds a space or a character that can't be shown; use letters, digits and hyphens")
+		}
+	}
+	return nil
+}
+
+// osUser is the user this process runs as, whatever its environment says: a block is bound to it, so a client that sets
+// another USER for its servers must not be somebody else.
+func osUser() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return fmt.Sprintf("uid:%d", os.Getuid())
+}
+
+func randomName() (string, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", fmt.Errorf("reading randomness: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
+}

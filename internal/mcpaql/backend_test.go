@@ -1,0 +1,226 @@
+package mcpaql_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+	"interlock/internal/mcpaql"
+	"interlock/internal/ruleset"
+	"interlock/rules"
+)
+
+// noon is when these tests begin.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// A clock is a time that a test moves.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// counting is randomness that never repeats and is the same in every run.
+type counting struct {
+	mu sync.Mutex
+	n  byte
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	for i := range p {
+		p[i] = c.n
+	}
+	return len(p), nil
+}
+
+// fakeBackend is a small admission that answers as a test has it and polices what a door must keep: hints only, a handle as
+// run, nothing decided without a loop.
+type fakeBackend struct {
+	t testing.TB
+
+	mu        sync.Mutex
+	standing  interlock.Standing
+	answer    func(p interlock.Proposal) interlock.Answer
+	proposals []interlock.Proposal
+	outcomes  []interlock.Outcome
+	events    []string // type and what is said, in order
+	verify    func(challenge, code string) (admission.Verification, error)
+	confirm   func(request, code string) (interlock.ApprovalRequest, error)
+}
+
+func newBackend(t testing.TB) *fakeBackend {
+	return &fakeBackend{t: t, answer: func(interlock.Proposal) interlock.Answer { return allowed() },
+		standing: interlock.Standing{Agents: map[string]interlock.AgentRecord{}, Requests: map[string]interlock.ApprovalRequest{},
+			Challenges: map[string]interlock.Challenge{}}}
+}
+
+// allowed is the answer nothing objects to.
+func allowed() interlock.Answer {
+	return interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Risk: 12}, Event: "event"}
+}
+
+// objected is an answer with one finding.
+func objected(verdict interlock.Verdict, gate, reason string) interlock.Answer {
+	a := allowed()
+	a.Verdict, a.Answer = verdict, verdict
+	a.Findings = []interlock.Finding{{Gate: gate, Rule: gate + ".rule", Layer: 3, Verdict: verdict, Reason: reason}}
+	return a
+}
+
+func (b *fakeBackend) Propose(_ context.Context, p interlock.Proposal) interlock.Answer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.Loop == nil || p.Loop.Execution != p.Requester.Run || p.Action.Kind != interlock.KindHint || p.Door != "mcp" {
+		b.t.Errorf("a step was proposed as %+v", p)
+	}
+	b.proposals = append(b.proposals, p)
+	return b.answer(p)
+}
+
+func (b *fakeBackend) Report(_ context.Context, _ interlock.Requester, o interlock.Outcome) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.outcomes = append(b.outcomes, o)
+	return nil
+}
+
+func (b *fakeBackend) Refuse(_ context.Context, r interlock.Requester, door string, cause error) interlock.Answer {
+	b.note("REFUSAL %s %s", r.Agent, cause)
+	return interlock.Refusal("invalid", cause.Error())
+}
+
+func (b *fakeBackend) Standing(context.Context) (interlock.Standing, error) { return b.standing, nil }
+func (b *fakeBackend) Known(context.Context) (interlock.Standing, error)    { return b.standing, nil }
+
+func (b *fakeBackend) Verify(_ context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error) {
+	return b.verify(challenge, code)
+}
+
+func (b *fakeBackend) Confirm(_ context.Context, r interlock.Requester, request, code string) (interlock.ApprovalRequest, error) {
+	return b.confirm(request, code)
+}
+
+func (b *fakeBackend) RecordExecution(_ context.Context, r interlock.Requester, record auditlog.ExecutionRecord) error {
+	b.note("EXECUTION %s %s", record.Element, record.State)
+	return nil
+}
+
+func (b *fakeBackend) RecordToken(_ context.Context, kind interlock.EventType, r interlock.Requester, record auditlog.TokenRecord) error {
+	b.note("%s %s %s", kind, record.Operation, record.Code)
+	return nil
+}
+
+func (b *fakeBackend) note(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, strings.TrimSpace(fmt.Sprintf(format, args...)))
+}
+
+// taken returns the events since the last time it was asked.
+func (b *fakeBackend) taken() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	events := b.events
+	b.events = nil
+	return events
+}
+
+// A fixture is a server with everything under it in the test's hands.
+type fixture struct {
+	t       testing.TB
+	server  *mcpaql.Server
+	backend *fakeBackend
+	clock   *clock
+}
+
+// newFixture makes a server over a fake; change may alter the configuration first.
+func newFixture(t testing.TB, change func(*mcpaql.Config)) *fixture {
+	t.Helper()
+	set, err := ruleset.LoadShipped(rules.Defaults(), rules.Sums(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{t: t, backend: newBackend(t), clock: &clock{at: noon}}
+	config := mcpaql.Config{Backend: f.backend, Rules: set, Profile: "guard", Now: f.clock.now, Random: &counting{},
+		Logger: slog.New(slog.DiscardHandler), Version: "test"}
+	if change != nil {
+		change(&config)
+	}
+	if f.server, err = mcpaql.New(config); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// mcp is the caller of most tests.
+var caller = mcpaql.Caller{Agent: "mcp", Principal: "dev", Connection: "one"}
+
+// call carries out a request and returns the answer as a client reads it.
+func (f *fixture) call(c mcpaql.Caller, endpoint mcpaql.Endpoint, request string) map[string]any {
+	f.t.Helper()
+	text, err := json.Marshal(f.server.Call(context.Background(), c, endpoint, json.RawMessage(request)))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var answer map[string]any
+	if err := json.Unmarshal(text, &answer); err != nil {
+		f.t.Fatal(err)
+	}
+	return answer
+}
+
+// data demands success and returns what the operation answers.
+func (f *fixture) data(endpoint mcpaql.Endpoint, request string) map[string]any {
+	f.t.Helper()
+	answer := f.call(caller, endpoint, request)
+	data, ok := answer["data"].(map[string]any)
+	if answer["success"] != true || !ok || answer["error"] != nil {
+		f.t.Fatalf("%s: %v", request, answer)
+	}
+	return data
+}
+
+// failure demands a failure with a code and returns it.
+func (f *fixture) failure(endpoint mcpaql.Endpoint, request string, code mcpaql.Code) map[string]any {
+	f.t.Helper()
+	answer := f.call(caller, endpoint, request)
+	failure, ok := answer["error"].(map[string]any)
+	if answer["success"] != false || !ok || answer["data"] != nil || failure["code"] != string(code) {
+		f.t.Fatalf("%.200s: %v, want %s", request, answer, code)
+	}
+	return failure
+}
+
+// start begins an execution and returns its handle.
+func (f *fixture) start(element string) string {
+	f.t.Helper()
+	return f.data(mcpaql.Execute, fmt.Sprintf(`{"operation":"execute_agent","params":{"element_name":%q}}`, element))["execution_id"].(string)
+}
+
+// step reports an action and returns the directive.
+func (f *fixture) step(element, hint string) map[string]any {
+	f.t.Helper()
+	return f.data(mcpaql.Create, fmt.Sprintf(`{"operation":"record_execution_step","params":{"element_name":%q,"next_action_hint":%q}}`, element, hint))
+}

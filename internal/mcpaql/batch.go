@@ -1,0 +1,91 @@
+package mcpaql
+
+import (
+	"context"
+)
+
+// batchResult is what a batch answers beside its success (AQL-7.5).
+type batchResult struct {
+	Results []batchItem    `json:"results"`
+	Halted  *batchItem     `json:"halted_at,omitempty"`
+	Pending []pendingItem  `json:"pending_operations,omitempty"`
+	Summary map[string]int `json:"summary"`
+}
+
+type batchItem struct {
+	Index     int    `json:"index"`
+	Operation string `json:"operation"`
+	Result    Result `json:"result"`
+}
+
+// A pendingItem is an operation that was not tried because the batch was halted, as it was sent.
+type pendingItem struct {
+	Index     int            `json:"index"`
+	Operation string         `json:"operation"`
+	Params    map[string]any `json:"params,omitempty"`
+}
+
+// batch carries operations out in order. One that fails does not stop the rest; one that wants a confirmation does,
+// because what comes after may rest on it.
+func (s *Server) batch(ctx context.Context, c Caller, endpoint Endpoint, items []any) Result {
+	out := &batchResult{Results: []batchItem{}, Summary: map[string]int{"total": len(items), "succeeded": 0, "failed": 0}}
+	for index, item := range items {
+		r, failure := s.batched(item)
+		if out.Halted != nil {
+			out.Pending = append(out.Pending, pendingItem{Index: index, Operation: short(r.operation), Params: s.resend(r)})
+			out.Summary["pending"]++
+			continue
+		}
+		var result Result
+		if failure != nil {
+			result = s.refuse(ctx, c, r.operation, failure)
+		} else {
+			result = s.one(ctx, c, endpoint, r)
+		}
+		done := batchItem{Index: index, Operation: short(r.operation), Result: result}
+		switch {
+		case result.Error != nil && result.Error.Code == CodeConfirmation:
+			out.Halted = &done
+			out.Summary["halted"]++
+		case result.Error != nil:
+			out.Results = append(out.Results, done)
+			out.Summary["failed"]++
+		default:
+			out.Results = append(out.Results, done)
+			out.Summary["succeeded"]++
+		}
+	}
+	return Result{batch: out}
+}
+
+// batched reads one operation of a batch. Batches don't nest.
+func (s *Server) batched(item any) (request, *Failure) {
+	object, ok := item.(map[string]any)
+	if !ok {
+		return request{}, invalidType("operations", "array of object", item, "")
+	}
+	r, failure := requestOf(object, s.config.Limits)
+	if failure == nil && r.isBatch {
+		failure = &Failure{Code: CodeUnknownParam, Message: "A batch can't hold a batch; list its operations themselves",
+			Details: map[string]any{"unknown_params": []string{"operations"}, "valid_params": []string{"operation", "params"}}}
+	}
+	return r, failure
+}
+
+// resend is every parameter of a request, metadata included, as it would be sent again; secrets are left for the caller to
+// put in.
+func (s *Server) resend(r request) map[string]any {
+	out := map[string]any{}
+	for _, level := range []map[string]any{r.top, r.params, r.meta} {
+		for name, value := range level {
+			out[name] = value
+		}
+	}
+	o, _ := s.find(r.operation)
+	for _, p := range o.parameters {
+		if p.Sensitive {
+			delete(out, p.Name)
+		}
+	}
+	return out
+}

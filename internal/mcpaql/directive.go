@@ -1,0 +1,211 @@
+package mcpaql
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// A directive is what a reporting agent is told (AQL-8.7.1). The names are the specification's.
+type directive struct {
+	Continue       bool           `json:"continue"`
+	Stopped        bool           `json:"stopped"`
+	Reason         string         `json:"reason,omitempty"`
+	Factors        []string       `json:"factors"`
+	StepsRemaining int            `json:"stepsRemaining"`
+	NextStepRisk   interlock.Tier `json:"nextStepRisk"`
+	Notifications  []notification `json:"notifications"`
+	Request        string         `json:"request_id,omitempty"`
+	Next           string         `json:"next"`
+}
+
+// A notification tells of something an agent learns only by reporting (AQL-8.7.3).
+type notification struct {
+	Type     string   `json:"type"` // permission_pending, autonomy_pause, danger_zone, status or error
+	Message  string   `json:"message"`
+	Metadata metadata `json:"metadata"`
+	Time     string   `json:"timestamp"`
+}
+
+type metadata struct {
+	Operation    string `json:"operation,omitempty"`
+	Reason       string `json:"reason,omitempty"`
+	Level        string `json:"level,omitempty"`
+	Verification string `json:"verificationId,omitempty"`
+}
+
+// The types of notification.
+const (
+	permissionPending = "permission_pending"
+	autonomyPause     = "autonomy_pause"
+	dangerZone        = "danger_zone"
+	statusNote        = "status"
+	errorNote         = "error"
+)
+
+// A course is how an answer reads to an agent.
+type course struct {
+	goOn, stopped bool
+	notify        string
+	next          string
+}
+
+// courseOf is this door's one table from answers to directives.
+func courseOf(answer interlock.Answer) course {
+	switch {
+	case answer.Answer.Allowed():
+		return course{goOn: true, next: "Carry out exactly the action you reported, then report the next one with the outcome of this."}
+	case answer.Event == "":
+		return course{notify: errorNote, next: "Nothing could be decided or recorded. Don't act; report the step again in a moment."}
+	case answer.Answer == interlock.Halt, answer.Tier == interlock.TierDangerZone && answer.Answer == interlock.Deny,
+		answer.Answer == interlock.Deny && answer.Challenge != "":
+		return course{stopped: true, notify: dangerZone,
+			next: "Stop everything. Tell the user that you are stopped and why; only a code a human reads out (verify_challenge) or an admin lets you go on."}
+	case answer.Challenge != "":
+		return course{notify: autonomyPause, next: "Stop and ask the user for the code of this challenge, hand it in with verify_challenge, then report the identical step again."}
+	case answer.Request != "" && loopAsked(answer):
+		return course{notify: autonomyPause, next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
+	case answer.Request != "":
+		return course{notify: permissionPending, next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
+	default:
+		return course{notify: statusNote, next: "Don't do this. Find another way that avoids what is named in factors, and report that."}
+	}
+}
+
+// loopAsked reports whether the loop's own stages, rather than a rule about the action, are the reason.
+func loopAsked(answer interlock.Answer) bool {
+	f := answer.Decisive()
+	return f != nil && (f.Gate == "loop" || f.Gate == "risk" || f.Gate == "escalation")
+}
+
+// newDirective puts an answer into the protocol's words. It holds no code and no proof: those reach humans only.
+func newDirective(answer interlock.Answer, r interlock.Requester, standing interlock.Standing, remaining int, now time.Time) directive {
+	c := courseOf(answer)
+	d := directive{Continue: c.goOn, Stopped: c.stopped, Factors: factors(answer), StepsRemaining: max(remaining, 0),
+		NextStepRisk: answer.Tier, Request: answer.Request, Next: c.next, Notifications: []notification{}}
+	if f := answer.Decisive(); f != nil {
+		d.Reason = f.Reason
+	}
+	if c.notify != "" {
+		d.Notifications = append(d.Notifications, notification{Type: c.notify, Message: noteOf(c, answer, d.Reason), Time: stamp(now),
+			Metadata: metadata{Operation: "record_execution_step", Reason: d.Reason, Level: levelOf(c, answer), Verification: answer.Challenge}})
+	}
+	d.Notifications = append(d.Notifications, broadcasts(standing, r, answer.Challenge)...)
+	return d
+}
+
+// levelOf is what a notification calls the hold by.
+func levelOf(c course, answer interlock.Answer) string {
+	if c.notify == permissionPending {
+		return string(ConfirmSingleUse)
+	}
+	return answer.Tier.String()
+}
+
+func noteOf(c course, answer interlock.Answer, reason string) string {
+	if reason == "" {
+		reason = "the action could not be decided"
+	}
+	switch c.notify {
+	case dangerZone:
+		message := "Stopped: " + reason
+		if answer.Challenge != "" && len(answer.Channels) == 0 {
+			message += ". No channel took the code: an operator has to have one issued or lift the block"
+		}
+		return message
+	case autonomyPause:
+		return "Paused: " + reason
+	case permissionPending:
+		return "A human has to approve this: " + reason
+	default:
+		return "Refused: " + reason
+	}
+}
+
+// broadcasts tells of every hard block in force, to every agent that executes, until it is cleared (AQL-8.7.3). Whose it
+// is, and the challenge, are told to the blocked agent alone.
+func broadcasts(standing interlock.Standing, r interlock.Requester, told string) []notification {
+	var out []notification
+	for id, challenge := range standing.Challenges {
+		if challenge.Kind != interlock.ChallengeBlock || !challenge.Ended.IsZero() || id == told {
+			continue
+		}
+		n := notification{Type: dangerZone, Message: "Another agent is stopped: " + challenge.Reason, Time: stamp(challenge.Created),
+			Metadata: metadata{Reason: challenge.Reason, Level: interlock.TierDangerZone.String()}}
+		if challenge.Binds(r) {
+			n.Message, n.Metadata.Verification = "This agent is stopped: "+challenge.Reason, challenge.ID
+		}
+		out = append(out, n)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Time != out[j].Time {
+			return out[i].Time < out[j].Time
+		}
+		return out[i].Message < out[j].Message
+	})
+	return out
+}
+
+// factors names everything that contributed, strictest first, in plain words.
+func factors(answer interlock.Answer) []string {
+	out := []string{}
+	for _, f := range answer.Findings {
+		text := f.Reason
+		if f.Verdict != interlock.Allow {
+			text += " (" + f.Verdict.String() + ", rule " + f.Rule + ")"
+		}
+		if f.Suggestion != "" {
+			text += "; instead: " + f.Suggestion
+		}
+		out = append(out, text)
+	}
+	switch {
+	case answer.Approval != "":
+		out = append(out, "an operator has approved exactly this action")
+	case answer.Grant != "":
+		out = append(out, "an operator's standing grant covers this action")
+	}
+	switch answer.Mode {
+	case interlock.Monitoring:
+		out = append(out, "the safety loop only monitors: this is what it would have said")
+	case interlock.Logging:
+		out = append(out, "the safety loop only logs: the action was recorded and not evaluated")
+	case interlock.Disabled:
+		out = append(out, "the safety loop is disabled: the action was not evaluated")
+	}
+	if len(out) == 0 {
+		out = append(out, fmt.Sprintf("nothing objects to this action (risk %d, %s)", answer.Risk, strings.ReplaceAll(answer.Tier.String(), "_", " ")))
+	}
+	return out
+}
+
+// loop is where an execution stands, for the stages of the safety loop to look at. What is configured for the agent and what
+// the execution has done is admission's to add.
+func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action, outcome interlock.OutcomeStatus) (*interlock.Loop, error) {
+	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
+	if e.pause.request == "" {
+		return loop, nil
+	}
+	standing, err := s.config.Backend.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := standing.Requests[e.pause.request]
+	if request.Status != interlock.RequestPending || !s.config.Now().Before(request.Expires) {
+		e.pause.request = "" // answered, or denied by time
+		return loop, nil
+	}
+	digest, err := strictjson.ActionDigest(action)
+	if err != nil {
+		return nil, invalidType("next_action_hint", "string", "", "record_execution_step")
+	}
+	if digest != e.pause.action {
+		loop.Paused = e.pause.request
+	}
+	return loop, nil
+}

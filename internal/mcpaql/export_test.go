@@ -1,0 +1,8 @@
+package mcpaql
+
+import "interlock/internal/ruleset"
+
+// noBackend and noRules are for servers that are made and asked nothing.
+type noBackend struct{ Backend }
+
+var noRules = &ruleset.Ruleset{}
