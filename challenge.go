@@ -36,7 +36,7 @@ type Challenge struct {
 	Order    string    `json:"order,omitempty"`     // id of the order by which an operator had it issued
 
 	Ended   time.Time `json:"ended,omitzero"`    // a challenge that has ended no longer stands
-	Outcome string    `json:"outcome,omitempty"` // how it ended: passed, lifted or expired
+	Outcome string    `json:"outcome,omitempty"` // how it ended: passed, lifted, answered or expired
 	By      string    `json:"by,omitempty"`      // operator who ended it
 }
 

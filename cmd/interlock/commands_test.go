@@ -14,6 +14,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"serve":    cmdServe,
 	"shutdown": cmdShutdown,
 	"status":   cmdStatus,
+	"step":     cmdStep,
+	"verify":   cmdVerify,
 }
 
 // cmdStatus runs a program and demands an exact exit status: status N program args… Standard output and error can be

@@ -38,6 +38,8 @@ type commands struct {
 	Pending   pendingCommand   `cmd:"" help:"List the requests that wait for a human, or show one whole."`
 	Approve   approveCommand   `cmd:"" help:"Say yes to a request, signed with an operator's SSH key."`
 	Deny      denyCommand      `cmd:"" help:"Say no to a request, signed with an operator's SSH key."`
+	Block     blockCommand     `cmd:"" help:"List blocked agents, have a code shown, lift a block."`
+	Watch     watchCommand     `cmd:"" help:"Show requests and blocks on an operator's terminal as they arise."`
 	Rules     rulesCommand     `cmd:"" help:"List, show, test, lint and compare rules."`
 	Audit     auditCommand     `cmd:"" help:"Read, prove, verify and export the log."`
 	Operator  operatorCommand  `cmd:"" help:"Add, list and revoke the people who may answer requests."`

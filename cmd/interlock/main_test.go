@@ -15,6 +15,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("INTERLOCK_TEST_MAIN") != "" { // a test started this binary as the program
 		main()
 	}
+	if home := os.Getenv(escapeHome); home != "" {
+		escape(home)
+		os.Exit(1) // it is killed before
+	}
 	testscript.Main(m, map[string]func(){"interlock": main})
 }
 

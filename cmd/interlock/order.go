@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/identity"
 	"interlock/internal/quorum"
 )
 
@@ -42,7 +43,12 @@ func (p *program) signOrder(standing interlock.Standing, as, key string, about i
 	if err := quorum.MayOrder(order.Verb, about, standing.Operators[name], standing.Agents, now()); err != nil {
 		return err
 	}
-	order.Operator, order.Method, order.Key = name, interlock.MethodSSH, signer.PublicKey().Fingerprint()
+	return signWith(signer, name, order)
+}
+
+// signWith signs an order with an operator's key.
+func signWith(signer *identity.Signer, operator string, order *interlock.Order) (err error) {
+	order.Operator, order.Method, order.Key = operator, interlock.MethodSSH, signer.PublicKey().Fingerprint()
 	order.Statement = quorum.OrderStatement(*order)
 	order.Signature, err = signer.SignApproval(rand.Reader, order.Statement)
 	return err

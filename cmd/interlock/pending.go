@@ -23,6 +23,7 @@ type pendingCommand struct {
 	Statement bool   `help:"Print the exact text an operator signs with ssh-keygen -Y sign -n interlock-approval. Needs ID and --as."`
 	As        string `help:"With --statement: the operator who will sign." placeholder:"NAME"`
 	Deny      bool   `help:"With --statement: the text that says no."`
+	Health    bool   `help:"Show whether the people in charge still decide: time taken, share approved, answers within seconds."`
 }
 
 // Help is what `interlock pending --help` adds.
@@ -36,11 +37,17 @@ func (c *pendingCommand) Run(p *program) error {
 	if c.ID == "" && (c.Statement || c.As != "" || c.Deny) || c.Statement != (c.As != "") || c.Deny && !c.Statement {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--statement", "needs the request's id and --as NAME"))
 	}
+	if c.Health && (c.ID != "" || c.Statement) {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--health", "is about all requests; leave out the id"))
+	}
 	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
+	if c.Health {
+		return c.health(p, backend)
+	}
 	requests, err := backend.Requests(p.ctx)
 	if err != nil {
 		return err

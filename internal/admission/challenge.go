@@ -215,6 +215,19 @@ func (a *Admission) alarm(change *interlock.Change, r interlock.Requester, code,
 	return a.append(change, interlock.EventAlert, r, "system", auditlog.AlertRecord{Code: code, Message: message})
 }
 
+// answered is the end of the challenge that waited for a request which an operator has answered: there is nothing left to give
+// a code for. Nil if there is none.
+func answered(standing interlock.Standing, approval interlock.Approval) *interlock.Challenge {
+	var ends *interlock.Challenge
+	for _, c := range standing.Challenges {
+		if c.Kind == interlock.ChallengeVerify && c.Request == approval.Request && c.Ended.IsZero() && (ends == nil || c.ID < ends.ID) {
+			c.Ended, c.Outcome, c.By, c.CodeHash = approval.At, "answered", approval.Operator, ""
+			ends = &c
+		}
+	}
+	return ends
+}
+
 // Challenges returns the challenges that stand, hard blocks first, ordered by id.
 func (a *Admission) Challenges(ctx context.Context) ([]interlock.Challenge, error) {
 	standing, err := a.config.Store.Standing(ctx)

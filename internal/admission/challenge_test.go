@@ -471,6 +471,25 @@ func TestCodeLetsTheStepPassOnce(t *testing.T) {
 	h.entries()
 }
 
+// TestAnswerEndsThePause: an operator's signed no, or a yes by passkey, is an answer as good as a code; the code then counts no more.
+func TestAnswerEndsThePause(t *testing.T) {
+	h, told := guarded(t)
+	h.employ("bob", "operator")
+	first := h.propose("publish notes", step)
+	if err := h.approve(first.Request, interlock.Allow); err == nil {
+		t.Error("an SSH key answered what wants a fresh proof")
+	}
+	if err := h.approve(first.Request, interlock.Deny); err != nil {
+		t.Fatal(err)
+	}
+	if free := h.propose("git status", step); free.Answer != interlock.Allow {
+		t.Errorf("after a no: %v by %+v", free.Answer, free.Decisive())
+	}
+	if v := h.verifies("claude", first.Challenge, told.code(t)); v.Result != "unknown" {
+		t.Errorf("the code after the answer: %+v", v)
+	}
+}
+
 // TestPauseEnds: with its code's time and with its process; the step is then evaluated afresh, and asked anew.
 func TestPauseEnds(t *testing.T) {
 	spec.Covers(t, "AQL-8.8.2e")

@@ -62,7 +62,8 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (i
 			return interlock.Change{}, err
 		}
 		draft.Actor = approval.Operator
-		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}, Resolve: &approval}, nil
+		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}, Resolve: &approval,
+			Challenge: answered(standing, approval)}, nil
 	})
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) {

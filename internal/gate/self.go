@@ -126,8 +126,10 @@ func answersRequests(words []string) bool {
 		return false
 	}
 	switch command {
-	case "approve", "deny", "vote", "verify", "resume", "phase", "quarantine", "pause", "kill":
+	case "approve", "deny", "vote", "verify", "resume", "phase", "quarantine", "pause", "kill", "watch":
 		return true
+	case "block":
+		return second != "list"
 	case "operator", "agent", "keys":
 		return second != "list" && second != "show"
 	case "rules":
@@ -151,7 +153,7 @@ func commandsInterlock(words []string) bool {
 		return second == "" || !contains(second, "list", "test", "lint", "diff", "show", "hits", "suppressions")
 	case "audit":
 		return !contains(second, "list", "show", "verify", "prove", "check-proof", "checkpoint")
-	case "operator", "agent", "keys":
+	case "operator", "agent", "keys", "block":
 		return false // listing; changing is answered above
 	}
 	return true

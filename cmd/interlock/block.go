@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+)
+
+type blockCommand struct {
+	List blockList `cmd:"" help:"List the agents that are blocked, and those that pause until a code is given."`
+	Code blockCode `cmd:"" help:"Have a fresh code shown here, signed with an operator's SSH key."`
+	Lift blockLift `cmd:"" help:"End a hard block without a code, signed with an admin's SSH key."`
+}
+
+type blockList struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run lists what stands.
+func (c *blockList) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	challenges, err := backend.Challenges(p.ctx)
+	if err != nil {
+		return err
+	}
+	for i := range challenges {
+		challenges[i].CodeHash = "" // there is nothing to learn from it
+	}
+	if c.JSON {
+		return writeLine(p.stdout, orEmpty(challenges))
+	}
+	if len(challenges) == 0 {
+		_, err := io.WriteString(p.stdout, "nobody is blocked\n")
+		return err
+	}
+	at := now()
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "CHALLENGE\tKIND\tAGE\tAGENT\tFOR\tCODE WENT TO\tACTION\tREASON")
+	for _, held := range challenges {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", held.ID, held.Kind, span(at.Sub(held.Created)), printable(held.Requester.Agent),
+			printable(held.Requester.Principal), channelsOf(held), brief(held.Display), printable(held.Reason))
+	}
+	return table.Flush()
+}
+
+// channelsOf says where the code in force went.
+func channelsOf(c interlock.Challenge) string {
+	if len(c.Channels) == 0 {
+		return "nobody"
+	}
+	return printable(strings.Join(c.Channels, ", "))
+}
+
+// challengeFlags are what code and lift share.
+type challengeFlags struct {
+	ID     string `arg:"" help:"The challenge's id, as interlock block list shows it."`
+	As     string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key    string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+}
+
+// order signs an order about a challenge. The whole of it is shown first, on the error stream.
+func (c *challengeFlags) order(p *program, backend *embedded.Backend, verb interlock.Verb) (interlock.Order, error) {
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return interlock.Order{}, err
+	}
+	challenge, stands := standing.Challenges[c.ID]
+	if !stands {
+		return interlock.Order{}, interlock.Errorf(interlock.CodeNotFound, "ID", "no challenge with this id stands; `interlock block list` lists them")
+	}
+	if err := printChallenge(p.stderr, challenge); err != nil {
+		return interlock.Order{}, err
+	}
+	order, err := newOrder(verb, c.ID, "", c.Reason)
+	if err != nil {
+		return order, err
+	}
+	return order, p.signOrder(standing, c.As, c.Key, challenge.Requester, &order)
+}
+
+// printChallenge shows a challenge to the person who is to order something about it.
+func printChallenge(w io.Writer, c interlock.Challenge) error {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-11s%s\n", name, printable(value))
+		}
+	}
+	line("challenge", c.ID)
+	line("kind", string(c.Kind))
+	line("agent", c.Requester.Agent)
+	line("principal", c.Requester.Principal)
+	line("run", c.Requester.Run)
+	line("since", c.Created.UTC().Format(time.RFC3339)+", "+span(now().Sub(c.Created))+" ago")
+	line("rule", c.Rule)
+	line("reason", c.Reason)
+	line("request", c.Request)
+	line("code", "went to "+channelsOf(c))
+	b.WriteString("\n")
+	for _, text := range strings.Split(strings.TrimRight(c.Display, "\n"), "\n") {
+		b.WriteString("  | " + printable(text) + "\n")
+	}
+	b.WriteString("\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+type blockCode struct{ challengeFlags }
+
+// Help is what `interlock block code --help` adds.
+func (blockCode) Help() string {
+	return "The code replaces the one that was sent. It counts once and for minutes. Whoever has it can let the agent go on, so look at what\n" +
+		"the agent wanted before you give it away, and see that no agent can read this terminal."
+}
+
+// Run has a code issued and shows it.
+func (c *blockCode) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	order, err := c.order(p, backend, interlock.VerbNewCode)
+	if err != nil {
+		return err
+	}
+	code, expires, err := backend.NewCode(p.ctx, order)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s\ncounts once, until %s\n", code, expires.Local().Format("15:04:05"))
+	return err
+}
+
+type blockLift struct{ challengeFlags }
+
+// Run ends a block.
+func (c *blockLift) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	order, err := c.order(p, backend, interlock.VerbUnblock)
+	if err != nil {
+		return err
+	}
+	receipt, err := backend.Unblock(p.ctx, order)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "lifted %s as %s, recorded as event %s\n", c.ID, order.Operator, receipt.Events[0])
+	return err
+}

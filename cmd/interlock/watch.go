@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/internal/identity"
+	"interlock/internal/notify"
+	"interlock/internal/quorum"
+)
+
+type watchCommand struct {
+	As    string `help:"Watch as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key   string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	Codes bool   `help:"Show a code for every challenge whose code was sent nowhere else."`
+	Once  bool   `help:"Show what waits now and end."`
+}
+
+// Help is what `interlock watch --help` adds.
+func (watchCommand) Help() string {
+	return "Shows requests, pauses and blocks as they arise, on an operator's terminal, until it is interrupted. With --codes it has a\n" +
+		"code issued for each challenge by an order that the operator's key signs; so whoever can merely open the store or the socket,\n" +
+		"as an agent of the same user can, sees no code. A channel of kind terminal in the settings says that somebody watches here."
+}
+
+// watchEvery is how often the standing is looked at.
+const watchEvery = 500 * time.Millisecond
+
+// Run watches until it is interrupted.
+func (c *watchCommand) Run(p *program) error {
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	backend, err := embedded.OpenBrief(p.ctx, settings)
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	w, err := c.watcher(p, backend, settings)
+	if err != nil {
+		return err
+	}
+	defer w.signer.Close()
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		if err := w.look(); err != nil && p.ctx.Err() == nil {
+			return err
+		}
+		if c.Once {
+			return nil
+		}
+		select {
+		case <-p.ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// A watcher shows what is new to it.
+type watcher struct {
+	*program
+	backend  *embedded.Backend
+	signer   *identity.Signer
+	operator string
+	codes    bool
+	standing map[string]bool // names of channels to which nothing is sent
+	seen     map[string]bool
+}
+
+// watcher proves who watches before anything is shown: the operator's key is asked for once.
+func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings config.Config) (*watcher, error) {
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := answerFlags{As: c.As, Key: c.Key}
+	signer, err := answer.signer(p, standing)
+	if err != nil {
+		return nil, err
+	}
+	name, found := operatorOf(standing, signer.PublicKey())
+	if !found || c.As != "" && name != c.As {
+		signer.Close()
+		return nil, interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator in office", signer.PublicKey().Fingerprint())
+	}
+	if err := quorum.MayOrder(interlock.VerbNewCode, interlock.Requester{}, standing.Operators[name], standing.Agents, now()); err != nil {
+		signer.Close()
+		return nil, err
+	}
+	w := &watcher{program: p, backend: backend, signer: signer, operator: name, codes: c.Codes, standing: map[string]bool{}, seen: map[string]bool{}}
+	for _, channel := range settings.Channels {
+		if channel.Kind == notify.KindConsole || channel.Kind == notify.KindTerminal {
+			w.standing[channel.Kind], w.standing[channel.Name] = true, true
+		}
+	}
+	fmt.Fprintf(p.stdout, "watching as %s\n", name)
+	return w, nil
+}
+
+// look shows what has arisen since the last time.
+func (w *watcher) look() error {
+	requests, err := w.backend.Requests(w.ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range requests {
+		if r.Status == interlock.RequestPending && w.first(r.ID) {
+			fmt.Fprintf(w.stdout, "\n%s waits: %s: %s\n  %s\nanswer with: interlock approve %s   or   interlock deny %s\n", printable(r.Requester.Agent), r.ID,
+				printable(r.Reason), brief(r.Display), r.ID, r.ID)
+		}
+	}
+	challenges, err := w.backend.Challenges(w.ctx)
+	if err != nil {
+		return err
+	}
+	sort.Slice(challenges, func(i, j int) bool { return challenges[i].Created.Before(challenges[j].Created) })
+	for _, c := range challenges {
+		if !w.first(c.ID) {
+			continue
+		}
+		what := "pauses until a code is given"
+		if c.Kind == interlock.ChallengeBlock {
+			what = "is BLOCKED"
+		}
+		fmt.Fprintf(w.stdout, "\n%s %s\n", printable(c.Requester.Agent), what)
+		if err := printChallenge(w.stdout, c); err != nil {
+			return err
+		}
+		if err := w.show(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *watcher) first(id string) bool {
+	if w.seen[id] {
+		return false
+	}
+	w.seen[id] = true
+	return true
+}
+
+// show has a code issued, unless one is on its way to somebody else, whose code it would replace.
+func (w *watcher) show(c interlock.Challenge) error {
+	if !w.codes || w.elsewhere(c) {
+		fmt.Fprintf(w.stdout, "have a code shown with: interlock block code %s\n", c.ID)
+		return nil
+	}
+	order, err := newOrder(interlock.VerbNewCode, c.ID, "", "shown on the terminal of "+w.operator)
+	if err != nil {
+		return err
+	}
+	if err := signWith(w.signer, w.operator, &order); err != nil {
+		return err
+	}
+	code, expires, err := w.backend.NewCode(w.ctx, order)
+	var refusal *interlock.Error
+	if errors.As(err, &refusal) { // of this challenge; the next may be another matter
+		fmt.Fprintf(w.stdout, "no code: %s\n", printable(refusal.Message))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.stdout, "code: %s\ncounts once, until %s\n", code, expires.Local().Format("15:04:05"))
+	return nil
+}
+
+// elsewhere reports whether a code was sent to somebody.
+func (w *watcher) elsewhere(c interlock.Challenge) bool {
+	for _, name := range c.Channels {
+		if !w.standing[name] && !strings.HasPrefix(name, "operator ") {
+			return true
+		}
+	}
+	return false
+}
