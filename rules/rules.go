@@ -23,7 +23,7 @@ var defaults []byte
 // must not change the bytes.
 func Defaults() map[string][]byte {
 	documents := make(map[string][]byte, 256)
-	each(func(name, _ string, document []byte) { documents[name] = document })
+	each(defaults, func(name, _ string, document []byte) { documents[name] = document })
 	return documents
 }
 
@@ -31,12 +31,12 @@ func Defaults() map[string][]byte {
 // package ruleset.
 func Sums() map[string]string {
 	sums := make(map[string]string, 256)
-	each(func(name, sum string, _ []byte) { sums[name] = sum })
+	each(defaults, func(name, sum string, _ []byte) { sums[name] = sum })
 	return sums
 }
 
-func each(visit func(name, sum string, document []byte)) {
-	for rest := defaults; ; {
+func each(bundle []byte, visit func(name, sum string, document []byte)) {
+	for rest := bundle; ; {
 		var header, document []byte
 		_, rest, _ = bytes.Cut(rest, []byte("\n")) // the brace, or the bracket that ended a document
 		header, rest, _ = bytes.Cut(rest, []byte(",\n"))

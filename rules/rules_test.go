@@ -10,7 +10,9 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"interlock/internal/impact"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictyaml"
 	"interlock/rules"
@@ -24,6 +26,9 @@ func TestDefaultsAreFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := checked(want); err != nil { // before it is written: a description that is refused leaves its command unknown
+		t.Fatalf("these descriptions are wrong:\n%v", err)
+	}
 	if *update {
 		if err := os.WriteFile("defaults.json", want, 0o644); err != nil {
 			t.Fatal(err)
@@ -36,6 +41,34 @@ func TestDefaultsAreFresh(t *testing.T) {
 	}
 	if !bytes.Equal(have, want) {
 		t.Error("defaults.json is not what the YAML documents say; run: go generate ./rules")
+	}
+}
+
+// checked reads every description of a bundle, as the analysers do when they first need it.
+func checked(bundle []byte) error {
+	know, err := impact.ParseKnowledge(rules.Documents(bundle))
+	if err != nil {
+		return err
+	}
+	return know.Check()
+}
+
+// TestWrongTablesAreRefused proves that a mistake in a table stops its generation, with the table and the flag named.
+func TestWrongTablesAreRefused(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"commands:\n  x:\n    values: -o --out\n    flags:\n      - \"-o\": +force\n", "commands/x.yaml: command x: flag -o is described twice"},
+		{"commands:\n  x:\n    flags:\n      - \"-o\": explode\n", "commands/x.yaml: command x: flag -o: "},
+		{"commands:\n  x:\n    impacts: [explode operands]\n", "commands/x.yaml: command x: "},
+		{"commands:\n  x: {}\n", ""},
+	} {
+		text, err := bundle(fstest.MapFS{"commands/x.yaml": {Data: []byte(test.text)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = checked(text)
+		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v; want it to speak of %q", test.text, err, test.want)
+		}
 	}
 }
 

@@ -27,11 +27,12 @@ type Knowledge struct {
 
 // An entry is one command description, decoded when first used.
 type entry struct {
-	name string
-	raw  []byte
-	once sync.Once
-	done *command
-	err  error
+	name     string
+	document string // the file it stands in
+	raw      []byte
+	once     sync.Once
+	done     *command
+	err      error
 
 	windows bool // it stands in a document about Windows
 }
@@ -64,8 +65,8 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 		case name == "code.yaml":
 			know.code.raw = files[name]
 		case strings.HasPrefix(name, "commands/"):
-			if err := know.index(files[name], strings.HasPrefix(name, "commands/windows")); err != nil {
-				return nil, fmt.Errorf("command knowledge %s: %w", name, err)
+			if err := know.index(name, files[name]); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
 	}
@@ -73,9 +74,9 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 }
 
 // index files every member of the document's "commands" object under its names, without decoding the descriptions.
-func (k *Knowledge) index(document []byte, windows bool) error {
+func (k *Knowledge) index(name string, document []byte) error {
 	if table, ok := bytes.CutPrefix(document, []byte(shippedTable)); ok {
-		return k.indexLines(table, windows)
+		return k.indexLines(name, table)
 	}
 	return members(document, func(key string, value []byte) error {
 		if key == "tests" { // decided by tests, and not part of what is known
@@ -84,7 +85,7 @@ func (k *Knowledge) index(document []byte, windows bool) error {
 		if key != "commands" {
 			return fmt.Errorf("unknown member %q", key)
 		}
-		return members(value, func(names string, raw []byte) error { return k.add(names, raw, windows) })
+		return members(value, func(names string, raw []byte) error { return k.add(name, names, raw) })
 	})
 }
 
@@ -92,7 +93,7 @@ func (k *Knowledge) index(document []byte, windows bool) error {
 const shippedTable = "{\"commands\":{\n"
 
 // indexLines is index for such a table: the lines are taken apart and not read.
-func (k *Knowledge) indexLines(table []byte, windows bool) error {
+func (k *Knowledge) indexLines(name string, table []byte) error {
 	for string(table) != "}}" {
 		var line []byte
 		var ok bool
@@ -103,26 +104,27 @@ func (k *Knowledge) indexLines(table []byte, windows bool) error {
 		if !ok || len(names) < 2 || names[0] != '"' || bytes.IndexByte(names, '\\') >= 0 {
 			return fmt.Errorf("malformed member %q", names)
 		}
-		if err := k.add(string(names[1:]), raw, windows); err != nil {
+		if err := k.add(name, string(names[1:]), raw); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add files a description under its names.
-func (k *Knowledge) add(names string, raw []byte, windows bool) error {
+// add files a description that stands in a document under its names.
+func (k *Knowledge) add(document, names string, raw []byte) error {
 	if len(k.room) == 0 {
 		k.room = make([]entry, 64)
 	}
 	e := &k.room[0]
 	k.room = k.room[1:]
-	e.name, e.raw, e.windows = firstName(names), raw, windows
+	e.name, e.document, e.raw = firstName(names), document, raw
+	e.windows = strings.HasPrefix(document, "commands/windows")
 	for rest := names; rest != ""; {
 		var name string
 		name, rest, _ = strings.Cut(rest, "|")
 		if _, twice := k.commands[name]; twice {
-			return fmt.Errorf("command %q is described twice", name)
+			return fmt.Errorf("command %q is described twice, here and in %s", name, k.commands[name].document)
 		}
 		k.commands[name] = e
 	}
@@ -186,7 +188,7 @@ func (k *Knowledge) Check() error {
 	for _, name := range k.Commands() {
 		k.lookup(name)
 		if e := k.commands[name]; e.err != nil && e.name == name {
-			all = append(all, fmt.Errorf("command %s: %w", name, e.err))
+			all = append(all, fmt.Errorf("%s: command %s: %w", e.document, name, e.err))
 		}
 	}
 	k.pathTable()

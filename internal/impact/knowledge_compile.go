@@ -21,6 +21,9 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 		if seen[d.Like] || k.commands[d.Like] == nil {
 			return nil, fmt.Errorf("like %q names no other command", d.Like)
 		}
+		if d.Values != "" || d.Flags != nil || d.When != nil || d.Impacts != nil || d.Sub != nil {
+			return nil, fmt.Errorf("like %s: nothing can be described beside it", d.Like)
+		}
 		seen[d.Like] = true
 		examples, like := d.Examples, d.Like
 		d = commandDescription{}
@@ -67,7 +70,9 @@ func (c *command) compileFlags(d commandDescription) error {
 	c.flags = make(map[string]*option, len(d.Flags)+8)
 	plain := &option{value: true, shared: true}
 	for _, name := range strings.Fields(d.Values) {
-		c.flags[name] = plain
+		if err := c.describe(name, plain); err != nil {
+			return err
+		}
 	}
 	for _, described := range d.Flags {
 		if len(described) != 1 {
@@ -110,15 +115,23 @@ func (c *command) compileFlag(names, directives string) error {
 		return fmt.Errorf("flag %s: %w", names, err)
 	}
 	for _, name := range strings.Fields(names) {
-		if c.style == "cmdlet" {
-			name = strings.ToLower(name)
+		if err := c.describe(name, o); err != nil {
+			return err
 		}
-		if _, twice := c.flags[name]; twice {
-			return fmt.Errorf("flag %s is described twice", name)
-		}
-		c.flags[name] = o
 		c.limits = c.limits || o.size
 	}
+	return nil
+}
+
+// describe says what one flag means, which is said once: of two meanings one would be lost without a word.
+func (c *command) describe(name string, o *option) error {
+	if c.style == "cmdlet" {
+		name = strings.ToLower(name)
+	}
+	if c.flags[name] != nil {
+		return fmt.Errorf("flag %s is described twice", name)
+	}
+	c.flags[name] = o
 	return nil
 }
 
@@ -148,11 +161,24 @@ func (c *command) compileSubs(d commandDescription) error {
 			for _, name := range strings.Split(steps[len(steps)-1], "|") {
 				one := *sub // what alternatives have in common is compiled once and never changed
 				one.name, one.parent = parent.name+" "+name, parent
+				if parent.describes(name) {
+					return fmt.Errorf("subcommand %s is described twice", one.name)
+				}
 				parent.put(name, &one)
 			}
 		}
 	}
 	return nil
+}
+
+// describes reports whether a subcommand is described, and not merely a step towards another.
+func (c *command) describes(name string) bool {
+	for _, g := range c.globs {
+		if g.pattern == name {
+			return g.sub.described
+		}
+	}
+	return c.subs[name] != nil && c.subs[name].described
 }
 
 func (c *command) put(name string, sub *command) {

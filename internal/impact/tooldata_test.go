@@ -7,8 +7,8 @@ import (
 	"interlock/internal/impact"
 )
 
-// TestTablesRefuse covers tables of tools and library calls that are wrong: each is refused with the place named, and
-// none changes what the others say.
+// TestTablesRefuse covers tables of tools, library calls and commands that are wrong: each is refused with the place
+// named, and none changes what the others say.
 func TestTablesRefuse(t *testing.T) {
 	for _, test := range []struct{ document, text, want string }{
 		{"tools.yaml", `{"bulk":20,"verbs":{"read":["get"],"delete":["get"]}}`, "already listed"},
@@ -19,6 +19,16 @@ func TestTablesRefuse(t *testing.T) {
 		{"code.yaml", `{"python":{"os.x":"delete moon"}}`, "no target"},
 		{"code.yaml", `{"python":{"os.x":"delete"}}`, "needs a kind"},
 		{"code.yaml", `[]`, "code.yaml"},
+		{"commands/x.yaml", `{"commands":{"x":{"values":"-o","flags":[{"-q -o":"+force"}]}}}`, "commands/x.yaml: command x: flag -o is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{"values":"-o --out -o"}}}`, "commands/x.yaml: command x: flag -o is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{"flags":[{"-f":"+force"},{"-f":"dry"}]}}}`, "commands/x.yaml: command x: flag -f is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{"style":"cmdlet","values":"-Path","flags":[{"-path":"operand"}]}}}`, "commands/x.yaml: command x: flag -path is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{"sub":{"go":{"values":"-o","flags":[{"-o":"dry"}]}}}}}`, "commands/x.yaml: command x: go: flag -o is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{"sub":{"go|run":{},"run|stop":{}}}}}`, "commands/x.yaml: command x: subcommand x run is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{"sub":{"go*":{},"go*|run":{}}}}}`, "commands/x.yaml: command x: subcommand x go* is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{},"y|x":{}}}`, "commands/x.yaml: command \"x\" is described twice"},
+		{"commands/x.yaml", `{"commands":{"x":{"like":"y","values":"-o"},"y":{}}}`, "commands/x.yaml: command x: like y"},
+		{"commands/x.yaml", `{"commands":{"x":{"flag":[]}}}`, "commands/x.yaml: command x: "},
 	} {
 		know, err := impact.ParseKnowledge(map[string][]byte{test.document: []byte(test.text)})
 		if err == nil {
