@@ -80,6 +80,11 @@ func (c *upCommand) Run(p *program) error {
 	var background sync.WaitGroup
 	background.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
+	background.Go(func() {
+		if err := tellRequests(serving, backend, settings, logger); err != nil {
+			logger.Warn("telling of requests", "error", err.Error())
+		}
+	})
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself

@@ -188,8 +188,14 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 		}
 		return change, a.alarm(&change, c.Requester, "code-undelivered", "a code reached nobody; an operator can have one shown, or an admin can lift the block")
 	})
+	if err == nil { // whoever opens a challenge clears away those that are overdue, so that they don't pile up without a server
+		var standing interlock.Standing
+		if standing, err = a.config.Store.Standing(ctx); err == nil {
+			_, err = a.lapse(ctx, standing, a.config.Now().UTC())
+		}
+	}
 	if err != nil && a.config.Alert != nil {
-		a.config.Alert("code-unrecorded", "where a code went could not be recorded")
+		a.config.Alert("code-unrecorded", "where a code went, or that another has lapsed, could not be recorded")
 	}
 	return delivery.Channels
 }

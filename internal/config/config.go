@@ -56,7 +56,7 @@ type Config struct {
 	// Channels are the ways by which a code reaches a human, in the order they are tried: the first that takes it is the
 	// only one, but for those with `always: true`. Each has a `kind` (email, webhook, slack, ntfy, dialog, console or
 	// terminal), a `name` of its own, and a `floor`: verify (default) for all codes, danger_zone for those that lift a block
-	// only. email has `host` (host:port), `tls` (starttls, tls, or none for this machine), `user`, `password`, `from` and
+	// only, confirm for requests that wait for an answer as well, of which `interlock up` tells. email has `host` (host:port), `tls` (starttls, tls, or none for this machine), `user`, `password`, `from` and
 	// `to`; webhook `url` and `key`; slack `url`; ntfy `url` and `token`. Passwords, keys, tokens and a Slack address are
 	// references, env:NAME or file:PATH. To console and terminal nothing is sent: they say that an operator looks there and
 	// has a code shown. Default: none, so that a code reaches nobody until an operator asks for one.

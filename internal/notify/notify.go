@@ -194,6 +194,16 @@ func (n *Notifier) try(ctx context.Context, l link, notice interlock.Notice) (er
 	return l.send(ctx, notice)
 }
 
+// Takes reports whether a channel takes notices of a severity.
+func (n *Notifier) Takes(severity interlock.Tier) bool {
+	for _, l := range n.links {
+		if l.floor <= severity {
+			return true
+		}
+	}
+	return false
+}
+
 // Names lists the channels, in order.
 func (n *Notifier) Names() []string {
 	var names []string

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/internal/notify"
+)
+
+// tellEvery is how long a request may wait before channels that take requests are told of it.
+const tellEvery = 2 * time.Second
+
+// A teller tells channels whose floor is confirm or lower of requests that wait for an answer. It carries no code, and nothing
+// depends on it.
+type teller struct {
+	backend  *embedded.Backend
+	channels *notify.Notifier
+	quiet    config.Hours
+	logger   *slog.Logger
+	told     map[string]bool
+}
+
+// tellRequests tells of requests opened from now on, for as long as the server runs. What arises in quiet hours is told when
+// they end.
+func tellRequests(ctx context.Context, backend *embedded.Backend, settings config.Config, logger *slog.Logger) error {
+	channels, err := embedded.Channels(settings)
+	if err != nil || !channels.Takes(interlock.TierConfirm) {
+		return err
+	}
+	t := &teller{backend: backend, channels: channels, quiet: settings.QuietHours, logger: logger, told: map[string]bool{}}
+	began := now()
+	ticker := time.NewTicker(tellEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if !t.quiet.Contain(now()) {
+				t.tell(ctx, began)
+			}
+		}
+	}
+}
+
+// tell tells of what is new, and forgets what waits no more.
+func (t *teller) tell(ctx context.Context, began time.Time) {
+	requests, err := t.backend.Requests(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			t.logger.Warn("telling of requests", "error", err.Error())
+		}
+		return
+	}
+	waiting := map[string]bool{}
+	for _, r := range requests {
+		if r.Status != interlock.RequestPending || r.Created.Before(began) {
+			continue
+		}
+		waiting[r.ID] = true
+		if t.told[r.ID] {
+			continue
+		}
+		delivery := t.channels.Notify(ctx, interlock.Notice{Severity: interlock.TierConfirm, Kind: "request", Request: r.ID, Requester: r.Requester,
+			Rule: r.Rule, Reason: r.Reason, Display: r.Display})
+		for _, failed := range delivery.Failed {
+			t.logger.Warn("telling of a request", "request", r.ID, "channel", failed)
+		}
+	}
+	t.told = waiting
+}
