@@ -98,7 +98,8 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *statusWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // checkOrigin refuses what a browser sends and what reached a loopback port under a foreign name: a page that resolves
-// its own name to 127.0.0.1 must not speak to Interlock. Browsers have the console, which has its own listener.
+// its own name to 127.0.0.1 must not speak to Interlock. Sec-Fetch-Mode alone is no sign of one: JavaScript programs outside
+// browsers, most MCP clients among them, send it without Sec-Fetch-Site, and every browser that sends it sends both.
 func (x *exchange) checkOrigin() error {
 	if x.door == local {
 		return nil
@@ -107,7 +108,7 @@ func (x *exchange) checkOrigin() error {
 		return interlock.Errorf(interlock.CodeUnauthorized, "Host", "this server does not answer under that name")
 	}
 	header := x.r.Header
-	if header["Origin"] != nil || header["Sec-Fetch-Site"] != nil || header["Sec-Fetch-Mode"] != nil {
+	if header["Origin"] != nil || header["Sec-Fetch-Site"] != nil {
 		return interlock.Errorf(interlock.CodeUnauthorized, "Origin", "requests from web pages are not accepted")
 	}
 	return nil
