@@ -36,7 +36,7 @@ strictyaml                                              < config
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 identity                                                < console
-github.com/modelcontextprotocol/go-sdk                  < mcpaql
+github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 hook, harness, classify                                 < cmd/interlock-hook
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run
 `

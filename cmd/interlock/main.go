@@ -28,24 +28,25 @@ func main() {
 type commands struct {
 	Globals
 
-	Up        upCommand        `cmd:"" help:"Serve the HTTP API on loopback and a unix socket."`
-	Hook      hookCommand      `cmd:"" help:"Judge one coding-agent hook call: JSON in, the harness's answer out."`
-	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the MCP-AQL safety loop to an MCP client on standard input and output."`
-	Install   installCommand   `cmd:"" help:"Register the hook in a coding agent's settings."`
-	Uninstall uninstallCommand `cmd:"" help:"Remove the hook from a coding agent's settings."`
-	Doctor    doctorCommand    `cmd:"" help:"Prove that the registered hooks fire, and check store, key and clock."`
-	Check     checkCommand     `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`
-	Pending   pendingCommand   `cmd:"" help:"List the requests that wait for a human, or show one whole."`
-	Approve   approveCommand   `cmd:"" help:"Say yes to a request, signed with an operator's SSH key."`
-	Deny      denyCommand      `cmd:"" help:"Say no to a request, signed with an operator's SSH key."`
-	Block     blockCommand     `cmd:"" help:"List blocked agents, have a code shown, lift a block."`
-	Watch     watchCommand     `cmd:"" help:"Show requests and blocks on an operator's terminal as they arise."`
-	Rules     rulesCommand     `cmd:"" help:"List, show, test, lint and compare rules."`
-	Audit     auditCommand     `cmd:"" help:"Read, prove, verify and export the log."`
-	Operator  operatorCommand  `cmd:"" help:"Add, list and revoke the people who may answer requests."`
-	Agent     agentCommand     `cmd:"" help:"Add, list and revoke agents and their tokens."`
-	Trust     trustCommand     `cmd:"" help:"Show, raise and lower how far agents are trusted."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Up          upCommand          `cmd:"" help:"Serve the HTTP API on loopback and a unix socket."`
+	Hook        hookCommand        `cmd:"" help:"Judge one coding-agent hook call: JSON in, the harness's answer out."`
+	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve the MCP-AQL safety loop to an MCP client on standard input and output."`
+	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings."`
+	Uninstall   uninstallCommand   `cmd:"" help:"Remove the hook from a coding agent's settings."`
+	Doctor      doctorCommand      `cmd:"" help:"Prove that the registered hooks fire, and check store, key and clock."`
+	Check       checkCommand       `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`
+	Pending     pendingCommand     `cmd:"" help:"List the requests that wait for a human, or show one whole."`
+	Approve     approveCommand     `cmd:"" help:"Say yes to a request, signed with an operator's SSH key."`
+	Deny        denyCommand        `cmd:"" help:"Say no to a request, signed with an operator's SSH key."`
+	Block       blockCommand       `cmd:"" help:"List blocked agents, have a code shown, lift a block."`
+	Watch       watchCommand       `cmd:"" help:"Show requests and blocks on an operator's terminal as they arise."`
+	Rules       rulesCommand       `cmd:"" help:"List, show, test, lint and compare rules."`
+	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
+	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`
+	Agent       agentCommand       `cmd:"" help:"Add, list and revoke agents and their tokens."`
+	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
+	Conformance conformanceCommand `cmd:"" help:"Print evidence of what the program does, for conformance runners."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
 }
 
 // Globals are the flags every command understands.

@@ -32,10 +32,12 @@ func (s *Server) introspect(ctx context.Context, c Caller, a arguments) (any, er
 	}
 }
 
+// operationInfo is an operation in the list. Category is one of the specification's effects, in capitals; Endpoint names the
+// family of operations, of which the standard profile has one for each category.
 type operationInfo struct {
 	Name        string   `json:"name"`
-	Category    string   `json:"semantic_category"`
-	Endpoint    Endpoint `json:"endpoint"`
+	Category    Endpoint `json:"semantic_category"`
+	Endpoint    string   `json:"endpoint"`
 	Description string   `json:"description"`
 }
 
@@ -81,7 +83,7 @@ func (s *Server) operationList(ctx context.Context, c Caller) (any, error) {
 	list := []operationInfo{}
 	danger, permissions := map[string]dangerInfo{}, map[string]Permission{}
 	for _, o := range s.operations {
-		list = append(list, operationInfo{o.name, o.endpoint.category(), o.endpoint, o.description})
+		list = append(list, operationInfo{o.name, o.endpoint, o.endpoint.category(), o.description})
 		danger[o.name] = s.dangerOf(o)
 		permissions[o.name] = o.permission
 	}
@@ -130,8 +132,8 @@ func (s *Server) safetyLoop(loop ruleset.LoopSetting) map[string]any {
 
 type operationDetail struct {
 	Name        string         `json:"name"`
-	Category    string         `json:"semantic_category"`
-	Endpoint    Endpoint       `json:"endpoint"`
+	Category    Endpoint       `json:"semantic_category"`
+	Endpoint    string         `json:"endpoint"`
 	Tool        string         `json:"mcpTool"`
 	Description string         `json:"description"`
 	Permissions permissions    `json:"permissions"`
@@ -160,7 +162,7 @@ func (s *Server) operationDetails(name string) any {
 	if !known {
 		return map[string]any{"operation": nil}
 	}
-	detail := operationDetail{Name: o.name, Category: o.endpoint.category(), Endpoint: o.endpoint, Tool: s.toolOf(o), Description: o.description,
+	detail := operationDetail{Name: o.name, Category: o.endpoint, Endpoint: o.endpoint.category(), Tool: s.toolOf(o), Description: o.description,
 		Permissions: permissions{ReadOnly: o.endpoint == Read, Destructive: o.endpoint == Execute}, Parameters: o.parameters,
 		Returns: o.returns, Examples: o.examples}
 	if o.lifecycle {

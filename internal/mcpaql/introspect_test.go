@@ -106,8 +106,8 @@ func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 			t.Errorf("%s has no description", shape.Name)
 		}
 	}
-	wantEndpoints := []string{"introspect READ read", "execute_agent EXECUTE execute", "record_execution_step CREATE create", "verify_challenge CREATE create",
-		"confirm_operation EXECUTE execute", "complete_execution EXECUTE execute", "abort_execution EXECUTE execute"}
+	wantEndpoints := []string{"introspect read READ", "execute_agent execute EXECUTE", "record_execution_step create CREATE", "verify_challenge create CREATE",
+		"confirm_operation execute EXECUTE", "complete_execution execute EXECUTE", "abort_execution execute EXECUTE"}
 	if diff := cmp.Diff(wantEndpoints, endpoints); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
@@ -115,7 +115,7 @@ func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 
 func TestOperationDetailsFitTheSchema(t *testing.T) {
 	spec.Covers(t, "AQL-7.4")
-	tools := map[string]string{"READ": "mcp_aql_read", "CREATE": "mcp_aql_create", "EXECUTE": "mcp_aql_execute"}
+	tools := map[string]string{"read": "mcp_aql_read", "create": "mcp_aql_create", "execute": "mcp_aql_execute"}
 	for _, single := range []bool{false, true} {
 		f := newFixture(t, func(c *mcpaql.Config) { c.Single = single })
 		endpoint := mcpaql.Read
@@ -136,7 +136,7 @@ func TestOperationDetailsFitTheSchema(t *testing.T) {
 			if single {
 				tool = "mcp_aql"
 			}
-			if o.Name != name || o.Tool != tool || o.Permissions.ReadOnly == nil || *o.Permissions.ReadOnly != (o.Endpoint == "READ") || o.Permissions.Destructive == nil || len(o.Examples) == 0 || !types[o.Returns.Name] {
+			if o.Name != name || o.Tool != tool || o.Permissions.ReadOnly == nil || *o.Permissions.ReadOnly != (o.Endpoint == "read") || o.Permissions.Destructive == nil || len(o.Examples) == 0 || !types[o.Returns.Name] {
 				t.Errorf("%s: %+v", name, o)
 			}
 			for _, p := range o.Parameters {
