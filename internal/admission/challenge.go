@@ -40,6 +40,11 @@ func blockOf(standing interlock.Standing, r interlock.Requester) (block interloc
 	return block, blocked
 }
 
+// Blocked returns the challenge that forbids a requester everything, for a door that has operations which are no action.
+func Blocked(standing interlock.Standing, r interlock.Requester) (interlock.Challenge, bool) {
+	return blockOf(standing, owned(r, standing))
+}
+
 func binds(c interlock.Challenge, r interlock.Requester, standing interlock.Standing) bool {
 	_, registered := standing.Agents[r.Agent]
 	return c.Binds(r) || registered && c.Requester.Agent == r.Agent

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/strictjson"
 )
 
@@ -131,13 +132,14 @@ func noteOf(c course, answer interlock.Answer, reason string) string {
 // is, and the challenge, are told to the blocked agent alone.
 func broadcasts(standing interlock.Standing, r interlock.Requester, told string) []notification {
 	var out []notification
+	own, _ := admission.Blocked(standing, r)
 	for id, challenge := range standing.Challenges {
 		if challenge.Kind != interlock.ChallengeBlock || !challenge.Ended.IsZero() || id == told {
 			continue
 		}
 		n := notification{Type: dangerZone, Message: "Another agent is stopped: " + challenge.Reason, Time: stamp(challenge.Created),
 			Metadata: metadata{Reason: challenge.Reason, Level: interlock.TierDangerZone.String()}}
-		if challenge.Binds(r) {
+		if id == own.ID {
 			n.Message, n.Metadata.Verification = "This agent is stopped: "+challenge.Reason, challenge.ID
 		}
 		out = append(out, n)

@@ -52,16 +52,14 @@ func (s *Server) unblocked(ctx context.Context, c Caller) error {
 	if revoked := standing.Agents[c.Agent].Revoked; !revoked.IsZero() && !s.config.Now().Before(revoked) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "", "this agent is revoked")
 	}
-	for _, challenge := range standing.Challenges {
-		if challenge.Blocks(c.requester()) {
-			failure := &Failure{Code: CodePermissionDenied,
-				Message: "This agent is stopped: " + challenge.Reason + ". A human has to read out the code for the challenge (verify_challenge), or an admin lifts the block",
-				Details: map[string]any{"stopped": true, "verificationId": challenge.ID, "reason": challenge.Reason}}
-			s.config.Backend.Refuse(ctx, c.requester(), "mcp", interlock.Errorf(interlock.CodeUnauthorized, "", "the agent is blocked by challenge %s", challenge.ID))
-			return failure
-		}
+	challenge, blocked := admission.Blocked(standing, c.requester())
+	if !blocked {
+		return nil
 	}
-	return nil
+	s.config.Backend.Refuse(ctx, c.requester(), "mcp", interlock.Errorf(interlock.CodeUnauthorized, "", "the agent is blocked by challenge %s", challenge.ID))
+	return &Failure{Code: CodePermissionDenied,
+		Message: "This agent is stopped: " + challenge.Reason + ". A human has to read out the code for the challenge (verify_challenge), or an admin lifts the block",
+		Details: map[string]any{"stopped": true, "verificationId": challenge.ID, "reason": challenge.Reason}}
 }
 
 // complete ends an execution whose work is done or failed.
