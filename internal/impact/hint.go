@@ -170,6 +170,11 @@ func (s *scan) sentence(text string, about telling) {
 	}
 	p := readSaying(text)
 	p.steps, p.program = about.steps, about.program
+	if s.commandLine(text) {
+		before := len(s.impacts)
+		s.spoken(text)
+		s.plan(p, before)
+	}
 	rest := s.quoted(text, p)
 	s.commandInProse(rest, p)
 	p.foldPhrases()

@@ -332,6 +332,22 @@ func (s *scan) commandInProse(text string, p *saying) {
 	}
 }
 
+// commandLine reports whether a line of a hint is a command as it will be typed and no sentence: it begins with a program,
+// and goes on as no sentence about that program would. A program that is a word too must go on with a subcommand of its own.
+func (s *scan) commandLine(text string) bool {
+	fields := strings.Fields(strings.TrimPrefix(text, "$ "))
+	if len(fields) < 2 || fields[0][0] < 'a' || fields[0][0] > 'z' || !s.know.described(fields[0]) {
+		return false
+	}
+	next := fields[1]
+	if proseWords[fields[0]] {
+		spec := s.know.lookup(fields[0])
+		return spec != nil && spec.subs[next] != nil
+	}
+	return !isDeterminer(next) && !has([]string{next}, "is", "was", "are", "will", "can", "can't", "could", "should", "would", "may", "must", "might", "has", "had", "does",
+		"doesn't", "did", "and", "or", "to", "in", "of", "on", "for", "with", "from", "but", "as", "when", "if", "command", "commands", "tool", "cli", "uses", "needs", "works", "fails", "failed", "-", "–", "—", "=")
+}
+
 // plan marks what commands that are only announced write to the system, as what prose announces is.
 func (s *scan) plan(p *saying, from int) {
 	if !p.steps {

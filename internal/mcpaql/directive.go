@@ -63,8 +63,7 @@ func courseOf(answer interlock.Answer) course {
 		return course{goOn: true, next: "Carry out exactly the action you reported, then report the next one with the outcome of this."}
 	case answer.Event == "":
 		return course{notify: errorNote, next: "Nothing could be decided or recorded. Don't act; report the step again in a moment."}
-	case answer.Answer == interlock.Halt, answer.Tier == interlock.TierDangerZone && answer.Answer == interlock.Deny,
-		answer.Answer == interlock.Deny && answer.Challenge != "":
+	case answer.Answer == interlock.Halt, answer.Answer == interlock.Deny && answer.Tier == interlock.TierDangerZone:
 		return course{stopped: true, notify: dangerZone,
 			next: "Stop everything. Tell the user that you are stopped and why; only a code a human reads out (verify_challenge) or an admin lets you go on."}
 	case answer.Challenge != "":
@@ -190,7 +189,7 @@ func factors(answer interlock.Answer) []string {
 // the execution has done is admission's to add.
 func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action, outcome interlock.OutcomeStatus) (*interlock.Loop, error) {
 	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
-	if e.pause.request == "" {
+	if e.pause.request == "" || e.pause.challenge != "" { // a challenge pauses the agent itself, and admission sees to it
 		return loop, nil
 	}
 	standing, err := s.config.Backend.Standing(ctx)

@@ -44,6 +44,10 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 			[]notice{{"permission_pending", "CONFIRM_SINGLE_USE", ""}}, "deploys", []any{"deploys (ask, rule rules.rule)"}},
 		"a code is needed": {with(objected(interlock.Ask, "loop", "risky"), func(a *interlock.Answer) { a.Request, a.Challenge, a.Tier = "apr_1", challenge, interlock.TierVerify }), false, false, "verify",
 			[]notice{{"autonomy_pause", "verify", challenge}}, "risky", []any{"risky (ask, rule loop.rule)"}},
+		"paused for a code, unattended": {with(objected(interlock.Ask, "loop", "waits for a code"), func(a *interlock.Answer) {
+			a.Answer, a.Challenge, a.Tier = interlock.Deny, challenge, interlock.TierVerify
+		}), false, false, "verify",
+			[]notice{{"autonomy_pause", "verify", challenge}}, "waits for a code", []any{"waits for a code (ask, rule loop.rule)"}},
 		"stopped": {with(objected(interlock.Deny, "rules", "root"), func(a *interlock.Answer) {
 			a.Challenge, a.Channels, a.Tier = challenge, []string{"console"}, interlock.TierDangerZone
 		}), false, true, "danger_zone",
