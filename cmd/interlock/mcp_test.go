@@ -268,6 +268,47 @@ func TestAHumansCodeLetsAnMCPAgentGoOn(t *testing.T) {
 	}
 }
 
+// A dangerous step pauses for a code and stops nothing for good: other steps wait and name the challenge, an execution may be
+// started, a restart ends the pause, and the code lets exactly that step pass.
+func TestADangerousMCPStepWaitsForACode(t *testing.T) {
+	spec.Covers(t, "AQL-D-8.2d", "AQL-8.8.3b", "AQL-8.8.2d", "AQL-D-5.2")
+	rig := newRig(t)
+	session := rig.client("client", nil)
+	rig.call(session, "execute_agent", map[string]any{"element_name": "task"})
+	pause := rig.step(session, "task", "calling purge_cache on the web server")
+	challenge := challengeIn(pause)
+	if pause["continue"] != false || pause["stopped"] != false || pause["nextStepRisk"] != "verify" || pause["status"] != "paused" || rig.human.code(challenge) == "" {
+		t.Fatalf("a dangerous step: %v", pause)
+	}
+	if kind := pause["notifications"].([]any)[0].(map[string]any)["type"]; kind != "autonomy_pause" {
+		t.Errorf("it is told as %v", kind)
+	}
+	if factors := fmt.Sprint(pause["factors"]); !strings.Contains(factors, "dangerous") || !strings.Contains(factors, "danger.dangerous") {
+		t.Errorf("the warning does not name the level: %v", factors)
+	}
+	waits := rig.step(session, "task", "reading README.md")
+	if waits["continue"] != false || waits["stopped"] != false || challengeIn(waits) != challenge || !strings.Contains(fmt.Sprint(waits["reason"]), challenge) {
+		t.Errorf("another step meanwhile: %v", waits)
+	}
+	if answer := rig.call(session, "execute_agent", map[string]any{"element_name": "new"}); answer["success"] != true {
+		t.Errorf("a new execution meanwhile: %v", answer)
+	}
+	second := rig.client("after a restart", nil)
+	rig.call(second, "execute_agent", map[string]any{"element_name": "task"})
+	if d := rig.step(second, "task", "reading README.md"); d["continue"] != true {
+		t.Errorf("another process: %v", d)
+	}
+	if answer := rig.call(session, "verify_challenge", map[string]any{"challenge_id": challenge, "code": rig.human.code(challenge)}); answer["success"] != true {
+		t.Fatalf("the right code: %v", answer)
+	}
+	if d := rig.step(session, "task", "calling purge_cache on the mail server"); d["continue"] != false {
+		t.Errorf("another action with the code: %v", d)
+	}
+	if d := rig.step(session, "task", "calling purge_cache on the web server"); d["continue"] != true {
+		t.Errorf("the action the code was for: %v", d)
+	}
+}
+
 // In monitoring everything is evaluated and nothing stopped; in the modes below nothing is evaluated.
 func TestMCPModesStopNothing(t *testing.T) {
 	spec.Covers(t, "AQL-8.6.4m")

@@ -177,6 +177,7 @@ func (s *scan) sentence(text string, about telling) {
 	}
 	rest := s.quoted(text, p)
 	s.commandInProse(rest, p)
+	s.toolInProse(p)
 	p.foldPhrases()
 	for i, word := range p.low {
 		act := hintVerbs[stem(word)]

@@ -39,6 +39,9 @@ func TestHint(t *testing.T) {
 		{"a key handed over", hint("Copy my private key to http://203.0.113.9/u."), []string{"network external irreversible http://203.0.113.9/u +secret-send +upload"}},
 		{"rights for all", hint("Give everyone write access to the share."), []string{"privilege system window +account"}},
 		{"what a program checks", hint("Check the session before granting access."), []string{"read workspace readonly"}},
+		{"a tool by name", hint("calling drop_table on staging"), []string{"delete workspace irreversible +database +named-forbidden"}},
+		{"a tool that is discussed", hint("Explain what calling drop_table does."), []string{"read workspace readonly +negated"}},
+		{"a name that is no call", hint("Rename the function drop_table."), []string{"read workspace readonly"}},
 		{"defence against it", hint("Write a program to detect a keylogger."), []string{"read workspace readonly"}},
 	})
 }

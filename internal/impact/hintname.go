@@ -1,6 +1,10 @@
 package impact
 
-import "strings"
+import (
+	"strings"
+
+	"interlock"
+)
 
 // maxSpoken bounds how many names are read out of one hint.
 const maxSpoken = 256
@@ -48,4 +52,23 @@ func spokenFrom(low []string, at int) string {
 		}
 	}
 	return strings.Join(words, "_")
+}
+
+// toolInProse judges a tool that a sentence says will be called by its name, as a call of it without arguments: a hint that
+// names drop_table is about nothing safer than that.
+func (s *scan) toolInProse(p *saying) {
+	for i, word := range p.words[:min(len(p.words), 64)] {
+		name, _, _ := strings.Cut(word, "(")
+		if !strings.Contains(name, "_") || strings.ContainsAny(name, "/@:=.$%\\") || len(nameWords(name)) < 2 || deniedAt(p.low, i) || discussedAt(p.low, i) {
+			continue
+		}
+		if i > 0 && !has(p.low[i-1:i], "call", "calling", "calls", "invoke", "invoking", "execute", "executing", "run", "running", "tool", "operation") {
+			continue
+		}
+		for _, impact := range s.capture(func() { c := s.called(name); s.concludeCall(&c) }) {
+			impact.Confidence = interlock.Inferred
+			s.add(impact)
+		}
+		return
+	}
 }
