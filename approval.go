@@ -28,11 +28,36 @@ type ApprovalRequest struct {
 	Reason    string        `json:"reason"`  // of the decisive finding
 	Rule      string        `json:"rule"`
 	Status    RequestStatus `json:"status"`
+	First     *Approval     `json:"first_approval,omitempty"` // the first yes to a request that needs two people; it still waits
 	Approval  *Approval     `json:"approval,omitempty"`
 
-	// Obligations of the decision. They say who may answer: with [ObligationAdmin] only an admin, and with an obligation
-	// that one signature can't discharge ([ObligationCouncil], [ObligationDual], [ObligationVerify]) nobody alone.
+	// Obligations of the decision. They say who may answer: with [ObligationAdmin] only an admin, with [ObligationDual] two
+	// people, and with an obligation that signatures can't discharge, such as [ObligationCouncil], nobody.
 	Obligations []Obligation `json:"obligations,omitempty"`
+}
+
+// Answered returns the request after an answer that counts: denied, approved, or, after the first yes of two people, still
+// pending.
+func (r ApprovalRequest) Answered(a Approval) ApprovalRequest {
+	switch {
+	case a.Verdict != Allow:
+		r.Approval, r.Status = &a, RequestDenied
+	case r.First == nil && r.NeedsTwo():
+		r.First = &a
+	default:
+		r.Approval, r.Status = &a, RequestApproved
+	}
+	return r
+}
+
+// NeedsTwo reports whether two people must say yes.
+func (r ApprovalRequest) NeedsTwo() bool {
+	for _, o := range r.Obligations {
+		if o.Type == ObligationDual {
+			return true
+		}
+	}
+	return false
 }
 
 // An Approval is one human's signed yes or no to a request.

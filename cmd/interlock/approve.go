@@ -62,8 +62,11 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 		return err
 	}
 	said, after := "approved", "; the identical action passes once, until "+request.Expires.Local().Format("15:04:05")
-	if verdict == interlock.Deny {
+	switch {
+	case verdict == interlock.Deny:
 		said, after = "denied", ""
+	case request.NeedsTwo() && request.First == nil:
+		after = "; another operator must say yes as well, until " + request.Expires.Local().Format("15:04:05")
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s %s as %s, recorded as event %s%s\n", said, c.ID, approval.Operator, receipt.Events[0], after)
 	return err

@@ -131,6 +131,9 @@ func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.
 	for _, obligation := range r.Obligations {
 		line("needs", strings.TrimSpace(obligation.Type+" "+obligation.Note))
 	}
+	if r.First != nil {
+		line("first yes", "by "+r.First.Operator)
+	}
 	line("action", string(r.Action))
 	line("ruleset", string(r.Ruleset))
 	line("shown", string(quorum.DisplayDigest(r.Display)))

@@ -64,6 +64,10 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 			if r.Approval.Method != interlock.MethodCode && r.Approval.Method != interlock.MethodPasskey {
 				return false // both need a human who is there now
 			}
+		case interlock.ObligationDual:
+			if !r.NeedsTwo() || r.First == nil {
+				return false
+			}
 		case interlock.ObligationAdmin, interlock.ObligationApprovers:
 			if !slices.Contains(r.Obligations, o) && !(o.Type == interlock.ObligationAdmin && hasObligation(r.Obligations, o.Type)) {
 				return false

@@ -29,6 +29,23 @@ func TestObligationsAnApprovalAnswers(t *testing.T) {
 		{interlock.ObligationCooldown, interlock.ObligationCooldown, false},
 		{"unknown", "unknown", false},
 	}
+	// Two people are two answers, which only package quorum can have let in.
+	two := interlock.ApprovalRequest{Obligations: []interlock.Obligation{{Type: interlock.ObligationDual}},
+		Approval: &interlock.Approval{}, First: &interlock.Approval{}}
+	for name, test := range map[string]struct {
+		change func(*interlock.ApprovalRequest)
+		want   bool
+	}{
+		"two":                   {func(*interlock.ApprovalRequest) {}, true},
+		"one":                   {func(r *interlock.ApprovalRequest) { r.First = nil }, false},
+		"two where one was due": {func(r *interlock.ApprovalRequest) { r.Obligations = nil }, false},
+	} {
+		request := two
+		test.change(&request)
+		if got := discharges(&request, two.Obligations); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
 	for _, test := range tests {
 		decision := interlock.Decision{Action: "sha256:a", Ruleset: "sha256:b", Findings: []interlock.Finding{{Layer: 3, Verdict: interlock.Ask}}}
 		if test.decided != "" {

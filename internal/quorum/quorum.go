@@ -64,10 +64,25 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 	if err := checkCredentials(req.Requester, operator, operators, agents); err != nil {
 		return err
 	}
+	if err := checkSecond(req, approval, operators); err != nil {
+		return err
+	}
 	if approval.Verdict == interlock.Allow && !freshly(approval.Method) && owes(req, interlock.ObligationVerify) {
 		return refuse(interlock.CodeUnauthorized, "request", "this request needs the code that was sent, or a passkey in the console")
 	}
 	return prove(operator, approval, Statement(req, approval.Verdict, approval.Operator), verify)
+}
+
+// checkSecond refuses the second yes of two people if it comes from the first: by name, or with a key both have.
+func checkSecond(req interlock.ApprovalRequest, approval interlock.Approval, operators map[string]interlock.OperatorRecord) error {
+	if req.First == nil || approval.Verdict != interlock.Allow {
+		return nil
+	}
+	if strings.EqualFold(req.First.Operator, approval.Operator) || req.First.Key == approval.Key ||
+		shared(operators[req.First.Operator], operators[approval.Operator]) {
+		return refuse(interlock.CodeUnauthorized, "operator", "this request needs two people; another operator must say yes as well")
+	}
+	return nil
 }
 
 // prove holds an answer's proof against the statement it must be over.
@@ -103,7 +118,8 @@ func checkCode(req interlock.ApprovalRequest, approval interlock.Approval) error
 	}
 	for _, obligation := range req.Obligations {
 		switch obligation.Type {
-		case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationRedact, interlock.ObligationSandbox:
+		case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationRedact, interlock.ObligationSandbox,
+			interlock.ObligationWithin:
 		default:
 			return refuse(interlock.CodeUnauthorized, "request", "this request needs a named operator; a code is not enough")
 		}
@@ -133,6 +149,16 @@ func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.Opera
 	}
 	pending := req
 	pending.Status = interlock.RequestPending
+	if req.NeedsTwo() {
+		alone := pending
+		alone.First = nil
+		if req.First == nil || req.First.Verdict != interlock.Allow {
+			return refuse(interlock.CodeUnauthorized, "request", "this request needs two people, and carries one answer")
+		}
+		if err := Check(alone, *req.First, operators, agents, verify, now); err != nil {
+			return err
+		}
+	}
 	return Check(pending, *req.Approval, operators, agents, verify, now)
 }
 
@@ -241,7 +267,8 @@ func checkObligations(obligations []interlock.Obligation, operator interlock.Ope
 			if !approves(obligation.Note, operator) {
 				return refuse(interlock.CodeUnauthorized, "operator", "this request is for operators of other roles or teams ("+obligation.Note+")")
 			}
-		case interlock.ObligationCouncil, interlock.ObligationDual:
+		case interlock.ObligationDual: // one yes of two; see checkSecond
+		case interlock.ObligationCouncil:
 			return refuse(interlock.CodeUnauthorized, "request", "one operator's signature is not enough for this request")
 		default: // also a dry run and a cooldown, until something enforces them
 			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition no operator can discharge")

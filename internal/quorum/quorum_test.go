@@ -164,7 +164,7 @@ func TestCheck(t *testing.T) {
 		{name: "needs admin, is operator", verdict: interlock.Allow, request: obliged(interlock.ObligationAdmin), want: interlock.CodeUnauthorized},
 		{name: "needs admin, is admin", operator: "admin", verdict: interlock.Allow, request: obliged(interlock.ObligationAdmin)},
 		{name: "needs council", operator: "superadmin", verdict: interlock.Allow, request: obliged(interlock.ObligationCouncil), want: interlock.CodeUnauthorized},
-		{name: "needs two people", operator: "superadmin", verdict: interlock.Allow, request: obliged(interlock.ObligationDual), want: interlock.CodeUnauthorized},
+		{name: "the first of two people", operator: "operator", verdict: interlock.Allow, request: obliged(interlock.ObligationDual)},
 		{name: "needs a challenge", operator: "superadmin", verdict: interlock.Allow, request: obliged(interlock.ObligationVerify), want: interlock.CodeUnauthorized},
 		{name: "unknown obligation", operator: "superadmin", verdict: interlock.Allow, request: obliged("sacrifice"), want: interlock.CodeUnauthorized},
 		{name: "needs a dry run", operator: "admin", verdict: interlock.Allow, request: obliged(interlock.ObligationDryRun), want: interlock.CodeUnauthorized},
@@ -269,6 +269,64 @@ func TestCheckByMethod(t *testing.T) {
 	swapped.Method = interlock.MethodSession
 	if err := quorum.Check(req, swapped, people(), agents(), verify, noon); err == nil {
 		t.Error("a passkey's proof counts as a session's")
+	}
+}
+
+// TestTwoPeople: two different people, each proved, at the answer and again when it is spent.
+func TestTwoPeople(t *testing.T) {
+	req := request()
+	req.Obligations = []interlock.Obligation{{Type: interlock.ObligationDual}}
+	first := answer(req, interlock.Allow, "operator")
+	if err := quorum.Check(req, first, people(), agents(), verify, noon); err != nil {
+		t.Fatal(err)
+	}
+	one := req.Answered(first)
+	if one.Status != interlock.RequestPending || one.First == nil || one.Approval != nil {
+		t.Fatalf("after one yes: %+v", one)
+	}
+	for name, test := range map[string]struct {
+		second interlock.Approval
+		change func(map[string]interlock.OperatorRecord)
+		want   string
+	}{
+		"another":            {answer(req, interlock.Allow, "admin"), nil, ""},
+		"the same":           {answer(req, interlock.Allow, "operator"), nil, "needs two people"},
+		"the same, by phone": {answerBy(interlock.MethodPasskey, req, interlock.Allow, "operator"), nil, "needs two people"},
+		"the same key": {answer(req, interlock.Allow, "admin"), func(all map[string]interlock.OperatorRecord) {
+			admin, operator := all["admin"], all["operator"]
+			admin.Passkeys, operator.Passkeys = []interlock.Passkey{{ID: "p"}}, []interlock.Passkey{{ID: "p"}}
+			all["admin"], all["operator"] = admin, operator
+		}, "needs two people"},
+		"a no of the same": {answer(req, interlock.Deny, "operator"), nil, ""},
+	} {
+		all := people()
+		if test.change != nil {
+			test.change(all)
+		}
+		err := quorum.Check(one, test.second, all, agents(), verify, noon)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+	both := one.Answered(answer(req, interlock.Allow, "admin"))
+	if err := quorum.Recheck(both, people(), agents(), verify, noon); err != nil {
+		t.Errorf("two yeses, spent: %v", err)
+	}
+	for name, change := range map[string]func(*interlock.ApprovalRequest){
+		"without the first":  func(r *interlock.ApprovalRequest) { r.First = nil },
+		"with a forged one":  func(r *interlock.ApprovalRequest) { forged := first; forged.Signature = "x"; r.First = &forged },
+		"with a no as first": func(r *interlock.ApprovalRequest) { no := answer(req, interlock.Deny, "operator"); r.First = &no },
+		"with one twice":     func(r *interlock.ApprovalRequest) { r.First = r.Approval },
+		"of one now revoked": func(r *interlock.ApprovalRequest) { gone := answer(req, interlock.Allow, "gone"); r.First = &gone },
+	} {
+		spent := both
+		change(&spent)
+		if err := quorum.Recheck(spent, people(), agents(), verify, noon); err == nil {
+			t.Errorf("%s it counts", name)
+		}
+	}
+	if denied := one.Answered(answer(req, interlock.Deny, "admin")); denied.Status != interlock.RequestDenied {
+		t.Errorf("after a yes and a no: %s", denied.Status)
 	}
 }
 

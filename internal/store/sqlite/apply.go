@@ -308,10 +308,7 @@ func (b *batch) resolve(ctx context.Context, approval interlock.Approval) error 
 	if err != nil {
 		return err
 	}
-	r.Approval, r.Status = &approval, interlock.RequestDenied
-	if approval.Verdict == interlock.Allow {
-		r.Status = interlock.RequestApproved
-	}
+	r = r.Answered(approval)
 	body, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode a request: %w", err)

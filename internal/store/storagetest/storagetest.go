@@ -257,7 +257,19 @@ func approval(t *testing.T, p Place) {
 	if got := current(t, s).Requests; len(got) != 0 {
 		t.Errorf("a spent request still stands: %+v", got)
 	}
-	size(t, p, 3)
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Open = Request("r2")
+		c.Open.Obligations = []interlock.Obligation{{Type: interlock.ObligationDual}}
+	}))
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r2") }))
+	if got := current(t, s).Requests["r2"]; got.Status != interlock.RequestPending || got.First == nil || got.Approval != nil {
+		t.Errorf("one yes of two leaves %+v", got)
+	}
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r2") }))
+	if got := current(t, s).Requests["r2"]; got.Status != interlock.RequestApproved || got.First == nil || got.Approval == nil {
+		t.Errorf("two yeses leave %+v", got)
+	}
+	size(t, p, 6)
 }
 
 func approvalRefused(t *testing.T, p Place) {
