@@ -35,10 +35,10 @@ github.com/ncruces/zenity                               < notify
 strictyaml                                              < config
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
-identity                                                < console
+identity, ruletest                                      < console
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 hook, harness, classify                                 < cmd/interlock-hook
-everything                                              < embedded, cmd/interlock, bench/eval, bench/run
+everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens
 `
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or

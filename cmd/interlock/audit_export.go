@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -106,7 +104,7 @@ func (c *auditExportCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	source := upTo{Source: store, head: head}
+	source := auditlog.UpTo(store, head)
 	if c.Output == "" {
 		return c.write(p, p.stdout, source)
 	}
@@ -137,7 +135,7 @@ func (c *auditExportCommand) Run(p *program) error {
 	return err
 }
 
-func (c *auditExportCommand) write(p *program, w io.Writer, source upTo) error {
+func (c *auditExportCommand) write(p *program, w io.Writer, source auditlog.Source) error {
 	if c.Format == "jsonl" {
 		return auditlog.WriteLines(p.ctx, w, source)
 	}
@@ -162,27 +160,4 @@ func (c *auditExportCommand) write(p *program, w io.Writer, source upTo) error {
 		return err
 	}
 	return out.Flush()
-}
-
-// upTo is a log as far as one of its heads.
-type upTo struct {
-	auditlog.Source
-	head interlock.Head
-}
-
-// errReached ends a walk at the head.
-var errReached = errors.New("reached")
-
-// Walk visits the entries before the head.
-func (u upTo) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
-	err := u.Source.Walk(ctx, func(e interlock.Entry) error {
-		if e.Index >= u.head.Size {
-			return errReached
-		}
-		return visit(e)
-	})
-	if errors.Is(err, errReached) {
-		return nil
-	}
-	return err
 }

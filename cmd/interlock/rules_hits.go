@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"sort"
 	"text/tabwriter"
 	"time"
 
@@ -15,16 +14,6 @@ type rulesHitsCommand struct {
 	Until string `help:"Count up to then; likewise. Default: now." placeholder:"TIME"`
 	All   bool   `help:"Name rules without a hit too."`
 	JSON  bool   `name:"json" help:"Print one JSON object per line."`
-}
-
-// hits is how often one rule objected.
-type hits struct {
-	Rule       string    `json:"rule"`
-	Asked      int       `json:"asked"`      // its findings that argued for asking
-	Denied     int       `json:"denied"`     // for denying or halting
-	Decisive   int       `json:"decisive"`   // how often it was the one that was named
-	Suppressed int       `json:"suppressed"` // how often an operator's order kept it silent
-	Last       time.Time `json:"last,omitzero"`
 }
 
 // hitsPage is how many events are read at once.
@@ -42,36 +31,25 @@ func (c *rulesHitsCommand) Run(p *program) error {
 			return err
 		}
 	}
-	byRule := map[string]*hits{}
+	byRule := map[string]*auditlog.Hits{}
 	if c.All {
 		set, err := p.ruleset()
 		if err != nil {
 			return err
 		}
 		for _, r := range set.Rules() {
-			byRule[r.ID] = &hits{Rule: r.ID}
+			byRule[r.ID] = &auditlog.Hits{Rule: r.ID}
 		}
 	}
 	decisions, err := c.count(p, from, until, byRule)
 	if err != nil {
 		return err
 	}
-	list := make([]*hits, 0, len(byRule))
-	for _, h := range byRule {
-		list = append(list, h)
-	}
-	sort.Slice(list, func(i, j int) bool {
-		a, b := list[i], list[j]
-		if n, m := a.Asked+a.Denied+a.Suppressed, b.Asked+b.Denied+b.Suppressed; n != m {
-			return n > m
-		}
-		return a.Rule < b.Rule
-	})
-	return c.print(p, list, decisions)
+	return c.print(p, auditlog.Ranked(byRule), decisions)
 }
 
 // count goes through the log from its end and counts what was decided in between.
-func (c *rulesHitsCommand) count(p *program, from, until time.Time, byRule map[string]*hits) (decisions int, err error) {
+func (c *rulesHitsCommand) count(p *program, from, until time.Time, byRule map[string]*auditlog.Hits) (decisions int, err error) {
 	store, _, err := p.auditStore()
 	if err != nil {
 		return 0, err
@@ -99,7 +77,7 @@ func (c *rulesHitsCommand) count(p *program, from, until time.Time, byRule map[s
 				continue // an event of another type
 			}
 			decisions++
-			tally(byRule, decision, event.Recorded)
+			auditlog.Tally(byRule, decision, event.Recorded)
 		}
 		if before == 0 {
 			return decisions, nil
@@ -107,33 +85,7 @@ func (c *rulesHitsCommand) count(p *program, from, until time.Time, byRule map[s
 	}
 }
 
-// tally adds a decision's findings.
-func tally(byRule map[string]*hits, d interlock.Decision, at time.Time) {
-	for i := range d.Findings {
-		f := &d.Findings[i]
-		h := byRule[f.Rule]
-		if h == nil {
-			h = &hits{Rule: f.Rule}
-			byRule[f.Rule] = h
-		}
-		switch f.Verdict {
-		case interlock.Allow:
-			h.Suppressed++
-		case interlock.Ask:
-			h.Asked++
-		default:
-			h.Denied++
-		}
-		if i == 0 && f.Verdict != interlock.Allow {
-			h.Decisive++
-		}
-		if at.After(h.Last) {
-			h.Last = at
-		}
-	}
-}
-
-func (c *rulesHitsCommand) print(p *program, list []*hits, decisions int) error {
+func (c *rulesHitsCommand) print(p *program, list []*auditlog.Hits, decisions int) error {
 	if c.JSON {
 		for _, h := range list {
 			if err := writeLine(p.stdout, h); err != nil {

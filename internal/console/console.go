@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 
 // Backend is what the console needs of admission. Implementations are safe for concurrent use.
 type Backend interface {
+	Governor
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Requests(ctx context.Context) ([]interlock.ApprovalRequest, error)
 	Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error)
@@ -86,7 +88,9 @@ type Console struct {
 	asked    *questions // what passkeys are asked to sign beside approvals
 	drafts   *drafts    // grants that were shown and not signed yet
 	attempts *limiter
+	orders   *orders // likewise
 	streams  atomic.Int64
+	long     sync.Mutex // held by whoever reads the whole log
 }
 
 //go:embed static
@@ -136,7 +140,7 @@ func New(c Config) (*Console, error) {
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random), asked: newQuestions(c.Now, c.Random),
-		drafts: newDrafts(c.Now), attempts: newLimiter(c.Now)}
+		drafts: newDrafts(c.Now), attempts: newLimiter(c.Now), orders: newOrders(c.Now)}
 	console.mux = console.routes()
 	return console, nil
 }
@@ -262,6 +266,9 @@ func (c *Console) refuseAgents(r *http.Request) error {
 // recovered turns a defect into an answer. What was shown or asked is not logged.
 func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
 	if v := recover(); v != nil {
+		if v == http.ErrAbortHandler { //nolint:errorlint // it is this value, not an error that wraps it
+			panic(v) // a file that is not whole must not look whole
+		}
 		c.config.Logger.ErrorContext(r.Context(), "panic in the console", "type", fmt.Sprintf("%T", v))
 		http.Error(w, "the page could not be made; nothing was answered", http.StatusInternalServerError)
 	}

@@ -27,6 +27,13 @@ func (c *Console) tabs(r *http.Request) []tab {
 	}{
 		{tab{Name: "Feed", Path: "/"}, seeing},
 		{tab{Name: "Pending", Path: "/pending"}, seeing},
+		{tab{Name: "Challenges", Path: "/challenges"}, seeing},
+		{tab{Name: "Agents", Path: "/agents"}, seeing},
+		{tab{Name: "Trust", Path: "/trust"}, seeing},
+		{tab{Name: "Grants", Path: "/grants"}, seeing},
+		{tab{Name: "Rules", Path: "/rules"}, seeing},
+		{tab{Name: "Audit", Path: "/audit"}, auditing},
+		{tab{Name: "System", Path: "/system"}, seeing},
 	}
 	pending, blocks := 0, 0
 	if standing, err := c.config.Backend.Standing(r.Context()); err == nil { // a page without counts is better than none
@@ -76,6 +83,7 @@ func pageFunctions() template.FuncMap {
 		"short":   short,
 		"comma":   comma,
 		"inc":     func(n int) int { return n + 1 },
+		"plus":    func(a, b int) int { return a + b },
 	}
 }
 

@@ -52,6 +52,20 @@ func (c *Console) views() []view {
 		{"GET /feed/stream", seeing, c.feedStream},
 		{"GET /decisions/{id}", seeing, c.decisionPage},
 		{"GET /events/{id}/receipt", seeing, c.receipt},
+		{"GET /agents", seeing, c.agentsPage},
+		{"GET /challenges", seeing, c.challengesPage},
+		{"GET /trust", seeing, c.trustPage},
+		{"GET /grants", seeing, c.grantsPage},
+		{"POST /grants/{id}/end", answering, c.endGrant},
+		{"GET /orders/new", answering, c.draftOrder},
+		{"POST /orders/{id}", answering, c.giveOrder},
+		{"GET /rules", seeing, c.rulesPage},
+		{"GET /rules/{id}", seeing, c.rulePage},
+		{"GET /audit", auditing, c.auditPage},
+		{"GET /events/{id}", auditing, c.eventPage},
+		{"GET /audit/export", auditing, c.exportLog},
+		{"POST /audit/verify", auditing, c.verifyLog},
+		{"GET /system", seeing, c.systemPage},
 	}
 }
 

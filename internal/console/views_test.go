@@ -283,3 +283,52 @@ func TestHostileWords(t *testing.T) {
 		}
 	}
 }
+
+// routes are all pages about what happens, each with what it takes: an address and the rights' names.
+func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs string } {
+	return []struct{ method, path, needs string }{
+		{"GET", "/", "see"}, {"GET", "/decisions/" + answer.Event, "see"}, {"GET", "/events/" + answer.Event + "/receipt", "see"},
+		{"GET", "/pending", "see"}, {"GET", "/agents", "see"}, {"GET", "/challenges", "see"}, {"GET", "/trust", "see"}, {"GET", "/grants", "see"},
+		{"GET", "/rules", "see"}, {"GET", "/rules/fs.delete-root", "see"}, {"GET", "/system", "see"},
+		{"POST", "/grants/grt_none/end", "answer"}, {"GET", "/orders/new?verb=new-code&subject=none", "answer"}, {"POST", "/orders/ord_none", "answer"},
+		{"GET", "/orders/new?verb=unblock&subject=none", "govern"},
+		{"GET", "/audit", "audit"}, {"GET", "/events/" + answer.Event, "audit"}, {"GET", "/audit/export?format=jsonl", "audit"}, {"POST", "/audit/verify", "audit"},
+	}
+}
+
+// TestRoutesByRole tries every route as every role: each opens to the roles it is for and to no other.
+func TestRoutesByRole(t *testing.T) {
+	h := open(t)
+	answer := h.act("codex", "r1", shell("rm -rf /"))
+	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see", quorum.RoleAuditor: "see audit", quorum.RoleOperator: "see answer",
+		quorum.RoleAdmin: "see answer audit govern", quorum.RoleSuperadmin: "see answer audit govern"}
+	for _, role := range quorum.Roles() {
+		b := h.in("the-"+role, role)
+		token := b.form(b.get("/sessions"), "/logout").Get("csrf")
+		for _, route := range h.routes(answer) {
+			var form url.Values
+			if route.method == http.MethodPost {
+				form = url.Values{"csrf": {token}, "method": {"session"}}
+			}
+			got := b.do(route.method, route.path, form)
+			refused := got.status == http.StatusForbidden && strings.Contains(got.body, "may not")
+			if want := strings.Contains(rights[role], route.needs); refused == want {
+				t.Errorf("%s %s as %s: %d, want it open: %v\n%s", route.method, route.path, role, got.status, want, got.body)
+			}
+			if !refused && !strings.Contains(route.path, "none") && got.status != http.StatusOK {
+				t.Errorf("%s %s as %s: %d\n%s", route.method, route.path, role, got.status, got.body)
+			}
+			if got.status >= 500 {
+				t.Errorf("%s %s as %s: %d", route.method, route.path, role, got.status)
+			}
+			clean(t, route.path, got)
+		}
+	}
+	stranger := h.browser()
+	for _, route := range h.routes(answer) {
+		if got := stranger.do(route.method, route.path, nil); route.method == http.MethodGet && !strings.HasPrefix(got.location, "/login?next=") ||
+			route.method == http.MethodPost && got.status != http.StatusForbidden {
+			t.Errorf("%s %s without a session: %d %s", route.method, route.path, got.status, got.location)
+		}
+	}
+}

@@ -82,26 +82,49 @@ func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, a
 // command must be allowed.
 func Run(rules *ruleset.Ruleset, analyser *impact.Analyser) (cases int, problems []Problem) {
 	for _, r := range rules.Rules() {
-		list, err := r.Tests.Cases()
+		results, err := RunRule(rules, analyser, r)
 		if err != nil {
 			problems = append(problems, Problem{Rule: r.ID, Message: "a test can't be read: " + err.Error()})
 			continue
 		}
-		for _, c := range list {
+		for _, result := range results {
 			cases++
-			d := DecideCase(rules, analyser, c)
-			if message := judge(r, c.Want, d); message != "" {
-				problems = append(problems, Problem{r.ID, show(c), message})
-			}
-		}
-		if try := r.Suggestion.Try; try != "" {
-			cases++
-			if d := Decide(rules, analyser, Shell(try)); d.Verdict != interlock.Allow {
-				problems = append(problems, Problem{r.ID, try, "the suggestion is itself stopped, by " + d.Decisive().Rule})
+			if result.Fault != "" {
+				problems = append(problems, Problem{r.ID, result.Case, result.Fault})
 			}
 		}
 	}
 	return cases, problems
+}
+
+// A Result is how one test of a rule came out.
+type Result struct {
+	Case    string // what was proposed
+	Want    string // block, ask, pass, or suggest for what the rule suggests
+	Verdict interlock.Verdict
+	Fault   string // what is wrong; empty if the test holds
+}
+
+// RunRule runs the tests of one rule, and tries what it suggests.
+func RunRule(rules *ruleset.Ruleset, analyser *impact.Analyser, r *ruleset.Rule) ([]Result, error) {
+	list, err := r.Tests.Cases()
+	if err != nil {
+		return nil, err
+	}
+	var results []Result
+	for _, c := range list {
+		d := DecideCase(rules, analyser, c)
+		results = append(results, Result{Case: show(c), Want: c.Want, Verdict: d.Verdict, Fault: judge(r, c.Want, d)})
+	}
+	if try := r.Suggestion.Try; try != "" {
+		d := Decide(rules, analyser, Shell(try))
+		result := Result{Case: try, Want: "suggest", Verdict: d.Verdict}
+		if d.Verdict != interlock.Allow {
+			result.Fault = "the suggestion is itself stopped, by " + d.Decisive().Rule
+		}
+		results = append(results, result)
+	}
+	return results, nil
 }
 
 // Shell is a shell command as an action.

@@ -1,0 +1,262 @@
+package console
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// A search says which events the audit page shows. Empty fields say nothing.
+type search struct {
+	Event  string // id or index of one event
+	Type   string
+	Actor  string // part of its name
+	Run    string // of a decision, or the seed of any event's run
+	Text   string // anywhere in the event
+	Since  string // as typed
+	Until  string
+	Before int64
+	from   time.Time
+	to     time.Time
+}
+
+func searchOf(query url.Values) (search, error) {
+	s := search{Event: strings.TrimSpace(query.Get("event")), Type: query.Get("type"), Actor: query.Get("actor"), Run: query.Get("run"),
+		Text: query.Get("q"), Since: query.Get("since"), Until: query.Get("until"), Before: -1}
+	for _, field := range [][2]string{{"event", s.Event}, {"actor", s.Actor}, {"run", s.Run}, {"q", s.Text}} {
+		if len(field[1]) > maxFilter {
+			return s, interlock.Errorf(interlock.CodeInvalid, field[0], "is longer than %d bytes", maxFilter)
+		}
+	}
+	if s.Type != "" && !slices.Contains(interlock.EventTypes(), interlock.EventType(s.Type)) {
+		return s, interlock.Errorf(interlock.CodeInvalid, "type", "%.40q is not a type of event", s.Type)
+	}
+	for _, field := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"since", s.Since, &s.from}, {"until", s.Until, &s.to}} {
+		if err := instant(field.name, field.text, field.into); err != nil {
+			return s, err
+		}
+	}
+	return s, indexed(query, "before", &s.Before)
+}
+
+// instant reads a time as browsers send it, in UTC.
+func instant(name, text string, into *time.Time) error {
+	if text == "" {
+		return nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, "2006-01-02"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			*into = at
+			return nil
+		}
+	}
+	return interlock.Errorf(interlock.CodeInvalid, name, "%.40q is no time such as 2026-03-01T10:00", text)
+}
+
+func (s search) query() url.Values {
+	values := url.Values{}
+	for _, field := range [][2]string{{"type", s.Type}, {"actor", s.Actor}, {"run", s.Run}, {"q", s.Text}, {"since", s.Since}, {"until", s.Until}} {
+		if field[1] != "" {
+			values.Set(field[0], field[1])
+		}
+	}
+	return values
+}
+
+// holds reports whether an entry is looked for. over says that everything before it is too old.
+func (s search) holds(e interlock.Entry) (found, over bool) {
+	if s.Type != "" && string(e.Type) != s.Type && s.from.IsZero() {
+		return false, false
+	}
+	event, err := auditlog.ParseEvent(e.Body)
+	if err != nil {
+		return s.Type == "" || string(e.Type) == s.Type, false // damaged entries are always worth a look
+	}
+	if !s.from.IsZero() && event.Recorded.Before(s.from) {
+		return false, true
+	}
+	within := func(text, part string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) }
+	switch {
+	case s.Type != "" && string(event.Type) != s.Type, !s.to.IsZero() && event.Recorded.After(s.to), s.Actor != "" && !within(event.Actor, s.Actor):
+		return false, false
+	case s.Run != "" && event.Seed != s.Run && !bytes.Contains(e.Body, quoted("run", s.Run)):
+		return false, false
+	case s.Text != "" && !within(string(e.Body), s.Text) && !bytes.Contains(e.Body, bytes.Trim(quoted("", s.Text), `"`)):
+		return false, false
+	}
+	return true, false
+}
+
+// quoted is a member as it stands in canonical JSON, or a string alone.
+func quoted(name, value string) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value) // a string always encodes
+	text := bytes.TrimSpace(b.Bytes())
+	if name == "" {
+		return text
+	}
+	return append([]byte(`"`+name+`":`), text...)
+}
+
+// auditPage searches the log from its end.
+func (c *Console) auditPage(w http.ResponseWriter, r *http.Request) {
+	s, err := searchOf(r.URL.Query())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if s.Event != "" {
+		http.Redirect(w, r, "/events/"+url.PathEscape(s.Event), http.StatusSeeOther)
+		return
+	}
+	head, err := c.config.Log.Head(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	page := struct {
+		Search   search
+		Types    []interlock.EventType
+		Lines    []line
+		Older    string
+		Searched bool
+		Size     int64
+	}{Search: s, Types: interlock.EventTypes(), Size: head.Size}
+	ended := false
+	next, err := c.back(r.Context(), s.Before, func(e interlock.Entry) bool {
+		found, over := s.holds(e)
+		if found {
+			page.Lines = append(page.Lines, c.lineFor(r, e))
+		}
+		ended = over
+		return !over && len(page.Lines) < pageRows
+	})
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if next > 0 && !ended {
+		older := s.query()
+		older.Set("before", strconv.FormatInt(next, 10))
+		page.Older, page.Searched = address("/audit", older), len(page.Lines) < pageRows
+	}
+	c.render(w, r, http.StatusOK, "audit.html", "Audit log", page)
+}
+
+// eventPage shows one event byte for byte, and its receipt.
+func (c *Console) eventPage(w http.ResponseWriter, r *http.Request) {
+	e, err := c.entry(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	page := struct {
+		Line     line
+		Body     string // indented, as far as it is JSON
+		Event    auditlog.Event
+		Previous int64
+		Next     int64
+		Proof    proof
+	}{Line: lineOf(e), Body: string(e.Body), Previous: e.Index - 1, Next: e.Index + 1}
+	var indented bytes.Buffer
+	if json.Indent(&indented, e.Body, "", "  ") == nil {
+		page.Body = indented.String()
+	}
+	page.Event, _ = auditlog.ParseEvent(e.Body) // the line says what is wrong with one that can't be read
+	if page.Proof, _, err = c.prove(r, e); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if page.Next >= page.Proof.Size && page.Proof.Size > 0 {
+		page.Next = -1
+	}
+	c.render(w, r, http.StatusOK, "event.html", "Event "+short(e.ID), page)
+}
+
+// exportLog sends the whole log as it is now, a line each.
+func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
+	format := r.URL.Query().Get("format")
+	render, known := map[string]func(interlock.Entry, string) (json.RawMessage, error){
+		"jsonl": nil, "cloudevents": auditlog.CloudEvent, "ocsf": auditlog.OCSF}[format]
+	if !known {
+		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "format", "is jsonl, cloudevents or ocsf"))
+		return
+	}
+	if !c.long.TryLock() {
+		c.fail(w, r, errBusy)
+		return
+	}
+	defer c.long.Unlock()
+	head, err := c.config.Log.Head(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a whole log may take longer than a page
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Disposition", `attachment; filename="interlock-`+format+`.jsonl"`)
+	source := auditlog.UpTo(c.config.Log, head)
+	if render == nil {
+		err = auditlog.WriteLines(r.Context(), w, source)
+	} else {
+		err = translated(r, w, source, c.config.Facts.Key.Origin(), render)
+	}
+	if err != nil {
+		c.config.Logger.ErrorContext(r.Context(), "an export ended early", "error", err.Error())
+		panic(http.ErrAbortHandler) // so that the reader sees that the file is not whole
+	}
+}
+
+// errBusy says that one of the long readings goes on.
+var errBusy = interlock.Errorf(interlock.CodeLimited, "", "the whole log is being read already; wait until that is done")
+
+func translated(r *http.Request, w http.ResponseWriter, source auditlog.Source, origin string, render func(interlock.Entry, string) (json.RawMessage, error)) error {
+	out := bufio.NewWriter(w)
+	err := source.Walk(r.Context(), func(e interlock.Entry) error {
+		text, err := render(e, origin)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// verifyLog reads the whole log and says whether it is sound.
+func (c *Console) verifyLog(w http.ResponseWriter, r *http.Request) {
+	if !c.long.TryLock() {
+		c.fail(w, r, errBusy)
+		return
+	}
+	defer c.long.Unlock()
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	began := c.config.Now()
+	report, err := auditlog.Verify(r.Context(), c.config.Log, c.config.Facts.Key, auditlog.VerifyOptions{})
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	c.render(w, r, http.StatusOK, "verify.html", "Verification", struct {
+		auditlog.Report
+		Key  string
+		Took time.Duration
+	}{report, c.config.Facts.Key.ID(), c.config.Now().Sub(began).Round(time.Millisecond)})
+}

@@ -1,0 +1,76 @@
+package console
+
+import (
+	"net/http"
+	"sort"
+	"time"
+
+	"interlock"
+	"interlock/internal/quorum"
+)
+
+// A held is a challenge that stands, as a list shows it.
+type held struct {
+	interlock.Challenge
+	Live    bool // a code is in force
+	Failed  int  // wrong answers of this agent within the window
+	Until   time.Time
+	Refused string // why this operator's orders about it would not count
+}
+
+// challengesPage lists the pauses and blocks that stand, newest first, with what may be ordered about them.
+func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	now := c.config.Now()
+	operator, _ := c.operator(r)
+	var list []held
+	for _, challenge := range standing.Challenges {
+		if !challenge.Ended.IsZero() {
+			continue
+		}
+		one := held{Challenge: challenge, Live: challenge.CodeHash != "" && now.Before(challenge.Expires)}
+		attempts := standing.Attempts[interlock.AttemptsKey(challenge.Requester.Agent, challenge.Requester.Principal)]
+		one.Failed = len(attempts.Failed)
+		if now.Before(attempts.Until) {
+			one.Until = attempts.Until
+		}
+		if !c.may(r, reading) {
+			one.Display = ""
+		}
+		if err := quorum.MayOrder(interlock.VerbNewCode, challenge.Requester, operator, standing.Agents, now); err != nil {
+			one.Refused = err.Error()
+		}
+		list = append(list, one)
+	}
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
+	})
+	c.render(w, r, http.StatusOK, "challenges.html", "Challenges and blocks", list)
+}
+
+// grantsPage lists the standing grants.
+func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	type one struct {
+		interlock.Grant
+		InForce bool
+		Other   bool // given under other rules, so that it answers nothing
+	}
+	var list []one
+	for _, g := range standing.Grants {
+		if !c.may(r, reading) {
+			g.Conditions, g.Tool, g.Statement = nil, "", ""
+		}
+		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Ruleset != c.config.Facts.Rules.Digest()})
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
+	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", list)
+}

@@ -1,0 +1,66 @@
+package console
+
+import (
+	"net/http"
+	"sort"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+)
+
+// healthReads is how many of the newest requests the figures about answers are made of.
+const healthReads = 200
+
+// systemPage shows what runs here and whether its people still decide.
+func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
+	head, err := c.config.Log.Head(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	requests, err := c.config.Log.Requests(r.Context(), "", healthReads)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	var answers []quorum.Answered
+	expired := 0
+	for _, request := range requests {
+		if request.Approval != nil && request.Approval.Method != interlock.MethodCode {
+			answers = append(answers, quorum.AnsweredFrom(request, *request.Approval))
+		} else if request.Status == interlock.RequestExpired {
+			expired++
+		}
+	}
+	operators := make([]interlock.OperatorRecord, 0, len(standing.Operators))
+	for _, operator := range standing.Operators {
+		operators = append(operators, operator)
+	}
+	sort.Slice(operators, func(i, j int) bool { return operators[i].Name < operators[j].Name })
+	c.render(w, r, http.StatusOK, "system.html", "System", struct {
+		Facts
+		Started    time.Time
+		Ruleset    interlock.Digest
+		RuleCount  int
+		Head       interlock.Head
+		Key        *auditlog.PublicKey
+		Signed     string
+		Health     quorum.Health
+		Requests   int
+		Expired    int
+		Operators  []interlock.OperatorRecord
+		Streams    int64
+		Median     time.Duration
+		InOffice   func(interlock.OperatorRecord) bool
+		Percentage func(float64) int
+	}{c.config.Facts, c.started, c.config.Facts.Rules.Digest(), len(c.config.Facts.Rules.Rules()), head, c.config.Facts.Key, string(head.Checkpoint),
+		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(), quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),
+		func(o interlock.OperatorRecord) bool { return inOffice(o, c.config.Now()) }, func(share float64) int { return int(share*100 + .5) }})
+}
