@@ -38,6 +38,7 @@ admission                                               < hook, httpapi, mcpaql,
 identity, ruletest                                      < console
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 hook, harness, classify                                 < cmd/interlock-hook
+std only                                                < test/clients
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens
 `
 

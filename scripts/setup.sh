@@ -14,7 +14,7 @@ fail() { say "$*"; exit 1; }
 case "${1:-}" in
 build) needs="" ;;
 run) needs="curl:curl" ;;
-test) needs="git:git curl:curl sqlite3:sqlite3 ssh-keygen:openssh-client gcc:gcc" ;;
+test) needs="git:git curl:curl sqlite3:sqlite3 ssh-keygen:openssh-client gcc:gcc node:nodejs npm:npm" ;;
 bench) needs="node:nodejs npm:npm" ;;
 *) fail "usage: scripts/setup.sh build|run|test|bench" ;;
 esac
@@ -54,3 +54,11 @@ if [ -n "$missing" ]; then
 fi
 
 go mod download || fail "the Go modules could not be downloaded; is there a network, or a GOPROXY that has them?"
+
+# MCP clients that others wrote, for the tests in test/clients, at the versions its lock file pins.
+if [ "$1" = test ] && ! cmp -s test/clients/package-lock.json test/clients/node_modules/.installed; then
+	say "installing the MCP clients the tests drive Interlock with"
+	npm ci --silent --no-fund --no-audit --prefix test/clients && test/clients/node_modules/.bin/node --version >/dev/null ||
+		fail "the clients in test/clients could not be installed with npm; is there a network, or a registry that has them?"
+	cp test/clients/package-lock.json test/clients/node_modules/.installed
+fi

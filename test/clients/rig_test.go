@@ -1,0 +1,115 @@
+package clients
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// program is the built binary under test.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "interlock-clients-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "interlock")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/interlock")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// newHome is a home nobody has used, and the environment that points the program at it.
+func newHome(t *testing.T) (home string, env []string) {
+	t.Helper()
+	home = t.TempDir()
+	if err := os.Chmod(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "INTERLOCK_") && !strings.HasPrefix(variable, "MCPAQL_") && !strings.HasPrefix(variable, "HOME=") {
+			env = append(env, variable)
+		}
+	}
+	return home, append(env, "INTERLOCK_HOME="+home, "HOME="+t.TempDir())
+}
+
+// output runs the program and returns what it prints.
+func output(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	command := exec.Command(program, args...)
+	command.Env = env
+	out, err := command.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		errors.As(err, &exit)
+		t.Fatalf("interlock %s: %v %+v", strings.Join(args, " "), err, exit)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// up starts `interlock up` and returns the address of its MCP server and the token of a registered agent.
+func up(t *testing.T, env []string, flags ...string) (endpoint, token string) {
+	t.Helper()
+	token = output(t, env, "agent", "add", "client")
+	server := exec.Command(program, append([]string{"up", "--listen", "127.0.0.1:0"}, flags...)...)
+	var stderr bytes.Buffer
+	server.Env, server.Stderr = env, &stderr
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		server.Process.Kill()
+		server.Wait()
+	})
+	lines := bufio.NewReader(stdout)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			server.Wait()
+			t.Fatalf("the server did not start: %s", stderr.String())
+		}
+		if _, address, found := strings.Cut(line, "mcp     "); found {
+			go io.Copy(io.Discard, lines)
+			return strings.TrimSpace(address), token
+		}
+	}
+}
+
+// node returns a command that runs a script of an installed package with the pinned runtime.
+func node(t *testing.T, env []string, script string, args ...string) *exec.Cmd {
+	t.Helper()
+	runtime, err := filepath.Abs("node_modules/.bin/node")
+	if err == nil {
+		_, err = os.Stat(runtime)
+	}
+	path := filepath.Join("node_modules", script)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatalf("the clients that others wrote are not installed: run `make setup` (%v)", err)
+	}
+	command := exec.Command(runtime, append([]string{path}, args...)...)
+	command.Env = env
+	return command
+}
