@@ -86,7 +86,7 @@ func (c *Console) enrol(w http.ResponseWriter, r *http.Request) {
 	name := r.PostForm.Get("operator")
 	operator, err := c.register(r, name)
 	if err != nil {
-		c.record(r, name, "refused", err.Error())
+		c.turnedAway(r, name, err)
 		c.fail(w, r, err)
 		return
 	}

@@ -173,11 +173,19 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	}
 	operator, err := prove(r)
 	if err != nil {
-		c.record(r, operator.Name, "refused", err.Error())
+		c.turnedAway(r, operator.Name, err)
 		c.fail(w, r, err)
 		return
 	}
 	c.enter(w, r, operator, method)
+}
+
+// turnedAway records an attempt that had something to it. Forms that are broken or old leave nothing: anybody can send
+// garbage, and garbage must not be able to fill the log.
+func (c *Console) turnedAway(r *http.Request, operator string, cause error) {
+	if code := codeOf(cause); code == interlock.CodeUnauthorized || code == interlock.CodeConflict {
+		c.record(r, operator, "refused", cause.Error())
+	}
 }
 
 // enter begins a session. A browser that was signed in before gets another secret.
