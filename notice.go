@@ -24,7 +24,7 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(withheld), nil }
 // A Notice is what a channel takes to a human. Everything in it but the code has been redacted.
 type Notice struct {
 	Severity  Tier      // what it is about; a channel has a floor below which it takes nothing
-	Kind      string    // block, verify, request or alert
+	Kind      string    // block, verify, request, alert or test
 	Challenge string    // id of the challenge the code answers
 	Request   string    // id of the approval request that waits
 	Requester Requester // who asks

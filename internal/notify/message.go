@@ -18,6 +18,8 @@ func headline(n interlock.Notice) string {
 		return "Interlock: " + who + " waits for your code"
 	case "request":
 		return "Interlock: " + who + " waits for an answer"
+	case "test":
+		return "Interlock: a test of this channel"
 	default:
 		return "Interlock: " + who + ": alert"
 	}

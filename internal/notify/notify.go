@@ -45,11 +45,17 @@ type channel interface {
 	send(ctx context.Context, n interlock.Notice) error
 }
 
+// Listed is what is told of a channel.
+type Listed struct {
+	Name   string
+	Kind   string
+	Floor  interlock.Tier
+	Always bool
+}
+
 // A link is a channel in its place.
 type link struct {
-	name   string
-	floor  interlock.Tier
-	always bool
+	Listed
 	channel
 }
 
@@ -96,7 +102,7 @@ func New(c Config) (*Notifier, error) {
 			return nil, interlock.Errorf(interlock.CodeInvalid, field(i, "name"), "two channels are called %.40q; give each a name of its own", s.Name)
 		}
 		names[s.Name] = true
-		n.links = append(n.links, link{name: s.Name, floor: s.Floor, always: s.Always, channel: made})
+		n.links = append(n.links, link{Listed: Listed{Name: s.Name, Kind: s.Kind, Floor: s.Floor, Always: s.Always}, channel: made})
 	}
 	return n, nil
 }
@@ -163,18 +169,18 @@ func (n *Notifier) Notify(ctx context.Context, notice interlock.Notice) interloc
 	}
 	eligible := false
 	for _, l := range n.links {
-		if notice.Severity < l.floor {
+		if notice.Severity < l.Floor {
 			continue
 		}
 		eligible = true
-		if len(d.Channels) > 0 && !l.always {
+		if len(d.Channels) > 0 && !l.Always {
 			continue
 		}
 		if err := n.try(ctx, l, notice); err != nil {
-			d.Failed = append(d.Failed, l.name+": "+err.Error())
+			d.Failed = append(d.Failed, l.Name+": "+err.Error())
 			continue
 		}
-		d.Channels = append(d.Channels, l.name)
+		d.Channels = append(d.Channels, l.Name)
 	}
 	if !eligible {
 		d.Failed = append(d.Failed, "no channel is configured for this")
@@ -197,18 +203,28 @@ func (n *Notifier) try(ctx context.Context, l link, notice interlock.Notice) (er
 // Takes reports whether a channel takes notices of a severity.
 func (n *Notifier) Takes(severity interlock.Tier) bool {
 	for _, l := range n.links {
-		if l.floor <= severity {
+		if l.Floor <= severity {
 			return true
 		}
 	}
 	return false
 }
 
-// Names lists the channels, in order.
-func (n *Notifier) Names() []string {
-	var names []string
+// List returns the channels, in order.
+func (n *Notifier) List() []Listed {
+	var list []Listed
 	for _, l := range n.links {
-		names = append(names, l.name)
+		list = append(list, l.Listed)
 	}
-	return names
+	return list
+}
+
+// Try sends a notice through one channel, whatever its floor.
+func (n *Notifier) Try(ctx context.Context, name string, notice interlock.Notice) error {
+	for _, l := range n.links {
+		if l.Name == name {
+			return n.try(ctx, l, notice)
+		}
+	}
+	return errors.New("there is no such channel")
 }

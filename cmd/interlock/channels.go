@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"interlock"
+	"interlock/embedded"
+)
+
+type channelsCommand struct {
+	Test bool `help:"Send a notice without a code through each channel, and say which took it."`
+}
+
+// Help is what `interlock channels --help` adds.
+func (channelsCommand) Help() string {
+	return "Lists the channels that codes go to, in the order they are tried. With --test it exits 1 if one of them fails: better now than when\n" +
+		"an agent is blocked and nobody hears of it."
+}
+
+// Run lists the channels, or tries them.
+func (c *channelsCommand) Run(p *program) error {
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	channels, err := embedded.Channels(settings)
+	if err != nil {
+		return err
+	}
+	list := channels.List()
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(p.stdout, "no channel is configured: a code reaches nobody until an operator asks for one")
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	failed := 0
+	for _, l := range list {
+		line := fmt.Sprintf("%s\t%s\tfrom %s", printable(l.Name), l.Kind, l.Floor)
+		if l.Always {
+			line += ", always"
+		}
+		if c.Test {
+			said := "took it"
+			if err := channels.Try(p.ctx, l.Name, interlock.Notice{Severity: interlock.TierDangerZone, Kind: "test", Requester: interlock.Requester{Agent: "nobody"},
+				Reason: "an operator tries this channel", Display: "Nothing happened and nothing is to be done.\n"}); err != nil {
+				said, failed = err.Error(), failed+1
+			}
+			line += "\t" + said
+		}
+		fmt.Fprintln(table, line)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return interlock.Errorf(interlock.CodeUnavailable, "", "%d of %d channels failed", failed, len(list))
+	}
+	return nil
+}
