@@ -38,10 +38,17 @@ type bench struct {
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == echoFlag {
+		if err := serveEcho(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable or http")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp or verify")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -73,7 +80,7 @@ func run(ctx context.Context, binary, peer, out, only string, step time.Duration
 		name    string
 		measure func(*bench) error
 	}{
-		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"verify", verify},
+		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"verify", verify},
 	} {
 		if only != "" && part.name != only {
 			continue

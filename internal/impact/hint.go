@@ -20,6 +20,13 @@ func (s *scan) hint(in string) {
 	before := len(s.impacts)
 	prose := s.fenced(in)
 	about := telling{large: saysThousands(prose), steps: announces(in), program: wantsProgram(in)}
+	for _, line := range strings.SplitN(prose, "\n", maxHintLines) {
+		if line = strings.TrimPrefix(strings.TrimSpace(line), "$ "); s.commandLine(line) {
+			from := len(s.impacts)
+			s.spoken(line)
+			s.plan(&saying{steps: about.steps}, from)
+		}
+	}
 	for _, sentence := range sentences(prose) {
 		s.sentence(sentence, about)
 	}
@@ -36,6 +43,9 @@ func (s *scan) hint(in string) {
 			Confidence: interlock.Inferred})
 	}
 }
+
+// maxHintLines bounds how many lines of a hint are looked at as commands; the last takes the rest.
+const maxHintLines = 256
 
 // fenced analyses fenced code blocks and returns the prose without them.
 func (s *scan) fenced(in string) string {
@@ -170,11 +180,6 @@ func (s *scan) sentence(text string, about telling) {
 	}
 	p := readSaying(text)
 	p.steps, p.program = about.steps, about.program
-	if s.commandLine(text) {
-		before := len(s.impacts)
-		s.spoken(text)
-		s.plan(p, before)
-	}
 	rest := s.quoted(text, p)
 	s.commandInProse(rest, p)
 	s.toolInProse(p)

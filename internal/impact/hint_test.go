@@ -50,7 +50,7 @@ func TestHint(t *testing.T) {
 func TestHintRunsCommands(t *testing.T) {
 	for _, text := range []string{
 		"I will run `rm -rf /srv/x` now.", "Clean up:\n```bash\nrm -rf /srv/x\n```", "Then rm -rf /srv/x to free space.",
-		"Execute 'rm -rf /srv/x'.", "cd /tmp && rm -rf /srv/x", "$ env A=1 rm -rf /srv/x", "bash -c 'rm -rf /srv/x'", "Clean up.\nxargs rm -rf /srv/x < list", "```\n$ rm -rf /srv/x\n```", "```python\nimport shutil\nshutil.rmtree('/srv/x')\n```",
+		"Execute 'rm -rf /srv/x'.", "cd /tmp && rm -rf /srv/x", "$ env A=1 rm -rf /srv/x", "python3 -c 'import shutil; shutil.rmtree(\"/srv/x\")'", "bash -c 'rm -rf /srv/x'", "Clean up.\nxargs rm -rf /srv/x < list", "```\n$ rm -rf /srv/x\n```", "```python\nimport shutil\nshutil.rmtree('/srv/x')\n```",
 	} {
 		got := analyse(t, source(interlock.KindHint, text))
 		if !anyImpact(got, func(i interlock.Impact) bool {

@@ -335,7 +335,7 @@ func (s *scan) commandInProse(text string, p *saying) {
 // commandLine reports whether a line of a hint is a command as it will be typed and no sentence: it begins with a program,
 // and goes on as no sentence about that program would. A program that is a word too must go on with a subcommand of its own.
 func (s *scan) commandLine(text string) bool {
-	fields := strings.Fields(strings.TrimPrefix(text, "$ "))
+	fields := strings.Fields(text)
 	if len(fields) < 2 || fields[0][0] < 'a' || fields[0][0] > 'z' || !s.know.described(fields[0]) {
 		return false
 	}

@@ -174,7 +174,7 @@ func newFixture(t testing.TB, change func(*mcpaql.Config)) *fixture {
 	return f
 }
 
-// mcp is the caller of most tests.
+// caller is who calls in most tests.
 var caller = mcpaql.Caller{Agent: "mcp", Principal: "dev", Connection: "one"}
 
 // call carries out a request and returns the answer as a client reads it.

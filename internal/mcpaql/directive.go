@@ -1,7 +1,6 @@
 package mcpaql
 
 import (
-	"context"
 	"fmt"
 	"sort"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
-	"interlock/internal/strictjson"
 )
 
 // A directive is what a reporting agent is told (AQL-8.7.1). The names are the specification's.
@@ -183,30 +181,4 @@ func factors(answer interlock.Answer) []string {
 		out = append(out, fmt.Sprintf("nothing objects to this action (risk %d, %s)", answer.Risk, strings.ReplaceAll(answer.Tier.String(), "_", " ")))
 	}
 	return out
-}
-
-// loop is where an execution stands, for the stages of the safety loop to look at. What is configured for the agent and what
-// the execution has done is admission's to add.
-func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action, outcome interlock.OutcomeStatus) (*interlock.Loop, error) {
-	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
-	if e.pause.request == "" || e.pause.challenge != "" { // a challenge pauses the agent itself, and admission sees to it
-		return loop, nil
-	}
-	standing, err := s.config.Backend.Standing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	request := standing.Requests[e.pause.request]
-	if request.Status != interlock.RequestPending || !s.config.Now().Before(request.Expires) {
-		e.pause.request = "" // answered, or denied by time
-		return loop, nil
-	}
-	digest, err := strictjson.ActionDigest(action)
-	if err != nil {
-		return nil, invalidType("next_action_hint", "string", "", "record_execution_step")
-	}
-	if digest != e.pause.action {
-		loop.Paused = e.pause.request
-	}
-	return loop, nil
 }

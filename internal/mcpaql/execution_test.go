@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,6 +203,38 @@ func TestAPausedExecutionWaitsForAHuman(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"EXECUTION e running", "EXECUTION e paused", "EXECUTION e running"}, executionsIn(f.backend.taken())); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// Steps of one execution come one after another, those of several side by side, and looking for idle ones disturbs neither.
+func TestCallsAtOnceLoseNoStep(t *testing.T) {
+	f := newFixture(t, nil)
+	const executions, each = 4, 25
+	var calling sync.WaitGroup
+	for n := range executions {
+		element := fmt.Sprint("e", n)
+		f.start(element)
+		for range 2 {
+			calling.Go(func() {
+				for range each {
+					f.step(element, "ls")
+					f.server.Sweep(context.Background())
+				}
+			})
+		}
+	}
+	calling.Wait()
+	numbers := map[string]int{}
+	for _, p := range f.backend.proposals {
+		if numbers[p.Loop.Execution]++; numbers[p.Loop.Execution] != p.Loop.Step {
+			t.Fatalf("step %d of an execution came as number %d", p.Loop.Step, numbers[p.Loop.Execution])
+		}
+	}
+	for n := range executions {
+		ended := f.data(mcpaql.Execute, fmt.Sprintf(`{"operation":"complete_execution","element_name":"e%d"}`, n))
+		if current := ended["progress"].(map[string]any)["current"]; current != 2.0*each {
+			t.Errorf("e%d: %v steps", n, current)
+		}
 	}
 }
 

@@ -1,0 +1,130 @@
+package mcpaql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// step takes the report of an action and answers with the directive. The action goes to admission as the agent worded it;
+// nothing here looks at what it says.
+func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
+	e, failure := s.executions.find(c.requester(), a.text("execution_id"), a.text("element_name"))
+	if failure != nil {
+		return nil, failure
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.state.terminal() {
+		return nil, hasEnded(e)
+	}
+	outcome := interlock.OutcomeStatus(a.text("outcome"))
+	if err := s.reportOutcome(ctx, e, outcome, a["findings"]); err != nil {
+		return nil, err
+	}
+	action := interlock.Action{Kind: interlock.KindHint, Input: a.text("next_action_hint"), Hint: a.text("step_description"), Dir: c.Dir}
+	loop, err := s.loop(ctx, e, action, outcome)
+	if err != nil {
+		return nil, err
+	}
+	answer := s.config.Backend.Propose(ctx, interlock.Proposal{Action: action, Requester: e.requester, View: s.config.View(c.Dir),
+		Door: "mcp", Loop: loop, CanAsk: true})
+	if err := s.take(ctx, e, answer, loop); err != nil {
+		return nil, err
+	}
+	standing, err := s.config.Backend.Known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.loopOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		directive
+		executionState
+	}{newDirective(answer, e.requester, standing, set.Steps-e.autonomous, s.config.Now()), e.show()}, nil
+}
+
+// maxFindings bounds what of an agent's own account of a step is handed on.
+const maxFindings = 8 << 10
+
+// reportOutcome records how the step before ended, as the agent tells it.
+func (s *Server) reportOutcome(ctx context.Context, e *execution, outcome interlock.OutcomeStatus, findings any) error {
+	if outcome == "" || e.last == "" {
+		return nil
+	}
+	detail := ""
+	if findings != nil {
+		text, err := json.Marshal(findings)
+		if err != nil {
+			return errors.New("encoding findings")
+		}
+		detail = string(text[:min(len(text), maxFindings)])
+	}
+	if err := s.config.Backend.Report(ctx, e.requester, interlock.Outcome{Event: e.last, Status: outcome, Detail: detail}); err != nil {
+		return err
+	}
+	e.last = ""
+	return nil
+}
+
+// take puts an answer into the execution: what was let through counts, and what waits for a human pauses.
+func (s *Server) take(ctx context.Context, e *execution, answer interlock.Answer, loop *interlock.Loop) error {
+	now := s.config.Now()
+	e.touched = now
+	if answer.Event == "" {
+		return nil // nothing was decided, so nothing was done and nothing is paused
+	}
+	e.steps++
+	e.last = answer.Event
+	if answer.Answer.Allowed() {
+		e.autonomous = loop.Step
+		if answer.Approval != "" || answer.Grant != "" {
+			e.autonomous = 0 // a human has just answered
+		}
+		return s.move(ctx, e, Running, "a step may go ahead")
+	}
+	waits := pause{request: answer.Request, challenge: answer.Challenge, action: answer.Action}
+	if waits.request == "" && waits.challenge == "" {
+		return nil // refused for good: there is nothing to wait for, and another action may be tried
+	}
+	reason := ""
+	if f := answer.Decisive(); f != nil {
+		reason = f.Reason
+	}
+	if err := s.move(ctx, e, Paused, reason); err != nil {
+		return err
+	}
+	e.pause = waits
+	return nil
+}
+
+// loop is where an execution stands, for the stages of the safety loop to look at. What is configured for the agent and what
+// the execution has done is admission's to add.
+func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action, outcome interlock.OutcomeStatus) (*interlock.Loop, error) {
+	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
+	if e.pause.request == "" || e.pause.challenge != "" { // a challenge pauses the agent itself, and admission sees to it
+		return loop, nil
+	}
+	standing, err := s.config.Backend.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := standing.Requests[e.pause.request]
+	if request.Status != interlock.RequestPending || !s.config.Now().Before(request.Expires) {
+		e.pause.request = "" // answered, or denied by time
+		return loop, nil
+	}
+	digest, err := strictjson.ActionDigest(action)
+	if err != nil {
+		return nil, invalidType("next_action_hint", "string", "", "record_execution_step")
+	}
+	if digest != e.pause.action {
+		loop.Paused = e.pause.request
+	}
+	return loop, nil
+}
