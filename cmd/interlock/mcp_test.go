@@ -309,6 +309,57 @@ func TestADangerousMCPStepWaitsForACode(t *testing.T) {
 	}
 }
 
+// At the step limit, after a failure and before what a rule asks about the agent pauses; an operator's signed yes from
+// another process lets the identical step pass once, and counting begins anew.
+func TestAnOperatorsYesLetsAPausedMCPStepPass(t *testing.T) {
+	spec.Covers(t, "AQL-8.7.2-1", "AQL-8.7.2-2", "AQL-8.6.4", "AQL-8.7.3s")
+	rig := newRig(t)
+	if err := os.Mkdir(filepath.Join(rig.home, "rules"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(rig.home, "rules", "own.yaml"), []byte("loop:\n  max_autonomous_steps: 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(t.TempDir(), "olga")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := rig.output("operator", "add", "olga", "--ssh-key", key+".pub"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	session := rig.client("client", nil)
+	rig.call(session, "execute_agent", map[string]any{"element_name": "task"})
+	for n := 1.0; n >= 0; n-- {
+		if d := rig.step(session, "task", "reading README.md"); d["continue"] != true || d["stepsRemaining"] != n {
+			t.Fatalf("%v steps should remain: %v", n, d)
+		}
+	}
+	paused := rig.step(session, "task", "git status")
+	request, _ := paused["request_id"].(string)
+	if paused["continue"] != false || paused["stopped"] != false || paused["reason"] != "Step limit exceeded" || paused["stepsRemaining"] != 0.0 || request == "" {
+		t.Fatalf("past the limit: %v", paused)
+	}
+	if d := rig.step(session, "task", "reading docs"); d["continue"] != false || !strings.Contains(fmt.Sprint(d["reason"]), request) {
+		t.Errorf("another step while it waits: %v", d)
+	}
+	if answer := rig.call(session, "confirm_operation", map[string]any{"request_id": request}); codeOf(answer) != "PERMISSION_DENIED" {
+		t.Errorf("its own word: %v", answer)
+	}
+	if out, err := rig.output("approve", request, "--key", key, "--as", "olga"); err != nil {
+		t.Fatalf("%v: %s%s", err, out, rig.said.String())
+	}
+	if answer := rig.call(session, "confirm_operation", map[string]any{"request_id": request}); answer["success"] != true || answer["data"].(map[string]any)["confirmed"] != true {
+		t.Errorf("after the operator's yes: %v", answer)
+	}
+	if d := rig.step(session, "task", "git status"); d["continue"] != true || d["stepsRemaining"] != 2.0 || d["status"] != "running" {
+		t.Errorf("the identical step: %v", d)
+	}
+	failed := rig.call(session, "record_execution_step", map[string]any{"element_name": "task", "next_action_hint": "reading docs", "outcome": "failure"})["data"].(map[string]any)
+	if failed["continue"] != false || failed["reason"] != "the step before failed, so a human should look before it goes on" {
+		t.Errorf("after a failure: %v", failed)
+	}
+}
+
 // In monitoring everything is evaluated and nothing stopped; in the modes below nothing is evaluated.
 func TestMCPModesStopNothing(t *testing.T) {
 	spec.Covers(t, "AQL-8.6.4m")
