@@ -20,7 +20,9 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"interlock"
 	"interlock/embedded"
+	"interlock/internal/auditlog"
 	"interlock/internal/console"
 	"interlock/internal/identity"
 )
@@ -117,6 +119,9 @@ func serve(backend *embedded.Backend) (address string, stop func(), err error) {
 	done := make(chan struct{})
 	pages, err := console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now), Log: backend.Store,
 		Verify: backend.Proved, Attest: backend.Attest, URL: address, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Done: done,
+		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
+			return behind(ctx, backend, request)
+		},
 		Facts: console.Facts{Rules: backend.Rules(), Analyser: backend.Analyser(), Key: backend.Key, Version: "demonstration",
 			Profile: backend.Settings.Profile, Channels: []string{"mail (email) to ops@example.com", "phone (ntfy)"}}})
 	if err != nil {
@@ -125,6 +130,20 @@ func serve(backend *embedded.Backend) (address string, stop func(), err error) {
 	server := &http.Server{Handler: pages, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(listener) }()
 	return address, func() { close(done); _ = server.Close() }, nil
+}
+
+// behind finds the decision that left a request behind.
+func behind(ctx context.Context, backend *embedded.Backend, request interlock.ApprovalRequest) (*interlock.Decision, error) {
+	entries, err := backend.Store.Recent(ctx, interlock.EventReviewRequest, -1, 100)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if d, err := auditlog.ReadDecision(e); err == nil && d.Request == request.ID {
+			return &d.Decision, nil
+		}
+	}
+	return nil, nil
 }
 
 // newSigner makes an operator's SSH key.

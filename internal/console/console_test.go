@@ -29,7 +29,7 @@ import (
 
 // A house is a console over a real store.
 type house struct {
-	t       *testing.T
+	t       testing.TB
 	backend *embedded.Backend
 	server  *httptest.Server
 	console *console.Console
@@ -40,7 +40,7 @@ type house struct {
 	ahead time.Duration // by which the console's clock is set forward
 }
 
-func open(t *testing.T) *house {
+func open(t testing.TB) *house {
 	t.Helper()
 	backend, err := embedded.Open(t.Context(), embedded.Config{Home: t.TempDir()})
 	if err != nil {

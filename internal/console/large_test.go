@@ -1,0 +1,144 @@
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/console"
+	"interlock/internal/identity"
+	"interlock/internal/quorum"
+)
+
+// A watchedLog counts the entries it hands out, and may hand out one that was changed.
+type watchedLog struct {
+	console.Log
+	read    atomic.Int64
+	damaged int64 // index; -1 is none
+}
+
+func (l *watchedLog) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
+	entries, err := l.Log.Recent(ctx, kind, before, limit)
+	l.read.Add(int64(len(entries)))
+	for i := range entries {
+		if entries[i].Index == l.damaged {
+			entries[i].Body = append([]byte("{"), entries[i].Body...)
+		}
+	}
+	return entries, err
+}
+
+// watch puts a watched log under the house's console.
+func (h *house) watch() *watchedLog {
+	h.t.Helper()
+	log := &watchedLog{Log: h.backend.Store, damaged: -1}
+	var err error
+	h.console, err = console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Standing, time.Now), Verify: h.backend.Proved,
+		Attest: h.backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: log,
+		Facts: console.Facts{Rules: h.backend.Rules(), Analyser: h.backend.Analyser(), Key: h.backend.Key}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return log
+}
+
+// fillLog appends n decisions, many to a commit.
+func fillLog(t testing.TB, h *house, n int) {
+	t.Helper()
+	action := interlock.Action{Kind: interlock.KindShell, Tool: "Bash", Input: "go test ./... && git commit -am 'Read the settings once'", Dir: "/home/dana/project"}
+	payload, err := auditlog.DecisionRecord{
+		Proposal: interlock.Proposal{Action: action, Requester: interlock.Requester{Principal: "dana", Agent: "builder", Run: "r1"}, Door: "hook"},
+		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Risk: 17, Profile: "guard", Findings: []interlock.Finding{},
+			Impacts: []interlock.Impact{{Kind: interlock.ImpactExecute, Target: "go test", Reach: interlock.ReachWorkspace, Reversibility: interlock.Reversible,
+				Confidence: interlock.Parsed, Via: "go test", Traits: []string{"build"}}},
+			Action: "sha256:" + interlock.Digest(strings.Repeat("a", 64)), Ruleset: "sha256:" + interlock.Digest(strings.Repeat("b", 64)),
+			Snapshot: "sha256:" + interlock.Digest(strings.Repeat("c", 64))},
+	}.Payload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const batch = 1000
+	for done := 0; done < n; done += batch {
+		events := make([]interlock.Draft, min(batch, n-done))
+		for i := range events {
+			events[i] = interlock.Draft{Type: interlock.EventDecision, Run: "builder\x00r1", Seed: "seed-large", Actor: "builder", Role: "agent",
+				Recorded: time.Now().UTC(), Payload: payload}
+		}
+		if _, err := h.backend.Store.Commit(context.Background(), interlock.Change{Events: events}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPagesReadLittle: a page costs the same whatever lies before it; a search that finds nothing stops and can be gone on with.
+func TestPagesReadLittle(t *testing.T) {
+	h := open(t)
+	fillLog(t, h, 12_000)
+	log := h.watch()
+	b := h.in("ada", quorum.RoleAdmin)
+	for path, most := range map[string]int64{"/": 200, "/audit": 200, "/agents": 1000, "/rules": 2000, "/?q=nothing-like-that": 5600, "/audit?q=nothing-like-that": 5600,
+		"/trust": 5600, "/system": 0} {
+		log.read.Store(0)
+		page := b.get(path)
+		h.want(path, page, http.StatusOK, "Interlock")
+		if got := log.read.Load(); got > most {
+			t.Errorf("%s reads %d entries, want at most %d", path, got, most)
+		}
+	}
+	for _, path := range []string{"/?q=nothing-like-that", "/audit?q=nothing-like-that"} {
+		page := b.get(path)
+		steps := 0
+		for ; strings.Contains(page.body, "Search further back"); steps++ {
+			page = b.get(next(t, page, "Search further back"))
+		}
+		if steps < 2 || steps > 3 {
+			t.Errorf("%s reaches the beginning in %d steps", path, steps)
+		}
+	}
+}
+
+// TestDamagedEntries: an entry that was changed in the store is named to auditors, and breaks no page.
+func TestDamagedEntries(t *testing.T) {
+	h := open(t)
+	log := h.watch()
+	b := h.in("ada", quorum.RoleAdmin)
+	answer := h.act("codex", "r1", shell("rm -rf /"))
+	h.act("claude", "r1", shell("ls"))
+	log.damaged = answer.Index
+	h.want("the feed", b.get("/"), http.StatusOK, "claude")
+	h.want("the agents", b.get("/agents"), http.StatusOK, "claude")
+	page := b.get("/audit")
+	h.want("the log", page, http.StatusOK, "damaged:")
+	clean(t, "the log", page)
+}
+
+// BenchmarkFirstPaint is what the first pages over a log with a million events cost on the server; the budget is 150 ms.
+func BenchmarkFirstPaint(b *testing.B) {
+	h := open(b)
+	fillLog(b, h, 1_000_000)
+	visitor := h.in("ada", quorum.RoleAdmin)
+	for _, path := range []string{"/", "/audit", "/?q=nothing-like-that", "/agents", "/rules", "/decisions/500000", "/system"} {
+		b.Run(fmt.Sprintf("page=%s", path), func(b *testing.B) {
+			request := httptest.NewRequest(http.MethodGet, h.url+path, nil)
+			request.Header.Set("User-Agent", visitor.agent)
+			for _, cookie := range visitor.client.Jar.Cookies(request.URL) {
+				request.AddCookie(cookie)
+			}
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				h.console.ServeHTTP(w, request)
+				if w.Code != http.StatusOK {
+					b.Fatalf("%d %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
