@@ -47,7 +47,7 @@ func startBrowser(ctx context.Context, driver, home string) (*browser, error) {
 	}
 	var made struct{ SessionID string }
 	err = b.call(http.MethodPost, "/session", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
-		"browserName": "chrome", "goog:chromeOptions": map[string]any{"args": []string{"--headless=new", "--no-sandbox", "--disable-gpu",
+		"browserName": "chrome", "goog:loggingPrefs": map[string]string{"browser": "ALL"}, "goog:chromeOptions": map[string]any{"args": []string{"--headless=new", "--no-sandbox", "--disable-gpu",
 			"--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 			"--hide-scrollbars", "--user-data-dir=" + home + "/profile"}}}}}, &made)
 	if err != nil {
@@ -120,11 +120,14 @@ func (b *browser) devtools(command string, parameters map[string]any, into any) 
 
 // picture opens an address and returns what the browser shows, as PNG.
 func (b *browser) picture(address string, p picture) ([]byte, error) {
-	scheme := "light"
+	scheme, scale := "light", 1.0
+	if p.wide < 600 {
+		scale = 1.5
+	}
 	if p.dark {
 		scheme = "dark"
 	}
-	err := b.devtools("Emulation.setDeviceMetricsOverride", map[string]any{"width": p.wide, "height": p.high, "deviceScaleFactor": 1.5, "mobile": p.wide < 600}, nil)
+	err := b.devtools("Emulation.setDeviceMetricsOverride", map[string]any{"width": p.wide, "height": p.high, "deviceScaleFactor": scale, "mobile": p.wide < 600}, nil)
 	if err == nil {
 		err = b.devtools("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 	}
@@ -135,9 +138,26 @@ func (b *browser) picture(address string, p picture) ([]byte, error) {
 		return nil, err
 	}
 	time.Sleep(400 * time.Millisecond) // for the page's scripts: pictures prove nothing, tests do
+	if err := b.quiet(); err != nil {
+		return nil, err
+	}
 	var shot struct{ Data string }
 	if err := b.devtools("Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
 		return nil, err
 	}
 	return base64.StdEncoding.DecodeString(shot.Data)
+}
+
+// quiet is an error if the browser complained about a page: a script or style it refused, a file it did not find.
+func (b *browser) quiet() error {
+	var entries []struct{ Level, Message string }
+	if err := b.call(http.MethodPost, b.session+"/se/log", map[string]any{"type": "browser"}, &entries); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Level == "SEVERE" || e.Level == "WARNING" {
+			return fmt.Errorf("the browser says: %s", e.Message)
+		}
+	}
+	return nil
 }

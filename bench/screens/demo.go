@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"interlock"
@@ -20,22 +21,39 @@ type demo struct {
 	request string
 }
 
-// pictures are those that the operator's guide shows.
-func (d demo) pictures() []picture {
+// pictures are those that the documents show, and if all are wanted every page in every dress.
+func (d demo) pictures(all bool) []picture {
 	const wide, phone = 1280, 390
-	return []picture{
-		{"feed", "/", wide, 860, false}, {"feed-dark", "/", wide, 860, true}, {"feed-phone", "/", phone, 844, false}, {"feed-phone-dark", "/", phone, 844, true},
-		{"decision", "/decisions/" + d.denied, wide, 1500, false}, {"decision-phone", "/decisions/" + d.denied, phone, 1200, false},
-		{"decision-dark", "/decisions/" + d.denied, wide, 1500, true},
-		{"pending", "/pending", wide, 900, false}, {"request", "/pending/" + d.request, wide, 1300, false}, {"request-phone", "/pending/" + d.request, phone, 1600, false},
-		{"request-dark", "/pending/" + d.request, wide, 1300, true},
-		{"challenges", "/challenges", wide, 800, false}, {"challenges-phone", "/challenges", phone, 900, true},
-		{"agents", "/agents", wide, 760, false}, {"agents-phone", "/agents", phone, 900, false},
-		{"trust", "/trust", wide, 700, false}, {"grants", "/grants", wide, 600, false},
-		{"rules", "/rules", wide, 860, false}, {"rules-phone", "/rules", phone, 900, false}, {"rule", "/rules/fs.delete-root", wide, 1000, false},
-		{"audit", "/audit", wide, 860, false}, {"audit-phone", "/audit", phone, 900, true}, {"system", "/system", wide, 1000, false},
-		{"system-dark", "/system", wide, 1000, true},
+	pages := []struct {
+		name, path string
+		high       int
+		document   []string // which of its pictures the documents show
+	}{
+		{"feed", "/", 820, []string{"", "-phone-dark"}},
+		{"decision", "/decisions/" + d.denied, 1240, []string{""}},
+		{"pending", "/pending", 900, nil},
+		{"request", "/pending/" + d.request, 1240, []string{"-phone"}},
+		{"challenges", "/challenges", 560, []string{""}},
+		{"agents", "/agents", 620, []string{"-dark"}},
+		{"trust", "/trust", 640, nil},
+		{"grants", "/grants", 560, nil},
+		{"rules", "/rules", 820, nil},
+		{"rule", "/rules/fs.delete-root", 900, nil},
+		{"audit", "/audit", 760, []string{""}},
+		{"system", "/system", 900, nil},
+		{"sessions", "/sessions", 500, nil},
 	}
+	var pictures []picture
+	for _, page := range pages {
+		for _, dress := range []picture{{"", "", wide, page.high, false}, {"-dark", "", wide, page.high, true}, {"-phone", "", phone, 1100, false},
+			{"-phone-dark", "", phone, 844, true}} {
+			if all || slices.Contains(page.document, dress.name) {
+				dress.name, dress.path = page.name+dress.name, page.path
+				pictures = append(pictures, dress)
+			}
+		}
+	}
+	return pictures
 }
 
 // fill plays a morning.

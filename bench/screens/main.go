@@ -30,9 +30,9 @@ import (
 func main() {
 	into := flag.String("into", "docs/pictures", "directory for the pictures")
 	driver := flag.String("chromedriver", "chromedriver", "the program that drives Chromium")
-	only := flag.String("only", "", "make only the picture of this name")
+	all := flag.Bool("all", false, "make those too that no document shows: every page, wide and on a phone, light and dark")
 	flag.Parse()
-	if err := run(context.Background(), *into, *driver, *only); err != nil {
+	if err := run(context.Background(), *into, *driver, *all); err != nil {
 		fmt.Fprintln(os.Stderr, "screens:", err)
 		os.Exit(1)
 	}
@@ -47,7 +47,7 @@ type picture struct {
 	dark bool
 }
 
-func run(ctx context.Context, into, driver, only string) error {
+func run(ctx context.Context, into, driver string, all bool) error {
 	home, err := os.MkdirTemp("", "interlock-screens-")
 	if err != nil {
 		return err
@@ -89,10 +89,7 @@ func run(ctx context.Context, into, driver, only string) error {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err
 	}
-	for _, p := range filled.pictures() {
-		if only != "" && only != p.name {
-			continue
-		}
+	for _, p := range filled.pictures(all) {
 		png, err := browser.picture(address+p.path, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)

@@ -80,6 +80,10 @@ func (s search) holds(e interlock.Entry) (found, over bool) {
 	if s.Type != "" && string(e.Type) != s.Type && s.from.IsZero() {
 		return false, false
 	}
+	raw := bytes.Trim(quoted("", s.Text), `"`) // as the text is spelled in an event
+	if s.Text != "" && s.from.IsZero() && plain(raw) && !containsFold(e.Body, string(raw)) {
+		return false, false
+	}
 	event, err := auditlog.ParseEvent(e.Body)
 	if err != nil {
 		return s.Type == "" || string(e.Type) == s.Type, false // damaged entries are always worth a look
@@ -93,10 +97,15 @@ func (s search) holds(e interlock.Entry) (found, over bool) {
 		return false, false
 	case s.Run != "" && event.Seed != s.Run && !bytes.Contains(e.Body, quoted("run", s.Run)):
 		return false, false
-	case s.Text != "" && !within(string(e.Body), s.Text) && !bytes.Contains(e.Body, bytes.Trim(quoted("", s.Text), `"`)):
+	case s.Text != "" && !within(string(e.Body), s.Text) && !bytes.Contains(e.Body, raw):
 		return false, false
 	}
 	return true, false
+}
+
+// plain reports whether a text is printable ASCII.
+func plain(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // quoted is a member as it stands in canonical JSON, or a string alone.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,7 +34,7 @@ type Log interface {
 // The bounds of one page that goes back through the log.
 const (
 	pageRows  = 50
-	pageReads = 5000 // entries one page looks at
+	pageReads = 4000 // entries one page looks at
 	maxFilter = 200  // bytes of one field of a filter
 )
 
@@ -125,11 +124,25 @@ func (f filter) possible(e interlock.Entry) bool {
 		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 			continue // it may be spelled in another way in the event
 		}
-		if !bytes.Contains(bytes.ToLower(e.Body), bytes.ToLower([]byte(part))) {
+		if !containsFold(e.Body, part) {
 			return false
 		}
 	}
 	return true
+}
+
+// containsFold reports whether a text of printable ASCII stands in data in any case. Most of what it is asked of it is not in.
+func containsFold(data []byte, text string) bool {
+	lower, upper := strings.ToLower(text[:1])[0], strings.ToUpper(text[:1])[0]
+	for at := 0; at+len(text) <= len(data); at++ {
+		if data[at] != lower && data[at] != upper {
+			continue
+		}
+		if strings.EqualFold(string(data[at:at+len(text)]), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether a decision passes. It looks only at what whoever asks is shown, so that a search tells no more.

@@ -82,6 +82,7 @@ func pageFunctions() template.FuncMap {
 		"text":    readable,
 		"short":   short,
 		"comma":   comma,
+		"titled":  titled,
 		"inc":     func(n int) int { return n + 1 },
 		"plus":    func(a, b int) int { return a + b },
 	}

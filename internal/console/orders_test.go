@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/quorum"
+	"interlock/spec"
 )
 
 // block has an agent try what blocks it, and returns the challenge's id.
@@ -253,8 +254,15 @@ func TestAuditPages(t *testing.T) {
 func TestRulePages(t *testing.T) {
 	h := open(t)
 	b := h.in("vera", quorum.RoleViewer)
+	spec.Covers(t, "ASA-17.3-1")
 	h.act("codex", "r1", shell("rm -rf /"))
+	h.act("codex", "r1", shell("ls"))
 	page := b.get("/rules")
+	for _, want := range []string{"shell 2 0 0 % 1 50 %", "rules 1 0 0 % 1 100 %", "nothing objected 1 0 0 % 0 0 %"} {
+		if !strings.Contains(strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page.body, " ")), " "), want) {
+			t.Errorf("the rates lack %q:\n%s", want, text(page.body))
+		}
+	}
 	first := strings.Index(page.body, `href="/rules/fs.delete-root"`)
 	if first < 0 || strings.Count(page.body[:first], `href="/rules/`) > 4 {
 		t.Errorf("a rule that objected does not stand first")

@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"net/http"
+	"sort"
 	"strings"
 
 	"interlock"
@@ -14,23 +15,93 @@ import (
 // hitReads is how many of the newest events the pages about rules count hits in.
 const hitReads = 2000
 
-// hits counts how often each rule objected lately, and in how many decisions.
-func (c *Console) hits(r *http.Request) (byRule map[string]*auditlog.Hits, decisions int, err error) {
+// lately is what was decided in the newest events.
+type lately struct {
+	Decisions int
+	rules     map[string]*auditlog.Hits
+	kinds     map[string]*rate
+	gates     map[string]*rate
+}
+
+// A rate is how the decisions about one kind of action came out, or those in which one gate was the one that is named.
+type rate struct {
+	Name   string
+	Counts tallies
+	All    int
+}
+
+// Denied is the share of denials, in percent.
+func (r rate) Denied() int { return (r.Denials()*100 + r.All/2) / max(r.All, 1) }
+
+// Denials is how many were denied or halted.
+func (r rate) Denials() int { return r.Counts.Deny + r.Counts.Halt }
+
+// Asked is the share of questions, in percent.
+func (r rate) Asked() int { return (r.Counts.Ask*100 + r.All/2) / max(r.All, 1) }
+
+func (l *lately) add(d interlock.Decision, kind interlock.Kind) {
+	l.Decisions++
+	gate := "nothing objected"
+	if f := d.Decisive(); f != nil {
+		gate = f.Gate
+	}
+	count(l.kinds, string(kind), d.Answer)
+	count(l.gates, gate, d.Answer)
+}
+
+func count(by map[string]*rate, name string, answer interlock.Verdict) {
+	one := by[name]
+	if one == nil {
+		one = &rate{Name: name}
+		by[name] = one
+	}
+	one.All++
+	one.Counts.add(answer)
+}
+
+// titled is what the template of rates gets.
+func titled(title string, list []*rate) any {
+	return struct {
+		Title string
+		Rates []*rate
+	}{title, list}
+}
+
+// rates lists rates, the most frequent first.
+func rates(by map[string]*rate) []*rate {
+	list := make([]*rate, 0, len(by))
+	for _, one := range by {
+		list = append(list, one)
+	}
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].All > list[j].All || list[i].All == list[j].All && list[i].Name < list[j].Name
+	})
+	return list
+}
+
+// Kinds lists the rates by kind of action.
+func (l *lately) Kinds() []*rate { return rates(l.kinds) }
+
+// Gates lists the rates by the gate that was named.
+func (l *lately) Gates() []*rate { return rates(l.gates) }
+
+// lately counts what was decided in the newest events.
+func (c *Console) lately(r *http.Request) (*lately, error) {
 	entries, err := c.config.Log.Recent(r.Context(), "", -1, hitReads)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	byRule = map[string]*auditlog.Hits{}
+	l := &lately{rules: map[string]*auditlog.Hits{}, kinds: map[string]*rate{}, gates: map[string]*rate{}}
 	for _, e := range entries {
 		if !auditlog.IsDecision(e.Type) {
 			continue
 		}
 		if d, err := auditlog.ReadDecision(e); err == nil {
-			auditlog.Tally(byRule, d.Decision, d.Event.Recorded)
-			decisions++
+			auditlog.Tally(l.rules, d.Decision, d.Event.Recorded)
+			l.add(d.Decision, d.Proposal.Action.Kind)
 		}
 	}
-	return byRule, decisions, nil
+	return l, nil
 }
 
 // A ruled is one rule in a list.
@@ -47,7 +118,7 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "q", "is longer than %d bytes", maxFilter))
 		return
 	}
-	byRule, decisions, err := c.hits(r)
+	counted, err := c.lately(r)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -55,7 +126,7 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 	rules := c.config.Facts.Rules
 	var hit, quiet []ruled
 	named := map[string]bool{}
-	for _, h := range auditlog.Ranked(byRule) {
+	for _, h := range auditlog.Ranked(counted.rules) {
 		if rule, known := rules.Rule(h.Rule); known && aboutRule(rule, q) {
 			hit = append(hit, ruled{rule, h, testsOf(rule)})
 			named[rule.ID] = true
@@ -67,12 +138,12 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	c.render(w, r, http.StatusOK, "rules.html", "Rules", struct {
-		Q         string
-		Rules     []ruled
-		Decisions int
-		Digest    interlock.Digest
-		All       int
-	}{q, append(hit, quiet...), decisions, rules.Digest(), len(rules.Rules())})
+		*lately
+		Q      string
+		Rules  []ruled
+		Digest interlock.Digest
+		All    int
+	}{counted, q, append(hit, quiet...), rules.Digest(), len(rules.Rules())})
 }
 
 func testsOf(r *ruleset.Rule) int { return len(r.Tests.Block) + len(r.Tests.Ask) + len(r.Tests.Pass) }
@@ -91,7 +162,7 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+shorten(id, 80), nil)
 		return
 	}
-	byRule, decisions, err := c.hits(r)
+	counted, err := c.lately(r)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -123,5 +194,5 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		Results   []ruletest.Result
 		Failed    int
 		Match     string
-	}{rule, byRule[rule.ID], decisions, results, failed, string(match)})
+	}{rule, counted.rules[rule.ID], counted.Decisions, results, failed, string(match)})
 }
