@@ -5,7 +5,7 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test fuzz eval bench fmt generate clean
+.PHONY: help setup build run test fuzz escape eval bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -33,6 +33,10 @@ test: ## run the whole suite
 fuzz: ## run every fuzz target and spell known commands otherwise, for long (FUZZTIME=20000x MUTATIONS=5000 SEED=1)
 	@scripts/setup.sh test
 	@MUTATIONS=$${MUTATIONS:-5000} scripts/fuzz.sh "$${FUZZTIME:-20000x}"
+
+escape: ## let a stopped agent try to escape for a minute (ESCAPE=1m)
+	@scripts/setup.sh test
+	go test ./test/clients -count=1 -run '^TestEscape$$' -escape "$${ESCAPE:-1m}" -timeout 30m -v
 
 eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 	@scripts/setup.sh build
