@@ -95,6 +95,39 @@ func (f *foreignScan) constant(condition string, holds bool) bool {
 	return false
 }
 
+// sent reads a call whose function is given by its name: object.send(:name, "argument"), call_user_func("name", …).
+func (f *foreignScan) sent(whole, last string, start, end int) int {
+	i := skipAny(f.text, end, " (")
+	if i == end || i >= len(f.text) || f.text[i] != ':' && f.text[i] != '"' && f.text[i] != '\'' {
+		return end
+	}
+	from := i + 1
+	for i = from; i < len(f.text) && (isNameStart(f.text[i]) || f.text[i] >= '0' && f.text[i] <= '9'); {
+		i++
+	}
+	name := f.text[from:i]
+	after := skipAny(f.text, i, "\"' \t")
+	if name == "" || name == last || f.byteAt(after) != ',' || last == "__send__" && name == "send" {
+		return end
+	}
+	return max(f.called(strings.TrimSuffix(whole, last)+name, name, start, after+1), end)
+}
+
+// lists notes the names a program goes through, which what it does next to a name it does not spell out is done to.
+func (f *foreignScan) lists(whole, last string, end int) {
+	if last != "glob" && last != "scandir" && last != "opendir" && !strings.HasPrefix(whole, "Dir") && !strings.HasPrefix(whole, "Find") {
+		return
+	}
+	args, _, _ := f.arguments(end)
+	f.listed = nil
+	for _, arg := range args {
+		if !isGlob(arg) {
+			arg = strings.TrimSuffix(arg, "/") + "/*"
+		}
+		f.listed = append(f.listed, field{text: arg, glob: true})
+	}
+}
+
 // handle skips what Perl names before the file it opens: open(F, …), open my $f, ….
 func (f *foreignScan) handle(i int) int {
 	at := skipAny(f.text, i, " \t(")

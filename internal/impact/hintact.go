@@ -77,6 +77,12 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 	case "steal":
 		impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", TraitSecretSend, TraitUpload, TraitMalice)
 	case "send":
+		if onlyAsks(near) {
+			for _, url := range p.urls[:min(len(p.urls), 4)] {
+				s.request("GET", url, nil, "")
+			}
+			return
+		}
 		s.saidSend(via, p)
 	case "fetch":
 		for _, url := range p.urls[:min(len(p.urls), 4)] {
@@ -110,6 +116,9 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 			}
 		}
 	case "grant":
+		if verb == "chmod" && s.saidMode(p.low[min(at+1, len(p.low)):min(len(p.low), at+16)], p) {
+			return
+		}
 		if has(near, "root", "admin", "administrator", "sudo", "privileges", "permanent", "777", "superuser", "anyone") && !has(near, "table", "tables", "database", "schema") ||
 			verb != "grant" && has(near, "permissions", "access") {
 			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", TraitAccount)
@@ -123,6 +132,34 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 			impact(interlock.ImpactSpend, interlock.ReachExternal, interlock.Window, "")
 		}
 	}
+}
+
+// onlyAsks reports whether what is sent carries nothing along: a request to read, a ping.
+func onlyAsks(near []string) bool {
+	near = near[:min(len(near), 5)]
+	return has(near, "ping", "pings") || has(near, "get", "head", "options") && has(near, "request", "requests")
+}
+
+// saidMode records that permissions are set to a number, if that is what a sentence says, and whether it does. On the
+// files it names, that is what the command would do; otherwise only a mode that opens them to everybody says anything.
+func (s *scan) saidMode(near []string, p *saying) bool {
+	mode := ""
+	for i, word := range near {
+		if isMode(word) && (mode == "" || i > 0 && near[i-1] == "to") {
+			mode = word
+		}
+	}
+	if mode == "" {
+		return false
+	}
+	for _, path := range p.paths[:min(len(p.paths), 4)] {
+		s.nested(interlock.KindShell, "chmod "+mode+" "+quoteAll(literals([]string{path})))
+	}
+	return len(p.paths) > 0 || (mode[len(mode)-1]-'0')&2 == 0 && (len(mode) == 3 || mode[0] == '0')
+}
+
+func isMode(word string) bool {
+	return (len(word) == 3 || len(word) == 4) && strings.Trim(word, "01234567") == ""
 }
 
 // isValue reports whether a path is what something is set to and not what is changed: "change the shell to /bin/sh".

@@ -317,6 +317,7 @@ type option struct {
 	argv    bool   // what follows the flags is a command line, word by word
 	narrow  bool   // narrows the set of paths the operands name
 	naming  bool   // by a name pattern, which is its value
+	sorting bool   // by the kind of file, which is its value
 	method  bool   // the value is an HTTP method
 	assign  bool   // the value is a name=value assignment
 	mount   bool   // the value is host-path:container-path
@@ -327,6 +328,12 @@ type option struct {
 	data    bool   // standard input is data and no code
 	feed    bool   // the file that is its value takes the place of standard input
 	stdin   bool   // code is read from standard input although there are operands
+	peer    bool   // the program it names has the connection for its input and output
+	pipe    bool   // the value is a file to write, or after a bar a command that is written to
+	named   string // code that is given is, with this before it, the name of a command, and the operands are its arguments
+	tries   bool   // the value is a password
+	module  string // the value and this before it name a command, and what follows are its arguments
+	prints  string // what the command prints then
 	setting string // the value is key=value, and this pseudo-command describes what keys do
 	nested  string // the value is code of this kind
 	decode  string // standard input is decoded to standard output

@@ -309,7 +309,7 @@ func (o *option) directive(part string) error {
 	case "split":
 		o.value, o.split = true, true
 	case "narrow":
-		o.narrow, o.naming = true, rest == "name"
+		o.narrow, o.naming, o.sorting = true, rest == "name", rest == "kind"
 	case "method":
 		o.value, o.method = true, true
 	case "assign":
@@ -320,6 +320,18 @@ func (o *option) directive(part string) error {
 		o.value, o.size, o.unit = true, true, rest == "unit"
 	case "makes":
 		o.value, o.makes = true, true
+	case "peer":
+		o.peer = true
+	case "pipe":
+		o.value, o.pipe = true, true
+	case "named":
+		o.named = rest + " "
+	case "tries":
+		o.tries = true
+	case "module":
+		o.value, o.module = true, rest+" "
+	case "prints":
+		o.prints = rest
 	case "stdin":
 		o.stdin = true
 	case "data":
@@ -402,11 +414,12 @@ func (e *effect) takeTarget(word string) bool {
 	}
 	if flag, ok := strings.CutPrefix(word, "@"); ok {
 		e.target, e.what = "flag", "path"
+		flag, e.alt, _ = strings.Cut(flag, "|")
 		e.flag, _, _ = strings.Cut(flag, ".")
 		if _, what, ok := strings.Cut(flag, "."); ok {
 			e.what = what
 		}
-		return slices.Contains(targetKinds(), e.what)
+		return slices.Contains(targetKinds(), e.what) && (e.alt == "" || e.alt == "cwd")
 	}
 	target, alt, _ := strings.Cut(word, "|")
 	target, what, _ := strings.Cut(target, ".")
@@ -422,7 +435,7 @@ func (e *effect) takeTarget(word string) bool {
 
 // targetKinds lists what an operand or value may be.
 func targetKinds() []string {
-	return []string{"path", "entries", "host", "url", "name", "data", "base", "local", "remote", "rev"}
+	return []string{"path", "entries", "host", "url", "name", "data", "base", "local", "remote", "rev", "address"}
 }
 
 func parseWords(fields []string) (words, error) {

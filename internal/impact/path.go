@@ -32,6 +32,13 @@ func (s *scan) place(name string) place {
 	return p
 }
 
+// placeOfName judges a path whose pattern characters are letters of names like any other.
+func (s *scan) placeOfName(name string) place {
+	p := s.place(strings.NewReplacer("*", "\x01", "?", "\x02", "[", "\x03").Replace(name))
+	p.Path = strings.NewReplacer("\x01", "*", "\x02", "?", "\x03", "[").Replace(p.Path)
+	return p
+}
+
 // A judgedPlace remembers the judgement of a path: scripts name the same few again and again.
 type judgedPlace struct {
 	name, dir string

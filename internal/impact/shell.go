@@ -60,6 +60,7 @@ type shellRun struct {
 	outside bool                // the command being judged reads a file outside the workspace
 	sent    bool                // the command being judged sends a file
 	socket  bool                // a network connection is held open as a file descriptor
+	peer    string              // and whose it is, where that is known
 	ps      *psRun              // the PowerShell script being walked
 	batch   *cmdRun             // the script of cmd.exe being walked
 }
@@ -228,11 +229,11 @@ func (r *shellRun) ifClause(c *syntax.IfClause, in flow) flow {
 }
 
 func (r *shellRun) while(c *syntax.WhileClause, in flow) flow {
+	r.rounds++
 	r.stmts(c.Cond, in)
 	if len(c.Cond) == 1 && endless(c) && (multiplies(c.Do) || fills(c.Do)) {
 		r.bomb("while")
 	}
-	r.rounds++
 	out := r.stmts(c.Do, in)
 	r.rounds--
 	out.known = false
@@ -315,6 +316,7 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow) flow {
 		if i >= limit && harmlessName(item.text) {
 			continue
 		}
+		item.each = len(items) > 1 || item.dynamic || item.glob
 		r.set(iter.Name.Value, varValue(item))
 		out = out.then(r.stmts(c.Do, in))
 	}
@@ -430,7 +432,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	for i, w := range c.Args {
 		before := len(args)
 		if lit, ok := plainLiteral(w); ok {
-			args = append(args, r.literal(lit))
+			args = append(args, sealed(r.literal(lit)))
 		} else {
 			args = append(args, r.fields(w)...)
 		}

@@ -361,7 +361,17 @@ func (u *use) take(o *option, name string, args []field, i int) int {
 		g.value = args[i]
 	}
 	u.flags = append(u.flags, g)
-	return i
+	return u.following(args, i)
+}
+
+// following gives what stands behind a flag that names a command to that command, which reads it in its own way.
+func (u *use) following(args []field, i int) int {
+	g := &u.flags[len(u.flags)-1]
+	if g.option.module == "" {
+		return i
+	}
+	g.argv = args[min(i+1, len(args)):]
+	return len(args)
 }
 
 // cluster reads short flags run together: -rf, -ofile, -czf file.
@@ -377,7 +387,7 @@ func (u *use) cluster(args []field, i int) int {
 			value := cut(a, j+1)
 			value.text = strings.TrimPrefix(value.text, "=")
 			u.flags = append(u.flags, given{option: o, name: name, value: value})
-			return i
+			return u.following(args, i)
 		}
 		if o.value {
 			return u.take(o, name, args, i)
@@ -387,4 +397,23 @@ func (u *use) cluster(args []field, i int) int {
 		}
 	}
 	return i
+}
+
+func hasNested(u *use) bool {
+	for _, g := range u.flags {
+		if g.option.nested != "" || g.option.code != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// replaced reports whether a flag has changed what the operands are.
+func (u *use) replaced() bool {
+	for _, g := range u.flags {
+		if len(g.option.only) > 0 {
+			return true
+		}
+	}
+	return false
 }

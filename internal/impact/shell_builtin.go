@@ -386,6 +386,7 @@ func (r *shellRun) readVariable(args []field, io streams) flow {
 		v.field = io.in.items[0]
 		v.field.flow.taint(io.in)
 	}
+	v.field.each = r.rounds > 0
 	skip := false
 	for _, a := range args[1:] {
 		if skip || strings.HasPrefix(a.text, "-") {

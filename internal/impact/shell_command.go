@@ -338,6 +338,9 @@ func (r *shellRun) placeOf(f field, follow bool) place {
 		text = "/tmp/.." + rest
 	}
 	p := r.s.place(text)
+	if f.quoted {
+		p = r.s.placeOfName(text)
+	}
 	if climbs(text) && !slices.Contains(p.Traits, TraitRoot) {
 		p.Traits = append(p.Traits, TraitClimbing)
 	}

@@ -158,27 +158,35 @@ func (u *use) targets(which string, value field) []field {
 
 // narrowed restricts directories to the names a search looks for in them.
 func narrowed(u *use, targets []field) []field {
-	pattern, narrow := "", false
-	negated := false
+	pattern, narrow, files := "", false, false
+	negated, pruned := false, false
 	for _, g := range u.flags {
-		if g.option.narrow {
+		switch o := g.option; {
+		case o.sorting && !negated && strings.HasPrefix(g.value.text, "f"): // all that is ever lost
+			files = true
+		case o.naming && !negated && g.value.text != "" && strings.Trim(g.value.text, "*") == "":
+			files = true
+		case o.narrow:
 			narrow = true
-			if g.option.naming && !negated && pattern == "" && !strings.Contains(g.value.text, "/") {
+			if o.naming && !negated && pattern == "" && !strings.Contains(g.value.text, "/") {
 				pattern = g.value.text
 			}
+		case pruned && (g.name == "-o" || g.name == "-or"): // what came before says what is left alone
+			pattern, narrow, files = "", false, true
 		}
 		negated = g.name == "!" || g.name == "-not"
+		pruned = g.name == "-prune"
 	}
-	if !narrow {
+	switch {
+	case !narrow && !files:
 		return targets
-	}
-	if strings.Trim(pattern, "*") == "" {
+	case strings.Trim(pattern, "*") == "":
 		pattern = "*?"
 	}
 	out := make([]field, len(targets))
 	for i, t := range targets {
 		t.text = strings.TrimSuffix(t.text, "/") + "/" + pattern
-		t.glob = true
+		t.glob, t.all = true, !narrow
 		out[i] = t
 	}
 	return out
@@ -249,6 +257,11 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 			r.pathTarget(i, t)
 		}
 		return
+	case "address":
+		if !isPackageAddress(t.text) {
+			return
+		}
+		i.Target = cleanURL(t.text)
 	case "name":
 		i.Target = t.text
 		if r.s.production(t.text) {
@@ -298,6 +311,22 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 	r.plain(i)
 }
 
+// isPackageAddress reports whether what names a package is the place to fetch it from, and no name a registry knows.
+func isPackageAddress(text string) bool {
+	if _, at, ok := strings.Cut(text, "@"); ok && strings.Contains(at, "://") { // name @ address
+		text = strings.TrimSpace(at)
+	}
+	if strings.HasPrefix(text, "file:") {
+		return false
+	}
+	for _, prefix := range [...]string{"git+", "git@", "github:", "gitlab:", "bitbucket:", "gist:"} {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return strings.Contains(text, "://")
+}
+
 // isRemote reports whether an operand is host:path or rsync://host/path.
 func isRemote(text string) bool {
 	colon := strings.IndexByte(text, ':')
@@ -307,6 +336,9 @@ func isRemote(text string) bool {
 func (r *shellRun) pathTarget(i interlock.Impact, t field) {
 	if t.text == "-" && !t.dynamic {
 		return
+	}
+	if t.all && i.Kind == interlock.ImpactDelete {
+		t.text = strings.TrimSuffix(t.text, "?")
 	}
 	p := r.placeOf(t, true)
 	if quietDevice(p.Path) {

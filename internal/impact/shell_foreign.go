@@ -14,6 +14,7 @@ type foreignScan struct {
 	network bool
 	shell   bool
 	loop    foreignLoop
+	listed  []field // the names it went through last
 }
 
 func (f *foreignScan) run() {
@@ -93,7 +94,16 @@ func (f *foreignScan) name(i int) int {
 		f.network = f.network || strings.HasSuffix(first, "Socket") || strings.HasSuffix(first, "Server") && f.kind == "ruby"
 	}
 	f.repeats(whole, last, end)
+	return f.called(whole, last, i, end)
+}
+
+// called reads what a name is called with.
+func (f *foreignScan) called(whole, last string, i, end int) int {
 	switch last {
+	case "send", "public_send", "__send__", "call_user_func", "call_user_func_array":
+		return f.sent(whole, last, i, end)
+	case "glob", "Dir", "children", "each_child", "entries", "find", "scandir", "opendir":
+		f.lists(whole, last, end)
 	case "system", "exec", "popen", "passthru", "shell_exec", "proc_open", "spawn", "execute", "capture2", "capture3",
 		"pcntl_exec", "execvp", "do":
 		return f.runs(whole, last, end)
@@ -237,6 +247,13 @@ func (f *foreignScan) deletes(whole, last string, end int) int {
 	i := interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind, Traits: []string{TraitInline}}
 	if last != "unlink" && last != "delete" && last != "rmdir" && last != "remove" {
 		i.Traits = append(i.Traits, TraitRecursive)
+	}
+	if len(args) == 0 && len(f.listed) > 0 && strings.IndexByte(" (", f.byteAt(end)) >= 0 {
+		i.Confidence = interlock.Inferred
+		for _, t := range f.listed {
+			f.r.s.touchPlace(f.r.placeOf(t, true), i)
+		}
+		return end
 	}
 	if len(args) == 0 {
 		if strings.IndexByte(" (", f.byteAt(end)) < 0 {

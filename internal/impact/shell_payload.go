@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"cmp"
 	"strings"
 
 	"interlock"
@@ -9,6 +10,7 @@ import (
 // payloads runs the code a command runs: a wrapped command line, an inline program, a script file, standard input.
 func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 	r.recipe(u)
+	r.toPeers(u)
 	var out flow
 	ran, fed := false, false
 	for at, g := range u.flags {
@@ -24,15 +26,25 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 			ran = true
 		case g.option.nested != "" && u.continued(at):
 		case g.option.nested != "":
-			out = r.inline(u, g.option.nested, u.lines(at), args, io)
+			var named bool
+			if out, named = r.library(u, g.value, io); !named {
+				out = r.inline(u, g.option.nested, u.lines(at), args, io)
+			}
 			ran = true
+		case g.option.peer:
+			r.toPeer(u, g.value)
+		case g.option.pipe:
+			r.piped(u, g.value)
+		case g.option.module != "":
+			out, _ = r.module(g, io)
+			return out
+		case g.option.data:
+			return out
 		case g.option.code != "" && len(u.operands) > 0 && !ran:
 			out = r.inline(u, g.option.code, u.operands[0], args, io)
 			ran = true
 		case g.option.setting != "":
 			r.setting(u, g.option.setting, g.value)
-		case g.option.data:
-			return out
 		case g.option.stdin:
 			fed = true
 		case g.option.feed && u.spec.wraps == "":
@@ -61,25 +73,6 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 		return r.fromStdin(u, io)
 	}
 	return out
-}
-
-func hasNested(u *use) bool {
-	for _, g := range u.flags {
-		if g.option.nested != "" || g.option.code != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// replaced reports whether a flag has changed what the operands are.
-func (u *use) replaced() bool {
-	for _, g := range u.flags {
-		if len(g.option.only) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // withFound replaces {} in a -exec command line with what the search finds.
@@ -303,7 +296,7 @@ func (r *shellRun) opaque(via string, from flow, text string) {
 func (r *shellRun) fromStdin(u *use, io streams) flow {
 	in := io.in
 	if io.socket != "" || r.socket && !in.known {
-		r.reverse(u.via, io.socket)
+		r.reverse(u.via, cmp.Or(io.socket, r.peer))
 		return flow{}
 	}
 	switch {
@@ -399,7 +392,7 @@ func (r *shellRun) output(u *use, out, ran, carried flow, io streams) flow {
 			return r.decoded(o.decode, u, carried, io)
 		}
 	}
-	if u.spec.prints == "" {
+	if u.prints() == "" {
 		if ran.known {
 			carried.text, carried.known = ran.text, true
 		}
@@ -410,7 +403,9 @@ func (r *shellRun) output(u *use, out, ran, carried flow, io streams) flow {
 
 // printed follows a description's "prints": the input passed on, the names found, or a constant.
 func (r *shellRun) printed(u *use, carried flow, io streams) flow {
-	switch p := u.spec.prints; {
+	switch p := u.prints(); {
+	case p == "workspace":
+		carried.text, carried.known = cmp.Or(r.s.view.Workspace, r.s.dir, "."), true
 	case p == "input":
 		carried = r.passed(u, carried, io)
 	case p == "stored":

@@ -79,9 +79,16 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 	if r.sent || spec.sends && sendsInput(io) {
 		adds.traits = append(adds.traits, TraitUpload)
 	}
+	if r.guesses(u) {
+		adds.traits = append(adds.traits, TraitPassword, TraitRepeated)
+	}
+	empties := r.empties(u, io)
 	posts := u.posts() || spec.sends
 	for i := range own {
 		adds.apply(&own[i])
+		if empties && own[i].Kind == interlock.ImpactWrite && own[i].Has(TraitSecret) && own[i].Has(TraitOverwrite) {
+			own[i].Reversibility = interlock.Irreversible // no history keeps what such files hold
+		}
 		if posts && own[i].Kind == interlock.ImpactNetwork && (destructiveURL(own[i].Target) || administers(own[i].Target) || u.mutates()) {
 			own[i].Reversibility = interlock.Irreversible
 		}
@@ -234,7 +241,10 @@ func (r *shellRun) scope(u *use, adds *words) {
 			}
 			continue
 		}
-		if g.option.scope == "local" {
+		if g.option.scope == "bind" && anyAddress(g.value.text) {
+			continue
+		}
+		if g.option.scope == "local" || g.option.scope == "bind" {
 			if reach, _ := r.s.host(g.value.text); u.reach == "" && reach == interlock.ReachWorkspace && !g.value.dynamic {
 				adds.reach, u.reach = reach, reach
 			}
@@ -246,4 +256,14 @@ func (r *shellRun) scope(u *use, adds *words) {
 			adds.reach, u.reach = interlock.ReachWorkspace, interlock.ReachWorkspace
 		}
 	}
+}
+
+// anyAddress reports whether a server that is told to listen there listens to everybody.
+func anyAddress(text string) bool {
+	name := hostOf(text)
+	if strings.HasPrefix(name, "[") {
+		return strings.HasPrefix(name, "[::]")
+	}
+	name, _, _ = strings.Cut(name, ":")
+	return name == "" || name == "0.0.0.0" || name == "0" || name == "*"
 }

@@ -17,6 +17,9 @@ type field struct {
 	lead    bool // it begins with a part that is not known
 	unset   bool // the unknown lead is a plain variable this script never set
 	glob    bool // it holds unquoted pattern characters
+	quoted  bool // it is a path whose pattern characters are quoted, so that they mean themselves
+	all     bool // it stands for every file there is in a directory
+	each    bool // a loop gives it another value in each round
 	odd     bool // it is spelled to hide what it is
 	flow    flow // what flowed into it from substitutions
 }
@@ -39,7 +42,7 @@ func join(a, b field) field {
 	if a.text += b.text; len(a.text) > maxText {
 		a.text, a.dynamic = a.text[:maxText], true
 	}
-	a.dynamic, a.glob, a.odd = a.dynamic || b.dynamic, a.glob || b.glob, a.odd || b.odd
+	a.dynamic, a.glob, a.odd, a.each = a.dynamic || b.dynamic, a.glob || b.glob, a.odd || b.odd, a.each || b.each
 	a.flow.taint(b.flow)
 	return a
 }
@@ -47,7 +50,7 @@ func join(a, b field) field {
 // fields expands a word into arguments: braces, variables, substitutions, field splitting.
 func (r *shellRun) fields(w *syntax.Word) []field {
 	if lit, ok := plainLiteral(w); ok {
-		return []field{r.literal(lit)}
+		return []field{sealed(r.literal(lit))}
 	}
 	if hasBrace(w) {
 		clone := *w
@@ -142,6 +145,7 @@ func (r *shellRun) split(w *syntax.Word) []field {
 				if i > 0 {
 					out = append(out, field{})
 				}
+				f.glob = f.glob || isExpansion(part) && isGlob(f.text)
 				out[len(out)-1] = join(out[len(out)-1], f)
 			}
 			started = started || len(list) > 0
@@ -154,6 +158,7 @@ func (r *shellRun) split(w *syntax.Word) []field {
 		if !r.s.spend((len(f.text) + len(out[len(out)-1].text)) / 64) {
 			return out
 		}
+		f.glob = f.glob || isExpansion(part) && isGlob(f.text)
 		if !isExpansion(part) || !strings.ContainsAny(f.text, " \t\n") || f.dynamic {
 			started = started || f.text != "" || f.dynamic || !isExpansion(part)
 			out[len(out)-1] = join(out[len(out)-1], f)
@@ -171,7 +176,7 @@ func (r *shellRun) split(w *syntax.Word) []field {
 				out = append(out, field{})
 			}
 			one := f
-			one.text, one.glob = piece, f.glob || isGlob(piece)
+			one.text, one.glob = piece, isGlob(piece)
 			out[len(out)-1] = join(out[len(out)-1], one)
 			started = true
 		}
@@ -181,11 +186,39 @@ func (r *shellRun) split(w *syntax.Word) []field {
 	}
 	for i := range out {
 		out[i] = mended(out[i])
+		out[i].quoted = false
+	}
+	if len(out) == 1 && isStatic(w) {
+		out[0] = sealed(out[0])
 	}
 	if !started && len(out) == 1 && out[0].text == "" && !out[0].dynamic {
 		return nil
 	}
 	return out
+}
+
+// sealed notes of a path from the root that nothing in it is a pattern, although it looks like one.
+func sealed(f field) field {
+	f.quoted = !f.glob && !f.dynamic && f.text != "" && f.text[0] == '/' && isGlob(f.text)
+	return f
+}
+
+// isStatic reports whether a word is as it stands, without anything that is put in its place.
+func isStatic(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				if _, ok := inner.(*syntax.Lit); !ok {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func isExpansion(p syntax.WordPart) bool {

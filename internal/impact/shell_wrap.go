@@ -11,6 +11,9 @@ import (
 // elsewhere is what a wrapper adds to all it runs: where that is and as whom.
 func (r *shellRun) elsewhere(u *use) words {
 	adds := u.spec.adds
+	if r.guesses(u) {
+		adds.traits = append(adds.traits[:len(adds.traits):len(adds.traits)], TraitRepeated)
+	}
 	for _, g := range u.flags {
 		if g.option.argv {
 			adds.merge(g.option.adds)
