@@ -28,7 +28,7 @@ func main() {
 type commands struct {
 	Globals
 
-	Up          upCommand          `cmd:"" help:"Serve the HTTP API on loopback and a unix socket."`
+	Up          upCommand          `cmd:"" help:"Serve the console, the HTTP API and MCP on loopback, and the hooks on a unix socket."`
 	Hook        hookCommand        `cmd:"" help:"Judge one coding-agent hook call: JSON in, the harness's answer out."`
 	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve the MCP-AQL safety loop to an MCP client on standard input and output."`
 	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings."`
