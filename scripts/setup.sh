@@ -29,10 +29,16 @@ if [ "$major" -lt 1 ] || { [ "$major" -eq 1 ] && [ "$minor" -lt 26 ]; }; then
 	fail "Go 1.26 or newer is needed and this is $version; install a newer one from https://go.dev/dl"
 fi
 
+has() { command -v "$1" >/dev/null 2>&1; }
 missing=""
 for need in $needs; do
-	command -v "${need%%:*}" >/dev/null 2>&1 || missing="$missing ${need#*:}"
+	has "${need%%:*}" || missing="$missing ${need#*:}"
 done
+# The tests drive the console in a browser, by whichever name it goes; CHROMIUM names another.
+if [ "$1" = test ] && ! has "${CHROMIUM:-chromium}" && { [ -n "${CHROMIUM:-}" ] || ! has chromium-browser && ! has google-chrome; }; then
+	[ -z "${CHROMIUM:-}" ] || fail "CHROMIUM names $CHROMIUM, and there is no such program"
+	missing="$missing chromium"
+fi
 # A compiler without the C library's headers can't link the race detector.
 if [ "$1" = test ] && command -v gcc >/dev/null 2>&1; then
 	printf '#include <stdlib.h>\nint main(void){return 0;}\n' | gcc -x c -fsyntax-only - 2>/dev/null || missing="$missing libc6-dev"

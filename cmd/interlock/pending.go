@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/quorum"
 )
@@ -196,7 +197,7 @@ func decisionFor(ctx context.Context, backend *embedded.Backend, request interlo
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+		if r == unicode.ReplacementChar || !admission.Shows(r) {
 			quoted := strconv.QuoteRuneToASCII(r)
 			b.WriteString(quoted[1 : len(quoted)-1])
 			continue

@@ -38,11 +38,17 @@ func Display(a interlock.Action) string {
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r == unicode.ReplacementChar || r == '⟦' || !unicode.IsPrint(r) && r != ' ' {
+		if r == unicode.ReplacementChar || r == '⟦' || !Shows(r) {
 			fmt.Fprintf(&b, "⟦%U⟧", r)
 			continue
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// Shows reports whether a character is seen as itself. What Unicode calls printable is not enough: some letters and marks
+// are drawn as nothing at all, such as the Hangul filler, variation selectors and the Braille blank.
+func Shows(r rune) bool {
+	return unicode.IsPrint(r) && r != '\u2800' && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -15,3 +15,13 @@ func TestDisplayShowsWhatHides(t *testing.T) {
 		t.Errorf("Display:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+// Letters and marks that are drawn as nothing are no less hidden for being letters.
+func TestDisplaySpellsOutWhatIsDrawnAsNothing(t *testing.T) {
+	for hidden, spelled := range map[string]string{"\u3164": "⟦U+3164⟧", "\u115f": "⟦U+115F⟧", "\uffa0": "⟦U+FFA0⟧", "\u034f": "⟦U+034F⟧",
+		"\ufe0f": "⟦U+FE0F⟧", "\U000e0100": "⟦U+E0100⟧", "\u2800": "⟦U+2800⟧", "\u00a0": "⟦U+00A0⟧", "\u00ad": "⟦U+00AD⟧"} {
+		if got, want := visible("rm "+hidden+"x"), "rm "+spelled+"x"; got != want {
+			t.Errorf("%+q shows as %q, want %q", hidden, got, want)
+		}
+	}
+}

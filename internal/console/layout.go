@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
 // A tab is one entry of the main navigation.
@@ -105,7 +106,7 @@ func pieces(s string, lines bool) []piece {
 	var out []piece
 	start := 0
 	for i, r := range s {
-		if unicode.IsPrint(r) && r != unicode.ReplacementChar || r == '\n' && lines {
+		if admission.Shows(r) && r != unicode.ReplacementChar || r == '\n' && lines {
 			continue
 		}
 		if i > start {

@@ -1,0 +1,87 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// hostile is an action whose text tries to be read as another: it turns the writing direction, hides characters, moves a
+// terminal's cursor and looks like the page's own words.
+const hostile = "git push --force origin 'main\u202e\u2066gnp.yllamrah\u2069' \u200b\u00ad\x1b[2K\r<b>Approved</b> # \u2028looks harmless \u3164"
+
+// On a phone nothing stands outside of the screen, what is touched is large enough, and the agent's text is whole and tame.
+func TestAPhoneIsEnoughToAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	olga := newPage(t, startChromium(t), h.origin, device{phone: true})
+	olga.enrol(h.link("operator", "add", "olga", "--role", "admin", "--enrol"), "olga")
+	agent := h.overStdio("builder")
+	agent.begins()
+	request := agent.asks(hostile)
+	for _, path := range []string{"/", "/sessions", "/pending"} {
+		olga.open(path)
+	}
+	olga.sees("⟦U+202E⟧")
+	olga.sees("⟦U+001B⟧")
+	olga.sees("<b>Approved</b>")
+	olga.follows(`//main//a[.="` + request + `"]`)
+	olga.sees("⟦U+3164⟧")
+	olga.presses("Approve once, with a passkey")
+	agent.goesOn(hostile)
+
+	// What was decided proves itself in the page.
+	olga.open("/")
+	olga.follows(`(//main//ol//a[starts-with(@href, "/decisions/")])[1]`)
+	olga.sees("U+202E")
+	olga.sees("hashes lead from")
+	olga.sees("and the key signed the checkpoint")
+}
+
+// Every page of the console keeps what an agent wrote tame, and fits a phone, whatever the agent put where.
+func TestNoPageShowsWhatAnAgentHid(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	anna := newPage(t, startChromium(t), h.origin, device{phone: true})
+	anna.enrol(h.link("operator", "add", "anna", "--role", "superadmin", "--enrol"), "anna")
+	token := strings.TrimSpace(h.run("agent", "add", "builder", "--trust", "validated"))
+	long := strings.Repeat("averylongnamewithoutanybreak", 20)
+	for _, action := range []options{
+		{"kind": "shell", "input": hostile, "run": "r\u202e1", "call_id": "c\u200b1", "hint": hostile, "dir": "/srv/\u202eevil"},
+		{"kind": "shell", "input": "git push --force origin " + long, "run": long[:120]},
+		{"kind": "tool", "tool": "mail\u202e_send", "arguments": options{"to\u2066": "a\u200bb@example.com", "text": hostile + long}},
+		{"kind": "file", "tool": "Write", "arguments": options{"path": "/etc/\u202epasswd", "content": "root\u3164\n" + long}},
+		{"kind": "http", "input": options{"method": "POST", "url": "https://example.com/\u202e" + long, "body": "x\u0007"}},
+		{"kind": "sql", "input": "DROP TABLE \u202eusers -- " + long},
+	} {
+		h.decide(token, action)
+	}
+	agent := h.overStdio("rival")
+	agent.begins()
+	agent.stops("sudo rm -rf / #" + hostile)
+	seen := map[string]bool{}
+	for _, path := range append([]string{"/", "/pending", "/agents", "/challenges", "/trust", "/grants", "/rules", "/audit", "/system", "/sessions"},
+		anna.linked("/", "/pending", "/audit")...) {
+		if !seen[path] {
+			seen[path] = true
+			anna.open(path)
+			if anna.has(`//*[contains(., "something went wrong here")]`) {
+				t.Errorf("%s: %s", path, anna.text())
+			}
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("only %d pages were found", len(seen))
+	}
+}
+
+// linked returns the addresses of decisions, requests and events that pages link to.
+func (p *page) linked(pages ...string) (paths []string) {
+	p.t.Helper()
+	for _, one := range pages {
+		p.open(one)
+		var found []string
+		p.evaluate(`[...document.querySelectorAll("main a[href^='/decisions/'], main a[href^='/pending/'], main a[href^='/events/']")].map(a => a.getAttribute("href"))`, &found)
+		paths = append(paths, found...)
+	}
+	return paths
+}
