@@ -48,7 +48,7 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp or verify")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, waiting or verify")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -80,7 +80,7 @@ func run(ctx context.Context, binary, peer, out, only string, step time.Duration
 		name    string
 		measure func(*bench) error
 	}{
-		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"verify", verify},
+		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"waiting", waiting}, {"verify", verify},
 	} {
 		if only != "" && part.name != only {
 			continue
