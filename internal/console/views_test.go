@@ -164,6 +164,28 @@ func TestDecisionPage(t *testing.T) {
 	h.want("no event at all", b.get("/decisions/x%00y"), http.StatusNotFound, "the log has no event")
 }
 
+// TestDecisionAfterItsAnswer: the page of a decision that was asked about leads to the request while somebody can answer it,
+// and says afterwards who did.
+func TestDecisionAfterItsAnswer(t *testing.T) {
+	h := open(t)
+	b := h.in("olga", quorum.RoleOperator)
+	asked := h.propose("claude", "DELETE FROM users")
+	page := b.get("/decisions/" + asked.Event)
+	h.want("while it waits", page, http.StatusOK, `<a href="/pending/`+asked.Request+`">`)
+	if got := b.bySession(asked.Request, "deny", "not today"); got.status != http.StatusSeeOther {
+		t.Fatalf("denying: %d\n%s", got.status, got.body)
+	}
+	page = b.get("/decisions/" + asked.Event)
+	for _, want := range []string{"denied · deny by olga", "by session: not today", "APPROVAL"} {
+		if !strings.Contains(text(page.body), want) {
+			t.Errorf("the page lacks %q:\n%s", want, text(page.body))
+		}
+	}
+	if strings.Contains(page.body, `href="/pending/`+asked.Request) {
+		t.Error("the page leads to a request that is gone")
+	}
+}
+
 // text is a page without its tags.
 func text(body string) string {
 	return strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&amp;", "&", "&#43;", "+").
