@@ -24,6 +24,7 @@ type Store interface {
 	Known(ctx context.Context) (interlock.Standing, error)
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
+	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)
 	SeeCall(ctx context.Context, eventID, event string) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
@@ -46,7 +47,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		run  func(t *testing.T, p Place)
 	}{
 		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
-		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires},
+		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires}, {"asked", asked},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"past", past}, {"past of others", pastOfOthers}, {"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts},

@@ -1,0 +1,36 @@
+package storagetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"interlock"
+)
+
+// asked counts the requests of one agent and nobody else's, whatever its name is made of and whatever became of them.
+func asked(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	names := []string{"agent", "agent-1", "a\"b\\c", "<é>&", "nul\x01", "ein Name"}
+	for n, name := range names {
+		for copy := range n + 1 {
+			r := Request(fmt.Sprintf("r%d-%d", n, copy))
+			r.Requester.Agent = name
+			commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = r }))
+		}
+	}
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1-0") }))
+	for n, name := range names {
+		for _, tc := range []struct {
+			principal string
+			since     time.Time
+			want      int
+		}{{"p", Now.Add(-time.Minute), n + 1}, {"other", Now.Add(-time.Minute), 0}, {"p", Now, 0}} {
+			got, err := s.Asked(t.Context(), interlock.Requester{Agent: name, Principal: tc.principal}, tc.since)
+			if err != nil || got != tc.want {
+				t.Errorf("%q of %s since %s asked %d times (%v), want %d", name, tc.principal, tc.since, got, err, tc.want)
+			}
+		}
+	}
+}
