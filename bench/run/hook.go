@@ -29,10 +29,30 @@ func hookLatency(b *bench) error {
 		return err
 	}
 	defer stop()
-	contestants := []struct {
-		name  string
-		start func(n int) *exec.Cmd
-	}{
+	contestants := b.contestants(with, without)
+	synced, times, err := b.race(contestants)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "\n## A hook call, whole process\n\n%d interleaved runs of one allowed call, fork to exit, milliseconds. `interlock install` registers `interlock-hook`, which asks a running server and becomes `interlock` where there is none. Budget: p50 <= 4 ms with the server, <= 12 ms without.\n\n| program | min | p50 | p95 |\n|---|---:|---:|---:|\n", hookRuns)
+	fmt.Fprintf(b.out, "| no process: append 8 KB and fsync, the disk's share | %s | %s | %s |\n", millis(quantile(synced, 0)), millis(quantile(synced, 0.5)), millis(quantile(synced, 0.95)))
+	for k, c := range contestants {
+		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", c.name, millis(quantile(times[k], 0)), millis(quantile(times[k], 0.5)), millis(quantile(times[k], 0.95)))
+	}
+	if b.peer == "" {
+		fmt.Fprintf(b.out, "\nThe peer could not be installed here, so it is missing from this table.\n")
+	}
+	return nil
+}
+
+// A contestant is one program whose whole process is timed.
+type contestant struct {
+	name  string
+	start func(n int) *exec.Cmd
+}
+
+func (b *bench) contestants(with, without string) []contestant {
+	contestants := []contestant{
 		{"`/bin/true`, the floor", func(int) *exec.Cmd { return exec.CommandContext(b.ctx, "/bin/true") }},
 		{"`interlock-hook hook`, server running", func(n int) *exec.Cmd {
 			c := b.hook(with, n)
@@ -43,31 +63,32 @@ func hookLatency(b *bench) error {
 		{"`interlock hook`, no server: opens the store, decides, signs, syncs", func(n int) *exec.Cmd { return b.hook(without, n) }},
 	}
 	if b.peer != "" {
-		contestants = append(contestants, struct {
-			name  string
-			start func(n int) *exec.Cmd
-		}{"npm `cc-safety-net` hook (node; records nothing durable)", func(n int) *exec.Cmd {
+		contestants = append(contestants, contestant{"npm `cc-safety-net` hook (node; records nothing durable)", func(n int) *exec.Cmd {
 			c := exec.CommandContext(b.ctx, "node", b.peer, "hook", "--claude-code")
 			c.Stdin = strings.NewReader(fmt.Sprintf(hookPayload, "git status", n))
 			c.Env = append(os.Environ(), "HOME="+filepath.Join(b.scratch, "user"))
 			return c
 		}})
 	}
+	return contestants
+}
+
+// race starts the contestants in turn and returns how long the disk alone took, and each of them.
+func (b *bench) race(contestants []contestant) (synced []time.Duration, times [][]time.Duration, err error) {
 	raw, err := os.Create(filepath.Join(b.scratch, "hook.log"))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer raw.Close()
-	var synced []time.Duration
-	times := make([][]time.Duration, len(contestants))
+	times = make([][]time.Duration, len(contestants))
 	for n := range hookRuns + 5 {
 		// A disk that was left alone for a moment answers later than one under load, and a hook meets it like that.
 		start := time.Now()
 		if _, err := raw.Write(make([]byte, 8192)); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if err := raw.Sync(); err != nil {
-			return err
+			return nil, nil, err
 		}
 		synced = append(synced, time.Since(start))
 		for k := range contestants {
@@ -79,22 +100,14 @@ func hookLatency(b *bench) error {
 			start := time.Now()
 			output, err := cmd.CombinedOutput()
 			if err != nil {
-				return fmt.Errorf("%s: %w: %s", c.name, err, output)
+				return nil, nil, fmt.Errorf("%s: %w: %s", c.name, err, output)
 			}
 			if n >= 5 {
 				times[k] = append(times[k], time.Since(start))
 			}
 		}
 	}
-	fmt.Fprintf(b.out, "\n## A hook call, whole process\n\n%d interleaved runs of one allowed call, fork to exit, milliseconds. `interlock install` registers `interlock-hook`, which asks a running server and becomes `interlock` where there is none. Budget: p50 <= 4 ms with the server, <= 12 ms without.\n\n| program | min | p50 | p95 |\n|---|---:|---:|---:|\n", hookRuns)
-	fmt.Fprintf(b.out, "| no process: append 8 KB and fsync, the disk's share | %s | %s | %s |\n", millis(quantile(synced, 0)), millis(quantile(synced, 0.5)), millis(quantile(synced, 0.95)))
-	for k, c := range contestants {
-		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", c.name, millis(quantile(times[k], 0)), millis(quantile(times[k], 0.5)), millis(quantile(times[k], 0.95)))
-	}
-	if b.peer == "" {
-		fmt.Fprintf(b.out, "\nThe peer could not be installed here, so it is missing from this table.\n")
-	}
-	return nil
+	return synced, times, nil
 }
 
 func (b *bench) hook(home string, n int) *exec.Cmd {

@@ -227,24 +227,10 @@ func (c *cmdRun) condition(text string, at int) int {
 			}
 			continue
 		case word == "exist" || word == "defined" || word == "errorlevel" || word == "cmdextversion":
-			at = skipAny(text, at, " \t")
-			for at < len(text) && (quoted || strings.IndexByte(" \t\n(", text[at]) < 0) {
-				if text[at] == '"' {
-					quoted = !quoted
-				}
-				at++
-			}
-			return at
+			return conditionWord(text, at, quoted)
 		}
 		if strings.HasPrefix(text[at:], "==") { // a==b
-			at = skipAny(text, at+2, " \t")
-			for at < len(text) && (quoted || strings.IndexByte(" \t\n(", text[at]) < 0) {
-				if text[at] == '"' {
-					quoted = !quoted
-				}
-				at++
-			}
-			return at
+			return conditionWord(text, at+2, quoted)
 		}
 		rest := skipAny(text, at, " \t")
 		if strings.HasPrefix(text[rest:], "==") {
@@ -268,6 +254,18 @@ func (c *cmdRun) condition(text string, at int) int {
 			return at
 		}
 		return at
+	}
+	return at
+}
+
+// conditionWord returns the index after what a condition looks at or compares with.
+func conditionWord(text string, at int, quoted bool) int {
+	at = skipAny(text, at, " \t")
+	for at < len(text) && (quoted || strings.IndexByte(" \t\n(", text[at]) < 0) {
+		if text[at] == '"' {
+			quoted = !quoted
+		}
+		at++
 	}
 	return at
 }

@@ -317,17 +317,21 @@ func (r *codeRun) request(c *codeCall, e callEffect, target codeValue) {
 		if !strings.Contains(url, "://") {
 			continue
 		}
-		carried := ""
-		if method == "POST" || method == "PUT" || method == "PATCH" {
-			carried = "…"
-			if text := body.text(); text != "" && !strings.Contains(text, "\x00") {
-				carried = text
-			}
-		}
-		r.s.request(method, url, nil, carried)
+		r.s.request(method, url, nil, bodyOf(method, body))
 		reach, _ := r.s.host(url)
 		r.send(interlock.Impact{Reach: reach, Target: cleanURL(url), Via: c.name}, marks, method != "GET" || strings.Contains(url, "*"))
 	}
+}
+
+// bodyOf is what a request carries, as far as it is known.
+func bodyOf(method string, body codeValue) string {
+	if method != "POST" && method != "PUT" && method != "PATCH" {
+		return ""
+	}
+	if text := body.text(); text != "" && !strings.Contains(text, "\x00") {
+		return text
+	}
+	return "…"
 }
 
 // requestTarget is the URL that an object of options describes.

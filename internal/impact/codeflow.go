@@ -42,6 +42,15 @@ func (r *codeRun) flows(c *codeCall) {
 		r.repeats = r.repeats || c.argument(0).amount() >= 1000
 		r.allocated(c.last, c.argument(0).amount())
 	}
+	r.carried(c)
+	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] && !r.imports["ws"] && !r.imports["socketserver"] {
+		return
+	}
+	r.throughSocket(c)
+}
+
+// carried notes what a call on something connected hears, and what goes out with it.
+func (r *codeRun) carried(c *codeCall) {
 	switch c.last {
 	case "on", "addEventListener":
 		if text := c.argument(0).text(); r.network && (text == "data" || text == "message") {
@@ -58,9 +67,10 @@ func (r *codeRun) flows(c *codeCall) {
 			}
 		}
 	}
-	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] && !r.imports["ws"] && !r.imports["socketserver"] {
-		return
-	}
+}
+
+// throughSocket notes what a program that works with sockets does with them.
+func (r *codeRun) throughSocket(c *codeCall) {
 	switch c.last {
 	case "recv", "accept", "recvfrom":
 		r.received = true

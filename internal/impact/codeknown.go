@@ -51,6 +51,13 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 		return codeValue{texts: first.texts, is: "os.walk", dynamic: true}, true
 	case "compile":
 		return codeValue{texts: first.texts, dynamic: first.dynamic, marks: first.marks}, true
+	}
+	return r.foldBuiltin(c, first)
+}
+
+// foldBuiltin folds what makes modules, numbers, bytes and lists, and what decodes and encodes.
+func (r *codeRun) foldBuiltin(c *codeCall, first codeValue) (codeValue, bool) {
+	switch c.name {
 	case "__import__", "importlib.import_module", "require", "import", "importlib.__import__":
 		return r.imported(first), true
 	case "module.createRequire":

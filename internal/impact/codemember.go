@@ -54,18 +54,8 @@ func (r *codeRun) attribute(base codeValue, n *codeNode) codeValue {
 
 // member is a member of a value. spelled is what the value was called, if nothing is known of it.
 func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
-	if base.object != nil {
-		if v, ok := base.object.fields[name]; ok {
-			return v
-		}
-		if v, ok := r.inherited(base.object.class, base.object, name, 0); ok {
-			return v
-		}
-	}
-	if base.class != nil {
-		if v, ok := r.inherited(base.class, nil, name, 0); ok {
-			return v
-		}
+	if v, ok := r.ownMember(base, name); ok {
+		return v
 	}
 	full := base.is
 	if full == "" {
@@ -114,6 +104,27 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 	if instead, ok := r.instead[v.is]; ok {
 		return instead
 	}
+	return r.knownMember(base, v, name)
+}
+
+// ownMember is what an object has of its own or from its class.
+func (r *codeRun) ownMember(base codeValue, name string) (codeValue, bool) {
+	if base.object != nil {
+		if v, ok := base.object.fields[name]; ok {
+			return v, true
+		}
+		if v, ok := r.inherited(base.object.class, base.object, name, 0); ok {
+			return v, true
+		}
+	}
+	if base.class != nil {
+		return r.inherited(base.class, nil, name, 0)
+	}
+	return codeValue{}, false
+}
+
+// knownMember fills in what is known of a member by its qualified name.
+func (r *codeRun) knownMember(base, v codeValue, name string) codeValue {
 	switch {
 	case v.is == "os.environ" || v.is == "process.env":
 		v.marks |= markEnviron
@@ -288,18 +299,8 @@ func (r *codeRun) keyed(base, key codeValue, text string) (codeValue, bool) {
 
 // slice is value[a:b:c] where it is known: the other way round, or a part.
 func (r *codeRun) slice(base codeValue, parts []*codeNode) (codeValue, bool) {
-	colons := 0
-	bounds := [3]*codeNode{}
-	for _, part := range parts {
-		if part.kind == nodeOther && part.text == ":" && len(part.of) == 0 {
-			colons++
-			continue
-		}
-		if colons < 3 {
-			bounds[colons] = part
-		}
-	}
-	if colons == 0 || colons > 2 {
+	bounds, ok := sliceBounds(parts)
+	if !ok {
 		return codeValue{}, false
 	}
 	v := codeValue{dynamic: true, marks: base.marks, list: base.list, texts: base.texts}
@@ -326,9 +327,9 @@ func (r *codeRun) slice(base codeValue, parts []*codeNode) (codeValue, bool) {
 	if step < 0 {
 		from, to = length-1, -1
 	}
-	from, ok := number(bounds[0], from)
+	from, ok1 := number(bounds[0], from)
 	to, ok2 := number(bounds[1], to)
-	if !ok || !ok2 || !r.make(length) {
+	if !ok1 || !ok2 || !r.make(length) {
 		return v, true
 	}
 	if bounds[0] != nil && from < 0 {
@@ -337,8 +338,28 @@ func (r *codeRun) slice(base codeValue, parts []*codeNode) (codeValue, bool) {
 	if bounds[1] != nil && to < 0 {
 		to += length
 	}
+	return picked(base, runes, length, from, to, step), true
+}
+
+// sliceBounds takes a slice's beginning, end and step apart: the parts between its colons.
+func sliceBounds(parts []*codeNode) (bounds [3]*codeNode, ok bool) {
+	colons := 0
+	for _, part := range parts {
+		if part.kind == nodeOther && part.text == ":" && len(part.of) == 0 {
+			colons++
+			continue
+		}
+		if colons < 3 {
+			bounds[colons] = part
+		}
+	}
+	return bounds, colons == 1 || colons == 2
+}
+
+// picked is what a slice takes of a list, or of a text given as its letters.
+func picked(base codeValue, runes []rune, length, from, to, step int) codeValue {
 	out := codeValue{marks: base.marks, list: base.list}
-	var picked []rune
+	var letters []rune
 	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
 		if i < 0 || i >= length {
 			if step > 0 && i < 0 {
@@ -352,11 +373,11 @@ func (r *codeRun) slice(base codeValue, parts []*codeNode) (codeValue, bool) {
 				out.texts = append(out.texts, t)
 			}
 		} else {
-			picked = append(picked, runes[i])
+			letters = append(letters, runes[i])
 		}
 	}
 	if base.items == nil {
-		out.texts = []string{string(picked)}
+		out.texts = []string{string(letters)}
 	}
-	return out, true
+	return out
 }

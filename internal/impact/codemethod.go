@@ -52,6 +52,14 @@ func (r *codeRun) foldMethod(c *codeCall) (codeValue, bool) {
 		if len(v.texts) > 0 {
 			return r.formatted(v, c.arguments), true
 		}
+	}
+	return r.foldContents(c)
+}
+
+// foldContents folds the methods that change a text or reach into what a value holds.
+func (r *codeRun) foldContents(c *codeCall) (codeValue, bool) {
+	v := c.receiver
+	switch c.last {
 	case "replace", "replaceAll", "removeprefix", "removesuffix":
 		return r.replaced(c, v)
 	case "lower", "toLowerCase", "upper", "toUpperCase", "casefold":

@@ -33,6 +33,11 @@ func (p *codeParser) scriptStatement() *codeNode {
 		return &codeNode{}
 	}
 	defer func() { p.depth-- }()
+	return p.scriptByWord()
+}
+
+// scriptByWord reads a statement as the word it begins with says.
+func (p *codeParser) scriptByWord() *codeNode {
 	t := p.ahead(0)
 	if t.is("{") {
 		return p.braces()

@@ -174,13 +174,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 		}
 	}
 	if peer, ok := networkDevice(f.text); ok {
-		io.socket = peer
-		reach, traits := r.s.host(peer)
-		if r.many {
-			traits = append(traits[:len(traits):len(traits)], TraitRepeated)
-		}
-		r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach,
-			Reversibility: interlock.Window, Via: "/dev/tcp", Traits: traits})
+		r.connects(io, peer)
 		return
 	}
 	write := interlock.Impact{Kind: interlock.ImpactWrite, Via: rd.Op.String()}
@@ -191,13 +185,7 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 			io.in.piped = true
 			return
 		}
-		p := r.placeOf(f, true)
-		if !quietDevice(p.Path) {
-			r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
-		}
-		io.in = r.stored(f, p)
-		io.in.endless = r.endless(f)
-		io.file = !quietDevice(p.Path)
+		r.readFrom(io, f)
 		return
 	case syntax.DplIn:
 		return
@@ -224,6 +212,28 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 	if isOut {
 		io.out = append(io.out, p.Path)
 	}
+}
+
+// connects records a redirection to a device that is a connection.
+func (r *shellRun) connects(io *streams, peer string) {
+	io.socket = peer
+	reach, traits := r.s.host(peer)
+	if r.many {
+		traits = append(traits[:len(traits):len(traits)], TraitRepeated)
+	}
+	r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach,
+		Reversibility: interlock.Window, Via: "/dev/tcp", Traits: traits})
+}
+
+// readFrom takes a file for standard input.
+func (r *shellRun) readFrom(io *streams, f field) {
+	p := r.placeOf(f, true)
+	if !quietDevice(p.Path) {
+		r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "<"})
+	}
+	io.in = r.stored(f, p)
+	io.in.endless = r.endless(f)
+	io.file = !quietDevice(p.Path)
 }
 
 // stored is what reading a file gives: what this action wrote there, or something a secret place holds.
@@ -330,67 +340,23 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 	var out flow
 	out.taint(io.in)
 	out.taint(io.args)
-	secret, toFile, fetched := out.secret, false, false
 	out.outside = out.outside || r.outside
 	r.outside = false
-	var files []string
-	for i := range impacts {
-		one := &impacts[i]
-		switch one.Kind {
-		case interlock.ImpactRead, interlock.ImpactCredential:
-			secret = secret || one.Has(TraitSecret) || one.Has(TraitEnvironment)
-			if held, ok := r.files[one.Target]; ok {
-				secret = secret || held.secret
-				out.taint(held)
-			}
-			if held, ok := r.files[one.Target]; ok && held.secret && !one.Has(TraitSecret) {
-				one.Traits = append(one.Traits, TraitSecret)
-				revealed := *one
-				revealed.Kind, revealed.Traits = interlock.ImpactCredential, append([]string(nil), one.Traits...)
-				impacts = append(impacts, revealed)
-				one = &impacts[i]
-			}
-		case interlock.ImpactWrite:
-			files = append(files, one.Target)
-			if held, ok := r.files[one.Target]; ok {
-				out.taint(held)
-				secret = secret || held.secret
-			}
-			toFile = toFile || one.Has(TraitDownload)
-		case interlock.ImpactNetwork:
-			fetched = fetched || one.Has(TraitDownload)
-		}
-	}
-	toFile = toFile || fetched && len(files) > 0
+	impacts, held := r.gathered(impacts, &out)
 	for i := range impacts {
 		one := &impacts[i]
 		if one.Kind == interlock.ImpactNetwork && !one.Has(TraitListen) {
-			if secret && one.Reach != interlock.ReachWorkspace && (one.Has(TraitUpload) || io.in.secret || io.args.secret) {
-				one.Traits = append(one.Traits, TraitSecretSend)
-				one.Reversibility = interlock.Irreversible
-			}
-			if out.outside && !one.Has(TraitSecretSend) && (one.Has(TraitUpload) || io.in.outside || io.args.outside) {
-				one.Traits = append(one.Traits, TraitOutside)
-			}
-			if r.many && (one.Has(TraitUpload) || io.in.piped) {
-				one.Traits = append(one.Traits, TraitRepeated)
-			}
-			if io.in.shell {
-				one.Traits = append(one.Traits, TraitReverseShell)
-			}
-			if !one.Has(TraitScan) && (one.Has(TraitDownload) || !one.Has(TraitUpload)) {
-				out.network, out.source = true, one.Target
-			}
+			r.carries(one, &out, held.secret, io)
 		}
 		if one.Kind == interlock.ImpactExecute && one.Target != "" {
 			r.ranFile(one)
 		}
 		r.s.add(*one)
 	}
-	out.secret = secret
-	for _, name := range files {
-		stored := flow{written: true, network: out.network, source: out.source, secret: secret, outside: out.outside}
-		if old, ok := r.files[name]; ok && old.known && !toFile {
+	out.secret = held.secret
+	for _, name := range held.files {
+		stored := flow{written: true, network: out.network, source: out.source, secret: out.secret, outside: out.outside}
+		if old, ok := r.files[name]; ok && old.known && !held.toFile {
 			stored.text, stored.known = old.text, false
 		}
 		if stored.network || stored.secret || stored.outside || r.files[name].written {
@@ -398,10 +364,73 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 			r.files[name] = stored
 		}
 	}
-	if toFile && len(files) > 0 {
+	if held.toFile && len(held.files) > 0 {
 		out.network = io.in.network || io.args.network
 	}
 	return out
+}
+
+// A holding is what a command's impacts bring together: whether it holds a secret, which files it writes, and whether what
+// it fetches goes into them.
+type holding struct {
+	secret, toFile bool
+	files          []string
+}
+
+// gathered notes what a command reads and writes, and adds that a file which holds a secret since earlier in this action
+// reveals it.
+func (r *shellRun) gathered(impacts []interlock.Impact, out *flow) ([]interlock.Impact, holding) {
+	held, fetched := holding{secret: out.secret}, false
+	for i := range impacts {
+		one := &impacts[i]
+		switch one.Kind {
+		case interlock.ImpactRead, interlock.ImpactCredential:
+			held.secret = held.secret || one.Has(TraitSecret) || one.Has(TraitEnvironment)
+			file, ok := r.files[one.Target]
+			if !ok {
+				continue
+			}
+			held.secret = held.secret || file.secret
+			out.taint(file)
+			if file.secret && !one.Has(TraitSecret) {
+				one.Traits = append(one.Traits, TraitSecret)
+				revealed := *one
+				revealed.Kind, revealed.Traits = interlock.ImpactCredential, append([]string(nil), one.Traits...)
+				impacts = append(impacts, revealed)
+			}
+		case interlock.ImpactWrite:
+			held.files = append(held.files, one.Target)
+			if file, ok := r.files[one.Target]; ok {
+				out.taint(file)
+				held.secret = held.secret || file.secret
+			}
+			held.toFile = held.toFile || one.Has(TraitDownload)
+		case interlock.ImpactNetwork:
+			fetched = fetched || one.Has(TraitDownload)
+		}
+	}
+	held.toFile = held.toFile || fetched && len(held.files) > 0
+	return impacts, held
+}
+
+// carries says of a connection what goes out over it, and of the output that it came in over it.
+func (r *shellRun) carries(one *interlock.Impact, out *flow, secret bool, io streams) {
+	if secret && one.Reach != interlock.ReachWorkspace && (one.Has(TraitUpload) || io.in.secret || io.args.secret) {
+		one.Traits = append(one.Traits, TraitSecretSend)
+		one.Reversibility = interlock.Irreversible
+	}
+	if out.outside && !one.Has(TraitSecretSend) && (one.Has(TraitUpload) || io.in.outside || io.args.outside) {
+		one.Traits = append(one.Traits, TraitOutside)
+	}
+	if r.many && (one.Has(TraitUpload) || io.in.piped) {
+		one.Traits = append(one.Traits, TraitRepeated)
+	}
+	if io.in.shell {
+		one.Traits = append(one.Traits, TraitReverseShell)
+	}
+	if !one.Has(TraitScan) && (one.Has(TraitDownload) || !one.Has(TraitUpload)) {
+		out.network, out.source = true, one.Target
+	}
 }
 
 // ranFile marks an execution of a file this action made.

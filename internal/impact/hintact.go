@@ -58,22 +58,10 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 	switch act {
 	case "delete":
 		s.saidDelete(via, at, near, p)
-	case "write", "read":
-		kind := interlock.ImpactWrite
-		if act == "read" {
-			kind = interlock.ImpactRead
-		}
-		for n, path := range p.paths[:min(len(p.paths), 8)] {
-			if kind == interlock.ImpactWrite && p.isValue(verb, at, n) {
-				continue
-			}
-			i := interlock.Impact{Kind: kind, Via: via, Confidence: interlock.Inferred}
-			if (p.steps || p.program) && kind == interlock.ImpactWrite {
-				i.Traits = []string{TraitPlanned}
-			}
-			s.touch(path, i)
-		}
-		s.saidInside(kind, via, p)
+	case "write":
+		s.saidFiles(interlock.ImpactWrite, verb, at, p)
+	case "read":
+		s.saidFiles(interlock.ImpactRead, verb, at, p)
 	case "steal":
 		impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", TraitSecretSend, TraitUpload, TraitMalice)
 	case "send":
@@ -85,22 +73,9 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 		}
 		s.saidSend(via, p)
 	case "fetch":
-		for _, url := range p.urls[:min(len(p.urls), 4)] {
-			s.request("GET", url, nil, "")
-			for _, word := range p.low {
-				if word == "execute" || word == "run" || word == "executes" || word == "runs" {
-					impact(interlock.ImpactExecute, interlock.ReachSystem, interlock.Irreversible, cleanURL(url), TraitDownloadRun)
-				}
-			}
-		}
+		s.saidFetch(via, p)
 	case "kill":
-		if has(p.low, "process", "processes", "daemon", "pid", "service", "services") {
-			reach, r := interlock.ReachWorkspace, interlock.Reversible
-			if p.wide && p.allProcesses() || has(p.low, "system", "running", "daemon") && has(p.low, "them", "iterates", "identifies") {
-				reach, r = interlock.ReachSystem, interlock.Irreversible
-			}
-			impact(interlock.ImpactSpawn, reach, r, "")
-		}
+		s.saidKill(via, p)
 	case "halt":
 		if has(p.low, "system", "machine", "computer", "server", "host", "now") {
 			impact(interlock.ImpactSpawn, interlock.ReachSystem, interlock.Window, "")
@@ -115,16 +90,8 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 				break
 			}
 		}
-	case "grant":
-		if verb == "chmod" && s.saidMode(p.low[min(at+1, len(p.low)):min(len(p.low), at+16)], p) {
-			return
-		}
-		if has(near, "root", "admin", "administrator", "sudo", "privileges", "permanent", "777", "superuser", "anyone") && !has(near, "table", "tables", "database", "schema") ||
-			verb != "grant" && has(near, "permissions", "access") {
-			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", TraitAccount)
-		}
-	case "give":
-		if !has(near, "group", "else") && has(near, "everyone", "everybody", "anyone", "public", "world") && has(near, "access", "permission", "permissions", "rights", "privileges") {
+	case "grant", "give":
+		if act == "grant" && s.grants(verb, at, near, p) || act == "give" && gives(near) {
 			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", TraitAccount)
 		}
 	case "spend":
@@ -132,6 +99,60 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 			impact(interlock.ImpactSpend, interlock.ReachExternal, interlock.Window, "")
 		}
 	}
+}
+
+// saidFiles records that the files a sentence names are read or written.
+func (s *scan) saidFiles(kind interlock.ImpactKind, verb string, at int, p *saying) {
+	via := "hint " + verb
+	for n, path := range p.paths[:min(len(p.paths), 8)] {
+		if kind == interlock.ImpactWrite && p.isValue(verb, at, n) {
+			continue
+		}
+		i := interlock.Impact{Kind: kind, Via: via, Confidence: interlock.Inferred}
+		if (p.steps || p.program) && kind == interlock.ImpactWrite {
+			i.Traits = []string{TraitPlanned}
+		}
+		s.touch(path, i)
+	}
+	s.saidInside(kind, via, p)
+}
+
+func (s *scan) saidFetch(via string, p *saying) {
+	for _, url := range p.urls[:min(len(p.urls), 4)] {
+		s.request("GET", url, nil, "")
+		for _, word := range p.low {
+			if word == "execute" || word == "run" || word == "executes" || word == "runs" {
+				s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: cleanURL(url), Reach: interlock.ReachSystem,
+					Reversibility: interlock.Irreversible, Via: via, Confidence: interlock.Inferred, Traits: []string{TraitDownloadRun}})
+			}
+		}
+	}
+}
+
+func (s *scan) saidKill(via string, p *saying) {
+	if !has(p.low, "process", "processes", "daemon", "pid", "service", "services") {
+		return
+	}
+	i := interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachWorkspace, Reversibility: interlock.Reversible, Via: via,
+		Confidence: interlock.Inferred}
+	if p.wide && p.allProcesses() || has(p.low, "system", "running", "daemon") && has(p.low, "them", "iterates", "identifies") {
+		i.Reach, i.Reversibility = interlock.ReachSystem, interlock.Irreversible
+	}
+	s.add(i)
+}
+
+// grants reports whether rights are given that go far, and records modes that are given as numbers.
+func (s *scan) grants(verb string, at int, near []string, p *saying) bool {
+	if verb == "chmod" && s.saidMode(p.low[min(at+1, len(p.low)):min(len(p.low), at+16)], p) {
+		return false
+	}
+	return has(near, "root", "admin", "administrator", "sudo", "privileges", "permanent", "777", "superuser", "anyone") && !has(near, "table", "tables", "database", "schema") ||
+		verb != "grant" && has(near, "permissions", "access")
+}
+
+// gives reports whether everybody is let in.
+func gives(near []string) bool {
+	return !has(near, "group", "else") && has(near, "everyone", "everybody", "anyone", "public", "world") && has(near, "access", "permission", "permissions", "rights", "privileges")
 }
 
 // onlyAsks reports whether what is sent carries nothing along: a request to read, a ping.

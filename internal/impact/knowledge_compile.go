@@ -280,9 +280,10 @@ func parseOption(text string) (*option, error) {
 
 func (o *option) directive(part string) error {
 	word, rest, _ := strings.Cut(part, " ")
+	if o.plainDirective(word, rest) {
+		return nil
+	}
 	switch word {
-	case "value":
-		o.value = true
 	case "operand":
 		if o.value, o.slot = true, 1; rest != "" {
 			o.slot = int(rest[0] - '0')
@@ -294,6 +295,31 @@ func (o *option) directive(part string) error {
 		if o.value, o.leaf = true, true; rest != "" {
 			o.slot = int(rest[0] - '0')
 		}
+	case "nested":
+		if !slices.Contains(codeKinds(), rest) {
+			return fmt.Errorf("unknown kind of code %q", rest)
+		}
+		o.value, o.nested = !o.last, rest
+	case "code":
+		if !slices.Contains(codeKinds(), rest) {
+			return fmt.Errorf("unknown kind of code %q", rest)
+		}
+		o.code = rest
+	case "only":
+		e, err := parseEffect(rest)
+		o.only = append(o.only, e)
+		return err
+	default:
+		return o.effectOrWords(part)
+	}
+	return nil
+}
+
+// plainDirective reads a directive that can't be wrong: a word, or a word and what it is about.
+func (o *option) plainDirective(word, rest string) bool {
+	switch word {
+	case "value":
+		o.value = true
 	case "optional":
 		o.last = true
 	case "dry":
@@ -320,6 +346,27 @@ func (o *option) directive(part string) error {
 		o.value, o.size, o.unit = true, true, rest == "unit"
 	case "makes":
 		o.value, o.makes = true, true
+	case "stdin":
+		o.stdin = true
+	case "data":
+		o.data = true
+	case "feed":
+		o.value, o.feed = true, true
+	case "setting":
+		o.value, o.setting = true, rest
+	case "decode":
+		o.decode = rest
+	case "scope":
+		o.value, o.scope = true, rest
+	default:
+		return o.runDirective(word, rest)
+	}
+	return true
+}
+
+// runDirective reads a directive about what is run with a flag's value, and what it prints.
+func (o *option) runDirective(word, rest string) bool {
+	switch word {
 	case "peer":
 		o.peer = true
 	case "pipe":
@@ -332,36 +379,10 @@ func (o *option) directive(part string) error {
 		o.value, o.module = true, rest+" "
 	case "prints":
 		o.prints = rest
-	case "stdin":
-		o.stdin = true
-	case "data":
-		o.data = true
-	case "feed":
-		o.value, o.feed = true, true
-	case "nested":
-		if !slices.Contains(codeKinds(), rest) {
-			return fmt.Errorf("unknown kind of code %q", rest)
-		}
-		o.value, o.nested = !o.last, rest
-	case "code":
-		if !slices.Contains(codeKinds(), rest) {
-			return fmt.Errorf("unknown kind of code %q", rest)
-		}
-		o.code = rest
-	case "setting":
-		o.value, o.setting = true, rest
-	case "decode":
-		o.decode = rest
-	case "scope":
-		o.value, o.scope = true, rest
-	case "only":
-		e, err := parseEffect(rest)
-		o.only = append(o.only, e)
-		return err
 	default:
-		return o.effectOrWords(part)
+		return false
 	}
-	return nil
+	return true
 }
 
 func (o *option) effectOrWords(part string) error {

@@ -220,6 +220,14 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 			}
 		}
 	}
+	t.anywhere(rest, glob, note)
+	if len(drop) > 0 {
+		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
+	}
+}
+
+// anywhere notes what patterns say that hold wherever in a path they stand.
+func (t *pathTable) anywhere(rest string, glob bool, note func(list []pathPattern, rest string)) {
 	for rest != "" {
 		first, after, more := strings.Cut(rest, "/")
 		note(t.any[first], rest)
@@ -234,9 +242,6 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 			break
 		}
 		rest = after
-	}
-	if len(drop) > 0 {
-		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
 	}
 }
 

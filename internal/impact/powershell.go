@@ -277,39 +277,13 @@ func (p *psRun) statement() psValue {
 	word := p.word()
 	switch word {
 	case "if", "elseif", "while", "switch", "until", "foreach", "for":
-		start := p.at
-		p.at += len(word)
-		p.blank(false)
-		for word == "switch" && p.peek() == '-' {
-			p.at += len(p.bare())
-			p.blank(false)
+		if p.opens(word) {
+			return p.conditional(word)
 		}
-		if p.peek() != '(' {
-			p.at = start
-			break
-		}
-		p.at++
-		return p.conditional(word)
 	case "else", "do", "try", "finally", "begin", "process", "end", "catch", "clean", "trap":
-		start := p.at
-		p.at += len(word)
-		p.blank(true)
-		for (word == "catch" || word == "trap") && p.peek() == '[' {
-			p.skipTo(']')
-			p.blank(true)
-			if p.peek() == ',' {
-				p.at++
-				p.blank(true)
-			}
+		if v, ok := p.clause(word); ok {
+			return v
 		}
-		if word == "else" && p.word() == "if" {
-			return p.statement()
-		}
-		if p.peek() == '{' {
-			p.at++
-			return p.statements('}')
-		}
-		p.at = start
 	case "function", "filter", "workflow":
 		return p.function(word)
 	case "class", "enum", "interface":
@@ -344,6 +318,47 @@ func (p *psRun) statement() psValue {
 		return psValue{}
 	}
 	return p.chain()
+}
+
+// opens reads the word of a condition and the bracket it begins with, if there is one.
+func (p *psRun) opens(word string) bool {
+	start := p.at
+	p.at += len(word)
+	p.blank(false)
+	for word == "switch" && p.peek() == '-' {
+		p.at += len(p.bare())
+		p.blank(false)
+	}
+	if p.peek() != '(' {
+		p.at = start
+		return false
+	}
+	p.at++
+	return true
+}
+
+// clause reads a word that a block follows, with the block, if one does.
+func (p *psRun) clause(word string) (psValue, bool) {
+	start := p.at
+	p.at += len(word)
+	p.blank(true)
+	for (word == "catch" || word == "trap") && p.peek() == '[' {
+		p.skipTo(']')
+		p.blank(true)
+		if p.peek() == ',' {
+			p.at++
+			p.blank(true)
+		}
+	}
+	if word == "else" && p.word() == "if" {
+		return p.statement(), true
+	}
+	if p.peek() == '{' {
+		p.at++
+		return p.statements('}'), true
+	}
+	p.at = start
+	return psValue{}, false
 }
 
 func endOfStatement(text string, at int) int {

@@ -8,28 +8,7 @@ func (p *psRun) bind(spec *command, args []psArg, in psValue) *use {
 	u := &use{spec: spec, via: spec.name}
 	slots := make([][]field, maxSlots)
 	var loose [][]field
-	note := func(name string, v psValue) {
-		o := spec.parameter(name)
-		if o == nil {
-			return
-		}
-		values := v.fields()
-		if v.block {
-			values = []field{literal(v.code)}
-		}
-		if !o.value || len(values) == 0 {
-			if len(values) == 0 || !strings.EqualFold(values[0].text, "false") {
-				u.flags = append(u.flags, given{option: o, name: name})
-			}
-			return
-		}
-		if o.slot > 0 && o.slot <= len(slots) && !o.leaf {
-			slots[o.slot-1] = values
-		}
-		for _, one := range values {
-			u.flags = append(u.flags, given{option: o, name: name, value: one})
-		}
-	}
+	note := func(name string, v psValue) { u.parameter(name, v, slots) }
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
@@ -55,6 +34,38 @@ func (p *psRun) bind(spec *command, args []psArg, in psValue) *use {
 			}
 		}
 	}
+	u.place(slots, loose, in)
+	p.r.choose(u)
+	return u
+}
+
+// parameter notes a parameter with its value: a flag for each, and the operand it stands for.
+func (u *use) parameter(name string, v psValue, slots [][]field) {
+	o := u.spec.parameter(name)
+	if o == nil {
+		return
+	}
+	values := v.fields()
+	if v.block {
+		values = []field{literal(v.code)}
+	}
+	if !o.value || len(values) == 0 {
+		if len(values) == 0 || !strings.EqualFold(values[0].text, "false") {
+			u.flags = append(u.flags, given{option: o, name: name})
+		}
+		return
+	}
+	if o.slot > 0 && o.slot <= len(slots) && !o.leaf {
+		slots[o.slot-1] = values
+	}
+	for _, one := range values {
+		u.flags = append(u.flags, given{option: o, name: name, value: one})
+	}
+}
+
+// place puts what stands without a name into the positions that are still open, and behind them what is left.
+func (u *use) place(slots, loose [][]field, in psValue) {
+	spec := u.spec
 	leaf := spec.leafAt()
 	for i := range slots {
 		if i > 0 && leaf != nil && leaf.slot == i+1 {
@@ -77,8 +88,6 @@ func (p *psRun) bind(spec *command, args []psArg, in psValue) *use {
 	for _, values := range loose {
 		u.operands = append(u.operands, values...)
 	}
-	p.r.choose(u)
-	return u
 }
 
 // leafAt is the cmdlet's option that names something in the place its first operand names, if it has a position.

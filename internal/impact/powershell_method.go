@@ -119,6 +119,14 @@ func (p *psRun) staticFold(class, name string, args psValue) (psValue, bool) {
 		}
 		p.runs("[scriptblock]::Create", args)
 		return psUnknown("$block", from), true
+	}
+	return p.staticPath(class, name, args)
+}
+
+// staticPath folds what names places, variables and classes.
+func (p *psRun) staticPath(class, name string, args psValue) (psValue, bool) {
+	from := args.taint()
+	switch class + "::" + name {
 	case "environment::getfolderpath":
 		return psText(folderPath(p.r.s, strings.ToLower(args.one().text))), true
 	case "environment::getenvironmentvariable":

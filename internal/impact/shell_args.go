@@ -57,18 +57,10 @@ func (r *shellRun) read(spec *command, args []field) *use {
 			}
 			i = u.after(args, i+1)
 		case u.spec.style == "pairs" && strings.IndexByte(text, '=') > 0:
-			name, _, _ := strings.Cut(text, "=")
-			if o := u.spec.find(name); o != nil {
-				u.flags = append(u.flags, given{option: o, name: name, value: cut(a, len(name)+1)})
-			} else {
-				u.operands = append(u.operands, a)
-			}
+			u.pair(a)
 		case isFlag(u.spec, a) && !(u.spec.style == "first" && len(u.operands) > 0):
-			if i = u.flag(args, i); u.splits() {
-				last := u.flags[len(u.flags)-1]
-				u.rest = append(literals(strings.Fields(last.value.text)), args[min(i+1, len(args)):]...)
-				u.rest[0].glob = isGlob(u.rest[0].text)
-			}
+			i = u.flag(args, i)
+			u.split(args, i)
 		case text == "!" && u.spec.flags["!"] != nil:
 			u.flags = append(u.flags, given{option: u.spec.flags["!"], name: "!"})
 		case i == 0 && u.spec.style == "bundle" && u.bundled(text):
@@ -101,6 +93,12 @@ func (r *shellRun) read(spec *command, args []field) *use {
 	if len(u.operands) == 0 && u.rest == nil {
 		u.spec, u.operands = pick.end()
 	}
+	u.sorted(spec, args)
+	return u
+}
+
+// sorted notes what shows only when all arguments are sorted: what the use is called, and whether it only asks for help.
+func (u *use) sorted(spec *command, args []field) {
 	u.via = u.spec.name
 	if n := len(args); n > 0 && len(u.flags) == 0 && len(u.operands) == 0 && u.rest == nil {
 		u.asked = args[n-1].text == "--help" || args[n-1].text == "--version"
@@ -111,7 +109,16 @@ func (r *shellRun) read(spec *command, args []field) *use {
 	if strings.Contains(u.via, "*") {
 		u.via = viaOf(spec, args, strings.Count(u.via, " "))
 	}
-	return u
+}
+
+// pair takes a name=value.
+func (u *use) pair(a field) {
+	name, _, _ := strings.Cut(a.text, "=")
+	if o := u.spec.find(name); o != nil {
+		u.flags = append(u.flags, given{option: o, name: name, value: cut(a, len(name)+1)})
+	} else {
+		u.operands = append(u.operands, a)
+	}
 }
 
 // countFlags is about how many flags there are: enough to make room for them.
@@ -204,9 +211,15 @@ func (u *use) after(args []field, i int) int {
 // wraps reports whether a command line follows: always after a wrapper, and after a flag that says so.
 func (u *use) wraps() bool { return u.spec.wraps != "" || u.asWords() }
 
-// splits reports whether the last flag's value is the beginning of a command line as one text.
-func (u *use) splits() bool {
-	return len(u.flags) > 0 && u.flags[len(u.flags)-1].option.split && u.flags[len(u.flags)-1].value.text != ""
+// split takes the last flag's value for the beginning of a command line as one text, if that is what it is.
+func (u *use) split(args []field, i int) {
+	if len(u.flags) == 0 {
+		return
+	}
+	if last := u.flags[len(u.flags)-1]; last.option.split && last.value.text != "" {
+		u.rest = append(literals(strings.Fields(last.value.text)), args[min(i+1, len(args)):]...)
+		u.rest[0].glob = isGlob(u.rest[0].text)
+	}
 }
 
 // asWords reports whether a flag says that the command line that follows is taken word by word.

@@ -61,26 +61,32 @@ func (r *shellRun) command(args []field, io streams) flow {
 		if first.odd && !isPath && (r.s.know.lookup(name) != nil || builtinFor(name) != nil) {
 			r.disguised(name)
 		}
-		if isPath && !first.glob && !systemProgram(first.text) {
-			out := r.program(args, io)
-			if spec := r.s.know.lookup(strings.ToLower(name)); spec != nil && (spec.anywhere || windowsProgram(first.text)) {
-				out.taint(r.described(spec, args, io)) // on Windows, a program's name is what it is known by wherever it lies
-			}
-			return out
-		}
-		if spec := r.s.know.lookup(name); spec != nil {
-			return r.described(spec, args, io)
-		}
-		if spec := r.s.know.lookup(strings.TrimRight(name, "0123456789.-")); spec != nil { // python3.12 is python
-			return r.described(spec, args, io)
-		}
-		if low := strings.ToLower(name); low != name {
-			if spec := r.s.know.lookup(low); spec != nil {
-				return r.described(spec, args, io)
-			}
-		}
-		return r.unknownCommand(args, io)
+		return r.programOf(name, isPath, args, io)
 	})
+}
+
+// programOf runs what is no function, alias or builtin: a program by its path or by its name.
+func (r *shellRun) programOf(name string, isPath bool, args []field, io streams) flow {
+	first := args[0]
+	if isPath && !first.glob && !systemProgram(first.text) {
+		out := r.program(args, io)
+		if spec := r.s.know.lookup(strings.ToLower(name)); spec != nil && (spec.anywhere || windowsProgram(first.text)) {
+			out.taint(r.described(spec, args, io)) // on Windows, a program's name is what it is known by wherever it lies
+		}
+		return out
+	}
+	if spec := r.s.know.lookup(name); spec != nil {
+		return r.described(spec, args, io)
+	}
+	if spec := r.s.know.lookup(strings.TrimRight(name, "0123456789.-")); spec != nil { // python3.12 is python
+		return r.described(spec, args, io)
+	}
+	if low := strings.ToLower(name); low != name {
+		if spec := r.s.know.lookup(low); spec != nil {
+			return r.described(spec, args, io)
+		}
+	}
+	return r.unknownCommand(args, io)
 }
 
 // disguised records that a command's name is spelled so that a reader does not see which command it is.

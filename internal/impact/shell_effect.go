@@ -235,22 +235,7 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 			r.s.touchPlace(r.placeOf(t, true), i)
 			return
 		}
-		reach, traits := r.s.host(t.text)
-		if strings.HasPrefix(t.text, "gopher://") || strings.HasPrefix(t.text, "dict://") { // the address is what is said to the server
-			traits = append(traits[:len(traits):len(traits)], TraitUpload, TraitInjection)
-			i.Reversibility = interlock.Irreversible
-		}
-		if i.Reach == "" {
-			i.Reach = reach
-		}
-		i.Traits = append(i.Traits, traits...)
-		if t.flow.encoded {
-			i.Traits = append(i.Traits, TraitObfuscated)
-		}
-		i.Target = cleanURL(t.text)
-		if e.what == "host" {
-			i.Target = hostOf(t.text)
-		}
+		i = r.toHost(i, e, t)
 	case "rev": // revision:path
 		if _, name, ok := strings.Cut(t.text, ":"); ok && name != "" && name[0] != '/' {
 			t.text, t.lead = name, false
@@ -267,25 +252,8 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 		if r.s.production(t.text) {
 			i.Reach = interlock.ReachProduction
 		}
-	case "data": // @file reads a file, anything else is the data itself
-		name, at := strings.CutPrefix(t.text, "@")
-		if _, after, ok := strings.Cut(t.text, "=@"); ok && !at {
-			name, at = after, true
-		}
-		name, _, _ = strings.Cut(name, ";")
-		if strings.HasSuffix(t.text, "=<-") {
-			name, at = "-", true
-		}
-		if name == "-" || name == "/dev/stdin" {
-			r.sent = r.sent || at
-			return
-		}
-		if !at || name == "" {
-			return
-		}
-		t.text = name
-		r.sent = true
-		r.pathTarget(i, t)
+	case "data":
+		r.dataTarget(i, t)
 		return
 	case "base": // the file a URL's last part names, here
 		name := path.Base(strings.TrimRight(cleanURL(t.text), "/"))
@@ -301,6 +269,11 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 		r.pathTarget(i, t)
 		return
 	}
+	r.named(i, t)
+}
+
+// named records an impact on what an argument names, which may not be known.
+func (r *shellRun) named(i interlock.Impact, t field) {
 	if t.dynamic {
 		i.Confidence = interlock.Inferred
 		i.Traits = append(i.Traits, TraitDynamic)
@@ -325,6 +298,49 @@ func isPackageAddress(text string) bool {
 		}
 	}
 	return strings.Contains(text, "://")
+}
+
+// toHost is an impact on the host or address an argument names.
+func (r *shellRun) toHost(i interlock.Impact, e effect, t field) interlock.Impact {
+	reach, traits := r.s.host(t.text)
+	if strings.HasPrefix(t.text, "gopher://") || strings.HasPrefix(t.text, "dict://") { // the address is what is said to the server
+		traits = append(traits[:len(traits):len(traits)], TraitUpload, TraitInjection)
+		i.Reversibility = interlock.Irreversible
+	}
+	if i.Reach == "" {
+		i.Reach = reach
+	}
+	i.Traits = append(i.Traits, traits...)
+	if t.flow.encoded {
+		i.Traits = append(i.Traits, TraitObfuscated)
+	}
+	i.Target = cleanURL(t.text)
+	if e.what == "host" {
+		i.Target = hostOf(t.text)
+	}
+	return i
+}
+
+// dataTarget records an impact on what is sent: @file is a file, anything else the data itself.
+func (r *shellRun) dataTarget(i interlock.Impact, t field) {
+	name, at := strings.CutPrefix(t.text, "@")
+	if _, after, ok := strings.Cut(t.text, "=@"); ok && !at {
+		name, at = after, true
+	}
+	name, _, _ = strings.Cut(name, ";")
+	if strings.HasSuffix(t.text, "=<-") {
+		name, at = "-", true
+	}
+	if name == "-" || name == "/dev/stdin" {
+		r.sent = r.sent || at
+		return
+	}
+	if !at || name == "" {
+		return
+	}
+	t.text = name
+	r.sent = true
+	r.pathTarget(i, t)
 }
 
 // isRemote reports whether an operand is host:path or rsync://host/path.

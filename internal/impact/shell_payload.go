@@ -16,13 +16,7 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 	for at, g := range u.flags {
 		switch {
 		case g.option.exec:
-			r.s.within++
-			argv := g.argv
-			if g.option.append && !strings.Contains(quoteAll(argv), "{}") {
-				argv = append(argv[:len(argv):len(argv)], literal("{}"))
-			}
-			out.taint(r.command(withFound(u, argv), io))
-			r.s.within--
+			out.taint(r.onFound(u, g, io))
 			ran = true
 		case g.option.nested != "" && u.continued(at):
 		case g.option.nested != "":
@@ -52,6 +46,12 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 			fed = io.in.known
 		}
 	}
+	return r.runs(u, args, io, out, ran, fed)
+}
+
+// runs runs what a command runs without a flag that says so, unless a flag's code ran: a wrapped command line, its first
+// operand as code or as a script, standard input.
+func (r *shellRun) runs(u *use, args []field, io streams, out flow, ran, fed bool) flow {
 	spec := u.spec
 	switch {
 	case len(u.rest) > 0:
@@ -72,6 +72,18 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 	case spec.stdin != "" && (fed || len(u.operands) == 0 || spec.script == ""):
 		return r.fromStdin(u, io)
 	}
+	return out
+}
+
+// onFound runs the command line a flag gives on what a search finds.
+func (r *shellRun) onFound(u *use, g given, io streams) flow {
+	argv := g.argv
+	if g.option.append && !strings.Contains(quoteAll(argv), "{}") {
+		argv = append(argv[:len(argv):len(argv)], literal("{}"))
+	}
+	r.s.within++
+	out := r.command(withFound(u, argv), io)
+	r.s.within--
 	return out
 }
 
@@ -175,7 +187,7 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	for i := range items {
 		items[i].flow.taint(io.in)
 	}
-	if len(rest) > 0 && strings.ContainsAny(rest[0].text, " $|;&`,'\"\\?*[") && after != nil {
+	if len(rest) > 0 && strings.ContainsAny(rest[0].text, " \t\n()<>$|;&`,'\"\\?*[") && after != nil {
 		rest = append([]field{literal("sh"), literal("-c")}, rest...)
 	}
 	if !replaces {

@@ -36,31 +36,11 @@ func (r *shellRun) described(spec *command, args []field, io streams) flow {
 // use judges one use of a described command, whose arguments have been sorted.
 func (r *shellRun) use(u *use, args []field, io streams) flow {
 	spec := u.spec
-	for spec.parent != nil {
-		spec = spec.parent
-	}
-	if used, _ := baseName(args[0].text); used != spec.name && spec.name != "?" {
-		u.via = used + strings.TrimPrefix(u.via, spec.name)
-	} else if spec.name == "?" {
-		u.via = args[0].text
-	}
-	spec = u.spec
+	u.calledAs(args[0])
 	u.leaves()
 	dir := r.s.dir
 	defer func() { r.s.dir = dir }()
-	var adds words
-	var dry, none bool
-	for _, g := range u.flags {
-		adds.merge(g.option.adds)
-		dry, none = dry || g.option.dry, none || g.option.none
-		if g.option.dir {
-			r.chdir(g.value)
-		}
-	}
-	for _, o := range spec.conditions(u.words()) {
-		adds.merge(o.adds)
-		dry, none = dry || o.dry, none || o.none
-	}
+	adds, dry, none := r.modifiers(u)
 	if (none || u.asked) && !runsCode(u) && u.rest == nil {
 		return flow{}
 	}
@@ -107,6 +87,36 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 	r.s.modified(inherited, func() { r.s.inContainer(u.mounts, func() { ran = r.payloads(u, args, io) }) })
 	carried.taint(ran)
 	return r.output(u, out, ran, carried, io)
+}
+
+// calledAs puts the name a command was called by where the description's own stands.
+func (u *use) calledAs(name field) {
+	spec := u.spec
+	for spec.parent != nil {
+		spec = spec.parent
+	}
+	if used, _ := baseName(name.text); used != spec.name && spec.name != "?" {
+		u.via = used + strings.TrimPrefix(u.via, spec.name)
+	} else if spec.name == "?" {
+		u.via = name.text
+	}
+}
+
+// modifiers is what flags and operands add to all a command does, whether nothing is changed after all and whether it
+// only informs. A flag that names the working directory takes effect.
+func (r *shellRun) modifiers(u *use) (adds words, dry, none bool) {
+	for _, g := range u.flags {
+		adds.merge(g.option.adds)
+		dry, none = dry || g.option.dry, none || g.option.none
+		if g.option.dir {
+			r.chdir(g.value)
+		}
+	}
+	for _, o := range u.spec.conditions(u.words()) {
+		adds.merge(o.adds)
+		dry, none = dry || o.dry, none || o.none
+	}
+	return adds, dry, none
 }
 
 // leaves puts what a flag names into the place the first operand names.

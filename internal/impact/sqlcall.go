@@ -181,6 +181,17 @@ func sqlLiterals(tokens []sqlToken) (out []string) {
 	return out
 }
 
+// argument is the one of a call's arguments that says what it acts on.
+func (e sqlCallEffect) argument(args []string) string {
+	switch {
+	case e.arg > 0 && e.arg <= len(args):
+		return args[e.arg-1]
+	case e.arg < 0 && len(args) > 0:
+		return args[len(args)-1]
+	}
+	return ""
+}
+
 func (s *scan) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
 	i := interlock.Impact{Kind: effect.kind, Reach: interlock.ReachSystem, Via: "sql " + name, Traits: []string{TraitDatabase, TraitRemote},
 		Reversibility: interlock.Window}
@@ -192,12 +203,7 @@ func (s *scan) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
 			i.Reversibility = interlock.Irreversible
 		}
 	}
-	argument := ""
-	if effect.arg > 0 && effect.arg <= len(args) {
-		argument = args[effect.arg-1]
-	} else if effect.arg < 0 && len(args) > 0 {
-		argument = args[len(args)-1]
-	}
+	argument := effect.argument(args)
 	switch effect.what {
 	case "path":
 		if argument != "" {
@@ -206,12 +212,10 @@ func (s *scan) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
 		}
 	case "file": // of this machine: the database runs in the client
 		if strings.Contains(argument, "://") {
-			i.Kind, i.Traits = interlock.ImpactNetwork, []string{TraitDatabase, TraitDownload}
-			i.Target, i.Reversibility = cleanURL(argument), interlock.Reversible
-			i.Reach, _ = s.host(argument)
-			break
-		}
-		if argument != "" {
+			reach, _ := s.host(argument)
+			s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: cleanURL(argument), Reach: reach, Via: i.Via,
+				Reversibility: interlock.Reversible, Traits: []string{TraitDatabase, TraitDownload}})
+		} else if argument != "" {
 			s.touch(argument, interlock.Impact{Kind: effect.kind, Via: i.Via, Traits: []string{TraitDatabase}})
 		}
 		return
@@ -225,15 +229,10 @@ func (s *scan) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
 	case "python":
 		i.Reversibility = interlock.Irreversible
 		s.add(i)
-		if argument != "" {
-			s.nested(interlock.KindPython, argument)
-		}
+		s.nestedArgument(interlock.KindPython, argument)
 		return
 	case "sql":
-		if argument != "" {
-			s.nested(interlock.KindSQL, argument)
-		}
-		if effect.kind == interlock.ImpactRead {
+		if s.nestedArgument(interlock.KindSQL, argument); effect.kind == interlock.ImpactRead {
 			return
 		}
 		i.Reach = interlock.ReachExternal
@@ -250,4 +249,10 @@ func (s *scan) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
 		}
 	}
 	s.add(i)
+}
+
+func (s *scan) nestedArgument(kind interlock.Kind, argument string) {
+	if argument != "" {
+		s.nested(kind, argument)
+	}
 }

@@ -136,13 +136,7 @@ func (s *scan) sqlBuilder(name string, arguments [][]sqlToken, depth int) sqlBui
 			out = out.plus(value(i))
 		}
 	case "char", "chr", "nchar":
-		for i := range arguments {
-			if len(arguments[i]) == 1 && arguments[i][0].kind == sqlNumber {
-				if code, ok := sqlNumberOf(arguments[i][0].text); ok && code > 0 && code < 0x110000 {
-					out = out.plus(sqlBuilt{text: string(rune(code)), literal: true, decoded: true})
-				}
-			}
-		}
+		return sqlCharacters(arguments)
 	case "format":
 		return s.sqlFormat(arguments, depth)
 	case "replace":
@@ -176,6 +170,19 @@ func (s *scan) sqlBuilder(name string, arguments [][]sqlToken, depth int) sqlBui
 		}
 	default:
 		return sqlBuilt{text: "x"}
+	}
+	return out
+}
+
+// sqlCharacters is the text that numbers of characters make.
+func sqlCharacters(arguments [][]sqlToken) sqlBuilt {
+	var out sqlBuilt
+	for i := range arguments {
+		if len(arguments[i]) == 1 && arguments[i][0].kind == sqlNumber {
+			if code, ok := sqlNumberOf(arguments[i][0].text); ok && code > 0 && code < 0x110000 {
+				out = out.plus(sqlBuilt{text: string(rune(code)), literal: true, decoded: true})
+			}
+		}
 	}
 	return out
 }
@@ -268,23 +275,21 @@ func (s *scan) sqlDynamic(st *sqlStatement, verb string, tokens []sqlToken) {
 	s.modified(w, func() { s.nested(interlock.KindSQL, built.text) })
 }
 
-// sqlCall handles procedure calls, dynamic SQL and anonymous blocks.
-func (s *scan) sqlCall(st *sqlStatement, tokens []sqlToken) {
-	verb := tokens[0].upper
-	rest := tokens[1:]
-	switch {
-	case verb == "PREPARE":
+// sqlGiven reads the statement that PREPARE names and the body of a DO, and reports whether there is one.
+func (s *scan) sqlGiven(st *sqlStatement, verb string, rest []sqlToken) bool {
+	switch verb {
+	case "PREPARE":
 		for i := range rest {
 			if rest[i].upper == "AS" && i+1 < len(rest) {
 				s.sqlVerb(st, rest[i+1:])
-				return
+				return true
 			}
 			if rest[i].upper == "FROM" && i+1 < len(rest) {
 				s.sqlDynamic(st, verb, rest[i+1:])
-				return
+				return true
 			}
 		}
-	case verb == "DO":
+	case "DO":
 		if untrustedLanguage(rest) {
 			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql DO",
 				Reversibility: interlock.Window, Traits: []string{TraitDatabase}})
@@ -292,12 +297,20 @@ func (s *scan) sqlCall(st *sqlStatement, tokens []sqlToken) {
 		for i := range rest {
 			if rest[i].kind == sqlString {
 				s.sqlBody(languageOf(rest), rest[i].text)
-				return
+				return true
 			}
 		}
-		if s.sqlInner(st, rest) {
-			return
-		}
+		return s.sqlInner(st, rest)
+	}
+	return false
+}
+
+// sqlCall handles procedure calls, dynamic SQL and anonymous blocks.
+func (s *scan) sqlCall(st *sqlStatement, tokens []sqlToken) {
+	verb := tokens[0].upper
+	rest := tokens[1:]
+	if s.sqlGiven(st, verb, rest) {
+		return
 	}
 	rest = skipWords(rest, "IMMEDIATE")
 	if len(rest) > 2 && parameter(rest[0].text) && rest[1].is("=") { // EXEC @result = procedure

@@ -48,12 +48,7 @@ func sqlClausesOf(tokens []sqlToken) (c sqlParts) {
 		switch t.upper {
 		case "JOIN":
 			finishOn(i)
-			c.joined = true
-			kind := sqlUpper(tokens, i-1)
-			if kind == "OUTER" {
-				kind = sqlUpper(tokens, i-2)
-			}
-			outer = kind == "LEFT" || kind == "FULL" || kind == "CROSS"
+			c.joined, outer = true, keepsRows(tokens, i)
 		case "ON":
 			if on = i; !c.joined {
 				on = -1
@@ -78,11 +73,17 @@ func sqlClausesOf(tokens []sqlToken) (c sqlParts) {
 			whereEnd = end
 		}
 		c.where = tokens[whereAt+1 : whereEnd]
-		if c.where == nil {
-			c.where = []sqlToken{}
-		}
 	}
 	return c
+}
+
+// keepsRows reports whether the join at i keeps rows that nothing matches.
+func keepsRows(tokens []sqlToken, i int) bool {
+	kind := sqlUpper(tokens, i-1)
+	if kind == "OUTER" {
+		kind = sqlUpper(tokens, i-2)
+	}
+	return kind == "LEFT" || kind == "FULL" || kind == "CROSS"
 }
 
 // fewRows reports whether a limit is a number that keeps most rows of a table out, or is passed in.

@@ -12,14 +12,7 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 	for _, word := range c.words {
 		switch know.subjects[word] {
 		case "money":
-			switch {
-			case c.verb == "message" && !has(c.words, "request", "requests", "remind", "split"), c.verb == "upload", c.verb == "create" && strings.HasPrefix(word, "payment"):
-				c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
-			case c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill":
-				c.also = append(c.also, interlock.ImpactSpend)
-			case c.verb == "update" && (strings.HasPrefix(word, "payment") || strings.HasPrefix(word, "transaction") || word == "invoice_payment"):
-				c.owed = true // unless no one and no sum is named it says who is paid what
-			}
+			c.aboutMoney(word)
 		case "account":
 			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure" || c.verb == "privilege" || c.verb == "message" && word != "access") {
 				c.also = append(c.also, interlock.ImpactPrivilege)
@@ -61,17 +54,32 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 				c.traits = append(c.traits, TraitDatabase)
 			}
 		case "infrastructure":
-			if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
-				c.traits = append(c.traits, TraitInfra)
-			}
-			if c.verb == "configure" && has(c.words, "shutdown", "stop", "kill", "reboot", "restart", "terminate") && !infraTools[word] {
-				c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
-			}
-			if has(c.words, "apply", "destroy", "upgrade") && infraTools[word] {
-				c.kind, c.reach, c.reversibility = interlock.ImpactConfigure, interlock.ReachExternal, interlock.Window
-				c.traits = append(c.traits, TraitInfra)
-			}
+			c.aboutInfrastructure(word)
 		}
+	}
+}
+
+func (c *call) aboutMoney(word string) {
+	switch {
+	case c.verb == "message" && !has(c.words, "request", "requests", "remind", "split"), c.verb == "upload", c.verb == "create" && strings.HasPrefix(word, "payment"):
+		c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
+	case c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill":
+		c.also = append(c.also, interlock.ImpactSpend)
+	case c.verb == "update" && (strings.HasPrefix(word, "payment") || strings.HasPrefix(word, "transaction") || word == "invoice_payment"):
+		c.owed = true // unless no one and no sum is named it says who is paid what
+	}
+}
+
+func (c *call) aboutInfrastructure(word string) {
+	if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
+		c.traits = append(c.traits, TraitInfra)
+	}
+	if c.verb == "configure" && has(c.words, "shutdown", "stop", "kill", "reboot", "restart", "terminate") && !infraTools[word] {
+		c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
+	}
+	if has(c.words, "apply", "destroy", "upgrade") && infraTools[word] {
+		c.kind, c.reach, c.reversibility = interlock.ImpactConfigure, interlock.ReachExternal, interlock.Window
+		c.traits = append(c.traits, TraitInfra)
 	}
 }
 

@@ -66,11 +66,7 @@ func (r *shellRun) windowsText(input string) bool {
 			s.add(i)
 		}
 		noted := len(s.texts)
-		for _, i := range s.capture(func() { r.beforeError(input) }) { // bash runs what stands before it
-			if i.Confidence == interlock.Parsed && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
-				s.add(i)
-			}
-		}
+		r.alsoBash(got, func() { r.beforeError(input) }) // bash runs what stands before it
 		s.texts = s.texts[:noted:noted]
 		s.dir = dir
 		return true
@@ -87,14 +83,20 @@ func (r *shellRun) windowsText(input string) bool {
 		s.add(i)
 	}
 	noted := len(s.texts)
-	for _, i := range s.capture(func() { r.script(input, flow{}) }) {
-		if i.Confidence == interlock.Parsed && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
-			s.add(i)
-		}
-	}
+	r.alsoBash(got, func() { r.script(input, flow{}) })
 	s.texts = r.sharedTexts(noted)
 	s.dir = dir
 	return true
+}
+
+// alsoBash adds what a text that is taken for one of Windows does where bash reads it, as far as that is certain and has
+// not been told.
+func (r *shellRun) alsoBash(got []interlock.Impact, read func()) {
+	for _, i := range r.s.capture(read) {
+		if i.Confidence == interlock.Parsed && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
+			r.s.add(i)
+		}
+	}
 }
 
 // sharedTexts drops those of the later texts whose program only Windows has: bash would not find it. The rest stays, for
@@ -199,19 +201,11 @@ func (r *shellRun) signsOf(text string) signs {
 				g.powershell += 3
 			}
 		case '\\':
-			if i > 1 && text[i-1] == ':' && isDrive(text[i-2:]) && (i == 2 || !isNameStart(text[i-3])) {
-				g.either += 2
-			} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || isBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) && isNameStart(text[i+2]) && strings.IndexByte(text[i+2:], '\\') > 0 {
-				g.either += 2 // a share
-			} else if i > 2 && text[i-1] == ':' && strings.EqualFold(text[max(0, i-5):i-1], "hklm") || i > 3 && strings.EqualFold(text[max(0, i-4):i], "hklm") || strings.EqualFold(text[max(0, i-4):i], "hkcu") {
-				g.either += 2
-			} else if i > 0 && text[i-1] == '.' && (i == 1 || isBlank(text[i-2])) {
-				g.either++
-			}
+			g.backslash(text, i)
 		}
 		if start || c == '.' {
 			if start && isNameStart(c) {
-				i += r.command1(text, i, &g)
+				i += r.firstWord(text, i, &g)
 			} else if c == '.' && len(text) >= i+4 && strings.EqualFold(text[i:i+4], ".exe") {
 				g.either++
 				if from := max(0, i-80); isNameStart(text[i-1]) && strings.IndexByte(text[from:i], '\\') >= 0 {
@@ -222,6 +216,19 @@ func (r *shellRun) signsOf(text string) signs {
 		start = false
 	}
 	return g
+}
+
+// backslash counts what a backslash says by what stands before it: a drive, a share, a hive of the registry.
+func (g *signs) backslash(text string, i int) {
+	if i > 1 && text[i-1] == ':' && isDrive(text[i-2:]) && (i == 2 || !isNameStart(text[i-3])) {
+		g.either += 2
+	} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || isBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) && isNameStart(text[i+2]) && strings.IndexByte(text[i+2:], '\\') > 0 {
+		g.either += 2 // a share
+	} else if i > 2 && text[i-1] == ':' && strings.EqualFold(text[max(0, i-5):i-1], "hklm") || i > 3 && strings.EqualFold(text[max(0, i-4):i], "hklm") || strings.EqualFold(text[max(0, i-4):i], "hkcu") {
+		g.either += 2
+	} else if i > 0 && text[i-1] == '.' && (i == 1 || isBlank(text[i-2])) {
+		g.either++
+	}
 }
 
 // dollar counts $env:NAME, $_ and $name = …, which no POSIX shell would run.
@@ -294,8 +301,8 @@ func (g *signs) percent(text string, i int) {
 	}
 }
 
-// command1 weighs the word in a command's place and returns how far it reaches.
-func (r *shellRun) command1(text string, i int, g *signs) int {
+// firstWord weighs the word in a command's place and returns how far it reaches.
+func (r *shellRun) firstWord(text string, i int, g *signs) int {
 	end := i
 	dash := -1
 	for end < len(text) && end < i+64 && (isVariableByte(text[end]) && text[end] < 0x80 || text[end] == '-') {
@@ -319,7 +326,13 @@ func (r *shellRun) command1(text string, i int, g *signs) int {
 		}
 		return max(end-i-1, 0)
 	}
-	rest := text[end:]
+	g.named(text, i, word)
+	return max(end-i-1, 0)
+}
+
+// named counts what a command's name, with what stands behind it, says about the language.
+func (g *signs) named(text string, i int, word string) {
+	rest := text[i+len(word):]
 	if len(rest) >= 4 && strings.EqualFold(rest[:4], ".exe") {
 		g.either += 2
 	}
@@ -362,7 +375,6 @@ func (r *shellRun) command1(text string, i int, g *signs) int {
 			g.cmd += 3
 		}
 	}
-	return max(end-i-1, 0)
 }
 
 // slashSwitch reports whether a switch of Windows follows: / and a word of at most so many letters that is no path.
