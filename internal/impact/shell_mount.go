@@ -62,14 +62,39 @@ func (s *scan) inContainer(mounts []mounted, f func()) {
 
 // onHost gives a path in a container its name on the host, where it is mounted from there.
 func (s *scan) onHost(clean string) string {
-	best := -1
+	best, under := -1, ""
 	for i, m := range s.mounts {
-		if below(clean, m.inside) && (best < 0 || len(m.inside) >= len(s.mounts[best].inside)) {
-			best = i
+		if rest, ok := belowPattern(clean, m.inside); ok && (best < 0 || len(m.inside) >= len(s.mounts[best].inside)) {
+			best, under = i, rest
 		}
 	}
 	if best < 0 {
 		return clean
 	}
-	return path.Join(s.mounts[best].outside, clean[len(s.mounts[best].inside):])
+	return path.Join(s.mounts[best].outside, under)
+}
+
+// belowPattern returns what a path, whose parts may be patterns, says below a directory, and whether it is there or can be.
+func belowPattern(clean, dir string) (rest string, ok bool) {
+	if below(clean, dir) {
+		return clean[len(dir):], true
+	}
+	if !isGlob(clean) || clean[0] != '/' {
+		return "", false
+	}
+	rest = clean
+	for want := range strings.SplitSeq(dir[1:], "/") {
+		if rest == "" {
+			return "", false
+		}
+		part := rest[1:]
+		if end := strings.IndexByte(part, '/'); end >= 0 {
+			part = part[:end]
+		}
+		if part != want && !matchGlob(part, want) {
+			return "", false
+		}
+		rest = rest[1+len(part):]
+	}
+	return rest, true
 }
