@@ -10,10 +10,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestGoSDK drives the program with the Go SDK's client, on standard streams and over HTTP, at both revisions: the whole way
-// from an execution to its end.
+// TestGoSDK drives the program with the Go SDK's client, on standard streams and over HTTP, at every revision of the protocol it
+// speaks: the whole way from an execution to its end.
 func TestGoSDK(t *testing.T) {
-	for _, revision := range revisions {
+	for _, revision := range mcp.SupportedProtocolVersions() {
 		for _, door := range []string{"stdio", "http"} {
 			t.Run(revision+" "+door, func(t *testing.T) {
 				t.Parallel()
