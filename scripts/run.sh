@@ -35,6 +35,7 @@ for _ in $(seq 100); do
 done
 [ -s "$ready" ] || { echo "run: the server did not become ready" >&2; exit 1; }
 socket=$(tail -n 1 "$ready")
+console=http://localhost:$(sed -n '1s/.*://p' "$ready")
 
 # quoted is a word as a shell wants it typed.
 quoted() { case $1 in *[!A-Za-z0-9_./-]*) printf "'%s'" "${1//\'/\'\\\'\'}" ;; *) printf '%s' "$1" ;; esac; }
@@ -72,6 +73,9 @@ Plug a coding agent in with one line, then prove that it fires:
   cursor    $interlock install cursor
   copilot   $interlock install copilot
   proof     $interlock doctor
+  any MCP client starts   $interlock mcp
+Answer for them in a browser; this prints the link that lets you in:
+  $interlock operator add you --role admin --enrol --console $console
 Ask by hand:
   $interlock check 'git push --force origin main'
 Ctrl-C stops the server. The log stays in $home.

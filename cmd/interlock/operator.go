@@ -29,6 +29,7 @@ type operatorAdd struct {
 	Enrol  bool     `help:"Print a one-time link with which the person registers a passkey in the console."`
 	Team   []string `help:"Team that rules may name as approvers; may be given more than once." placeholder:"NAME"`
 	Role   string   `help:"viewer, auditor, council, operator, admin or superadmin." default:"operator" placeholder:"ROLE"`
+	consoleFlag
 }
 
 // Run registers an operator.
@@ -41,6 +42,10 @@ func (c *operatorAdd) Run(p *program) error {
 	}
 	if c.SSHKey == "" && !c.Enrol {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--ssh-key", "name the person's public key file, or give --enrol for a link to register a passkey"))
+	}
+	address, err := c.address(p)
+	if err != nil {
+		return err
 	}
 	record := interlock.OperatorRecord{Name: c.Name, Role: c.Role, Teams: c.Team, Created: now().UTC()}
 	var key identity.PublicKey
@@ -78,7 +83,10 @@ func (c *operatorAdd) Run(p *program) error {
 		said += " with key " + key.Fingerprint()
 	}
 	fmt.Fprintln(p.stdout, said)
-	return printEnrolment(p, c.Name, secret)
+	if !c.Enrol {
+		return nil
+	}
+	return printEnrolment(p, address, c.Name, secret)
 }
 
 // free refuses a name or a key that is somebody's.

@@ -10,12 +10,40 @@ import (
 	"interlock/internal/console"
 )
 
+// consoleFlag says at which address links lead into the console: `interlock up --listen` may have been told another than the
+// settings are.
+type consoleFlag struct {
+	Console string `help:"Address of the console, as interlock up prints it. Default: from the settings." placeholder:"URL"`
+}
+
+// address is where the console is, or what is wrong with what was named.
+func (f consoleFlag) address(p *program) (string, error) {
+	settings, err := p.settings()
+	if err != nil {
+		return "", err
+	}
+	address := consoleURL(settings, settings.Listen)
+	if f.Console != "" {
+		address = f.Console
+	}
+	base, err := console.ParseURL(address)
+	if err != nil {
+		return "", usage(err)
+	}
+	return base.String(), nil
+}
+
 type operatorEnrol struct {
 	Name string `arg:"" help:"The operator's name."`
+	consoleFlag
 }
 
 // Run gives an operator a new link. The one before it, if there is one, ends.
 func (c *operatorEnrol) Run(p *program) error {
+	address, err := c.address(p)
+	if err != nil {
+		return err
+	}
 	backend, err := p.open()
 	if err != nil {
 		return err
@@ -35,7 +63,7 @@ func (c *operatorEnrol) Run(p *program) error {
 	if err != nil {
 		return inOffice(err)
 	}
-	return printEnrolment(p, c.Name, secret)
+	return printEnrolment(p, address, c.Name, secret)
 }
 
 // inOffice says of a name that nobody has what is said of one who has left.
@@ -48,23 +76,16 @@ func inOffice(err error) error {
 }
 
 // printEnrolment shows a link once; only the hash of its secret is kept.
-func printEnrolment(p *program, name, secret string) error {
-	if secret == "" {
-		return nil
-	}
-	settings, err := p.settings()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "open this link within an hour to register a passkey; it works once, for whoever has it:\n%s\n",
-		console.EnrolmentLink(consoleURL(settings, settings.Listen), name, secret))
+func printEnrolment(p *program, address, name, secret string) error {
+	_, err := fmt.Fprintf(p.stdout, "open this link within an hour to register a passkey; it works once, for whoever has it:\n%s\n",
+		console.EnrolmentLink(address, name, secret))
 	return err
 }
 
 type operatorLogin struct {
-	Name    string `arg:"" help:"The operator's name."`
-	Key     string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
-	Console string `help:"Address of the console, as interlock up prints it. Default: from the settings." placeholder:"URL"`
+	Name string `arg:"" help:"The operator's name."`
+	Key  string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	consoleFlag
 }
 
 // Help is what `interlock operator login --help` adds.
@@ -75,17 +96,9 @@ func (operatorLogin) Help() string {
 
 // Run signs a ticket and prints the link that uses it.
 func (c *operatorLogin) Run(p *program) error {
-	settings, err := p.settings()
+	address, err := c.address(p)
 	if err != nil {
 		return err
-	}
-	address := consoleURL(settings, settings.Listen)
-	if c.Console != "" {
-		address = c.Console
-	}
-	base, err := console.ParseURL(address)
-	if err != nil {
-		return usage(err)
 	}
 	backend, err := p.open()
 	if err != nil {
@@ -114,10 +127,10 @@ func (c *operatorLogin) Run(p *program) error {
 		return fmt.Errorf("reading randomness: %w", err)
 	}
 	ticket := console.Ticket{Operator: c.Name, Nonce: hex.EncodeToString(nonce[:]), Issued: now().UTC()}
-	if ticket.Signature, err = signer.SignApproval(rand.Reader, ticket.Statement(base.String())); err != nil {
+	if ticket.Signature, err = signer.SignApproval(rand.Reader, ticket.Statement(address)); err != nil {
 		return err
 	}
-	link, err := ticket.Link(base.String())
+	link, err := ticket.Link(address)
 	if err != nil {
 		return err
 	}

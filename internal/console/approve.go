@@ -184,7 +184,7 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 		statements[i] = quorum.Statement(request, verdict, operator.Name)
 		approvals[i] = interlock.Approval{Request: id, Verdict: verdict, Operator: operator.Name, Reason: reason, Statement: statements[i]}
 	}
-	return approvals, c.sign(r, statements, func(i int, method, key, signature string) {
+	return approvals, c.sign(r, statements, verdict == interlock.Allow, func(i int, method, key, signature string) {
 		approvals[i].Method, approvals[i].Key, approvals[i].Signature = method, key, signature
 	})
 }
@@ -211,8 +211,10 @@ func verb(r *http.Request) (interlock.Verdict, string, error) {
 }
 
 // sign fills in what proves statements: the passkey's signature over all of them, or, where the form brings none, the word
-// of this server that the session made each.
-func (c *Console) sign(r *http.Request, statements []string, fill func(i int, method, key, signature string)) error {
+// of this server that the session made each. What lets more happen than before takes no session's word if the session began
+// with a passkey: there the passkey is at hand, and whoever comes with the cookie alone may have taken it. Browsers send a
+// cookie of localhost to every port of it, so an agent's own page could get one.
+func (c *Console) sign(r *http.Request, statements []string, loosens bool, fill func(i int, method, key, signature string)) error {
 	v := c.visitor(r)
 	if given := r.PostForm.Get("assertion"); given != "" {
 		signature, err := identity.Assertion([]byte(given), statements...)
@@ -227,6 +229,11 @@ func (c *Console) sign(r *http.Request, statements []string, fill func(i int, me
 	}
 	if r.PostForm.Get("method") != interlock.MethodSession {
 		return interlock.Errorf(interlock.CodeInvalid, "assertion", "the passkey signed nothing; without script, use the other form")
+	}
+	if loosens && v.session.Method == interlock.MethodPasskey {
+		err := interlock.Errorf(interlock.CodeUnauthorized, "assertion", "you came in with a passkey, so this takes its signature; without script, come in by `interlock operator login`")
+		c.alert(r, v.operator.Name, err)
+		return err
 	}
 	for i, statement := range statements {
 		signature, err := c.config.Attest(interlock.MethodSession, v.session.ID, statement)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func (b *browser) approve(id string) answer {
 	return b.do(http.MethodPost, "/pending/"+id, b.form(page, "/pending/"+id, "assertion", b.sign(b.challenge(page, "/pending/"+id))))
 }
 
-// bySession answers without a passkey, as a browser without script does.
+// bySession answers without a passkey, as a browser without script does. A yes takes a session that began without one.
 func (b *browser) bySession(id, verb, reason string) answer {
 	b.h.t.Helper()
 	page := b.get("/pending/" + id)
@@ -113,7 +114,7 @@ func TestApprovalIsProvedWhenSpent(t *testing.T) {
 // TestAnswerWithoutScript: yes, no and a question back, by form, proved by the server's word for the session.
 func TestAnswerWithoutScript(t *testing.T) {
 	h := open(t)
-	b := h.in("olga", "operator")
+	b := h.in("olga", "operator").byTicket("olga")
 	b.plain = true
 	yes, no, more := h.ask("claude", "DELETE FROM a"), h.ask("claude", "DELETE FROM b"), h.ask("claude", "DELETE FROM c")
 	if got := b.bySession(yes, "approve", ""); got.status != http.StatusSeeOther {
@@ -134,6 +135,35 @@ func TestAnswerWithoutScript(t *testing.T) {
 	h.want("an answer to what was answered", b.bySession(no, "approve", ""), http.StatusNotFound, "used, denied or has expired")
 }
 
+// TestACookieIsNoPasskey: where a session began with a passkey, the cookie alone says yes to nothing; a no needs no more.
+func TestACookieIsNoPasskey(t *testing.T) {
+	h := open(t)
+	b := h.in("olga", "admin")
+	id, other := h.ask("claude", "DELETE FROM a"), h.ask("claude", "DELETE FROM b")
+	h.want("a yes by cookie", b.bySession(id, "approve", ""), http.StatusForbidden, "you came in with a passkey")
+	page := b.get("/pending/" + id)
+	draft := b.do(http.MethodPost, "/pending/"+id+"/grant", b.form(page, "/pending/"+id+"/grant", "tool", "DELETE*", "times", "3", "hours", "2"))
+	action := regexp.MustCompile(`action="(/grants/grt_[0-9a-f]+)"`).FindStringSubmatch(draft.body)[1]
+	h.want("a grant by cookie", b.do(http.MethodPost, action, url.Values{"csrf": {b.form(draft, "/logout").Get("csrf")}, "method": {"session"}}),
+		http.StatusForbidden, "you came in with a passkey")
+	order := b.get("/orders/new?verb=new-code&subject=" + h.block("tidier"))
+	action = regexp.MustCompile(`action="(/orders/ord_[0-9a-f]+)"`).FindStringSubmatch(order.body)[1]
+	h.want("an order by cookie", b.do(http.MethodPost, action, url.Values{"csrf": {b.form(order, "/logout").Get("csrf")}, "method": {"session"}}),
+		http.StatusForbidden, "you came in with a passkey")
+	if got := h.logged(interlock.EventApprovalRefused, "you came in with a passkey"); got != 3 {
+		t.Errorf("%d of 3 tries are recorded", got)
+	}
+	if got := h.propose("claude", "DELETE FROM a"); got.Answer != interlock.Ask {
+		t.Errorf("after a yes by cookie: %v", got.Answer)
+	}
+	if got := b.bySession(other, "deny", "no"); got.status != http.StatusSeeOther {
+		t.Errorf("a no by cookie: %d %s", got.status, got.body)
+	}
+	if got := b.approve(id); got.status != http.StatusSeeOther {
+		t.Errorf("a yes by passkey: %d %s", got.status, got.body)
+	}
+}
+
 // TestWhoMayNotApprove: roles, requesters, owners and whoever shares a credential with them (MCP-AQL 8.7.3).
 func TestWhoMayNotApprove(t *testing.T) {
 	h := open(t)
@@ -148,7 +178,7 @@ func TestWhoMayNotApprove(t *testing.T) {
 		{"olga", "superadmin", "the owner of the requesting agent can't answer"},
 		{"olgatwo", "admin", "this operator's key is also the requester's"}, // the owner's passkey under another name
 	} {
-		b := h.in(test.name, test.role)
+		b := h.in(test.name, test.role).byTicket(test.name)
 		if test.name == "olgatwo" {
 			err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, s interlock.Standing) error {
 				o.Passkeys = append(o.Passkeys, s.Operators["olgatwo"].Passkeys...)

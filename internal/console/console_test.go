@@ -97,6 +97,7 @@ type browser struct {
 	agent  string
 	header http.Header // beside what it sends anyway
 	plain  bool        // sends neither Origin nor Sec-Fetch-Site, like a text browser
+	ticket bool        // came in by a login link, so that its session's word counts
 }
 
 func (h *house) browser() *browser {
@@ -225,6 +226,32 @@ func (h *house) in(name, role string) *browser {
 	if got := b.enrol(name, h.hire(name, role)); got.status != http.StatusSeeOther {
 		h.t.Fatalf("enrolling %s: %d %s", name, got.status, got.body)
 	}
+	return b
+}
+
+// byTicket signs the operator of a browser in once more, by a login link that a new SSH key of theirs signed.
+func (b *browser) byTicket(name string) *browser {
+	b.h.t.Helper()
+	signer := b.h.signer()
+	err := b.h.backend.UpdateOperator(b.h.t.Context(), name, func(o *interlock.OperatorRecord, _ interlock.Standing) error {
+		o.SSHKey = signer.PublicKey().String()
+		return nil
+	})
+	if err != nil {
+		b.h.t.Fatal(err)
+	}
+	ticket := console.Ticket{Operator: name, Nonce: fmt.Sprintf("%032x", time.Now().UnixNano()), Issued: b.h.now().UTC()}
+	if ticket.Signature, err = signer.SignApproval(rand.Reader, ticket.Statement(b.h.url)); err != nil {
+		b.h.t.Fatal(err)
+	}
+	link, err := ticket.Link(b.h.url)
+	if err != nil {
+		b.h.t.Fatal(err)
+	}
+	if got := b.do(http.MethodPost, "/login", b.form(b.get(strings.TrimPrefix(link, b.h.url)), "/login")); got.status != http.StatusSeeOther {
+		b.h.t.Fatalf("the link does not let %s in: %d %s", name, got.status, got.body)
+	}
+	b.ticket = true
 	return b
 }
 
@@ -630,8 +657,8 @@ func TestOverTLS(t *testing.T) {
 	}
 }
 
-// sshOperator registers an operator with an SSH key and returns what signs for it.
-func (h *house) sshOperator(name, role string) *identity.Signer {
+// signer makes an SSH key.
+func (h *house) signer() *identity.Signer {
 	h.t.Helper()
 	file := filepath.Join(h.t.TempDir(), "key")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file).CombinedOutput(); err != nil {
@@ -641,6 +668,13 @@ func (h *house) sshOperator(name, role string) *identity.Signer {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	return signer
+}
+
+// sshOperator registers an operator with an SSH key and returns what signs for it.
+func (h *house) sshOperator(name, role string) *identity.Signer {
+	h.t.Helper()
+	signer := h.signer()
 	record := interlock.OperatorRecord{Name: name, Role: role, SSHKey: signer.PublicKey().String(), Created: time.Now().UTC()}
 	if err := h.backend.PutOperator(h.t.Context(), record); err != nil {
 		h.t.Fatal(err)

@@ -194,7 +194,7 @@ func (c *Console) signGrant(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id", "this grant waits for no signature any more; describe it again"))
 		return
 	}
-	err := c.sign(r, []string{g.Statement}, func(_ int, method, key, signature string) {
+	err := c.sign(r, []string{g.Statement}, true, func(_ int, method, key, signature string) {
 		g.Method, g.Key, g.Signature = method, key, signature
 	})
 	if err == nil {

@@ -216,7 +216,7 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order"))
 		return
 	}
-	err := c.sign(r, []string{order.Statement}, func(_ int, method, key, signature string) {
+	err := c.sign(r, []string{order.Statement}, order.Verb != interlock.VerbDemote, func(_ int, method, key, signature string) {
 		order.Method, order.Key, order.Signature = method, key, signature
 	})
 	if err == nil {

@@ -8,12 +8,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"io"
 	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -124,4 +126,69 @@ func TestALostPasskeyOpensNothing(t *testing.T) {
 	fresh.enrol(link, "olga")
 	fresh.open("/sessions")
 	fresh.sees("(this one)")
+}
+
+// Browsers send a cookie of localhost to every port of it. So an agent that has its user open a page of its own gets the
+// console's cookie and the browser's name; with both it reads what the operator may read, and says yes to nothing.
+func TestACookieThatAnAgentGotSaysYesToNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	got := make(chan *http.Request, 1)
+	trap := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case got <- r:
+		default:
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte("<title>your app</title><link rel=icon href=data:,><p>Hello"))
+	}))
+	defer trap.Close()
+	browser := startChromium(t)
+	olga := newPage(t, browser, h.origin, device{})
+	olga.enrol(h.link("operator", "add", "olga", "--role", "admin", "--enrol"), "olga")
+	agent := h.overStdio("builder")
+	agent.begins()
+	const push = "git push --force origin release"
+	request := agent.asks(push)
+	olga.origin = strings.Replace(trap.URL, "127.0.0.1", "localhost", 1)
+	olga.open("/")
+	olga.sees("Hello")
+	caught := <-got
+	if caught.Header.Get("Cookie") == "" {
+		t.Fatal("the browser sends no cookie, so this test proves nothing")
+	}
+	send := func(method, path string, form url.Values) (int, string) {
+		t.Helper()
+		r, err := http.NewRequest(method, h.api+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = strings.TrimPrefix(h.origin, "http://")
+		r.Header = http.Header{"Cookie": caught.Header["Cookie"], "User-Agent": caught.Header["User-Agent"], "Content-Type": {"application/x-www-form-urlencoded"}}
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(body)
+	}
+	_, page := send(http.MethodGet, "/pending/"+request, nil)
+	token := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)
+	if token == nil {
+		t.Fatalf("the cookie opens no page, so this test proves nothing:\n%s", page)
+	}
+	status, body := send(http.MethodPost, "/pending/"+request, url.Values{"csrf": token[1:], "verb": {"approve"}, "method": {"session"}})
+	if status != http.StatusForbidden || !strings.Contains(body, "you came in with a passkey") {
+		t.Errorf("a yes by cookie: %d\n%s", status, body)
+	}
+	if again := agent.asks(push); again != request {
+		t.Errorf("the question was answered: %s", again)
+	}
+	if !strings.Contains(h.logged(), "you came in with a passkey") {
+		t.Error("the try is not recorded")
+	}
 }
