@@ -48,15 +48,11 @@ func (c *agentAdd) Run(p *program) error {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust", "%s is earned: add the agent as validated and raise it with `interlock trust promote %s`",
 			record.Trust, c.Name))
 	}
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	if known, taken := standing.Agents[c.Name]; taken && known.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeConflict, "NAME", "an agent has this name; revoke it first to give it a new token")
 	}
@@ -96,15 +92,11 @@ type agentShown struct {
 
 // Run lists agents by name.
 func (c *agentList) Run(p *program) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	agents := []agentShown{}
 	for _, a := range standing.Agents {
 		agents = append(agents, agentShown{a.ID, a.Type, a.Principal, a.Trust, a.Allow, a.TokenHash != "", a.Created, a.Revoked})
@@ -132,15 +124,11 @@ type agentRevoke struct {
 
 // Run revokes an agent's token.
 func (c *agentRevoke) Run(p *program) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	record, known := standing.Agents[c.Name]
 	if !known || !record.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no agent of this name is registered")

@@ -41,15 +41,11 @@ func (c *denyCommand) Run(p *program) error { return c.answer(p, interlock.Deny)
 // answer signs and hands in one answer. Whether it counts is decided behind Resolve, in the transaction that takes it;
 // what is looked at here only spares a person a passphrase for an answer that can't count, and that try is recorded too.
 func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	approval := interlock.Approval{Request: c.ID, Verdict: verdict, Operator: c.As, Reason: c.Reason}
 	request, known := standing.Requests[c.ID]
 	if known && request.Status == interlock.RequestPending && now().Before(request.Expires) {

@@ -114,17 +114,27 @@ type auditShowCommand struct {
 
 // Run prints one event.
 func (c *auditShowCommand) Run(p *program) error {
-	store, _, err := p.auditStore()
+	store, entry, err := p.auditEntry(c.Event)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	entry, err := p.entry(store, c.Event)
-	if err != nil {
-		return err
-	}
 	_, err = fmt.Fprintf(p.stdout, "%s\n", entry.Body)
 	return err
+}
+
+// auditEntry opens the log and finds an entry in it. The caller closes the store.
+func (p *program) auditEntry(name string) (*sqlite.Store, interlock.Entry, error) {
+	store, _, err := p.auditStore()
+	if err != nil {
+		return nil, interlock.Entry{}, err
+	}
+	entry, err := p.entry(store, name)
+	if err != nil {
+		store.Close()
+		return nil, entry, err
+	}
+	return store, entry, nil
 }
 
 // entry finds an entry by its index or its event id.

@@ -25,15 +25,11 @@ type auditProveCommand struct {
 
 // Run prints a C2SP tlog-proof.
 func (c *auditProveCommand) Run(p *program) error {
-	store, _, err := p.auditStore()
+	store, entry, err := p.auditEntry(c.Event)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	entry, err := p.entry(store, c.Event)
-	if err != nil {
-		return err
-	}
 	head, err := store.Head(p.ctx)
 	if err != nil {
 		return err

@@ -90,12 +90,8 @@ func (c *challengeFlags) order(p *program, backend *embedded.Backend, verb inter
 
 // printChallenge shows a challenge to the person who is to order something about it.
 func printChallenge(w io.Writer, c interlock.Challenge) error {
-	var b strings.Builder
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%-11s%s\n", name, printable(value))
-		}
-	}
+	b := card{width: 11}
+	line := b.line
 	line("challenge", c.ID)
 	line("kind", string(c.Kind))
 	line("agent", c.Requester.Agent)
@@ -106,11 +102,7 @@ func printChallenge(w io.Writer, c interlock.Challenge) error {
 	line("reason", c.Reason)
 	line("request", c.Request)
 	line("code", "went to "+channelsOf(c))
-	b.WriteString("\n")
-	for _, text := range strings.Split(strings.TrimRight(c.Display, "\n"), "\n") {
-		b.WriteString("  | " + printable(text) + "\n")
-	}
-	b.WriteString("\n")
+	b.display(c.Display)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

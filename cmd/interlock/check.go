@@ -72,11 +72,7 @@ func (c *checkCommand) Run(p *program) error {
 	if !c.JSONL {
 		tuneBrief()
 	}
-	settings, err := p.settings()
-	if err != nil {
-		return err
-	}
-	evaluator, err := embedded.NewEvaluator(settings)
+	evaluator, settings, err := p.evaluator()
 	if err != nil {
 		return err
 	}

@@ -114,15 +114,11 @@ type operatorList struct {
 
 // Run lists operators by name.
 func (c *operatorList) Run(p *program) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	operators := []interlock.OperatorRecord{}
 	for _, operator := range standing.Operators {
 		operators = append(operators, operator)

@@ -100,15 +100,11 @@ func (c *operatorLogin) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	operator, known := standing.Operators[c.Name]
 	if !known || !operator.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")

@@ -111,15 +111,31 @@ func (c *pendingCommand) show(p *program, backend *embedded.Backend, request int
 	return err
 }
 
+// A card is what a person is shown to answer: lines of a name and a value, and the action as it is displayed. What an agent
+// could have chosen is made printable.
+type card struct {
+	strings.Builder
+	width int // of the names
+}
+
+func (c *card) line(name, value string) {
+	if value != "" {
+		fmt.Fprintf(c, "%-*s%s\n", c.width, name, printable(value))
+	}
+}
+
+func (c *card) display(action string) {
+	c.WriteString("\n")
+	for _, text := range strings.Split(strings.TrimRight(action, "\n"), "\n") {
+		c.WriteString("  | " + printable(text) + "\n")
+	}
+	c.WriteString("\n")
+}
+
 // printRequest shows a request to the person who is to answer it. Everything an agent could have chosen is made printable.
 func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.Decision) error {
-	var b strings.Builder
-	at := now()
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%-10s%s\n", name, printable(value))
-		}
-	}
+	b := card{width: 10}
+	at, line := now(), b.line
 	line("request", r.ID)
 	line("status", string(r.Status))
 	line("agent", r.Requester.Agent)
@@ -138,11 +154,7 @@ func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.
 	line("action", string(r.Action))
 	line("ruleset", string(r.Ruleset))
 	line("shown", string(quorum.DisplayDigest(r.Display)))
-	b.WriteString("\n")
-	for _, text := range strings.Split(strings.TrimRight(r.Display, "\n"), "\n") {
-		b.WriteString("  | " + printable(text) + "\n")
-	}
-	b.WriteString("\n")
+	b.display(r.Display)
 	if decision != nil {
 		var shown strings.Builder
 		if err := printDecision(&shown, *decision); err != nil {

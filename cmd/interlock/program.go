@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/config"
 )
 
@@ -58,6 +59,30 @@ func (p *program) open() (*embedded.Backend, error) {
 		return nil, err
 	}
 	return embedded.OpenBrief(p.ctx, c)
+}
+
+// openStanding is open with what the log says of agents, operators and orders now. The caller closes the backend.
+func (p *program) openStanding() (*embedded.Backend, interlock.Standing, error) {
+	backend, err := p.open()
+	if err != nil {
+		return nil, interlock.Standing{}, err
+	}
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		backend.Close()
+		return nil, interlock.Standing{}, err
+	}
+	return backend, standing, nil
+}
+
+// evaluator makes what decides without a store, and returns the settings it was made of.
+func (p *program) evaluator() (*admission.Evaluator, config.Config, error) {
+	settings, err := p.settings()
+	if err != nil {
+		return nil, settings, err
+	}
+	evaluator, err := embedded.NewEvaluator(settings)
+	return evaluator, settings, err
 }
 
 // version is the module version this binary was built from, as the Go toolchain recorded it.

@@ -82,11 +82,7 @@ type rulesTestCommand struct{}
 
 // Run fails if any rule's own test does.
 func (rulesTestCommand) Run(p *program) error {
-	settings, err := p.settings()
-	if err != nil {
-		return err
-	}
-	evaluator, err := embedded.NewEvaluator(settings)
+	evaluator, _, err := p.evaluator()
 	if err != nil {
 		return err
 	}
@@ -98,11 +94,7 @@ type rulesLintCommand struct{}
 
 // Run fails if anything is found.
 func (rulesLintCommand) Run(p *program) error {
-	settings, err := p.settings()
-	if err != nil {
-		return err
-	}
-	evaluator, err := embedded.NewEvaluator(settings)
+	evaluator, _, err := p.evaluator()
 	if err != nil {
 		return err
 	}
@@ -157,11 +149,7 @@ func (c *rulesDiffCommand) Run(p *program) error {
 
 // ruleset loads the rules in force.
 func (p *program) ruleset() (*ruleset.Ruleset, error) {
-	settings, err := p.settings()
-	if err != nil {
-		return nil, err
-	}
-	evaluator, err := embedded.NewEvaluator(settings)
+	evaluator, _, err := p.evaluator()
 	if err != nil {
 		return nil, err
 	}

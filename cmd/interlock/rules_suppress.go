@@ -109,15 +109,11 @@ type rulesSuppressionsCommand struct {
 
 // Run lists the orders that have not been lifted, those that have expired marked as such.
 func (c *rulesSuppressionsCommand) Run(p *program) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	var orders []interlock.Suppression
 	for _, s := range standing.Suppressions {
 		orders = append(orders, s)
@@ -156,15 +152,11 @@ type rulesUnsuppressCommand struct {
 
 // Run ends an order. It makes decisions stricter, so it takes an operator's name and no signature.
 func (c *rulesUnsuppressCommand) Run(p *program) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	if operator, known := standing.Operators[c.As]; !known || !operator.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeUnauthorized, "--as", "no operator of this name is in office; `interlock operator list` shows them")
 	}

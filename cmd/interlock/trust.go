@@ -44,15 +44,11 @@ type trustStep struct {
 
 // Run shows the level in force and every change of it that the log holds.
 func (c *trustShow) Run(p *program) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	agent, known := standing.Agents[c.Agent]
 	if !known {
 		return interlock.Errorf(interlock.CodeNotFound, "AGENT", "no agent of this name is registered")
@@ -152,15 +148,11 @@ func (c *trustDemote) Run(p *program) error {
 }
 
 func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until time.Time, as, key string) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
-		return err
-	}
 	agent, known := standing.Agents[name]
 	if !known {
 		return interlock.Errorf(interlock.CodeNotFound, "AGENT", "no agent of this name is registered; `interlock agent add` registers one")

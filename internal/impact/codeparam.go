@@ -97,14 +97,7 @@ func (p *codeParser) pythonFrom() *codeNode {
 	}
 	read := func() {
 		for p.more() && !p.is(";") {
-			imported := codeImported{full: p.tokens[p.at].text}
-			imported.local = imported.full
-			p.at++
-			if p.word("as") && p.ahead(1).kind == codeName {
-				imported.local = p.ahead(1).text
-				p.at += 2
-			}
-			n.names = append(n.names, imported)
+			n.names = append(n.names, p.importedName())
 			p.take(",")
 		}
 	}
@@ -133,4 +126,15 @@ func (p *codeParser) moduleName() (name string) {
 		p.at++
 	}
 	return name
+}
+
+// importedName reads a name that is imported, and what it is called here.
+func (p *codeParser) importedName() codeImported {
+	imported := codeImported{full: p.tokens[p.at].text, local: p.tokens[p.at].text}
+	p.at++
+	if p.word("as") && p.ahead(1).kind == codeName {
+		imported.local = p.ahead(1).text
+		p.at += 2
+	}
+	return imported
 }

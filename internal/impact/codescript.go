@@ -311,13 +311,7 @@ func (p *codeParser) scriptImport() *codeNode {
 		case p.is("{"):
 			p.within(func() {
 				for p.more() {
-					imported := codeImported{full: p.tokens[p.at].text, local: p.tokens[p.at].text}
-					p.at++
-					if p.word("as") && p.ahead(1).kind == codeName {
-						imported.local = p.ahead(1).text
-						p.at += 2
-					}
-					n.names = append(n.names, imported)
+					n.names = append(n.names, p.importedName())
 					p.take(",")
 				}
 			})
