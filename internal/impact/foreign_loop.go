@@ -107,7 +107,11 @@ func (f *foreignScan) sent(whole, last string, start, end int) int {
 	}
 	name := f.text[from:i]
 	after := skipAny(f.text, i, "\"' \t")
-	if name == "" || name == last || f.byteAt(after) != ',' || last == "__send__" && name == "send" {
+	if name == "" || f.byteAt(after) != ',' {
+		return end
+	}
+	switch name {
+	case "send", "public_send", "__send__", "call_user_func", "call_user_func_array": // nobody needs it twice
 		return end
 	}
 	return max(f.called(strings.TrimSuffix(whole, last)+name, name, start, after+1), end)
