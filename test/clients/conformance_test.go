@@ -26,6 +26,7 @@ var revisions = []string{"2025-11-25", "2026-07-28"}
 // prompts and resources of certain names; testdata/conformance.tsv lists every check that is not passed, with the reason, and
 // how many are.
 func TestConformanceSuite(t *testing.T) {
+	t.Parallel()
 	_, env := newHome(t)
 	endpoint, token := up(t, env)
 	target, err := url.Parse(endpoint)

@@ -35,6 +35,7 @@ var printed = regexp.MustCompile(`^git status -> [tT]rue *\ngit push --force ori
 
 // The clients on the page do what the page says they do.
 func TestClientsOnThePageRun(t *testing.T) {
+	t.Parallel()
 	write := func(name, code string) string {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), name)

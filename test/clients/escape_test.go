@@ -22,6 +22,7 @@ var escapeFor = flag.Duration("escape", 5*time.Second, "how long an agent tries 
 // changes what was approved, and goes to the other door. Nothing proceeds, everything is in the log, and no code is anywhere but
 // where the human looks. -escape 1m is the long form.
 func TestEscape(t *testing.T) {
+	t.Parallel()
 	spec.Covers(t, "AQL-8.6.4", "AQL-8.7.3s", "AQL-8.8.2b", "AQL-8.8.3a", "AQL-8.8.5")
 	for _, d := range []door{onStreams, overHTTP} {
 		t.Run(string(d), func(t *testing.T) {

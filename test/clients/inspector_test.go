@@ -81,6 +81,7 @@ func (i inspector) lists(t *testing.T) (names []string) {
 }
 
 func TestInspectorOnStandardStreams(t *testing.T) {
+	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
@@ -107,6 +108,7 @@ func TestInspectorOnStandardStreams(t *testing.T) {
 
 // Over HTTP every call of this client is a connection of its own, so an execution lives by its handle and the agent's token.
 func TestInspectorOverHTTP(t *testing.T) {
+	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()

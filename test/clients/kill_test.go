@@ -16,6 +16,7 @@ import (
 // Then everything an agent or an operator was told has to be true of the restarted server: every step that was answered is in
 // the log, who was stopped is stopped, what was approved and not used passes once, and what was used does not pass again.
 func TestKillAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	spec.Covers(t, "AQL-8.8.3a")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -13,6 +13,7 @@ import (
 // TestGoSDK drives the program with the Go SDK's client, on standard streams and over HTTP, at every revision of the protocol it
 // speaks: the whole way from an execution to its end.
 func TestGoSDK(t *testing.T) {
+	t.Parallel()
 	for _, revision := range mcp.SupportedProtocolVersions() {
 		for _, door := range []string{"stdio", "http"} {
 			t.Run(revision+" "+door, func(t *testing.T) {
