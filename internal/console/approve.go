@@ -33,11 +33,13 @@ type signing struct {
 	Host      string
 	Passkeys  string // ids of the operator's passkeys for this host, for the script; empty: it has none
 	Challenge string // base64url
+	Witness   bool   // the word of this server for the session is enough
 }
 
-func (c *Console) signing(operator interlock.OperatorRecord, challenge []byte) signing {
-	s := signing{Host: c.host, Challenge: base64.RawURLEncoding.EncodeToString(challenge)}
-	for _, passkey := range operator.Passkeys {
+func (c *Console) signing(r *http.Request, challenge []byte) signing {
+	v := c.visitor(r)
+	s := signing{Host: c.host, Challenge: base64.RawURLEncoding.EncodeToString(challenge), Witness: witnessed(v)}
+	for _, passkey := range v.operator.Passkeys {
 		if passkey.RelyingID == c.host {
 			s.Passkeys = strings.TrimSpace(s.Passkeys + " " + passkey.ID)
 		}
@@ -72,12 +74,11 @@ func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	operator, _ := c.operator(r)
 	data := struct {
 		signing
 		Requests []asking
 		Answered []asking // yes, and not used yet
-	}{signing: c.signing(operator, nil)}
+	}{signing: c.signing(r, nil)}
 	for _, request := range requests {
 		if request.Status == interlock.RequestPending {
 			data.Requests = append(data.Requests, c.shown(r, request, standing))
@@ -107,12 +108,11 @@ func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	operator, _ := c.operator(r)
 	c.render(w, r, http.StatusOK, "request.html", "Request "+request.ID, struct {
 		signing
 		asking
 		Now time.Time
-	}{c.signing(operator, identity.StatementChallenge(one.Statement)), one, c.config.Now()})
+	}{c.signing(r, identity.StatementChallenge(one.Statement)), one, c.config.Now()})
 }
 
 // answerOne takes the answer to one request.
@@ -210,10 +210,13 @@ func verb(r *http.Request) (interlock.Verdict, string, error) {
 	return interlock.Deny, "", interlock.Errorf(interlock.CodeInvalid, "verb", "is approve, deny or ask")
 }
 
+// witnessed reports whether this server's word for a session is enough for what lets more happen than before. It is not where
+// the session began with a passkey: there the passkey is at hand, and whoever comes with the cookie alone may have taken it.
+// Browsers send a cookie of localhost to every port of it, so an agent's own page could get one.
+func witnessed(v visitor) bool { return v.session.Method != interlock.MethodPasskey }
+
 // sign fills in what proves statements: the passkey's signature over all of them, or, where the form brings none, the word
-// of this server that the session made each. What lets more happen than before takes no session's word if the session began
-// with a passkey: there the passkey is at hand, and whoever comes with the cookie alone may have taken it. Browsers send a
-// cookie of localhost to every port of it, so an agent's own page could get one.
+// of this server that the session made each.
 func (c *Console) sign(r *http.Request, statements []string, loosens bool, fill func(i int, method, key, signature string)) error {
 	v := c.visitor(r)
 	if given := r.PostForm.Get("assertion"); given != "" {
@@ -230,7 +233,7 @@ func (c *Console) sign(r *http.Request, statements []string, loosens bool, fill 
 	if r.PostForm.Get("method") != interlock.MethodSession {
 		return interlock.Errorf(interlock.CodeInvalid, "assertion", "the passkey signed nothing; without script, use the other form")
 	}
-	if loosens && v.session.Method == interlock.MethodPasskey {
+	if loosens && !witnessed(v) {
 		err := interlock.Errorf(interlock.CodeUnauthorized, "assertion", "you came in with a passkey, so this takes its signature; without script, come in by `interlock operator login`")
 		c.alert(r, v.operator.Name, err)
 		return err

@@ -99,7 +99,7 @@ func (c *Console) draftGrant(w http.ResponseWriter, r *http.Request) {
 		Grant   interlock.Grant
 		Request string
 		Hash    string
-	}{c.signing(v.operator, challenge), g, request.ID, base64.RawURLEncoding.EncodeToString(challenge)})
+	}{c.signing(r, challenge), g, request.ID, base64.RawURLEncoding.EncodeToString(challenge)})
 }
 
 // described reads the form's bounds for a grant to the requester of a request.

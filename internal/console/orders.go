@@ -110,7 +110,7 @@ func (c *Console) draftOrder(w http.ResponseWriter, r *http.Request) {
 		signing
 		Order  interlock.Order
 		Effect string
-	}{c.signing(v.operator, identity.StatementChallenge(order.Statement)), order, effect(order)})
+	}{c.signing(r, identity.StatementChallenge(order.Statement)), order, effect(order)})
 }
 
 func orderTitle(verb interlock.Verb) string {

@@ -253,7 +253,8 @@ func (c *Console) signedIn(next http.HandlerFunc) http.Handler {
 			next(w, r)
 			return
 		}
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		// A live page's stream has nobody to show a login page to.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead || r.Header.Get("Accept") == "text/event-stream" {
 			c.fail(w, r, interlock.Errorf(interlock.CodeUnauthorized, "session", "the session has ended; log in again"))
 			return
 		}

@@ -259,6 +259,9 @@ func TestStream(t *testing.T) {
 		t.Errorf("the stream did not end with the session: %v\n%s", err, seen.String())
 	}
 	leave()
+	b.header.Set("Accept", "text/event-stream") // as a live page asks again
+	h.want("a live page", b.get("/feed/stream"), http.StatusForbidden, "the session has ended")
+	b.header.Del("Accept")
 	if got := b.get("/feed/stream"); got.status != http.StatusSeeOther {
 		t.Errorf("a stream without a session: %d", got.status)
 	}

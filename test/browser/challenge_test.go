@@ -3,6 +3,8 @@ package browser_test
 import (
 	"strings"
 	"testing"
+
+	"interlock/spec"
 )
 
 // verifies hands in a code for a challenge.
@@ -38,6 +40,7 @@ func (p *page) newCode() string {
 }
 
 func TestABlockEndsWithACodeThatAHumanWasShown(t *testing.T) {
+	spec.Covers(t, "AQL-8.8.2c", "AQL-8.8.3a")
 	t.Parallel()
 	h := newHouse(t)
 	browser := startChromium(t)

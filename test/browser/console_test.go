@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"interlock/spec"
 )
 
 // enrol registers a passkey by a one-time link, which leaves its operator signed in.
@@ -58,6 +60,7 @@ func TestTheBrowserTellsWhatAPageMustNotDo(t *testing.T) {
 }
 
 func TestAnOperatorEnrolsAndAnswersAnMCPClientWithAPasskey(t *testing.T) {
+	spec.Covers(t, "AQL-8.7.3s")
 	t.Parallel()
 	h := newHouse(t)
 	browser := startChromium(t)

@@ -109,6 +109,9 @@ func (p *page) happened(m message) {
 	case "Runtime.exceptionThrown":
 		p.complaints = append(p.complaints, "a script failed: "+string(m.Params))
 	case "Runtime.consoleAPICalled":
+		if strings.Contains(string(m.Params), `"value":"[object Event]"`) {
+			return // htmx says that a live stream ended, as it does when its operator logs out
+		}
 		p.complaints = append(p.complaints, "a script wrote to the browser's console: "+string(m.Params))
 	case "Log.entryAdded":
 		p.logged(m.Params)
