@@ -104,7 +104,7 @@ func (r *shellRun) alsoBash(got []interlock.Impact, read func()) {
 func (r *shellRun) sharedTexts(from int) []Text {
 	kept := r.s.texts[:from:from]
 	for _, t := range r.s.texts[from:] {
-		if t.Kind == interlock.KindShell && r.s.know.described(firstWord(t.Value)) && !r.windowsOnly(t.Value) && !slices.Contains(kept, t) {
+		if t.Kind == interlock.KindShell && r.s.know.described(strings.ToLower(firstWord(t.Value))) && !r.windowsOnly(t.Value) && !slices.Contains(kept, t) {
 			kept = append(kept, t)
 		}
 	}
