@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -74,8 +75,9 @@ func waiting(b *bench) error {
 		return err
 	}
 	idle := residentMB(b.pid)
+	var begun atomic.Int64
 	_, asked, err := load(16, time.Minute, func(int) error {
-		n := b.sequence.Add(1) - 1
+		n := begun.Add(1) - 1
 		if n >= waitingAgents {
 			return errEnough
 		}
