@@ -163,9 +163,14 @@ func flagSpellings() []respelling {
 				return "", false
 			}
 			for i, w := range call.Args[1:] {
-				if !strings.HasPrefix(w.Lit(), "-") && (i == 0 || words[0] != "head") {
+				// Whether a word is a flag must show in its spelling: behind -- it would be none.
+				text, plain := plainWord(w)
+				if !plain {
+					return "", false
+				}
+				if !strings.HasPrefix(text, "-") && (i == 0 || words[0] != "head") {
 					for _, later := range call.Args[i+2:] {
-						if strings.HasPrefix(later.Lit(), "-") { // it would be none behind --
+						if text, plain := plainWord(later); !plain || strings.HasPrefix(text, "-") {
 							return "", false
 						}
 					}
@@ -176,6 +181,32 @@ func flagSpellings() []respelling {
 			return "", false
 		}},
 	}
+}
+
+// plainWord returns a word's text where quotes are all that stands between it and its spelling.
+func plainWord(w *syntax.Word) (text string, plain bool) {
+	var b strings.Builder
+	parts := w.Parts
+	for len(parts) > 0 {
+		switch p := parts[0].(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return "", false
+			}
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			if p.Dollar {
+				return "", false
+			}
+			parts = append(append([]syntax.WordPart{nil}, p.Parts...), parts[1:]...)
+		default:
+			return "", false
+		}
+		parts = parts[1:]
+	}
+	return b.String(), true
 }
 
 // layouts change what stands between and around words.
