@@ -93,7 +93,9 @@ func (r *shellRun) windowsText(input string) bool {
 // not been told.
 func (r *shellRun) alsoBash(got []interlock.Impact, read func()) {
 	for _, i := range r.s.capture(read) {
-		if i.Confidence == interlock.Parsed && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
+		// What is spelled to look like another program's name is inferred, and no accident in either shell.
+		certain := i.Confidence == interlock.Parsed || i.Kind != interlock.ImpactExecute && i.Has(TraitObfuscated)
+		if certain && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
 			r.s.add(i)
 		}
 	}
