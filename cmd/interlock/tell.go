@@ -24,15 +24,14 @@ type teller struct {
 	told     map[string]bool
 }
 
-// tellRequests tells of requests opened from now on, for as long as the server runs. What arises in quiet hours is told when
-// they end.
-func tellRequests(ctx context.Context, backend *embedded.Backend, settings config.Config, logger *slog.Logger) error {
+// tellRequests tells of requests opened since the server began, for as long as it runs. What arises in quiet hours is told
+// when they end.
+func tellRequests(ctx context.Context, backend *embedded.Backend, settings config.Config, began time.Time, logger *slog.Logger) error {
 	channels, err := embedded.Channels(settings)
 	if err != nil || !channels.Takes(interlock.TierConfirm) {
 		return err
 	}
 	t := &teller{backend: backend, channels: channels, quiet: settings.QuietHours, logger: logger, told: map[string]bool{}}
-	began := now()
 	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()
 	for {

@@ -48,6 +48,7 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer backend.Close()
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
+	began := now() // before anybody can ask anything
 	listeners, err := listen(settings)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() {
-		if err := tellRequests(serving, backend, settings, logger); err != nil {
+		if err := tellRequests(serving, backend, settings, began, logger); err != nil {
 			logger.Warn("telling of requests", "error", err.Error())
 		}
 	})
