@@ -51,7 +51,7 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 		attempts := standing.Attempts[interlock.AttemptsKey(who.Agent, who.Principal)]
 		attempts.Agent, attempts.Principal = who.Agent, who.Principal
 		// Everything is worked out before anything is told apart, so that the answers take the same way.
-		right, _ := matches(c.CodeHash, c.ID, code), known
+		right := matches(c.CodeHash, c.ID, code)
 		_, formed := codeOf(code)
 		v = Verification{}
 		if wait := limit.Wait(attempts, now); wait > 0 {

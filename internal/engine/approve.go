@@ -80,7 +80,7 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 }
 
 // granted returns the id of the standing grant that answers the Ask. It must be in force for this agent under this ruleset,
-// and cover the kind, the tool or every executed text, the rules that ask and the arguments. It answers nothing that wants
+// and cover the kind, the tool or every executed text (of a hint the hint itself as well), the rules that ask and the arguments. It answers nothing that wants
 // more than an ordinary yes. Where several qualify, the one that expires first is drawn.
 func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis, now time.Time) string {
 	if len(snapshot.Grants) == 0 || !answerable(d) {
@@ -123,10 +123,13 @@ func grants(g *interlock.Grant, d interlock.Decision, agent interlock.AgentRecor
 	if action.Kind.TakesObject() {
 		return action.Tool != "" && ruleset.Glob(g.Tool, action.Tool)
 	}
+	if action.Kind == interlock.KindHint && !ruleset.Glob(g.Tool, action.Input) {
+		return false // what prose says beside a command would ride along
+	}
 	for _, t := range analysis.Texts {
 		if !ruleset.Glob(g.Tool, t.Value) {
 			return false
 		}
 	}
-	return len(analysis.Texts) > 0
+	return len(analysis.Texts) > 0 || action.Kind == interlock.KindHint
 }

