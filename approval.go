@@ -98,4 +98,5 @@ const (
 	OutcomeSuccess OutcomeStatus = "success"
 	OutcomeFailure OutcomeStatus = "failure"
 	OutcomeSkipped OutcomeStatus = "skipped"
+	OutcomeUnknown OutcomeStatus = "unknown" // it was begun, and whoever carried it out went away before saying how it ended
 )

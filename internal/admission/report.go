@@ -15,9 +15,9 @@ const maxDetail = 2048
 // is recorded as an alert: the door around it leaks.
 func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error {
 	switch o.Status {
-	case interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeSkipped:
+	case interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeSkipped, interlock.OutcomeUnknown:
 	default:
-		return interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure or skipped")
+		return interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure, skipped or unknown")
 	}
 	if r.Agent == "" {
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")

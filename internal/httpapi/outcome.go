@@ -57,11 +57,11 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 		claimed = *body.Requester
 	}
 	switch body.Status {
-	case interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeSkipped:
+	case interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeSkipped, interlock.OutcomeUnknown:
 	case "":
-		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/outcome", "is missing; name success, failure or skipped")
+		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/outcome", "is missing; name success, failure, skipped or unknown")
 	default:
-		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure or skipped")
+		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure, skipped or unknown")
 	}
 	if len(body.Event) > maxName || len(body.Action) > maxName {
 		return claimed, interlock.Outcome{}, tooLong("/event_id", maxName)

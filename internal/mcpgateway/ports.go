@@ -1,0 +1,105 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+
+	"interlock"
+)
+
+// A Link is one connection to a server. Send and Receive carry whole JSON-RPC messages without a line end. Send is safe for
+// concurrent use and does not keep the message. Receive is called by one goroutine; what it returns is the caller's; it ends
+// with io.EOF, or an error that says why, when the server is gone. A message beyond the link's bound ends the connection. Close
+// ends both, and returns when the server has gone or was made to go.
+//
+// It is an alias, so that package upstream, which may not import this one, can declare the same type.
+type Link = interface {
+	Send(ctx context.Context, message []byte) error
+	Receive() ([]byte, error)
+	Close() error
+}
+
+// A Server is one server behind the gateway, as configured. It is safe for concurrent use: every session dials its own link.
+type Server interface {
+	// Name is what the server's tools are called by towards clients: letters, digits, - and _, no dot, 1 to 64 bytes.
+	Name() string
+	// Identity is a digest of what would be started or reached, and of no secret. Another identity is another server.
+	Identity() interlock.Digest
+	// Dial starts or reaches the server. MCP's handshake is the gateway's to make. It answers with an *interlock.Error of
+	// CodeUnavailable while it backs off.
+	Dial(ctx context.Context) (Link, error)
+}
+
+// A Peer takes whole JSON-RPC messages for the client, without a line end. It is safe for concurrent use, comparable, and does not keep the
+// message.
+type Peer interface {
+	Send(ctx context.Context, message []byte) error
+}
+
+// Backend is what the door needs of admission. Implementations are safe for concurrent use.
+type Backend interface {
+	// Propose decides and records one action; see [interlock.Backend].
+	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	// Report records what executing an action did.
+	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
+	// Refuse records that input was refused before it became an action.
+	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
+	// Standing returns who is known and what is pending.
+	Standing(ctx context.Context) (interlock.Standing, error)
+}
+
+// A Caller is who calls, as the transport has established it. Nothing a message says changes it.
+type Caller struct {
+	Agent      string
+	Principal  string
+	Connection string // names the transport's connection, or the credential where a transport has none
+	Dir        string // working directory of a local agent; empty for a remote one
+	Shared     bool   // several connections of this agent share the session (stateless HTTP): equal ids are no duplicates
+}
+
+// A Definition is one thing a server offers, as it described it just now.
+type Definition struct {
+	Server   string           // the server's name
+	Identity interlock.Digest // the server's identity
+	Kind     DefinitionKind
+	Name     string          // as the server names it: the tool's or prompt's name, the resource's URI, the URI template
+	Raw      json.RawMessage // the whole definition as the server sent it; for instructions a JSON string
+}
+
+// Full is the name a client knows a tool or prompt by.
+func (d Definition) Full() string { return d.Server + "." + d.Name }
+
+// A DefinitionKind says what a server offers.
+type DefinitionKind string
+
+// The kinds of definitions.
+const (
+	DefinesTool         DefinitionKind = "tool"
+	DefinesPrompt       DefinitionKind = "prompt"
+	DefinesResource     DefinitionKind = "resource"
+	DefinesTemplate     DefinitionKind = "template"
+	DefinesInstructions DefinitionKind = "instructions" // what the server tells the model about itself, at the handshake
+)
+
+// A Screen says which definitions a caller may see, and so use: the core asks it when it lists and again when something is
+// called, so that both are one rule. It must be quick, for it stands on the way of every call, and safe for concurrent use.
+type Screen interface {
+	// Learn takes what a server offers of one kind, complete, each time the gateway has read it anew. The returned error is a
+	// reason why none of it may be used.
+	Learn(ctx context.Context, c Caller, server Server, kind DefinitionKind, all []Definition) error
+	// Rule says whether the caller may see and use one definition. The zero Ruling is yes.
+	Rule(ctx context.Context, c Caller, d Definition) Ruling
+}
+
+// A Ruling is a Screen's answer.
+type Ruling struct {
+	Hidden bool   // not listed, and refused when called
+	Code   string // opaque and stable, for the agent
+	Reason string // what the agent may read
+}
+
+// A Classifier looks at what a server answers before the client sees it. It may return another result, or an error that
+// withholds it; the message of an *interlock.Error is shown.
+type Classifier interface {
+	Classify(ctx context.Context, c Caller, action interlock.Action, result json.RawMessage) (json.RawMessage, error)
+}

@@ -1,0 +1,52 @@
+package mcpgateway
+
+import (
+	"encoding/json"
+	"time"
+
+	"interlock"
+)
+
+// The protocol revisions the front speaks. Older ones are answered as the older of the two.
+const (
+	revisionSessions  = "2025-11-25" // initialize, one session
+	revisionStateless = "2026-07-28" // everything a request needs is in its _meta
+)
+
+// A request is one request of the client while it is handled.
+type request struct {
+	id       json.RawMessage // as the client wrote it
+	method   string
+	params   json.RawMessage // as the client wrote it, strictly decoded; nil: none
+	revision string
+	client   abilities
+	reply    Peer
+	begun    time.Time
+}
+
+// abilities are what the client said it can do, in its handshake or in the request's _meta.
+type abilities struct {
+	form     bool // elicitation by form
+	url      bool // elicitation by URL
+	sampling bool
+	roots    bool
+	tasks    bool            // the tasks extension
+	raw      json.RawMessage // the whole object
+}
+
+// A refusal is why a request goes no further: what the agent is told. The operator finds the rest by the event.
+type refusal struct {
+	code    string // stable and opaque
+	reason  string // what the agent may read
+	event   string // the durable event, where there is one
+	request string // of the human who is asked, where one is
+	status  string // denied, halted, pending_approval, cooling_down, …
+	retry   time.Duration
+}
+
+// A permit is leave to forward one action once.
+type permit struct {
+	action    interlock.Action
+	requester interlock.Requester
+	answer    interlock.Answer
+}
