@@ -76,8 +76,9 @@ type Proposal struct {
 	Action    Action    `json:"action"`
 	Requester Requester `json:"requester"`
 	View      View      `json:"view"`
-	Event     string    `json:"event,omitempty"` // the harness event that carried it; one call seen by two events is judged once
-	Door      string    `json:"door,omitempty"`  // which door it came through, for the record
-	Loop      *Loop     `json:"loop,omitempty"`  // of a step that a monitored execution reports
-	CanAsk    bool      `json:"can_ask"`         // whether somebody who can answer an Ask sits behind this door now
+	Event     string    `json:"event,omitempty"`    // the harness event that carried it; one call seen by two events is judged once
+	Door      string    `json:"door,omitempty"`     // which door it came through, for the record
+	Loop      *Loop     `json:"loop,omitempty"`     // of a step that a monitored execution reports
+	Upstream  *Upstream `json:"upstream,omitempty"` // of what a gateway would pass on
+	CanAsk    bool      `json:"can_ask"`            // whether somebody who can answer an Ask sits behind this door now
 }

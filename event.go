@@ -31,6 +31,7 @@ const (
 	EventExecution       EventType = "EXECUTION"             // a monitored execution began, ended or was ended
 	EventGrant           EventType = "STANDING_GRANT"        // an operator's bounded standing yes, or its end
 	EventTrust           EventType = "TRUST_CHANGE"          // an agent's trust was raised, lowered or has expired
+	EventPin             EventType = "TOOL_PIN"              // tools of a server were pinned, quarantined or approved
 	EventSession         EventType = "OPERATOR_SESSION"      // an operator came into the console, left it, or was turned away
 	EventTokenIssued     EventType = "TOKEN_ISSUED"          // a confirmation token (MCP-AQL)
 	EventTokenValidated  EventType = "TOKEN_VALIDATED"
@@ -96,6 +97,7 @@ type Change struct {
 	Draw      string            // id of the grant this change uses once
 	Attempts  *Attempts         // an agent's failed answers, as they are now
 	Past      *PastAction       // remember this of the run of the first event
+	Pins      []PinChange       // create or replace
 }
 
 // A Call remembers how one tool call was decided, so that its second event and its outcome find it. A call is found by
@@ -115,6 +117,6 @@ type Call struct {
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
-		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventSession,
+		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin, EventSession,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

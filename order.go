@@ -13,12 +13,15 @@ const (
 	VerbDemote   Verb = "demote"    // lower it; Subject is the agent, Detail the level
 	VerbEndGrant Verb = "end-grant" // revoke a standing grant; Subject is its id
 	VerbRevoke   Verb = "revoke"    // revoke an agent or an operator; Subject is its name
+
+	VerbApproveTool    Verb = "approve-tool"    // approve what a server, or a tool of it, shows; Subject is its name, Detail the digest of what was looked at; loosens
+	VerbQuarantineTool Verb = "quarantine-tool" // put it into quarantine; Subject is its name
 )
 
 // Loosens reports whether what is ordered lets more happen than before, so that it must be signed.
 func (v Verb) Loosens() bool {
 	switch v {
-	case VerbDemote, VerbEndGrant, VerbRevoke:
+	case VerbDemote, VerbEndGrant, VerbRevoke, VerbQuarantineTool:
 		return false
 	default: // also a verb nobody knows
 		return true

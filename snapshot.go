@@ -19,6 +19,9 @@ type Snapshot struct {
 	Grants []Grant `json:"grants,omitempty"` // proved, in force and for this agent, by id; without signatures
 
 	Suppressions []Suppression `json:"suppressions,omitempty"` // proved orders for this agent, in force, by id; without signatures
+
+	Upstream *Upstream `json:"upstream,omitempty"` // the server behind the gateway that would carry the action out
+	Pin      *Pin      `json:"pin,omitempty"`      // what is known of that tool, or of that server where the action is no tool's; nil: nothing
 }
 
 // A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may
@@ -87,6 +90,7 @@ type Standing struct {
 	Challenges   map[string]Challenge       // not ended
 	Grants       map[string]Grant           // not ended and not used up; those that have expired are ignored
 	Attempts     map[string]Attempts        // by [AttemptsKey]
+	Pins         map[string]Pin             // by [PinKey]
 }
 
 // AttemptsKey names the agent that a [Standing]'s Attempts are about.

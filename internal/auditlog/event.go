@@ -82,7 +82,7 @@ func signed(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
-		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust:
+		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin:
 		return true
 	default:
 		return false

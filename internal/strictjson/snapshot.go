@@ -42,6 +42,10 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 	}
 	w.Name("mode")
 	w.Named(s.Mode)
+	if s.Pin != nil {
+		w.Name("pin")
+		w.pin(s.Pin)
+	}
 	w.Name("profile")
 	w.String(s.Profile)
 	if len(s.Recent) > 0 {
@@ -55,6 +59,10 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 	if !s.Taken.IsZero() {
 		w.Name("taken")
 		w.Time(s.Taken)
+	}
+	if s.Upstream != nil {
+		w.Name("upstream")
+		w.upstream(s.Upstream)
 	}
 	w.Name("version")
 	w.Int(s.Version)
@@ -83,6 +91,42 @@ func (w *Writer) agent(a *interlock.AgentRecord) {
 		w.Time(a.Until)
 	}
 	w.OptionalString("type", a.Type)
+	w.Close()
+}
+
+func (w *Writer) pin(p *interlock.Pin) {
+	w.Open()
+	w.OptionalString("by", p.By)
+	w.OptionalString("definition", string(p.Definition))
+	w.OptionalString("detail", p.Detail)
+	if len(p.Former) > 0 {
+		w.Name("former")
+		w.General(p.Former)
+	}
+	w.OptionalString("identity", string(p.Identity))
+	w.OptionalString("seen", string(p.Seen))
+	w.OptionalString("seen_from", string(p.SeenFrom))
+	w.Name("server")
+	w.String(p.Server)
+	if !p.Since.IsZero() {
+		w.Name("since")
+		w.Time(p.Since)
+	}
+	w.Name("status")
+	w.String(string(p.Status))
+	w.OptionalString("tool", p.Tool)
+	w.OptionalString("why", string(p.Why))
+	w.Close()
+}
+
+func (w *Writer) upstream(u *interlock.Upstream) {
+	w.Open()
+	w.OptionalString("definition", string(u.Definition))
+	w.Name("identity")
+	w.String(string(u.Identity))
+	w.Name("server")
+	w.String(u.Server)
+	w.OptionalString("tool", u.Tool)
 	w.Close()
 }
 

@@ -32,7 +32,23 @@ func moment() *rapid.Generator[time.Time] {
 func drawSnapshot(t *rapid.T) interlock.Snapshot {
 	list := rapid.SliceOfN(text(), 0, 3)
 	pairs := rapid.MapOfN(text(), text(), 0, 4)
+	var upstream *interlock.Upstream
+	var pin *interlock.Pin
+	if rapid.Bool().Draw(t, "behind a gateway") {
+		upstream = &interlock.Upstream{Server: text().Draw(t, "server"), Identity: interlock.Digest(text().Draw(t, "identity")), Tool: text().Draw(t, "tool"),
+			Definition: interlock.Digest(text().Draw(t, "definition"))}
+	}
+	if rapid.Bool().Draw(t, "pinned") {
+		pin = &interlock.Pin{Server: text().Draw(t, "server"), Tool: text().Draw(t, "tool"), Status: interlock.PinStatus(text().Draw(t, "status")),
+			Why: interlock.PinReason(text().Draw(t, "why")), Detail: text().Draw(t, "detail"), Identity: interlock.Digest(text().Draw(t, "identity")),
+			Definition: interlock.Digest(text().Draw(t, "definition")), SeenFrom: interlock.Digest(text().Draw(t, "seen from")),
+			Seen: interlock.Digest(text().Draw(t, "seen")), By: text().Draw(t, "by"), Since: moment().Draw(t, "since").UTC()}
+		for _, former := range list.Draw(t, "former") {
+			pin.Former = append(pin.Former, interlock.Digest(former))
+		}
+	}
 	return interlock.Snapshot{
+		Upstream: upstream, Pin: pin,
 		Version: rapid.Int64().Draw(t, "version"), Mode: interlock.Mode(rapid.IntRange(0, 4).Draw(t, "mode")),
 		Profile: text().Draw(t, "profile"), Attended: rapid.Bool().Draw(t, "attended"),
 		Agent: interlock.AgentRecord{ID: text().Draw(t, "id"), Type: text().Draw(t, "type"), Principal: text().Draw(t, "principal"),

@@ -1,0 +1,20 @@
+package mcpgateway
+
+import (
+	"context"
+
+	"interlock"
+)
+
+// Pins says which tools of a server may be shown, and which definition of each was approved. It is safe for concurrent use.
+// What may be called it does not say: that is decided when the call is proposed, by the same rules, from Proposal.Upstream.
+type Pins interface {
+	// Examine holds what a server lists against what was approved: on first sight it is pinned or put into quarantine, later
+	// what is new or has changed is, with an event and an alert, and all of it is on disk when Examine returns. The listing
+	// is whole, all pages of it: a tool left out now is a new one later. The verdicts stand in the order of the definitions.
+	// With an error nothing of the listing may be shown.
+	Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error)
+	// Visible reports of each target whether this caller may see it: whether there is any call of it that would not be
+	// denied now. With an error nothing is visible.
+	Visible(ctx context.Context, caller interlock.Requester, targets []interlock.Target) ([]bool, error)
+}

@@ -1,0 +1,87 @@
+package interlock
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// An Upstream is the server that would carry an action out: which one it is, what was started or reached, and the definition
+// of the tool as that server gave it to this very connection. Only a gateway knows it.
+type Upstream struct {
+	Server     string `json:"server"`
+	Identity   Digest `json:"identity"`             // of what was started or reached
+	Tool       string `json:"tool,omitempty"`       // as the server calls it; empty where the action is no tool's: a resource, a prompt, a request of the server's own
+	Definition Digest `json:"definition,omitempty"` // of the tool
+}
+
+// PinStatus says whether what a pin is about may be used. The zero value is none of them and refuses.
+type PinStatus string
+
+// The statuses of a pin.
+const (
+	PinApproved    PinStatus = "approved"
+	PinQuarantined PinStatus = "quarantined" // not shown and not called until an operator approves it
+)
+
+// PinReason says what put a tool, or a server, into quarantine. The words are part of rule ids and never change.
+type PinReason string
+
+// The reasons.
+const (
+	PinFirst        PinReason = "first"        // nobody has approved it yet, and first use is not trusted
+	PinNew          PinReason = "new"          // the server began to offer it after it had been approved
+	PinChanged      PinReason = "changed"      // its definition is not the approved one
+	PinIdentity     PinReason = "identity"     // its server is not the approved one: another command, other arguments, another address
+	PinInstructions PinReason = "instructions" // its definition holds what reads as instructions to a model
+	PinUnreadable   PinReason = "unreadable"   // its definition can't be read, is too large, or stands twice
+	PinOrdered      PinReason = "ordered"      // an operator put it there
+)
+
+// A Pin is what is known of one tool of a server behind the gateway, or of the server itself: what was approved, what was
+// seen last, and whether it may be used.
+type Pin struct {
+	Server     string    `json:"server"`
+	Tool       string    `json:"tool,omitempty"` // as the server calls it; empty: the server itself
+	Status     PinStatus `json:"status"`
+	Why        PinReason `json:"why,omitempty"`        // of a quarantine
+	Detail     string    `json:"detail,omitempty"`     // what exactly, for people
+	Identity   Digest    `json:"identity,omitempty"`   // of the server, as approved
+	Definition Digest    `json:"definition,omitempty"` // as approved
+	Former     []Digest  `json:"former,omitempty"`     // definitions that were approved before, newest first
+	SeenFrom   Digest    `json:"seen_from,omitempty"`  // identity of the server that listed it last
+	Seen       Digest    `json:"seen,omitempty"`       // definition that was listed last
+	By         string    `json:"by,omitempty"`         // operator who gave it its status; empty: the gateway
+	Since      time.Time `json:"since,omitzero"`       // when it got its status
+}
+
+// PinKey names a pin in a [Standing].
+func PinKey(server, tool string) string { return server + "\x00" + tool }
+
+// A PinChange creates or replaces a pin. Definition is the text of what was seen, in canonical form; without one the text
+// that the store has stays. The store keeps two texts of a pin, the approved one and the one seen last, for people to compare.
+type PinChange struct {
+	Pin        Pin
+	Definition json.RawMessage
+}
+
+// A Listing is all the tools that a server listed on one connection, with every page of them.
+type Listing struct {
+	Server      string            // its name in the gateway's settings; without dots
+	Identity    Digest            // of what was started or reached
+	FirstUse    bool              // what has never been seen is trusted, unless it holds instructions to a model
+	Definitions []json.RawMessage // as the server sent them: name, title, description, schemas, annotations and whatever else there is
+}
+
+// A PinVerdict is what became of one definition of a [Listing].
+type PinVerdict struct {
+	Tool       string    // as the server calls it; empty if that can't be told
+	Definition Digest    // of the definition, for [Upstream]; empty if it can't be read
+	Approved   bool      // it may be shown, as far as its definition goes
+	Why        PinReason // if not
+}
+
+// A Target is something that a caller could call: its name towards the caller, such as "server.tool", and what stands behind it.
+type Target struct {
+	Name     string
+	Upstream Upstream
+}
