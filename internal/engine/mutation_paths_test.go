@@ -19,7 +19,7 @@ func pathSpellings() []respelling {
 					words = append(words, w)
 				}
 			}
-			if len(words) == 0 || strings.Contains(script, "$(printf") { // a piece of a path may be no path
+			if len(words) == 0 || strings.Contains(script, "$(printf") || strings.Contains(script, " | rev") { // a piece of a path may be no path, nor one that is read backwards
 				return "", false
 			}
 			w := words[r.IntN(len(words))]

@@ -195,11 +195,15 @@ func (s *scan) sqlRest(st *sqlStatement, tokens []sqlToken) {
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
 			Reversibility: interlock.Window, Confidence: interlock.Unknown, Traits: []string{TraitUnsupported, TraitDatabase}})
 	default:
-		found := s.sqlInner(st, tokens)
-		if !found {
-			s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql",
-				Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitUnparsable}})
+		if s.sqlInner(st, tokens) {
+			return
 		}
+		confidence := interlock.Inferred // prose, which a database refuses
+		if len(tokens) > 1 && tokens[0].kind == sqlWord && tokens[0].text == verb && sqlObjects[tokens[1].upper] {
+			confidence = interlock.Unknown // a statement of some dialect's own
+		}
+		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql",
+			Reversibility: interlock.Reversible, Confidence: confidence, Traits: []string{TraitUnparsable}})
 	}
 }
 
