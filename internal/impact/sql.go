@@ -199,7 +199,7 @@ func (s *scan) sqlRest(st *sqlStatement, tokens []sqlToken) {
 			return
 		}
 		confidence := interlock.Inferred // prose, which a database refuses
-		if len(tokens) > 1 && tokens[0].kind == sqlWord && tokens[0].text == verb && sqlObjects[tokens[1].upper] {
+		if len(tokens) > 1 && tokens[0].kind == sqlWord && sqlObjects[tokens[1].upper] {
 			confidence = interlock.Unknown // a statement of some dialect's own
 		}
 		s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql",
