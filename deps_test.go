@@ -28,6 +28,7 @@ engine                                                  < ruletest
 interlock                                               < identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
+github.com/go-jose/go-jose/v4                           < identity
 std                                                     < identity/passkeytest
 modernc.org/sqlite                                      < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest

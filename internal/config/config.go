@@ -84,6 +84,17 @@ type Config struct {
 	// MCPClockTolerance is how far clocks may differ when a confirmation token is redeemed, at most 5m; above 1m the server
 	// warns. Default: 30s.
 	MCPClockTolerance Duration `json:"mcp_clock_tolerance"`
+	// Gateway is how `interlock gateway` serves its clients over HTTP. `listen` is its address (default: standard input and output
+	// instead), only a loopback one unless `allow_remote` and `tls` are set; `url` is where clients reach it (default: as they
+	// say); `hosts` are further names it answers to and `origins` web pages that may call it (default: none); `sessions` bounds
+	// those open at once (default: 1000). Registered agents show their tokens. `auth` has `issuers`, authorization servers whose
+	// access tokens are taken as well, each with `name`, `issuer`, `audience` (a list), and as needed `jwks` (default: as the
+	// issuer's metadata says), `algorithms` (default: RS256, PS256, ES256, EdDSA), `agent_claim` (default: client_id) and
+	// `principal_claim` (default: sub), a claim's name or a path to it such as /act/sub, and `scopes`, all of which a token
+	// needs. Such an agent is called NAME:CLAIM, with the issuer's name. `tls` has `cert` and `key`, files in PEM form;
+	// `client_ca`, a file of authorities whose client certificates are taken; `client`, required (default) or optional; and
+	// `client_name`, the field that names the agent of a client without a token, uri, dns, email or cn: it is called tls:FIELD.
+	Gateway Gateway `json:"gateway"`
 }
 
 // Duration is a time.Duration written as text, such as "90s".

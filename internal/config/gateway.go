@@ -1,0 +1,44 @@
+package config
+
+// A Gateway is how `interlock gateway` serves its clients, see [Config].
+type Gateway struct {
+	GatewayHTTP
+}
+
+// A GatewayHTTP is how the gateway serves clients over HTTP.
+type GatewayHTTP struct {
+	Listen   string      `json:"listen"`
+	URL      string      `json:"url"`
+	Hosts    []string    `json:"hosts"`
+	Origins  []string    `json:"origins"`
+	Remote   bool        `json:"allow_remote"`
+	Auth     GatewayAuth `json:"auth"`
+	TLS      GatewayTLS  `json:"tls"`
+	Sessions int         `json:"sessions"`
+}
+
+// A GatewayAuth says whose tokens are taken beside those of registered agents.
+type GatewayAuth struct {
+	Issuers []GatewayIssuer `json:"issuers"`
+}
+
+// A GatewayIssuer is an authorization server. What its fields may hold is for package identity to check.
+type GatewayIssuer struct {
+	Name       string   `json:"name"`
+	Issuer     string   `json:"issuer"`
+	Audience   []string `json:"audience"`
+	JWKS       string   `json:"jwks"`
+	Algorithms []string `json:"algorithms"`
+	Agent      string   `json:"agent_claim"`
+	Principal  string   `json:"principal_claim"`
+	Scopes     []string `json:"scopes"`
+}
+
+// A GatewayTLS is the gateway's certificate, and which certificates of clients it takes.
+type GatewayTLS struct {
+	Cert     string `json:"cert"`
+	Key      string `json:"key"`
+	ClientCA string `json:"client_ca"`
+	Client   string `json:"client"`
+	Agent    string `json:"client_name"`
+}

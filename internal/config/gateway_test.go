@@ -1,0 +1,51 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock/internal/config"
+)
+
+func TestGatewayOverHTTP(t *testing.T) {
+	c, err := config.Load(write(t, `
+gateway:
+  listen: 0.0.0.0:7443
+  allow_remote: true
+  url: https://tools.example.com/mcp
+  hosts: [tools.internal]
+  origins: [https://app.example.com]
+  sessions: 50
+  auth:
+    issuers:
+    - name: corp
+      issuer: https://login.example.com
+      audience: [https://tools.example.com/mcp]
+      jwks: https://login.example.com/keys
+      algorithms: [ES256]
+      agent_claim: azp
+      principal_claim: email
+      scopes: [tools]
+  tls: {cert: /etc/tls/cert.pem, key: /etc/tls/key.pem, client_ca: /etc/tls/agents.pem, client: optional, client_name: uri}
+`), "")
+	want := config.Gateway{GatewayHTTP: config.GatewayHTTP{Listen: "0.0.0.0:7443", Remote: true, URL: "https://tools.example.com/mcp",
+		Hosts: []string{"tools.internal"}, Origins: []string{"https://app.example.com"}, Sessions: 50,
+		Auth: config.GatewayAuth{Issuers: []config.GatewayIssuer{{Name: "corp", Issuer: "https://login.example.com",
+			Audience: []string{"https://tools.example.com/mcp"}, JWKS: "https://login.example.com/keys", Algorithms: []string{"ES256"},
+			Agent: "azp", Principal: "email", Scopes: []string{"tools"}}}},
+		TLS: config.GatewayTLS{Cert: "/etc/tls/cert.pem", Key: "/etc/tls/key.pem", ClientCA: "/etc/tls/agents.pem", Client: "optional", Agent: "uri"}}}
+	if diff := cmp.Diff(want, c.Gateway); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for text, line := range map[string]string{
+		"gateway:\n  port: 1\n":                                  "interlock.yaml:2",
+		"gateway:\n  auth:\n    issuers:\n    - {password: x}\n": "interlock.yaml:4",
+		"gateway:\n  tls: {client_ca: [a]}\n":                    "interlock.yaml:2",
+	} {
+		if _, err := config.Load(write(t, text), ""); err == nil || !strings.Contains(err.Error(), line) {
+			t.Errorf("%q: error %v, want it to name %s", text, err, line)
+		}
+	}
+}
