@@ -79,6 +79,8 @@ const (
 	MethodPasskey = "passkey" // WebAuthn assertion whose challenge is the statement's SHA-256, in the console
 	MethodSession = "session" // the server's signature that a console session gave the answer, where the browser runs no script
 	MethodCode    = "code"    // the server's signature that an out-of-band code was given
+
+	MethodRequester = "requester" // no proof and no operator: the side that asked took its question back, which is only ever a no
 )
 
 // An Outcome is what executing an action did.

@@ -24,6 +24,7 @@ type Config struct {
 	Classifier Classifier                      // optional: looks at results before the client sees them
 	CanAsk     bool                            // whether somebody who can answer an Ask looks at the pending requests
 	Limits     Limits                          // optional
+	Asker      *Asker                          // optional: holds what a human has to answer; none: it is refused at once
 }
 
 // Limits bound what one session costs. A zero field means its default.

@@ -1,0 +1,56 @@
+package admission
+
+import (
+	"context"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// Asked returns a request of this requester as it stands now, whatever has become of it: for the side that asked, which may
+// look as often as it likes. It changes and records nothing. A request whose time has passed is expired, recorded or not.
+// One of another requester is not found.
+func (a *Admission) Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error) {
+	standing, err := a.config.Store.Standing(ctx)
+	if err != nil {
+		return interlock.ApprovalRequest{}, err
+	}
+	asked, found, err := a.config.Store.Request(ctx, id)
+	if err != nil {
+		return interlock.ApprovalRequest{}, err
+	}
+	r = owned(r, standing)
+	if !found || asked.Requester.Agent != r.Agent || asked.Requester.Principal != r.Principal {
+		return interlock.ApprovalRequest{}, interlock.Errorf(interlock.CodeNotFound, "request", "there is no such request of this agent")
+	}
+	if open := asked.Status == interlock.RequestPending || asked.Status == interlock.RequestApproved; open && !a.config.Now().Before(asked.Expires) {
+		asked.Status = interlock.RequestExpired
+	}
+	return asked, nil
+}
+
+// Withdraw takes a pending request back for the side that asked: its user said no, or its client gave up. It is a no, so
+// nobody needs to prove it; the log holds it as a refusal and not as an operator's answer. A request that is answered already
+// stays as it is, and the error says conflict then.
+func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why string) error {
+	if _, err := a.Asked(ctx, r, id); err != nil {
+		return err
+	}
+	why = bounded(a.redact(why), maxDetail)
+	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		if standing.Requests[id].Status != interlock.RequestPending || standing.Requests[id].ID == "" {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "request", "this request is answered already")
+		}
+		payload, err := auditlog.RefusalRecord{Door: "requester", Code: "withdrawn", Reason: why, Request: id}.Payload()
+		if err != nil {
+			return interlock.Change{}, err
+		}
+		draft, err := a.draft(interlock.EventRefusal, r, "agent", payload)
+		if err != nil {
+			return interlock.Change{}, err
+		}
+		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft},
+			Resolve: &interlock.Approval{Request: id, Verdict: interlock.Deny, Method: interlock.MethodRequester, Reason: why, At: a.config.Now().UTC()}}, nil
+	})
+	return err
+}
