@@ -147,10 +147,13 @@ func fieldName(pointer string) string {
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
+		b.WriteString(pointerUnescapes.Replace(part))
 	}
 	return b.String()
 }
+
+// What a name in a JSON pointer is written with (RFC 6901). A replacer makes its tables on first use, so there is one of each.
+var pointerEscapes, pointerUnescapes = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
 
 // locate gives an error of strictjson its place in the file.
 func (d *Document) locate(err error) error {
@@ -286,7 +289,7 @@ func (c *converter) mapping(values []*ast.MappingValueNode, pointer string, dept
 			}
 			return c.document.at(at, "", "a name must be plain text; quote it")
 		}
-		inner := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key.Value)
+		inner := pointer + "/" + pointerEscapes.Replace(key.Value)
 		c.document.positions[inner] = nodePosition(key)
 		if err := c.text(key.Value, inner); err != nil {
 			return err
