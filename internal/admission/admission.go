@@ -52,6 +52,8 @@ func (e *Evaluator) evaluateWith(p interlock.Proposal, standing interlock.Standi
 		View:     p.View,
 		Loop:     p.Loop,
 		Recent:   recent,
+		Upstream: p.Upstream,
+		Pin:      pinOf(standing, p.Upstream),
 
 		Grants:       grantsOf(standing, p.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, p.Requester, now),

@@ -182,7 +182,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 	}
 	recorded := a.redactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now,
-		Trust: a.trustOf(p.Requester, standing, now)}
+		Trust: a.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}

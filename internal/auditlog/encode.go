@@ -40,6 +40,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 		w.Name("loop")
 		w.General(d.Loop)
 	}
+	if d.Pin != nil {
+		w.Name("pin")
+		w.Pin(d.Pin)
+	}
 	w.Name("proposed")
 	d.Proposed.write(w)
 	if len(d.Recent) > 0 {
@@ -53,6 +57,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	if len(d.Cut) > 0 {
 		w.Name("truncated")
 		strictjson.List(w, d.Cut, writeCut)
+	}
+	if d.Upstream != nil {
+		w.Name("upstream")
+		w.Upstream(d.Upstream)
 	}
 	w.Name("user")
 	w.String(d.User)

@@ -31,6 +31,7 @@ type DecisionRecord struct {
 	Trust    interlock.Trust        // of the agent at that moment
 	At       time.Time              // when it was decided
 	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
+	Pin      *interlock.Pin         // as the snapshot held it
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -52,6 +53,8 @@ type (
 		Loop      *interlock.Loop        `json:"loop,omitempty"`
 		Block     string                 `json:"block,omitempty"`
 		Danger    *dangerWire            `json:"danger_audit,omitempty"`
+		Upstream  *interlock.Upstream    `json:"upstream,omitempty"`
+		Pin       *interlock.Pin         `json:"pin,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
 		Cut       []cutWire              `json:"truncated,omitempty"`
@@ -132,6 +135,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block = p.Loop, r.Block
+	w.Upstream, w.Pin = p.Upstream, r.Pin
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
 	}

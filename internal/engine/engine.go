@@ -32,6 +32,7 @@ func gates() []namedGate {
 	return []namedGate{
 		{"standing", gate.Standing},
 		{"self", gate.Self},
+		{"pin", gate.Pin},
 		{"denylist", gate.Denylist},
 		{"rules", gate.Rules},
 		{"policy", gate.Policy},

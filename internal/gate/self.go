@@ -130,7 +130,7 @@ func answersRequests(words []string) bool {
 		return true
 	case "block":
 		return second != "list"
-	case "operator", "agent", "keys":
+	case "operator", "agent", "keys", "tools":
 		return second != "list" && second != "show"
 	case "rules":
 		return second == "suppress" || second == "unsuppress"
@@ -153,7 +153,7 @@ func commandsInterlock(words []string) bool {
 		return second == "" || !contains(second, "list", "test", "lint", "diff", "show", "hits", "suppressions")
 	case "audit":
 		return !contains(second, "list", "show", "verify", "prove", "check-proof", "checkpoint")
-	case "operator", "agent", "keys", "block":
+	case "operator", "agent", "keys", "block", "tools":
 		return false // listing; changing is answered above
 	}
 	return true

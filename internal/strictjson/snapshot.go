@@ -44,7 +44,7 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 	w.Named(s.Mode)
 	if s.Pin != nil {
 		w.Name("pin")
-		w.pin(s.Pin)
+		w.Pin(s.Pin)
 	}
 	w.Name("profile")
 	w.String(s.Profile)
@@ -62,7 +62,7 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 	}
 	if s.Upstream != nil {
 		w.Name("upstream")
-		w.upstream(s.Upstream)
+		w.Upstream(s.Upstream)
 	}
 	w.Name("version")
 	w.Int(s.Version)
@@ -94,7 +94,8 @@ func (w *Writer) agent(a *interlock.AgentRecord) {
 	w.Close()
 }
 
-func (w *Writer) pin(p *interlock.Pin) {
+// Pin writes a value.
+func (w *Writer) Pin(p *interlock.Pin) {
 	w.Open()
 	w.OptionalString("by", p.By)
 	w.OptionalString("definition", string(p.Definition))
@@ -119,7 +120,8 @@ func (w *Writer) pin(p *interlock.Pin) {
 	w.Close()
 }
 
-func (w *Writer) upstream(u *interlock.Upstream) {
+// Upstream writes a value.
+func (w *Writer) Upstream(u *interlock.Upstream) {
 	w.Open()
 	w.OptionalString("definition", string(u.Definition))
 	w.Name("identity")

@@ -275,8 +275,8 @@ func (b *batch) applyRequests(ctx context.Context, change *interlock.Change) err
 			return fmt.Errorf("encode a request: %w", err)
 		}
 		b.after.revision++
-		if _, err := w.exec(ctx, "INSERT INTO requests (id, status, created, expires, body) VALUES (?, ?, ?, ?, ?)",
-			r.ID, string(r.Status), r.Created.UnixNano(), r.Expires.UnixNano(), body); err != nil {
+		if _, err := w.exec(ctx, "INSERT INTO requests (id, status, created, expires, body, agent, principal) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			r.ID, string(r.Status), r.Created.UnixNano(), r.Expires.UnixNano(), body, r.Requester.Agent, r.Requester.Principal); err != nil {
 			return err
 		}
 		b.written = append(b.written, row{request: r.ID, status: string(r.Status), body: body})
@@ -336,7 +336,7 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 		return err
 	}
 	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 && change.Suppress == nil && change.Lift == "" &&
-		change.Challenge == nil && change.Grant == nil && change.Attempts == nil {
+		change.Challenge == nil && change.Grant == nil && change.Attempts == nil && len(change.Pins) == 0 {
 		return nil
 	}
 	b.after.version++
@@ -365,6 +365,9 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 		return err
 	}
 	if err := b.applyHeld(ctx, change); err != nil {
+		return err
+	}
+	if err := b.applyPins(ctx, change); err != nil {
 		return err
 	}
 	for name, value := range change.Settings { // any order: the rows don't depend on each other

@@ -33,6 +33,7 @@ func (s *Store) follow(written []row, before, after stamp) {
 	next.Requests, next.Settings = maps.Clone(next.Requests), maps.Clone(next.Settings)
 	next.Suppressions = maps.Clone(next.Suppressions)
 	next.Challenges, next.Grants, next.Attempts = maps.Clone(next.Challenges), maps.Clone(next.Grants), maps.Clone(next.Attempts)
+	next.Pins = maps.Clone(next.Pins)
 	for _, r := range written {
 		if err := r.apply(&next); err != nil {
 			return

@@ -111,6 +111,8 @@ func (r row) applyHeld(to *interlock.Standing) error {
 		return putOrDrop(to.Grants, r.id, r.body)
 	case heldAttempts:
 		return putOrDrop(to.Attempts, r.id, r.body)
+	case heldPin:
+		return put(to.Pins, r.id, r.body)
 	}
 	return nil // of a later version, which this one may not write: see migrate
 }

@@ -56,11 +56,18 @@ func (s *Store) Recent(ctx context.Context, kind interlock.EventType, before int
 		before = 1<<63 - 1
 	}
 	var entries []interlock.Entry
-	err := walk(ctx, s.apart, "SELECT "+entryColumns+" FROM entries WHERE idx < ? AND (? = '' OR type = ?) ORDER BY idx DESC LIMIT ?",
-		[]any{before, string(kind), string(kind), limit}, func(e interlock.Entry) error {
-			entries = append(entries, e)
-			return nil
-		})
+	query, args := "SELECT "+entryColumns+" FROM entries WHERE idx < ?", []any{before}
+	switch kind {
+	case "":
+	case interlock.EventDecision, interlock.EventOutcome:
+		query, args = query+" AND type = ?", append(args, string(kind))
+	default: // the index knows of these, and only of these; SQLite wants to be told
+		query, args = query+" AND type = ? AND type NOT IN ('DECISION', 'OUTCOME')", append(args, string(kind))
+	}
+	err := walk(ctx, s.apart, query+" ORDER BY idx DESC LIMIT ?", append(args, limit), func(e interlock.Entry) error {
+		entries = append(entries, e)
+		return nil
+	})
 	return entries, err
 }
 

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"os"
 	"testing"
+	"time"
 
 	"interlock"
 	"interlock/internal/store/sqlite"
@@ -28,7 +29,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 	if entries, ok := sound(t, path); entries != 5 || !ok || version() != 1 {
 		t.Fatalf("before: %d entries, verified %v, version %d; want 5, true, 1", entries, ok, version())
 	}
-	for range 2 { // the second time there is nothing left to do
+	for round := 1; round <= 2; round++ { // the second time there is nothing left to do
 		s := open(t, path)
 		standing, err := s.Standing(t.Context())
 		if err != nil {
@@ -39,6 +40,9 @@ func TestMigrateFromVersion1(t *testing.T) {
 		}
 		change := storagetest.Decision("a")
 		change.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell, Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite, Target: "x"}}}
+		change.Events = append(change.Events, storagetest.Draft(interlock.EventAlert, "a"))
+		change.Pins = []interlock.PinChange{{Pin: interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
+			Definition: []byte(`{"name":"read"}`)}}
 		if _, err := s.Commit(t.Context(), change); err != nil {
 			t.Fatal(err)
 		}
@@ -46,10 +50,19 @@ func TestMigrateFromVersion1(t *testing.T) {
 		if err != nil || len(past) == 0 {
 			t.Errorf("nothing is remembered: %v, %v", past, err)
 		}
+		if asked, err := s.Asked(t.Context(), interlock.Requester{Agent: "agent", Principal: "p"}, storagetest.Now.Add(-time.Hour)); err != nil || asked != 1 {
+			t.Errorf("the agent has asked %d times (%v), want once", asked, err)
+		}
+		if alerts, err := s.Recent(t.Context(), interlock.EventAlert, -1, 10); err != nil || len(alerts) != round {
+			t.Errorf("%d alerts are found (%v), want %d", len(alerts), err, round)
+		}
+		if standing, err = s.Standing(t.Context()); err != nil || standing.Pins[interlock.PinKey("files", "read")].Seen != "sha256:01" {
+			t.Errorf("the pin does not stand: %v (%v)", standing.Pins, err)
+		}
 		s.Close()
 	}
-	if entries, ok := sound(t, path); entries != 7 || !ok || version() != 3 {
-		t.Errorf("after: %d entries, verified %v, version %d; want 7, true, 3", entries, ok, version())
+	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 4 {
+		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 4", entries, ok, version())
 	}
 	// Two processes that find the old file at once.
 	path = newPath(t)

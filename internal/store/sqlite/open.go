@@ -26,10 +26,12 @@ var (
 	schema2 string
 	//go:embed schema3.sql
 	schema3 string
+	//go:embed schema4.sql
+	schema4 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -227,7 +229,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3}[version]
+		step := [...]string{schema, schema2, schema3, schema4}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 	}

@@ -237,6 +237,7 @@ func loadStanding(ctx context.Context, c *conn, old bool) (standing interlock.St
 		Challenges:   map[string]interlock.Challenge{},
 		Grants:       map[string]interlock.Grant{},
 		Attempts:     map[string]interlock.Attempts{},
+		Pins:         map[string]interlock.Pin{},
 	}
 	whole := context.WithoutCancel(ctx) // a caller who leaves must not leave a transaction open
 	if _, err := c.exec(whole, "BEGIN"); err != nil {
@@ -300,10 +301,15 @@ func loadLater(ctx context.Context, c *conn, old bool, standing *interlock.Stand
 			return err
 		}
 	}
-	if version < 3 {
+	if version >= 3 {
+		if err := loadHeld(ctx, c, standing); err != nil {
+			return err
+		}
+	}
+	if version < 4 {
 		return nil
 	}
-	return loadHeld(ctx, c, standing)
+	return loadPins(ctx, c, standing)
 }
 
 // bodies decodes the JSON in every row of a query.

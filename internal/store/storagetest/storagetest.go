@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -27,6 +28,7 @@ type Store interface {
 	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)
 	SeeCall(ctx context.Context, eventID, event string) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
+	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }
@@ -50,7 +52,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires}, {"asked", asked},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"past", past}, {"past of others", pastOfOthers}, {"suppressions", suppressions},
-		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts},
+		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
@@ -203,35 +205,6 @@ func versions(t *testing.T, p Place) {
 	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = after }))
 	commit(t, s, Decision("a")) // depends on no version
 	size(t, p, 4)
-}
-
-func standing(t *testing.T, p Place) {
-	s := p.Open(t)
-	agent := interlock.AgentRecord{ID: "agent", Type: "claude", Principal: "pat", Trust: interlock.TrustValidated, Allow: []string{"a*"}, TokenHash: "h", Created: Now}
-	operator := interlock.OperatorRecord{Name: "olga", Role: "admin", SSHKey: "ssh-ed25519 AAAA", Created: Now}
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Operator = &operator }))
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "ruleset": "sha256:aa"} }))
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Open = Request("r1") }))
-	agent.Revoked = Now
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Settings = map[string]string{"mode": "logging"} }))
-	want := interlock.Standing{
-		Agents:       map[string]interlock.AgentRecord{"agent": agent},
-		Operators:    map[string]interlock.OperatorRecord{"olga": operator},
-		Requests:     map[string]interlock.ApprovalRequest{"r1": *Request("r1")},
-		Settings:     map[string]string{"mode": "logging", "ruleset": "sha256:aa"},
-		Suppressions: map[string]interlock.Suppression{},
-		Challenges:   map[string]interlock.Challenge{},
-		Grants:       map[string]interlock.Grant{},
-		Attempts:     map[string]interlock.Attempts{},
-	}
-	for range 2 {
-		if diff := cmp.Diff(want, current(t, s), cmpopts.IgnoreFields(interlock.Standing{}, "Version")); diff != "" {
-			t.Errorf("standing (-want +got):\n%s", diff)
-		}
-		s.Close()
-		s = p.Open(t)
-	}
-	s.Close()
 }
 
 func approval(t *testing.T, p Place) {

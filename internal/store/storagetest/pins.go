@@ -1,0 +1,61 @@
+package storagetest
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+)
+
+// pins: what is known of a tool stands whole in every process from its commit, and moves the version, so that what was decided
+// without it is decided again. The text that was approved stays beside the one seen last, until that is approved.
+func pins(t *testing.T, place Place) {
+	s, other := place.Open(t), place.Open(t)
+	server := interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa", SeenFrom: "sha256:aa", Since: Now}
+	tool := interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinApproved, Identity: "sha256:aa", Definition: "sha256:01", SeenFrom: "sha256:aa",
+		Seen: "sha256:01", Since: Now}
+	put := func(s Store, p interlock.Pin, text string) {
+		t.Helper()
+		before := current(t, other).Version
+		commit(t, s, with(Decision("a"), func(c *interlock.Change) {
+			c.Pins = []interlock.PinChange{{Pin: server}, {Pin: p, Definition: json.RawMessage(text)}}
+		}))
+		want := map[string]interlock.Pin{interlock.PinKey("files", ""): server, interlock.PinKey("files", "read"): p}
+		for _, store := range []Store{s, other, place.Open(t)} {
+			if diff := cmp.Diff(want, current(t, store).Pins); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+		refused(t, other, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
+	}
+	texts := func(approved, seen string) {
+		t.Helper()
+		for _, store := range []Store{s, other, place.Open(t)} {
+			one, two, err := store.Definitions(t.Context(), "files", "read")
+			if err != nil || string(one) != approved || string(two) != seen {
+				t.Errorf("the texts are %s and %s (%v), want %s and %s", one, two, err, approved, seen)
+			}
+		}
+	}
+	put(s, tool, `{"a":1}`)
+	texts(`{"a":1}`, `{"a":1}`)
+	tool.Status, tool.Why, tool.Seen, tool.Detail = interlock.PinQuarantined, interlock.PinChanged, "sha256:02", "the description"
+	put(other, tool, `{"a":2}`)
+	texts(`{"a":1}`, `{"a":2}`)
+	tool.By = "olga"
+	put(s, tool, "")
+	texts(`{"a":1}`, `{"a":2}`)
+	tool.Status, tool.Why, tool.Definition, tool.Former, tool.Since = interlock.PinApproved, "", "sha256:02", []interlock.Digest{"sha256:01"}, Now.Add(time.Hour)
+	put(other, tool, "")
+	texts(`{"a":2}`, `{"a":2}`)
+	put(s, tool, "") // once more changes no text
+	texts(`{"a":2}`, `{"a":2}`)
+	var unknown *interlock.Error
+	if _, _, err := s.Definitions(t.Context(), "files", "write"); !errors.As(err, &unknown) || unknown.Code != interlock.CodeNotFound {
+		t.Errorf("a tool that nothing is known of: %v", err)
+	}
+}

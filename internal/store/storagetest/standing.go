@@ -1,0 +1,41 @@
+package storagetest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"interlock"
+)
+
+// standing: what a commit makes stand is read back as it was, at once and after a restart.
+func standing(t *testing.T, p Place) {
+	s := p.Open(t)
+	agent := interlock.AgentRecord{ID: "agent", Type: "claude", Principal: "pat", Trust: interlock.TrustValidated, Allow: []string{"a*"}, TokenHash: "h", Created: Now}
+	operator := interlock.OperatorRecord{Name: "olga", Role: "admin", SSHKey: "ssh-ed25519 AAAA", Created: Now}
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Operator = &operator }))
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "ruleset": "sha256:aa"} }))
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Open = Request("r1") }))
+	agent.Revoked = Now
+	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Settings = map[string]string{"mode": "logging"} }))
+	want := interlock.Standing{
+		Agents:       map[string]interlock.AgentRecord{"agent": agent},
+		Operators:    map[string]interlock.OperatorRecord{"olga": operator},
+		Requests:     map[string]interlock.ApprovalRequest{"r1": *Request("r1")},
+		Settings:     map[string]string{"mode": "logging", "ruleset": "sha256:aa"},
+		Suppressions: map[string]interlock.Suppression{},
+		Challenges:   map[string]interlock.Challenge{},
+		Grants:       map[string]interlock.Grant{},
+		Attempts:     map[string]interlock.Attempts{},
+		Pins:         map[string]interlock.Pin{},
+	}
+	for range 2 {
+		if diff := cmp.Diff(want, current(t, s), cmpopts.IgnoreFields(interlock.Standing{}, "Version")); diff != "" {
+			t.Errorf("standing (-want +got):\n%s", diff)
+		}
+		s.Close()
+		s = p.Open(t)
+	}
+	s.Close()
+}
