@@ -1,0 +1,173 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// systemPath is where commands are looked for inside.
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// etc are the files of /etc that programs can't do without and that hold nothing of this host's own.
+var etc = []string{"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "pki/tls/certs",
+	"pki/ca-trust", "localtime", "timezone", "os-release", "debian_version", "mime.types", "magic", "terminfo", "inputrc", "protocols", "services",
+	"java-11-openjdk", "java-17-openjdk", "java-21-openjdk", "python3", "perl", "fonts", "gai.conf"}
+
+// tellsOfHost are files of /proc that tell of the whole host, and directories of it that do.
+var (
+	tellsOfHost = []string{"kcore", "keys", "key-users", "kallsyms", "kmsg", "kpagecount", "kpageflags", "kpagecgroup", "latency_stats", "mtrr", "sched_debug",
+		"schedstat", "slabinfo", "timer_list", "vmallocinfo", "iomem", "ioports", "modules", "sysrq-trigger"}
+	hostDirectories = []string{"acpi", "asound", "driver", "scsi"}
+	readOnly        = []string{"sys", "bus", "irq", "fs", "tty"}
+)
+
+// A handover is a file descriptor that bubblewrap reads what it needs from.
+type handover struct{ files []*os.File }
+
+// add gives a file the next number in the child, where the first behind the standard ones is 3.
+func (h *handover) add(file *os.File) string {
+	h.files = append(h.files, file)
+	return strconv.Itoa(2 + len(h.files))
+}
+
+// data hands a short text over in a pipe.
+func (h *handover) data(text []byte) (string, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.Write(text); err != nil { // it fits into a pipe's buffer
+		return "", err
+	}
+	return h.add(r), w.Close()
+}
+
+func (h *handover) close() {
+	for _, file := range h.files {
+		file.Close()
+	}
+}
+
+// arguments is bubblewrap's command line up to the command. What is not named is not there: no home, no /run, no /sys, no
+// /var, nobody's sockets.
+func arguments(s Spec, h *handover, startups []startup) ([]string, error) {
+	args := []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try",
+		"--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--cap-drop", "ALL", "--new-session", "--die-with-parent"}
+	args = append(args, "--ro-bind", "/usr", "/usr")
+	for _, name := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
+		if target, err := os.Readlink(name); err == nil {
+			args = append(args, "--symlink", target, name)
+		} else if _, err := os.Stat(name); err == nil {
+			args = append(args, "--ro-bind", name, name)
+		}
+	}
+	for _, name := range etc {
+		if path := "/etc/" + name; exists(path) {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	var err error
+	for _, file := range [][2]string{{"/etc/passwd", "agent:x:1000:1000::/tmp:/bin/sh\n"}, {"/etc/group", "agent:x:1000:\n"},
+		{"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"}, {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"}} {
+		var fd string
+		if fd, err = h.data([]byte(file[1])); err != nil {
+			return nil, err
+		}
+		args = append(args, "--ro-bind-data", fd, file[0])
+	}
+	args = append(args, "--proc", "/proc")
+	for _, name := range readOnly {
+		if path := "/proc/" + name; exists(path) {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	for _, name := range tellsOfHost {
+		if path := "/proc/" + name; exists(path) {
+			args = append(args, "--ro-bind", "/dev/null", path)
+		}
+	}
+	for _, name := range hostDirectories {
+		if path := "/proc/" + name; exists(path) {
+			args = append(args, "--size", "4096", "--tmpfs", path, "--remount-ro", path)
+		}
+	}
+	size := strconv.FormatInt(s.Limits.Disk, 10)
+	args = append(args, "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--perms", "1777", "--tmpfs", "/tmp",
+		"--dir", "/var", "--symlink", "/tmp", "/var/tmp")
+	for _, path := range s.Read {
+		args = append(args, "--ro-bind-try", path, path)
+	}
+	return withWorkspace(args, s, h, startups)
+}
+
+// withWorkspace adds what is writable, what of it is not, and what is hidden. Files are handed over open, so that no link
+// put in their place meanwhile leads elsewhere.
+func withWorkspace(args []string, s Spec, h *handover, startups []startup) ([]string, error) {
+	args = append(args, "--bind", s.Workspace, s.Workspace)
+	if !s.Overlay {
+		for _, found := range startups {
+			file, err := openPath(filepath.Join(s.Workspace, found.path))
+			if err != nil {
+				continue // gone, or a link: what takes its place is looked at afterwards
+			}
+			args = append(args, "--ro-bind", "/proc/self/fd/"+h.add(file), filepath.Join(s.Workspace, found.path))
+		}
+	}
+	for _, path := range s.Hide {
+		if !inside(s.Workspace, path) && !insideAny(s.Read, path) {
+			continue
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			args = append(args, "--size", "4096", "--tmpfs", path, "--remount-ro", path)
+		default:
+			args = append(args, "--ro-bind", "/dev/null", path)
+		}
+	}
+	return append(args, "--remount-ro", "/", "--chdir", s.Dir), nil
+}
+
+func insideAny(dirs []string, path string) bool {
+	for _, dir := range dirs {
+		if dir == path || inside(dir, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// environment is all the command sees of one: nothing of this process's but what its language and terminal are.
+func environment(s Spec, getenv func(string) string) []string {
+	path := strings.Join(append(append([]string{}, s.Path...), systemPath), ":")
+	env := []string{"PATH=" + path, "HOME=/tmp", "TMPDIR=/tmp", "USER=agent", "LOGNAME=agent", "SHELL=/bin/sh", "INTERLOCK_SANDBOX=1"}
+	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "NO_COLOR", "COLUMNS", "LINES", "CI"} {
+		if value := getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, s.Env...)
+}
+
+// find looks a command up as it will be looked up inside, so that what is missing is said plainly.
+func find(s Spec) error {
+	name := s.Argv[0]
+	if strings.ContainsRune(name, '/') {
+		return nil // told by the system inside: it may be made by the time
+	}
+	for _, dir := range append(append([]string{}, s.Path...), strings.Split(systemPath, ":")...) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%.80q is not found in the sandbox", name)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

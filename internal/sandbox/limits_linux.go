@@ -1,0 +1,114 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// The numbers of rlimits that package syscall does not name.
+const (
+	rlimitNproc    = 6
+	rlimitMemlock  = 8
+	rlimitMsgqueue = 12
+)
+
+// setLimits binds a process, and all it will start, before the command begins. Only what must be held for each process is
+// held here: totals are the cgroups' business.
+func setLimits(pid int, l Limits, walls Walls) error {
+	seconds := uint64((l.Time + time.Second - 1) / time.Second)
+	limits := map[int]uint64{
+		syscall.RLIMIT_CPU:    seconds + 1,
+		syscall.RLIMIT_FSIZE:  uint64(l.Disk),
+		syscall.RLIMIT_NOFILE: uint64(l.Files),
+		syscall.RLIMIT_CORE:   0,
+		rlimitMemlock:         64 << 10,
+		rlimitMsgqueue:        0,
+		// One more than the command may have, for the process that reaps the sandbox's orphans. It counts in the sandbox's own
+		// user namespace, and binds everybody but the host's root.
+		rlimitNproc: uint64(l.Processes) + 1,
+	}
+	if walls.Memory == byRlimit {
+		limits[syscall.RLIMIT_DATA] = uint64(l.Memory)
+	}
+	for resource, value := range limits {
+		limit := syscall.Rlimit{Cur: value, Max: value}
+		_, _, errno := syscall.RawSyscall6(sysPrlimit64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+		if errno != 0 {
+			return fmt.Errorf("setting limit %d: %w", resource, errno)
+		}
+	}
+	return nil
+}
+
+// family returns a process and all its descendants, as far as they can be seen now.
+func family(pid int) []int {
+	found := []int{pid}
+	for i := 0; i < len(found); i++ {
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", found[i]))
+		if err != nil {
+			continue
+		}
+		for _, task := range tasks {
+			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", found[i], task.Name()))
+			if err != nil {
+				continue
+			}
+			for _, word := range strings.Fields(string(children)) {
+				if child, err := strconv.Atoi(word); err == nil {
+					found = append(found, child)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// written is how much the processes, and those of their children that are gone, have put on disk. The kernel counts a page
+// when it is made dirty and takes it back when it is cut off unwritten.
+func written(pids []int) int64 {
+	total := int64(0)
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+		if err != nil {
+			continue // gone; what it did counts with its parent
+		}
+		total += field(string(text), "write_bytes:") - field(string(text), "cancelled_write_bytes:")
+	}
+	return total
+}
+
+// resident is how much memory the processes hold, shared pages by share.
+func resident(pids []int) int64 {
+	total := int64(0)
+	for _, pid := range pids {
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)); err == nil {
+			total += field(string(text), "Pss:") << 10
+		}
+	}
+	return total
+}
+
+// field reads the number behind a name at the beginning of a line.
+func field(text, name string) int64 {
+	for _, line := range strings.Split(text, "\n") {
+		rest, found := strings.CutPrefix(line, name)
+		if !found {
+			continue
+		}
+		words := strings.Fields(rest)
+		if len(words) == 0 {
+			return 0
+		}
+		n, err := strconv.ParseInt(words[0], 10, 64)
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	return 0
+}

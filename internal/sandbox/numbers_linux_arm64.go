@@ -1,0 +1,3 @@
+package sandbox
+
+const sysPrlimit64 = 261

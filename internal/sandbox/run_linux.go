@@ -1,0 +1,319 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"interlock"
+)
+
+// groupPrefix begins the names of the cgroups this package makes; the run's id follows.
+const groupPrefix = "interlock-"
+
+// program is the name bubblewrap is looked for by.
+const program = "bwrap"
+
+// Run runs one command in a sandbox of its own and returns when nothing is left of it. An error means that the command did
+// not run at all, or that something of the run could not be cleared up; how the command itself ended is in the result. It is
+// safe for concurrent use.
+func Run(ctx context.Context, s Spec) (Result, error) {
+	begin := time.Now()
+	if err := s.validate(); err != nil {
+		return Result{}, err
+	}
+	bwrap, err := exec.LookPath(program)
+	if err != nil {
+		return Result{}, unavailable("bubblewrap is not installed (the package is called bubblewrap); nothing was run")
+	}
+	if err := find(s); err != nil {
+		return Result{}, &interlock.Error{Code: interlock.CodeNotFound, Message: err.Error()}
+	}
+	entry, err := register(ctx, s)
+	if err != nil {
+		return Result{}, err
+	}
+	group, walls := newCgroup(groupPrefix+entry.id, s.Limits)
+	result := Result{ID: entry.id, Walls: walls}
+	err = entry.record(runRecord{Workspace: s.Workspace, Writes: !s.Overlay, Groups: group.dirs()})
+	if err == nil {
+		err = execute(ctx, s, bwrap, group, &result)
+	}
+	err = errors.Join(err, removeGroups(group.dirs()), entry.end())
+	result.Duration = time.Since(begin)
+	return result, err
+}
+
+func unavailable(format string, args ...any) error {
+	return interlock.Errorf(interlock.CodeUnavailable, "", format, args...)
+}
+
+// execute does one run between entering the registry and leaving it.
+func execute(ctx context.Context, s Spec, bwrap string, group cgroup, result *Result) error {
+	var before []startup
+	if !s.Overlay {
+		before, result.Partial = findStartups(s.Workspace, s.Startup)
+		if result.Partial {
+			return interlock.Errorf(interlock.CodeLimited, "", "the workspace has more than %d entries, or some that can't be read, so its start-up files can't be protected; use a throw-away copy with --overlay", maxLooked)
+		}
+	}
+	c := &child{spec: s, group: group, result: result}
+	if err := c.prepare(bwrap, before); err != nil {
+		c.release()
+		return err
+	}
+	err := c.run(ctx)
+	if err == nil && !s.Overlay {
+		var partial bool
+		result.Effects, partial, err = setAside(s.Workspace, s.Startup, before)
+		result.Partial = partial
+	}
+	return err
+}
+
+// A child is the bubblewrap process of a run and what it was started with.
+type child struct {
+	spec   Spec
+	group  cgroup
+	result *Result
+
+	command     *exec.Cmd
+	hands       handover
+	info, block *os.File // what it tells of itself; the byte that lets it go on
+	unread      *os.File // the other end of block: the byte stands there until the walls are up
+	out         *outlet
+	pipes       []*os.File
+}
+
+// prepare makes everything that is handed over to bubblewrap.
+func (c *child) prepare(bwrap string, before []startup) error {
+	args, err := arguments(c.spec, &c.hands, before)
+	if err != nil {
+		return err
+	}
+	program, err := filterFor(runtime.GOARCH, c.spec.Sockets)
+	if err != nil {
+		return unavailable("%v; nothing was run", err)
+	}
+	fd, err := c.hands.data(program)
+	if err != nil {
+		return err
+	}
+	args = append(args, "--seccomp", fd)
+	var infoEnd, blockEnd *os.File
+	if c.info, infoEnd, err = os.Pipe(); err != nil {
+		return err
+	}
+	args = append(args, "--info-fd", c.hands.add(infoEnd))
+	if blockEnd, c.block, err = os.Pipe(); err != nil {
+		return err
+	}
+	args = append(args, "--block-fd", c.hands.add(blockEnd))
+	if c.unread, err = duplicate(blockEnd); err != nil {
+		return err
+	}
+	args = append(append(args, "--"), c.spec.Argv...)
+	c.command = exec.Command(bwrap, args...)
+	c.command.Env = environment(c.spec, os.Getenv)
+	c.command.Dir = "/"
+	c.command.ExtraFiles = c.hands.files
+	c.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return c.connect()
+}
+
+// connect gives the command pipes and never a file of ours: a terminal could be typed into, and a regular file be read
+// back or written at another place.
+func (c *child) connect() error {
+	c.out = &outlet{left: c.spec.Limits.Output, full: make(chan struct{})}
+	if c.spec.Stdin != nil {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		c.command.Stdin, c.pipes = r, append(c.pipes, r)
+		go func() { // ends with the run: the pipe breaks
+			_, _ = io.Copy(w, c.spec.Stdin)
+			w.Close()
+		}()
+	}
+	c.command.Stdout, c.command.Stderr = c.out.to(c.spec.Stdout), c.out.to(c.spec.Stderr)
+	return nil
+}
+
+func (c *child) release() {
+	c.hands.close()
+	for _, file := range append(c.pipes, c.info, c.block, c.unread) {
+		if file != nil {
+			file.Close()
+		}
+	}
+}
+
+// run starts the child, sets its limits while it waits, lets it go and sees it out.
+func (c *child) run(ctx context.Context) error {
+	// The kernel ends the child with the thread that made it, so that thread must be there as long as we are.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer c.release()
+	begin := time.Now()
+	complaint := &head{}
+	stderr := c.command.Stderr
+	c.command.Stderr = io.MultiWriter(complaint, stderr)
+	if err := c.command.Start(); err != nil {
+		return unavailable("bubblewrap could not be started: %v; nothing was run", err)
+	}
+	c.hands.close()
+	var told struct {
+		Pid int `json:"child-pid"`
+	}
+	err := json.NewDecoder(io.LimitReader(c.info, 4096)).Decode(&told)
+	if err == nil {
+		err = c.group.add(told.Pid)
+	}
+	if err == nil {
+		err = setLimits(told.Pid, c.spec.Limits, c.result.Walls)
+	}
+	if err == nil {
+		_, err = c.block.Write([]byte{1})
+	}
+	if err != nil {
+		_ = c.command.Process.Kill()
+		_ = c.command.Wait()
+		return unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(err))
+	}
+	c.result.Setup = time.Since(begin)
+	ended := make(chan error, 1)
+	go func() { ended <- c.command.Wait() }()
+	waited := c.watch(ctx, told.Pid, ended)
+	if c.blocked() {
+		return unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(waited))
+	}
+	return c.verdict(waited)
+}
+
+// watch waits for the end and brings it about when a limit is reached.
+func (c *child) watch(ctx context.Context, pid int, ended <-chan error) error {
+	deadline := time.NewTimer(c.spec.Limits.Time)
+	defer deadline.Stop()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	stop := func(why string) {
+		if c.result.Stopped == "" {
+			c.result.Stopped = why
+			_ = c.command.Process.Kill() // its child, the sandbox's first process, goes with it, and everything with that
+		}
+	}
+	full := c.out.full
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			stop("cancelled")
+			ctx = context.Background()
+		case <-deadline.C:
+			stop("time")
+		case <-full:
+			full = nil
+			stop("output")
+		case <-look.C:
+			pids := family(pid)
+			if written(pids) > c.spec.Limits.Disk {
+				stop("disk")
+			}
+			if c.result.Walls.Memory == byRlimit && resident(pids) > c.spec.Limits.Memory {
+				stop("memory")
+			}
+		}
+	}
+}
+
+// blocked reports whether the child ended without having read the byte that let it go on.
+func (c *child) blocked() bool {
+	_ = c.block.Close()
+	_ = syscall.SetNonblock(int(c.unread.Fd()), true)
+	var one [1]byte
+	n, err := syscall.Read(int(c.unread.Fd()), one[:])
+	return err == nil && n == 1
+}
+
+// verdict says how the command ended.
+func (c *child) verdict(waited error) error {
+	state := c.command.ProcessState
+	status, ok := state.Sys().(syscall.WaitStatus)
+	switch {
+	case !ok:
+		return fmt.Errorf("waiting for the sandbox: %w", waited)
+	case status.Exited():
+		c.result.Exit = status.ExitStatus()
+	default:
+		c.result.Exit = 128 + int(status.Signal())
+	}
+	if c.group.outOfMemory() && c.result.Stopped == "" {
+		c.result.Stopped = "memory"
+	}
+	if c.group.outOfProcesses() {
+		c.result.Reached = append(c.result.Reached, "processes")
+	}
+	return nil
+}
+
+// validate refuses what no sandbox can be built for.
+func (s Spec) validate() error {
+	l := s.Limits
+	switch {
+	case len(s.Argv) == 0 || s.Argv[0] == "":
+		return interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; name the command to run")
+	case l.Time <= 0 || l.Memory <= 0 || l.Disk <= 0 || l.Processes <= 0 || l.Files <= 0 || l.Output <= 0:
+		return interlock.Errorf(interlock.CodeInvalid, "sandbox", "every limit must be positive")
+	case s.State == "":
+		return interlock.Errorf(interlock.CodeInvalid, "State", "is missing")
+	case s.Overlay && len(s.Self) == 0, s.Network != nil && len(s.Self) == 0:
+		return interlock.Errorf(interlock.CodeInvalid, "Self", "is missing; an overlay and a network need a helper process")
+	}
+	for _, path := range append([]string{s.Workspace, s.Dir, s.State}, s.Read...) {
+		if !filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0) {
+			return interlock.Errorf(interlock.CodeInvalid, "sandbox", "%.80q is not an absolute, clean path", path)
+		}
+	}
+	if s.Dir != s.Workspace && !inside(s.Workspace, s.Dir) {
+		return interlock.Errorf(interlock.CodeInvalid, "--dir", "must lie in the workspace")
+	}
+	return checkWorkspace(s.Workspace)
+}
+
+// checkWorkspace refuses directories that must not be writable in any sandbox, whatever link leads to them.
+func checkWorkspace(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return interlock.Errorf(interlock.CodeInvalid, "--dir", "the workspace can't be opened")
+	}
+	home, _ := os.UserHomeDir()
+	if home != "" {
+		if resolved, err := filepath.EvalSymlinks(home); err == nil {
+			home = resolved
+		}
+	}
+	if real == "/" || home != "" && (real == home || inside(real, home)) {
+		return interlock.Errorf(interlock.CodeInvalid, "--dir", "the file system's root, a home directory or what lies above it is no workspace; go into a project's directory")
+	}
+	for _, system := range []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/home", "/tmp", "/var"} {
+		below := system != "/home" && system != "/tmp" && system != "/var" && inside(system, real) && !inside("/usr/src", real) && !inside("/usr/local/src", real)
+		if real == system || below {
+			return interlock.Errorf(interlock.CodeInvalid, "--dir", "a directory of the system is no workspace; go into a project's directory")
+		}
+	}
+	if real != path {
+		return interlock.Errorf(interlock.CodeInvalid, "--dir", "the way to the workspace leads over a link; name %.200s", real)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// An outlet lets so many bytes through, of both streams together, and tells when there were more.
+type outlet struct {
+	mu   sync.Mutex
+	left int64
+	once sync.Once
+	full chan struct{}
+}
+
+type outletWriter struct {
+	outlet *outlet
+	w      io.Writer
+}
+
+func (o *outlet) to(w io.Writer) io.Writer {
+	if w == nil {
+		w = io.Discard
+	}
+	return outletWriter{o, w}
+}
+
+func (w outletWriter) Write(p []byte) (int, error) {
+	o := w.outlet
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := min(int64(len(p)), o.left)
+	o.left -= n
+	if n < int64(len(p)) {
+		o.once.Do(func() { close(o.full) })
+	}
+	if _, err := w.w.Write(p[:n]); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// A head keeps the first bytes of what is written to it: bubblewrap's own complaint.
+type head struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if room := 512 - h.text.Len(); room > 0 {
+		h.text.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// line returns the first line, or what the error says where there is none.
+func (h *head) line(err error) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	text, _, _ := strings.Cut(strings.TrimSpace(h.text.String()), "\n")
+	if text == "" && err != nil {
+		text = err.Error()
+	}
+	return strings.TrimPrefix(text, "bwrap: ")
+}
+
+// openPath opens a place without following a link and without reading anything.
+func openPath(path string) (*os.File, error) {
+	const oPath = 0x200000
+	fd, err := syscall.Open(path, oPath|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), path)
+	info, err := file.Stat()
+	if err == nil && isLink(info) {
+		err = errors.New("is a link")
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func duplicate(file *os.File) (*os.File, error) {
+	const dupfdCloexec = 1030
+	fd, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, file.Fd(), dupfdCloexec, 0)
+	if errno != 0 {
+		return nil, errno
+	}
+	return os.NewFile(fd, file.Name()), nil
+}
