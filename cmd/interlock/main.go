@@ -15,9 +15,14 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"interlock/internal/sandbox"
 )
 
 func main() {
+	if sandbox.Stage(os.Args) { // this process is a sandbox's helper
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)
 	stop()
@@ -34,6 +39,7 @@ type commands struct {
 	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings."`
 	Uninstall   uninstallCommand   `cmd:"" help:"Remove the hook from a coding agent's settings."`
 	Doctor      doctorCommand      `cmd:"" help:"Prove that the registered hooks fire, and check store, key and clock."`
+	Exec        execCommand        `cmd:"" help:"Decide a command and run it in a sandbox."`
 	Check       checkCommand       `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`
 	Pending     pendingCommand     `cmd:"" help:"List the requests that wait for a human, or show one whole."`
 	Approve     approveCommand     `cmd:"" help:"Say yes to a request, signed with an operator's SSH key."`

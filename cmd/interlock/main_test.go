@@ -8,10 +8,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"interlock/internal/sandbox"
 )
 
 // TestMain lets the test binary stand in for the real one: a script that runs `interlock` runs this program's run.
 func TestMain(m *testing.M) {
+	if sandbox.Stage(os.Args) {
+		return
+	}
 	if os.Getenv("INTERLOCK_TEST_MAIN") != "" { // a test started this binary as the program
 		main()
 	}

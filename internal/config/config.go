@@ -84,6 +84,14 @@ type Config struct {
 	// MCPClockTolerance is how far clocks may differ when a confirmation token is redeemed, at most 5m; above 1m the server
 	// warns. Default: 30s.
 	MCPClockTolerance Duration `json:"mcp_clock_tolerance"`
+	// Sandbox says what `interlock exec` gives to a command. `profile` names the one used where none is named; `profiles` are
+	// profiles by name, beside default, build and scratch, each with `time` (60s), `memory` (512MB), `disk` (100MB),
+	// `processes` (64), `files` (100), `output` (1MB), `overlay` (writes go to a throw-away copy), `sockets` (unix sockets may
+	// be made), `hosts` (names or name:port that the built-in proxy may be asked for, each still decided), `read` (further
+	// paths that are readable), `path` (further directories of PATH), `env` (names of variables that are passed on) and
+	// `startup` (patterns of files that are protected because something obeys them later). Default: the profile default, with
+	// the values in brackets, no host and the patterns in the sandbox's manual.
+	Sandbox Sandbox `json:"sandbox"`
 	// Gateway is how `interlock gateway` serves its clients over HTTP. `listen` is its address (default: standard input and output
 	// instead), only a loopback one unless `allow_remote` and `tls` are set; `url` is where clients reach it (default: as they
 	// say); `hosts` are further names it answers to and `origins` web pages that may call it (default: none); `sessions` bounds
@@ -149,7 +157,7 @@ func Load(home, file string) (Config, error) {
 	if c.MaxConcurrent <= 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent", "must be at least 1")
 	}
-	return c, nil
+	return c, c.Sandbox.check()
 }
 
 // DefaultHome is where Interlock keeps its data if nobody says otherwise.

@@ -77,8 +77,8 @@ func findStartups(root string, patterns []string) (found []startup, partial bool
 	return found, partial || err != nil
 }
 
-// asideSuffix is what is put behind the name of a start-up file that a run has made.
-const asideSuffix = ".set-aside-by-interlock"
+// AsideSuffix is what is put behind the name of a start-up file that a run has made.
+const AsideSuffix = ".set-aside-by-interlock"
 
 // setAside renames what matches now and did not before, so that nothing obeys it: what a run makes in its workspace would
 // otherwise run outside as soon as somebody changes into the directory. What stood there before is known by its inode,
@@ -97,7 +97,7 @@ func setAside(root string, patterns []string, before []startup) (effects []Effec
 		if isLink(found.info) && slices.ContainsFunc(before, func(b startup) bool { return b.path == found.path && os.SameFile(b.info, found.info) }) {
 			continue
 		}
-		aside := found.path + asideSuffix
+		aside := found.path + AsideSuffix
 		for taken(dir, aside) {
 			aside += "-"
 		}
