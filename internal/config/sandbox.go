@@ -120,7 +120,7 @@ func (s Sandbox) check() error {
 		}
 		for _, host := range p.Hosts {
 			if !hostForm.MatchString(host) {
-				return interlock.Errorf(interlock.CodeInvalid, at+"/hosts", "%.80q is not a host such as proxy.golang.org or example.com:8443", host)
+				return interlock.Errorf(interlock.CodeInvalid, at+"/hosts", "%.80q is not a host such as example.com or example.com:8443", host)
 			}
 		}
 		for _, variable := range p.Env {
