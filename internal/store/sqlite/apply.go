@@ -50,11 +50,8 @@ type batch struct {
 
 // fill does the work of a transaction between BEGIN and COMMIT. written is false if no commit was valid.
 func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err error) {
-	head, now, err := readHead(ctx, s.writer)
+	head, now, err := s.expectedHead(ctx)
 	if err != nil {
-		return false, err
-	}
-	if err := s.trust(head); err != nil {
 		return false, err
 	}
 	b := &batch{store: s, touched: map[string]job{}, before: now, after: now}
@@ -78,6 +75,23 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	}
 	s.sealed, s.filled = next, b
 	return true, nil
+}
+
+// expectedHead returns the head to go on from. SQLite compares the one in the file with the newest this process knows, which
+// costs half of reading it; any other is read and held against what is known.
+func (s *Store) expectedHead(ctx context.Context) (interlock.Head, stamp, error) {
+	var now stamp
+	k := &s.known
+	same, err := s.writer.row(ctx, "SELECT version, revision FROM head WHERE one = 1 AND size = ? AND last = ? AND edge = ? AND checkpoint = ?",
+		[]any{k.Size, k.Last, k.Edge, k.Checkpoint}, &now.version, &now.revision)
+	if err != nil || same {
+		return *k, now, err
+	}
+	head, now, err := readHead(ctx, s.writer)
+	if err != nil {
+		return head, now, err
+	}
+	return head, now, s.trust(head)
 }
 
 // Entries are sealed into memory that is used again, up to keptRoom bytes; envelope is more than an event adds to its

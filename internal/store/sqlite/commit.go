@@ -17,6 +17,7 @@ const (
 	maxBatch   = 1024      // commits in one transaction
 	maxReaders = 8         // reading connections
 	maxJobs    = 4096      // runs remembered between transactions
+	pagesEach  = 4         // pages a transaction writes besides those of its entries, about
 	leaveWAL   = 512 << 10 // bytes of write-ahead log a brief process leaves behind
 )
 
@@ -93,7 +94,10 @@ func (s *Store) write() {
 	batch := make([]*commit, 0, maxBatch)
 	for first := range s.queue {
 		// Whoever was answered a moment ago is about to come again; letting them run first makes fewer, fuller transactions.
-		runtime.Gosched()
+		// A lone caller is not made to wait for others.
+		if len(batch) > 1 || len(s.queue) > 0 {
+			runtime.Gosched()
+		}
 		batch = append(batch[:0], first)
 		for more := true; more && len(batch) < maxBatch; {
 			select {
@@ -165,6 +169,7 @@ func (s *Store) transaction(batch []*commit) error {
 		return s.fail(explain("commit", err))
 	}
 	s.known = s.sealed
+	s.written += pagesEach * 4096
 	done := s.filled
 	s.recent.learn(s.known.Size, done.recent)
 	s.follow(done.written, done.before, done.after)

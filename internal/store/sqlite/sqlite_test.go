@@ -257,6 +257,25 @@ func TestWriteAheadLogIsBounded(t *testing.T) {
 	}
 }
 
+// A lone caller's commit is small but writes whole pages, and those are what the write-ahead log grows by.
+func TestWriteAheadLogIsBoundedForSmallCommits(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	defer s.Close()
+	for range 1500 { // about 24 MB of pages for less than 2 MB of entries
+		if _, err := s.Commit(t.Context(), storagetest.Decision("small")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > 16<<20 {
+		t.Errorf("after 1500 small commits the write-ahead log is %d bytes long", info.Size())
+	}
+}
+
 // Old calls are forgotten, new ones are not.
 func TestOldCallsAreForgotten(t *testing.T) {
 	path := newPath(t)
