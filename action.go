@@ -69,6 +69,17 @@ type View struct {
 	Production []string          `json:"production,omitempty"` // globs of names (hosts, contexts, databases, branches, buckets) that are production
 	Links      map[string]string `json:"links,omitempty"`      // symbolic links the door resolved: path named -> path meant
 	Scripts    map[string]string `json:"scripts,omitempty"`    // contents of workspace files the action would run, by path, bounded
+
+	Annotations *Annotations `json:"annotations,omitempty"` // of the tool that is called; nil where its server gave none
+}
+
+// Annotations are what a server says of one of its tools (MCP). Nobody vouches for them, so they can only raise what an action
+// is taken for: a tool that calls itself harmless gains nothing by it. A nil field was not given.
+type Annotations struct {
+	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  *bool `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
 // A Proposal is an action together with who proposes it and what the door saw of the world.

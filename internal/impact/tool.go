@@ -22,7 +22,9 @@ func (s *scan) tool(name string, args json.RawMessage) {
 	if !ok {
 		return
 	}
+	before := len(s.impacts)
 	if s.harness(name, object, args) {
+		s.annotated(name, before)
 		return
 	}
 	c := s.called(name)
@@ -273,27 +275,6 @@ func verbKind(verb string) (interlock.ImpactKind, interlock.Reversibility) {
 func moreReversible(a, b interlock.Reversibility) bool {
 	order := interlock.Reversibilities()
 	return slices.Index(order, b) > slices.Index(order, a)
-}
-
-// annotations reads MCP tool annotations a door passes along. They can raise what the name says; a tool that calls
-// itself read-only gains nothing by it.
-func (s *scan) annotations(c *call, folded map[string]any) {
-	hints, ok := folded["annotations"].(map[string]any)
-	if !ok {
-		return
-	}
-	if destructive, _ := hints["destructiveHint"].(bool); destructive && c.kind != interlock.ImpactDelete {
-		c.also = append(c.also, interlock.ImpactDelete)
-		if moreReversible(c.reversibility, interlock.Window) {
-			c.reversibility = interlock.Window
-		}
-	}
-	if readOnly, said := hints["readOnlyHint"].(bool); said && !readOnly && c.kind == interlock.ImpactRead {
-		c.kind, c.reversibility = interlock.ImpactWrite, interlock.Reversible
-	}
-	if open, _ := hints["openWorldHint"].(bool); open && c.reach == interlock.ReachWorkspace {
-		c.reach = interlock.ReachExternal
-	}
 }
 
 // concludeCall records what the call itself does, once its arguments have been read.

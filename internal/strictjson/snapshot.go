@@ -203,6 +203,15 @@ func (w *Writer) Impact(i *interlock.Impact) {
 
 func (w *Writer) view(v *interlock.View) {
 	w.Open()
+	if a := v.Annotations; a != nil {
+		w.Name("annotations")
+		w.Open()
+		w.optionalBool("destructiveHint", a.Destructive)
+		w.optionalBool("idempotentHint", a.Idempotent)
+		w.optionalBool("openWorldHint", a.OpenWorld)
+		w.optionalBool("readOnlyHint", a.ReadOnly)
+		w.Close()
+	}
 	w.OptionalStrings("endpoints", v.Endpoints)
 	w.OptionalString("home", v.Home)
 	w.OptionalMap("links", v.Links)
@@ -212,4 +221,11 @@ func (w *Writer) view(v *interlock.View) {
 	w.OptionalString("user", v.User)
 	w.OptionalString("workspace", v.Workspace)
 	w.Close()
+}
+
+func (w *Writer) optionalBool(name string, value *bool) {
+	if value != nil {
+		w.Name(name)
+		w.Bool(*value)
+	}
 }

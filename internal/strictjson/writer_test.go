@@ -47,6 +47,14 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 			pin.Former = append(pin.Former, interlock.Digest(former))
 		}
 	}
+	yes := true
+	flag := func(name string) *bool {
+		return rapid.SampledFrom([]*bool{nil, new(bool), &yes}).Draw(t, name)
+	}
+	var annotations *interlock.Annotations
+	if rapid.Bool().Draw(t, "annotated") {
+		annotations = &interlock.Annotations{ReadOnly: flag("read-only"), Destructive: flag("destructive"), Idempotent: flag("idempotent"), OpenWorld: flag("open world")}
+	}
 	return interlock.Snapshot{
 		Upstream: upstream, Pin: pin,
 		Version: rapid.Int64().Draw(t, "version"), Mode: interlock.Mode(rapid.IntRange(0, 4).Draw(t, "mode")),
@@ -56,7 +64,7 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 			TokenHash: text().Draw(t, "hash"), Created: moment().Draw(t, "created"), Revoked: moment().Draw(t, "revoked")},
 		View: interlock.View{Home: text().Draw(t, "home"), Workspace: text().Draw(t, "workspace"), User: text().Draw(t, "user"),
 			Self: list.Draw(t, "self"), Endpoints: list.Draw(t, "endpoints"), Production: list.Draw(t, "production"),
-			Links: pairs.Draw(t, "links"), Scripts: pairs.Draw(t, "scripts")},
+			Links: pairs.Draw(t, "links"), Scripts: pairs.Draw(t, "scripts"), Annotations: annotations},
 		Danger: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) interlock.DangerRule {
 			return interlock.DangerRule{Name: text().Draw(t, "name"), Level: interlock.Danger(rapid.IntRange(0, 5).Draw(t, "level"))}
 		}), 0, 2).Draw(t, "danger"),
