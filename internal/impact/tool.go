@@ -44,6 +44,7 @@ func (s *scan) tool(name string, args json.RawMessage) {
 	s.executes(interlock.KindTool, strings.Join(c.words, "_"))
 	s.argument(&c, "", object, 0)
 	s.concludeCall(&c)
+	s.elicited(name, object)
 }
 
 // A call is what is known of one tool call while its arguments are read.

@@ -1,6 +1,9 @@
 package mcpgateway_test
 
 import (
+	"context"
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,4 +110,250 @@ func TestNobodyInTime(t *testing.T) {
 	if got := structured(t, h.asker(a, patient).Decide(t.Context(), deadly)); got.Code == mcpgateway.ReasonPending || got.Request != "" || got.Event == "" {
 		t.Errorf("what nobody may approve: %+v", got)
 	}
+}
+
+// stateless is a client of MCP 2026-07-28 that opens addresses for its user.
+func stateless(q *mcpgateway.Question) {
+	q.Client = mcpgateway.Abilities{Revision: "2026-07-28", URL: true}
+}
+
+// asked is the question in a result that wants input.
+type asked struct {
+	Type   string `json:"resultType"`
+	State  string `json:"requestState"`
+	Inputs map[string]struct {
+		Method string `json:"method"`
+		Params struct{ Mode, Message, URL string }
+	} `json:"inputRequests"`
+}
+
+func input(t *testing.T, s mcpgateway.Settled) (a asked, key string) {
+	t.Helper()
+	if err := json.Unmarshal(s.Result, &a); err != nil || a.Type != "input_required" || len(a.Inputs) != 1 || !mcpgateway.OwnState(a.State) {
+		t.Fatalf("no question: %s %v", s.Result, err)
+	}
+	for key = range a.Inputs {
+	}
+	return a, key
+}
+
+// back is the same question once the client has asked its user.
+func back(call string, a asked, key, said string, edit ...func(*mcpgateway.Question)) mcpgateway.Question {
+	return question(call, append([]func(*mcpgateway.Question){stateless, func(q *mcpgateway.Question) {
+		q.State, q.Responses = a.State, map[string]json.RawMessage{key: json.RawMessage(`{"action":"` + said + `"}`)}
+	}}, edit...)...)
+}
+
+// TestInputRequired: a client without sessions is told to have its user open the page and to come back; it passes once
+// approved, and across restarts of everything.
+func TestInputRequired(t *testing.T) {
+	h := newHouse(t)
+	one := h.process()
+	a, key := input(t, h.asker(one).Decide(t.Context(), question("1", stateless)))
+	id := h.waiting(one)
+	for _, in := range a.Inputs {
+		if in.Method != "elicitation/create" || in.Params.Mode != "url" || in.Params.URL != "https://console.example/pending/"+id || !strings.Contains(in.Params.Message, id) {
+			t.Errorf("the question: %+v", in)
+		}
+		if strings.Contains(in.Params.Message, "all@example.org") || strings.Contains(in.Params.URL, "?") {
+			t.Errorf("the question tells more than it must: %+v", in)
+		}
+	}
+	if strings.Contains(a.State, "claude") {
+		t.Error("the state can be read")
+	}
+	again, key := input(t, h.asker(one).Decide(t.Context(), back("2", a, key, "accept")))
+	if again.State == a.State {
+		t.Error("two states are the same")
+	}
+	one.Close()
+	two := h.process()
+	h.answer(two, id, interlock.Allow)
+	asker := h.asker(two)
+	if other := asker.Decide(t.Context(), back("3", again, key, "accept", func(q *mcpgateway.Question) {
+		q.Proposal.Action.Arguments = []byte(`{"attachment":"/etc/shadow","to":"all@example.org"}`)
+	})); other.Forward {
+		t.Fatal("changed arguments passed under the state")
+	}
+	if passed := asker.Decide(t.Context(), back("4", again, key, "accept")); !passed.Forward || passed.Answer.Approval != id {
+		t.Fatalf("approved: %s %+v", passed.Result, passed.Answer.Findings)
+	}
+	if twice := asker.Decide(t.Context(), back("5", again, key, "accept")); twice.Forward {
+		t.Fatal("one approval let two calls pass")
+	}
+}
+
+// TestRoundsEnd: a client that comes back for ever is told at some point to stop.
+func TestRoundsEnd(t *testing.T) {
+	h := newHouse(t)
+	asker := h.asker(h.process())
+	settled := asker.Decide(t.Context(), question("1", stateless))
+	for round := 0; round < 20; round++ {
+		if !strings.Contains(string(settled.Result), "input_required") {
+			if got := structured(t, settled); got.Status != "pending_approval" || round > 10 {
+				t.Errorf("after %d rounds: %+v", round, got)
+			}
+			return
+		}
+		a, key := input(t, settled)
+		settled = asker.Decide(t.Context(), back("again", a, key, "accept"))
+	}
+	t.Error("there is no end")
+}
+
+// TestUserSays: what the client's user says to the question counts as far as it is a no.
+func TestUserSays(t *testing.T) {
+	for said, want := range map[string]struct {
+		code   mcpgateway.Reason
+		status interlock.RequestStatus
+	}{
+		"decline": {mcpgateway.ReasonDeclined, interlock.RequestDenied},
+		"cancel":  {mcpgateway.ReasonPending, interlock.RequestPending},
+	} {
+		t.Run(said, func(t *testing.T) {
+			h := newHouse(t)
+			process := h.process()
+			asker := h.asker(process)
+			a, key := input(t, asker.Decide(t.Context(), question("1", stateless)))
+			id := h.waiting(process)
+			settled := asker.Decide(t.Context(), back("2", a, key, said))
+			if got := structured(t, settled); got.Code != want.code || got.Request != id || !strings.Contains(string(settled.Result), `"resultType":"complete"`) {
+				t.Errorf("got %s", settled.Result)
+			}
+			now, err := process.Asked(t.Context(), question("").Proposal.Requester, id)
+			if err != nil || now.Status != want.status {
+				t.Errorf("the request is %s, %v", now.Status, err)
+			}
+			if said == "decline" {
+				if got := structured(t, asker.Decide(t.Context(), back("3", a, key, "accept"))); got.Code != mcpgateway.ReasonDeclined {
+					t.Errorf("a user who changed their mind: %+v", got)
+				}
+			}
+		})
+	}
+}
+
+// TestBadState: a state that was changed, made elsewhere, belongs to somebody else or is too old opens nothing, is recorded
+// and harms nobody: the same client goes on.
+func TestBadState(t *testing.T) {
+	h := newHouse(t)
+	process := h.process()
+	asker := h.asker(process)
+	a, key := input(t, asker.Decide(t.Context(), question("1", stateless)))
+	h.answer(process, h.waiting(process), interlock.Allow)
+	foreign := newHouse(t)
+	theirs, _ := input(t, foreign.asker(foreign.process()).Decide(t.Context(), question("1", stateless)))
+	for name, edit := range map[string]func(*mcpgateway.Question){
+		"changed":           func(q *mcpgateway.Question) { q.State = flip(q.State) },
+		"cut":               func(q *mcpgateway.Question) { q.State = q.State[:len(q.State)-4] },
+		"empty":             func(q *mcpgateway.Question) { q.State = "ilk1." },
+		"long":              func(q *mcpgateway.Question) { q.State += strings.Repeat("A", 1<<16) },
+		"another gateway's": func(q *mcpgateway.Question) { q.State = theirs.State },
+		"another agent's":   func(q *mcpgateway.Question) { q.Proposal.Requester.Agent = "codex" },
+		"another owner's":   func(q *mcpgateway.Question) { q.Proposal.Requester.Principal = "mallory" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := structured(t, asker.Decide(t.Context(), back("2", a, key, "accept", edit))); got.Code != mcpgateway.ReasonState || got.Event == "" {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	if passed := asker.Decide(t.Context(), back("3", a, key, "accept")); !passed.Forward {
+		t.Fatalf("the right one then: %s", passed.Result)
+	}
+	h.later(2 * time.Hour)
+	if got := structured(t, asker.Decide(t.Context(), back("4", a, key, "accept"))); got.Code != mcpgateway.ReasonState {
+		t.Errorf("too old: %+v", got)
+	}
+}
+
+func flip(s string) string {
+	middle := []byte(s)
+	at := len(s) / 2
+	if middle[at]++; middle[at] > 'y' || middle[at] < 'B' {
+		middle[at] = 'C'
+	}
+	return string(middle)
+}
+
+// TestElicitation: a client with a session is asked to have its user open the page by a request of ours.
+func TestElicitation(t *testing.T) {
+	for _, test := range []struct {
+		says    string
+		forward bool
+		code    mcpgateway.Reason
+	}{{"accept", true, ""}, {"decline", false, mcpgateway.ReasonDeclined}, {"cancel", false, mcpgateway.ReasonPending}, {"never", true, ""}} {
+		t.Run(test.says, func(t *testing.T) {
+			h := newHouse(t)
+			process := h.process()
+			params, complete := make(chan json.RawMessage, 1), make(chan string, 1)
+			q := question("1", func(q *mcpgateway.Question) {
+				q.Client.URL = true
+				q.Elicit = func(ctx context.Context, p json.RawMessage) (json.RawMessage, error) {
+					params <- p
+					if test.says == "never" {
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}
+					return json.RawMessage(`{"action":"` + test.says + `"}`), nil
+				}
+				q.Notify = func(_ context.Context, method string, p json.RawMessage) { complete <- method + " " + string(p) }
+			})
+			var settled mcpgateway.Settled
+			if test.forward {
+				waits := decided(t.Context(), h.asker(process, func(c *mcpgateway.AskConfig) { c.Patience = time.Second }), q)
+				asked := <-params
+				id := h.waiting(process)
+				want := `{"elicitationId":"` + id + `","message":`
+				if !strings.HasPrefix(string(asked), want) || !strings.Contains(string(asked), `"mode":"url","url":"https://console.example/pending/`+id+`"`) {
+					t.Errorf("asked %s", asked)
+				}
+				h.answer(process, id, interlock.Allow)
+				settled = <-waits
+				if got := <-complete; got != `notifications/elicitation/complete {"elicitationId":"`+id+`"}` {
+					t.Errorf("told %s", got)
+				}
+			} else {
+				settled = h.asker(process).Decide(t.Context(), q)
+			}
+			if settled.Forward != test.forward {
+				t.Fatalf("forward %v: %s", settled.Forward, settled.Result)
+			}
+			if !test.forward && structured(t, settled).Code != test.code {
+				t.Errorf("got %s", settled.Result)
+			}
+		})
+	}
+}
+
+// TestProgress: a client that gave a progress token is told that its call is held, at once and with steps that grow.
+func TestProgress(t *testing.T) {
+	h := newHouse(t)
+	steps := make(chan int, 8)
+	settled := h.asker(h.process()).Decide(t.Context(), question("1", func(q *mcpgateway.Question) {
+		q.Progress = func(_ context.Context, step int, message string) {
+			if message != "" {
+				steps <- step
+			}
+		}
+	}))
+	if got := structured(t, settled); got.Status != "pending_approval" || len(steps) == 0 || <-steps != 0 {
+		t.Errorf("%+v, %d steps", got, len(steps))
+	}
+}
+
+// FuzzOpenState: no text that this gateway did not seal is taken for a state, whatever it is.
+func FuzzOpenState(f *testing.F) {
+	f.Add("ilk1.")
+	f.Add("ilk1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("upstream")
+	sealer, err := mcpgateway.NewSealer(make([]byte, mcpgateway.KeyBytes))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if state, err := sealer.OpenState(text, interlock.Requester{}, time.Unix(0, 0)); err == nil {
+			t.Fatalf("%q opened as %+v", text, state)
+		}
+	})
 }

@@ -1,0 +1,59 @@
+package impact
+
+import (
+	"strings"
+
+	"interlock"
+)
+
+// elicits begins what stands behind the server's name where a server has its client's user fill in a form.
+const elicits = ".elicitation/show-form"
+
+// elicited records that a form asks for what nobody types into one: whoever shows it hands the answer to the server.
+// Passwords and the like belong on a page of the server's own (MCP, elicitation).
+func (s *scan) elicited(name string, object map[string]any) {
+	server, rest, found := strings.Cut(name, ".")
+	if !found || "."+rest != elicits {
+		return
+	}
+	if !s.asksForSecret(object, 0) {
+		return
+	}
+	s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: server, Reach: interlock.ReachExternal, Via: name,
+		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitSecret}})
+}
+
+// asksForSecret reports whether any text of a form, or the name of one of its fields, speaks of a secret.
+func (s *scan) asksForSecret(value any, depth int) bool {
+	if !s.spend(1) || depth > MaxNesting {
+		return true
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			if speaksOfSecret(name) || s.asksForSecret(v[name], depth+1) {
+				return true
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if s.asksForSecret(item, depth+1) {
+				return true
+			}
+		}
+	case string:
+		return speaksOfSecret(v)
+	}
+	return false
+}
+
+func speaksOfSecret(text string) bool {
+	before := ""
+	for _, word := range nameWords(text) {
+		if confided[word] || (word == "key" || word == "number" || word == "code" || word == "phrase") && confidedKind[before] {
+			return true
+		}
+		before = word
+	}
+	return false
+}

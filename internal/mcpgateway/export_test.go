@@ -1,0 +1,23 @@
+package mcpgateway
+
+import (
+	"time"
+
+	"interlock"
+)
+
+// What tests look at from outside.
+var (
+	ToolAction       = toolAction
+	ResourceAction   = resourceAction
+	PromptAction     = promptAction
+	CompletionAction = completionAction
+	ServerAction     = serverAction
+	ServerRequester  = serverRequester
+	AnnotationsOf    = annotationsOf
+)
+
+// OpenState is openState.
+func (s *Sealer) OpenState(text string, r interlock.Requester, now time.Time) (any, error) {
+	return s.openState(text, r, now)
+}
