@@ -3,9 +3,10 @@ package mcpgateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strconv"
 
 	"interlock"
-	"interlock/internal/strictjson"
 )
 
 // decide is the one way from a request of the client to leave to forward it. It proposes the action and, where a human has
@@ -20,21 +21,42 @@ func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) 
 		if answer.Answer.Allowed() {
 			return Settled{Forward: true, Answer: answer}
 		}
-		return asker.refuse(questionOf(r, p), answer, refused(answer))
+		return asker.refuse(s.question(r, p), answer, refused(answer))
 	}
-	return asker.Decide(ctx, questionOf(r, p))
+	return asker.Decide(ctx, s.question(r, p))
 }
 
-// questionOf reads what a request says beside the action it proposes.
-func questionOf(r *request, p interlock.Proposal) Question {
+// question reads what a request says beside the action it proposes, and how its client can be reached while it waits.
+func (s *Session) question(r *request, p interlock.Proposal) Question {
 	q := Question{Proposal: p, Method: r.method, Params: r.params,
 		Client: Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks}}
-	var beside struct {
-		State     string                     `json:"requestState"`
-		Responses map[string]json.RawMessage `json:"inputResponses"`
+	members(r.params, func(name, value []byte) {
+		switch string(name) {
+		case "requestState":
+			q.State = unquoted(value)
+		case "inputResponses":
+			q.Responses = map[string]json.RawMessage{}
+			members(value, func(key, response []byte) { q.Responses[string(key)] = response })
+		}
+	})
+	if r.meta.token != nil {
+		q.Progress = func(_ context.Context, step int, message string) {
+			params := append([]byte(`{"progressToken":`), r.meta.token...)
+			params = strconv.AppendInt(append(params, `,"progress":`...), int64(step), 10)
+			s.tell(r.reply, "notifications/progress", append(appendString(append(params, `,"message":`...), message), '}'))
+		}
 	}
-	if len(r.params) > 0 && strictjson.DecodeLenient(r.params, &beside) == nil {
-		q.State, q.Responses = beside.State, beside.Responses
+	if r.revision != revisionStateless {
+		q.Notify = func(_ context.Context, method string, params json.RawMessage) { s.tell(r.reply, method, params) }
+	}
+	if r.revision != revisionStateless && r.client.url {
+		q.Elicit = func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+			e, err := s.ask(ctx, r.reply, "elicitation/create", params)
+			if err == nil && e.fault != nil {
+				err = errors.New("the client refused to ask its user")
+			}
+			return e.result, err
+		}
 	}
 	return q
 }

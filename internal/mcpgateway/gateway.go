@@ -20,7 +20,8 @@ type Config struct {
 
 	Version    string                          // optional: of this program, for clients and servers
 	View       func(dir string) interlock.View // optional: what is known of the world for an action in a directory
-	Screen     Screen                          // optional: what callers may see; none: everything
+	Pins       Pins                            // optional: which definitions were approved, and what callers may see; none: everything
+	FirstUse   func(server string) bool        // optional: whether what a server offers at first sight is trusted; none: yes
 	Classifier Classifier                      // optional: looks at results before the client sees them
 	CanAsk     bool                            // whether somebody who can answer an Ask looks at the pending requests
 	Limits     Limits                          // optional
@@ -69,6 +70,9 @@ type Gateway struct {
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
+	closed   bool
+	outcomes chan outcome // that wait to be recorded
+	wait     sync.WaitGroup
 }
 
 // New returns a gateway that serves nobody yet, or an error that names the field at fault.
@@ -80,7 +84,61 @@ func New(c Config) (*Gateway, error) {
 		c.View = func(dir string) interlock.View { return interlock.View{Workspace: dir} }
 	}
 	c.Limits = c.Limits.withDefaults()
-	return &Gateway{config: c, sessions: map[*Session]struct{}{}}, nil
+	g := &Gateway{config: c, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes)}
+	for range c.Limits.Recorders {
+		g.wait.Go(g.record)
+	}
+	return g, nil
+}
+
+// Close ends every session and records what is left to record.
+func (g *Gateway) Close() error {
+	g.mu.Lock()
+	closed := g.closed
+	g.closed = true
+	var open []*Session
+	for s := range g.sessions {
+		open = append(open, s)
+	}
+	g.mu.Unlock()
+	for _, s := range open {
+		s.Close()
+	}
+	if !closed {
+		close(g.outcomes)
+	}
+	g.wait.Wait()
+	return nil
+}
+
+func (g *Gateway) admit(s *Session) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return interlock.Errorf(interlock.CodeUnavailable, "", "the gateway is closing")
+	}
+	if most := g.config.Limits.Sessions; len(g.sessions) >= most {
+		return interlock.Errorf(interlock.CodeLimited, "", "%d sessions are open, which is as many as there may be; close one", most)
+	}
+	g.sessions[s] = struct{}{}
+	return nil
+}
+
+func (g *Gateway) dismiss(s *Session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.sessions, s)
+}
+
+func (g *Gateway) version() string {
+	if g.config.Version == "" {
+		return "dev"
+	}
+	return g.config.Version
+}
+
+func (g *Gateway) firstUse(server string) bool {
+	return g.config.FirstUse == nil || g.config.FirstUse(server)
 }
 
 func (c Config) check() error {

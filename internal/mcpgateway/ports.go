@@ -57,47 +57,6 @@ type Caller struct {
 	Shared     bool   // several connections of this agent share the session (stateless HTTP): equal ids are no duplicates
 }
 
-// A Definition is one thing a server offers, as it described it just now.
-type Definition struct {
-	Server   string           // the server's name
-	Identity interlock.Digest // the server's identity
-	Kind     DefinitionKind
-	Name     string          // as the server names it: the tool's or prompt's name, the resource's URI, the URI template
-	Raw      json.RawMessage // the whole definition as the server sent it; for instructions a JSON string
-}
-
-// Full is the name a client knows a tool or prompt by.
-func (d Definition) Full() string { return d.Server + "." + d.Name }
-
-// A DefinitionKind says what a server offers.
-type DefinitionKind string
-
-// The kinds of definitions.
-const (
-	DefinesTool         DefinitionKind = "tool"
-	DefinesPrompt       DefinitionKind = "prompt"
-	DefinesResource     DefinitionKind = "resource"
-	DefinesTemplate     DefinitionKind = "template"
-	DefinesInstructions DefinitionKind = "instructions" // what the server tells the model about itself, at the handshake
-)
-
-// A Screen says which definitions a caller may see, and so use: the core asks it when it lists and again when something is
-// called, so that both are one rule. It must be quick, for it stands on the way of every call, and safe for concurrent use.
-type Screen interface {
-	// Learn takes what a server offers of one kind, complete, each time the gateway has read it anew. The returned error is a
-	// reason why none of it may be used.
-	Learn(ctx context.Context, c Caller, server Server, kind DefinitionKind, all []Definition) error
-	// Rule says whether the caller may see and use one definition. The zero Ruling is yes.
-	Rule(ctx context.Context, c Caller, d Definition) Ruling
-}
-
-// A Ruling is a Screen's answer.
-type Ruling struct {
-	Hidden bool   // not listed, and refused when called
-	Code   string // opaque and stable, for the agent
-	Reason string // what the agent may read
-}
-
 // A Classifier looks at what a server answers before the client sees it. It may return another result, or an error that
 // withholds it; the message of an *interlock.Error is shown.
 type Classifier interface {

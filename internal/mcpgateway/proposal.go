@@ -15,7 +15,7 @@ func toolAction(server, tool string, arguments json.RawMessage, dir string) (int
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
-	canonical, err := strictjson.Canonical(arguments)
+	canonical, err := canonicalArguments(arguments)
 	return interlock.Action{Kind: interlock.KindTool, Tool: server + "." + tool, Arguments: canonical, Dir: dir}, err
 }
 

@@ -1,6 +1,7 @@
 package mcpgateway
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -18,8 +19,11 @@ type request struct {
 	id       json.RawMessage // as the client wrote it
 	method   string
 	params   json.RawMessage // as the client wrote it, strictly decoded; nil: none
+	meta     meta
 	revision string
 	client   abilities
+	ctx      context.Context // ends when the client cancels it or the session ends
+	cancel   context.CancelFunc
 	reply    Peer
 	begun    time.Time
 }
@@ -32,16 +36,6 @@ type abilities struct {
 	roots    bool
 	tasks    bool            // the tasks extension
 	raw      json.RawMessage // the whole object
-}
-
-// A refusal is why a request goes no further: what the agent is told. The operator finds the rest by the event.
-type refusal struct {
-	code    string // stable and opaque
-	reason  string // what the agent may read
-	event   string // the durable event, where there is one
-	request string // of the human who is asked, where one is
-	status  string // denied, halted, pending_approval, cooling_down, …
-	retry   time.Duration
 }
 
 // A permit is leave to forward one action once.

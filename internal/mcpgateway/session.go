@@ -1,25 +1,262 @@
 package mcpgateway
 
-import "context"
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"interlock"
+)
 
 // A Session is one client's session with its own connections to the servers. It is safe for concurrent use.
 type Session struct {
-	gateway *Gateway
-	caller  Caller
-	peer    Peer
-	run     string // names this session in the record
+	gateway   *Gateway
+	caller    Caller
+	peer      Peer
+	run       string // names this session in the record
+	ctx       context.Context
+	cancel    context.CancelFunc
+	mounts    []*mount
+	attempts  atomic.Int64
+	working   sync.WaitGroup // requests under way
+	receivers sync.WaitGroup // what reads from servers and looks after them
+	slots     chan struct{}  // holds a value for each request under way
+
+	mu        sync.Mutex
+	revision  string // of the handshake, or of the first stateless request; empty: none yet
+	client    abilities
+	started   chan struct{} // closed when the servers had their time to start
+	underway  map[flight]context.CancelFunc
+	lastAsked int64
+	asked     map[int64]chan envelope // our requests to the client
+	watched   map[string]*mount       // resources the client subscribed to
+	level     string                  // of logging, as the client set it
+	listeners map[*listener]struct{}
+}
+
+// A flight is one request under way: ids are the client's to choose, and another connection may choose the same.
+type flight struct {
+	reply Peer
+	id    string
 }
 
 // Open begins a session. What belongs to no request of the client, such as list-changed notices, goes to peer. The session's
 // servers are started when they are first needed. It is refused with an *interlock.Error of CodeLimited if there are too many.
 func (g *Gateway) Open(c Caller, peer Peer) (*Session, error) {
-	return &Session{gateway: g, caller: c, peer: peer}, nil
+	var random [12]byte
+	if _, err := io.ReadFull(g.config.Random, random[:]); err != nil {
+		return nil, fmt.Errorf("mcpgateway: naming a session: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Session{gateway: g, caller: c, peer: peer, run: "gw_" + hex.EncodeToString(random[:]), ctx: ctx, cancel: cancel,
+		slots: make(chan struct{}, g.config.Limits.Calls), underway: map[flight]context.CancelFunc{}, asked: map[int64]chan envelope{},
+		watched: map[string]*mount{}, listeners: map[*listener]struct{}{}}
+	for _, server := range g.config.Servers {
+		s.mounts = append(s.mounts, newMount(s, server))
+	}
+	if err := g.admit(s); err != nil {
+		cancel()
+		return nil, err
+	}
+	return s, nil
+}
+
+// requester is who this session's proposals come from; each attempt at an action has an id of its own.
+func (s *Session) requester() interlock.Requester {
+	return interlock.Requester{Principal: s.caller.Principal, Agent: s.caller.Agent, Run: s.run}
+}
+
+func (s *Session) attempt() interlock.Requester {
+	r := s.requester()
+	r.Call = s.run + "-" + strconv.FormatInt(s.attempts.Add(1), 10)
+	return r
 }
 
 // Handle takes one message of the client and returns when it is dealt with. Whatever belongs to it (its answer, its
 // progress, a server's requests while it runs) goes to reply; a request gets exactly one answer unless ctx ends, which
 // cancels it. It is safe for concurrent use; messages that must be seen in order are handed over one after another.
-func (s *Session) Handle(ctx context.Context, message []byte, reply Peer) {}
+func (s *Session) Handle(ctx context.Context, message []byte, reply Peer) {
+	if r := s.accept(ctx, message, reply); r != nil {
+		s.serve(r)
+	}
+}
+
+// accept reads a message and deals with what needs no waiting; of a request that does it makes one that is registered, so
+// that a message that comes after it, such as its cancellation, finds it.
+func (s *Session) accept(ctx context.Context, message []byte, reply Peer) *request {
+	if len(message) > s.gateway.config.Limits.Message {
+		s.send(reply, faultMessage(nil, nil, faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
+		return nil
+	}
+	e, bad := decodeEnvelope(message)
+	switch {
+	case bad != nil:
+		s.send(reply, faultMessage(nil, bad.id, faultObject(bad.code, bad.message, nil)))
+	case e.isResponse():
+		s.answered(e)
+	case e.isRequest():
+		return s.request(ctx, e, reply)
+	default:
+		s.notified(e)
+	}
+	return nil
+}
+
+// request registers a request, or refuses it.
+func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request {
+	r := &request{id: e.id, method: e.method, params: e.params, meta: metaOf(e.params), reply: reply, begun: s.gateway.config.Now()}
+	refuse := func(code int, message string) *request {
+		s.send(reply, faultMessage(nil, e.id, faultObject(code, message, nil)))
+		return nil
+	}
+	if fault := s.introduced(r); fault != nil {
+		s.send(reply, faultMessage(nil, e.id, fault))
+		return nil
+	}
+	select {
+	case s.slots <- struct{}{}:
+	default:
+		return refuse(codeBusy, "too many requests of this session are under way; wait for answers")
+	}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	s.mu.Lock()
+	at := flight{reply: reply, id: string(e.id)}
+	_, twice := s.underway[at]
+	over := s.ctx.Err() != nil
+	if !twice && !over {
+		s.underway[at] = r.cancel
+		s.working.Add(1)
+	}
+	s.mu.Unlock()
+	if twice || over {
+		r.cancel()
+		<-s.slots
+		if over {
+			return refuse(codeInternal, "the session is over")
+		}
+		return refuse(codeInvalidRequest, "a request with this id is under way; ids are used once")
+	}
+	return r
+}
+
+// serve carries a registered request out and answers it.
+func (s *Session) serve(r *request) {
+	defer s.working.Done()
+	defer func() {
+		s.mu.Lock()
+		delete(s.underway, flight{reply: r.reply, id: string(r.id)})
+		s.mu.Unlock()
+		r.cancel()
+		<-s.slots
+	}()
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.gateway.config.Logger.Error("a request failed on a defect", "method", r.method, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			s.send(r.reply, faultMessage(nil, r.id, faultObject(codeInternal, "the request could not be completed", nil)))
+		}
+	}()
+	stop := context.AfterFunc(s.ctx, r.cancel)
+	defer stop()
+	a := s.dispatch(r.ctx, r)
+	if r.ctx.Err() != nil && a.result == nil && a.fault == nil {
+		return // nobody waits for it
+	}
+	s.answer(r, a)
+}
+
+// An answer is what a request is answered with: a result or an error object. Neither: the request was cancelled.
+type answer struct {
+	result []byte
+	fault  []byte
+}
+
+// answer sends an answer in the form of the request's revision.
+func (s *Session) answer(r *request, a answer) {
+	buffer := borrow()
+	text := (*buffer)[:0]
+	switch {
+	case a.fault != nil:
+		text = faultMessage(text, r.id, a.fault)
+	case a.result == nil:
+		text = faultMessage(text, r.id, faultObject(codeInternal, "the request could not be completed", nil))
+	default:
+		text = resultMessage(text, r.id, r.typed(a.result))
+	}
+	s.send(r.reply, text)
+	giveBack(buffer, text)
+}
+
+// typed is a result with its type, which stateless clients expect.
+func (r *request) typed(result []byte) []byte {
+	if r.revision != revisionStateless || len(result) < 2 || result[0] != '{' || member(result, "resultType") != nil {
+		return result
+	}
+	typed := append(make([]byte, 0, len(result)+32), `{"resultType":"complete"`...)
+	if empty := (&scanner{data: result, at: 1}).next() == '}'; !empty {
+		typed = append(typed, ',')
+	}
+	return append(typed, result[1:]...)
+}
+
+// sendTimeout bounds how long a client that does not read may hold up what is sent to it.
+const sendTimeout = time.Minute
+
+// send sends a message; a client that is gone has nothing to miss.
+func (s *Session) send(to Peer, message []byte) {
+	ctx, cancel := context.WithTimeout(s.ctx, sendTimeout)
+	defer cancel()
+	_ = to.Send(ctx, message)
+}
+
+// tell sends a notification.
+func (s *Session) tell(to Peer, method string, params []byte) {
+	s.send(to, notificationMessage(nil, method, params))
+}
+
+// notified deals with a notification of the client.
+func (s *Session) notified(e envelope) {
+	switch e.method {
+	case "notifications/cancelled":
+		id := member(e.params, "requestId")
+		s.mu.Lock()
+		for at, cancel := range s.underway {
+			if at.id == string(id) && !s.caller.Shared {
+				cancel()
+			}
+		}
+		s.mu.Unlock()
+	case "notifications/roots/list_changed":
+		for _, m := range s.mounts {
+			if w := m.live.Load(); w != nil {
+				w.notify(e.method, nil)
+			}
+		}
+	}
+}
 
 // Close cancels what is under way, ends the servers' connections and records what is left to record.
-func (s *Session) Close() error { return nil }
+func (s *Session) Close() error {
+	s.mu.Lock()
+	s.cancel()
+	s.mu.Unlock()
+	s.working.Wait()
+	for _, m := range s.mounts {
+		if w := m.live.Load(); w != nil {
+			w.die(errGone)
+		}
+	}
+	s.receivers.Wait()
+	s.gateway.dismiss(s)
+	return nil
+}
+
+func faultOf(code int, message string, data json.RawMessage) answer {
+	return answer{fault: faultObject(code, message, data)}
+}

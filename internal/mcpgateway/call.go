@@ -1,0 +1,206 @@
+package mcpgateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// door names this door in the record.
+const door = "gateway"
+
+// callTool decides a tools/call and forwards it, once, if the decision is Allow.
+func (s *Session) callTool(ctx context.Context, r *request) answer {
+	var name string
+	var given []byte
+	wrong := ""
+	members(r.params, func(n, value []byte) {
+		switch string(n) {
+		case "name":
+			name = unquoted(value)
+		case "arguments":
+			given = value
+		}
+	})
+	switch {
+	case name == "":
+		wrong = "params/name is missing; name the tool"
+	case given == nil || string(given) == "null":
+		given = []byte("{}")
+	case given[0] != '{':
+		wrong = "params/arguments must be an object"
+	}
+	if wrong != "" {
+		return faultOf(codeInvalidParams, wrong, nil)
+	}
+	server, tool, _ := strings.Cut(name, ".")
+	m := s.mount(server)
+	if m == nil {
+		return faultOf(codeInvalidParams, "unknown tool: "+name, nil)
+	}
+	offered := m.offers[kindTools].Load().named(tool)
+	if offered == nil {
+		if m.live.Load() == nil {
+			return notThere(server)
+		}
+		return faultOf(codeInvalidParams, "unknown tool: "+name, nil)
+	}
+	action, err := toolAction(server, tool, given, s.caller.Dir)
+	if err != nil {
+		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
+		return faultOf(codeInvalidParams, "params/arguments: "+err.Error(), nil)
+	}
+	view := s.gateway.config.View(s.caller.Dir)
+	view.Annotations = offered.hints
+	p := s.proposal(action, view, offered.target.Upstream)
+	settled := s.decide(ctx, r, p)
+	if !settled.Forward {
+		return settled.answer()
+	}
+	params := appendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+64), `{"name":`...), tool)
+	params = append(append(params, `,"arguments":`...), action.Arguments...)
+	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer},
+		errand{method: r.method, params: params, of: r, meta: r.meta})
+}
+
+// canonicalArguments is the one form of arguments that is judged and forwarded.
+func canonicalArguments(given []byte) ([]byte, error) {
+	canonical, err := strictjson.Canonical(given)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(canonical, []byte(`\u0000`)) && canonicalNulls(canonical) {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "", "holds a NUL character")
+	}
+	return canonical, nil
+}
+
+// proposal is what is decided about one attempt.
+func (s *Session) proposal(action interlock.Action, view interlock.View, upstream interlock.Upstream) interlock.Proposal {
+	return interlock.Proposal{Action: action, Requester: s.attempt(), View: view, Door: door, Upstream: &upstream, CanAsk: s.gateway.config.CanAsk}
+}
+
+func (d Settled) answer() answer {
+	switch {
+	case d.Result != nil:
+		return answer{result: d.Result}
+	case d.Error != nil:
+		return answer{fault: encode(d.Error)}
+	}
+	return faultOf(codeInternal, "the request could not be decided", nil)
+}
+
+// forward sends what was permitted, once, and reports what came of it. A server that goes away, or takes too long, leaves an
+// outcome nobody knows: it is told so, and never tried again here.
+func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q errand) answer {
+	if p.answer.Event == "" || !p.answer.Answer.Allowed() {
+		return faultOf(codeInternal, "the decision was not recorded", nil)
+	}
+	begun := time.Now()
+	e, err := m.ask(ctx, q)
+	took := time.Since(begun)
+	switch {
+	case errors.Is(err, errNotSent):
+		s.report(p, interlock.OutcomeSkipped, "the server was not there; nothing was sent", took)
+		return r.failed(notThere(m.name()), "server_unavailable")
+	case err != nil:
+		s.report(p, interlock.OutcomeUnknown, err.Error(), took)
+		if r.ctx.Err() != nil {
+			return answer{}
+		}
+		return s.unknown(r, p, err)
+	}
+	status, detail := outcomeOf(e)
+	s.report(p, status, detail, took)
+	if e.fault != nil {
+		return answer{fault: e.fault}
+	}
+	return s.screened(ctx, r, p, e.result)
+}
+
+// outcomeOf says how a forwarded action ended by its answer.
+func outcomeOf(e envelope) (interlock.OutcomeStatus, string) {
+	if e.fault != nil {
+		return interlock.OutcomeFailure, unquoted(member(e.fault, "message"))
+	}
+	if bytes.Contains(e.result, []byte("isError")) && isTrue(member(e.result, "isError")) {
+		detail := ""
+		elements(member(e.result, "content"), func(value []byte) {
+			if detail == "" {
+				detail = unquoted(member(value, "text"))
+			}
+		})
+		return interlock.OutcomeFailure, detail
+	}
+	return interlock.OutcomeSuccess, ""
+}
+
+// screened is a result as the client may see it.
+func (s *Session) screened(ctx context.Context, r *request, p permit, result []byte) answer {
+	if most := s.gateway.config.Limits.Result; len(result) > most {
+		return s.withheld(r, p, "result_too_large", "the server's answer is longer than this gateway passes on")
+	}
+	if c := s.gateway.config.Classifier; c != nil {
+		shown, err := c.Classify(ctx, s.caller, p.action, result)
+		if err != nil {
+			reason := "the server's answer was withheld"
+			var refused *interlock.Error
+			if errors.As(err, &refused) {
+				reason = refused.Error()
+			}
+			return s.withheld(r, p, "result_withheld", reason)
+		}
+		result = shown
+	}
+	return answer{result: result}
+}
+
+// withheld is the answer where the action was carried out and its result can't be shown.
+func (s *Session) withheld(r *request, p permit, code, reason string) answer {
+	return r.told(told{Status: "result_withheld", Code: code, Reason: reason, Event: p.answer.Event,
+		Text: "The call was carried out, but " + reason + "."})
+}
+
+// unknown is the answer where nobody knows whether the action was carried out.
+func (s *Session) unknown(r *request, p permit, cause error) answer {
+	return r.told(told{Status: "unknown_outcome", Code: "unknown_outcome", Reason: cause.Error(), Event: p.answer.Event,
+		Text: "The call was begun and nobody knows how it ended: " + cause.Error() + ". Find out what it did before you try it again."})
+}
+
+// A told is what an agent is told of a call that was permitted and has no result to show.
+type told struct {
+	Status string `json:"status"`
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+	Event  string `json:"event_id,omitempty"`
+	Text   string `json:"-"`
+}
+
+// told renders it as the method's clients expect it: a tool's as a result, which they show to their model.
+func (r *request) told(t told) answer {
+	if r.method != "tools/call" {
+		return faultOf(codeInternal, t.Text, encode(t))
+	}
+	return answer{result: encode(struct {
+		Content    []textContent `json:"content"`
+		Structured told          `json:"structuredContent"`
+		IsError    bool          `json:"isError"`
+	}{[]textContent{{Type: "text", Text: t.Text}}, t, true})}
+}
+
+// failed is told where a server can't be reached.
+func (r *request) failed(otherwise answer, code string) answer {
+	if r.method != "tools/call" {
+		return otherwise
+	}
+	return r.told(told{Status: "unavailable", Code: code, Reason: "the server is not there now", Text: "The server of this tool is not there now, so nothing was done. Try again later."})
+}
+
+func notThere(server string) answer {
+	return faultOf(codeInternal, absent(server).Error(), nil)
+}

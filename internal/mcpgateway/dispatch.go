@@ -1,0 +1,59 @@
+package mcpgateway
+
+import (
+	"context"
+)
+
+// dispatch carries out one request.
+func (s *Session) dispatch(ctx context.Context, r *request) answer {
+	if r.method == "ping" && r.revision == revisionSessions {
+		return answer{result: []byte("{}")}
+	}
+	s.ready(ctx)
+	switch r.method {
+	case "tools/call":
+		return s.callTool(ctx, r)
+	case "tools/list":
+		return s.list(ctx, r, kindTools)
+	case "prompts/list":
+		return s.list(ctx, r, kindPrompts)
+	case "resources/list":
+		return s.list(ctx, r, kindResources)
+	case "resources/templates/list":
+		return s.list(ctx, r, kindTemplates)
+	case "prompts/get":
+		return s.getPrompt(ctx, r)
+	case "resources/read":
+		return s.readResource(ctx, r)
+	case "completion/complete":
+		return s.complete(ctx, r)
+	}
+	if r.revision == revisionStateless {
+		switch r.method {
+		case "server/discover":
+			return s.discover()
+		case "subscriptions/listen":
+			return s.listen(ctx, r)
+		}
+	} else {
+		switch r.method {
+		case "initialize":
+			return s.initialize(r)
+		case "resources/subscribe", "resources/unsubscribe":
+			return s.subscribe(ctx, r)
+		case "logging/setLevel":
+			return s.setLevel(ctx, r)
+		}
+	}
+	return faultOf(codeMethodNotFound, "this server has no such method", nil)
+}
+
+// mount is the server of that name, or nil.
+func (s *Session) mount(name string) *mount {
+	for _, m := range s.mounts {
+		if m.name() == name {
+			return m
+		}
+	}
+	return nil
+}

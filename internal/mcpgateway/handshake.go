@@ -1,0 +1,206 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// clientVersions are the revisions of the protocol that a client's handshake may name, newest first. Batches, which one of
+// the older ones has, are refused under each.
+var clientVersions = []string{revisionSessions, "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// introduced finds out under which revision a request is made and what its client can do, or says why it can't be served.
+func (s *Session) introduced(r *request) (fault []byte) {
+	if r.meta.version != "" && !slices.Contains(clientVersions, r.meta.version) {
+		return s.introducedStateless(r)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case r.method == "initialize" && s.revision != "":
+		return faultObject(codeInvalidRequest, "the session was initialized before", nil)
+	case r.method == "initialize":
+		s.revision = revisionSessions
+		s.client = abilitiesOf(member(r.params, "capabilities"))
+		s.begin()
+	case r.method == "ping":
+	case s.revision != revisionSessions:
+		return faultObject(codeInvalidRequest, "send initialize first, or name the protocol's revision in _meta", nil)
+	}
+	r.revision, r.client = revisionSessions, s.client
+	return nil
+}
+
+// introducedStateless reads what a request of a stateless revision says of its client.
+func (s *Session) introducedStateless(r *request) (fault []byte) {
+	if r.meta.version != revisionStateless {
+		data, _ := json.Marshal(map[string]any{"supported": append([]string{revisionStateless}, clientVersions...), "requested": r.meta.version})
+		return faultObject(codeVersion, "unsupported protocol version", data)
+	}
+	if len(r.meta.capabilities) == 0 || r.meta.capabilities[0] != '{' {
+		return faultObject(codeInvalidParams, "params/_meta/"+metaCapabilities+" is missing; every request says what its client can do", nil)
+	}
+	r.revision, r.client = revisionStateless, abilitiesOf(r.meta.capabilities)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.revision == revisionSessions {
+		return faultObject(codeInvalidRequest, "the session was initialized under revision "+revisionSessions, nil)
+	}
+	if s.revision == "" {
+		s.revision, s.client = revisionStateless, r.client
+		s.begin()
+	}
+	return nil
+}
+
+// begin starts the session's servers; s.mu is held. They are started one after another, in their order, and shake hands
+// side by side; one that does not come up costs the others nothing.
+func (s *Session) begin() {
+	s.started = make(chan struct{})
+	started := s.started
+	s.receivers.Go(func() {
+		defer close(started)
+		ctx, cancel := context.WithTimeout(s.ctx, s.gateway.config.Limits.Start)
+		defer cancel()
+		var hands sync.WaitGroup
+		for _, m := range s.mounts {
+			m.dialing <- struct{}{}
+			w, err := m.dial(ctx)
+			if err != nil {
+				<-m.dialing
+				m.search()
+				continue
+			}
+			hands.Go(func() {
+				err := m.handshake(ctx, w)
+				<-m.dialing
+				if err != nil {
+					m.search()
+				}
+			})
+		}
+		hands.Wait()
+	})
+}
+
+// ready waits until the servers had their time to start.
+func (s *Session) ready(ctx context.Context) {
+	s.mu.Lock()
+	started := s.started
+	s.mu.Unlock()
+	if started == nil {
+		return
+	}
+	select {
+	case <-started:
+	case <-ctx.Done():
+	}
+}
+
+// initialize answers the handshake of a session.
+func (s *Session) initialize(r *request) answer {
+	version := unquoted(member(r.params, "protocolVersion"))
+	if !slices.Contains(clientVersions, version) {
+		version = revisionSessions
+	}
+	text := append([]byte(`{"protocolVersion":"`+version+`","capabilities":`), s.capabilities()...)
+	text = append(append(text, `,"serverInfo":`...), s.gateway.info()...)
+	if about := s.instructions(); about != "" {
+		text = appendString(append(text, `,"instructions":`...), about)
+	}
+	return answer{result: append(text, '}')}
+}
+
+// discover answers the stateless revisions' question what there is.
+func (s *Session) discover() answer {
+	versions, _ := json.Marshal(append([]string{revisionStateless}, clientVersions...))
+	text := append(append([]byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":`), versions...), `,"capabilities":`...)
+	text = append(text, s.capabilities()...)
+	if about := s.instructions(); about != "" {
+		text = appendString(append(text, `,"instructions":`...), about)
+	}
+	text = append(append(text, `,"_meta":{"`+metaServerInfo+`":`...), s.gateway.info()...)
+	return answer{result: append(text, '}', '}')}
+}
+
+func (g *Gateway) info() []byte {
+	return append(appendString([]byte(`{"name":"interlock","title":"Interlock gateway","version":`), g.version()), '}')
+}
+
+// capabilities are the union of what the servers can do. Lists may always change: a server may come back with others.
+func (s *Session) capabilities() []byte {
+	var all features
+	for _, m := range s.mounts {
+		f := m.can()
+		all.tools = all.tools || f.tools
+		all.resources = all.resources || f.resources
+		all.subscribe = all.subscribe || f.subscribe
+		all.prompts = all.prompts || f.prompts
+		all.completions = all.completions || f.completions
+		all.logging = all.logging || f.logging
+	}
+	parts := []string{`"tools":{"listChanged":true}`} // also where no server has come up yet: one may
+	if all.resources && all.subscribe {
+		parts = append(parts, `"resources":{"listChanged":true,"subscribe":true}`)
+	} else if all.resources {
+		parts = append(parts, `"resources":{"listChanged":true}`)
+	}
+	if all.prompts {
+		parts = append(parts, `"prompts":{"listChanged":true}`)
+	}
+	if all.completions {
+		parts = append(parts, `"completions":{}`)
+	}
+	if all.logging {
+		parts = append(parts, `"logging":{}`)
+	}
+	return []byte("{" + strings.Join(parts, ",") + "}")
+}
+
+// instructions are what the servers tell the model about themselves, each under its name.
+func (s *Session) instructions() string {
+	var all []string
+	for _, m := range s.mounts {
+		m.mu.Lock()
+		about := strings.TrimSpace(m.about)
+		m.mu.Unlock()
+		if about != "" {
+			all = append(all, "# "+m.name()+"\n\n"+about)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// resume puts a server that came back where the one that went away was: what the client subscribed to and set.
+func (s *Session) resume(m *mount) {
+	w := m.live.Load()
+	if w == nil {
+		return
+	}
+	s.mu.Lock()
+	level := s.level
+	var uris []string
+	for uri, at := range s.watched {
+		if at == m {
+			uris = append(uris, uri)
+		}
+	}
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
+	defer cancel()
+	if level != "" && m.can().logging {
+		_, _ = w.ask(ctx, errand{method: "logging/setLevel", params: appendString([]byte(`{"level":`), level)})
+	}
+	for _, uri := range uris {
+		_, _ = w.ask(ctx, errand{method: "resources/subscribe", params: appendString([]byte(`{"uri":`), uri)})
+	}
+	for k := range offerKinds {
+		if has, _ := m.can().offersKind(offerKind(k)); has && offerKind(k) != kindTemplates {
+			s.changed(offerKind(k))
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"interlock"
+)
+
+// A mount is one server in one session: its link while there is one, and what it offers.
+type mount struct {
+	session *Session
+	server  Server
+	dialing chan struct{} // holds a value while somebody connects
+
+	live   atomic.Pointer[wire]
+	offers [len(offerKinds)]atomic.Pointer[offers]
+
+	mu       sync.Mutex
+	features features
+	about    string // its instructions
+	health   string // what is wrong; empty: nothing
+	seeking  bool
+	stale    [len(offerKinds)]bool
+	reading  [len(offerKinds)]bool
+}
+
+// features are what a server said it can do.
+type features struct {
+	tools, toolsChange         bool
+	resources, resourcesChange bool
+	subscribe                  bool
+	prompts, promptsChange     bool
+	completions, logging       bool
+}
+
+// upstreamVersions are the revisions of the protocol this door speaks to servers, newest first.
+var upstreamVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+func newMount(s *Session, server Server) *mount {
+	return &mount{session: s, server: server, dialing: make(chan struct{}, 1)}
+}
+
+func (m *mount) name() string { return m.server.Name() }
+
+// connected returns the live wire, or makes one. Only one caller connects at a time; the others wait for what comes of it.
+func (m *mount) connected(ctx context.Context) (*wire, error) {
+	if w := m.live.Load(); w != nil {
+		return w, nil
+	}
+	select {
+	case m.dialing <- struct{}{}:
+		defer func() { <-m.dialing }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if w := m.live.Load(); w != nil {
+		return w, nil
+	}
+	w, err := m.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w, m.handshake(ctx, w)
+}
+
+// dial makes a wire that has not shaken hands yet.
+func (m *mount) dial(ctx context.Context) (*wire, error) {
+	if m.session.ctx.Err() != nil {
+		return nil, errNotSent
+	}
+	link, err := m.server.Dial(ctx)
+	if err != nil {
+		m.unwell(err)
+		return nil, absent(m.name())
+	}
+	w := newWire(m, link)
+	m.session.receivers.Go(w.receive)
+	return w, nil
+}
+
+// handshake introduces the session to the server and reads what it offers. On failure the wire is ended.
+func (m *mount) handshake(ctx context.Context, w *wire) error {
+	ctx, cancel := context.WithTimeout(ctx, m.session.gateway.config.Limits.Start)
+	defer cancel()
+	err := m.introduce(ctx, w)
+	if err == nil {
+		err = m.readAll(ctx, w)
+	}
+	if err != nil {
+		m.unwell(err)
+		w.die(err)
+		return absent(m.name())
+	}
+	m.mu.Lock()
+	m.health = ""
+	m.mu.Unlock()
+	m.live.Store(w)
+	select {
+	case <-w.gone: // perhaps before it was live, so that nobody has noticed
+		m.live.CompareAndSwap(w, nil)
+		return absent(m.name())
+	default:
+	}
+	return nil
+}
+
+// introduce is MCP's initialize.
+func (m *mount) introduce(ctx context.Context, w *wire) error {
+	params := append([]byte(`{"protocolVersion":"`+upstreamVersions[0]+`","capabilities":`), m.session.upstreamCapabilities()...)
+	params = appendString(append(params, `,"clientInfo":{"name":"interlock","version":`...), m.session.gateway.version())
+	e, err := w.ask(ctx, errand{method: "initialize", params: append(params, '}')})
+	if err != nil {
+		return err
+	}
+	if e.fault != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "", "the server refused the handshake: %.200s", unquoted(member(e.fault, "message")))
+	}
+	version := unquoted(member(e.result, "protocolVersion"))
+	if !slices.Contains(upstreamVersions, version) {
+		return interlock.Errorf(interlock.CodeUnavailable, "", "the server speaks revision %.40q of the protocol; wanted is one of %v", version, upstreamVersions)
+	}
+	m.mu.Lock()
+	m.features = featuresOf(member(e.result, "capabilities"))
+	m.about = unquoted(member(e.result, "instructions"))
+	m.mu.Unlock()
+	w.notify("notifications/initialized", nil)
+	return nil
+}
+
+func featuresOf(capabilities []byte) features {
+	var f features
+	members(capabilities, func(name, value []byte) {
+		changes := isTrue(member(value, "listChanged"))
+		switch string(name) {
+		case "tools":
+			f.tools, f.toolsChange = true, changes
+		case "resources":
+			f.resources, f.resourcesChange, f.subscribe = true, changes, isTrue(member(value, "subscribe"))
+		case "prompts":
+			f.prompts, f.promptsChange = true, changes
+		case "completions":
+			f.completions = true
+		case "logging":
+			f.logging = true
+		}
+	})
+	return f
+}
+
+func (m *mount) can() features {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.features
+}
+
+// unwell remembers what is wrong with a server, for the operator.
+func (m *mount) unwell(err error) {
+	m.mu.Lock()
+	known := m.health == err.Error()
+	m.health = err.Error()
+	m.mu.Unlock()
+	if !known && !errors.Is(err, context.Canceled) {
+		m.session.gateway.config.Logger.Warn("a server is not there", "server", m.name(), "agent", m.session.caller.Agent, "error", err.Error())
+	}
+}
+
+// lost is told that a wire has ended. A server that was there is sought again until it is, or the session ends.
+func (m *mount) lost(w *wire, cause error) {
+	if !m.live.CompareAndSwap(w, nil) || m.session.ctx.Err() != nil {
+		return
+	}
+	m.unwell(cause)
+	m.search()
+}
+
+// search has somebody seek the server, unless somebody does.
+func (m *mount) search() {
+	m.mu.Lock()
+	busy := m.seeking
+	m.seeking = true
+	m.mu.Unlock()
+	if !busy {
+		m.session.receivers.Go(m.seek)
+	}
+}
+
+// The waits between attempts to find a server again.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 30 * time.Second
+)
+
+// seek connects again and tells the client that what the server offers may have changed.
+func (m *mount) seek() {
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		select {
+		case <-m.session.ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if _, err := m.connected(m.session.ctx); err == nil {
+			m.mu.Lock()
+			m.seeking = false
+			m.mu.Unlock()
+			if m.live.Load() == nil { // lost again before that
+				m.search()
+				return
+			}
+			m.session.resume(m)
+			return
+		}
+	}
+}
+
+// ask sends a request to the server, connecting first if need be.
+func (m *mount) ask(ctx context.Context, q errand) (envelope, error) {
+	w, err := m.connected(ctx)
+	if err != nil {
+		return envelope{}, errNotSent
+	}
+	return w.ask(ctx, q)
+}
+
+// noticed deals with a notification of the server.
+func (m *mount) noticed(w *wire, e envelope) {
+	s := m.session
+	switch e.method {
+	case "notifications/progress":
+		w.progress(e.params)
+	case "notifications/cancelled":
+		w.withdrawn(member(e.params, "requestId"))
+	case "notifications/message":
+		s.logged(w, e.params)
+	case "notifications/tools/list_changed":
+		m.refresh(kindTools)
+	case "notifications/prompts/list_changed":
+		m.refresh(kindPrompts)
+	case "notifications/resources/list_changed":
+		m.refresh(kindResources, kindTemplates)
+	case "notifications/resources/updated":
+		s.updated(m, unquoted(member(e.params, "uri")), e.params)
+	case "notifications/elicitation/complete":
+		s.tell(s.peer, e.method, e.params)
+	}
+}
+
+// upstreamCapabilities are what this session's client can do for its servers.
+func (s *Session) upstreamCapabilities() json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.revision == revisionStateless || s.client.raw == nil {
+		return json.RawMessage("{}") // a stateless client takes no requests; see docs/gateway.md
+	}
+	text := []byte{'{'}
+	members(s.client.raw, func(name, value []byte) {
+		switch string(name) {
+		case "sampling", "roots", "elicitation":
+			if len(text) > 1 {
+				text = append(text, ',')
+			}
+			text = append(append(append(append(text, '"'), name...), '"', ':'), value...)
+		}
+	})
+	return append(text, '}')
+}

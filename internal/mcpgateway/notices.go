@@ -1,0 +1,233 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// A listener is a stateless client's subscriptions/listen under way.
+type listener struct {
+	request   *request
+	wants     map[string]bool // notifications by method
+	resources map[string]bool // by URI
+}
+
+// subscribe decides a resources/subscribe, forwards it, and remembers it for a server that comes back. Leave to unsubscribe
+// is nobody's to refuse.
+func (s *Session) subscribe(ctx context.Context, r *request) answer {
+	uri, m, bad := s.resource(r)
+	if m == nil {
+		return bad
+	}
+	params := appendString([]byte(`{"uri":`), uri)
+	if r.method == "resources/unsubscribe" {
+		s.mu.Lock()
+		delete(s.watched, uri)
+		s.mu.Unlock()
+		e, err := m.ask(ctx, errand{method: r.method, params: params, of: r})
+		if err != nil {
+			return notThere(m.name())
+		}
+		return answer{result: e.result, fault: e.fault}
+	}
+	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
+	a := s.decided(ctx, r, m, action, err, params)
+	if a.result != nil {
+		s.mu.Lock()
+		s.watched[uri] = m
+		s.mu.Unlock()
+	}
+	return a
+}
+
+// setLevel sets the level of logging of every server that logs.
+func (s *Session) setLevel(ctx context.Context, r *request) answer {
+	var level string
+	if wrong := texts(r.params, map[string]*string{"level": &level}); wrong != "" || !logLevels[level] {
+		return faultOf(codeInvalidParams, first(wrong, "params/level is no level of logging"), nil)
+	}
+	s.mu.Lock()
+	s.level = level
+	s.mu.Unlock()
+	for _, m := range s.mounts {
+		if w := m.live.Load(); w != nil && m.can().logging {
+			_, _ = w.ask(ctx, errand{method: r.method, params: appendString([]byte(`{"level":`), level)}) // one that can't keeps its own
+		}
+	}
+	return answer{result: []byte("{}")}
+}
+
+var logLevels = map[string]bool{"debug": true, "info": true, "notice": true, "warning": true, "error": true, "critical": true, "alert": true, "emergency": true}
+
+// logged passes a server's log message on, under the server's name. A stateless client gets those that come while its only
+// request runs, if that asked for them.
+func (s *Session) logged(w *wire, params []byte) {
+	to := s.peer
+	if s.isStateless() {
+		r := w.only()
+		if r == nil || r.meta.logLevel == "" {
+			return
+		}
+		to = r.reply
+	}
+	logger := w.mount.name()
+	if own := unquoted(member(params, "logger")); own != "" {
+		logger += "." + own
+	}
+	text := appendString([]byte(`{"logger":`), logger)
+	members(params, func(name, value []byte) {
+		switch string(name) {
+		case "level", "data":
+			text = append(append(append(append(text, `,"`...), name...), `":`...), value...)
+		}
+	})
+	s.tell(to, "notifications/message", append(text, '}'))
+}
+
+func (s *Session) isStateless() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision == revisionStateless
+}
+
+// changed tells the client that a list has changed.
+func (s *Session) changed(kind offerKind) {
+	method := offerKinds[kind].changed
+	if !s.isStateless() {
+		s.tell(s.peer, method, nil)
+		return
+	}
+	for _, l := range s.listening() {
+		if l.wants[method] {
+			s.tell(l.request.reply, method, l.marked(nil))
+		}
+	}
+}
+
+// updated tells the client that a resource has changed.
+func (s *Session) updated(m *mount, uri string, params json.RawMessage) {
+	if !s.isStateless() {
+		s.mu.Lock()
+		subscribed := false
+		for _, at := range s.watched {
+			subscribed = subscribed || at == m // what changed may be a part of what was subscribed to
+		}
+		s.mu.Unlock()
+		if subscribed {
+			s.tell(s.peer, "notifications/resources/updated", append(appendString([]byte(`{"uri":`), uri), 0x7d))
+		}
+		return
+	}
+	for _, l := range s.listening() {
+		if l.resources[uri] {
+			s.tell(l.request.reply, "notifications/resources/updated", l.marked(appendString([]byte(`"uri":`), uri)))
+		}
+	}
+}
+
+func (s *Session) listening() []*listener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*listener
+	for l := range s.listeners {
+		all = append(all, l)
+	}
+	return all
+}
+
+// marked is a notification's params with the subscription they belong to.
+func (l *listener) marked(params []byte) []byte {
+	text := append([]byte{'{'}, params...)
+	if len(params) > 0 {
+		text = append(text, ',')
+	}
+	text = append(append(text, `"_meta":{"`+metaSubscription+`":`...), l.request.id...)
+	return append(text, '}', '}')
+}
+
+// The names by which a stateless client asks for notifications.
+var listenNames = map[string]string{"toolsListChanged": offerKinds[kindTools].changed, "promptsListChanged": offerKinds[kindPrompts].changed,
+	"resourcesListChanged": offerKinds[kindResources].changed}
+
+// listen keeps a stateless client's subscription until the client or the session ends it.
+func (s *Session) listen(ctx context.Context, r *request) answer {
+	wanted := member(r.params, "notifications")
+	if len(wanted) == 0 || wanted[0] != '{' {
+		return faultOf(codeInvalidParams, "params/notifications is missing; say what is to be told", nil)
+	}
+	l := &listener{request: r, wants: map[string]bool{}, resources: map[string]bool{}}
+	agreed := []byte{'{'}
+	add := func(text string) {
+		if len(agreed) > 1 {
+			agreed = append(agreed, ',')
+		}
+		agreed = append(agreed, text...)
+	}
+	var uris []string
+	members(wanted, func(name, value []byte) {
+		if method := listenNames[string(name)]; method != "" && isTrue(value) {
+			l.wants[method] = true
+			add(`"` + string(name) + `":true`)
+		}
+		if string(name) == "resourceSubscriptions" {
+			elements(value, func(uri []byte) { uris = append(uris, unquoted(uri)) })
+		}
+	})
+	held := s.subscribeAll(ctx, r, l, uris)
+	if len(held) > 0 {
+		add(`"resourceSubscriptions":` + string(encode(held)))
+	}
+	s.mu.Lock()
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	s.tell(r.reply, "notifications/subscriptions/acknowledged", l.marked(append(append([]byte(`"notifications":`), agreed...), '}')))
+	<-ctx.Done()
+	s.mu.Lock()
+	delete(s.listeners, l)
+	s.mu.Unlock()
+	s.unsubscribeAll(held)
+	if s.ctx.Err() == nil {
+		return answer{}
+	}
+	return answer{result: l.marked([]byte(`"resultType":"complete"`))}
+}
+
+// subscribeAll decides and forwards a subscription for each resource; those that are refused are left out.
+func (s *Session) subscribeAll(ctx context.Context, r *request, l *listener, uris []string) []string {
+	var held []string
+	for _, uri := range uris {
+		m := s.holder(uri)
+		if m == nil || uri == "" || l.resources[uri] {
+			continue
+		}
+		one := *r
+		one.method = "resources/subscribe"
+		action, err := resourceAction(m.name(), one.method, uri, s.caller.Dir)
+		if a := s.decided(ctx, &one, m, action, err, appendString([]byte(`{"uri":`), uri)); a.result != nil && member(a.result, "inputRequests") == nil {
+			l.resources[uri] = true
+			held = append(held, uri)
+		}
+	}
+	return held
+}
+
+// unsubscribeAll ends subscriptions that no other listener needs.
+func (s *Session) unsubscribeAll(uris []string) {
+	others := s.listening()
+	for _, uri := range uris {
+		needed := false
+		for _, l := range others {
+			needed = needed || l.resources[uri]
+		}
+		m := s.holder(uri)
+		if needed || m == nil || s.ctx.Err() != nil {
+			continue
+		}
+		if w := m.live.Load(); w != nil {
+			ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+			_, _ = w.ask(ctx, errand{method: "resources/unsubscribe", params: appendString([]byte(`{"uri":`), uri)})
+			cancel()
+		}
+	}
+}

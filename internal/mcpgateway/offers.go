@@ -1,0 +1,328 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"interlock"
+)
+
+// An offerKind is one of the lists a server keeps.
+type offerKind int
+
+const (
+	kindTools offerKind = iota
+	kindPrompts
+	kindResources
+	kindTemplates
+)
+
+// offerKinds says of each kind how it is listed and by what its entries are known.
+var offerKinds = [...]struct {
+	method, list, name string
+	changed            string // the notification to the client
+}{
+	kindTools:     {"tools/list", "tools", "name", "notifications/tools/list_changed"},
+	kindPrompts:   {"prompts/list", "prompts", "name", "notifications/prompts/list_changed"},
+	kindResources: {"resources/list", "resources", "uri", "notifications/resources/list_changed"},
+	kindTemplates: {"resources/templates/list", "resourceTemplates", "uriTemplate", "notifications/resources/list_changed"},
+}
+
+// An offer is one thing a server offers, as it described it to this session.
+type offer struct {
+	name   string          // as the server calls it
+	full   string          // as the client calls it
+	listed json.RawMessage // the definition as the client sees it
+	pinned bool            // its definition is one that may be shown
+	hints  *interlock.Annotations
+	target interlock.Target
+}
+
+// offers are what a server offers of one kind, in its order.
+type offers struct {
+	list   []offer
+	byName map[string]int
+}
+
+func (o *offers) named(name string) *offer {
+	if o == nil {
+		return nil
+	}
+	if i, ok := o.byName[name]; ok {
+		return &o.list[i]
+	}
+	return nil
+}
+
+// offersKind reports whether the server has such a list at all, and whether it says when it changes.
+func (f features) offersKind(k offerKind) (has, tells bool) {
+	switch k {
+	case kindTools:
+		return f.tools, f.toolsChange
+	case kindPrompts:
+		return f.prompts, f.promptsChange
+	default:
+		return f.resources, f.resourcesChange
+	}
+}
+
+// readAll reads every list of a server that has just introduced itself.
+func (m *mount) readAll(ctx context.Context, w *wire) error {
+	for k := range offerKinds {
+		kind := offerKind(k)
+		has, _ := m.can().offersKind(kind)
+		if !has {
+			m.offers[kind].Store(nil)
+			continue
+		}
+		if err := m.read(ctx, w, kind); err != nil && kind == kindTools {
+			return err // a server whose tools nobody can tell is not there
+		}
+	}
+	return nil
+}
+
+// read reads one list, with every page of it.
+func (m *mount) read(ctx context.Context, w *wire, kind offerKind) error {
+	most := m.session.gateway.config.Limits.Offers
+	var raw []json.RawMessage
+	cursor := ""
+	for range most {
+		params := []byte{'{'}
+		if cursor != "" {
+			params = appendString(append(params, `"cursor":`...), cursor)
+		}
+		e, err := w.ask(ctx, errand{method: offerKinds[kind].method, params: params})
+		if err != nil {
+			return err
+		}
+		if e.fault != nil {
+			if kind == kindTemplates { // many servers with resources have no templates
+				break
+			}
+			return interlock.Errorf(interlock.CodeUnavailable, "", "the server does not answer %s", offerKinds[kind].method)
+		}
+		elements(member(e.result, offerKinds[kind].list), func(value []byte) { raw = append(raw, value) })
+		next := unquoted(member(e.result, "nextCursor"))
+		if next == "" || next == cursor || len(raw) >= most {
+			break
+		}
+		cursor = next
+	}
+	if len(raw) > most {
+		return interlock.Errorf(interlock.CodeLimited, "", "the server lists more than %d %s", most, offerKinds[kind].list)
+	}
+	return m.learn(ctx, kind, raw)
+}
+
+// learn takes a whole list. What has no name, or one that stood before, is left out.
+func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage) error {
+	found := &offers{byName: make(map[string]int, len(raw))}
+	var verdicts []interlock.PinVerdict
+	if pins := m.session.gateway.config.Pins; pins != nil && kind == kindTools {
+		var err error
+		verdicts, err = pins.Examine(ctx, interlock.Listing{Server: m.name(), Identity: m.server.Identity(),
+			FirstUse: m.session.gateway.firstUse(m.name()), Definitions: raw})
+		if err == nil && len(verdicts) != len(raw) {
+			err = fmt.Errorf("%d verdicts on %d definitions", len(verdicts), len(raw))
+		}
+		if err != nil {
+			m.offers[kind].Store(nil)
+			return fmt.Errorf("examining what a server lists: %w", err)
+		}
+	}
+	for i, definition := range raw {
+		o, ok := m.offer(kind, definition)
+		if _, twice := found.byName[o.name]; !ok || twice {
+			continue
+		}
+		o.pinned = true
+		if verdicts != nil {
+			o.pinned, o.target.Upstream.Definition = verdicts[i].Approved, verdicts[i].Definition
+		}
+		found.byName[o.name] = len(found.list)
+		found.list = append(found.list, o)
+	}
+	m.offers[kind].Store(found)
+	return nil
+}
+
+// offer reads one definition.
+func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) {
+	o := offer{name: unquoted(member(definition, offerKinds[kind].name)), listed: definition}
+	if o.name == "" || len(o.name) > 2048 || strings.ContainsRune(o.name, 0) {
+		return o, false
+	}
+	o.full = o.name
+	o.target.Upstream = interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}
+	if kind == kindTools || kind == kindPrompts {
+		o.full = m.name() + "." + o.name
+		o.listed = with(definition, "name", appendString(nil, o.full))
+	}
+	if kind == kindTools {
+		o.target.Upstream.Tool = o.name
+		o.hints = annotationsOf(definition)
+	}
+	o.target.Name = o.full
+	return o, true
+}
+
+// with is an object with one of its members replaced.
+func with(object []byte, name string, value []byte) json.RawMessage {
+	out := append(make([]byte, 0, len(object)+len(value)), '{')
+	members(object, func(n, v []byte) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if string(n) == name {
+			v = value
+		}
+		out = append(append(appendString(out, string(n)), ':'), v...)
+	})
+	return append(out, '}')
+}
+
+// refresh reads lists anew and then tells the client that they have changed. A change while it reads makes it read again.
+func (m *mount) refresh(kinds ...offerKind) {
+	for _, kind := range kinds {
+		m.mu.Lock()
+		m.stale[kind] = true
+		busy := m.reading[kind]
+		m.reading[kind] = true
+		m.mu.Unlock()
+		if !busy {
+			m.session.receivers.Go(func() { m.reread(kind) })
+		}
+	}
+}
+
+func (m *mount) reread(kind offerKind) {
+	for {
+		m.mu.Lock()
+		if !m.stale[kind] {
+			m.reading[kind] = false
+			m.mu.Unlock()
+			return
+		}
+		m.stale[kind] = false
+		m.mu.Unlock()
+		if w := m.live.Load(); w != nil {
+			ctx, cancel := context.WithTimeout(w.ctx, m.session.gateway.config.Limits.Start)
+			if err := m.read(ctx, w, kind); err != nil {
+				m.unwell(err)
+			}
+			cancel()
+		}
+		m.session.changed(kind)
+	}
+}
+
+// list answers one of the list methods: what all servers offer, in their order, without what this caller may not use.
+func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
+	cursor := ""
+	if wrong := texts(r.params, map[string]*string{"cursor": &cursor}); wrong != "" {
+		return faultOf(codeInvalidParams, wrong, nil)
+	}
+	if cursor == "" {
+		s.reread(ctx, kind)
+	}
+	shown, err := s.visible(ctx, kind)
+	if err != nil {
+		s.gateway.config.Logger.Error("what may be shown was not determined", "agent", s.caller.Agent, "error", err.Error())
+		return faultOf(codeInternal, "what may be shown could not be determined; try again", nil)
+	}
+	from, ok := after(shown, kind, cursor)
+	if !ok {
+		return faultOf(codeInvalidParams, "params/cursor is not one that this server gave; begin without one", nil)
+	}
+	to := min(from+s.gateway.config.Limits.Page, len(shown))
+	text := append(append([]byte(`{"`), offerKinds[kind].list...), `":[`...)
+	for i, o := range shown[from:to] {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, o.listed...)
+	}
+	text = append(text, ']')
+	if to < len(shown) {
+		text = appendString(append(text, `,"nextCursor":`...), cursorAfter(kind, shown[to-1]))
+	}
+	if r.revision == revisionStateless {
+		text = append(text, `,"ttlMs":0,"cacheScope":"private"`...)
+	}
+	return answer{result: append(text, '}')}
+}
+
+// reread reads the lists of servers that do not say when they change.
+func (s *Session) reread(ctx context.Context, kind offerKind) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for _, m := range s.mounts {
+		w := m.live.Load()
+		if has, tells := m.can().offersKind(kind); w != nil && has && !tells {
+			if err := m.read(ctx, w, kind); err != nil {
+				m.unwell(err)
+			}
+		}
+	}
+}
+
+// visible is what the caller may see of one kind. A name that two servers offer (only a resource's can be) is the first one's.
+func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error) {
+	var all []*offer
+	var targets []interlock.Target
+	seen := map[string]bool{}
+	for _, m := range s.mounts {
+		if m.live.Load() == nil {
+			continue
+		}
+		found := m.offers[kind].Load()
+		if found == nil {
+			continue
+		}
+		for i := range found.list {
+			o := &found.list[i]
+			if !o.pinned || seen[o.full] {
+				continue
+			}
+			seen[o.full] = true
+			all, targets = append(all, o), append(targets, o.target)
+		}
+	}
+	pins := s.gateway.config.Pins
+	if pins == nil || kind != kindTools {
+		return all, nil
+	}
+	shown, err := pins.Visible(ctx, s.requester(), targets)
+	if err != nil || len(shown) != len(all) {
+		return nil, fmt.Errorf("asking what may be shown: %w", err)
+	}
+	var may []*offer
+	for i, o := range all {
+		if shown[i] {
+			may = append(may, o)
+		}
+	}
+	return may, nil
+}
+
+// A cursor names the last entry of the page before, so that it stays good while the list changes elsewhere.
+func cursorAfter(kind offerKind, o *offer) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(offerKinds[kind].list + "\x00" + o.target.Upstream.Server + "\x00" + o.full))
+}
+
+func after(shown []*offer, kind offerKind, cursor string) (int, bool) {
+	if cursor == "" {
+		return 0, true
+	}
+	for i, o := range shown {
+		if cursorAfter(kind, o) == cursor {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}

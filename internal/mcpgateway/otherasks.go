@@ -1,0 +1,185 @@
+package mcpgateway
+
+import (
+	"context"
+	"strings"
+
+	"interlock"
+)
+
+// getPrompt decides a prompts/get and forwards it.
+func (s *Session) getPrompt(ctx context.Context, r *request) answer {
+	var full string
+	if wrong := texts(r.params, map[string]*string{"name": &full}); wrong != "" || full == "" {
+		return faultOf(codeInvalidParams, first(wrong, "params/name is missing; name the prompt"), nil)
+	}
+	server, name, _ := strings.Cut(full, ".")
+	m := s.mount(server)
+	if m == nil || m.offers[kindPrompts].Load().named(name) == nil {
+		return faultOf(codeInvalidParams, "unknown prompt: "+full, nil)
+	}
+	params := appendString([]byte(`{"name":`), name)
+	given := member(r.params, "arguments")
+	if given != nil && string(given) != "null" {
+		arguments, err := canonicalArguments(given)
+		if err != nil || arguments[0] != '{' {
+			return faultOf(codeInvalidParams, "params/arguments must be an object of strings", nil)
+		}
+		given = arguments
+		params = append(append(params, `,"arguments":`...), arguments...)
+	} else {
+		given = []byte("{}")
+	}
+	action, err := promptAction(server, name, given, s.caller.Dir)
+	return s.decided(ctx, r, m, action, err, params)
+}
+
+// readResource decides a resources/read and forwards it to the server whose resource it is.
+func (s *Session) readResource(ctx context.Context, r *request) answer {
+	uri, m, bad := s.resource(r)
+	if m == nil {
+		return bad
+	}
+	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
+	a := s.decided(ctx, r, m, action, err, appendString([]byte(`{"uri":`), uri))
+	if r.revision == revisionStateless && a.result != nil && member(a.result, "cacheScope") == nil {
+		a.result = appended(a.result, `"ttlMs":0,"cacheScope":"private"`)
+	}
+	return a
+}
+
+// appended is an object with members added at its end.
+func appended(object []byte, more string) []byte {
+	if len(object) < 2 || object[len(object)-1] != '}' {
+		return object
+	}
+	out := append(make([]byte, 0, len(object)+len(more)+1), object[:len(object)-1]...)
+	if (&scanner{data: object, at: 1}).next() != '}' {
+		out = append(out, ',')
+	}
+	return append(append(out, more...), '}')
+}
+
+// resource finds the URI a request is about, and its server.
+func (s *Session) resource(r *request) (string, *mount, answer) {
+	var uri string
+	if wrong := texts(r.params, map[string]*string{"uri": &uri}); wrong != "" || uri == "" {
+		return "", nil, faultOf(codeInvalidParams, first(wrong, "params/uri is missing; name the resource"), nil)
+	}
+	if m := s.holder(uri); m != nil {
+		return uri, m, answer{}
+	}
+	return "", nil, faultOf(codeNoResource, "resource not found", encode(map[string]string{"uri": uri}))
+}
+
+// holder is the server that has a resource: the first that lists it, else the first with a template it fits, else the only
+// one with resources at all.
+func (s *Session) holder(uri string) *mount {
+	var only *mount
+	several := false
+	for _, m := range s.mounts {
+		if m.offers[kindResources].Load().named(uri) != nil {
+			return m
+		}
+		if m.can().resources {
+			several = only != nil
+			only = m
+		}
+	}
+	for _, m := range s.mounts {
+		if templates := m.offers[kindTemplates].Load(); templates != nil {
+			for i := range templates.list {
+				if fits(templates.list[i].name, uri) {
+					return m
+				}
+			}
+		}
+	}
+	if several {
+		return nil
+	}
+	return only
+}
+
+// fits reports whether a URI could be an expansion of a URI template: what stands between the expressions is there, in order.
+func fits(template, uri string) bool {
+	for literal := true; ; literal = false {
+		before, rest, more := strings.Cut(template, "{")
+		at := strings.Index(uri, before)
+		switch {
+		case at < 0 || literal && at != 0:
+			return false
+		case !more:
+			return strings.HasSuffix(uri, before) && (!literal || uri == before)
+		}
+		_, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return false
+		}
+		uri, template = uri[at+len(before):], after
+	}
+}
+
+// complete decides a completion/complete and forwards it to the server whose prompt or template it is about.
+func (s *Session) complete(ctx context.Context, r *request) answer {
+	reference := member(r.params, "ref")
+	kind, name, uri := unquoted(member(reference, "type")), unquoted(member(reference, "name")), unquoted(member(reference, "uri"))
+	var m *mount
+	switch kind {
+	case "ref/prompt":
+		server, plain, _ := strings.Cut(name, ".")
+		if m = s.mount(server); m != nil {
+			reference = with(reference, "name", appendString(nil, plain))
+		}
+	case "ref/resource":
+		m = s.templated(uri)
+	}
+	if m == nil || !m.can().completions {
+		return faultOf(codeInvalidParams, "params/ref names no prompt or template of a server that completes", nil)
+	}
+	params := append([]byte(`{"ref":`), reference...)
+	for _, name := range []string{"argument", "context"} {
+		if value := member(r.params, name); value != nil {
+			params = append(append(append(append(params, `,"`...), name...), `":`...), value...)
+		}
+	}
+	canonical, err := canonicalArguments(append(params, '}'))
+	if err != nil {
+		return faultOf(codeInvalidParams, "params: "+err.Error(), nil)
+	}
+	action, err := completionAction(m.name(), canonical, s.caller.Dir)
+	return s.decided(ctx, r, m, action, err, canonical[:len(canonical)-1])
+}
+
+func (s *Session) templated(uri string) *mount {
+	for _, m := range s.mounts {
+		if m.offers[kindTemplates].Load().named(uri) != nil {
+			return m
+		}
+	}
+	return s.holder(uri)
+}
+
+// decided decides an action of a method that is no tool's, and forwards the request made of params if it is allowed.
+func (s *Session) decided(ctx context.Context, r *request, m *mount, action interlock.Action, err error, params []byte) answer {
+	if err != nil {
+		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
+		return faultOf(codeInvalidParams, err.Error(), nil)
+	}
+	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	settled := s.decide(ctx, r, p)
+	if !settled.Forward {
+		return settled.answer()
+	}
+	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer},
+		errand{method: r.method, params: params, of: r, meta: r.meta})
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

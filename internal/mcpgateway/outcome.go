@@ -1,0 +1,36 @@
+package mcpgateway
+
+import (
+	"context"
+	"time"
+
+	"interlock"
+)
+
+// An outcome is how one forwarded action ended, on its way to the record.
+type outcome struct {
+	requester interlock.Requester
+	outcome   interlock.Outcome
+}
+
+// recordTimeout bounds how long one outcome may take to be recorded.
+const recordTimeout = 30 * time.Second
+
+// ended hands an outcome to the recorders. Where they are behind it waits, so that a store that is slow slows the calls
+// down and nothing is lost.
+func (s *Session) report(p permit, status interlock.OutcomeStatus, detail string, took time.Duration) {
+	s.ended(p, status)
+	s.gateway.outcomes <- outcome{requester: p.requester, outcome: interlock.Outcome{Action: p.answer.Action, Event: p.answer.Event,
+		Status: status, Detail: detail, Duration: took}}
+}
+
+// record records outcomes until there are no more.
+func (g *Gateway) record() {
+	for o := range g.outcomes {
+		ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
+		if err := g.config.Backend.Report(ctx, o.requester, o.outcome); err != nil {
+			g.config.Logger.Error("an outcome was not recorded", "event", o.outcome.Event, "status", string(o.outcome.Status), "error", err.Error())
+		}
+		cancel()
+	}
+}

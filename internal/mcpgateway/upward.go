@@ -1,0 +1,190 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"interlock"
+)
+
+// requested takes a request of the server's own. It runs beside what else the server does.
+func (w *wire) requested(e envelope) {
+	if e.method == "ping" {
+		w.reply(resultMessage(nil, e.id, []byte("{}")))
+		return
+	}
+	select {
+	case w.upwards <- struct{}{}:
+	default:
+		w.reply(faultMessage(nil, e.id, faultObject(codeBusy, "too many requests of this server are under way", nil)))
+		return
+	}
+	ctx, cancel := context.WithCancel(w.ctx)
+	w.mu.Lock()
+	_, twice := w.upward[string(e.id)]
+	if !twice {
+		w.upward[string(e.id)] = cancel
+	}
+	w.mu.Unlock()
+	if twice {
+		cancel()
+		<-w.upwards
+		w.reply(faultMessage(nil, e.id, faultObject(codeInvalidRequest, "a request with this id is under way", nil)))
+		return
+	}
+	to := w.only()
+	w.mount.session.receivers.Go(func() {
+		defer func() {
+			w.mu.Lock()
+			delete(w.upward, string(e.id))
+			w.mu.Unlock()
+			cancel()
+			<-w.upwards
+		}()
+		a := w.mount.carryUp(ctx, e, to)
+		switch {
+		case a.fault != nil:
+			w.reply(faultMessage(nil, e.id, a.fault))
+		case a.result != nil:
+			w.reply(resultMessage(nil, e.id, a.result))
+		}
+	})
+}
+
+// withdrawn is told that the server no longer wants an answer.
+func (w *wire) withdrawn(id []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if cancel := w.upward[string(id)]; cancel != nil {
+		cancel()
+	}
+}
+
+func (w *wire) reply(message []byte) {
+	ctx, cancel := context.WithTimeout(w.ctx, sendTimeout)
+	defer cancel()
+	_ = w.link.Send(ctx, message)
+}
+
+// carryUp decides a server's request as an action of that server, and if it is allowed puts it to the client. during is the
+// client's request it belongs to, where that is known.
+func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer {
+	s := m.session
+	if !s.clientTakes(e.method, e.params) {
+		return faultOf(codeMethodNotFound, "the client does not take such requests", nil)
+	}
+	action, err := serverAction(m.name(), e.method, e.params)
+	if err != nil {
+		return faultOf(codeInvalidParams, err.Error(), nil)
+	}
+	requester := serverRequester(m.name(), s.attempt())
+	p := interlock.Proposal{Action: action, Requester: requester, View: s.gateway.config.View(s.caller.Dir), Door: door,
+		Upstream: &interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}}
+	decision := s.gateway.config.Backend.Propose(ctx, p)
+	if !decision.Answer.Allowed() || decision.Event == "" {
+		return answer{fault: encode(refused(decision).failure())}
+	}
+	begun := time.Now()
+	to := s.peer
+	if during != nil {
+		to = during.reply
+	}
+	answered, err := s.ask(ctx, to, e.method, withoutMeta(action.Arguments))
+	status := interlock.OutcomeSuccess
+	switch {
+	case err != nil:
+		status = interlock.OutcomeUnknown
+	case answered.fault != nil:
+		status = interlock.OutcomeFailure
+	}
+	s.report(permit{action: action, requester: requester, answer: decision}, status, "", time.Since(begun))
+	if err != nil {
+		return faultOf(codeInternal, "the client did not answer", nil)
+	}
+	return answer{result: answered.result, fault: answered.fault}
+}
+
+// withoutMeta is params without what belongs to the server's own connection.
+func withoutMeta(params json.RawMessage) json.RawMessage {
+	if member(params, "_meta") == nil {
+		return params
+	}
+	out := []byte{'{'}
+	members(params, func(name, value []byte) {
+		if string(name) == "_meta" {
+			return
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(appendString(out, string(name)), ':'), value...)
+	})
+	return append(out, '}')
+}
+
+// clientTakes reports whether the session's client said that it takes such a request.
+func (s *Session) clientTakes(method string, params []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.revision != revisionSessions {
+		return false // a stateless client takes no requests at all
+	}
+	switch method {
+	case "roots/list":
+		return s.client.roots
+	case "sampling/createMessage":
+		return s.client.sampling
+	case "elicitation/create":
+		if unquoted(member(params, "mode")) == "url" {
+			return s.client.url
+		}
+		return s.client.form
+	}
+	return false
+}
+
+// ask puts a request to the client and waits for its answer.
+func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte) (envelope, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.gateway.config.Limits.Call)
+	defer cancel()
+	come := make(chan envelope, 1)
+	s.mu.Lock()
+	s.lastAsked++
+	id := s.lastAsked
+	s.asked[id] = come
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.asked, id)
+		s.mu.Unlock()
+	}()
+	if err := to.Send(ctx, requestMessage(nil, id, method, params)); err != nil {
+		return envelope{}, err
+	}
+	select {
+	case e := <-come:
+		return e, nil
+	case <-ctx.Done():
+		if s.ctx.Err() == nil {
+			s.tell(to, "notifications/cancelled", append(strconv.AppendInt([]byte(`{"requestId":`), id, 10), '}'))
+		}
+		return envelope{}, ctx.Err()
+	}
+}
+
+// answered takes an answer of the client. One that nobody waits for is dropped.
+func (s *Session) answered(e envelope) {
+	id, err := strconv.ParseInt(string(e.id), 10, 64)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	come := s.asked[id]
+	delete(s.asked, id)
+	s.mu.Unlock()
+	if come != nil {
+		come <- e
+	}
+}

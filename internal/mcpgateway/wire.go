@@ -1,0 +1,316 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"interlock"
+)
+
+// A wire is one live link to a server, with what is under way on it. When the link ends, so does the wire; the mount makes
+// another one.
+type wire struct {
+	mount   *mount
+	link    Link
+	gone    chan struct{}      // closed when the link has ended
+	upwards chan struct{}      // holds a value for each request of the server under way
+	ctx     context.Context    // ends with the wire
+	end     context.CancelFunc // of ctx
+
+	mu      sync.Mutex
+	next    int64
+	pending map[int64]*pending
+	upward  map[string]context.CancelFunc // the server's requests under way, by id as it wrote it
+	cause   error                         // why the link ended
+}
+
+// A pending is one request of ours that waits for the server's answer.
+type pending struct {
+	of      *request // of the client; nil: our own
+	token   json.RawMessage
+	answer  chan envelope
+	touched atomic.Int64 // when the server last showed progress, in nanoseconds
+}
+
+// maxUpward is how many requests of one server are under way at once.
+const maxUpward = 32
+
+// errNotSent is the cause of a request that never reached its server, so that nothing can have come of it.
+var errNotSent = errors.New("the server is not there")
+
+// errGone is the cause of a request whose server went away before it answered.
+var errGone = errors.New("the server went away before it answered")
+
+// errUnreadable is the cause of a request whose answer nobody could read.
+var errUnreadable = errors.New("the server's answer could not be read")
+
+// errTimeout is the cause of a request that the server did not answer in time.
+var errTimeout = errors.New("the server did not answer in time")
+
+func newWire(m *mount, link Link) *wire {
+	ctx, end := context.WithCancel(m.session.ctx)
+	return &wire{mount: m, link: link, gone: make(chan struct{}), upwards: make(chan struct{}, maxUpward), ctx: ctx, end: end,
+		pending: map[int64]*pending{}, upward: map[string]context.CancelFunc{}}
+}
+
+// messages lends out room for messages that are sent at once.
+var messages = sync.Pool{New: func() any { b := make([]byte, 0, 2<<10); return &b }}
+
+// keptMessage is how large a message may be whose room is kept for the next one, in bytes.
+const keptMessage = 64 << 10
+
+func borrow() *[]byte { return messages.Get().(*[]byte) }
+
+func giveBack(b *[]byte, used []byte) {
+	if cap(used) <= keptMessage {
+		*b = used[:0]
+		messages.Put(b)
+	}
+}
+
+// An errand is one request to a server: its method, and its params but for _meta, without the closing brace ("{" where there
+// are none), so that the protocol's own members can be written behind.
+type errand struct {
+	method string
+	params []byte
+	of     *request // of the client; nil: our own
+	meta   meta     // of the client's request
+}
+
+// ask sends a request and waits for its answer. An error of errNotSent means that the server has not seen it; with any other
+// nobody can say what came of it.
+func (w *wire) ask(ctx context.Context, q errand) (envelope, error) {
+	p := &pending{of: q.of, token: q.meta.token, answer: make(chan envelope, 1)}
+	id, err := w.register(p)
+	if err != nil {
+		return envelope{}, errNotSent
+	}
+	buffer := borrow()
+	text := w.compose((*buffer)[:0], id, q)
+	err = w.link.Send(ctx, text)
+	giveBack(buffer, text)
+	if err != nil {
+		w.forget(id)
+		return envelope{}, errGone
+	}
+	return w.await(ctx, id, p)
+}
+
+// compose writes a request as the server gets it.
+func (w *wire) compose(to []byte, id int64, q errand) []byte {
+	to = strconv.AppendInt(append(to, `{"jsonrpc":"2.0","id":`...), id, 10)
+	to = appendString(append(to, `,"method":`...), q.method)
+	to = append(append(to, `,"params":`...), q.params...)
+	if q.meta.token != nil || q.meta.trace != nil {
+		if to[len(to)-1] != '{' {
+			to = append(to, ',')
+		}
+		to = append(to, `"_meta":{`...)
+		if q.meta.token != nil {
+			to = strconv.AppendInt(append(to, `"progressToken":`...), id, 10)
+			if q.meta.trace != nil {
+				to = append(to, ',')
+			}
+		}
+		to = append(append(to, q.meta.trace...), '}')
+	}
+	return append(to, '}', '}')
+}
+
+// await waits for an answer as long as the server shows signs of progress.
+func (w *wire) await(ctx context.Context, id int64, p *pending) (envelope, error) {
+	longest := w.mount.session.gateway.config.Limits.Call
+	late := time.NewTimer(longest)
+	defer late.Stop()
+	for {
+		select {
+		case e := <-p.answer:
+			if e.result == nil && e.fault == nil {
+				return e, errUnreadable
+			}
+			return e, nil
+		case <-w.gone:
+			select {
+			case e := <-p.answer: // it came with the last breath
+				return e, nil
+			default:
+			}
+			return envelope{}, errGone
+		case <-ctx.Done():
+			w.abandon(id, "the client cancelled the request")
+			return envelope{}, ctx.Err()
+		case <-late.C:
+			if left := longest - time.Since(time.Unix(0, p.touched.Load())); left > 0 {
+				late.Reset(left)
+				continue
+			}
+			w.abandon(id, "it took too long")
+			return envelope{}, errTimeout
+		}
+	}
+}
+
+func (w *wire) register(p *pending) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pending == nil {
+		return 0, w.cause
+	}
+	w.next++
+	w.pending[w.next] = p
+	return w.next, nil
+}
+
+func (w *wire) forget(id int64) *pending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pending[id]
+	delete(w.pending, id)
+	return p
+}
+
+// abandon gives a request up and tells the server so.
+func (w *wire) abandon(id int64, why string) {
+	if w.forget(id) == nil {
+		return
+	}
+	params := strconv.AppendInt([]byte(`{"requestId":`), id, 10)
+	params = append(appendString(append(params, `,"reason":`...), why), '}')
+	w.notify("notifications/cancelled", params)
+}
+
+// notify sends a notification; a server that is gone misses nothing.
+func (w *wire) notify(method string, params []byte) {
+	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Second)
+	defer cancel()
+	_ = w.link.Send(ctx, notificationMessage(nil, method, params))
+}
+
+// receive reads the server's messages until there are no more.
+func (w *wire) receive() {
+	for {
+		message, err := w.link.Receive()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errGone
+			}
+			w.die(err)
+			return
+		}
+		w.take(message)
+	}
+}
+
+// die ends a wire: who waits on it learns that its server is gone.
+func (w *wire) die(cause error) {
+	w.mu.Lock()
+	if w.pending == nil {
+		w.mu.Unlock()
+		return
+	}
+	w.pending, w.cause = nil, cause
+	w.mu.Unlock()
+	close(w.gone)
+	w.end()
+	_ = w.link.Close()
+	w.mount.lost(w, cause)
+}
+
+// take deals with one message of the server. What can't be read is dropped: it must not cost others their answers.
+func (w *wire) take(message []byte) {
+	e, bad := decodeEnvelope(message)
+	if bad != nil {
+		w.unreadable(message, bad)
+		return
+	}
+	switch {
+	case e.isResponse():
+		w.answered(e)
+	case e.isRequest():
+		w.requested(e)
+	default:
+		w.mount.noticed(w, e)
+	}
+}
+
+func (w *wire) answered(e envelope) {
+	id, err := strconv.ParseInt(string(e.id), 10, 64)
+	if err != nil {
+		return
+	}
+	if p := w.forget(id); p != nil {
+		p.answer <- e
+	}
+}
+
+// unreadable drops a message, and answers for it if it was meant as an answer: what it says can't be trusted, but that its
+// request is over can.
+func (w *wire) unreadable(message []byte, bad *malformed) {
+	w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes", len(message), "error", bad.message)
+	var named struct {
+		ID     json.RawMessage `json:"id"`
+		Method *string         `json:"method"`
+	}
+	if json.Unmarshal(message, &named) != nil || named.Method != nil {
+		return
+	}
+	if id, err := strconv.ParseInt(string(named.ID), 10, 64); err == nil {
+		if p := w.forget(id); p != nil {
+			p.answer <- envelope{}
+		}
+	}
+}
+
+// progress passes a server's progress on to the client whose request it is about.
+func (w *wire) progress(params []byte) {
+	id, err := strconv.ParseInt(string(member(params, "progressToken")), 10, 64)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	p := w.pending[id]
+	w.mu.Unlock()
+	if p == nil {
+		return
+	}
+	p.touched.Store(time.Now().UnixNano())
+	if p.of == nil || p.token == nil {
+		return
+	}
+	text := append([]byte(`{"progressToken":`), p.token...)
+	members(params, func(name, value []byte) {
+		switch string(name) {
+		case "progress", "total", "message":
+			text = append(append(append(append(text, ',', '"'), name...), '"', ':'), value...)
+		}
+	})
+	w.mount.session.tell(p.of.reply, "notifications/progress", append(text, '}'))
+}
+
+// only is the client's request that is under way on this wire, if there is just one: what the server sends now belongs to it.
+func (w *wire) only() *request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var one *request
+	for _, p := range w.pending {
+		if p.of == nil {
+			continue
+		}
+		if one != nil {
+			return nil
+		}
+		one = p.of
+	}
+	return one
+}
+
+// absent is what a client is told of a server that can't be reached now.
+func absent(server string) error {
+	return interlock.Errorf(interlock.CodeUnavailable, "", "the server %q is not there now; try again later", server)
+}
