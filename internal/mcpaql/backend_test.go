@@ -55,8 +55,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fakeBackend is a small admission that answers as a test has it and polices what a door must keep: hints only, a handle as
-// run, nothing decided without a loop.
+// fakeBackend is a small admission that answers as a test has it and polices what a door must keep: hints with a handle as
+// run, or an operation of the door without one, and nothing decided without a loop.
 type fakeBackend struct {
 	t testing.TB
 
@@ -92,7 +92,8 @@ func objected(verdict interlock.Verdict, gate, reason string) interlock.Answer {
 func (b *fakeBackend) Propose(_ context.Context, p interlock.Proposal) interlock.Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.Loop == nil || p.Loop.Execution != p.Requester.Run || p.Action.Kind != interlock.KindHint || p.Door != "mcp" {
+	isStep := p.Action.Kind == interlock.KindHint && p.Requester.Run != "" || p.Action.Kind == interlock.KindTool && p.Requester.Run == ""
+	if p.Loop == nil || p.Loop.Execution != p.Requester.Run || !isStep || p.Door != "mcp" {
 		b.t.Errorf("a step was proposed as %+v", p)
 	}
 	b.proposals = append(b.proposals, p)

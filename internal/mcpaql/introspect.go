@@ -53,11 +53,12 @@ type dangerInfo struct {
 
 // dangerOf is an operation's danger as it is in force: its own, and what operators' rules declare of it, which only adds.
 func (s *Server) dangerOf(o operation) dangerInfo {
-	info := dangerInfo{Level: s.level(o), Reasons: append([]string{}, o.reasons...), Confirmation: o.message}
+	info := dangerInfo{Level: o.danger, Reasons: append([]string{}, o.reasons...), Confirmation: o.message}
 	for _, d := range s.config.Rules.Danger() {
 		if !d.User || !ruleset.Glob(d.Name, o.name) {
 			continue
 		}
+		info.Level = max(info.Level, d.Level)
 		info.Reasons, info.Audit = append(info.Reasons, d.Reasons...), append(info.Audit, d.Audit...)
 		info.Cooldown, info.Reauth = max(info.Cooldown, int(time.Duration(d.Cooldown)/time.Second)), info.Reauth || d.Reauth
 		if d.Message != "" {

@@ -58,6 +58,8 @@ type operation struct {
 	returns     typeInfo
 	examples    []string
 	lifecycle   bool
+	reachable   bool // declarations hold it back from nobody: it is how an agent learns what it waits for, and answers that
+	directs     bool // answers with a directive, also where it is held back
 
 	// run carries the operation out. It gets a requester whose Run is still empty.
 	run func(s *Server, ctx context.Context, c Caller, a arguments) (any, error)
@@ -71,7 +73,7 @@ func operations() []operation {
 
 func introspectOperation() operation {
 	return operation{
-		name: "introspect", endpoint: Read, permission: AutoApprove, danger: interlock.DangerSafe,
+		name: "introspect", endpoint: Read, reachable: true, permission: AutoApprove, danger: interlock.DangerSafe,
 		description: "Discover operations, their parameters, types, limits, defaults and the mode the safety loop runs in.",
 		reasons:     []string{"Reads descriptions and changes nothing"},
 		parameters: []Parameter{
@@ -105,7 +107,7 @@ func executeOperation() operation {
 
 func stepOperation() operation {
 	return operation{
-		name: "record_execution_step", endpoint: Create, permission: ConfirmSession, danger: interlock.DangerReversible,
+		name: "record_execution_step", endpoint: Create, directs: true, permission: ConfirmSession, danger: interlock.DangerReversible,
 		description: "Report the next action before acting. Returns a directive: go on only if continue is true.",
 		reasons:     []string{"Adds a record; what it reports is judged by its own effects"},
 		message:     "Let '{element_name}' report its steps over this connection?",
@@ -127,7 +129,7 @@ func stepOperation() operation {
 
 func verifyOperation() operation {
 	return operation{
-		name: "verify_challenge", endpoint: Create, permission: ConfirmSession, danger: interlock.DangerReversible,
+		name: "verify_challenge", endpoint: Create, reachable: true, permission: ConfirmSession, danger: interlock.DangerReversible,
 		description: "Hand in the code that a human read out to you. The code reaches people over a channel you can't see; don't guess.",
 		reasons:     []string{"Needs a code that only a human has; guesses are counted and limited"},
 		message:     "Hand in a code for challenge '{challenge_id}'?",
@@ -143,7 +145,7 @@ func verifyOperation() operation {
 
 func confirmOperation() operation {
 	return operation{
-		name: "confirm_operation", endpoint: Execute, permission: AutoApprove, danger: interlock.DangerReversible,
+		name: "confirm_operation", endpoint: Execute, reachable: true, permission: AutoApprove, danger: interlock.DangerReversible,
 		description: "Learn whether a human has answered a request, or redeem the code a human gave for it. You can't approve your own action.",
 		reasons:     []string{"Takes effect only with a human's proof; your own word is refused and recorded"},
 		parameters: []Parameter{

@@ -186,6 +186,15 @@ func (s *Server) one(ctx context.Context, c Caller, endpoint Endpoint, r request
 	if failure := s.permit(ctx, c, o, a, r.meta, standing); failure != nil {
 		return Result{Error: failure}
 	}
+	if !o.directs {
+		answer, held, err := s.decided(ctx, c, o, a)
+		if err != nil {
+			return Result{Error: failed(err)}
+		}
+		if held {
+			return Result{Error: heldBack(o, answer)}
+		}
+	}
 	data, err := o.run(s, ctx, c, a)
 	if err != nil {
 		return Result{Error: failed(err)}
@@ -202,7 +211,7 @@ func (s *Server) one(ctx context.Context, c Caller, endpoint Endpoint, r request
 // permit holds an operation's own danger level against the agent's trust, and asks for a confirmation where one is due.
 // The matrix is the gate's; here it only gets its error codes (AQL-D-4.3, AQL-D-4.4).
 func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments, meta map[string]any, standing interlock.Standing) *Failure {
-	level := s.level(o)
+	level := dangerLevel(o, s.declared(o, a))
 	verdict, trust := gate.Permits(s.config.Rules, s.config.Profile, standing.Agents[c.Agent], level, o.endpoint == Read)
 	if verdict == interlock.Deny && s.config.Mode == interlock.Enforcing {
 		needed := gate.MinimumTrust(level)
@@ -212,6 +221,9 @@ func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments,
 				"minimum_trust_required": needed.String(), "reasons": s.dangerOf(o).Reasons}}
 		s.config.Backend.Refuse(ctx, c.requester(), "mcp", interlock.Errorf(interlock.CodeUnauthorized, "", "%s", failure.Message))
 		return failure
+	}
+	if verdict == interlock.Ask && s.wants(o, a) {
+		verdict = interlock.Allow // a human is asked, by what decides about it
 	}
 	if s.config.Mode != interlock.Enforcing || verdict != interlock.Ask && !s.unconfirmed(c, o) {
 		return nil
@@ -227,13 +239,11 @@ func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments,
 	return s.askConfirmation(ctx, c, o, a, level, scope)
 }
 
-// level is an operation's danger level. What operators' rules declare can only raise it.
-func (s *Server) level(o operation) interlock.Danger {
+// dangerLevel is an operation's danger level. What operators' rules declare can only raise it.
+func dangerLevel(o operation, declared []ruleset.DangerRule) interlock.Danger {
 	level := o.danger
-	for _, d := range s.config.Rules.Danger() {
-		if d.User && ruleset.Glob(d.Name, o.name) {
-			level = max(level, d.Level)
-		}
+	for _, d := range declared {
+		level = max(level, d.Level)
 	}
 	return level
 }

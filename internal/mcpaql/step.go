@@ -21,6 +21,13 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 	if e.state.terminal() {
 		return nil, hasEnded(e)
 	}
+	o, _ := s.find("record_execution_step")
+	if answer, held, err := s.decided(ctx, c, o, a); err != nil || held {
+		if err != nil {
+			return nil, err
+		}
+		return s.direct(ctx, c, e, answer)
+	}
 	outcome := interlock.OutcomeStatus(a.text("outcome"))
 	if err := s.reportOutcome(ctx, e, outcome, a["findings"]); err != nil {
 		return nil, err
@@ -35,6 +42,11 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 	if err := s.take(ctx, e, answer, loop); err != nil {
 		return nil, err
 	}
+	return s.direct(ctx, c, e, answer)
+}
+
+// direct puts an answer about a step of an execution, which is locked, into a directive.
+func (s *Server) direct(ctx context.Context, c Caller, e *execution, answer interlock.Answer) (any, error) {
 	standing, err := s.config.Backend.Known(ctx)
 	if err != nil {
 		return nil, err
