@@ -34,6 +34,8 @@ modernc.org/sqlite                                      < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml                                              < config
+secret, github.com/zalando/go-keyring                   < upstream
+golang.org/x/sys                                        < upstream
 std, github.com/tailscale/hujson                        < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 identity, ruletest                                      < console

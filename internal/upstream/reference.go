@@ -1,0 +1,131 @@
+package upstream
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"interlock"
+)
+
+// A reference says where a secret is instead of what it is:
+//
+//	env:NAME                   an environment variable of Interlock's own process
+//	file:PATH                  the contents of a file, without the line end; "~/" is the user's home
+//	keyring:SERVICE/ACCOUNT    the keyring of the system
+//
+// "Bearer " may stand before one, because headers want it so. References are followed when a server is dialed and no earlier.
+const bearer = "Bearer "
+
+// maxSecret bounds what is read of a secret's file, in bytes.
+const maxSecret = 64 << 10
+
+// asReference splits a value into the kind of its reference and what it names.
+func asReference(value string) (kind, name string, is bool) {
+	kind, name, is = strings.Cut(strings.TrimPrefix(value, bearer), ":")
+	return kind, name, is && (kind == "env" || kind == "file" || kind == "keyring")
+}
+
+// checkReference says what is wrong with a reference as it is written.
+func checkReference(field, value string) error {
+	kind, name, _ := asReference(value)
+	switch kind {
+	case "env":
+		if name == "" || strings.ContainsAny(name, "= \x00") {
+			return invalid(field, "must name an environment variable after env:")
+		}
+	case "file":
+		if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~/") {
+			return invalid(field, "must name an absolute path after file:, or one that begins with ~/")
+		}
+	default:
+		service, account, ok := strings.Cut(name, "/")
+		if !ok || service == "" || account == "" {
+			return invalid(field, "must name SERVICE/ACCOUNT after keyring:")
+		}
+	}
+	return nil
+}
+
+// resolve returns a value as the server is to see it, and the secret in it, if it is a reference.
+func (o Options) resolve(field, value string) (text string, hidden interlock.Secret, err error) {
+	kind, name, is := asReference(value)
+	if !is {
+		return value, "", nil
+	}
+	var found string
+	switch kind {
+	case "env":
+		if found = o.Getenv(name); found == "" {
+			return "", "", interlock.Errorf(interlock.CodeUnavailable, field, "the environment variable %.60q is not set for the gateway", name)
+		}
+	case "file":
+		if found, err = o.secretFile(field, name); err != nil {
+			return "", "", err
+		}
+	default:
+		service, account, _ := strings.Cut(name, "/")
+		if found, err = o.Keyring(service, account); err != nil || found == "" { // its words may quote what it holds
+			return "", "", interlock.Errorf(interlock.CodeUnavailable, field, "the system's keyring has no secret %.60q of %.60q, or is locked", account, service)
+		}
+	}
+	if strings.ContainsAny(found, "\x00\r\n") && (strings.HasPrefix(field, "headers.") || strings.ContainsRune(found, 0)) {
+		return "", "", interlock.Errorf(interlock.CodeInvalid, field, "the secret holds a character that can't be sent")
+	}
+	if strings.HasPrefix(value, bearer) {
+		return bearer + found, interlock.Secret(found), nil
+	}
+	return found, interlock.Secret(found), nil
+}
+
+func (o Options) secretFile(field, path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", interlock.Errorf(interlock.CodeUnavailable, field, "this user has no home directory")
+		}
+		path = filepath.Join(home, rest)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret can't be opened")
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || openToOthers(info.Mode()) {
+		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret must be a plain file that nobody else can read; set its mode to 0600")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	value := strings.TrimRight(string(text), "\r\n")
+	if err != nil || value == "" || len(text) > maxSecret {
+		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret can't be read, is empty or is too long")
+	}
+	return value, nil
+}
+
+// resolveAll resolves a map of values and returns the secrets among them.
+func (o Options) resolveAll(prefix string, values map[string]string) (map[string]string, []interlock.Secret, error) {
+	resolved := make(map[string]string, len(values))
+	var secrets []interlock.Secret
+	for _, name := range sortedKeys(values) {
+		text, hidden, err := o.resolve(prefix+name, values[name])
+		if err != nil {
+			return nil, nil, err
+		}
+		resolved[name] = text
+		if hidden != "" {
+			secrets = append(secrets, hidden)
+		}
+	}
+	return resolved, secrets, nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
