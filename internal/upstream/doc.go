@@ -7,13 +7,15 @@
 //
 // What the caller of a [Link] has to know:
 //
-//   - Send may be called by many goroutines at once. To a program it returns when the message is written. Over HTTP a request is
-//     an exchange: Send lasts until its answer has been handed to Receive, so call it from the goroutine that waits for the
-//     answer, holding no lock. Its context ends the exchange.
-//   - An error of Send that is [io.ErrUnexpectedEOF] says that the message was, or may have been, delivered and that no answer
-//     will come: the outcome is unknown. Every other error is an [*interlock.Error] and says that it was not delivered:
-//     CodeUnavailable, the server can't be reached or is being left alone for a while; CodeUnauthorized, CodeLimited or
-//     CodeInvalid, an HTTP server refused it.
+//   - Send may be called by many goroutines at once. It returns when the message is written; over HTTP a notification or an
+//     answer is waited for until the server has taken it, so that what is sent next comes next. The context of a request's Send
+//     ends the exchange over HTTP: cancel it when nobody waits for the answer any more, and no earlier.
+//   - An error of Send that is [io.ErrUnexpectedEOF] says that the message was, or may have been, delivered. Every other error
+//     is an [*interlock.Error] and says that it was not: CodeUnavailable, the server can't be reached or is being left alone
+//     for a while; CodeUnauthorized, CodeLimited or CodeInvalid, an HTTP server refused it.
+//   - A request whose Send succeeded is answered by Receive, or the link ends. Where HTTP lost the answer and nobody can say
+//     what came of the request, it is answered with its id and neither result nor error. Where the HTTP server refused it
+//     before its MCP server saw it, it is answered with the JSON-RPC error -32000.
 //   - Receive ends with [io.EOF] when the connection is gone, for whatever reason: what was pending has an unknown outcome. Dial
 //     again; Dial refuses with CodeUnavailable while the server is backing off.
 //   - An answer over the size bound is read, dropped and replaced by a JSON-RPC error with its id. So is a secret of the server's

@@ -34,6 +34,7 @@ type httpLink struct {
 	version   string // negotiated, or of the newest request; empty before
 	session   string
 	listening bool
+	closing   bool
 	forgotten bool                 // the server no longer knows the session
 	repeated  map[string][]binding // arguments that headers repeat, by tool
 }
@@ -47,7 +48,7 @@ func newHTTPLink(s *Server, headers map[string]string, conceal concealer) *httpL
 	return l
 }
 
-// Send posts one message and, if it is a request, hands its answer and whatever comes before it to Receive.
+// Send posts one message.
 func (l *httpLink) Send(ctx context.Context, message []byte) error {
 	var e envelope
 	if err := json.Unmarshal(message, &e); err != nil {
@@ -59,36 +60,98 @@ func (l *httpLink) Send(ctx context.Context, message []byte) error {
 	if err := l.server.leftAlone(); err != nil {
 		return err
 	}
+	if !e.isRequest() {
+		return l.exchange(ctx, &e, message, func() {})
+	}
+	result := make(chan error, 1) // of handing it over; what comes later is told to whoever receives
+	first := func(err error) {
+		select {
+		case result <- err:
+		default:
+		}
+	}
+	message = bytes.Clone(message) // the caller may use its own again when it is written
+	if !l.spawn(func() { first(l.exchange(ctx, &e, message, func() { first(nil) })) }) {
+		return l.server.unavailable("is no longer connected")
+	}
+	return <-result
+}
+
+// spawn runs f beside its caller, unless the link is being closed.
+func (l *httpLink) spawn(f func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing {
+		return false
+	}
+	l.streams.Go(f)
+	return true
+}
+
+// exchange posts a message and takes what comes back. For a request it calls written as soon as the message may have arrived;
+// whatever happens then is told to whoever receives, and before then it is the error.
+func (l *httpLink) exchange(ctx context.Context, e *envelope, message []byte, written func()) error {
 	ctx, cancel := context.WithCancel(ctx)
-	unhook := context.AfterFunc(l.ctx, cancel)
-	stop := func() { unhook(); cancel() }
-	response, err := l.post(ctx, &e, message)
+	defer cancel()
+	defer context.AfterFunc(l.ctx, cancel)()
+	var handed atomic.Bool
+	response, err := l.post(ctx, e, message, func() { handed.Store(true); written() })
 	if err != nil {
-		stop()
+		if handed.Load() && errors.Is(err, errLost) {
+			l.lose(ctx, e)
+		}
 		return err
 	}
+	defer response.Body.Close()
 	l.server.answered()
-	rest, err := l.take(ctx, &e, response)
-	if !rest {
-		response.Body.Close()
-		stop()
+	rest, err := l.take(ctx, e, response)
+	switch {
+	case err == nil:
+	case !e.isRequest():
 		return err
+	case errors.Is(err, errLost):
+		l.lose(ctx, e)
+	default:
+		_ = l.deliver(ctx, refusal(e.ID, err))
 	}
-	// What follows an answer is nothing but the end of the stream; waiting for that keeps the connection for the next message.
-	l.streams.Go(func() {
-		timer := time.AfterFunc(time.Second, stop)
+	if l.forgets() {
+		l.stop()
+	}
+	if rest { // nothing but the end of the stream; waiting for that keeps the connection for the next message
+		timer := time.AfterFunc(time.Second, cancel)
 		_, _ = io.CopyN(io.Discard, response.Body, 4<<10)
 		timer.Stop()
-		response.Body.Close()
-		stop()
-	})
-	return err
+	}
+	return nil
+}
+
+// lose answers a request whose answer was lost with neither a result nor an error, unless nobody waits any more.
+func (l *httpLink) lose(ctx context.Context, e *envelope) {
+	if e.isRequest() && ctx.Err() == nil {
+		_ = l.deliver(ctx, append(append([]byte(`{"jsonrpc":"2.0","id":`), e.ID...), '}'))
+	}
+}
+
+// refusal is the answer to a request that an HTTP server refused. -32000 is the first code JSON-RPC leaves to servers.
+func refusal(id json.RawMessage, err error) []byte {
+	text, encodeErr := json.Marshal(err.Error())
+	if encodeErr != nil {
+		text = []byte(`""`) // unreachable: any text can be quoted
+	}
+	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"error":{"code":-32000,"message":`...), text...), '}', '}')
 }
 
 // post sends a message. It is sent once: if it may have arrived, the error says so.
-func (l *httpLink) post(ctx context.Context, e *envelope, message []byte) (*http.Response, error) {
+func (l *httpLink) post(ctx context.Context, e *envelope, message []byte, written func()) (*http.Response, error) {
 	var wrote atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() { wrote.Store(true) },
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err == nil {
+				written()
+			}
+		},
+	})
 	request, err := http.NewRequestWithContext(traced, http.MethodPost, l.server.config.URL, bytes.NewReader(message))
 	if err != nil {
 		return nil, l.server.unavailable("has no usable address")
@@ -101,7 +164,11 @@ func (l *httpLink) post(ctx context.Context, e *envelope, message []byte) (*http
 	case err == nil:
 		return response, nil
 	case errors.Is(err, errRedirect):
-		return nil, l.server.failed(errRedirect.Error(), true, interlock.Errorf(interlock.CodeInvalid, "", "the server %s redirects to another place", l.server.config.Name))
+		err = l.server.failed(errRedirect.Error(), true, interlock.Errorf(interlock.CodeInvalid, "", "the server %s redirects to another place", l.server.config.Name))
+		if e.isRequest() {
+			_ = l.deliver(ctx, refusal(e.ID, err))
+		}
+		return nil, err
 	case ctx.Err() == nil && !wrote.Load():
 		return nil, l.server.failed(l.reason(err), false, l.server.unavailable("can't be reached"))
 	case !wrote.Load():
@@ -339,12 +406,17 @@ func (l *httpLink) expired(status int) bool {
 	return status == http.StatusNotFound && l.session != ""
 }
 
-// forget ends a link whose session the server has ended.
+// forget notes that the server has ended the session.
 func (l *httpLink) forget() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.forgotten = true
-	l.mu.Unlock()
-	l.stop()
+}
+
+func (l *httpLink) forgets() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.forgotten
 }
 
 // deliver hands a message to Receive, on one line and without secrets.
@@ -392,7 +464,7 @@ func (l *httpLink) stop() {
 func (l *httpLink) Close() error {
 	l.mu.Lock()
 	session := l.session != "" && !l.forgotten
-	l.forgotten = true
+	l.forgotten, l.closing = true, true
 	l.mu.Unlock()
 	if session && l.ctx.Err() == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), l.server.config.Stop)

@@ -201,47 +201,54 @@ func TestStatelessRequests(t *testing.T) {
 	}
 }
 
+// What a server refuses over HTTP is answered with an error; where nobody knows what came of a request, with neither an error
+// nor a result. Either way it was sent once.
 func TestWhatAServerRefuses(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"x"}}`
+	const unknown = `{"jsonrpc":"2.0","id":5}`
+	refused := func(why string) string {
+		return `{"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"the server s ` + why + `"}}`
+	}
 	for _, test := range []struct {
 		name   string
 		answer http.HandlerFunc
-		code   interlock.Code
-		lost   bool
+		want   string
 	}{
-		{"credentials", says(401, "text/plain", "no"), interlock.CodeUnauthorized, false},
-		{"too many", says(429, "text/plain", "no"), interlock.CodeLimited, false},
-		{"no such page", says(404, "text/html", "no"), interlock.CodeInvalid, false},
-		{"an error without an id", says(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`), interlock.CodeInvalid, false},
-		{"a defect", says(500, "text/plain", "no"), "", true},
-		{"another form", says(200, "text/html", "no"), "", true},
-		{"another answer", says(200, "application/json", `{"jsonrpc":"2.0","id":6,"result":{}}`), "", true},
-		{"half an answer", says(200, "application/json", `{"jsonrpc":"2.0","id":5,"resu`), "", true},
-		{"a stream without an answer", says(200, "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n"), "", true},
+		{"credentials", says(401, "text/plain", "no"), refused("does not accept the gateway's credentials")},
+		{"too many", says(429, "text/plain", "no"), refused("takes no more requests now")},
+		{"no such page", says(404, "text/html", "no"), refused("refused the message with HTTP status 404")},
+		{"an error without an id", says(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`), refused("refused the message with HTTP status 400")},
+		{"an error with its id", says(400, "application/json", `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}`), `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}`},
+		{"a defect", says(500, "text/plain", "no"), unknown},
+		{"another form", says(200, "text/html", "no"), unknown},
+		{"another answer", says(200, "application/json", `{"jsonrpc":"2.0","id":6,"result":{}}`), unknown},
+		{"half an answer", says(200, "application/json", `{"jsonrpc":"2.0","id":5,"resu`), unknown},
+		{"a stream without an answer", says(200, "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n"), unknown},
 		{"a cut connection", func(w http.ResponseWriter, _ *http.Request) {
 			connection, _, _ := w.(http.Hijacker).Hijack()
 			connection.Close()
-		}, "", true},
+		}, unknown},
 		{"elsewhere", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/other", http.StatusTemporaryRedirect)
-		}, interlock.CodeInvalid, false},
-		{"as another request", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusSeeOther) }, interlock.CodeInvalid, false},
+		}, refused("redirects to another place")},
+		{"as another request", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusSeeOther) }, refused("redirects to another place")},
 	} {
 		f := &fake{}
 		l := dial(t, server(t, address(f.start(t, test.answer)), upstream.Options{}))
-		err := l.Send(t.Context(), []byte(request))
-		if code(err) != test.code || errors.Is(err, io.ErrUnexpectedEOF) != test.lost {
-			t.Errorf("%s: %v", test.name, err)
+		if got := exchange(t, l, request); got != test.want {
+			t.Errorf("%s: %s", test.name, got)
 		}
 		if n := len(f.all()); n != 1 {
 			t.Errorf("%s: it was sent %d times", test.name, n)
 		}
 		l.Close()
 	}
-	f := &fake{}
-	l := dial(t, server(t, address(f.start(t, says(400, "application/json", `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}`))), upstream.Options{}))
-	if got := exchange(t, l, request); got != `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}` {
-		t.Errorf("an error with the request's id is its answer: %s", got)
+	for status, want := range map[int]interlock.Code{401: interlock.CodeUnauthorized, 429: interlock.CodeLimited, 400: interlock.CodeInvalid, 500: ""} {
+		f := &fake{}
+		l := dial(t, server(t, address(f.start(t, says(status, "text/plain", "no"))), upstream.Options{}))
+		if err := l.Send(t.Context(), []byte(initialized)); code(err) != want || errors.Is(err, io.ErrUnexpectedEOF) != (want == "") {
+			t.Errorf("a notification and status %d: %v", status, err)
+		}
 	}
 }
 
@@ -258,8 +265,8 @@ func TestAForgottenSessionEndsTheLink(t *testing.T) {
 	s := server(t, address(url), upstream.Options{})
 	l := dial(t, s)
 	exchange(t, l, initialize)
-	if err := l.Send(t.Context(), []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call"}`)); code(err) != interlock.CodeUnavailable {
-		t.Error(err)
+	if got := exchange(t, l, `{"jsonrpc":"2.0","id":2,"method":"tools/call"}`); got != `{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"the server s no longer knows this session"}}` {
+		t.Error(got)
 	}
 	if _, err := l.Receive(); err != io.EOF {
 		t.Error(err)
@@ -336,25 +343,26 @@ func TestBoundsOverHTTP(t *testing.T) {
 
 // The context of Send ends the exchange, and Close ends all of them.
 func TestAnExchangeCanBeEnded(t *testing.T) {
-	arrived := make(chan struct{}, 2)
+	arrived, left := make(chan struct{}, 2), make(chan struct{}, 2)
 	f := &fake{}
 	url := f.start(t, func(_ http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}
 		<-r.Context().Done()
+		left <- struct{}{}
 	})
 	l := dial(t, server(t, address(url), upstream.Options{}))
 	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 2)
-	go func() { result <- l.Send(ctx, []byte(`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`)) }()
-	<-arrived
-	cancel()
-	if err := <-result; !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := l.Send(ctx, []byte(`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`)); err != nil {
 		t.Error(err)
 	}
-	go func() { result <- l.Send(t.Context(), []byte(`{"jsonrpc":"2.0","id":6,"method":"tools/call"}`)) }()
+	<-arrived
+	cancel()
+	<-left
+	send(t, l, `{"jsonrpc":"2.0","id":6,"method":"tools/call"}`)
 	<-arrived
 	l.Close()
-	if err := <-result; !errors.Is(err, io.ErrUnexpectedEOF) {
+	<-left
+	if err := l.Send(t.Context(), []byte(initialize)); code(err) != interlock.CodeUnavailable {
 		t.Error(err)
 	}
 }

@@ -51,12 +51,12 @@ func (l *httpLink) open(ctx context.Context, after string) (*http.Response, erro
 // startListening opens the stream of what the server says without being asked, which the revisions before 2026-07-28 have.
 func (l *httpLink) startListening() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.listening || l.version >= stateless || l.ctx.Err() != nil {
-		return
-	}
+	begin := !l.listening && l.version < stateless
 	l.listening = true
-	l.streams.Go(l.listen)
+	l.mu.Unlock()
+	if begin {
+		l.spawn(l.listen)
+	}
 }
 
 // listen keeps that stream open for as long as the link lasts, unless the server has none.
@@ -72,6 +72,7 @@ func (l *httpLink) listen() {
 			case l.expired(response.StatusCode):
 				response.Body.Close()
 				l.forget()
+				l.stop()
 				return
 			case response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= 500:
 				response.Body.Close()
