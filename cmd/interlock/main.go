@@ -36,6 +36,7 @@ type commands struct {
 	Up          upCommand          `cmd:"" help:"Serve the console, the HTTP API and MCP on loopback, and the hooks on a unix socket."`
 	Hook        hookCommand        `cmd:"" help:"Judge one coding-agent hook call: JSON in, the harness's answer out."`
 	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve the MCP-AQL safety loop to an MCP client on standard input and output."`
+	Gateway     gatewayCommand     `cmd:"" help:"Stand between an MCP client and its servers: every call is decided before it is forwarded."`
 	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings."`
 	Uninstall   uninstallCommand   `cmd:"" help:"Remove the hook from a coding agent's settings."`
 	Doctor      doctorCommand      `cmd:"" help:"Prove that the registered hooks fire, and check store, key and clock."`

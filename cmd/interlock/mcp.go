@@ -44,12 +44,8 @@ func (c *mcpCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
-	if err != nil {
+	if err := withoutToken(p, backend, c.Agent); err != nil {
 		return err
-	}
-	if standing.Agents[c.Agent].TokenHash != "" {
-		return usage(interlock.Errorf(interlock.CodeUnauthorized, "--agent", "this agent has a token, so it can't be acted for without one; use the HTTP server, or another name"))
 	}
 	server, err := mcpServer(p, settings, backend, single)
 	if err != nil {

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// notesServer is a small MCP server on standard streams for scripts: it keeps notes in memory, reads and deletes files, and
+// dies when told to.
+func notesServer() {
+	fmt.Println("notes server ready") // as many servers do, though they must not
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Name      string         `json:"name"`
+				Arguments map[string]any `json:"arguments"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(line, &m) != nil || m.ID == nil {
+			continue
+		}
+		result := `{}`
+		switch m.Method {
+		case "initialize":
+			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"notes","version":"1"}}`
+		case "tools/list":
+			result = `{"tools":[{"name":"read_note","inputSchema":{"type":"object"}},{"name":"run_command","inputSchema":{"type":"object"}},` +
+				`{"name":"write_file","inputSchema":{"type":"object"}},{"name":"read_then_die","inputSchema":{"type":"object"}}]}`
+		case "tools/call":
+			if m.Params.Name == "read_then_die" {
+				os.Exit(3)
+			}
+			text, _ := json.Marshal(fmt.Sprintf("%s %v", m.Params.Name, m.Params.Arguments))
+			result = `{"content":[{"type":"text","text":` + string(text) + `}]}`
+		}
+		fmt.Printf(`{"result":%s,"jsonrpc":"2.0","id":%s}`+"\n", result, m.ID)
+	}
+}
