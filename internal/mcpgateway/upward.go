@@ -79,9 +79,8 @@ func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer
 	if err != nil {
 		return faultOf(codeInvalidParams, err.Error(), nil)
 	}
-	requester := serverRequester(m.name(), s.attempt())
-	p := interlock.Proposal{Action: action, Requester: requester, View: s.gateway.config.View(s.caller.Dir), Door: door,
-		Upstream: &interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}}
+	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	p.Requester, p.CanAsk = serverRequester(m.name(), p.Requester), false
 	decision := s.gateway.config.Backend.Propose(ctx, p)
 	if !decision.Answer.Allowed() || decision.Event == "" {
 		return answer{fault: encode(refused(decision).failure())}
@@ -99,7 +98,7 @@ func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer
 	case answered.fault != nil:
 		status = interlock.OutcomeFailure
 	}
-	s.report(permit{action: action, requester: requester, answer: decision}, status, "", time.Since(begun))
+	s.report(permit{action: action, requester: p.Requester, answer: decision}, status, "", time.Since(begun))
 	if err != nil {
 		return faultOf(codeInternal, "the client did not answer", nil)
 	}
