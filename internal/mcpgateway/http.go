@@ -1,0 +1,300 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"interlock"
+)
+
+// HTTPConfig configures an [HTTP]. Gateway and Credentials are required.
+type HTTPConfig struct {
+	Gateway     *Gateway
+	Credentials HTTPCredentials
+
+	Path    string   // of the endpoint; default /mcp
+	URL     string   // where clients reach the endpoint; empty: by the name and port they use
+	Issuers []string // authorization servers whose tokens are taken, for clients that look for one; none: no metadata is served
+	Scopes  []string // that a token needs, for the same clients
+	Hosts   []string // names this server answers to beside those of the loopback interface, as host or host:port
+	Origins []string // web pages that may call, as scheme://host:port; none: requests from browsers are refused
+	Limits  HTTPLimits
+}
+
+// HTTPLimits bound what clients can take. A zero field means its default.
+type HTTPLimits struct {
+	Concurrent int           // requests under way, of all agents; default 1024
+	PerAgent   int           // requests under way of one agent; default 128
+	Sessions   int           // protocol sessions of one agent; default 16
+	Queue      int           // messages that wait for a client that reads slowly; default 256
+	QueueBytes int           // and their bytes; default 4 MiB
+	Header     int           // bytes of a request's line and header; default 32 KiB
+	ReadHeader time.Duration // to send a request's header; default 5 s
+	Read       time.Duration // to send a request's body; default 30 s
+	Write      time.Duration // to take what is sent at once; default 30 s
+	Idle       time.Duration // of a session or a kept connection; default 30 min and 2 min
+	Stream     time.Duration // that a stream stays open, so that its client shows its credential again; default 1 h
+	Quiet      time.Duration // of a stream, after which the client is tried; default 25 s
+	Drain      time.Duration // for what is under way when the server stops; default 10 s
+}
+
+const idleConnection = 2 * time.Minute
+
+func (l HTTPLimits) withDefaults() HTTPLimits {
+	fallback(&l.Concurrent, 1024)
+	fallback(&l.PerAgent, 128)
+	fallback(&l.Sessions, 16)
+	fallback(&l.Queue, 256)
+	fallback(&l.QueueBytes, 4<<20)
+	fallback(&l.Header, 32<<10)
+	fallback(&l.ReadHeader, 5*time.Second)
+	fallback(&l.Read, 30*time.Second)
+	fallback(&l.Write, 30*time.Second)
+	fallback(&l.Idle, 30*time.Minute)
+	fallback(&l.Stream, time.Hour)
+	fallback(&l.Quiet, 25*time.Second)
+	fallback(&l.Drain, 10*time.Second)
+	return l
+}
+
+// A conversation is what the front needs of a [Session].
+type conversation interface {
+	Handle(ctx context.Context, message []byte, reply Peer)
+	Close() error
+}
+
+// An HTTP serves a gateway over streamable HTTP, in both revisions of the protocol: sessions with an id until 2025-11-25, and
+// requests that stand for themselves from 2026-07-28 on. Every request shows its credential; nothing of it, nor of any other
+// header, goes on to a server. It is safe for concurrent use.
+type HTTP struct {
+	config  HTTPConfig
+	limits  HTTPLimits
+	body    int64
+	hosts   map[string]bool
+	origins map[string]bool
+	open    func(Caller, Peer) (conversation, error)
+	backend Backend
+	now     func() time.Time
+	random  io.Reader
+	logger  *slog.Logger
+
+	mu       sync.Mutex
+	closed   bool
+	active   int
+	agents   map[string]int // requests under way of each
+	sessions map[string]*httpSession
+	shared   map[who]*httpSession
+}
+
+// NewHTTP returns a front that listens nowhere yet.
+func NewHTTP(c HTTPConfig) (*HTTP, error) {
+	if c.Gateway == nil || c.Credentials == nil {
+		return nil, errors.New("mcpgateway: HTTPConfig.Gateway and Credentials are needed")
+	}
+	g := c.Gateway.config
+	h := &HTTP{config: c, limits: c.Limits.withDefaults(), body: int64(g.Limits.Message), hosts: map[string]bool{}, origins: map[string]bool{},
+		backend: g.Backend, now: g.Now, random: g.Random, logger: g.Logger,
+		agents: map[string]int{}, sessions: map[string]*httpSession{}, shared: map[who]*httpSession{}}
+	h.open = func(caller Caller, peer Peer) (conversation, error) {
+		s, err := c.Gateway.Open(caller, peer)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	if c.URL != "" {
+		u, err := url.Parse(c.URL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.url", "%.80q is not an address such as https://tools.example.com/mcp", c.URL)
+		}
+		h.hosts[strings.ToLower(u.Host)] = true
+		if c.Path == "" {
+			h.config.Path = strings.TrimSuffix(u.Path, "/")
+		}
+	}
+	if h.config.Path == "" {
+		h.config.Path = "/mcp"
+	}
+	for _, host := range c.Hosts {
+		h.hosts[strings.ToLower(host)] = true
+	}
+	for _, origin := range c.Origins {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Path != "" {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.origins", "%.80q is not an origin such as https://app.example.com", origin)
+		}
+		h.origins[strings.ToLower(origin)] = true
+	}
+	return h, nil
+}
+
+// Serves reports whether a path is one of this front's, for a server that has others.
+func (h *HTTP) Serves(path string) bool { return path == h.config.Path || h.isMetadata(path) }
+
+// ServeHTTP serves one request. It is the one place where a panic of the front ends.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if v := recover(); v != nil {
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			// The value may quote a message, so that only its type is logged.
+			h.logger.Error("panic in the gateway's HTTP front", "type", fmt.Sprintf("%T", v))
+			say(w, http.StatusInternalServerError, "the request could not be completed")
+		}
+	}()
+	// Also for a body that nobody reads: the server would wait for its end before it reads the next request.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.limits.Read)) // a connection without deadlines has the server's own
+	if err := h.checkOrigin(r); err != nil {
+		say(w, http.StatusForbidden, err.Error())
+		return
+	}
+	if h.allowOrigin(w, r) {
+		return
+	}
+	switch {
+	case h.isMetadata(r.URL.Path):
+		h.metadata(w, r)
+	case r.URL.Path != h.config.Path:
+		say(w, http.StatusNotFound, "no such path; the gateway is at "+h.config.Path)
+	default:
+		h.endpoint(w, r)
+	}
+}
+
+// checkOrigin refuses what reached this port under a foreign name, and what a web page sends that is not configured: a page
+// that resolves its own name to this address must not speak to the gateway (MCP, transports: security warning).
+func (h *HTTP) checkOrigin(r *http.Request) error {
+	if !h.knownHost(r.Host) {
+		return interlock.Errorf(interlock.CodeUnauthorized, "Host", "this server does not answer under that name")
+	}
+	origins := r.Header["Origin"]
+	if len(origins) == 0 && r.Header["Sec-Fetch-Site"] == nil {
+		return nil
+	}
+	if len(origins) == 1 && h.origins[strings.ToLower(origins[0])] {
+		return nil
+	}
+	return interlock.Errorf(interlock.CodeUnauthorized, "Origin", "requests from this web page are not accepted")
+}
+
+// knownHost accepts the names of the loopback interface under any port, and what the configuration adds.
+func (h *HTTP) knownHost(host string) bool {
+	host = strings.ToLower(host)
+	if h.hosts[host] {
+		return true
+	}
+	name := host
+	if split, _, err := net.SplitHostPort(host); err == nil {
+		name = split
+	}
+	switch name {
+	case "127.0.0.1", "localhost", "::1", "[::1]":
+		return true
+	}
+	return h.hosts[name]
+}
+
+// allowOrigin lets the browser of a configured page read the answer, and reports whether that was all it asked for.
+func (h *HTTP) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Add("Vary", "Origin")
+	header.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	if r.Method != http.MethodOptions {
+		return false
+	}
+	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID")
+	header.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// endpoint serves the protocol's own path to whoever has a credential.
+func (h *HTTP) endpoint(w http.ResponseWriter, r *http.Request) {
+	record, err := h.authenticate(r)
+	if err != nil {
+		h.unauthenticated(w, r, record, err)
+		return
+	}
+	caller := who{record.ID, record.Principal}
+	if refusal := h.enter(caller); refusal != "" {
+		w.Header().Set("Retry-After", "1")
+		say(w, http.StatusTooManyRequests, refusal)
+		return
+	}
+	defer h.leave(caller)
+	w.Header()["Cache-Control"] = []string{"no-store"}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r, caller)
+	case http.MethodGet:
+		h.get(w, r, caller)
+	case http.MethodDelete:
+		h.delete(w, r, caller)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		say(w, http.StatusMethodNotAllowed, "this path takes POST, GET and DELETE")
+	}
+}
+
+// enter counts a request in, or says why there is no room for it.
+func (h *HTTP) enter(c who) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return "the gateway is stopping"
+	case h.agents[c.agent] >= h.limits.PerAgent:
+		return "this agent has too many requests under way; try again in a second"
+	case h.active >= h.limits.Concurrent:
+		return "too many requests are under way; try again in a second"
+	}
+	h.active++
+	h.agents[c.agent]++
+	return ""
+}
+
+func (h *HTTP) leave(c who) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.active--
+	if h.agents[c.agent]--; h.agents[c.agent] == 0 {
+		delete(h.agents, c.agent)
+	}
+}
+
+// newID draws the name of a session: nobody can guess it, and it is worth nothing without its agent's credential.
+func (h *HTTP) newID() (string, error) {
+	var b [32]byte
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, err := io.ReadFull(h.random, b[:]); err != nil {
+		return "", fmt.Errorf("drawing a session id: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:]), nil
+}
+
+// say answers with a sentence, where there is no message to answer or none that could be read.
+func say(w http.ResponseWriter, status int, text string) {
+	header := w.Header()
+	header["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	header["X-Content-Type-Options"] = []string{"nosniff"}
+	header["Cache-Control"] = []string{"no-store"}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text+"\n") // a caller that went away has no answer to miss
+}

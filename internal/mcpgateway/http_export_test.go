@@ -1,0 +1,58 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Conversation is what the HTTP front needs of a session, for tests that put another behind it.
+type Conversation interface {
+	Handle(ctx context.Context, message []byte, reply Peer)
+	Close() error
+}
+
+// Behind puts conversations of a test's own behind the front.
+func (h *HTTP) Behind(open func(Caller, Peer) (Conversation, error)) {
+	h.open = func(c Caller, p Peer) (conversation, error) { return open(c, p) }
+}
+
+// CheckFront fails the test if a message without a session would go on under headers that say something else.
+func CheckFront(t *testing.T, body string, header http.Header) {
+	e, bad := decodeEnvelope([]byte(body))
+	if bad != nil {
+		return
+	}
+	stateless, fault := revisionOf(header, e)
+	if fault != nil {
+		return
+	}
+	said := metaOf(e.params).version
+	if !stateless {
+		if said != "" {
+			t.Errorf("a message of %q goes into a session", said)
+		}
+		return
+	}
+	if said != "" && said != header.Get("Mcp-Protocol-Version") && said != strings.TrimSpace(header.Get("Mcp-Protocol-Version")) {
+		t.Errorf("the header says %q, the body %q", header.Get("Mcp-Protocol-Version"), said)
+	}
+	if checkHeaders(header, e) != nil {
+		return
+	}
+	var whole struct {
+		Method string
+		Params struct{ Name, URI string }
+	}
+	if json.Unmarshal([]byte(body), &whole) != nil {
+		t.Errorf("%q goes on and is no JSON", body)
+	}
+	named := map[string]string{"tools/call": whole.Params.Name, "prompts/get": whole.Params.Name, "resources/read": whole.Params.URI}
+	name, checked := named[whole.Method]
+	given := strings.TrimSpace(header.Get("Mcp-Name"))
+	if strings.TrimSpace(header.Get("Mcp-Method")) != whole.Method || checked && given != name && headerText(given) != name {
+		t.Errorf("headers %v go on with %q", header, body)
+	}
+}

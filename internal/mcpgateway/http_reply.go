@@ -1,0 +1,170 @@
+package mcpgateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// errClientGone is what the core is told when a client takes no more.
+var errClientGone = errors.New("the client is gone or reads too slowly")
+
+// An httpReply takes what belongs to one request. If that is the answer alone, it is a JSON body. If something comes before it,
+// all of it is an event stream, which a goroutine of its own writes, so that a client that reads slowly holds nobody up.
+type httpReply struct {
+	front     *HTTP
+	w         http.ResponseWriter
+	control   *http.ResponseController
+	stateless bool
+	session   string // the id of the session that a good answer begins
+	cancel    context.CancelFunc
+
+	mu      sync.Mutex
+	stream  *eventStream
+	written chan struct{} // closed when the stream is written
+	done    bool          // answered, or over
+	failed  bool          // the answer is an error
+}
+
+// Send takes one message of the core.
+func (p *httpReply) Send(_ context.Context, message []byte) error {
+	kind := kindOf(message)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done {
+		return errClientGone
+	}
+	if kind != carriesNeither {
+		p.done = true
+		p.failed = kind == carriesError
+	}
+	if p.stream != nil {
+		return p.pushLocked(message)
+	}
+	if kind == carriesNeither {
+		p.openLocked()
+		return p.pushLocked(message)
+	}
+	return p.answerLocked(message, kind)
+}
+
+// answerLocked sends the answer as a JSON body.
+func (p *httpReply) answerLocked(message []byte, kind carries) error {
+	status := http.StatusOK
+	if kind == carriesError && p.stateless {
+		status = statusOf(message)
+	}
+	header := p.w.Header()
+	header["Content-Type"] = []string{"application/json"}
+	header["Content-Length"] = []string{strconv.Itoa(len(message))}
+	if p.session != "" && kind == carriesResult {
+		header["Mcp-Session-Id"] = []string{p.session}
+	}
+	_ = p.control.SetWriteDeadline(p.front.writeDeadline(len(message))) // a connection without deadlines has the server's own
+	p.w.WriteHeader(status)
+	if _, err := p.w.Write(message); err != nil {
+		return errClientGone
+	}
+	return nil
+}
+
+// openLocked begins the stream.
+func (p *httpReply) openLocked() {
+	if p.session != "" {
+		p.w.Header()["Mcp-Session-Id"] = []string{p.session}
+	}
+	p.stream = newEventStream(p.front.limits)
+	p.written = make(chan struct{})
+	beginEvents(p.w)
+	go func() {
+		defer close(p.written)
+		if p.stream.write(context.Background(), p.w, p.control, p.front) != nil && p.stateless {
+			p.cancel()
+		}
+	}()
+}
+
+func (p *httpReply) pushLocked(message []byte) error {
+	if p.stream.push(message) {
+		return nil
+	}
+	if p.stateless {
+		p.cancel()
+	}
+	return errClientGone
+}
+
+// finish ends the exchange: nothing of it is written afterwards.
+func (p *httpReply) finish() {
+	p.mu.Lock()
+	answered := p.done
+	p.done = true
+	stream := p.stream
+	p.mu.Unlock()
+	switch {
+	case stream != nil:
+		stream.end()
+		<-p.written
+	case !answered: // cancelled by its client: a stream without an answer says that none comes
+		p.failed = true
+		beginEvents(p.w)
+		p.w.WriteHeader(http.StatusOK)
+	}
+}
+
+// writeDeadline is when a client must have taken so many bytes.
+func (h *HTTP) writeDeadline(size int) time.Time {
+	return time.Now().Add(h.limits.Write + time.Duration(size/slowest)*time.Second)
+}
+
+// slowest is how many bytes a second a client takes at least.
+const slowest = 64 << 10
+
+// carries is what a message of the core has in it.
+type carries int
+
+const (
+	carriesNeither carries = iota // a request or a notification
+	carriesResult
+	carriesError
+)
+
+// kindOf tells an answer from what comes before it. The core writes an answer's id first and its content next, so that the
+// content need not be read to find out.
+func kindOf(message []byte) carries {
+	rest, ok := bytes.CutPrefix(message, []byte(`{"jsonrpc":"2.0","id":`))
+	if !ok {
+		return carriesNeither
+	}
+	s := scanner{data: rest}
+	s.value()
+	switch rest = rest[s.at:]; {
+	case bytes.HasPrefix(rest, []byte(`,"result":`)):
+		return carriesResult
+	case bytes.HasPrefix(rest, []byte(`,"error":`)):
+		return carriesError
+	}
+	return carriesNeither
+}
+
+// statusOf is the HTTP status of an error under 2026-07-28: there the transport says what the protocol refuses.
+func statusOf(message []byte) int {
+	code, err := strconv.Atoi(string(member(member(message, "error"), "code")))
+	if err != nil {
+		return http.StatusOK
+	}
+	switch code {
+	case codeMethodNotFound:
+		return http.StatusNotFound
+	case codeInvalidParams, codeInvalidRequest, codeParse, codeVersion, codeHeaderMismatch, codeMissingCapability:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// codeMissingCapability is MCP 2026-07-28's code for what a client would have to be able to do.
+const codeMissingCapability = -32021

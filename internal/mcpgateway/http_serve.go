@@ -1,0 +1,126 @@
+package mcpgateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Serve serves clients on a listener, with TLS if it is configured, until ctx ends. Then it takes nothing new, lets what is under
+// way finish within Limits.Drain, and ends all sessions. It returns nil after such a stop and an error when the listener fails.
+func (h *HTTP) Serve(ctx context.Context, listener net.Listener, secure *tls.Config) error {
+	server := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: h.limits.ReadHeader,
+		IdleTimeout:       idleConnection,
+		MaxHeaderBytes:    max(h.limits.Header-headerSlack, 1),
+		ErrorLog:          slog.NewLogLogger(h.logger.Handler(), slog.LevelWarn),
+		TLSConfig:         secure,
+	}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() { h.SweepEvery(serving, sweepSessions) })
+	failed := make(chan error, 1)
+	go func() {
+		if secure != nil {
+			failed <- server.ServeTLS(listener, "", "")
+			return
+		}
+		failed <- server.Serve(listener)
+	}()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		err = fmt.Errorf("serving: %w", err)
+	}
+	stop()
+	h.quiesce()
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.limits.Drain)
+	defer cancel()
+	if shutdown := server.Shutdown(draining); shutdown != nil {
+		err = errors.Join(err, fmt.Errorf("draining: %w", shutdown), server.Close())
+	}
+	h.Close()
+	sweeping.Wait()
+	return err
+}
+
+// headerSlack is what net/http reads beyond MaxHeaderBytes before it refuses.
+const headerSlack = 4096
+
+// SweepEvery calls [HTTP.Sweep] until ctx ends.
+func (h *HTTP) SweepEvery(ctx context.Context, every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			h.Sweep(ctx)
+		}
+	}
+}
+
+// Sweep ends sessions nobody has used for long, and those of agents that have been revoked since.
+func (h *HTTP) Sweep(ctx context.Context) {
+	standing, err := h.backend.Standing(ctx)
+	if err != nil {
+		h.logger.Warn("reading the agents", "error", err.Error()) // what they send next is held against them anyhow
+	}
+	now := h.now()
+	var over []*httpSession
+	h.mu.Lock()
+	look := func(s *httpSession) {
+		revoked := standing.Agents[s.who.agent].Revoked
+		if s.active == 0 && now.Sub(s.used) > h.limits.Idle || !revoked.IsZero() && !now.Before(revoked) {
+			over = append(over, s)
+		}
+	}
+	for _, s := range h.sessions {
+		look(s)
+	}
+	for _, s := range h.shared {
+		look(s)
+	}
+	h.mu.Unlock()
+	h.endAll(over)
+}
+
+// endAll ends sessions beside each other: a server that is slow to go must not keep the others.
+func (h *HTTP) endAll(sessions []*httpSession) {
+	var ending sync.WaitGroup
+	for _, s := range sessions {
+		ending.Go(func() { h.end(s) })
+	}
+	ending.Wait()
+}
+
+// quiesce takes no more requests and ends the streams that would never end by themselves.
+func (h *HTTP) quiesce() []*httpSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	var all []*httpSession
+	for _, s := range h.sessions {
+		all = append(all, s)
+	}
+	for _, s := range h.shared {
+		all = append(all, s)
+	}
+	for _, s := range all {
+		s.stop()
+	}
+	return all
+}
+
+// Close takes no more requests, cancels what is under way and ends every session.
+func (h *HTTP) Close() { h.endAll(h.quiesce()) }

@@ -1,0 +1,285 @@
+package mcpgateway
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"interlock"
+)
+
+// sweepSessions is how often idle sessions and those of revoked agents are looked for.
+const sweepSessions = 10 * time.Second
+
+// An httpSession is one protocol session, or what an agent's requests without sessions share. It takes the messages that belong
+// to no request of the client, for the stream the client may open.
+type httpSession struct {
+	front *HTTP
+	id    string // empty for a shared one
+	who   who
+	talk  conversation
+	ended context.Context // ends with the session
+	stop  context.CancelFunc
+
+	mu       sync.Mutex
+	stream   *eventStream    // that the client has open; nil: none
+	underway map[string]bool // ids of requests
+
+	// Guarded by the front's lock.
+	active int
+	used   time.Time
+	gone   bool
+}
+
+// Send takes a message that belongs to no request. Without a stream it is lost, as the protocol has it.
+func (s *httpSession) Send(_ context.Context, message []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream == nil || !s.stream.push(message) {
+		return errClientGone
+	}
+	return nil
+}
+
+// take marks an id as under way, or reports that it is: the client could not tell two answers apart. Requests without a session
+// are told apart by their connections.
+func (s *httpSession) take(id []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.underway[string(id)] {
+		return false
+	}
+	s.underway[string(id)] = true
+	return true
+}
+
+func (s *httpSession) give(id []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.underway, string(id))
+}
+
+// attach makes a stream the session's own. An older one ends: its client has probably lost it and come back.
+func (s *httpSession) attach(stream *eventStream) {
+	s.mu.Lock()
+	old := s.stream
+	s.stream = stream
+	s.mu.Unlock()
+	if old != nil {
+		old.end()
+	}
+}
+
+func (s *httpSession) detach(stream *eventStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream == stream {
+		s.stream = nil
+	}
+}
+
+func (s *httpSession) release() {
+	s.front.mu.Lock()
+	defer s.front.mu.Unlock()
+	s.active--
+	s.used = s.front.now()
+}
+
+// sessionOf returns the session a message belongs to, in use, or a new one for initialize; nil: the client has its answer.
+func (h *HTTP) sessionOf(w http.ResponseWriter, r *http.Request, e envelope, c who) *httpSession {
+	ids := r.Header["Mcp-Session-Id"]
+	begins := e.isRequest() && e.method == "initialize"
+	switch {
+	case begins && len(ids) == 0:
+		s, err := h.begin(c)
+		if err != nil {
+			h.failOpening(w, e.id, err)
+			return nil
+		}
+		return s
+	case begins:
+		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest, message: "a session begins without an Mcp-Session-Id"})
+		return nil
+	case len(ids) != 1:
+		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest, message: "send the Mcp-Session-Id of your session; initialize begins one"})
+		return nil
+	}
+	s := h.find(ids[0], c)
+	if s == nil {
+		say(w, http.StatusNotFound, "no such session; initialize begins a new one")
+	}
+	return s
+}
+
+// begin opens a session. An agent that has too many loses the one it has not used for longest: clients that forget to end
+// theirs must be able to come back.
+func (h *HTTP) begin(c who) (*httpSession, error) {
+	id, err := h.newID()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.makeRoom(c); err != nil {
+		return nil, err
+	}
+	s := h.newSession(id, c)
+	if s.talk, err = h.open(c.caller("http:"+id[:8], false), s); err != nil {
+		s.stop()
+		return nil, err
+	}
+	h.mu.Lock()
+	closed := h.closed
+	if !closed {
+		h.sessions[id] = s
+	}
+	h.mu.Unlock()
+	if closed {
+		h.close(s)
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "", "the gateway is stopping")
+	}
+	return s, nil
+}
+
+func (h *HTTP) newSession(id string, c who) *httpSession {
+	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]bool{}}
+	s.ended, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// makeRoom ends the session of an agent that has had nothing to do for longest, if it has as many as it may.
+func (h *HTTP) makeRoom(c who) error {
+	h.mu.Lock()
+	count := 0
+	var oldest *httpSession
+	for _, s := range h.sessions {
+		if s.who.agent != c.agent {
+			continue
+		}
+		count++
+		if s.active == 0 && (oldest == nil || s.used.Before(oldest.used)) {
+			oldest = s
+		}
+	}
+	h.mu.Unlock()
+	switch {
+	case count < h.limits.Sessions:
+		return nil
+	case oldest == nil:
+		return interlock.Errorf(interlock.CodeLimited, "", "this agent has too many sessions; end one with DELETE")
+	}
+	h.end(oldest)
+	return nil
+}
+
+// find returns a caller's session, in use. Another's is as unknown as one that never was.
+func (h *HTTP) find(id string, c who) *httpSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.sessions[id]
+	if s == nil || s.who != c || s.gone {
+		return nil
+	}
+	s.active++
+	return s
+}
+
+// sharedOf returns what a caller's requests without sessions share, in use; nil: the client has its answer.
+func (h *HTTP) sharedOf(w http.ResponseWriter, e envelope, c who) *httpSession {
+	h.mu.Lock()
+	s := h.shared[c]
+	var err error
+	switch {
+	case h.closed:
+		err = interlock.Errorf(interlock.CodeUnavailable, "", "the gateway is stopping")
+	case s != nil:
+		s.active++
+	default:
+		s = h.newSession("", c)
+		if s.talk, err = h.open(c.caller("http:"+c.agent, true), s); err == nil {
+			h.shared[c] = s
+		}
+	}
+	h.mu.Unlock()
+	if err != nil {
+		h.failOpening(w, e.id, err)
+		return nil
+	}
+	return s
+}
+
+// get opens the stream for what belongs to no request of a session's client.
+func (h *HTTP) get(w http.ResponseWriter, r *http.Request, c who) {
+	if version := r.Header.Get("Mcp-Protocol-Version"); version == revisionStateless {
+		w.Header().Set("Allow", "POST")
+		say(w, http.StatusMethodNotAllowed, "in this revision there is no stream of its own; send subscriptions/listen")
+		return
+	}
+	if len(r.Header["Accept"]) == 0 || !accepts(r.Header["Accept"], "text/event-stream") {
+		say(w, http.StatusNotAcceptable, "Accept: name text/event-stream")
+		return
+	}
+	s := h.openSession(w, r, c)
+	if s == nil {
+		return
+	}
+	defer s.release()
+	ctx, cancel := context.WithTimeout(r.Context(), h.limits.Stream)
+	defer cancel()
+	defer context.AfterFunc(s.ended, cancel)()
+	stream := newEventStream(h.limits)
+	s.attach(stream)
+	defer s.detach(stream)
+	beginEvents(w)
+	w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})
+	_ = stream.write(ctx, w, control, h) // a client that is gone comes back or not
+}
+
+// openSession returns the session a GET or DELETE names, in use; nil: the client has its answer.
+func (h *HTTP) openSession(w http.ResponseWriter, r *http.Request, c who) *httpSession {
+	ids := r.Header["Mcp-Session-Id"]
+	if len(ids) != 1 {
+		say(w, http.StatusBadRequest, "Mcp-Session-Id: send that of your session")
+		return nil
+	}
+	s := h.find(ids[0], c)
+	if s == nil {
+		say(w, http.StatusNotFound, "no such session; initialize begins a new one")
+	}
+	return s
+}
+
+// delete ends a session.
+func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, c who) {
+	s := h.openSession(w, r, c)
+	if s == nil {
+		return
+	}
+	defer s.release()
+	h.end(s)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// end takes a session out and closes it, once.
+func (h *HTTP) end(s *httpSession) {
+	h.mu.Lock()
+	gone := s.gone
+	s.gone = true
+	if s.id != "" {
+		delete(h.sessions, s.id)
+	} else if h.shared[s.who] == s {
+		delete(h.shared, s.who)
+	}
+	h.mu.Unlock()
+	if !gone {
+		h.close(s)
+	}
+}
+
+func (h *HTTP) close(s *httpSession) {
+	s.stop()
+	if err := s.talk.Close(); err != nil {
+		h.logger.Warn("closing a session", "agent", s.who.agent, "error", err.Error())
+	}
+}
