@@ -91,5 +91,6 @@ type Proposal struct {
 	Door      string    `json:"door,omitempty"`     // which door it came through, for the record
 	Loop      *Loop     `json:"loop,omitempty"`     // of a step that a monitored execution reports
 	Upstream  *Upstream `json:"upstream,omitempty"` // of what a gateway would pass on
+	Failed    *Failures `json:"failed,omitempty"`   // admission fills it in; what a door says of it counts for nothing
 	CanAsk    bool      `json:"can_ask"`            // whether somebody who can answer an Ask sits behind this door now
 }

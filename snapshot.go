@@ -12,7 +12,7 @@ type Snapshot struct {
 	View     View         `json:"view"`     // what the door saw of the world
 	Danger   []DangerRule `json:"danger,omitempty"`
 	Recent   []PastAction `json:"recent,omitempty"` // what the same run did a moment ago, oldest first, as far as a rule asks for it
-	Taken    time.Time    `json:"taken,omitzero"`   // when the snapshot was taken; only set where there is something recent
+	Taken    time.Time    `json:"taken,omitzero"`   // when the snapshot was taken; only set where there is something recent or failed
 
 	Block  string  `json:"block,omitempty"`  // id of the challenge that forbids this agent everything
 	Loop   *Loop   `json:"loop,omitempty"`   // where the monitored execution stands that reports this step
@@ -21,6 +21,7 @@ type Snapshot struct {
 	Suppressions []Suppression `json:"suppressions,omitempty"` // proved orders for this agent, in force, by id; without signatures
 
 	Upstream *Upstream `json:"upstream,omitempty"` // the server behind the gateway that would carry the action out
+	Failed   *Failures `json:"failed,omitempty"`   // how the same action of the same agent has failed lately, where a gateway carries it out
 	Pin      *Pin      `json:"pin,omitempty"`      // what is known of that tool, or of that server where the action is no tool's; nil: nothing
 }
 

@@ -53,6 +53,7 @@ func (e *Evaluator) evaluateWith(p interlock.Proposal, standing interlock.Standi
 		Loop:     p.Loop,
 		Recent:   recent,
 		Upstream: p.Upstream,
+		Failed:   p.Failed,
 		Pin:      pinOf(standing, p.Upstream),
 
 		Grants:       grantsOf(standing, p.Requester, e.Rules.Digest(), now),
@@ -61,7 +62,7 @@ func (e *Evaluator) evaluateWith(p interlock.Proposal, standing interlock.Standi
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		snapshot.Block = block.ID
 	}
-	if len(recent) > 0 {
+	if len(recent) > 0 || p.Failed != nil {
 		snapshot.Taken = now
 	}
 	analysis := e.Analyser.Analyse(p.View, p.Action)
@@ -199,6 +200,7 @@ type Admission struct {
 	proofs map[string]error // what checking a suppression's signature ended with, by what was checked
 
 	executions executions
+	failures   failures
 	counters   []ruleset.Counter
 }
 

@@ -70,6 +70,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			return interlock.Change{}, err
 		}
 		p.Requester = owned(p.Requester, standing)
+		p.Failed = a.failuresOf(ctx, p)
 		recent, err := a.recent(ctx, p.Requester, now)
 		if err != nil {
 			return interlock.Change{}, err

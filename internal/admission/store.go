@@ -29,7 +29,8 @@ type Store interface {
 	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)  // how many requests this agent has opened since
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
-	SeeCall(ctx context.Context, eventID, event string) error // remember that another harness event has seen the call
+	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended
+	SeeCall(ctx context.Context, eventID, event string) error       // remember that another harness event has seen the call
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error

@@ -28,6 +28,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	w.OptionalString("door", d.Door)
 	w.Name("execution")
 	d.Execution.write(w)
+	if d.Failed != nil {
+		w.Name("failed")
+		w.General(d.Failed)
+	}
 	w.Name("final_decision")
 	w.Named(d.Final)
 	w.Name("gate_1")

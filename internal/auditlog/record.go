@@ -54,6 +54,7 @@ type (
 		Block     string                 `json:"block,omitempty"`
 		Danger    *dangerWire            `json:"danger_audit,omitempty"`
 		Upstream  *interlock.Upstream    `json:"upstream,omitempty"`
+		Failed    *interlock.Failures    `json:"failed,omitempty"`
 		Pin       *interlock.Pin         `json:"pin,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
@@ -135,7 +136,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block = p.Loop, r.Block
-	w.Upstream, w.Pin = p.Upstream, r.Pin
+	w.Upstream, w.Pin, w.Failed = p.Upstream, r.Pin, p.Failed
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
 	}

@@ -44,6 +44,7 @@ func gates() []namedGate {
 		{"escalation", gate.Escalation},
 		{"loop", gate.Loop},
 		{"pause", gate.Pause},
+		{"cooldown", gate.Cooldown},
 	}
 }
 

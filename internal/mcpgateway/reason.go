@@ -25,6 +25,7 @@ const (
 	ReasonQuestions   Reason = "too_many_questions"   // a human would have to be asked and was asked too often
 	ReasonCooldown    Reason = "retry_cooldown"       // the same call has just failed
 	ReasonBudget      Reason = "retry_budget"         // the same call has failed too often in this run
+	ReasonQuarantine  Reason = "tool_quarantined"     // an operator has to approve this tool, or its server, first
 	ReasonState       Reason = "invalid_state"        // the requestState is not one that was given out for this
 	ReasonInvalid     Reason = "invalid_request"      // what was sent can't be read as an action
 	ReasonUnavailable Reason = "decision_unavailable" // no decision could be made or recorded
@@ -41,12 +42,14 @@ func reasonOf(a interlock.Answer) Reason {
 		return ReasonBlocked
 	case "limit.questions":
 		return ReasonQuestions
-	case "cooldown.failed":
+	case "cooldown.failed", "cooldown.unknown":
 		return ReasonCooldown
 	case "cooldown.budget":
 		return ReasonBudget
 	}
 	switch {
+	case f.Gate == "pin":
+		return ReasonQuarantine
 	case f.Gate == "admission" && f.Rule == "admission."+string(interlock.CodeInvalid), f.Gate == "engine" && strings.HasPrefix(f.Rule, "engine."):
 		return ReasonInvalid
 	case f.Gate == "admission":

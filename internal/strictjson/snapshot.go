@@ -32,6 +32,10 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 		w.Name("danger")
 		List(w, s.Danger, (*Writer).danger)
 	}
+	if s.Failed != nil {
+		w.Name("failed")
+		w.General(s.Failed)
+	}
 	if len(s.Grants) > 0 {
 		w.Name("grants")
 		w.General(s.Grants)

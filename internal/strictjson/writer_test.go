@@ -55,8 +55,12 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 	if rapid.Bool().Draw(t, "annotated") {
 		annotations = &interlock.Annotations{ReadOnly: flag("read-only"), Destructive: flag("destructive"), Idempotent: flag("idempotent"), OpenWorld: flag("open world")}
 	}
+	var failed *interlock.Failures
+	if rapid.Bool().Draw(t, "failed before") {
+		failed = &interlock.Failures{Last: moment().Draw(t, "last"), Outcome: interlock.OutcomeStatus(text().Draw(t, "outcome")), Count: rapid.IntRange(0, 9).Draw(t, "count"), Changed: rapid.Bool().Draw(t, "changed")}
+	}
 	return interlock.Snapshot{
-		Upstream: upstream, Pin: pin,
+		Failed: failed, Upstream: upstream, Pin: pin,
 		Version: rapid.Int64().Draw(t, "version"), Mode: interlock.Mode(rapid.IntRange(0, 4).Draw(t, "mode")),
 		Profile: text().Draw(t, "profile"), Attended: rapid.Bool().Draw(t, "attended"),
 		Agent: interlock.AgentRecord{ID: text().Draw(t, "id"), Type: text().Draw(t, "type"), Principal: text().Draw(t, "principal"),

@@ -177,3 +177,23 @@ func (s *Store) see(ctx context.Context, eventID, event string) error {
 	_, err = s.writer.exec(ctx, "UPDATE calls SET body = ? WHERE by_event = ?", body, digest8(eventID))
 	return err
 }
+
+// Calls returns the newest calls, newest first: as they were decided, or as they ended, whichever came last.
+func (s *Store) Calls(ctx context.Context, limit int) ([]interlock.Call, error) {
+	var calls []interlock.Call
+	err := s.read(ctx, "read the newest calls", func(c *conn) error {
+		return c.each(ctx, "SELECT body FROM calls ORDER BY id DESC LIMIT ?", []any{limit}, func(scan func(...any) error) error {
+			var body []byte
+			if err := scan(&body); err != nil {
+				return err
+			}
+			var call interlock.Call
+			if err := json.Unmarshal(body, &call); err != nil {
+				return fmt.Errorf("decode a call: %w", err)
+			}
+			calls = append(calls, call)
+			return nil
+		})
+	})
+	return calls, err
+}

@@ -129,3 +129,26 @@ func outcomes(t *testing.T, p Place) {
 		t.Errorf("the next call of the same action is %+v, want that of event %s", got, second.Events[0])
 	}
 }
+
+// callsNewest: the newest calls come first, one that has ended as it ended and at that place, and no more than were asked for.
+func callsNewest(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	for _, id := range []string{"c1", "c2", "c3"} {
+		commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", id, "sha256:aa", Now) }))
+	}
+	ended := find(t, s, interlock.Requester{Agent: "agent", Run: "run", Call: "c1"}, "sha256:aa")
+	ended.Outcome = interlock.OutcomeUnknown
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = ended }))
+	calls, err := s.Calls(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range calls {
+		got = append(got, c.Requester.Call+" "+string(c.Outcome))
+	}
+	if diff := cmp.Diff([]string{"c1 unknown", "c3 "}, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}

@@ -26,6 +26,7 @@ type Store interface {
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)
+	Calls(ctx context.Context, limit int) ([]interlock.Call, error)
 	SeeCall(ctx context.Context, eventID, event string) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
@@ -53,7 +54,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"past", past}, {"past of others", pastOfOthers}, {"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
-		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"outcomes", outcomes},
+		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"the newest calls", callsNewest}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
 		t.Run(test.name, func(t *testing.T) {

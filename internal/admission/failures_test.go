@@ -1,0 +1,143 @@
+package admission_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/spec"
+)
+
+// carried is a call that a gateway would carry out.
+func carried(tool, arguments string) interlock.Proposal {
+	return interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: "files." + tool, Arguments: json.RawMessage(arguments)},
+		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, Door: "gateway",
+		Upstream: &interlock.Upstream{Server: "files", Identity: "sha256:aa"}}
+}
+
+// pinned approves the server of carried.
+func pinned(t *testing.T, h *house) {
+	t.Helper()
+	draft := interlock.Draft{Type: interlock.EventPin, Run: "gateway", Seed: "seed", Actor: "gateway", Role: "system", Recorded: h.now, Payload: json.RawMessage(`{}`)}
+	if _, err := h.store.Commit(t.Context(), interlock.Change{Events: []interlock.Draft{draft},
+		Pins: []interlock.PinChange{{Pin: interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa", Since: h.now}}}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// attempt proposes and, if it is let through, ends with the status.
+func (h *house) attempt(p interlock.Proposal, status interlock.OutcomeStatus) interlock.Answer {
+	h.t.Helper()
+	p.Requester.Call = rand.Text() // a gateway names each attempt anew
+	answer := h.Propose(h.t.Context(), p)
+	if answer.Answer.Allowed() {
+		h.Ended(p.Requester, answer.Decision, status)
+		if err := h.Report(h.t.Context(), p.Requester, interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: status}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return answer
+}
+
+func ruleOf(a interlock.Answer) string {
+	if f := a.Decisive(); f != nil && a.Answer == interlock.Deny {
+		return f.Rule
+	}
+	return a.Answer.String()
+}
+
+// TestFailuresCoolDown: what failed is not tried again at once: a read for 10 seconds, a write for a minute, what nobody knows
+// the end of in any case; other arguments, other agents and other doors are not touched, and a change makes it another attempt.
+func TestFailuresCoolDown(t *testing.T) {
+	spec.Covers(t, "EC-ENV-13")
+	h := newHouse(t)
+	pinned(t, h)
+	read, write := carried("get_row", `{"id":"7"}`), carried("update_row", `{"id":"7"}`)
+	const ok, failure, unknown = interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeUnknown
+	run := func(name string, p interlock.Proposal, status interlock.OutcomeStatus, want string) interlock.Answer {
+		t.Helper()
+		answer := h.attempt(p, status)
+		if got := ruleOf(answer); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		return answer
+	}
+	run("a read that fails", read, failure, "allow")
+	refused := run("the same again", read, ok, "cooldown.failed")
+	want := []interlock.Obligation{{Type: interlock.ObligationCooldown, Note: "10s"}}
+	if diff := cmp.Diff(want, refused.Obligations); diff != "" || refused.Event == "" {
+		t.Errorf("how long (-want +got), event %q:\n%s", refused.Event, diff)
+	}
+	run("another row", carried("get_row", `{"id":"8"}`), ok, "allow")
+	codex := read
+	codex.Requester.Agent = "codex"
+	run("another agent", codex, ok, "allow")
+	hook := read
+	hook.Upstream = nil
+	run("through another door", hook, ok, "allow")
+	h.now = h.now.Add(10 * time.Second)
+	run("ten seconds later", read, ok, "allow")
+	run("it went well", read, ok, "allow")
+
+	run("a write that fails", write, failure, "allow")
+	h.now = h.now.Add(30 * time.Second)
+	run("half a minute later", write, ok, "cooldown.failed")
+	other := carried("insert_row", `{"id":"7"}`)
+	run("something is changed", other, ok, "allow")
+	run("so this is another attempt", write, unknown, "allow")
+	run("something is changed again", other, ok, "allow")
+	run("nobody knows how it ended", write, ok, "cooldown.unknown")
+	claimed := write
+	claimed.Failed = &interlock.Failures{}
+	run("what a door says of it", claimed, ok, "cooldown.unknown")
+	h.Admission = again(t, h)
+	run("after a restart", write, ok, "cooldown.unknown")
+	h.now = h.now.Add(time.Minute)
+	run("a minute later", write, ok, "allow")
+	h.entries()
+}
+
+// TestRetryBudget: after four failures in one run it is enough for a while, whatever the pauses; another run has its own.
+func TestRetryBudget(t *testing.T) {
+	spec.Covers(t, "EC-1.10", "EC-ENV-13")
+	h := newHouse(t)
+	pinned(t, h)
+	read := carried("get_row", `{"id":"7"}`)
+	for n := range 4 {
+		if got := ruleOf(h.attempt(read, interlock.OutcomeFailure)); got != "allow" {
+			t.Fatalf("attempt %d: %s", n+1, got)
+		}
+		h.now = h.now.Add(15 * time.Second)
+	}
+	if got := ruleOf(h.attempt(read, interlock.OutcomeFailure)); got != "cooldown.budget" {
+		t.Errorf("the fifth: %s", got)
+	}
+	elsewhere := read
+	elsewhere.Requester.Run = "run-2"
+	if got := ruleOf(h.attempt(elsewhere, interlock.OutcomeSuccess)); got != "allow" {
+		t.Errorf("another run: %s", got)
+	}
+}
+
+// TestFailuresAreBounded: many different failures make the process forget the oldest and nothing else.
+func TestFailuresAreBounded(t *testing.T) {
+	h := newHouse(t)
+	pinned(t, h)
+	for n := range 10_000 {
+		h.Ended(interlock.Requester{Agent: "claude"}, interlock.Decision{Action: interlock.Digest(fmt.Sprint(n))}, interlock.OutcomeFailure)
+	}
+	read := carried("get_row", `{"id":"7"}`)
+	h.attempt(read, interlock.OutcomeFailure)
+	if got := ruleOf(h.attempt(read, interlock.OutcomeFailure)); got != "cooldown.failed" {
+		t.Errorf("the newest: %s", got)
+	}
+	if known := admission.KnownFailures(h.Admission); known > 4096 {
+		t.Errorf("%d are remembered", known)
+	}
+}
