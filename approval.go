@@ -1,6 +1,9 @@
 package interlock
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // RequestStatus is where an approval request stands. The zero value is pending and approves nothing.
 type RequestStatus string
@@ -58,6 +61,16 @@ func (r ApprovalRequest) NeedsTwo() bool {
 		}
 	}
 	return false
+}
+
+// Kind is the kind of the action that is asked about, with which its display begins.
+func (r ApprovalRequest) Kind() Kind {
+	line, _, _ := strings.Cut(r.Display, "\n")
+	kind, found := strings.CutPrefix(line, "kind: ")
+	if !found {
+		return "" // no kind is valid then
+	}
+	return Kind(kind)
 }
 
 // An Approval is one human's signed yes or no to a request.

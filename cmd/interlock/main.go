@@ -47,6 +47,7 @@ type commands struct {
 	Deny        denyCommand        `cmd:"" help:"Say no to a request, signed with an operator's SSH key."`
 	Block       blockCommand       `cmd:"" help:"List blocked agents, have a code shown, lift a block."`
 	Channels    channelsCommand    `cmd:"" help:"List the channels that codes go to, or try them."`
+	Grant       grantCommand       `cmd:"" help:"Give, list and end standing grants."`
 	Watch       watchCommand       `cmd:"" help:"Show requests and blocks on an operator's terminal as they arise."`
 	Rules       rulesCommand       `cmd:"" help:"List, show, test, lint and compare rules."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`

@@ -2,7 +2,6 @@ package console
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -110,7 +109,7 @@ func (c *Console) described(r *http.Request, request interlock.ApprovalRequest, 
 	}
 	now := c.config.Now().UTC().Truncate(time.Second)
 	g := interlock.Grant{ID: id, Operator: operator.Name, Agent: request.Requester.Agent, Principal: request.Requester.Principal,
-		Ruleset: request.Ruleset, Kind: interlock.Kind(displayField(request.Display, "kind")), Tool: strings.TrimSpace(r.PostForm.Get("tool")),
+		Ruleset: request.Ruleset, Kind: request.Kind(), Tool: strings.TrimSpace(r.PostForm.Get("tool")),
 		Created: now, Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
 	if r.PostForm.Get("rule") != "" {
 		if g.Rules, err = c.askedBy(r, request); err != nil {
@@ -125,7 +124,7 @@ func (c *Console) described(r *http.Request, request interlock.ApprovalRequest, 
 		return g, interlock.Errorf(interlock.CodeInvalid, "hours", "is a whole number of hours, at most 30 days")
 	}
 	g.Left, g.Expires = g.Times, now.Add(time.Duration(hours)*time.Hour)
-	if g.Conditions, err = parseConditions(r.PostForm.Get("conditions")); err != nil {
+	if g.Conditions, err = quorum.ParseConditions(r.PostForm.Get("conditions")); err != nil {
 		return g, err
 	}
 	g.Statement = quorum.GrantStatement(g)
@@ -148,42 +147,6 @@ func (c *Console) askedBy(r *http.Request, request interlock.ApprovalRequest) ([
 		}
 	}
 	return rules, nil
-}
-
-// parseConditions reads one condition a line: a parameter, an operator and a JSON value. A bare word is a text.
-func parseConditions(text string) ([]interlock.Condition, error) {
-	var out []interlock.Condition
-	for _, line := range strings.Split(text, "\n") {
-		parts := strings.Fields(line)
-		if len(parts) == 0 {
-			continue
-		}
-		if len(parts) < 3 {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "conditions", "write one condition a line, such as: count <= 5")
-		}
-		_, value, _ := strings.Cut(line, parts[1])
-		value = strings.TrimSpace(value)
-		if !json.Valid([]byte(value)) {
-			quoted, err := json.Marshal(value)
-			if err != nil {
-				return nil, interlock.Errorf(interlock.CodeInvalid, "conditions", "a value can't be read")
-			}
-			value = string(quoted)
-		}
-		out = append(out, interlock.Condition{Parameter: parts[0], Operator: parts[1], Value: json.RawMessage(value)})
-	}
-	return out, nil
-}
-
-// displayField is a line of a display's head.
-func displayField(display, name string) string {
-	head, _, _ := strings.Cut(display, "\n\n")
-	for _, line := range strings.Split(head, "\n") {
-		if value, found := strings.CutPrefix(line, name+": "); found {
-			return value
-		}
-	}
-	return ""
 }
 
 // signGrant gives a grant that was drafted in this session.

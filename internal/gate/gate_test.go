@@ -211,6 +211,8 @@ func TestSelf(t *testing.T) {
 		"interlock rules suppress net.upload --for 1d":                    "self.answer halt",
 		"interlock rules unsuppress sup_1":                                "self.answer halt",
 		"interlock --rules d rules suppress net.upload":                   "self.command deny",
+		"interlock grant give --tool x --times 1":                         "self.answer halt",
+		"interlock grant end grt_1 --as olga":                             "self.answer halt",
 		"interlock block lift c1":                                         "self.answer halt",
 		"interlock block code c1":                                         "self.answer halt",
 		"interlock watch --codes":                                         "self.answer halt",

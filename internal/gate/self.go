@@ -128,7 +128,7 @@ func answersRequests(words []string) bool {
 	switch command {
 	case "approve", "deny", "vote", "verify", "resume", "phase", "quarantine", "pause", "kill", "watch":
 		return true
-	case "block":
+	case "block", "grant":
 		return second != "list"
 	case "operator", "agent", "keys", "tools":
 		return second != "list" && second != "show"
@@ -153,7 +153,7 @@ func commandsInterlock(words []string) bool {
 		return second == "" || !contains(second, "list", "test", "lint", "diff", "show", "hits", "suppressions")
 	case "audit":
 		return !contains(second, "list", "show", "verify", "prove", "check-proof", "checkpoint")
-	case "operator", "agent", "keys", "block", "tools":
+	case "operator", "agent", "keys", "block", "grant", "tools":
 		return false // listing; changing is answered above
 	}
 	return true

@@ -154,3 +154,37 @@ func checkCondition(c interlock.Condition) error {
 	}
 	return nil
 }
+
+// ParseConditions reads one condition a line, as people write them: a parameter, an operator and a JSON value. What is no
+// JSON is a text.
+func ParseConditions(text string) ([]interlock.Condition, error) {
+	var out []interlock.Condition
+	for _, line := range strings.Split(text, "\n") {
+		parameter, rest := firstWord(line)
+		if parameter == "" {
+			continue
+		}
+		operator, value := firstWord(rest)
+		if value = strings.TrimSpace(value); value == "" {
+			return nil, refuse(interlock.CodeInvalid, "conditions", "write one condition a line, such as: count <= 5")
+		}
+		if !json.Valid([]byte(value)) {
+			quoted, err := json.Marshal(value)
+			if err != nil {
+				return nil, refuse(interlock.CodeInvalid, "conditions", "a value can't be read")
+			}
+			value = string(quoted)
+		}
+		out = append(out, interlock.Condition{Parameter: parameter, Operator: operator, Value: json.RawMessage(value)})
+	}
+	return out, nil
+}
+
+// firstWord cuts a line behind its first word.
+func firstWord(line string) (word, rest string) {
+	line = strings.TrimLeft(line, " \t\r")
+	if end := strings.IndexAny(line, " \t\r"); end >= 0 {
+		return line[:end], line[end:]
+	}
+	return line, ""
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"interlock"
+	"interlock/internal/quorum"
+)
+
+type grantCommand struct {
+	Give grantGive `cmd:"" help:"Say yes in advance within bounds, signed with an operator's SSH key."`
+	List grantList `cmd:"" help:"List the standing grants and what is left of them."`
+	End  grantEnd  `cmd:"" help:"End a standing grant, from now on."`
+}
+
+type grantGive struct {
+	Request   string   `help:"Grant what this pending request asks, to its requester: the id, as interlock pending lists it." placeholder:"ID"`
+	Agent     string   `help:"The agent, if no request is named." placeholder:"NAME"`
+	ActingFor string   `help:"Whom the agent acts for. Default: the person it is registered for." placeholder:"WHO"`
+	Kind      string   `help:"Kind of the actions, if no request is named: shell, sql, python, javascript, file, http, tool, hint or text." placeholder:"KIND"`
+	Tool      string   `required:"" help:"Tool, or for kinds that have text each command; a glob that names something." placeholder:"GLOB"`
+	Where     []string `help:"Condition on an argument, such as 'count <= 5' or 'to matches \"*@example.com\"'; all must hold. May be given more than once." sep:"none" placeholder:"CONDITION"`
+	Rule      []string `help:"Answer only asks of this rule; may be given more than once. Default: any ask that one approval could answer." placeholder:"ID"`
+	Times     int      `required:"" help:"How often in all, at most 1000." placeholder:"N"`
+	For       string   `required:"" help:"How long: 90m, 8h, 7d; at most 30d." placeholder:"TIME"`
+	As        string   `help:"Grant as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key       string   `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	Reason    string   `help:"Why, for the record." placeholder:"TEXT"`
+}
+
+// Help is what `interlock grant give --help` adds.
+func (grantGive) Help() string {
+	return "The grant holds under the rules in force now, for one agent and whom it acts for. It answers what one approval could, and\n" +
+		"nothing else: no denial, no code, no second operator. What is signed is shown first."
+}
+
+// Run signs a grant and hands it in. Whether it counts is decided behind Grant, in the transaction that takes it.
+func (c *grantGive) Run(p *program) error {
+	length, err := period(c.For)
+	if err != nil {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--for", "%s", err))
+	}
+	conditions, err := quorum.ParseConditions(strings.Join(c.Where, "\n"))
+	if err != nil {
+		return usage(err)
+	}
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	id := make([]byte, 6)
+	if _, err := io.ReadFull(rand.Reader, id); err != nil {
+		return fmt.Errorf("reading randomness: %w", err)
+	}
+	created := now().UTC().Truncate(time.Second)
+	g := interlock.Grant{ID: "grt_" + hex.EncodeToString(id), Ruleset: backend.Rules().Digest(), Tool: c.Tool, Rules: c.Rule, Conditions: conditions,
+		Times: c.Times, Left: c.Times, Created: created, Expires: created.Add(length), Reason: c.Reason}
+	if err := c.bind(standing, &g); err != nil {
+		return err
+	}
+	if err := c.sign(p, standing, &g); err != nil {
+		return err
+	}
+	receipt, err := backend.Grant(p.ctx, g)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: granted to %s, %s, until %s, as %s, recorded as event %s\n", g.ID, printable(g.Agent), plural(g.Times, "time"),
+		g.Expires.Local().Format("2006-01-02 15:04"), g.Operator, receipt.Events[0])
+	return err
+}
+
+// bind names the agent, whom it acts for and the kind of action: a request's, or those of the flags.
+func (c *grantGive) bind(standing interlock.Standing, g *interlock.Grant) error {
+	if c.Request != "" {
+		if c.Agent != "" || c.ActingFor != "" || c.Kind != "" {
+			return usage(interlock.Errorf(interlock.CodeInvalid, "--request", "names the agent and the kind already; leave --agent, --acting-for and --kind out"))
+		}
+		request, known := standing.Requests[c.Request]
+		if !known {
+			return interlock.Errorf(interlock.CodeNotFound, "--request", "no request that waits has this id; `interlock pending` lists them")
+		}
+		g.Agent, g.Principal, g.Kind = request.Requester.Agent, request.Requester.Principal, request.Kind()
+		return nil
+	}
+	g.Agent, g.Principal, g.Kind = c.Agent, c.ActingFor, interlock.Kind(c.Kind)
+	registered := standing.Agents[c.Agent].Principal
+	switch {
+	case c.Agent == "" || c.Kind == "":
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--agent", "name the agent and the --kind of action, or a --request"))
+	case registered != "" && c.ActingFor != "" && c.ActingFor != registered:
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--acting-for", "this agent is registered for %s", printable(registered)))
+	case registered != "":
+		g.Principal = registered
+	case c.ActingFor == "":
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--acting-for", "the agent is registered for nobody; say whom it acts for, as decisions name it"))
+	}
+	return nil
+}
+
+// sign shows the grant and fills in operator, key and signature.
+func (c *grantGive) sign(p *program, standing interlock.Standing, g *interlock.Grant) error {
+	answer := answerFlags{As: c.As, Key: c.Key}
+	signer, err := answer.signer(p, standing)
+	if err != nil {
+		return err
+	}
+	defer signer.Close()
+	name, found := operatorOf(standing, signer.PublicKey())
+	if !found || c.As != "" && name != c.As {
+		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator who may give grants",
+			signer.PublicKey().Fingerprint())
+	}
+	g.Operator, g.Method, g.Key = name, interlock.MethodSSH, signer.PublicKey().Fingerprint()
+	if err := quorum.CheckBounds(*g); err != nil {
+		return usage(err)
+	}
+	if err := quorum.MayGrant(*g, standing.Operators[name], standing.Agents, now()); err != nil {
+		return err
+	}
+	g.Statement = quorum.GrantStatement(*g)
+	if _, err := io.WriteString(p.stderr, g.Statement); err != nil {
+		return err
+	}
+	g.Signature, err = signer.SignApproval(rand.Reader, g.Statement)
+	return err
+}
+
+// plural is a number of things in words.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+type grantList struct {
+	JSON bool `name:"json" help:"Print one JSON object per line, with what was signed."`
+}
+
+// Run lists the grants that have not been ended, those that are used up or expired marked as such.
+func (c *grantList) Run(p *program) error {
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	var grants []interlock.Grant
+	for _, g := range standing.Grants {
+		grants = append(grants, g)
+	}
+	sort.Slice(grants, func(i, j int) bool {
+		if !grants[i].Created.Equal(grants[j].Created) {
+			return grants[i].Created.Before(grants[j].Created)
+		}
+		return grants[i].ID < grants[j].ID
+	})
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	if !c.JSON {
+		fmt.Fprintln(table, "ID\tAGENT\tFOR\tCOVERS\tLEFT\tUNTIL\tBY\tREASON")
+	}
+	for _, g := range grants {
+		if c.JSON {
+			if err := writeLine(p.stdout, g); err != nil {
+				return err
+			}
+			continue
+		}
+		until := g.Expires.Local().Format("2006-01-02 15:04")
+		switch {
+		case !now().Before(g.Expires):
+			until += " (expired)"
+		case g.Ruleset != backend.Rules().Digest():
+			until += " (given under other rules)"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d of %d\t%s\t%s\t%s\n", g.ID, printable(g.Agent), printable(g.Principal), coverage(g), g.Left, g.Times,
+			until, g.Operator, printable(g.Reason))
+	}
+	return table.Flush()
+}
+
+// coverage says in words what a grant covers.
+func coverage(g interlock.Grant) string {
+	parts := []string{string(g.Kind) + " " + printable(g.Tool)}
+	for _, c := range g.Conditions {
+		parts = append(parts, printable(c.Parameter+" "+c.Operator+" "+string(c.Value)))
+	}
+	if len(g.Rules) > 0 {
+		parts = append(parts, "asked by "+printable(strings.Join(g.Rules, " or ")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+type grantEnd struct {
+	ID     string `arg:"" help:"The grant's id, as interlock grant list shows it."`
+	As     string `required:"" help:"The operator who ends it." placeholder:"NAME"`
+	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+}
+
+// Run ends a grant. It makes decisions stricter, so it takes an operator's name and no signature.
+func (c *grantEnd) Run(p *program) error {
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	if operator, known := standing.Operators[c.As]; !known || !operator.Revoked.IsZero() {
+		return interlock.Errorf(interlock.CodeUnauthorized, "--as", "no operator of this name is in office; `interlock operator list` shows them")
+	}
+	receipt, err := backend.EndGrant(p.ctx, c.ID, c.As, c.Reason)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s ended by %s, recorded as event %s\n", printable(c.ID), c.As, receipt.Events[0])
+	return err
+}
