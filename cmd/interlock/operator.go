@@ -16,11 +16,12 @@ import (
 )
 
 type operatorCommand struct {
-	Add    operatorAdd    `cmd:"" help:"Register a person by SSH public key, or by a link to register a passkey."`
-	Enrol  operatorEnrol  `cmd:"" help:"Print a new one-time link with which an operator registers a passkey."`
-	Login  operatorLogin  `cmd:"" help:"Print a one-time link into the console, signed by the operator's SSH key."`
-	List   operatorList   `cmd:"" help:"List operators, or print them as an ssh-keygen allowed_signers file."`
-	Revoke operatorRevoke `cmd:"" help:"End an operator's right to answer, from now on."`
+	Add     operatorAdd     `cmd:"" help:"Register a person by SSH public key, or by a link to register a passkey."`
+	Enrol   operatorEnrol   `cmd:"" help:"Print a new one-time link with which an operator registers a passkey."`
+	Login   operatorLogin   `cmd:"" help:"Print a one-time link into the console, signed by the operator's SSH key."`
+	Passkey operatorPasskey `cmd:"" help:"List an operator's passkeys, or remove one."`
+	List    operatorList    `cmd:"" help:"List operators, or print them as an ssh-keygen allowed_signers file."`
+	Revoke  operatorRevoke  `cmd:"" help:"End an operator's right to answer, from now on."`
 }
 
 type operatorAdd struct {

@@ -165,6 +165,7 @@ func (c *Console) routes() *http.ServeMux {
 	mux.Handle("POST /logout", c.signedIn(c.logout))
 	mux.Handle("GET /sessions", c.signedIn(c.sessionsPage))
 	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
+	mux.Handle("POST /passkeys/remove", c.signedIn(c.removePasskey))
 	for _, one := range c.views() {
 		mux.Handle(one.pattern, c.entitled(one.needs, one.handler))
 	}

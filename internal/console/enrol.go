@@ -90,8 +90,9 @@ func (c *Console) enrol(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	c.record(r, name, "enrolled", "passkey "+operator.Passkeys[len(operator.Passkeys)-1].ID)
-	c.enter(w, r, operator, interlock.MethodPasskey)
+	passkey := operator.Passkeys[len(operator.Passkeys)-1].ID
+	c.record(r, name, "enrolled", "passkey "+passkey)
+	c.enter(w, r, operator, interlock.MethodPasskey, passkey)
 }
 
 func (c *Console) register(r *http.Request, name string) (registered interlock.OperatorRecord, err error) {

@@ -171,13 +171,13 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	if r.PostForm.Get("ticket") != "" {
 		prove, method = c.byTicket, interlock.MethodSSH
 	}
-	operator, err := prove(r)
+	operator, passkey, err := prove(r)
 	if err != nil {
 		c.turnedAway(r, operator.Name, err)
 		c.fail(w, r, err)
 		return
 	}
-	c.enter(w, r, operator, method)
+	c.enter(w, r, operator, method, passkey)
 }
 
 // turnedAway records an attempt that had something to it. Forms that are broken or old leave nothing: anybody can send
@@ -189,11 +189,11 @@ func (c *Console) turnedAway(r *http.Request, operator string, cause error) {
 }
 
 // enter begins a session. A browser that was signed in before gets another secret.
-func (c *Console) enter(w http.ResponseWriter, r *http.Request, operator interlock.OperatorRecord, method string) {
+func (c *Console) enter(w http.ResponseWriter, r *http.Request, operator interlock.OperatorRecord, method, passkey string) {
 	if v := c.visitor(r); v.in {
 		c.sessions.end(v.session.ID, v.operator.Name)
 	}
-	began, secret, err := c.sessions.begin(operator, method, r.UserAgent())
+	began, secret, err := c.sessions.begin(operator, method, passkey, r.UserAgent())
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -203,19 +203,19 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request, operator interlo
 	http.Redirect(w, r, localPath(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
-// byPasskey finds the operator whose passkey signed the question of this browser's login page.
-func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, error) {
+// byPasskey finds the operator whose passkey signed the question of this browser's login page, and the passkey's id.
+func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, error) {
 	text, err := c.asked.take(r.PostForm.Get("nonce"), loginHeader, c.visitor(r).binding)
 	if err != nil {
-		return interlock.OperatorRecord{}, err
+		return interlock.OperatorRecord{}, "", err
 	}
 	signature, err := identity.Assertion([]byte(r.PostForm.Get("assertion")), text)
 	if err != nil {
-		return interlock.OperatorRecord{}, err
+		return interlock.OperatorRecord{}, "", err
 	}
 	standing, err := c.config.Backend.Standing(r.Context())
 	if err != nil {
-		return interlock.OperatorRecord{}, fmt.Errorf("reading the operators: %w", err)
+		return interlock.OperatorRecord{}, "", fmt.Errorf("reading the operators: %w", err)
 	}
 	names := make([]string, 0, len(standing.Operators))
 	for name := range standing.Operators {
@@ -228,10 +228,10 @@ func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, error) {
 			continue
 		}
 		if seen, err := identity.VerifyAssertion(operator, text, signature); err == nil {
-			return operator, c.counted(r, operator, seen)
+			return operator, seen.Passkey.ID, c.counted(r, operator, seen)
 		}
 	}
-	return interlock.OperatorRecord{}, interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey is not registered here, or did not sign what was asked")
+	return interlock.OperatorRecord{}, "", interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey is not registered here, or did not sign what was asked")
 }
 
 // counted refuses a signature from another page or from a copy of the passkey, and remembers the passkey's counter.
@@ -271,31 +271,31 @@ func (c *Console) alert(r *http.Request, operator string, cause error) {
 }
 
 // byTicket checks a login link. It counts once in this process, and not at all if it is older than the process.
-func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, error) {
+func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, string, error) {
 	ticket, err := parseTicket(r.PostForm.Get("ticket"))
 	if err != nil {
-		return interlock.OperatorRecord{}, err
+		return interlock.OperatorRecord{}, "", err
 	}
 	now := c.config.Now()
 	if ticket.Issued.Before(c.started) || now.Before(ticket.Issued.Add(-time.Minute)) || now.Sub(ticket.Issued) >= TicketLife {
-		return interlock.OperatorRecord{}, interlock.Errorf(interlock.CodeExpired, "ticket", "this login link has expired; make another")
+		return interlock.OperatorRecord{}, "", interlock.Errorf(interlock.CodeExpired, "ticket", "this login link has expired; make another")
 	}
 	standing, err := c.config.Backend.Standing(r.Context())
 	if err != nil {
-		return interlock.OperatorRecord{}, fmt.Errorf("reading the operators: %w", err)
+		return interlock.OperatorRecord{}, "", fmt.Errorf("reading the operators: %w", err)
 	}
 	refused := interlock.Errorf(interlock.CodeUnauthorized, "ticket", "this login link is not signed by an operator's key")
 	operator := standing.Operators[ticket.Operator]
 	if !inOffice(operator, now) {
-		return interlock.OperatorRecord{}, refused
+		return interlock.OperatorRecord{}, "", refused
 	}
 	if key, err := c.config.Verify(operator, interlock.MethodSSH, ticket.Statement(c.origin), ticket.Signature); err != nil || key == "" {
-		return interlock.OperatorRecord{}, refused
+		return interlock.OperatorRecord{}, "", refused
 	}
 	if !c.asked.spend(ticketHeader+ticket.Nonce, ticket.Issued.Add(TicketLife)) {
-		return interlock.OperatorRecord{}, interlock.Errorf(interlock.CodeConflict, "ticket", "this login link was used already; make another")
+		return interlock.OperatorRecord{}, "", interlock.Errorf(interlock.CodeConflict, "ticket", "this login link was used already; make another")
 	}
-	return operator, nil
+	return operator, "", nil
 }
 
 // spend remembers something until a time, and reports whether it was new. It refuses what it has no room to remember.

@@ -35,8 +35,9 @@ type session struct {
 	Browser  string // as it calls itself, shortened
 	Current  bool   // in a list: the one that asks
 
-	agent [sha256.Size]byte // of the browser's whole name: a stolen cookie does not work elsewhere without more
-	since time.Time         // when the operator was made: a successor of the same name is another person
+	passkey string            // it began with, by id; empty for another method
+	agent   [sha256.Size]byte // of the browser's whole name: a stolen cookie does not work elsewhere without more
+	since   time.Time         // when the operator was made: a successor of the same name is another person
 }
 
 func (s *session) over(now time.Time) bool {
@@ -57,7 +58,7 @@ func newSessions(now func() time.Time, random io.Reader) *sessions {
 }
 
 // begin signs an operator in and returns the session and its secret. Beyond the bound the one that was idle longest goes.
-func (s *sessions) begin(operator interlock.OperatorRecord, method, browser string) (session, string, error) {
+func (s *sessions) begin(operator interlock.OperatorRecord, method, passkey, browser string) (session, string, error) {
 	var raw [40]byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +79,7 @@ func (s *sessions) begin(operator interlock.OperatorRecord, method, browser stri
 		delete(s.byHash, oldest)
 	}
 	began := &session{ID: "ses_" + hex.EncodeToString(raw[32:]), Operator: operator.Name, Method: method, Began: now, Seen: now,
-		Browser: shortened(browser), agent: sha256.Sum256([]byte(browser)), since: operator.Created}
+		Browser: shortened(browser), passkey: passkey, agent: sha256.Sum256([]byte(browser)), since: operator.Created}
 	s.byHash[sha256.Sum256([]byte(secret))] = began
 	return *began, secret, nil
 }
@@ -229,6 +230,12 @@ func (c *Console) returning(w http.ResponseWriter, r *http.Request, secret strin
 		c.record(r, found.Operator, "ended", "the operator is revoked")
 		return visitor{}
 	}
+	if found.passkey != "" && !hasPasskey(operator, found.passkey) {
+		c.sessions.end(found.ID, found.Operator)
+		c.setCookie(w, c.sessionCookie(), "")
+		c.record(r, found.Operator, "ended", "the passkey it began with was removed")
+		return visitor{}
+	}
 	return visitor{session: found, operator: operator, in: true, binding: "session " + secret}
 }
 
@@ -271,7 +278,10 @@ func (c *Console) record(r *http.Request, operator, what, reason string) {
 
 func (c *Console) sessionsPage(w http.ResponseWriter, r *http.Request) {
 	v := c.visitor(r)
-	c.render(w, r, http.StatusOK, "sessions.html", "Sessions", c.sessions.of(v.operator.Name, v.session.ID))
+	c.render(w, r, http.StatusOK, "sessions.html", "Sessions", struct {
+		Sessions []session
+		Passkeys []interlock.Passkey
+	}{c.sessions.of(v.operator.Name, v.session.ID), v.operator.Passkeys})
 }
 
 func (c *Console) endSession(w http.ResponseWriter, r *http.Request) {
