@@ -42,6 +42,13 @@ func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Stand
 
 // evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
 func (e *Evaluator) evaluateWith(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, limits []interlock.Finding, now time.Time) interlock.Decision {
+	snapshot := e.snapshot(p, standing, recent, now)
+	analysis := e.Analyser.Analyse(snapshot.View, p.Action)
+	return engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approved(standing, p.Requester), now)
+}
+
+// snapshot holds what a decision about a proposal reads.
+func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Snapshot {
 	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
 	snapshot := interlock.Snapshot{
 		Version:  standing.Version,
@@ -65,8 +72,7 @@ func (e *Evaluator) evaluateWith(p interlock.Proposal, standing interlock.Standi
 	if len(recent) > 0 || p.Failed != nil {
 		snapshot.Taken = now
 	}
-	analysis := e.Analyser.Analyse(p.View, p.Action)
-	return engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approved(standing, p.Requester), now)
+	return snapshot
 }
 
 // Explain returns how a proposal's action is read, as a tree whose steps name the impacts of the decision about it by

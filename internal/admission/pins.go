@@ -1,6 +1,293 @@
 package admission
 
-import "interlock"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/engine"
+	"interlock/internal/impact"
+)
+
+// The bounds of what is known of one server.
+const (
+	maxPins       = 1024 // tools, of now and of before
+	maxFormer     = 8    // definitions that were approved before
+	maxServerName = 64
+)
+
+// Examine holds what a server lists against what was approved, see mcpgateway.Pins. What the store knows already costs no
+// commit.
+func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error) {
+	if l.Server == "" || len(l.Server) > maxServerName || strings.ContainsAny(l.Server, ".\x00") || l.Identity == "" {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "server", "a server has a name of up to %d bytes without dots, and an identity", maxServerName)
+	}
+	tools := readDefinitions(l.Definitions)
+	var verdicts []interlock.PinVerdict
+	var alert string
+	_, err := a.commitFrom(ctx, a.config.Store.Known, func(standing interlock.Standing) (interlock.Change, error) {
+		now := a.config.Now().UTC()
+		e := examination{listing: l, standing: standing, now: now, others: foreignTools(standing, l.Server, tools)}
+		verdicts = e.verdicts(tools)
+		if len(e.changes) == 0 {
+			return interlock.Change{}, errUnchanged
+		}
+		change := interlock.Change{Version: standing.Version, Pins: e.changes}
+		var err error
+		alert, err = a.pinEvents(&change, interlock.Requester{Agent: "interlock"}, "system", auditlog.PinRecord{Server: l.Server, Identity: l.Identity})
+		return change, err
+	})
+	if errors.Is(err, errUnchanged) {
+		return verdicts, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("examining the tools of %s: %w", l.Server, err)
+	}
+	if alert != "" && a.config.Alert != nil {
+		a.config.Alert(alertQuarantine, alert)
+	}
+	return verdicts, nil
+}
+
+// alertQuarantine is the code of the alert that says that something was put into quarantine.
+const alertQuarantine = "tool-quarantine"
+
+// pinEvents adds to a change the events that say what becomes of its pins, and an alert if something new is in quarantine
+// that no operator put there.
+func (a *Admission) pinEvents(change *interlock.Change, r interlock.Requester, role string, record auditlog.PinRecord) (alert string, err error) {
+	var steps []auditlog.PinStep
+	var held []string
+	for _, c := range change.Pins {
+		p := c.Pin
+		step := auditlog.PinStep{Tool: p.Tool, Status: p.Status, Why: p.Why, Detail: a.redact(p.Detail), Approved: p.Definition, Seen: p.Seen}
+		if p.Tool == "" {
+			step.Approved, step.Seen = p.Identity, p.SeenFrom
+		}
+		steps = append(steps, step)
+		if p.Status == interlock.PinQuarantined && record.Order == nil {
+			held = append(held, strings.TrimSuffix(p.Server+"."+p.Tool, ".")+" ("+string(p.Why)+")")
+		}
+	}
+	for chunk := range slices.Chunk(steps, auditlog.MaxPinSteps) {
+		record.Steps = chunk
+		if err := a.append(change, interlock.EventPin, r, role, record); err != nil {
+			return "", err
+		}
+	}
+	if len(held) == 0 {
+		return "", nil
+	}
+	const most = 8
+	alert = "in quarantine until an operator approves: " + strings.Join(held[:min(len(held), most)], ", ")
+	if len(held) > most {
+		alert += fmt.Sprintf(" and %d more", len(held)-most)
+	}
+	return alert, a.append(change, interlock.EventAlert, r, "system", auditlog.AlertRecord{Code: alertQuarantine, Message: a.redact(alert)})
+}
+
+// foreignTools are the names of other servers' tools that none of this server's has.
+func foreignTools(standing interlock.Standing, server string, tools []definition) []string {
+	own := map[string]bool{}
+	for _, t := range tools {
+		own[t.tool] = true
+	}
+	var names []string
+	for _, p := range standing.Pins { // in any order: sorted below
+		if p.Server != server && p.Tool != "" && !own[p.Tool] {
+			names = append(names, p.Tool)
+		}
+	}
+	sort.Strings(names)
+	return slices.Compact(names)
+}
+
+// An examination holds one listing against what is known. It is a function of its fields, and collects what changes.
+type examination struct {
+	listing  interlock.Listing
+	standing interlock.Standing
+	now      time.Time
+	others   []string
+	changes  []interlock.PinChange
+}
+
+func (e *examination) pin(tool string) (interlock.Pin, bool) {
+	pin, known := e.standing.Pins[interlock.PinKey(e.listing.Server, tool)]
+	return pin, known
+}
+
+func (e *examination) put(pin interlock.Pin, text json.RawMessage) {
+	pin.Server = e.listing.Server
+	e.changes = append(e.changes, interlock.PinChange{Pin: pin, Definition: text})
+}
+
+// verdicts says of each definition what becomes of it.
+func (e *examination) verdicts(tools []definition) []interlock.PinVerdict {
+	server, known := e.pin("")
+	count := 0
+	for _, p := range e.standing.Pins {
+		if p.Server == e.listing.Server && p.Tool != "" {
+			count++
+		}
+	}
+	out := make([]interlock.PinVerdict, len(tools))
+	unread := 0
+	for i, t := range tools {
+		pin, seen := e.pin(t.tool)
+		if t.text == nil || !seen && count >= maxPins {
+			out[i] = interlock.PinVerdict{Tool: t.tool, Why: interlock.PinUnreadable}
+			unread++
+			continue
+		}
+		if !seen {
+			count++
+			pin = e.first(t, server, known)
+			e.put(pin, t.text)
+		} else if next, changed := e.again(t, pin, server); changed {
+			pin = next
+			e.put(pin, t.text)
+		}
+		out[i] = e.verdict(t, pin)
+	}
+	if next, changed := e.server(server, known, unread); changed {
+		e.put(next, nil)
+	}
+	return out
+}
+
+func (e *examination) verdict(t definition, pin interlock.Pin) interlock.PinVerdict {
+	v := interlock.PinVerdict{Tool: t.tool, Definition: t.digest, Why: pin.Why}
+	switch {
+	case pin.Status != interlock.PinApproved:
+	case pin.Identity != e.listing.Identity:
+		v.Why = interlock.PinIdentity
+	case pin.Definition != t.digest:
+		v.Why = interlock.PinChanged
+	default:
+		v.Approved = true
+	}
+	return v
+}
+
+// first is the pin of a tool that was never seen.
+func (e *examination) first(t definition, server interlock.Pin, known bool) interlock.Pin {
+	pin := interlock.Pin{Tool: t.tool, Status: interlock.PinQuarantined, SeenFrom: e.listing.Identity, Seen: t.digest, Since: e.now}
+	signs := impact.DefinitionSigns(t.text, e.others)
+	switch {
+	case len(signs) > 0:
+		pin.Why, pin.Detail = interlock.PinInstructions, describe(signs)
+	case known && server.Why == interlock.PinFirst || !known && !e.listing.FirstUse:
+		pin.Why = interlock.PinFirst
+	case known:
+		pin.Why = interlock.PinNew
+	default:
+		pin.Status, pin.Identity, pin.Definition = interlock.PinApproved, e.listing.Identity, t.digest
+	}
+	return pin
+}
+
+// again is what becomes of a tool that was seen before. What has changed once stays in quarantine, even if it changes back:
+// whoever looks at it should know. A definition, or an identity, that was approved before another one was is what a session
+// that began earlier still sees; it is not used any more and tells nothing new.
+func (e *examination) again(t definition, pin, server interlock.Pin) (next interlock.Pin, changed bool) {
+	if pin.Seen == t.digest && pin.SeenFrom == e.listing.Identity {
+		return pin, false
+	}
+	if pin.Status == interlock.PinApproved {
+		from := pin.Identity == e.listing.Identity || server.Status == interlock.PinApproved && slices.Contains(server.Former, e.listing.Identity)
+		if from && (pin.Definition == t.digest || slices.Contains(pin.Former, t.digest)) {
+			return pin, false
+		}
+		pin.Status, pin.Since, pin.By = interlock.PinQuarantined, e.now, ""
+	}
+	pin.Seen, pin.SeenFrom = t.digest, e.listing.Identity
+	if pin.Why == interlock.PinOrdered || pin.Definition == t.digest && pin.Identity == e.listing.Identity {
+		return pin, true // what it is there for stays so
+	}
+	if signs := impact.DefinitionSigns(t.text, e.others); len(signs) > 0 && pin.Definition != t.digest {
+		pin.Why, pin.Detail = interlock.PinInstructions, describe(signs)
+		return pin, true
+	}
+	pin.Detail = ""
+	switch {
+	case pin.Definition == "" && (pin.Why == interlock.PinFirst || pin.Why == interlock.PinNew):
+	case pin.Definition == "":
+		pin.Why = interlock.PinNew
+	case pin.Identity != e.listing.Identity:
+		pin.Why = interlock.PinIdentity
+	default:
+		pin.Why = interlock.PinChanged
+	}
+	return pin, true
+}
+
+// server is what becomes of the server itself.
+func (e *examination) server(pin interlock.Pin, known bool, unread int) (next interlock.Pin, changed bool) {
+	detail := ""
+	if unread > 0 {
+		detail = fmt.Sprintf("%d definitions can't be read, stand twice or are too many, and are left out", unread)
+	}
+	switch {
+	case !known:
+		pin = interlock.Pin{Status: interlock.PinQuarantined, Why: interlock.PinFirst, Since: e.now}
+		if e.listing.FirstUse {
+			pin.Status, pin.Why, pin.Identity = interlock.PinApproved, "", e.listing.Identity
+		}
+		changed = true
+	case pin.SeenFrom != e.listing.Identity && pin.Identity == e.listing.Identity && pin.Status == interlock.PinApproved,
+		pin.Status == interlock.PinApproved && slices.Contains(pin.Former, e.listing.Identity):
+		return pin, false
+	case pin.SeenFrom != e.listing.Identity:
+		if pin.Status == interlock.PinApproved {
+			pin.Status, pin.Why, pin.Since, pin.By = interlock.PinQuarantined, interlock.PinIdentity, e.now, ""
+		}
+		changed = true
+	}
+	if pin.SeenFrom, changed = e.listing.Identity, changed || pin.Detail != detail; !changed {
+		return pin, false
+	}
+	pin.Detail = detail
+	return pin, true
+}
+
+// describe tells the signs to people, with the places where they stand.
+func describe(signs []impact.DefinitionSign) string {
+	var parts []string
+	for _, s := range signs[:min(len(signs), 3)] {
+		parts = append(parts, bounded(s.Pointer, 80)+": "+s.What)
+	}
+	if len(signs) > 3 {
+		parts = append(parts, "and more")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Visible reports of each target whether this caller may see it: whether any call of it would not be denied now.
+func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []interlock.Target) ([]bool, error) {
+	standing, err := a.config.Store.Known(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the standing: %w", err)
+	}
+	now := a.config.Now().UTC()
+	shown := make([]bool, len(targets))
+	if caller.Agent == "" || inOffice(caller, standing, now) != nil {
+		return shown, nil
+	}
+	caller = owned(caller, standing)
+	for i := range targets {
+		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller, Upstream: &targets[i].Upstream, CanAsk: true}
+		snapshot := a.config.snapshot(p, standing, nil, now)
+		_, hidden := engine.Hidden(a.config.Rules, snapshot, targets[i].Name, a.config.Analyser.ToolTexts(targets[i].Name))
+		shown[i] = !hidden
+	}
+	return shown, nil
+}
 
 // pinOf is what the standing knows of the tool an upstream would run, or of the server itself, as far as a decision needs it.
 func pinOf(standing interlock.Standing, u *interlock.Upstream) *interlock.Pin {

@@ -20,6 +20,7 @@ const (
 func (s *scan) tool(name string, args json.RawMessage) {
 	object, ok := s.arguments(name, args)
 	if !ok {
+		s.texts = append(s.texts, toolTexts(s.know, name)...) // a rule about the name holds for a call that can't be read as well
 		return
 	}
 	before := len(s.impacts)
@@ -47,6 +48,18 @@ func (s *scan) tool(name string, args json.RawMessage) {
 	s.elicited(name, object)
 }
 
+// ToolTexts returns the texts that every call of a tool of this name has, whatever its arguments are: the name as patterns
+// see it. A tool that is known to run what it is given has none.
+func (a *Analyser) ToolTexts(name string) []Text { return toolTexts(a.know, name) }
+
+func toolTexts(know *Knowledge, name string) []Text {
+	table := know.toolTable()
+	if kind := table.harness[fold(harnessName(name))]; kind != "" && kind != "file" {
+		return nil
+	}
+	return []Text{{Kind: interlock.KindTool, Value: strings.Join(nameWords(calledName(name)), "_")}}
+}
+
 // A call is what is known of one tool call while its arguments are read.
 type call struct {
 	name          string
@@ -72,11 +85,7 @@ type call struct {
 
 // harness hands a coding agent's own tool to the analyser of what it is, if the arguments are those of one.
 func (s *scan) harness(name string, object map[string]any, args json.RawMessage) bool {
-	last := name
-	if i := strings.LastIndex(last, "__"); i >= 0 {
-		last = last[i+2:]
-	}
-	last = last[strings.LastIndexAny(last, "./:")+1:]
+	last := harnessName(name)
 	folded := foldKeys(object)
 	kind := s.know.toolTable().harness[fold(last)]
 	switch kind {
@@ -103,6 +112,25 @@ func (s *scan) harness(name string, object map[string]any, args json.RawMessage)
 		s.nested(interlock.Kind(kind), payload)
 	}
 	return true
+}
+
+// harnessName is a tool's name without the server it comes from.
+func harnessName(name string) string {
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		name = name[i+2:]
+	}
+	return name[strings.LastIndexAny(name, "./:")+1:]
+}
+
+// calledName is the same where a name is left.
+func calledName(name string) string {
+	if i := strings.LastIndex(name, "__"); i > 0 && i+2 < len(name) {
+		name = name[i+2:]
+	}
+	if i := strings.LastIndexAny(name, "./:"); i >= 0 && i+1 < len(name) {
+		name = name[i+1:]
+	}
+	return name
 }
 
 // payloadOf returns the code a tool is given to run: a string, or a list of arguments.
@@ -154,14 +182,7 @@ func shellQuote(word string) string {
 func (s *scan) called(name string) call {
 	know := s.know.toolTable()
 	c := call{name: name, reach: interlock.ReachWorkspace}
-	last := name
-	if i := strings.LastIndex(last, "__"); i > 0 && i+2 < len(last) {
-		last = last[i+2:]
-	}
-	if i := strings.LastIndexAny(last, "./:"); i >= 0 && i+1 < len(last) {
-		last = last[i+1:]
-	}
-	c.words = nameWords(last)
+	c.words = nameWords(calledName(name))
 	c.verb = firstVerb(know, c.words)
 	if c.verb == "" {
 		c.verb = firstVerb(know, nameWords(name))

@@ -1,0 +1,45 @@
+package auditlog
+
+import (
+	"encoding/json"
+
+	"interlock"
+)
+
+// A PinStep is what became of one tool, or of the server itself, whose tool is empty.
+type PinStep struct {
+	Tool     string              `json:"tool,omitempty"`
+	Status   interlock.PinStatus `json:"status"`
+	Why      interlock.PinReason `json:"why,omitempty"`
+	Detail   string              `json:"detail,omitempty"`
+	Approved interlock.Digest    `json:"approved,omitempty"` // of the definition, or of the server's identity
+	Seen     interlock.Digest    `json:"seen,omitempty"`
+}
+
+// A PinRecord is what was seen of a server's tools, or ordered about them. Definitions stand in the store, not in the log.
+type PinRecord struct {
+	Server   string
+	Identity interlock.Digest // of the server that was seen
+	Steps    []PinStep
+	Order    *interlock.Order
+}
+
+// MaxPinSteps is how many steps one record holds.
+const MaxPinSteps = 64
+
+// Payload renders the record.
+func (r PinRecord) Payload() (json.RawMessage, error) {
+	c := cutter{room: 200}
+	steps := make([]PinStep, len(r.Steps))
+	for i, s := range r.Steps {
+		s.Tool, s.Detail = c.text("tool", s.Tool), c.text("detail", s.Detail)
+		steps[i] = s
+	}
+	return payload("what became of tools", struct {
+		Server   string           `json:"server"`
+		Identity interlock.Digest `json:"identity,omitempty"`
+		Steps    []PinStep        `json:"steps"`
+		Order    *interlock.Order `json:"order,omitempty"`
+		Cut      []cutWire        `json:"truncated,omitempty"`
+	}{r.Server, r.Identity, steps, r.Order, short(c.cut)})
+}

@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"interlock"
+	"interlock/internal/gate"
+	"interlock/internal/impact"
+	"interlock/internal/ruleset"
+)
+
+// Hidden reports whether [Decide] denies every call of a tool to whom the snapshot is about, whatever the arguments, and names
+// the finding by which it does: who may call it in no way need not see it. texts are those that every call of this name has;
+// without them what is looked for in texts tells nothing. A tool of which any call might pass, or be asked about, is not hidden.
+func Hidden(rules *ruleset.Ruleset, snapshot interlock.Snapshot, tool string, texts []impact.Text) (interlock.Finding, bool) {
+	if rules == nil {
+		return refusal("no-ruleset", "no rules are loaded, so nothing is allowed"), true
+	}
+	switch snapshot.Mode {
+	case interlock.Monitoring, interlock.Logging, interlock.Disabled:
+		return interlock.Finding{}, false // verdicts don't bind
+	}
+	found := gate.Named(rules, snapshot, tool, texts)
+	for _, f := range ordered(found) {
+		if f.Verdict.Compare(interlock.Deny) >= 0 {
+			return f, true
+		}
+	}
+	return interlock.Finding{}, false
+}
