@@ -92,7 +92,13 @@ type Config struct {
 	// `startup` (patterns of files that are protected because something obeys them later). Default: the profile default, with
 	// the values in brackets, no host and the patterns in the sandbox's manual.
 	Sandbox Sandbox `json:"sandbox"`
-	// Gateway is how `interlock gateway` serves its clients over HTTP. `listen` is its address (default: standard input and output
+	// Gateway is what `interlock gateway` stands before, and how it serves clients over HTTP. `servers` are MCP servers, in the order
+	// in which they are started, each with a `name` of its own (letters, digits, _ and -) and either `command`, a program, with `args`,
+	// `env` and `dir` (an absolute path), or `url`, an address, with `headers` and `ca` (a file of further authorities). A program
+	// sees PATH, HOME and a few other variables, and those of `env`. Values of `env` and `headers` that are secret are references,
+	// env:NAME, file:PATH or keyring:SERVICE/ACCOUNT, with "Bearer " before them where a header wants that; what looks like a
+	// secret and is none is refused. `after` names servers that are started before this one, `enabled: false` leaves it out,
+	// `connect_timeout` (10s) and `stop_timeout` (2s) are how long it may take to be reached and to exit. `listen` is its address (default: standard input and output
 	// instead), only a loopback one unless `allow_remote` and `tls` are set; `url` is where clients reach it (default: as they
 	// say); `hosts` are further names it answers to and `origins` web pages that may call it (default: none); `sessions` bounds
 	// those open at once (default: 1000). Registered agents show their tokens. `auth` has `issuers`, authorization servers whose

@@ -2,6 +2,7 @@ package config
 
 // A Gateway is how `interlock gateway` serves its clients, see [Config].
 type Gateway struct {
+	GatewayServers
 	GatewayHTTP
 }
 

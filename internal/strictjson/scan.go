@@ -247,6 +247,9 @@ func explain(err error) error {
 	var semantic *json.SemanticError
 	switch {
 	case errors.As(err, &refused):
+		if refused.Field == "" && errors.As(err, &semantic) { // a value's own refusal does not know where it stands
+			return interlock.Errorf(refused.Code, pointer(semantic.JSONPointer), "%s", refused.Message)
+		}
 		return refused
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		field := ""

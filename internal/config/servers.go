@@ -1,0 +1,121 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"interlock"
+	"interlock/internal/strictyaml"
+)
+
+// GatewayServers are the servers behind the gateway, in the order in which they stand in the file.
+type GatewayServers struct {
+	Servers []GatewayServer `json:"servers"`
+}
+
+// A GatewayServer is one MCP server behind the gateway: a program or an address. What its fields may hold is for package
+// upstream to check.
+type GatewayServer struct {
+	Name    string            `json:"name"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Dir     string            `json:"dir,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	CA      string            `json:"ca,omitempty"`
+	After   []string          `json:"after,omitempty"`
+	Enabled *bool             `json:"enabled,omitempty"`
+	Connect Duration          `json:"connect_timeout,omitempty"`
+	Stop    Duration          `json:"stop_timeout,omitempty"`
+}
+
+// IsEnabled reports whether the server is started at all.
+func (s GatewayServer) IsEnabled() bool { return s.Enabled == nil || *s.Enabled }
+
+// Ordered returns the enabled servers in the order in which they are started: as in the file, but none before those it is to
+// come after.
+func (g GatewayServers) Ordered() ([]GatewayServer, error) {
+	at := map[string]int{}
+	for i, s := range g.Servers {
+		if _, twice := at[s.Name]; twice {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.servers", "two servers are named %.80q; names must differ", s.Name)
+		}
+		at[s.Name] = i
+	}
+	var ordered []GatewayServer
+	state := make([]int, len(g.Servers)) // 1: being placed, 2: placed
+	var place func(i int) error
+	place = func(i int) error {
+		s := g.Servers[i]
+		if state[i] == 1 {
+			return interlock.Errorf(interlock.CodeInvalid, "gateway.servers."+s.Name+".after", "leads back to the server itself")
+		}
+		if state[i] == 2 {
+			return nil
+		}
+		state[i] = 1
+		for _, name := range s.After {
+			earlier, known := at[name]
+			if !known {
+				return interlock.Errorf(interlock.CodeInvalid, "gateway.servers."+s.Name+".after", "there is no server %.80q", name)
+			}
+			if err := place(earlier); err != nil {
+				return err
+			}
+		}
+		state[i] = 2
+		if s.IsEnabled() {
+			ordered = append(ordered, s)
+		}
+		return nil
+	}
+	for i := range g.Servers {
+		if err := place(i); err != nil {
+			return nil, err
+		}
+	}
+	return ordered, nil
+}
+
+// ClientFile is where the servers stand that were moved behind the gateway from one client's settings.
+func ClientFile(home, client string) string { return filepath.Join(ClientDir(home), client+".yaml") }
+
+// ClientDir holds what `interlock install gateway` keeps.
+func ClientDir(home string) string { return filepath.Join(home, "gateway") }
+
+// ValidClient reports whether a client may be called so.
+func ValidClient(name string) bool {
+	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.HasPrefix(name, "-")
+}
+
+// WithClient returns the gateway's servers for one client: those that were moved from its settings, then those of all clients.
+func (c Config) WithClient(client string) (GatewayServers, error) {
+	all := GatewayServers{Servers: slices.Clone(c.Gateway.Servers)}
+	if client == "" {
+		return all, nil
+	}
+	if !ValidClient(client) {
+		return all, interlock.Errorf(interlock.CodeInvalid, "--client", "%.80q is no name of a client; use lower-case letters, digits and -", client)
+	}
+	path := ClientFile(c.Home, client)
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return all, interlock.Errorf(interlock.CodeNotFound, "--client", "no servers were moved from %s; run: interlock install gateway --client %s", client, client)
+	case err != nil:
+		return all, interlock.Errorf(interlock.CodeInvalid, "--client", "%s can't be read: %s", path, reasonOf(err))
+	}
+	var own GatewayServers
+	if !blank(data) {
+		if err := strictyaml.Decode(filepath.Base(path), data, &own); err != nil {
+			return all, err
+		}
+	}
+	all.Servers = append(own.Servers, all.Servers...)
+	return all, nil
+}
