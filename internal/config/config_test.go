@@ -71,8 +71,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"unknown mode", "mode: relaxed\n", "mode"},
 		{"wrong type", "unattended: perhaps\n", "unattended"},
 		{"setting twice", "profile: guard\nprofile: asa\n", "interlock.yaml:2"},
-		{"duration without unit", "approval_ttl: \"90\"\n", "interlock.yaml:1:13"},
-		{"duration of nothing", "approval_ttl: 0s\n", "interlock.yaml:1:13"},
+		{"duration without unit", "approval_ttl: \"90\"\n", "interlock.yaml:1:1: approval_ttl"},
+		{"duration of nothing", "approval_ttl: 0s\n", "interlock.yaml:1:1: approval_ttl"},
 		{"no concurrency", "max_concurrent: 0\n", "max_concurrent"},
 		{"not YAML", "profile: [guard\n", "interlock.yaml"},
 	} {
