@@ -15,7 +15,8 @@ import (
 )
 
 type gatewayCommand struct {
-	Agent   string   `help:"Identity of the agent behind this gateway; blocks and approvals are bound to it." default:"gateway" placeholder:"NAME"`
+	Agent   string   `help:"Identity of the agent behind this gateway; blocks and approvals are bound to it. Default: the client's name, or gateway." placeholder:"NAME"`
+	Client  string   `help:"Also stand before the servers that interlock install gateway moved from this client's settings." placeholder:"NAME"`
 	Name    string   `help:"What the server after -- is called; its tools are NAME.tool. Default: the program's name." placeholder:"NAME"`
 	Command []string `arg:"" optional:"" help:"After --: program and arguments of one MCP server."`
 }
@@ -23,8 +24,8 @@ type gatewayCommand struct {
 // Help is what `interlock gateway --help` adds.
 func (gatewayCommand) Help() string {
 	return "Stands between an MCP client and its servers on standard input and output: every call is decided before it is\n" +
-		"forwarded, in exactly the form that was judged, and recorded with how it ended. `interlock gateway -- CMD ARG…` puts\n" +
-		"one server behind it."
+		"forwarded, in exactly the form that was judged, and recorded with how it ended. The servers are those of the settings,\n" +
+		"under gateway.servers; `interlock gateway -- CMD ARG…` puts one behind it without any."
 }
 
 // Run serves one client until its input ends.
@@ -33,10 +34,16 @@ func (c *gatewayCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.Agent == "" {
+		c.Agent = "gateway"
+		if config.ValidClient(c.Client) {
+			c.Agent = c.Client
+		}
+	}
 	if err := checkAgentName(c.Agent); err != nil {
 		return usage(err)
 	}
-	servers, err := c.servers(p)
+	servers, err := c.servers(p, settings)
 	if err != nil {
 		return usage(err)
 	}
@@ -77,20 +84,45 @@ func withoutToken(p *program, backend *embedded.Backend, agent string) error {
 	return nil
 }
 
-// servers are the servers this gateway stands before.
-func (c *gatewayCommand) servers(p *program) ([]mcpgateway.Server, error) {
+// servers are the servers this gateway stands before: the one of the command line, or those of the settings.
+func (c *gatewayCommand) servers(p *program, settings config.Config) ([]mcpgateway.Server, error) {
+	options := upstream.Options{Getenv: p.getenv, Log: upstreamLog(gatewayLogger(p))}
 	if len(c.Command) == 0 {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; write -- and the command of an MCP server at the end")
+		configured, err := embedded.Servers(settings, c.Client, options)
+		if err != nil {
+			return nil, err
+		}
+		var servers []mcpgateway.Server
+		for _, server := range configured {
+			servers = append(servers, server)
+		}
+		if len(servers) == 0 {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; write -- and the command of an MCP server at the end, or name servers in the settings, under gateway.servers")
+		}
+		return servers, nil
+	}
+	if c.Client != "" {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "--client", "can't stand with a command after --; its servers are in the settings")
 	}
 	name := c.Name
 	if name == "" {
 		name = serverName(c.Command[0])
 	}
-	server, err := upstream.New(upstream.Config{Name: name, Command: c.Command[0], Args: c.Command[1:]}, upstream.Options{Getenv: p.getenv})
+	server, err := upstream.New(upstream.Config{Name: name, Command: c.Command[0], Args: c.Command[1:]}, options)
 	if err != nil {
 		return nil, err
 	}
 	return []mcpgateway.Server{server}, nil
+}
+
+// gatewayLogger writes the gateway's log, one JSON object to a line.
+func gatewayLogger(p *program) *slog.Logger { return slog.New(slog.NewJSONHandler(p.stderr, nil)) }
+
+// upstreamLog logs what servers write to their error output.
+func upstreamLog(logger *slog.Logger) func(server, line string) {
+	return func(server, line string) {
+		logger.Info("a server wrote to its error output", "server", server, "line", line)
+	}
 }
 
 // serverName makes a server's name of its program's.
@@ -107,5 +139,5 @@ func serverName(program string) string {
 // newGateway is the gateway over an open backend, for whichever transport.
 func newGateway(p *program, settings config.Config, backend *embedded.Backend, servers []mcpgateway.Server) (*mcpgateway.Gateway, error) {
 	return mcpgateway.New(mcpgateway.Config{Backend: backend.Admission, Servers: servers, Now: now, Random: rand.Reader,
-		Logger: slog.New(slog.NewJSONHandler(p.stderr, nil)), Version: version(), View: embedded.NewViews(settings, now).Gather})
+		Logger: gatewayLogger(p), Version: version(), View: embedded.NewViews(settings, now).Gather})
 }
