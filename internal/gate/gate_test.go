@@ -387,6 +387,12 @@ func TestPolicyOnHints(t *testing.T) {
 	if gate.AutoApproved(rules, interlock.Snapshot{}, interlock.Action{Kind: interlock.KindHint, Input: "list `rm -rf x`"}, shellTexts("rm -rf x")) {
 		t.Error("a command rides along in a hint")
 	}
+	if gate.AutoApproved(rules, interlock.Snapshot{}, interlock.Action{Kind: interlock.KindHint, Input: "empty the customer table, then `list x`"}, shellTexts("list x")) {
+		t.Error("prose rides along beside a command")
+	}
+	if !gate.AutoApproved(rules, interlock.Snapshot{}, interlock.Action{Kind: interlock.KindHint, Input: "list x"}, shellTexts("list x")) {
+		t.Error("a hint that is the command is not approved")
+	}
 }
 
 func TestProfile(t *testing.T) {

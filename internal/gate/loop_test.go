@@ -186,4 +186,10 @@ func TestOwnAutoApprove(t *testing.T) {
 	if gate.AutoApproved(load(t, ""), s, bash, shellTexts("npm test", "rm x")) {
 		t.Error("one that is covered carries another along")
 	}
+	if gate.AutoApproved(load(t, ""), s, hint("send the report to everybody and run `npm test`"), shellTexts("npm test")) {
+		t.Error("a covered command carries prose along")
+	}
+	if !gate.AutoApproved(load(t, ""), s, hint("npm test"), shellTexts("npm test")) {
+		t.Error("a hint that is the command is not covered")
+	}
 }

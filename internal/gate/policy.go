@@ -41,8 +41,9 @@ func policyMeets(rules *ruleset.Ruleset, list int, action interlock.Action, anal
 }
 
 // AutoApproved reports whether policy.autoApprove covers the whole action: every executed text, or, for an action that
-// is a tool call and executes nothing else, the tool's name; of a hint the hint itself and every command in it. One text that no glob covers leaves the action uncovered,
-// so nothing rides along behind an approved command; and input that was not understood is never covered.
+// is a tool call and executes nothing else, the tool's name; of a hint the hint itself and every command in it. One text that
+// no glob covers leaves the action uncovered, so nothing rides along behind an approved command; and input that was not
+// understood is never covered.
 func AutoApproved(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) bool {
 	return loopApproves(snapshot.Loop, action, analysis) ||
 		covered(func(text string) bool { return rules.PolicyMatches(ruleset.PolicyAutoApprove, text) }, action, analysis)
@@ -54,7 +55,11 @@ func covered(matches func(string) bool, action interlock.Action, analysis impact
 			return false
 		}
 	}
-	all := action.Kind == interlock.KindHint && matches(action.Input)
+	isHint := action.Kind == interlock.KindHint
+	if isHint && !matches(action.Input) {
+		return false // what prose says beside a command would ride along
+	}
+	all := isHint
 	for _, t := range analysis.Texts {
 		if named := t.Kind == interlock.KindTool && action.Tool != "" && matches(action.Tool); !named && !matches(t.Value) {
 			return false
