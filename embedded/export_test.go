@@ -16,3 +16,9 @@ func Remembered(v *Views) int {
 func DateByModification(v *Views) {
 	v.changed = func(info os.FileInfo) (time.Time, bool) { return info.ModTime(), true }
 }
+
+// The gateway's key and shelf.
+var (
+	GatewayKey = gatewayKey
+	NewShelf   = newShelf
+)

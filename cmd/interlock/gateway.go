@@ -136,8 +136,20 @@ func serverName(program string) string {
 	}, name)
 }
 
+// consolePages is where an operator finds the console of this home, if `interlock up` serves one as the settings say.
+func consolePages(settings config.Config) string {
+	if settings.ConsoleURL == "" && settings.Listen == "off" {
+		return ""
+	}
+	return consoleURL(settings, settings.Listen)
+}
+
 // newGateway is the gateway over an open backend, for whichever transport.
 func newGateway(p *program, settings config.Config, backend *embedded.Backend, servers []mcpgateway.Server) (*mcpgateway.Gateway, error) {
-	return mcpgateway.New(mcpgateway.Config{Backend: backend.Admission, Servers: servers, Now: now, Random: rand.Reader,
+	asker, err := embedded.NewAsker(backend, settings, consolePages(settings))
+	if err != nil {
+		return nil, err
+	}
+	return mcpgateway.New(mcpgateway.Config{Backend: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
 		Logger: gatewayLogger(p), Version: version(), View: embedded.NewViews(settings, now).Gather})
 }

@@ -108,6 +108,9 @@ type Config struct {
 	// needs. Such an agent is called NAME:CLAIM, with the issuer's name. `tls` has `cert` and `key`, files in PEM form;
 	// `client_ca`, a file of authorities whose client certificates are taken; `client`, required (default) or optional; and
 	// `client_name`, the field that names the agent of a client without a token, uri, dns, email or cn: it is called tls:FIELD.
+	// `patience` is how long a call is held for a human to answer, as a Go duration, before its client gets a handle to come
+	// back with; keep it below the client's own timeout (default: 20s; at most 50s count for clients that can't be told that
+	// they wait).
 	Gateway Gateway `json:"gateway"`
 }
 

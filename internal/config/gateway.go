@@ -4,6 +4,7 @@ package config
 type Gateway struct {
 	GatewayServers
 	GatewayHTTP
+	Patience Duration `json:"patience"`
 }
 
 // A GatewayHTTP is how the gateway serves clients over HTTP.

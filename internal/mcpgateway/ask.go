@@ -42,7 +42,8 @@ func (s *Session) question(r *request, p interlock.Proposal) Question {
 	if r.meta.token != nil {
 		q.Progress = func(_ context.Context, step int, message string) {
 			params := append([]byte(`{"progressToken":`), r.meta.token...)
-			params = strconv.AppendInt(append(params, `,"progress":`...), int64(step), 10)
+			// In millionths, so that whatever the server says later is more.
+			params = append(strconv.AppendInt(append(params, `,"progress":`...), int64(step), 10), "e-6"...)
 			s.tell(r.reply, "notifications/progress", append(appendString(append(params, `,"message":`...), message), '}'))
 		}
 	}

@@ -6,5 +6,4 @@ import "context"
 type Shelf interface {
 	Put(ctx context.Context, id string, sealed []byte) error
 	Get(ctx context.Context, id string) (sealed []byte, found bool, err error)
-	Delete(ctx context.Context, id string) error
 }
