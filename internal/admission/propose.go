@@ -10,6 +10,8 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/gate"
+	"interlock/internal/impact"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
@@ -310,6 +312,9 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	}
 	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
 		return interlock.Answer{}, false // whatever it was told before
+	}
+	if snapshot := (interlock.Snapshot{Upstream: p.Upstream, Pin: pinOf(standing, p.Upstream)}); len(gate.Pin(nil, snapshot, p.Action, impact.Analysis{})) > 0 {
+		return interlock.Answer{}, false
 	}
 	if call.Request != "" {
 		if standing.Requests[call.Request].Status != interlock.RequestPending {

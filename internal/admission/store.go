@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"interlock"
@@ -32,6 +33,7 @@ type Store interface {
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended
 	SeeCall(ctx context.Context, eventID, event string) error       // remember that another harness event has seen the call
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
+	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error) // the texts of a pin
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }

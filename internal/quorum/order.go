@@ -77,7 +77,7 @@ func MayOrder(verb interlock.Verb, about interlock.Requester, operator interlock
 		if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin {
 			return refuse(interlock.CodeUnauthorized, "operator", "this order needs an operator with the admin role")
 		}
-	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbEndGrant:
+	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbEndGrant, interlock.VerbApproveTool, interlock.VerbQuarantineTool:
 		if !roleAnswers(operator.Role) {
 			return refuse(interlock.CodeUnauthorized, "operator", "this operator's role may not give orders")
 		}

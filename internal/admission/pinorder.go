@@ -1,0 +1,144 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sort"
+	"strings"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
+)
+
+// Pinned returns the pins that a subject, SERVER or SERVER.TOOL, is about: the tool's, or the server's own first and then those
+// of all its tools by name. ok is false if nothing is known of it.
+func Pinned(standing interlock.Standing, subject string) (pins []interlock.Pin, ok bool) {
+	server, tool, one := strings.Cut(subject, ".")
+	if one {
+		pin, known := standing.Pins[interlock.PinKey(server, tool)]
+		return []interlock.Pin{pin}, known && tool != ""
+	}
+	for _, pin := range standing.Pins { // in any order: sorted below
+		if pin.Server == server {
+			pins = append(pins, pin)
+		}
+	}
+	sort.Slice(pins, func(i, j int) bool { return pins[i].Tool < pins[j].Tool })
+	return pins, len(pins) > 0
+}
+
+// Approvable returns what an order to approve a subject would approve, and the order's Detail, which binds it to just that: what
+// is seen later needs another order. An order about a whole server leaves out what an operator put into quarantine by
+// itself, and what speaks to the model: these are approved one by one.
+func Approvable(standing interlock.Standing, subject string) (pins []interlock.Pin, detail string, err error) {
+	known, ok := Pinned(standing, subject)
+	if !ok {
+		return nil, "", unknownPin()
+	}
+	whole, server := !strings.Contains(subject, "."), known[0]
+	for _, p := range known {
+		apart := p.Why == interlock.PinInstructions || p.Why == interlock.PinOrdered && !p.Since.Equal(server.Since)
+		if p.Status != interlock.PinApproved && !(whole && apart) {
+			pins = append(pins, p)
+		}
+	}
+	if len(pins) == 0 {
+		return nil, "", interlock.Errorf(interlock.CodeConflict, "subject", "there is nothing to approve; tools that speak to the model are approved one by one, as SERVER.TOOL")
+	}
+	type seen struct {
+		Tool     string           `json:"tool"`
+		Seen     interlock.Digest `json:"seen"`
+		SeenFrom interlock.Digest `json:"seen_from"`
+	}
+	var list []seen
+	for _, p := range pins {
+		list = append(list, seen{p.Tool, p.Seen, p.SeenFrom})
+	}
+	digest, err := strictjson.Digest("interlock/tools/v1", list)
+	return pins, string(digest), err
+}
+
+func unknownPin() error {
+	return interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of it; `interlock tools list` lists servers and tools")
+}
+
+// ChangePins carries out an operator's order to approve a tool or a server behind the gateway, or to put it into quarantine. An
+// order that does not count changes nothing, is recorded, and comes back as an *interlock.Error.
+func (a *Admission) ChangePins(ctx context.Context, order interlock.Order) (interlock.Receipt, error) {
+	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		now := a.config.Now().UTC()
+		if strings.TrimSpace(order.Reason) == "" {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
+		}
+		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
+			return interlock.Change{}, err
+		}
+		pins, err := orderedPins(standing, order)
+		if err != nil {
+			return interlock.Change{}, err
+		}
+		change := interlock.Change{Version: standing.Version}
+		for _, pin := range pins {
+			if order.Verb == interlock.VerbApproveTool {
+				pin = approvedPin(pin)
+			} else if pin.Status == interlock.PinQuarantined && len(pins) > 1 {
+				continue // for a reason of its own
+			} else {
+				pin.Status, pin.Why = interlock.PinQuarantined, interlock.PinOrdered
+			}
+			pin.By, pin.Since, pin.Detail = order.Operator, now, ""
+			change.Pins = append(change.Pins, interlock.PinChange{Pin: pin})
+		}
+		if len(change.Pins) == 0 {
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "subject", "all of it is in quarantine already")
+		}
+		kept := order
+		if kept.Reason = a.redact(order.Reason); kept.Reason != order.Reason {
+			kept.Statement = "" // it holds the reason as well
+		}
+		_, err = a.pinEvents(&change, interlock.Requester{Agent: order.Operator}, "operator", auditlog.PinRecord{Server: pins[0].Server, Order: &kept})
+		return change, err
+	})
+	return receipt, a.refusedOrder(ctx, order.Operator, order.Subject, err)
+}
+
+// orderedPins are the pins that an order is about, as they are now.
+func orderedPins(standing interlock.Standing, order interlock.Order) ([]interlock.Pin, error) {
+	switch order.Verb {
+	case interlock.VerbApproveTool:
+		pins, detail, err := Approvable(standing, order.Subject)
+		if err == nil && detail != order.Detail {
+			err = interlock.Errorf(interlock.CodeConflict, "detail", "what is listed has changed since it was looked at; look again and give the order anew")
+		}
+		return pins, err
+	case interlock.VerbQuarantineTool:
+		pins, ok := Pinned(standing, order.Subject)
+		if !ok {
+			return nil, unknownPin()
+		}
+		return pins, nil
+	}
+	return nil, interlock.Errorf(interlock.CodeInvalid, "verb", "tools are changed by approve-tool or quarantine-tool")
+}
+
+// approvedPin is a pin whose tool, or server, was approved as it was seen last.
+func approvedPin(pin interlock.Pin) interlock.Pin {
+	before, after := pin.Definition, pin.Seen
+	if pin.Tool == "" {
+		before, after = pin.Identity, pin.SeenFrom
+	}
+	if before != "" && before != after {
+		former := slices.DeleteFunc(slices.Clone(pin.Former), func(d interlock.Digest) bool { return d == before || d == after })
+		pin.Former = append([]interlock.Digest{before}, former[:min(len(former), maxFormer-1)]...)
+	}
+	pin.Status, pin.Why, pin.Identity, pin.Definition = interlock.PinApproved, "", pin.SeenFrom, pin.Seen
+	return pin
+}
+
+// Definitions returns the two texts of a pin: the definition that was approved, if one ever was, and the one seen last.
+func (a *Admission) Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error) {
+	return a.config.Store.Definitions(ctx, server, tool)
+}
