@@ -67,6 +67,11 @@ func Collect(ctx context.Context, semantic, single *mcp.ClientSession) (Bundle, 
 	server := semantic.InitializeResult().ServerInfo
 	c.bundle.Implementation, c.bundle.Version = server.Name, server.Version
 	c.bundle.EndpointModes = slices.Concat(main.modes, other.modes)
+	if slices.Contains(main.modes, "crude") {
+		// Drafts of the specification call the tools for each kind of operation the mode crude, later ones the mode semantic
+		// with the profile crude. It is one offer under both names.
+		c.bundle.EndpointModes = append(c.bundle.EndpointModes, "semantic")
+	}
 	c.bundle.UpdateTests, c.bundle.SemanticTests = []json.RawMessage{}, []json.RawMessage{}
 	for _, ask := range []func(context.Context) error{c.introspect, c.parameters, c.defaults, c.constraints, c.roundTrips, c.batch, c.errors} {
 		if err := ask(ctx); err != nil {
@@ -76,7 +81,8 @@ func Collect(ctx context.Context, semantic, single *mcp.ClientSession) (Bundle, 
 	return c.bundle, c.agree(ctx, other)
 }
 
-// agree makes sure that both modes offer the same operations: a bundle speaks for both.
+// agree makes sure that both modes offer the same operations: a bundle speaks for both. The list it holds is that of single
+// mode: that mode has the one name in every draft of the specification's schema, which closes the set of names.
 func (c *collector) agree(ctx context.Context, other *client) error {
 	var names [2][]string
 	for n, one := range []*client{c.client, other} {
@@ -85,6 +91,7 @@ func (c *collector) agree(ctx context.Context, other *client) error {
 			return err
 		}
 		names[n] = namesIn(a.Data["operations"])
+		c.bundle.Introspection.OperationsList = a.raw
 	}
 	if !slices.Equal(names[0], names[1]) {
 		return fmt.Errorf("the modes offer different operations: %s, and %s", strings.Join(names[0], " "), strings.Join(names[1], " "))

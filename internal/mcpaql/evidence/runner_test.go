@@ -97,7 +97,7 @@ func faults(b evidence.Bundle) []string {
 	if b.SpecVersion != "1.0.0-draft" || b.ExpectedLevel != 2 || b.ExpectedExitCode != 0 {
 		add("the claim is version %s, level %d, exit status %d", b.SpecVersion, b.ExpectedLevel, b.ExpectedExitCode)
 	}
-	if !slices.Equal(b.EndpointModes, []string{"crude", "single"}) || !b.Capabilities.FieldSelection || !b.Capabilities.BatchOperations {
+	if !slices.Equal(b.EndpointModes, []string{"crude", "single", "semantic"}) || !b.Capabilities.FieldSelection || !b.Capabilities.BatchOperations {
 		add("features of level 2: %v %+v", b.EndpointModes, b.Capabilities)
 	}
 	if fault := resultFault(b.BatchExample); fault != "" {
@@ -120,6 +120,9 @@ func introspectionFaults(b evidence.Bundle, add func(string, ...any)) map[string
 	}
 	if err := strict(b.Introspection.OperationsList, &list); err != nil || !list.Success || len(list.Data.Operations) == 0 {
 		add("operations list: %v", err)
+	}
+	if mode := list.Data.Protocol["mode"]; mode != "single" { // of the names, the one that no draft of the schema refuses
+		add("operations list: mode %v", mode)
 	}
 	for _, o := range list.Data.Operations {
 		if !o.sound() {
