@@ -108,7 +108,15 @@ func (c *gatewayCommand) servers(p *program, settings config.Config) ([]mcpgatew
 	if name == "" {
 		name = serverName(c.Command[0])
 	}
-	server, err := upstream.New(upstream.Config{Name: name, Command: c.Command[0], Args: c.Command[1:]}, options)
+	command := c.Command[0]
+	if strings.ContainsRune(command, filepath.Separator) { // as it stands here, whatever directory it is started in
+		absolute, err := filepath.Abs(command)
+		if err != nil {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "can't be found: %s", err)
+		}
+		command = absolute
+	}
+	server, err := upstream.New(upstream.Config{Name: name, Command: command, Args: c.Command[1:]}, options)
 	if err != nil {
 		return nil, err
 	}

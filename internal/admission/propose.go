@@ -288,7 +288,7 @@ func joined(p interlock.Proposal, standing interlock.Standing, d interlock.Decis
 // repeated finds the answer of a call that was judged a moment ago and is now seen again through another event, or by the
 // same id and content. An answer that a human may have changed meanwhile is not repeated.
 func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlock.Answer, bool) {
-	if p.Requester.Call == "" && p.Event == "" {
+	if p.Requester.Call == "" && p.Event == "" || p.Unseen {
 		return interlock.Answer{}, false
 	}
 	digest, err := strictjson.ActionDigest(p.Action)

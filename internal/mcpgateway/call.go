@@ -82,7 +82,7 @@ func canonicalArguments(given []byte) ([]byte, error) {
 
 // proposal is what is decided about one attempt.
 func (s *Session) proposal(action interlock.Action, view interlock.View, upstream interlock.Upstream) interlock.Proposal {
-	p := interlock.Proposal{Action: action, Requester: s.attempt(), View: view, Door: door, CanAsk: s.gateway.config.CanAsk}
+	p := interlock.Proposal{Action: action, Requester: s.attempt(), View: view, Door: door, CanAsk: s.gateway.config.CanAsk, Unseen: true}
 	if s.gateway.config.Pins != nil { // without anybody who examines definitions, none would be approved
 		p.Upstream = &upstream
 	}
