@@ -186,38 +186,37 @@ func with(object []byte, name string, value []byte) json.RawMessage {
 	return append(out, '}')
 }
 
-// refresh reads lists anew and then tells the client that they have changed. A change while it reads makes it read again.
+// refresh reads lists anew and then tells the client once that they have changed. A change while it reads makes it read again.
 func (m *mount) refresh(kinds ...offerKind) {
-	for _, kind := range kinds {
-		m.mu.Lock()
-		m.stale[kind] = true
-		busy := m.reading[kind]
-		m.reading[kind] = true
-		m.mu.Unlock()
-		if !busy {
-			m.session.receivers.Go(func() { m.reread(kind) })
-		}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stale[kinds[0]] = true
+	if !m.reading[kinds[0]] {
+		m.reading[kinds[0]] = true
+		m.session.receivers.Go(func() { m.reread(kinds) })
 	}
 }
 
-func (m *mount) reread(kind offerKind) {
+func (m *mount) reread(kinds []offerKind) {
 	for {
 		m.mu.Lock()
-		if !m.stale[kind] {
-			m.reading[kind] = false
+		if !m.stale[kinds[0]] {
+			m.reading[kinds[0]] = false
 			m.mu.Unlock()
 			return
 		}
-		m.stale[kind] = false
+		m.stale[kinds[0]] = false
 		m.mu.Unlock()
 		if w := m.live.Load(); w != nil {
 			ctx, cancel := context.WithTimeout(w.ctx, m.session.gateway.config.Limits.Start)
-			if err := m.read(ctx, w, kind); err != nil {
-				m.unwell(err)
+			for _, kind := range kinds {
+				if err := m.read(ctx, w, kind); err != nil {
+					m.unwell(err)
+				}
 			}
 			cancel()
 		}
-		m.session.changed(kind)
+		m.session.changed(kinds[0])
 	}
 }
 
