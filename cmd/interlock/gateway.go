@@ -18,6 +18,8 @@ type gatewayCommand struct {
 	Agent   string   `help:"Identity of the agent behind this gateway; blocks and approvals are bound to it. Default: the client's name, or gateway." placeholder:"NAME"`
 	Client  string   `help:"Also stand before the servers that interlock install gateway moved from this client's settings." placeholder:"NAME"`
 	Name    string   `help:"What the server after -- is called; its tools are NAME.tool. Default: the program's name." placeholder:"NAME"`
+	Listen  string   `help:"Serve agents over HTTP at this address, instead of one client on standard input and output. Each shows its own token." placeholder:"ADDR"`
+	Ready   string   `help:"Write the gateway's address to this file once requests are answered; with --listen." type:"path" placeholder:"FILE"`
 	Command []string `arg:"" optional:"" help:"After --: program and arguments of one MCP server."`
 }
 
@@ -53,14 +55,17 @@ func (c *gatewayCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	if err := withoutToken(p, backend, c.Agent); err != nil {
-		return err
-	}
 	gateway, err := newGateway(p, settings, backend, servers)
 	if err != nil {
 		return err
 	}
 	defer gateway.Close()
+	if c.Listen != "" {
+		return serveGateway(p, settings, backend, gateway, c.Listen, c.Ready)
+	}
+	if err := withoutToken(p, backend, c.Agent); err != nil {
+		return err
+	}
 	connection, err := randomName()
 	if err != nil {
 		return err

@@ -137,6 +137,9 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 	return h, nil
 }
 
+// Path is the path of the endpoint.
+func (h *HTTP) Path() string { return h.config.Path }
+
 // Serves reports whether a path is one of this front's, for a server that has others.
 func (h *HTTP) Serves(path string) bool { return path == h.config.Path || h.isMetadata(path) }
 

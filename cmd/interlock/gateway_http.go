@@ -1,0 +1,147 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/internal/identity"
+	"interlock/internal/mcpgateway"
+)
+
+// serveGateway serves a gateway over HTTP until the program is interrupted.
+func serveGateway(p *program, settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway, address, ready string) error {
+	front, err := gatewayFront(settings, backend, gateway, "")
+	if err != nil {
+		return err
+	}
+	secure, err := gatewayTLS(settings.Gateway.TLS)
+	if err != nil {
+		return err
+	}
+	listener, err := gatewayListener(settings.Gateway, address)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	reached := gatewayAddress(listener, secure != nil) + front.Path()
+	fmt.Fprintf(p.stdout, "interlock %s is a gateway: profile %s, mode %s\n  mcp     %s\n", version(), settings.Profile, settings.Mode, reached)
+	if ready != "" {
+		if err := replaceFile(ready, []byte(reached+"\n")); err != nil {
+			fmt.Fprintln(p.stderr, "interlock: --ready:", err)
+		}
+	}
+	return front.Serve(p.ctx, listener, secure)
+}
+
+func gatewayAddress(listener net.Listener, secure bool) string {
+	if secure {
+		return "https://" + listener.Addr().String()
+	}
+	return "http://" + listener.Addr().String()
+}
+
+// gatewayFront is the HTTP front of a gateway, with the credentials the settings take. An empty path is the settings' own.
+func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway, path string) (*mcpgateway.HTTP, error) {
+	g := settings.Gateway
+	credentials := &identity.Credentials{Tokens: identity.NewTokens(backend.Known, now), Certificate: g.TLS.Agent, Standing: backend.Known, Now: now}
+	if name := g.TLS.Agent; name != "" && !slices.Contains(identity.CertificateNames(), name) {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_name", "%.20q is none of %s", name, strings.Join(identity.CertificateNames(), ", "))
+	}
+	var issuers []identity.Issuer
+	var addresses, scopes []string
+	for _, i := range g.Auth.Issuers {
+		issuers = append(issuers, identity.Issuer{Name: i.Name, URL: i.Issuer, Audience: i.Audience, Keys: i.JWKS, Algorithms: i.Algorithms,
+			Agent: i.Agent, Principal: i.Principal, Scopes: i.Scopes})
+		addresses = append(addresses, i.Issuer)
+		for _, scope := range i.Scopes {
+			if !slices.Contains(scopes, scope) {
+				scopes = append(scopes, scope)
+			}
+		}
+	}
+	if len(issuers) > 0 {
+		access, err := identity.NewAccessTokens(issuers, now)
+		if err != nil {
+			return nil, err
+		}
+		credentials.Access = access
+	}
+	return mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: gateway, Credentials: credentials, Path: path, URL: g.URL, Issuers: addresses, Scopes: scopes,
+		Hosts: g.Hosts, Origins: g.Origins})
+}
+
+// gatewayListener listens where the gateway is to be reached. Tokens that go over a network go through TLS.
+func gatewayListener(g config.Gateway, address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	switch {
+	case err != nil:
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--listen", "%.60q is not an address such as 127.0.0.1:7434", address))
+	case !isLoopback(host) && !g.Remote:
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--listen", "%.60q is not a loopback address; gateway.allow_remote in the settings permits others", address))
+	case !isLoopback(host) && g.TLS.Cert == "":
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "gateway.tls.cert", "is missing; other machines come to the gateway through TLS only"))
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--listen", "%s can't be listened on; is it in use? Name another with --listen", address)
+	}
+	return listener, nil
+}
+
+// gatewayTLS reads the gateway's certificate and the authorities of its clients'; nil: there is none.
+func gatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
+	if t == (config.GatewayTLS{}) {
+		return nil, nil
+	}
+	if t.Cert == "" || t.Key == "" {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls", "needs both cert and key, files in PEM form")
+	}
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls", "cert and key can't be read or don't belong together")
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	if t.ClientCA == "" {
+		if t.Client != "" || t.Agent != "" {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "is missing; name the file of authorities whose client certificates are taken")
+		}
+		return secure, nil
+	}
+	text, err := os.ReadFile(t.ClientCA)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "can't be read")
+	}
+	secure.ClientCAs = x509.NewCertPool()
+	if !secure.ClientCAs.AppendCertsFromPEM(text) {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "holds no certificate in PEM form")
+	}
+	switch t.Client {
+	case "", "required":
+		secure.ClientAuth = tls.RequireAndVerifyClientCert
+	case "optional":
+		secure.ClientAuth = tls.VerifyClientCertIfGiven
+	default:
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client", "%.20q is neither required nor optional", t.Client)
+	}
+	return secure, nil
+}
+
+// beside serves a gateway's paths before another handler's.
+func beside(front *mcpgateway.HTTP, others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if front.Serves(r.URL.Path) {
+			front.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
