@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"interlock"
 	"interlock/embedded"
@@ -135,13 +138,98 @@ func gatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
 	return secure, nil
 }
 
-// beside serves a gateway's paths before another handler's.
-func beside(front *mcpgateway.HTTP, others http.Handler) http.Handler {
+// An upGateway is the gateway of `interlock up`: beside the API, or at an address of its own.
+type upGateway struct {
+	gateway  *mcpgateway.Gateway
+	front    *mcpgateway.HTTP
+	listener net.Listener // nil: beside the API
+	secure   *tls.Config
+}
+
+// newUpGateway makes the gateway for the servers of the settings; nil: there are none.
+func newUpGateway(p *program, settings config.Config, backend *embedded.Backend) (*upGateway, error) {
+	if len(settings.Gateway.Servers) == 0 {
+		return nil, nil
+	}
+	servers, err := (&gatewayCommand{}).servers(p, settings)
+	if err != nil {
+		return nil, err
+	}
+	u := &upGateway{}
+	path := ""
+	if settings.Gateway.Listen == "" {
+		path = "/gateway"
+	} else {
+		if u.secure, err = gatewayTLS(settings.Gateway.TLS); err != nil {
+			return nil, err
+		}
+		if u.listener, err = gatewayListener(settings.Gateway, settings.Gateway.Listen); err != nil {
+			return nil, err
+		}
+	}
+	if u.gateway, err = newGateway(p, settings, backend, servers); err == nil {
+		u.front, err = gatewayFront(settings, backend, u.gateway, path)
+	}
+	if err != nil {
+		u.close()
+		return nil, err
+	}
+	return u, nil
+}
+
+// beside serves the gateway's paths before another handler's, if it has no address of its own.
+func (u *upGateway) beside(others http.Handler) http.Handler {
+	if u == nil || u.listener != nil || others == nil {
+		return others
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if front.Serves(r.URL.Path) {
-			front.ServeHTTP(w, r)
+		if u.front.Serves(r.URL.Path) {
+			u.front.ServeHTTP(w, r)
 			return
 		}
 		others.ServeHTTP(w, r)
 	})
+}
+
+// address is where agents reach the gateway; api is where the API is reached, or empty.
+func (u *upGateway) address(api string) string {
+	switch {
+	case u == nil:
+		return ""
+	case u.listener != nil:
+		return gatewayAddress(u.listener, u.secure != nil) + u.front.Path()
+	case api == "":
+		return ""
+	}
+	return "http://" + api + u.front.Path()
+}
+
+// serve serves until ctx ends; beside the API it looks after the sessions.
+func (u *upGateway) serve(ctx context.Context, logger *slog.Logger) {
+	if u == nil {
+		return
+	}
+	if u.listener == nil {
+		u.front.SweepEvery(ctx, time.Minute)
+		u.front.Quiesce() // the API's server waits for what is under way, but not for streams
+		return
+	}
+	if err := u.front.Serve(ctx, u.listener, u.secure); err != nil {
+		logger.Error("serving the gateway", "error", err.Error())
+	}
+}
+
+func (u *upGateway) close() {
+	if u == nil {
+		return
+	}
+	if u.listener != nil {
+		u.listener.Close()
+	}
+	if u.front != nil {
+		u.front.Close()
+	}
+	if u.gateway != nil {
+		u.gateway.Close()
+	}
 }

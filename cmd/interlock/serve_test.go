@@ -29,7 +29,8 @@ type scriptServer struct {
 	address string
 }
 
-// cmdServe starts `interlock up` with the given flags and goes on once it has said where it listens: serve [flags…]
+// cmdServe starts `interlock up` with the given flags and goes on once it has said where it listens, or `interlock gateway` if that
+// is the first argument: serve [gateway] [flags…]
 func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: serve [flags...]")
@@ -40,7 +41,11 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 			program = path
 		}
 	}
-	process := exec.Command(program, append([]string{"up", "--listen", "127.0.0.1:0"}, args...)...)
+	command := "up"
+	if len(args) > 0 && args[0] == "gateway" {
+		command, args = "gateway", args[1:]
+	}
+	process := exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0"}, args...)...)
 	process.Dir = ts.Getenv("WORK")
 	process.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "INTERLOCK_HOME="+ts.Getenv("INTERLOCK_HOME"), "USER="+ts.Getenv("USER"))
 	process.Stderr = &bytes.Buffer{}
@@ -57,7 +62,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("the server did not start: %s%s", s.output, process.Stderr)
 		}
 		if _, address, found := strings.Cut(line, "http://"); found {
-			s.address = strings.TrimSpace(address)
+			s.address, _, _ = strings.Cut(strings.TrimSpace(address), "/")
 		}
 	}
 	go func() {
@@ -88,8 +93,8 @@ func cmdShutdown(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("up.err"), s.process.Stderr.(*bytes.Buffer).Bytes(), 0o600))
 }
 
-// cmdCall sends one request to the server and demands a status: call [-socket] [-token FILE] STATUS METHOD PATH [BODY].
-// The answer's body is left in the file "answer".
+// cmdCall sends one request to the server and demands a status: call [-socket] [-token FILE] [-header NAME:VALUE] STATUS METHOD PATH [BODY].
+// The answer's body is left in the file "answer", its header in "header".
 func cmdCall(ts *testscript.TestScript, neg bool, args []string) {
 	value, running := servers.Load(ts)
 	if !running {
@@ -97,7 +102,7 @@ func cmdCall(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s := value.(*scriptServer)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	token := ""
+	token, header := "", http.Header{}
 	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 		switch args[0] {
 		case "-socket":
@@ -112,12 +117,16 @@ func cmdCall(ts *testscript.TestScript, neg bool, args []string) {
 		case "-token":
 			token = strings.TrimSpace(ts.ReadFile(args[1]))
 			args = args[2:]
+		case "-header":
+			name, value, _ := strings.Cut(args[1], ":")
+			header.Set(name, value)
+			args = args[2:]
 		default:
 			ts.Fatalf("unknown flag %s", args[0])
 		}
 	}
 	if neg || len(args) < 3 || len(args) > 4 {
-		ts.Fatalf("usage: call [-socket] [-token FILE] STATUS METHOD PATH [BODY]")
+		ts.Fatalf("usage: call [-socket] [-token FILE] [-header NAME:VALUE] STATUS METHOD PATH [BODY]")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -130,6 +139,9 @@ func cmdCall(ts *testscript.TestScript, neg bool, args []string) {
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -139,6 +151,9 @@ func cmdCall(ts *testscript.TestScript, neg bool, args []string) {
 	answer, err := io.ReadAll(response.Body)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs("answer"), answer, 0o600))
+	var said bytes.Buffer
+	ts.Check(response.Header.Write(&said))
+	ts.Check(os.WriteFile(ts.MkAbs("header"), said.Bytes(), 0o600))
 	if response.StatusCode != want {
 		ts.Fatalf("status %d, want %d: %s", response.StatusCode, want, answer)
 	}

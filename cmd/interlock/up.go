@@ -63,7 +63,12 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: pages, MCP: loop.Handler(tokens),
+	gateway, err := newUpGateway(p, settings, backend)
+	if err != nil {
+		return err
+	}
+	defer gateway.close()
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages), MCP: loop.Handler(tokens),
 		View: embedded.NewViews(settings, now).Gather, Scripts: embedded.Scripts,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)
@@ -75,12 +80,13 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	c.announce(p, settings, backend, listeners)
+	c.announce(p, settings, backend, listeners, gateway)
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
+	background.Go(func() { gateway.serve(serving, logger) })
 	background.Go(func() {
 		if err := tellRequests(serving, backend, settings, began, logger); err != nil {
 			logger.Warn("telling of requests", "error", err.Error())
@@ -116,11 +122,18 @@ func expireRequests(ctx context.Context, expire func(context.Context) (int, erro
 }
 
 // announce tells the person who started it what listens where and how far the log is.
-func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners) {
+func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners, gateway *upGateway) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", version(), settings.Profile, settings.Mode)
 	if l.tcp != nil {
 		fmt.Fprintf(&b, "  http    http://%s\n  mcp     http://%s/mcp\n  console %s\n", l.tcp.Addr(), l.tcp.Addr(), consoleURL(settings, l.tcp.Addr().String()))
+	}
+	api := ""
+	if l.tcp != nil {
+		api = l.tcp.Addr().String()
+	}
+	if address := gateway.address(api); address != "" {
+		fmt.Fprintf(&b, "  gateway %s\n", address)
 	}
 	fmt.Fprintf(&b, "  socket  %s\n  home    %s\n", config.Socket(settings.Home), settings.Home)
 	if head, err := backend.Store.Head(p.ctx); err == nil && len(head.Checkpoint) > 0 {

@@ -98,9 +98,10 @@ type Config struct {
 	// sees PATH, HOME and a few other variables, and those of `env`. Values of `env` and `headers` that are secret are references,
 	// env:NAME, file:PATH or keyring:SERVICE/ACCOUNT, with "Bearer " before them where a header wants that; what looks like a
 	// secret and is none is refused. `after` names servers that are started before this one, `enabled: false` leaves it out,
-	// `connect_timeout` (10s) and `stop_timeout` (2s) are how long it may take to be reached and to exit. `listen` is its address (default: standard input and output
-	// instead), only a loopback one unless `allow_remote` and `tls` are set; `url` is where clients reach it (default: as they
-	// say); `hosts` are further names it answers to and `origins` web pages that may call it (default: none); `sessions` bounds
+	// `connect_timeout` (10s) and `stop_timeout` (2s) are how long it may take to be reached and to exit. `listen` is an
+	// address of its own at which `interlock up` serves the gateway (default: at /gateway beside the API). Only loopback
+	// addresses are accepted, here and in `interlock gateway --listen`, unless `allow_remote` and `tls` are set. `url` is where
+	// clients reach it (default: as they say); `hosts` are further names it answers to and `origins` web pages that may call it (default: none); `sessions` bounds
 	// those open at once (default: 1000). Registered agents show their tokens. `auth` has `issuers`, authorization servers whose
 	// access tokens are taken as well, each with `name`, `issuer`, `audience` (a list), and as needed `jwks` (default: as the
 	// issuer's metadata says), `algorithms` (default: RS256, PS256, ES256, EdDSA), `agent_claim` (default: client_id) and

@@ -78,6 +78,7 @@ type conversation interface {
 // header, goes on to a server. It is safe for concurrent use.
 type HTTP struct {
 	config  HTTPConfig
+	outside string // the endpoint's path as clients know it
 	limits  HTTPLimits
 	body    int64
 	hosts   map[string]bool
@@ -118,12 +119,16 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.url", "%.80q is not an address such as https://tools.example.com/mcp", c.URL)
 		}
 		h.hosts[strings.ToLower(u.Host)] = true
+		h.outside = strings.TrimSuffix(u.Path, "/")
 		if c.Path == "" {
-			h.config.Path = strings.TrimSuffix(u.Path, "/")
+			h.config.Path = h.outside
 		}
 	}
 	if h.config.Path == "" {
 		h.config.Path = "/mcp"
+	}
+	if c.URL == "" {
+		h.outside = h.config.Path
 	}
 	for _, host := range c.Hosts {
 		h.hosts[strings.ToLower(host)] = true

@@ -97,7 +97,7 @@ func (h *HTTP) challenge(r *http.Request, fault, scope string) string {
 		parts = append(parts, `scope="`+quotable(scope)+`"`)
 	}
 	if len(h.config.Issuers) > 0 {
-		parts = append(parts, `resource_metadata="`+quotable(h.origin(r)+metadataPath+h.config.Path)+`"`)
+		parts = append(parts, `resource_metadata="`+quotable(h.origin(r)+metadataPath+h.outside)+`"`)
 	}
 	if len(parts) == 0 {
 		return "Bearer"
@@ -119,7 +119,7 @@ func quotable(text string) string {
 const metadataPath = "/.well-known/oauth-protected-resource"
 
 func (h *HTTP) isMetadata(path string) bool {
-	return path == metadataPath || path == metadataPath+h.config.Path
+	return path == metadataPath || path == metadataPath+h.config.Path || path == metadataPath+h.outside
 }
 
 // metadata says whose tokens are taken. Everybody may know.

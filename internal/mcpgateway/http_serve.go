@@ -104,7 +104,9 @@ func (h *HTTP) endAll(sessions []*httpSession) {
 	ending.Wait()
 }
 
-// quiesce takes no more requests and ends the streams that would never end by themselves.
+// Quiesce takes no more requests and ends the streams that would never end by themselves.
+func (h *HTTP) Quiesce() { h.quiesce() }
+
 func (h *HTTP) quiesce() []*httpSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()
