@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -215,14 +216,15 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a whole log may take longer than a page
+	out := patient(w) // a whole log may take longer than a page
+	out.extend()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="interlock-`+format+`.jsonl"`)
 	source := auditlog.UpTo(c.config.Log, head)
 	if render == nil {
-		err = auditlog.WriteLines(r.Context(), w, source)
+		err = auditlog.WriteLines(r.Context(), out, source)
 	} else {
-		err = translated(r, w, source, c.config.Facts.Key.Origin(), render)
+		err = translated(r, out, source, c.config.Facts.Key.Origin(), render)
 	}
 	if err != nil {
 		c.config.Logger.ErrorContext(r.Context(), "an export ended early", "error", err.Error())
@@ -233,7 +235,7 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 // errBusy says that one of the long readings goes on.
 var errBusy = interlock.Errorf(interlock.CodeLimited, "", "the whole log is being read already; wait until that is done")
 
-func translated(r *http.Request, w http.ResponseWriter, source auditlog.Source, origin string, render func(interlock.Entry, string) (json.RawMessage, error)) error {
+func translated(r *http.Request, w io.Writer, source auditlog.Source, origin string, render func(interlock.Entry, string) (json.RawMessage, error)) error {
 	out := bufio.NewWriter(w)
 	err := source.Walk(r.Context(), func(e interlock.Entry) error {
 		text, err := render(e, origin)
@@ -256,13 +258,13 @@ func (c *Console) verifyLog(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.long.Unlock()
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	began := c.config.Now()
 	report, err := auditlog.Verify(r.Context(), c.config.Log, c.config.Facts.Key, auditlog.VerifyOptions{})
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
+	patient(w).extend() // reading took its own time
 	c.render(w, r, http.StatusOK, "verify.html", "Verification", struct {
 		auditlog.Report
 		Key  string

@@ -257,11 +257,22 @@ func (c *Console) refuseAgents(r *http.Request) error {
 		if err == nil {
 			err = refusal
 		}
-		if _, err := c.config.Backend.RefuseApproval(r.Context(), "agent", agent.ID, path.Base(r.URL.Path), err); err != nil {
+		if _, err := c.config.Backend.RefuseApproval(r.Context(), "agent", agent.ID, requestIn(r.URL.Path), err); err != nil {
 			c.config.Logger.ErrorContext(r.Context(), "an agent's try at the console could not be recorded", "agent", agent.ID)
 		}
 	}
 	return refusal
+}
+
+// requestIn is the id of the request that an address names. Anything else an agent put there is not written down: it could be
+// a code.
+func requestIn(address string) string {
+	id := path.Base(address)
+	digits, found := strings.CutPrefix(id, "apr_")
+	if !found || len(digits) != 12 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return ""
+	}
+	return id
 }
 
 // recovered turns a defect into an answer. What was shown or asked is not logged.

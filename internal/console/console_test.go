@@ -335,16 +335,23 @@ func TestNames(t *testing.T) {
 	h.want("another name", b.get("/login"), http.StatusForbidden, "does not answer under that name")
 }
 
+// agentToken registers an agent and returns its token.
+func (h *house) agentToken(name string) string {
+	h.t.Helper()
+	token, hash, err := identity.NewToken(strings.NewReader(strings.Repeat("r", 64)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.backend.PutAgent(h.t.Context(), interlock.AgentRecord{ID: name, TokenHash: hash, Created: time.Now().UTC()}); err != nil {
+		h.t.Fatal(err)
+	}
+	return token
+}
+
 // TestAgentsStayOut: an agent's token opens no page, not even one that is open to all, and every try is recorded.
 func TestAgentsStayOut(t *testing.T) {
 	h := open(t)
-	token, hash, err := identity.NewToken(strings.NewReader(strings.Repeat("r", 64)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.backend.PutAgent(t.Context(), interlock.AgentRecord{ID: "builder", TokenHash: hash, Created: time.Now().UTC()}); err != nil {
-		t.Fatal(err)
-	}
+	token := h.agentToken("builder")
 	operator := h.in("olga", "operator")
 	operator.header["Authorization"] = []string{"Bearer " + token}
 	tries := 0

@@ -224,19 +224,24 @@ func (c *Console) returning(w http.ResponseWriter, r *http.Request, secret strin
 		return visitor{}
 	}
 	operator := standing.Operators[found.Operator]
-	if operator.Name == "" || !operator.Created.Equal(found.since) || !operator.Revoked.IsZero() && !c.config.Now().Before(operator.Revoked) {
+	if why := c.over(found, operator); why != "" {
 		c.sessions.end(found.ID, found.Operator)
 		c.setCookie(w, c.sessionCookie(), "")
-		c.record(r, found.Operator, "ended", "the operator is revoked")
-		return visitor{}
-	}
-	if found.passkey != "" && !hasPasskey(operator, found.passkey) {
-		c.sessions.end(found.ID, found.Operator)
-		c.setCookie(w, c.sessionCookie(), "")
-		c.record(r, found.Operator, "ended", "the passkey it began with was removed")
+		c.record(r, found.Operator, "ended", why)
 		return visitor{}
 	}
 	return visitor{session: found, operator: operator, in: true, binding: "session " + secret}
+}
+
+// over says why a session counts no longer, as its operator's record stands now; empty: it does.
+func (c *Console) over(s session, operator interlock.OperatorRecord) string {
+	switch {
+	case !inOffice(operator, c.config.Now()) || !operator.Created.Equal(s.since): // a successor of the same name is another person
+		return "the operator is revoked"
+	case s.passkey != "" && !hasPasskey(operator, s.passkey):
+		return "the passkey it began with was removed"
+	}
+	return ""
 }
 
 // visit is a random value of a browser that is not signed in, to bind its forms to.

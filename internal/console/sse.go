@@ -21,8 +21,7 @@ const (
 
 // A stream writes server-sent events to one browser.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
+	w       *patientWriter
 	session session
 	last    int64 // index after the last entry looked at
 	filter  filter
@@ -38,7 +37,7 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	s := stream{w: w, control: http.NewResponseController(w), session: c.visitor(r).session, filter: f, waiting: counts{-1, -1}}
+	s := stream{w: patient(w), session: c.visitor(r).session, filter: f, waiting: counts{-1, -1}}
 	if err := indexed(r.URL.Query(), "after", &s.last); err != nil {
 		c.fail(w, r, err)
 		return
@@ -52,7 +51,7 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.streams.Add(-1)
-	_ = s.control.SetWriteDeadline(time.Time{}) // the server's is for pages; a reader that stalls is found by each write's own
+	s.w.extend() // the server's own deadline is for pages
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	ticker := time.NewTicker(streamTick)
@@ -78,7 +77,7 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 // stillIn reports whether a session counts as before. It does not keep the session from ending by idleness.
 func (c *Console) stillIn(ctx context.Context, s session) bool {
 	standing, err := c.config.Backend.Standing(ctx)
-	return err == nil && c.sessions.stands(s.ID) && inOffice(standing.Operators[s.Operator], c.config.Now())
+	return err == nil && c.sessions.stands(s.ID) && c.over(s, standing.Operators[s.Operator]) == ""
 }
 
 // stands reports whether a session has not ended.
@@ -179,5 +178,5 @@ func (s *stream) write(text []byte) error {
 	if _, err := s.w.Write(text); err != nil {
 		return err
 	}
-	return s.control.Flush()
+	return s.w.Flush()
 }
