@@ -45,15 +45,25 @@ func (h *handover) data(text []byte) (string, error) {
 	return h.add(r), w.Close()
 }
 
+// socket hands one end of a way for handing over, and returns the other.
+func (h *handover) socket() (ours *os.File, fd string, err error) {
+	ours, theirs, err := socketpair()
+	if err != nil {
+		return nil, "", err
+	}
+	return ours, h.add(theirs), nil
+}
+
 func (h *handover) close() {
 	for _, file := range h.files {
 		file.Close()
 	}
+	h.files = nil
 }
 
 // arguments is bubblewrap's command line up to the command. What is not named is not there: no home, no /run, no /sys, no
-// /var, nobody's sockets.
-func arguments(s Spec, h *handover, startups []startup) ([]string, error) {
+// /var, nobody's sockets. source is where the workspace's files are taken from.
+func arguments(s Spec, h *handover, source string, startups []startup) ([]string, error) {
 	args := []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try",
 		"--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--cap-drop", "ALL", "--new-session", "--die-with-parent"}
 	args = append(args, "--ro-bind", "/usr", "/usr")
@@ -100,20 +110,20 @@ func arguments(s Spec, h *handover, startups []startup) ([]string, error) {
 	for _, path := range s.Read {
 		args = append(args, "--ro-bind-try", path, path)
 	}
-	return withWorkspace(args, s, h, startups)
+	if s.Network != nil {
+		args = append(args, "--ro-bind", s.Self, bridgeProgram)
+	}
+	return withWorkspace(args, s, source, startups), nil
 }
 
-// withWorkspace adds what is writable, what of it is not, and what is hidden. Files are handed over open, so that no link
-// put in their place meanwhile leads elsewhere.
-func withWorkspace(args []string, s Spec, h *handover, startups []startup) ([]string, error) {
-	args = append(args, "--bind", s.Workspace, s.Workspace)
-	if !s.Overlay {
-		for _, found := range startups {
-			file, err := openPath(filepath.Join(s.Workspace, found.path))
-			if err != nil {
-				continue // gone, or a link: what takes its place is looked at afterwards
-			}
-			args = append(args, "--ro-bind", "/proc/self/fd/"+h.add(file), filepath.Join(s.Workspace, found.path))
+// withWorkspace adds what is writable, what of it is not, and what is hidden. The names can be trusted: the registry keeps
+// every other sandbox out that could put a link in their place meanwhile.
+func withWorkspace(args []string, s Spec, source string, startups []startup) []string {
+	args = append(args, "--bind", source, s.Workspace)
+	for _, found := range startups {
+		if !isLink(found.info) { // what a link leads to is not ours to show; one that is replaced is set aside
+			path := filepath.Join(s.Workspace, found.path)
+			args = append(args, "--ro-bind", path, path)
 		}
 	}
 	for _, path := range s.Hide {
@@ -129,7 +139,7 @@ func withWorkspace(args []string, s Spec, h *handover, startups []startup) ([]st
 			args = append(args, "--ro-bind", "/dev/null", path)
 		}
 	}
-	return append(args, "--remount-ro", "/", "--chdir", s.Dir), nil
+	return append(args, "--remount-ro", "/", "--chdir", s.Dir)
 }
 
 func insideAny(dirs []string, path string) bool {

@@ -46,7 +46,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	result := Result{ID: entry.id, Walls: walls}
 	err = entry.record(runRecord{Workspace: s.Workspace, Writes: !s.Overlay, Groups: group.dirs()})
 	if err == nil {
-		err = execute(ctx, s, bwrap, group, &result)
+		err = execute(ctx, s, bwrap, entry.dir, group, &result)
 	}
 	err = errors.Join(err, removeGroups(group.dirs()), entry.end())
 	result.Duration = time.Since(begin)
@@ -58,7 +58,7 @@ func unavailable(format string, args ...any) error {
 }
 
 // execute does one run between entering the registry and leaving it.
-func execute(ctx context.Context, s Spec, bwrap string, group cgroup, result *Result) error {
+func execute(ctx context.Context, s Spec, bwrap, dir string, group cgroup, result *Result) error {
 	var before []startup
 	if !s.Overlay {
 		before, result.Partial = findStartups(s.Workspace, s.Startup)
@@ -66,23 +66,50 @@ func execute(ctx context.Context, s Spec, bwrap string, group cgroup, result *Re
 			return interlock.Errorf(interlock.CodeLimited, "", "the workspace has more than %d entries, or some that can't be read, so its start-up files can't be protected; use a throw-away copy with --overlay", maxLooked)
 		}
 	}
-	c := &child{spec: s, group: group, result: result}
+	c := &child{spec: s, dir: dir, group: group, result: result}
+	defer c.release()
 	if err := c.prepare(bwrap, before); err != nil {
-		c.release()
 		return err
 	}
-	err := c.run(ctx)
-	if err == nil && !s.Overlay {
-		var partial bool
-		result.Effects, partial, err = setAside(s.Workspace, s.Startup, before)
-		result.Partial = partial
+	if err := c.run(ctx); err != nil {
+		return err
 	}
-	return err
+	if !s.Overlay {
+		effects, partial, err := setAside(s.Workspace, s.Startup, before)
+		result.Effects, result.Partial = effects, partial
+		return err
+	}
+	return c.settle()
+}
+
+// settle says what was written over the workspace, and carries it over if that is wanted.
+func (c *child) settle() error {
+	written, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", c.upper.Fd()))
+	if err != nil {
+		return fmt.Errorf("opening the throw-away copy: %w", err)
+	}
+	defer written.Close()
+	below, err := os.OpenRoot(c.spec.Workspace)
+	if err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	defer below.Close()
+	d := difference{upper: written, lower: below, patterns: c.spec.Startup}
+	c.result.Effects, c.result.Partial, err = d.effects()
+	if err != nil || !c.spec.Keep || c.result.Exit != 0 || c.result.Stopped != "" {
+		return err
+	}
+	if c.result.Partial {
+		return interlock.Errorf(interlock.CodeLimited, "--keep", "more was written than can be looked at, so nothing was kept")
+	}
+	c.result.Kept = true
+	return d.keep(c.result.Effects)
 }
 
 // A child is the bubblewrap process of a run and what it was started with.
 type child struct {
 	spec   Spec
+	dir    string // of the run, in the registry
 	group  cgroup
 	result *Result
 
@@ -92,11 +119,19 @@ type child struct {
 	unread      *os.File // the other end of block: the byte stands there until the walls are up
 	out         *outlet
 	pipes       []*os.File
+	layer, door *os.File // over which the helpers hand something over
+	upper       *os.File // what was written over the workspace
+	proxy       *proxy
 }
 
 // prepare makes everything that is handed over to bubblewrap.
 func (c *child) prepare(bwrap string, before []startup) error {
-	args, err := arguments(c.spec, &c.hands, before)
+	layers := layering{Dir: c.dir, Workspace: c.spec.Workspace, Size: c.spec.Limits.Disk, User: os.Geteuid() != 0}
+	source := c.spec.Workspace
+	if c.spec.Overlay {
+		source = layers.merged()
+	}
+	args, err := arguments(c.spec, &c.hands, source, before)
 	if err != nil {
 		return err
 	}
@@ -109,25 +144,60 @@ func (c *child) prepare(bwrap string, before []startup) error {
 		return err
 	}
 	args = append(args, "--seccomp", fd)
-	var infoEnd, blockEnd *os.File
-	if c.info, infoEnd, err = os.Pipe(); err != nil {
+	if args, err = c.signals(args); err != nil {
 		return err
+	}
+	command := c.spec.Argv
+	if c.spec.Network != nil {
+		if c.door, fd, err = c.hands.socket(); err != nil {
+			return err
+		}
+		command = append([]string{bridgeProgram, stageWord, "bridge", fd}, command...)
+	}
+	argv := append(append(append([]string{bwrap}, args...), "--"), command...)
+	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if c.spec.Overlay {
+		if argv, err = c.layered(argv, layers, attributes); err != nil {
+			return err
+		}
+	}
+	c.command = &exec.Cmd{Path: argv[0], Args: argv, Env: environment(c.spec, os.Getenv), Dir: "/", ExtraFiles: c.hands.files, SysProcAttr: attributes}
+	return c.connect()
+}
+
+// signals adds how the child tells its number, and how it is told to go on.
+func (c *child) signals(args []string) ([]string, error) {
+	var infoEnd, blockEnd *os.File
+	var err error
+	if c.info, infoEnd, err = os.Pipe(); err != nil {
+		return nil, err
 	}
 	args = append(args, "--info-fd", c.hands.add(infoEnd))
 	if blockEnd, c.block, err = os.Pipe(); err != nil {
-		return err
+		return nil, err
 	}
 	args = append(args, "--block-fd", c.hands.add(blockEnd))
-	if c.unread, err = duplicate(blockEnd); err != nil {
-		return err
+	c.unread, err = duplicate(blockEnd)
+	return args, err
+}
+
+// layered has a helper mount the throw-away copy before it becomes bubblewrap.
+func (c *child) layered(argv []string, layers layering, attributes *syscall.SysProcAttr) ([]string, error) {
+	attributes.Cloneflags = syscall.CLONE_NEWNS
+	if layers.User {
+		attributes.Cloneflags |= syscall.CLONE_NEWUSER
+		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
 	}
-	args = append(append(args, "--"), c.spec.Argv...)
-	c.command = exec.Command(bwrap, args...)
-	c.command.Env = environment(c.spec, os.Getenv)
-	c.command.Dir = "/"
-	c.command.ExtraFiles = c.hands.files
-	c.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return c.connect()
+	told, err := json.Marshal(layers)
+	if err != nil {
+		return nil, err
+	}
+	var fd string
+	if c.layer, fd, err = c.hands.socket(); err != nil {
+		return nil, err
+	}
+	return append([]string{c.spec.Self, stageWord, "layer", fd, string(told)}, argv...), nil
 }
 
 // connect gives the command pipes and never a file of ours: a terminal could be typed into, and a regular file be read
@@ -151,7 +221,10 @@ func (c *child) connect() error {
 
 func (c *child) release() {
 	c.hands.close()
-	for _, file := range append(c.pipes, c.info, c.block, c.unread) {
+	if c.proxy != nil {
+		c.proxy.close()
+	}
+	for _, file := range append(c.pipes, c.info, c.block, c.unread, c.layer, c.door, c.upper) {
 		if file != nil {
 			file.Close()
 		}
@@ -163,41 +236,60 @@ func (c *child) run(ctx context.Context) error {
 	// The kernel ends the child with the thread that made it, so that thread must be there as long as we are.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer c.release()
 	begin := time.Now()
 	complaint := &head{}
-	stderr := c.command.Stderr
-	c.command.Stderr = io.MultiWriter(complaint, stderr)
+	c.command.Stderr = io.MultiWriter(complaint, c.command.Stderr)
 	if err := c.command.Start(); err != nil {
-		return unavailable("bubblewrap could not be started: %v; nothing was run", err)
+		return unavailable("the sandbox could not be started: %v; nothing was run", err)
 	}
 	c.hands.close()
-	var told struct {
-		Pid int `json:"child-pid"`
-	}
-	err := json.NewDecoder(io.LimitReader(c.info, 4096)).Decode(&told)
-	if err == nil {
-		err = c.group.add(told.Pid)
-	}
-	if err == nil {
-		err = setLimits(told.Pid, c.spec.Limits, c.result.Walls)
-	}
-	if err == nil {
-		_, err = c.block.Write([]byte{1})
-	}
+	pid, err := c.admit()
 	if err != nil {
 		_ = c.command.Process.Kill()
 		_ = c.command.Wait()
 		return unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(err))
 	}
 	c.result.Setup = time.Since(begin)
+	if c.spec.Network != nil {
+		c.proxy = serve(ctx, c.door, *c.spec.Network)
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.command.Wait() }()
-	waited := c.watch(ctx, told.Pid, ended)
+	waited := c.watch(ctx, pid, ended)
 	if c.blocked() {
+		c.result.Setup = 0
 		return unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(waited))
 	}
+	if c.proxy != nil {
+		c.result.Refused = c.proxy.close()
+	}
 	return c.verdict(waited)
+}
+
+// admit waits until the child's walls are being built, sets its limits and lets it go on. It returns the number of the
+// sandbox's first process.
+func (c *child) admit() (int, error) {
+	if c.layer != nil {
+		upper, err := handed(c.layer)
+		if err != nil {
+			return 0, err
+		}
+		c.upper = upper
+	}
+	var told struct {
+		Pid int `json:"child-pid"`
+	}
+	if err := json.NewDecoder(io.LimitReader(c.info, 4096)).Decode(&told); err != nil {
+		return 0, err
+	}
+	if err := c.group.add(told.Pid); err != nil {
+		return 0, err
+	}
+	if err := setLimits(told.Pid, c.spec.Limits, c.result.Walls); err != nil {
+		return 0, err
+	}
+	_, err := c.block.Write([]byte{1})
+	return told.Pid, err
 }
 
 // watch waits for the end and brings it about when a limit is reached.
@@ -277,7 +369,7 @@ func (s Spec) validate() error {
 		return interlock.Errorf(interlock.CodeInvalid, "sandbox", "every limit must be positive")
 	case s.State == "":
 		return interlock.Errorf(interlock.CodeInvalid, "State", "is missing")
-	case s.Overlay && len(s.Self) == 0, s.Network != nil && len(s.Self) == 0:
+	case s.Self == "" && (s.Overlay || s.Network != nil):
 		return interlock.Errorf(interlock.CodeInvalid, "Self", "is missing; an overlay and a network need a helper process")
 	}
 	for _, path := range append([]string{s.Workspace, s.Dir, s.State}, s.Read...) {

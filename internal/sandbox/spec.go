@@ -37,8 +37,8 @@ type Spec struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	State string   // directory for what must be found again if this process is killed; made for its owner alone
-	Self  []string // command line that runs [Stage] of this program; needed with Overlay or Network
+	State string // directory for what must be found again if this process is killed; made for its owner alone
+	Self  string // this program, which calls [Stage] first thing; needed with Overlay or Network
 }
 
 // A Network is what a run may reach: named hosts, over TLS tunnels through a proxy in this process.
@@ -80,6 +80,7 @@ type Effect struct {
 	Before  int64  `json:"before,omitempty"`
 	After   int64  `json:"after,omitempty"`
 	Startup bool   `json:"startup,omitempty"` // it would be run or obeyed later, by people's own tools
+	Held    bool   `json:"held,omitempty"`    // it was not carried over with the rest
 	Diff    string `json:"diff,omitempty"`    // of a small text, in unified form
 }
 

@@ -23,12 +23,19 @@ func Startup() []string {
 }
 
 // isStartup reports whether a path in a workspace matches a pattern. Names are compared in any case, as some file systems
-// do.
-func isStartup(patterns []string, path string) bool {
+// do. What is no directory matches the directories on the way as well: a .git that is a link or a file says where the hooks
+// really are.
+func isStartup(patterns []string, path string, directory bool) bool {
 	path = "/" + strings.ToLower(filepath.ToSlash(path)) + "/"
 	for _, pattern := range patterns {
-		if strings.Contains(path, "/"+strings.ToLower(strings.Trim(pattern, "/"))+"/") {
+		pattern = "/" + strings.ToLower(strings.Trim(pattern, "/")) + "/"
+		if strings.Contains(path, pattern) {
 			return true
+		}
+		for parent := filepath.Dir(strings.TrimSuffix(pattern, "/")); !directory && parent != "/" && parent != "."; parent = filepath.Dir(parent) {
+			if strings.HasSuffix(path, parent+"/") {
+				return true
+			}
 		}
 	}
 	return false
@@ -63,7 +70,7 @@ func findStartups(root string, patterns []string) (found []startup, partial bool
 		if entry.IsDir() && strings.HasSuffix(filepath.ToSlash(rel), ".git/objects") {
 			return filepath.SkipDir
 		}
-		if !isStartup(patterns, rel) {
+		if !isStartup(patterns, rel, entry.IsDir()) {
 			return nil
 		}
 		if info, err := entry.Info(); err == nil {

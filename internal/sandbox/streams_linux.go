@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -69,25 +68,6 @@ func (h *head) line(err error) string {
 		text = err.Error()
 	}
 	return strings.TrimPrefix(text, "bwrap: ")
-}
-
-// openPath opens a place without following a link and without reading anything.
-func openPath(path string) (*os.File, error) {
-	const oPath = 0x200000
-	fd, err := syscall.Open(path, oPath|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	file := os.NewFile(uintptr(fd), path)
-	info, err := file.Stat()
-	if err == nil && isLink(info) {
-		err = errors.New("is a link")
-	}
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
 }
 
 func duplicate(file *os.File) (*os.File, error) {
