@@ -132,9 +132,9 @@ func (p *proxy) serve(client net.Conn) {
 		answer(client, http.StatusMethodNotAllowed, "only CONNECT is answered: use https")
 		return
 	}
-	server, err := p.dial(request.Host)
+	server, err := p.dial(request.RequestURI)
 	if err != nil {
-		p.refuse(request.Host)
+		p.refuse(request.RequestURI)
 		status, message := http.StatusBadGateway, "the host can't be reached"
 		var e *interlock.Error
 		if errors.As(err, &e) {

@@ -239,6 +239,7 @@ func (c *child) run(ctx context.Context) error {
 	begin := time.Now()
 	complaint := &head{}
 	c.command.Stderr = io.MultiWriter(complaint, c.command.Stderr)
+	keepOurs()
 	if err := c.command.Start(); err != nil {
 		return unavailable("the sandbox could not be started: %v; nothing was run", err)
 	}

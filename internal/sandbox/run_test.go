@@ -5,6 +5,7 @@ package sandbox_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +18,15 @@ func TestMain(m *testing.M) {
 	if sandbox.Stage(os.Args) {
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == attemptWord {
+		attempt(os.Args[2:])
+		return
+	}
+	if len(os.Args) > 4 && os.Args[1] == "run-and-be-killed" {
+		_, err := sandbox.Run(context.Background(), sandbox.Spec{Argv: []string{"sh", "-c", os.Args[4]}, Workspace: os.Args[2], Dir: os.Args[2], State: os.Args[3], Limits: defaults()})
+		fmt.Fprintln(os.Stderr, "it was not killed:", err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
@@ -26,6 +36,10 @@ type box struct {
 	spec      sandbox.Spec
 	workspace string
 	out, err  bytes.Buffer
+}
+
+func defaults() sandbox.Limits {
+	return sandbox.Limits{Time: time.Minute, Memory: 512 << 20, Disk: 100 << 20, Processes: 64, Files: 100, Output: 1 << 20}
 }
 
 func newBox(t testing.TB) *box {
@@ -40,7 +54,7 @@ func newBox(t testing.TB) *box {
 	}
 	b := &box{t: t, workspace: workspace}
 	b.spec = sandbox.Spec{Workspace: workspace, Dir: workspace, State: filepath.Join(dir, "state"), Startup: sandbox.Startup(),
-		Limits: sandbox.Limits{Time: time.Minute, Memory: 512 << 20, Disk: 100 << 20, Processes: 64, Files: 100, Output: 1 << 20},
+		Limits: defaults(),
 		Stdout: &b.out, Stderr: &b.err}
 	return b
 }
