@@ -87,11 +87,12 @@ type Proposal struct {
 	Action    Action    `json:"action"`
 	Requester Requester `json:"requester"`
 	View      View      `json:"view"`
-	Event     string    `json:"event,omitempty"`    // the harness event that carried it; one call seen by two events is judged once
-	Door      string    `json:"door,omitempty"`     // which door it came through, for the record
-	Loop      *Loop     `json:"loop,omitempty"`     // of a step that a monitored execution reports
-	Upstream  *Upstream `json:"upstream,omitempty"` // of what a gateway would pass on
-	Failed    *Failures `json:"failed,omitempty"`   // admission fills it in; what a door says of it counts for nothing
-	Unseen    bool      `json:"-"`                  // the door made the call's id itself, so that nobody can have brought this call before
-	CanAsk    bool      `json:"can_ask"`            // whether somebody who can answer an Ask sits behind this door now
+	Event     string    `json:"event,omitempty"`     // the harness event that carried it; one call seen by two events is judged once
+	Door      string    `json:"door,omitempty"`      // which door it came through, for the record
+	Loop      *Loop     `json:"loop,omitempty"`      // of a step that a monitored execution reports
+	Upstream  *Upstream `json:"upstream,omitempty"`  // of what a gateway would pass on
+	Failed    *Failures `json:"failed,omitempty"`    // admission fills it in; what a door says of it counts for nothing
+	Unseen    bool      `json:"-"`                   // the door made the call's id itself, so that nobody can have brought this call before
+	CanAsk    bool      `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now
+	Sandboxed bool      `json:"sandboxed,omitempty"` // the door runs it in Interlock's own sandbox, and so fulfils that obligation
 }

@@ -33,6 +33,7 @@ const (
 	EventTrust           EventType = "TRUST_CHANGE"          // an agent's trust was raised, lowered or has expired
 	EventPin             EventType = "TOOL_PIN"              // tools of a server were pinned, quarantined or approved
 	EventSession         EventType = "OPERATOR_SESSION"      // an operator came into the console, left it, or was turned away
+	EventDryRun          EventType = "DRY_RUN"               // what an action did in a throw-away copy, for whoever decides about it
 	EventTokenIssued     EventType = "TOKEN_ISSUED"          // a confirmation token (MCP-AQL)
 	EventTokenValidated  EventType = "TOKEN_VALIDATED"
 	EventTokenRejected   EventType = "TOKEN_REJECTED"
@@ -117,6 +118,6 @@ type Call struct {
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
-		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin, EventSession,
+		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin, EventSession, EventDryRun,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -20,6 +20,8 @@ type Snapshot struct {
 
 	Suppressions []Suppression `json:"suppressions,omitempty"` // proved orders for this agent, in force, by id; without signatures
 
+	Sandboxed bool `json:"sandboxed,omitempty"` // the action would run in Interlock's own sandbox
+
 	Upstream *Upstream `json:"upstream,omitempty"` // the server behind the gateway that would carry the action out
 	Failed   *Failures `json:"failed,omitempty"`   // how the same action of the same agent has failed lately, where a gateway carries it out
 	Pin      *Pin      `json:"pin,omitempty"`      // what is known of that tool, or of that server where the action is no tool's; nil: nothing

@@ -49,6 +49,9 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 	approval := interlock.Approval{Request: c.ID, Verdict: verdict, Operator: c.As, Reason: c.Reason}
 	request, known := standing.Requests[c.ID]
 	if known && request.Status == interlock.RequestPending && now().Before(request.Expires) {
+		if err := c.showDryRun(p, backend, request); err != nil {
+			return err
+		}
 		if err := c.sign(p, request, standing, &approval); err != nil {
 			return c.unsigned(p, backend, approval, err)
 		}
@@ -65,6 +68,18 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 		after = "; another operator must say yes as well, until " + request.Expires.Local().Format("15:04:05")
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s %s as %s, recorded as event %s%s\n", said, c.ID, approval.Operator, receipt.Events[0], after)
+	return err
+}
+
+// showDryRun shows who signs here what the action did when it was tried.
+func (c *answerFlags) showDryRun(p *program, backend *embedded.Backend, request interlock.ApprovalRequest) error {
+	if c.Signature != "" {
+		return nil // it was signed elsewhere, after `interlock pending ID`
+	}
+	run, err := dryRunFor(p.ctx, backend.Store, request)
+	if err == nil && run != nil {
+		printDryRun(p.stderr, *run)
+	}
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/sandbox"
 )
 
 type doctorCommand struct {
@@ -313,17 +314,33 @@ func (d *diagnosis) runRegistered(r harness.Registration, payload []byte) (hook.
 	return hook.Output{Stdout: []byte(stdout.String()), Stderr: []byte(stderr.String()), Exit: command.ProcessState.ExitCode()}, nil
 }
 
-// platform says which parts this system lacks.
+// platform says which parts this system lacks. A sandbox is tried, because nothing else proves that one can be built.
 func (d *diagnosis) platform() {
 	if runtime.GOOS != "linux" {
-		d.note("sandbox", "", statusInfo, "running commands in a sandbox needs Linux; everything else works here")
+		d.note("sandbox", "", statusInfo, "running commands in a sandbox needs Linux, and `interlock exec` refuses here; everything else works")
 		return
 	}
-	if path, err := exec.LookPath("bwrap"); err == nil {
-		d.note("sandbox", "", statusOK, "bubblewrap is at %s", path)
+	self, err := os.Executable()
+	if err != nil {
+		d.note("sandbox", "", statusWarn, "this program can't be found: %v", err)
 		return
 	}
-	d.note("sandbox", "", statusInfo, "bubblewrap is not installed; commands can be judged but not run in a sandbox")
+	dir, err := os.MkdirTemp("", "interlock-doctor-")
+	if err != nil {
+		d.note("sandbox", "", statusWarn, "no sandbox could be tried: %v", err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(d.program.ctx, 30*time.Second)
+	defer cancel()
+	switch f := sandbox.Probe(ctx, filepath.Join(dir, "sandbox"), self); {
+	case !f.Works:
+		d.note("sandbox", "", statusInfo, "`interlock exec` runs nothing here: %s; commands are judged all the same", f.Missing)
+	case f.NoOverlay != "":
+		d.note("sandbox", "", statusWarn, "a sandbox works, but no throw-away copy: %s", f.NoOverlay)
+	default:
+		d.note("sandbox", "", statusOK, "a sandbox works (%s; memory held by %s); `interlock exec --report` says what stops what", f.Bubblewrap, f.Walls.Memory)
+	}
 }
 
 func (d *diagnosis) print(asJSON bool, failed int) error {

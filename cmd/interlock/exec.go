@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +23,10 @@ type execCommand struct {
 	Dir       string   `help:"Working directory. Default: the current one." type:"path" placeholder:"DIR"`
 	Overlay   bool     `help:"Write to a copy of the workspace that is thrown away, and show what was written."`
 	Keep      bool     `help:"With --overlay: carry what was written over into the workspace if the command succeeds."`
-	AllowHost []string `help:"Let the command ask the proxy for this host too, as name or name:port. Each connection is decided." placeholder:"HOST"`
+	DryRun    bool     `help:"Run it in a throw-away copy without network, even while it waits for a yes, and show whoever decides what it wrote."`
+	AllowHost []string `help:"Let the command ask the proxy for this host too, as name or name:port. Each is decided." placeholder:"HOST"`
+	Report    bool     `help:"Try whether sandboxes work here, and say what stops what. Runs no command of yours."`
+	JSON      bool     `name:"json" help:"With --report: print JSON."`
 	Command   []string `arg:"" optional:"" passthrough:"" help:"The command and its arguments, after --."`
 }
 
@@ -35,27 +37,20 @@ func (execCommand) Help() string {
 		"124: the time limit ended it; 137: another limit did. Needs Linux and bubblewrap."
 }
 
-// The exit statuses of a run that a limit ended.
-const (
-	exitTime     = 124
-	exitLimit    = 137
-	exitNotFound = 127
-)
-
 // Run decides the command and runs it.
 func (c *execCommand) Run(p *program) error {
 	if len(c.Command) > 0 && c.Command[0] == "--" {
 		c.Command = c.Command[1:]
 	}
-	if len(c.Command) == 0 {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; name the command after --"))
-	}
-	if c.Keep && !c.Overlay {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--keep", "needs --overlay; without, everything is written to the workspace itself"))
-	}
 	settings, profile, err := c.settings(p)
 	if err != nil {
 		return err
+	}
+	if c.Report {
+		return c.printed(p, settings)
+	}
+	if len(c.Command) == 0 {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; name the command after --"))
 	}
 	proposal, err := c.proposal(p, settings)
 	if err != nil {
@@ -71,10 +66,18 @@ func (c *execCommand) Run(p *program) error {
 	}
 	defer backend.Close()
 	answer := backend.Propose(p.ctx, proposal)
-	if !answer.Answer.Allowed() || answer.Event == "" {
+	allowed := answer.Answer.Allowed() && answer.Event != ""
+	switch {
+	case c.DryRun && (allowed || answer.Verdict == interlock.Ask && answer.Request != ""):
+		return c.dryRun(p, backend, proposal, answer, spec)
+	case !allowed:
 		return p.refusedRun(answer)
 	}
-	return c.execute(p, backend, proposal, answer, spec)
+	if len(spec.hosts) > 0 {
+		d := &hostDecider{backend: backend, settings: settings, proposal: proposal, named: spec.hosts}
+		spec.Network = &sandbox.Network{Decide: d.decide}
+	}
+	return c.execute(p, backend, proposal, answer, spec.Spec)
 }
 
 // settings reads the settings. --profile names a sandbox profile where it is the name of one, else the base verdicts.
@@ -96,6 +99,10 @@ func (c *execCommand) settings(p *program) (config.Config, config.SandboxProfile
 	if err != nil {
 		return settings, profile, usage(err)
 	}
+	profile.Overlay = profile.Overlay || c.Overlay
+	if c.Keep && (!profile.Overlay || c.DryRun) {
+		return settings, profile, usage(interlock.Errorf(interlock.CodeInvalid, "--keep", "needs --overlay, and a dry run keeps nothing"))
+	}
 	return settings, profile, nil
 }
 
@@ -112,36 +119,50 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 	if err != nil {
 		return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "can't be opened")
 	}
-	var call [16]byte
-	if _, err := rand.Read(call[:]); err != nil {
+	call, err := callID()
+	if err != nil {
 		return interlock.Proposal{}, err
 	}
 	proposal := interlock.Proposal{
 		Action:    interlock.Action{Kind: interlock.KindShell, Input: shellLine(c.Command), Dir: dir},
-		Requester: interlock.Requester{Principal: p.principal(), Agent: c.Agent, Run: c.RunID, Call: "exec-" + hex.EncodeToString(call[:])},
-		Door:      "exec", CanAsk: true,
+		Requester: interlock.Requester{Principal: p.principal(), Agent: c.Agent, Run: c.RunID, Call: call},
+		Door:      "exec", CanAsk: true, Sandboxed: true,
 	}
 	proposal.View = embedded.GatherView(settings, dir)
 	proposal.View.Scripts = embedded.Scripts(proposal.Action, proposal.View)
 	return proposal, nil
 }
 
+// callID names one attempt, so that its outcome finds its decision.
+func callID() (string, error) {
+	var random [16]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", err
+	}
+	return "exec-" + hex.EncodeToString(random[:]), nil
+}
+
+// A boxed is a sandbox with the hosts the proxy may be asked for.
+type boxed struct {
+	sandbox.Spec
+	hosts []string
+}
+
 // spec is the sandbox the command would run in.
-func (c *execCommand) spec(p *program, settings config.Config, profile config.SandboxProfile, proposal interlock.Proposal) (sandbox.Spec, error) {
-	workspace := proposal.View.Workspace
-	if workspace == "" {
-		return sandbox.Spec{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "is no workspace; go into a project's directory, or name one")
+func (c *execCommand) spec(p *program, settings config.Config, profile config.SandboxProfile, proposal interlock.Proposal) (boxed, error) {
+	if proposal.View.Workspace == "" {
+		return boxed{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "is no workspace; go into a project's directory, or name one")
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return sandbox.Spec{}, fmt.Errorf("finding this program: %w", err)
+		return boxed{}, fmt.Errorf("finding this program: %w", err)
 	}
 	spec := sandbox.Spec{
-		Argv: c.Command, Workspace: workspace, Dir: proposal.Action.Dir, Overlay: profile.Overlay || c.Overlay, Keep: c.Keep,
+		Argv: c.Command, Workspace: proposal.View.Workspace, Dir: proposal.Action.Dir, Overlay: profile.Overlay, Keep: c.Keep,
 		Limits: sandbox.Limits{Time: time.Duration(profile.Time), Memory: int64(profile.Memory), Disk: int64(profile.Disk),
 			Processes: profile.Processes, Files: profile.Files, Output: int64(profile.Output)},
 		Read: profile.Read, Path: profile.Path, Startup: profile.Startup, Sockets: profile.Sockets,
-		Hide: []string{settings.Home, settings.Rules, config.Socket(settings.Home)}, State: filepath.Join(settings.Home, "sandbox"), Self: []string{self},
+		Hide: []string{settings.Home, settings.Rules, config.Socket(settings.Home)}, State: filepath.Join(settings.Home, "sandbox"), Self: self,
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,
 	}
 	if profile.Startup == nil {
@@ -152,7 +173,14 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 			spec.Env = append(spec.Env, name+"="+value)
 		}
 	}
-	return spec, nil
+	hosts := append([]string{}, profile.Hosts...)
+	for _, host := range c.AllowHost {
+		if !config.ValidHost(host) {
+			return boxed{}, usage(interlock.Errorf(interlock.CodeInvalid, "--allow-host", "%.80q is not a host such as example.com or example.com:8443", host))
+		}
+		hosts = append(hosts, host)
+	}
+	return boxed{spec, hosts}, nil
 }
 
 // execute runs the allowed command, reports what became of it and returns its exit status.
@@ -160,103 +188,55 @@ func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal in
 	result, runErr := sandbox.Run(p.ctx, spec)
 	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess, Duration: result.Duration, Detail: accountOf(result)}
 	switch {
-	case runErr != nil:
+	case runErr != nil && result.Setup == 0:
 		outcome.Status, outcome.Detail = interlock.OutcomeSkipped, "sandbox: "+runErr.Error()
-		if result.Setup > 0 { // it ran, and something behind it went wrong
-			outcome.Status, outcome.Detail = interlock.OutcomeFailure, outcome.Detail+"; "+accountOf(result)
-		}
+	case runErr != nil: // it ran, and something behind it went wrong
+		outcome.Status, outcome.Detail = interlock.OutcomeFailure, "sandbox: "+runErr.Error()+"; "+accountOf(result)
 	case result.Exit != 0 || result.Stopped != "":
 		outcome.Status = interlock.OutcomeFailure
 	}
-	// The outcome is recorded even if this process is being interrupted.
+	if err := p.reportRun(backend, proposal.Requester, outcome); err != nil && runErr == nil && result.Exit == 0 {
+		runErr = err
+	}
+	return p.toldRun(spec, result, runErr)
+}
+
+// reportRun records an outcome, even while this process is being interrupted.
+func (p *program) reportRun(backend *embedded.Backend, r interlock.Requester, outcome interlock.Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 10*time.Second)
 	defer cancel()
-	if err := backend.Report(ctx, proposal.Requester, outcome); err != nil {
+	err := backend.Report(ctx, r, outcome)
+	if err != nil {
 		fmt.Fprintln(p.stderr, "interlock: the outcome could not be recorded:", shown(err))
-		if runErr == nil && result.Exit == 0 {
-			return &exitCode{code: 1}
-		}
 	}
-	return c.status(p, spec, result, runErr)
+	return err
 }
 
-// status tells what the command itself did not, and gives the exit status.
-func (c *execCommand) status(p *program, spec sandbox.Spec, result sandbox.Result, err error) error {
-	for _, effect := range result.Effects {
-		if effect.Change == sandbox.SetAside {
-			fmt.Fprintf(p.stderr, "interlock: set aside %s: the command made it, and something would run or obey it later; it is now called %s%s\n",
-				printable(effect.Path), printable(effect.Path), sandbox.AsideSuffix)
-		}
-	}
-	var known *interlock.Error
-	switch {
-	case errors.As(err, &known) && known.Code == interlock.CodeNotFound:
-		return &exitCode{code: exitNotFound, err: err}
-	case err != nil:
+// dryRun runs a command in a throw-away copy, without network, and records what it wrote for whoever decides about it. What
+// is asked about may be tried, because nothing of it stays and nothing leaves; what is denied may not.
+func (c *execCommand) dryRun(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer, spec boxed) error {
+	spec.Overlay, spec.Keep = true, false
+	result, err := sandbox.Run(p.ctx, spec.Spec)
+	if err != nil {
 		return err
-	case result.Stopped == "time":
-		return &exitCode{code: exitTime, err: fmt.Errorf("stopped: it took longer than %v", spec.Limits.Time)}
-	case result.Stopped != "":
-		return &exitCode{code: exitLimit, err: fmt.Errorf("stopped: %s", stopReason(result.Stopped, spec.Limits))}
-	case result.Exit != 0:
-		return &exitCode{code: result.Exit}
 	}
-	return nil
-}
-
-func stopReason(stopped string, l sandbox.Limits) string {
-	switch stopped {
-	case "output":
-		return fmt.Sprintf("it printed more than %d bytes", l.Output)
-	case "disk":
-		return fmt.Sprintf("it wrote more than %d bytes to disk", l.Disk)
-	case "memory":
-		return fmt.Sprintf("it used more than %d bytes of memory", l.Memory)
-	default:
-		return stopped
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 10*time.Second)
+	defer cancel()
+	err = backend.Tried(ctx, proposal.Requester, interlock.DryRun{Event: answer.Event, Request: answer.Request, Action: answer.Action,
+		Exit: result.Exit, Stopped: result.Stopped, Effects: result.Effects, Partial: result.Partial})
+	if err != nil {
+		return err
 	}
-}
-
-// accountOf is what the log says of a run.
-func accountOf(r sandbox.Result) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "sandbox %s: exit %d", r.ID, r.Exit)
-	if r.Stopped != "" {
-		fmt.Fprintf(&b, ", stopped by the limit on %s", r.Stopped)
-	}
-	for _, limit := range r.Reached {
-		fmt.Fprintf(&b, ", reached the limit on %s", limit)
-	}
-	fmt.Fprintf(&b, "; memory held by %s, processes by %s", r.Walls.Memory, r.Walls.Processes)
-	for _, host := range r.Refused {
-		fmt.Fprintf(&b, "; refused host %s", host)
-	}
-	for _, effect := range r.Effects {
-		fmt.Fprintf(&b, "; %s %s", effect.Change, effect.Path)
-	}
-	return b.String()
-}
-
-// refusedRun tells why nothing was run.
-func (p *program) refusedRun(answer interlock.Answer) error {
-	fmt.Fprintf(p.stderr, "%s: nothing was run\n", strings.ToUpper(answer.Answer.String()))
-	for _, f := range answer.Findings {
-		if f.Verdict == interlock.Allow {
-			continue
+	if answer.Answer.Allowed() {
+		outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSkipped, Detail: "dry run: " + accountOf(result)}
+		if err := p.reportRun(backend, proposal.Requester, outcome); err != nil {
+			return err
 		}
-		fmt.Fprintf(p.stderr, "  %-5s %s (layer %d): %s\n", f.Verdict, f.Rule, f.Layer, f.Reason)
-		if f.Suggestion != "" {
-			fmt.Fprintf(p.stderr, "        instead: %s\n", f.Suggestion)
-		}
+		return p.toldRun(spec.Spec, result, nil)
 	}
-	if answer.Request != "" {
-		fmt.Fprintf(p.stderr, "request %s waits; `interlock approve %s` lets this command through once\n", answer.Request, answer.Request)
-	}
-	code := exitStatus(answer.Answer)
-	if code == 0 { // allowed and not recorded can't be; if it were, nothing ran all the same
-		code = exitStatus(interlock.Deny)
-	}
-	return &exitCode{code: code}
+	fmt.Fprintf(p.stderr, "interlock: this was a dry run in a throw-away copy; it ended with %d\n", result.Exit)
+	printEffects(p.stderr, result.Effects, result.Partial)
+	return p.refusedRun(answer)
 }
 
 // shellLine writes an argument list as the line a POSIX shell would read as it.

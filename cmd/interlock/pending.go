@@ -96,14 +96,22 @@ func (c *pendingCommand) show(p *program, backend *embedded.Backend, request int
 	if err != nil {
 		return err
 	}
+	tried, err := dryRunFor(p.ctx, backend.Store, request)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		return writeLine(p.stdout, struct {
 			Request  interlock.ApprovalRequest `json:"request"`
 			Decision *interlock.Decision       `json:"decision,omitempty"`
-		}{request, decision})
+			DryRun   *interlock.DryRun         `json:"dry_run,omitempty"`
+		}{request, decision, tried})
 	}
 	if err := printRequest(p.stdout, request, decision); err != nil {
 		return err
+	}
+	if tried != nil {
+		printDryRun(p.stdout, *tried)
 	}
 	if request.Status == interlock.RequestPending {
 		_, err = fmt.Fprintf(p.stdout, "\nanswer with: interlock approve %s   or   interlock deny %s\n", request.ID, request.ID)

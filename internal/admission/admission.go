@@ -60,8 +60,11 @@ func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, 
 		Loop:     p.Loop,
 		Recent:   recent,
 		Upstream: p.Upstream,
-		Failed:   p.Failed,
-		Pin:      pinOf(standing, p.Upstream),
+
+		Sandboxed: p.Sandboxed,
+
+		Failed: p.Failed,
+		Pin:    pinOf(standing, p.Upstream),
 
 		Grants:       grantsOf(standing, p.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, p.Requester, now),

@@ -119,7 +119,7 @@ func (s Sandbox) check() error {
 			return interlock.Errorf(interlock.CodeInvalid, at, "processes and files must be at least 1")
 		}
 		for _, host := range p.Hosts {
-			if !hostForm.MatchString(host) {
+			if !ValidHost(host) {
 				return interlock.Errorf(interlock.CodeInvalid, at+"/hosts", "%.80q is not a host such as example.com or example.com:8443", host)
 			}
 		}
@@ -137,6 +137,9 @@ func (s Sandbox) check() error {
 	_, err := s.Named("")
 	return err
 }
+
+// ValidHost reports whether a word names a host of the proxy: a name, or name:port.
+func ValidHost(host string) bool { return hostForm.MatchString(host) }
 
 // A Size is a number of bytes written as text, such as "512MB". Units are powers of 1024.
 type Size int64

@@ -107,7 +107,7 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 		found = withoutApproved(found)
 	}
 	found, notices := suppressed(found, rules, &snapshot, action, analysis, d.Danger, now)
-	d.Findings = append(ordered(found), notices...)
+	d.Findings = append(ordered(sandboxed(found, snapshot)), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)
 	d.Tier = tier(d, snapshot.Loop)
@@ -160,6 +160,21 @@ func forbids(gate string) bool {
 		return true
 	}
 	return false
+}
+
+// sandboxed adds a denial where something may only run in a sandbox and the door has none: nobody is asked for a yes that
+// could not be used, and no door can take the answer for a plain yes.
+func sandboxed(found []interlock.Finding, snapshot interlock.Snapshot) []interlock.Finding {
+	if snapshot.Sandboxed {
+		return found
+	}
+	for _, f := range found {
+		if hasObligation(f.Obligations, interlock.ObligationSandbox) {
+			return append(found, interlock.Finding{Gate: "sandbox", Rule: "sandbox.needed", Layer: 3, Verdict: interlock.Deny,
+				Reason: "this may only run in a sandbox, and here it would not", Suggestion: "have it run with: interlock exec -- COMMAND"})
+		}
+	}
+	return found
 }
 
 func hasObligation(obligations []interlock.Obligation, kind string) bool {

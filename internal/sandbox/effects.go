@@ -9,6 +9,8 @@ import (
 	"path"
 	"sort"
 	"strings"
+
+	"interlock"
 )
 
 // A difference is what a run wrote over a workspace: upper holds what it made and changed, in the form of an overlay file
@@ -17,7 +19,7 @@ type difference struct {
 	upper, lower *os.Root
 	patterns     []string
 
-	found   []Effect
+	found   []interlock.Effect
 	left    int // entries that may still be looked at
 	text    int // bytes of unified differences that may still be shown
 	partial bool
@@ -31,7 +33,7 @@ const (
 )
 
 // effects lists what was written, by path.
-func (d *difference) effects() ([]Effect, bool, error) {
+func (d *difference) effects() ([]interlock.Effect, bool, error) {
 	d.left, d.text = maxEffects, maxDiffs
 	err := d.walk(".", false)
 	sort.Slice(d.found, func(i, j int) bool { return d.found[i].Path < d.found[j].Path })
@@ -74,18 +76,18 @@ func (d *difference) entry(name string, info fs.FileInfo, covered bool) error {
 	}
 	if isWhiteout(info) {
 		if before != nil {
-			d.add(name, Deleted, before, nil)
+			d.add(name, interlock.EffectDeleted, before, nil)
 		}
 		return nil
 	}
 	switch {
 	case before == nil:
-		d.add(name, Added, nil, info)
+		d.add(name, interlock.EffectAdded, nil, info)
 	case before.IsDir() != info.IsDir():
-		d.add(name, Deleted, before, nil)
-		d.add(name, Added, nil, info)
+		d.add(name, interlock.EffectDeleted, before, nil)
+		d.add(name, interlock.EffectAdded, nil, info)
 	case !info.IsDir() && !d.same(name, before, info):
-		d.add(name, Modified, before, info)
+		d.add(name, interlock.EffectModified, before, info)
 	}
 	if info.IsDir() {
 		return d.walk(name, covered || before == nil || !before.IsDir() || isOpaque(d.upper, name))
@@ -109,7 +111,7 @@ func (d *difference) deletedBelow(dir string, names map[string]bool) error {
 		}
 		name := path.Join(dir, entry.Name())
 		if info, err := d.lower.Lstat(name); err == nil {
-			d.add(name, Deleted, info, nil)
+			d.add(name, interlock.EffectDeleted, info, nil)
 		}
 	}
 	return nil
@@ -117,7 +119,7 @@ func (d *difference) deletedBelow(dir string, names map[string]bool) error {
 
 // add notes an effect. after or before is nil where there is nothing.
 func (d *difference) add(name, change string, before, after fs.FileInfo) {
-	e := Effect{Path: name, Change: change, Startup: isStartup(d.patterns, name, before != nil && before.IsDir() || after != nil && after.IsDir())}
+	e := interlock.Effect{Path: name, Change: change, Startup: isStartup(d.patterns, name, before != nil && before.IsDir() || after != nil && after.IsDir())}
 	if before != nil {
 		e.Kind, e.Before = kindOf(before.Mode()), sizeOf(before)
 	}
@@ -135,10 +137,10 @@ func (d *difference) add(name, change string, before, after fs.FileInfo) {
 func (d *difference) unified(name, change string) string {
 	var before, after []byte
 	ok := true
-	if change != Added {
+	if change != interlock.EffectAdded {
 		before, ok = readText(d.lower, name)
 	}
-	if change != Deleted && ok {
+	if change != interlock.EffectDeleted && ok {
 		after, ok = readText(d.upper, name)
 	}
 	if !ok {
@@ -238,11 +240,11 @@ func isDirectory(root *os.Root, name string) bool {
 
 // keep carries effects over into the workspace: what was deleted first, then what was made, directories before what is in
 // them. Start-up files, special files and links that lead out of the workspace stay behind, and are marked so.
-func (d *difference) keep(effects []Effect) error {
+func (d *difference) keep(effects []interlock.Effect) error {
 	for i := len(effects) - 1; i >= 0; i-- {
 		e := &effects[i]
-		e.Held = e.Startup || e.Kind == "special" || e.Kind == "link" && e.Change != Deleted && d.leadsOut(e.Path)
-		if e.Change == Deleted && !e.Held {
+		e.Held = e.Startup || e.Kind == "special" || e.Kind == "link" && e.Change != interlock.EffectDeleted && d.leadsOut(e.Path)
+		if e.Change == interlock.EffectDeleted && !e.Held {
 			if err := d.lower.RemoveAll(e.Path); err != nil {
 				return err
 			}
@@ -250,7 +252,7 @@ func (d *difference) keep(effects []Effect) error {
 	}
 	for i := range effects {
 		e := &effects[i]
-		if e.Change == Deleted || e.Held {
+		if e.Change == interlock.EffectDeleted || e.Held {
 			continue
 		}
 		if err := d.carry(e); err != nil {
@@ -261,7 +263,7 @@ func (d *difference) keep(effects []Effect) error {
 }
 
 // carry makes one path of the workspace what it is in the copy.
-func (d *difference) carry(e *Effect) error {
+func (d *difference) carry(e *interlock.Effect) error {
 	info, err := d.upper.Lstat(e.Path)
 	if err != nil {
 		return err

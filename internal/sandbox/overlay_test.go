@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"interlock/internal/sandbox"
+	"interlock"
 )
 
 // put writes files into the box's workspace; a name that ends with a slash is a directory.
@@ -90,7 +90,7 @@ func TestOverlayShowsWhatWasWrittenAndThrowsItAway(t *testing.T) {
 	if r.Exit != 0 {
 		t.Fatalf("exit %d: %s", r.Exit, b.err.String())
 	}
-	want := []sandbox.Effect{
+	want := []interlock.Effect{
 		{Path: ".git", Change: "added", Kind: "dir"},
 		{Path: ".git/hooks", Change: "added", Kind: "dir", Startup: true},
 		{Path: ".git/hooks/pre-commit", Change: "added", Kind: "file", After: 5, Startup: true, Diff: "@@ -0,0 +1 @@\n+evil\n"},

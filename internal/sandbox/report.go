@@ -1,5 +1,17 @@
 package sandbox
 
+// Features are what this host gives, as found by trying.
+type Features struct {
+	System     string `json:"system"`
+	Works      bool   `json:"works"`
+	Missing    string `json:"missing,omitempty"` // why no sandbox works
+	Bubblewrap string `json:"bubblewrap,omitempty"`
+	Walls      Walls  `json:"limits"`
+	NoOverlay  string `json:"no_overlay,omitempty"` // why there are no throw-away copies
+	NoNetwork  string `json:"no_network,omitempty"` // why no host can be reached through the proxy
+	Landlock   int    `json:"landlock_abi"`         // for the record: no wall needs it
+}
+
 // A Wall is one way out that the escape suite tries, by what it is stopped, and what becomes of it on a kernel that has not
 // got this.
 type Wall struct {

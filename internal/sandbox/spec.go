@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"interlock"
 )
 
 // Limits bound one run. Every field must be positive.
@@ -54,15 +56,15 @@ type Network struct {
 // A Result is what became of a run.
 type Result struct {
 	ID       string
-	Exit     int           // of the command: its status, or 128 and the signal that ended it
-	Stopped  string        // which limit ended it: time, output, disk, memory; empty: none did
-	Duration time.Duration // from the first step of setting up to the last of tearing down
-	Setup    time.Duration // how long it took until the command could begin
-	Effects  []Effect      // with Overlay, what was written; without, start-up files that were set aside
-	Partial  bool          // there was more to look at than is looked at
-	Kept     bool          // the effects were carried over into the workspace
-	Reached  []string      // limits that were reached and did not end it: processes
-	Refused  []string      // hosts that were asked for and refused, each once
+	Exit     int                // of the command: its status, or 128 and the signal that ended it
+	Stopped  string             // which limit ended it: time, output, disk, memory; empty: none did
+	Duration time.Duration      // from the first step of setting up to the last of tearing down
+	Setup    time.Duration      // how long it took until the command could begin
+	Effects  []interlock.Effect // with Overlay, what was written; without, start-up files that were set aside
+	Partial  bool               // there was more to look at than is looked at
+	Kept     bool               // the effects were carried over into the workspace
+	Reached  []string           // limits that were reached and did not end it: processes
+	Refused  []string           // hosts that were asked for and refused, each once
 	Walls    Walls
 }
 
@@ -71,23 +73,3 @@ type Walls struct {
 	Memory    string `json:"memory"`    // "cgroup v2", "cgroup v1", or "rlimit" of each process and a look at all of them now and then
 	Processes string `json:"processes"` // "cgroup v2", "cgroup v1" or "rlimit"
 }
-
-// An Effect is one file that a run has changed.
-type Effect struct {
-	Path    string `json:"path"`   // in the workspace
-	Change  string `json:"change"` // one of the Change constants
-	Kind    string `json:"kind"`   // file, dir, link or special
-	Before  int64  `json:"before,omitempty"`
-	After   int64  `json:"after,omitempty"`
-	Startup bool   `json:"startup,omitempty"` // it would be run or obeyed later, by people's own tools
-	Held    bool   `json:"held,omitempty"`    // it was not carried over with the rest
-	Diff    string `json:"diff,omitempty"`    // of a small text, in unified form
-}
-
-// The changes.
-const (
-	Added    = "added"
-	Modified = "modified"
-	Deleted  = "deleted"
-	SetAside = "set aside" // it was made in the workspace and renamed, so that nothing obeys it
-)

@@ -21,7 +21,7 @@ const bridgeProgram = "/.interlock"
 // whether they did. A program that uses this package calls it first thing in main. It becomes another program where it
 // succeeds, so it returns true only after a failure, which it has told on standard error.
 func Stage(args []string) bool {
-	if len(args) < 6 || args[1] != stageWord {
+	if len(args) < 5 || args[1] != stageWord {
 		return false
 	}
 	socket, err := strconv.Atoi(args[3])
@@ -52,6 +52,9 @@ func (l layering) merged() string { return filepath.Join(l.Dir, "layer", "merged
 // layer mounts a throw-away copy of the workspace, hands the directory of what is written to it back, and becomes
 // bubblewrap. It runs in a mount namespace of its own, and unless it is root in a user namespace of its own.
 func layer(socket int, args []string) error {
+	if len(args) < 2 {
+		return fmt.Errorf("nothing to start")
+	}
 	var l layering
 	if err := json.Unmarshal([]byte(args[0]), &l); err != nil {
 		return err

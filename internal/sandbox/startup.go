@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"interlock"
 )
 
 // Startup returns the patterns of files in a workspace that people's own tools run or obey later: hooks, editor and shell
@@ -90,7 +92,7 @@ const AsideSuffix = ".set-aside-by-interlock"
 // setAside renames what matches now and did not before, so that nothing obeys it: what a run makes in its workspace would
 // otherwise run outside as soon as somebody changes into the directory. What stood there before is known by its inode,
 // because it was read-only and may only have been moved with its directory.
-func setAside(root string, patterns []string, before []startup) (effects []Effect, partial bool, err error) {
+func setAside(root string, patterns []string, before []startup) (effects []interlock.Effect, partial bool, err error) {
 	after, partial := findStartups(root, patterns)
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -111,7 +113,7 @@ func setAside(root string, patterns []string, before []startup) (effects []Effec
 		if err := dir.Rename(found.path, aside); err != nil {
 			return effects, partial, err
 		}
-		effects = append(effects, Effect{Path: filepath.ToSlash(found.path), Change: SetAside, Kind: kindOf(found.info.Mode()), After: sizeOf(found.info), Startup: true})
+		effects = append(effects, interlock.Effect{Path: filepath.ToSlash(found.path), Change: interlock.EffectSetAside, Kind: kindOf(found.info.Mode()), After: sizeOf(found.info), Startup: true})
 	}
 	return effects, partial, nil
 }

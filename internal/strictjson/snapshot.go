@@ -56,6 +56,10 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 		w.Name("recent")
 		List(w, s.Recent, (*Writer).PastAction)
 	}
+	if s.Sandboxed {
+		w.Name("sandboxed")
+		w.Bool(true)
+	}
 	if len(s.Suppressions) > 0 {
 		w.Name("suppressions")
 		List(w, s.Suppressions, (*Writer).suppression)

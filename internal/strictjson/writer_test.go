@@ -60,7 +60,7 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 		failed = &interlock.Failures{Last: moment().Draw(t, "last"), Outcome: interlock.OutcomeStatus(text().Draw(t, "outcome")), Count: rapid.IntRange(0, 9).Draw(t, "count"), Changed: rapid.Bool().Draw(t, "changed")}
 	}
 	return interlock.Snapshot{
-		Failed: failed, Upstream: upstream, Pin: pin,
+		Failed: failed, Upstream: upstream, Pin: pin, Sandboxed: rapid.Bool().Draw(t, "sandboxed"),
 		Version: rapid.Int64().Draw(t, "version"), Mode: interlock.Mode(rapid.IntRange(0, 4).Draw(t, "mode")),
 		Profile: text().Draw(t, "profile"), Attended: rapid.Bool().Draw(t, "attended"),
 		Agent: interlock.AgentRecord{ID: text().Draw(t, "id"), Type: text().Draw(t, "type"), Principal: text().Draw(t, "principal"),

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/store/sqlite"
+)
+
+// dryRunFor finds what the action of a request did when it was last tried in a throw-away copy, or nil.
+func dryRunFor(ctx context.Context, store *sqlite.Store, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
+	const most = 500
+	entries, err := store.Recent(ctx, interlock.EventDryRun, -1, most)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		run, err := auditlog.DryRunOf(entry)
+		if err != nil {
+			return nil, err
+		}
+		if run.Request == request.ID && run.Action == request.Action {
+			return &run, nil
+		}
+	}
+	return nil, nil
+}
+
+// printDryRun shows what a dry run did.
+func printDryRun(w io.Writer, run interlock.DryRun) {
+	fmt.Fprintf(w, "\ntried in a throw-away copy without network: it ended with %d", run.Exit)
+	if run.Stopped != "" {
+		fmt.Fprintf(w, ", stopped by the limit on %s", printable(run.Stopped))
+	}
+	if len(run.Effects) == 0 {
+		fmt.Fprint(w, ", and wrote nothing")
+	}
+	fmt.Fprintln(w)
+	printEffects(w, run.Effects, run.Partial)
+}

@@ -1,0 +1,66 @@
+package auditlog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// A DryRunRecord is what an action did in a throw-away copy.
+type DryRunRecord struct {
+	Run interlock.DryRun // Diffs redacted
+}
+
+// Payload renders the record. Differences are left out first, and then whole effects, until the rest fits; the record says
+// how many there were.
+func (r DryRunRecord) Payload() (json.RawMessage, error) {
+	all := len(r.Run.Effects)
+	for _, room := range [...]struct{ effects, diff int }{{500, 4 << 10}, {500, 512}, {500, 0}, {100, 0}, {20, 0}} {
+		run, c := r.Run, cutter{room: 1 << 10}
+		run.Effects = make([]interlock.Effect, 0, min(all, room.effects))
+		for _, e := range r.Run.Effects[:min(all, room.effects)] {
+			if e.Path = c.text("path", e.Path); len(e.Diff) > room.diff {
+				e.Diff = ""
+			}
+			run.Effects = append(run.Effects, e)
+		}
+		cut := c.cut
+		if len(run.Effects) < all {
+			run.Partial = true
+			cut = append(cut, cutWire{Field: "effects", Items: all})
+		}
+		encoded, err := strictjson.Marshal(struct {
+			interlock.DryRun
+			Cut []cutWire `json:"truncated,omitempty"`
+		}{run, cut})
+		if err != nil {
+			return nil, fmt.Errorf("auditlog: encode a dry run: %w", err)
+		}
+		if len(encoded) <= MaxPayload {
+			return encoded, nil
+		}
+	}
+	return nil, errors.New("auditlog: the dry run does not fit into an event")
+}
+
+// DryRunOf reads what a DRY_RUN event records.
+func DryRunOf(entry interlock.Entry) (interlock.DryRun, error) {
+	event, err := ParseEvent(entry.Body)
+	if err != nil {
+		return interlock.DryRun{}, err
+	}
+	var wire struct {
+		interlock.DryRun
+		Cut []cutWire `json:"truncated,omitempty"`
+	}
+	if event.Type != interlock.EventDryRun {
+		return interlock.DryRun{}, fmt.Errorf("auditlog: entry %d is a %s", entry.Index, event.Type)
+	}
+	if err := json.Unmarshal(event.Payload, &wire); err != nil {
+		return interlock.DryRun{}, fmt.Errorf("auditlog: entry %d: %w", entry.Index, err)
+	}
+	return wire.DryRun, nil
+}
