@@ -11,7 +11,7 @@ import (
 // What may only run in a sandbox is denied where there is none, whatever else is said for it; where there is one, the
 // question is asked as any other and answered as any other.
 func TestWhatNeedsASandboxIsDeniedWithoutOne(t *testing.T) {
-	rules := minimal(t)
+	rules := shipped(t)
 	needs := interlock.Finding{Gate: "rules", Rule: "own.sandboxed", Layer: 3, Verdict: interlock.Ask, Reason: "only in a sandbox",
 		Obligations: []interlock.Obligation{{Type: interlock.ObligationSandbox}}}
 	for _, test := range []struct {
