@@ -28,7 +28,7 @@ func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) 
 
 // question reads what a request says beside the action it proposes, and how its client can be reached while it waits.
 func (s *Session) question(r *request, p interlock.Proposal) Question {
-	q := Question{Proposal: p, Method: r.method, Params: r.params,
+	q := Question{Proposal: p, Method: r.method,
 		Client: Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks}}
 	members(r.params, func(name, value []byte) {
 		switch string(name) {

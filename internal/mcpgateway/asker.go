@@ -41,8 +41,6 @@ type Question struct {
 	State     string                     // the requestState it brought; see [OwnState]
 	Responses map[string]json.RawMessage // the inputResponses it brought
 
-	// Params are the request's, as they would be forwarded once a task is approved. Only tasks need them.
-	Params json.RawMessage
 	// Progress tells the client that its request is still held; nil where it gave no progress token.
 	Progress func(ctx context.Context, step int, message string)
 	// Elicit sends elicitation/create to the client and returns its result; nil where the client can't be asked so.
@@ -86,6 +84,7 @@ type Asker struct {
 	config AskConfig
 	sealer *Sealer
 	watch  *watch
+	tasks  *tasks
 }
 
 // NewAsker returns an Asker, or an error that names the missing field.
@@ -104,7 +103,7 @@ func NewAsker(c AskConfig) (*Asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Asker{config: c, sealer: sealer, watch: newWatch(c.Approvals.Known, c.Now)}, nil
+	return &Asker{config: c, sealer: sealer, watch: newWatch(c.Approvals.Known, c.Now), tasks: newTasks()}, nil
 }
 
 // Close ends what waits: every held call is answered as if its patience were over.
@@ -281,6 +280,11 @@ func (a *Asker) unanswered(ctx context.Context, q Question, answer interlock.Ans
 	request, err := a.config.Approvals.Asked(ctx, q.Proposal.Requester, answer.Request)
 	if err != nil {
 		return a.refuse(q, answer, unavailable(answer))
+	}
+	if a.takesTask(q) {
+		if result, err := a.create(ctx, q, request); err == nil {
+			return Settled{Answer: answer, Result: result}
+		} // where nothing can be kept the client gets another handle
 	}
 	pending := a.pending(request)
 	stateless := q.Client.Revision >= revisionStateless

@@ -28,12 +28,14 @@ func elicitationOf(r Refused) elicitation {
 	return elicitation{Mode: "url", URL: r.URL, Message: "A human has to approve this call: " + r.Reason + ". Request " + r.Request + " waits on the page."}
 }
 
+// An inputRequest is a question in a result or a task.
+type inputRequest struct {
+	Method string      `json:"method"`
+	Params elicitation `json:"params"`
+}
+
 // inputRequired is the result that has a client of MCP 2026-07-28 ask its user and come back.
 func inputRequired(r Refused, state string) json.RawMessage {
-	type inputRequest struct {
-		Method string      `json:"method"`
-		Params elicitation `json:"params"`
-	}
 	return encode(struct {
 		Type   string                  `json:"resultType"`
 		Inputs map[string]inputRequest `json:"inputRequests"`

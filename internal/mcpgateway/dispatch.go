@@ -34,6 +34,8 @@ func (s *Session) dispatch(ctx context.Context, r *request) answer {
 			return s.discover()
 		case "subscriptions/listen":
 			return s.listen(ctx, r)
+		case "tasks/get", "tasks/update", "tasks/cancel":
+			return s.task(ctx, r)
 		}
 	} else {
 		switch r.method {

@@ -119,7 +119,7 @@ func (s *Session) initialize(r *request) answer {
 func (s *Session) discover() answer {
 	versions, _ := json.Marshal(append([]string{revisionStateless}, clientVersions...))
 	text := append(append([]byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":`), versions...), `,"capabilities":`...)
-	text = append(text, s.capabilities()...)
+	text = append(text, s.gateway.config.Asker.capabilities(s.capabilities())...)
 	if about := s.instructions(); about != "" {
 		text = appendString(append(text, `,"instructions":`...), about)
 	}

@@ -186,6 +186,8 @@ func checkHeaders(header http.Header, e envelope) *httpFault {
 		name = unquoted(member(e.params, "name"))
 	case "resources/read":
 		name = unquoted(member(e.params, "uri"))
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		name = unquoted(member(e.params, "taskId"))
 	default:
 		return nil
 	}

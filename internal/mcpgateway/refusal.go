@@ -9,12 +9,9 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// The JSON-RPC error codes of refusals, from the range that MCP leaves to servers.
-const (
-	errorRefused = -32001 // refused for good, as far as this request goes
-	errorPending = -32010 // waits for a human; the same request may be sent again
-	errorParams  = -32602 // JSON-RPC: invalid params
-)
+// codePending is the JSON-RPC error of what waits for a human: the same request may be sent again. It stands in the range that
+// MCP leaves to servers.
+const codePending = -32010
 
 // A Refused is what an agent is told instead of an answer: the whole of it, and no more than the engine permits.
 type Refused struct {
@@ -86,12 +83,12 @@ func (r Refused) result(revision string) json.RawMessage {
 
 // failure is the refusal as the JSON-RPC error of any other method.
 func (r Refused) failure() *RPCError {
-	code := errorRefused
+	code := codeRefused
 	switch {
 	case r.Status == statusPending:
-		code = errorPending
+		code = codePending
 	case r.Code == ReasonState || r.Code == ReasonInvalid:
-		code = errorParams
+		code = codeInvalidParams
 	}
 	return &RPCError{Code: code, Message: r.text(), Data: encode(r)}
 }

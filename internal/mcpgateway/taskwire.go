@@ -1,0 +1,101 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"interlock"
+)
+
+// A taskView is a task as the extension's clients see it.
+type taskView struct {
+	Type    string                  `json:"resultType"`
+	ID      string                  `json:"taskId"`
+	Status  string                  `json:"status"`
+	Message string                  `json:"statusMessage,omitempty"`
+	Created string                  `json:"createdAt"`
+	Updated string                  `json:"lastUpdatedAt"`
+	TTL     int64                   `json:"ttlMs"`
+	Poll    int64                   `json:"pollIntervalMs"`
+	Inputs  map[string]inputRequest `json:"inputRequests,omitempty"`
+}
+
+// show renders a task. What it ended with is put in as it came, because nothing may be changed about it.
+func (a *Asker) show(t *task, kind string, inputs map[string]inputRequest, message string) json.RawMessage {
+	view := taskView{Type: kind, ID: t.id(), Status: "working", Message: message, Created: t.Created.Format(time.RFC3339), Inputs: inputs,
+		Updated: t.Updated.Format(time.RFC3339), TTL: t.Expires.Sub(t.Created).Milliseconds(), Poll: taskPoll.Milliseconds()}
+	switch {
+	case t.State == taskCompleted, t.State == taskFailed, t.State == taskCancelled:
+		view.Status = t.State
+	case len(inputs) > 0:
+		view.Status = "input_required"
+	}
+	text := encode(view)
+	switch t.State {
+	case taskCompleted:
+		return appended(text, `"result":`+string(t.Result))
+	case taskFailed:
+		return appended(text, `"error":`+string(t.Fault))
+	}
+	return text
+}
+
+// shown renders a task for tasks/get, with the question its client's user may be asked.
+func (a *Asker) shown(ctx context.Context, t *task, r interlock.Requester, c Abilities) (json.RawMessage, error) {
+	switch t.State {
+	case taskWaiting:
+	case taskBegun:
+		return a.show(t, "complete", nil, "approved and under way"), nil
+	default:
+		return a.show(t, "complete", nil, ""), nil
+	}
+	message := "waiting for a human to answer request " + t.Request
+	if t.Shown || !c.URL {
+		return a.show(t, "complete", nil, message), nil
+	}
+	request, err := a.config.Approvals.Asked(ctx, r, t.Request)
+	if err != nil {
+		return nil, err
+	}
+	pending := a.pending(request)
+	if pending.URL == "" {
+		return a.show(t, "complete", nil, message), nil
+	}
+	return a.show(t, "complete", map[string]inputRequest{inputKey(t.Request): {"elicitation/create", elicitationOf(pending)}}, message), nil
+}
+
+// task serves a method of the tasks extension. A call that is set off by it belongs to the session, not to the request that
+// asked how it stands.
+func (s *Session) task(ctx context.Context, r *request) answer {
+	carry := func(params json.RawMessage, done func(result, fault json.RawMessage)) (context.CancelFunc, bool) {
+		s.mu.Lock()
+		if s.ctx.Err() != nil {
+			s.mu.Unlock()
+			return nil, false
+		}
+		s.working.Add(1)
+		s.mu.Unlock()
+		own, cancel := context.WithCancel(s.ctx)
+		kept := &request{method: "tools/call", params: params, revision: r.revision, ctx: own, cancel: cancel, reply: nowhere{}, begun: s.gateway.config.Now()}
+		go func() {
+			defer s.working.Done()
+			defer cancel()
+			a := s.callTool(own, kept)
+			if a.result != nil {
+				a.result = kept.typed(a.result)
+			}
+			done(a.result, a.fault)
+		}()
+		return cancel, true
+	}
+	return s.gateway.config.Asker.Task(ctx, r.method, r.params, s.requester(), Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks}, carry).answer()
+}
+
+// capabilities adds to what a stateless server offers that it makes tasks, where it does.
+func (a *Asker) capabilities(offered []byte) []byte {
+	if a == nil || a.config.Shelf == nil {
+		return offered
+	}
+	return appended(offered, `"extensions":{"`+tasksExtension+`":{}}`)
+}
