@@ -26,6 +26,20 @@ func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) 
 	return asker.Decide(ctx, s.question(r, p))
 }
 
+// decideUpward is decide for a request that a server makes of the client. It is held like the client's own, because the call
+// it belongs to waits with it, and has no handle to come back with: a server asks again.
+func (s *Session) decideUpward(ctx context.Context, method string, p interlock.Proposal) Settled {
+	q := Question{Proposal: p, Method: method, Client: Abilities{Revision: revisionSessions}}
+	if asker := s.gateway.config.Asker; asker != nil {
+		return asker.Decide(ctx, q)
+	}
+	decision := s.gateway.config.Backend.Propose(ctx, p)
+	if decision.Answer.Allowed() {
+		return Settled{Forward: true, Answer: decision}
+	}
+	return (&Asker{}).refuse(q, decision, refused(decision))
+}
+
 // question reads what a request says beside the action it proposes, and how its client can be reached while it waits.
 func (s *Session) question(r *request, p interlock.Proposal) Question {
 	q := Question{Proposal: p, Method: r.method,

@@ -80,10 +80,11 @@ func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer
 		return faultOf(codeInvalidParams, err.Error(), nil)
 	}
 	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
-	p.Requester, p.CanAsk = serverRequester(m.name(), p.Requester), false
-	decision := s.gateway.config.Backend.Propose(ctx, p)
-	if !decision.Answer.Allowed() || decision.Event == "" {
-		return answer{fault: encode(refused(decision).failure())}
+	p.Requester = serverRequester(m.name(), p.Requester)
+	settled := s.decideUpward(ctx, e.method, p)
+	decision := settled.Answer
+	if !settled.Forward || decision.Event == "" {
+		return settled.answer()
 	}
 	begun := time.Now()
 	to := s.peer
