@@ -5,7 +5,7 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test fuzz escape eval bench fmt generate clean
+.PHONY: help setup build run test fuzz escape load eval bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -37,6 +37,10 @@ fuzz: ## run every fuzz target and spell known commands otherwise, for long (FUZ
 escape: ## let a stopped agent try to escape for a minute (ESCAPE=1m)
 	@scripts/setup.sh test
 	go test ./test/clients -count=1 -run '^TestEscape$$' -escape "$${ESCAPE:-1m}" -timeout 30m -v
+
+load: ## send CALLS=100000 calls through the gateway while it, its server and its client are killed in turn
+	@scripts/setup.sh test
+	go test ./test/clients -count=1 -run '^TestGatewayUnderKills$$' -calls "$${CALLS:-100000}" -timeout 60m -v
 
 eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 	@scripts/setup.sh build

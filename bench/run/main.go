@@ -45,10 +45,17 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == plainEchoFlag {
+		if err := servePlainEcho(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, waiting or verify")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, gateway, waiting or verify")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -80,7 +87,7 @@ func run(ctx context.Context, binary, peer, out, only string, step time.Duration
 		name    string
 		measure func(*bench) error
 	}{
-		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"waiting", waiting}, {"verify", verify},
+		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"gateway", behindGateway}, {"waiting", waiting}, {"verify", verify},
 	} {
 		if only != "" && part.name != only {
 			continue

@@ -16,7 +16,12 @@ import (
 // program is the built binary under test.
 var program string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == journalFlag { // this is the server behind a gateway
+		os.Exit(serveJournal(os.Args[2]))
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "interlock-clients-")
