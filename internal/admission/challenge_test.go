@@ -63,11 +63,11 @@ func (p *phone) code(t *testing.T) string {
 	return p.notices[len(p.notices)-1].Code.Reveal()
 }
 
-// guarded is a house with the operator's rules, a phone, and a server's key that is taken at its word.
-func guarded(t *testing.T, edit ...func(*admission.Config)) (*house, *phone) {
+// ruled gives a house rules of its operators.
+func ruled(t *testing.T, document string) func(*admission.Config) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lists.yaml"), []byte(lists), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "lists.yaml"), []byte(document), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	settings := config.Defaults()
@@ -76,10 +76,16 @@ func guarded(t *testing.T, edit ...func(*admission.Config)) (*house, *phone) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return func(c *admission.Config) { c.Evaluator = *evaluator }
+}
+
+// guarded is a house with the operator's rules, a phone, and a server's key that is taken at its word.
+func guarded(t *testing.T, edit ...func(*admission.Config)) (*house, *phone) {
+	t.Helper()
 	told := &phone{}
-	h := newHouse(t, append([]func(*admission.Config){func(c *admission.Config) {
+	h := newHouse(t, append([]func(*admission.Config){ruled(t, lists), func(c *admission.Config) {
 		fingerprint := c.Verify
-		c.Evaluator, c.Notify = *evaluator, told
+		c.Notify = told
 		c.Attest = func(_, subject, _ string) (string, error) { return "witnessed " + subject, nil }
 		c.Verify = func(o interlock.OperatorRecord, method, statement, signature string) (string, error) {
 			if method == interlock.MethodCode {

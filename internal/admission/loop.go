@@ -88,10 +88,16 @@ func (past *execution) loop(said interlock.Loop, set ruleset.LoopSetting, counte
 // maxCounted bounds what is counted of one kind: no rule asks for more.
 const maxCounted = 10_000
 
-// did remembers a step that was allowed.
-func (past *execution) did(action interlock.Action, d interlock.Decision, counters []ruleset.Counter, now time.Time) {
-	past.risk += d.Risk
+// did remembers a step that was allowed. Of what belongs to no execution, such as beginning one, only what a cooldown asks
+// about is remembered: a server begins thousands, and they add up to nothing.
+func (past *execution) did(l interlock.Loop, action interlock.Action, d interlock.Decision, counters []ruleset.Counter, now time.Time) {
+	if l.Execution != "" {
+		past.risk += d.Risk
+	}
 	for _, c := range counters {
+		if l.Execution == "" && !c.Pause {
+			continue
+		}
 		if times := past.counts[c.Name]; len(times) < maxCounted && c.Counts(action, d.Impacts) {
 			past.counts[c.Name] = append(times, now)
 		}

@@ -65,3 +65,24 @@ func TestRepetitionEscalates(t *testing.T) {
 		t.Errorf("of another execution: %s %+v", a.Answer, a.Findings)
 	}
 }
+
+// TestBeginningAddsUpToNothing: what belongs to no execution, such as beginning one, is held to its cooldown and not to what an
+// execution may add up to.
+func TestBeginningAddsUpToNothing(t *testing.T) {
+	spec.Covers(t, "AQL-D-7.3-1")
+	h := newHouse(t, ruled(t, "danger: [{name: execute_agent, level: reversible, cooldown: 10s}]\n"))
+	begin := func(p *interlock.Proposal) {
+		p.Action = interlock.Action{Kind: interlock.KindTool, Tool: "execute_agent", Arguments: []byte(`{"element_name":"task"}`)}
+		p.Requester.Run, p.Loop.Execution = "", ""
+	}
+	for n := range 300 { // at a risk of 18 each more than twice what one execution may add up to
+		h.now = h.now.Add(11 * time.Second)
+		if a := h.step("", "", begin); a.Answer != interlock.Allow {
+			t.Fatalf("beginning %d: %s %+v", n+1, a.Answer, a.Findings)
+		}
+	}
+	h.now = h.now.Add(9 * time.Second)
+	if a := h.step("", "", begin); a.Answer != interlock.Deny || a.Decisive().Rule != "danger.cooldown" {
+		t.Errorf("within the cooldown: %s %+v", a.Answer, a.Findings)
+	}
+}

@@ -108,7 +108,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		return interlock.Answer{}, nil, err
 	}
 	if past != nil && answer.Answer.Allowed() {
-		past.did(p.Action, answer.Decision, a.counters, a.config.Now())
+		past.did(*said, p.Action, answer.Decision, a.counters, a.config.Now())
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	return answer, fresh, nil

@@ -99,8 +99,8 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 		}
 		one.Began, one.Risk = d.Event.Recorded, max(one.Risk, d.Decision.Risk)
 		one.Counts.add(d.Decision.Answer)
-		if one.Loop == nil {
-			one.Loop = d.Proposal.Loop
+		if l := d.Proposal.Loop; one.Loop == nil && l != nil && l.Execution != "" {
+			one.Loop = l
 		}
 	}
 	list := make([]*agent, 0, len(agents))

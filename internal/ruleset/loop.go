@@ -156,6 +156,7 @@ func meets(p *predicate, impacts []interlock.Impact) bool {
 type Counter struct {
 	Name   string
 	Within time.Duration // 0 is the whole execution
+	Pause  bool          // asked about by a cooldown, which holds outside of executions as well
 	Counts func(action interlock.Action, impacts []interlock.Impact) bool
 }
 
@@ -170,7 +171,7 @@ func (r *Ruleset) Counters() []Counter {
 	for i := range r.danger {
 		d := &r.danger[i]
 		if d.Cooldown > 0 {
-			out = append(out, Counter{Name: d.Counted(), Within: time.Duration(d.Cooldown),
+			out = append(out, Counter{Name: d.Counted(), Within: time.Duration(d.Cooldown), Pause: true,
 				Counts: func(action interlock.Action, impacts []interlock.Impact) bool { return d.named(action, impacts) }})
 		}
 	}
