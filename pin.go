@@ -2,6 +2,7 @@ package interlock
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -47,11 +48,17 @@ type Pin struct {
 	Detail     string    `json:"detail,omitempty"`     // what exactly, for people
 	Identity   Digest    `json:"identity,omitempty"`   // of the server, as approved
 	Definition Digest    `json:"definition,omitempty"` // as approved
-	Former     []Digest  `json:"former,omitempty"`     // definitions that were approved before, newest first
+	Places     []Digest  `json:"places,omitempty"`     // identities under which it was approved as well, newest first
+	Former     []Digest  `json:"former,omitempty"`     // definitions that were approved before and are not any more, newest first
 	SeenFrom   Digest    `json:"seen_from,omitempty"`  // identity of the server that listed it last
 	Seen       Digest    `json:"seen,omitempty"`       // definition that was listed last
 	By         string    `json:"by,omitempty"`         // operator who gave it its status; empty: the gateway
 	Since      time.Time `json:"since,omitzero"`       // when it got its status
+}
+
+// From reports whether a server of this identity was approved with it.
+func (p Pin) From(identity Digest) bool {
+	return identity != "" && (p.Identity == identity || slices.Contains(p.Places, identity))
 }
 
 // PinKey names a pin in a [Standing].

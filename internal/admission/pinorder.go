@@ -124,18 +124,25 @@ func orderedPins(standing interlock.Standing, order interlock.Order) ([]interloc
 	return nil, interlock.Errorf(interlock.CodeInvalid, "verb", "tools are changed by approve-tool or quarantine-tool")
 }
 
-// approvedPin is a pin whose tool, or server, was approved as it was seen last.
+// approvedPin is a pin whose tool, or server, was approved as it was seen last. What was approved before an operator put it into
+// quarantine counts no more; otherwise the server may go on being the one it was, too.
 func approvedPin(pin interlock.Pin) interlock.Pin {
-	before, after := pin.Definition, pin.Seen
-	if pin.Tool == "" {
-		before, after = pin.Identity, pin.SeenFrom
-	}
-	if before != "" && before != after {
-		former := slices.DeleteFunc(slices.Clone(pin.Former), func(d interlock.Digest) bool { return d == before || d == after })
-		pin.Former = append([]interlock.Digest{before}, former[:min(len(former), maxFormer-1)]...)
+	if pin.Why == interlock.PinOrdered {
+		pin.Places, pin.Former = nil, nil
+	} else {
+		pin.Places, pin.Former = before(pin.Places, pin.Identity, pin.SeenFrom), before(pin.Former, pin.Definition, pin.Seen)
 	}
 	pin.Status, pin.Why, pin.Identity, pin.Definition = interlock.PinApproved, "", pin.SeenFrom, pin.Seen
 	return pin
+}
+
+// before is a list of what was approved before, with the last, and without what is approved now.
+func before(list []interlock.Digest, last, now interlock.Digest) []interlock.Digest {
+	rest := slices.DeleteFunc(slices.Clone(list), func(d interlock.Digest) bool { return d == last || d == now })
+	if last != "" && last != now {
+		rest = append([]interlock.Digest{last}, rest[:min(len(rest), maxFormer-1)]...)
+	}
+	return rest
 }
 
 // Definitions returns the two texts of a pin: the definition that was approved, if one ever was, and the one seen last.

@@ -19,7 +19,7 @@ import (
 // The bounds of what is known of one server.
 const (
 	maxPins       = 1024 // tools, of now and of before
-	maxFormer     = 8    // definitions that were approved before
+	maxFormer     = 8    // definitions, or identities of the server, that were approved before
 	maxServerName = 64
 )
 
@@ -149,7 +149,7 @@ func (e *examination) verdicts(tools []definition) []interlock.PinVerdict {
 			count++
 			pin = e.first(t, server, known)
 			e.put(pin, t.text)
-		} else if next, changed := e.again(t, pin, server); changed {
+		} else if next, changed := e.again(t, pin); changed {
 			pin = next
 			e.put(pin, t.text)
 		}
@@ -165,7 +165,7 @@ func (e *examination) verdict(t definition, pin interlock.Pin) interlock.PinVerd
 	v := interlock.PinVerdict{Tool: t.tool, Definition: t.digest, Why: pin.Why}
 	switch {
 	case pin.Status != interlock.PinApproved:
-	case pin.Identity != e.listing.Identity:
+	case !pin.From(e.listing.Identity):
 		v.Why = interlock.PinIdentity
 	case pin.Definition != t.digest:
 		v.Why = interlock.PinChanged
@@ -193,21 +193,20 @@ func (e *examination) first(t definition, server interlock.Pin, known bool) inte
 }
 
 // again is what becomes of a tool that was seen before. What has changed once stays in quarantine, even if it changes back:
-// whoever looks at it should know. A definition, or an identity, that was approved before another one was is what a session
-// that began earlier still sees; it is not used any more and tells nothing new.
-func (e *examination) again(t definition, pin, server interlock.Pin) (next interlock.Pin, changed bool) {
+// whoever looks at it should know. A definition that was approved before another one was is what a session that began earlier
+// still sees; it is not used any more and tells nothing new.
+func (e *examination) again(t definition, pin interlock.Pin) (next interlock.Pin, changed bool) {
 	if pin.Seen == t.digest && pin.SeenFrom == e.listing.Identity {
 		return pin, false
 	}
 	if pin.Status == interlock.PinApproved {
-		from := pin.Identity == e.listing.Identity || server.Status == interlock.PinApproved && slices.Contains(server.Former, e.listing.Identity)
-		if from && (pin.Definition == t.digest || slices.Contains(pin.Former, t.digest)) {
+		if pin.From(e.listing.Identity) && (pin.Definition == t.digest || slices.Contains(pin.Former, t.digest)) {
 			return pin, false
 		}
 		pin.Status, pin.Since, pin.By = interlock.PinQuarantined, e.now, ""
 	}
 	pin.Seen, pin.SeenFrom = t.digest, e.listing.Identity
-	if pin.Why == interlock.PinOrdered || pin.Definition == t.digest && pin.Identity == e.listing.Identity {
+	if pin.Why == interlock.PinOrdered || pin.Definition == t.digest && pin.From(e.listing.Identity) {
 		return pin, true // what it is there for stays so
 	}
 	if signs := impact.DefinitionSigns(t.text, e.others); len(signs) > 0 && pin.Definition != t.digest {
@@ -219,7 +218,7 @@ func (e *examination) again(t definition, pin, server interlock.Pin) (next inter
 	case pin.Definition == "" && (pin.Why == interlock.PinFirst || pin.Why == interlock.PinNew):
 	case pin.Definition == "":
 		pin.Why = interlock.PinNew
-	case pin.Identity != e.listing.Identity:
+	case !pin.From(e.listing.Identity):
 		pin.Why = interlock.PinIdentity
 	default:
 		pin.Why = interlock.PinChanged
@@ -240,9 +239,9 @@ func (e *examination) server(pin interlock.Pin, known bool, unread int) (next in
 			pin.Status, pin.Why, pin.Identity = interlock.PinApproved, "", e.listing.Identity
 		}
 		changed = true
-	case pin.SeenFrom != e.listing.Identity && pin.Identity == e.listing.Identity && pin.Status == interlock.PinApproved,
-		pin.Status == interlock.PinApproved && slices.Contains(pin.Former, e.listing.Identity):
-		return pin, false
+	case pin.Status == interlock.PinApproved && pin.From(e.listing.Identity):
+		pin.Detail, changed = detail, pin.Detail != detail
+		return pin, changed
 	case pin.SeenFrom != e.listing.Identity:
 		if pin.Status == interlock.PinApproved {
 			pin.Status, pin.Why, pin.Since, pin.By = interlock.PinQuarantined, interlock.PinIdentity, e.now, ""
@@ -298,5 +297,6 @@ func pinOf(standing interlock.Standing, u *interlock.Upstream) *interlock.Pin {
 	if !known {
 		return nil
 	}
-	return &interlock.Pin{Server: pin.Server, Tool: pin.Tool, Status: pin.Status, Why: pin.Why, Identity: pin.Identity, Definition: pin.Definition}
+	return &interlock.Pin{Server: pin.Server, Tool: pin.Tool, Status: pin.Status, Why: pin.Why, Identity: pin.Identity, Definition: pin.Definition,
+		Places: pin.Places}
 }

@@ -173,12 +173,25 @@ func TestAnotherServerIsQuarantined(t *testing.T) {
 	h.want("sha256:bb", moved[0], "")
 	h.want("sha256:bb", moved[1], "")
 	h.want("sha256:bb", resource, "")
-	h.want("sha256:aa", old[0], "pin.identity")
 	before := h.count(interlock.EventPin)
-	if late := h.examine("sha256:aa", tools...); why(late) != "identity identity" || h.count(interlock.EventPin) != before {
-		t.Errorf("a session of before: %s, and %d events more", why(late), h.count(interlock.EventPin)-before)
+	if late := h.examine("sha256:aa", tools...); why(late) != "approved approved" || h.count(interlock.EventPin) != before {
+		t.Errorf("as it was before: %s, and %d events more", why(late), h.count(interlock.EventPin)-before)
 	}
+	h.want("sha256:aa", old[0], "")
 	h.want("sha256:bb", moved[0], "")
+	if third := h.examine("sha256:cc", tools...); why(third) != "identity identity" {
+		t.Errorf("from a third: %s", why(third))
+	}
+	// What an operator has put into quarantine begins anew.
+	for _, verb := range []interlock.Verb{interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbApproveTool} {
+		h.now = h.now.Add(time.Minute)
+		if err := h.orderTools(verb, "files", "once more"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.want("sha256:cc", moved[0], "")
+	h.want("sha256:bb", moved[0], "pin.identity")
+	h.want("sha256:aa", resource, "pin.identity")
 }
 
 func TestFirstUseNeedNotBeTrusted(t *testing.T) {

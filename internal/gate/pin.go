@@ -30,7 +30,7 @@ func quarantine(u *interlock.Upstream, pin *interlock.Pin) (why interlock.PinRea
 		return pin.Why, false
 	case pin.Status != interlock.PinApproved:
 		return pinUnknown, false
-	case pin.Identity != u.Identity:
+	case !pin.From(u.Identity):
 		return interlock.PinIdentity, false
 	case pin.Definition != u.Definition:
 		return interlock.PinChanged, false

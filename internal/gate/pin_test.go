@@ -22,18 +22,21 @@ func TestPin(t *testing.T) {
 		"approved":           {func(*interlock.Upstream, *interlock.Pin) {}, []string{}},
 		"another definition": {func(u *interlock.Upstream, _ *interlock.Pin) { u.Definition = "sha256:02" }, []string{"pin.changed deny"}},
 		"another identity":   {func(u *interlock.Upstream, _ *interlock.Pin) { u.Identity = "sha256:bb" }, []string{"pin.identity deny"}},
-		"another tool":       {func(u *interlock.Upstream, _ *interlock.Pin) { u.Tool = "write" }, []string{"pin.unknown deny"}},
-		"another server":     {func(u *interlock.Upstream, _ *interlock.Pin) { u.Server = "other" }, []string{"pin.unknown deny"}},
-		"no definition":      {func(u *interlock.Upstream, p *interlock.Pin) { u.Definition, p.Definition = "", "" }, []string{"pin.unknown deny"}},
-		"no identity":        {func(u *interlock.Upstream, p *interlock.Pin) { u.Identity, p.Identity = "", "" }, []string{"pin.unknown deny"}},
-		"no status":          {func(_ *interlock.Upstream, p *interlock.Pin) { p.Status = "" }, []string{"pin.unknown deny"}},
-		"first":              {hold(interlock.PinFirst), []string{"pin.first deny"}},
-		"new":                {hold(interlock.PinNew), []string{"pin.new deny"}},
-		"changed":            {hold(interlock.PinChanged), []string{"pin.changed deny"}},
-		"moved":              {hold(interlock.PinIdentity), []string{"pin.identity deny"}},
-		"poisoned":           {hold(interlock.PinInstructions), []string{"pin.instructions deny"}},
-		"ordered":            {hold(interlock.PinOrdered), []string{"pin.ordered deny"}},
-		"unreadable":         {hold(interlock.PinUnreadable), []string{"pin.unreadable deny"}},
+		"an approved place": {func(u *interlock.Upstream, p *interlock.Pin) {
+			u.Identity, p.Places = "sha256:bb", []interlock.Digest{"sha256:bb"}
+		}, []string{}},
+		"another tool":   {func(u *interlock.Upstream, _ *interlock.Pin) { u.Tool = "write" }, []string{"pin.unknown deny"}},
+		"another server": {func(u *interlock.Upstream, _ *interlock.Pin) { u.Server = "other" }, []string{"pin.unknown deny"}},
+		"no definition":  {func(u *interlock.Upstream, p *interlock.Pin) { u.Definition, p.Definition = "", "" }, []string{"pin.unknown deny"}},
+		"no identity":    {func(u *interlock.Upstream, p *interlock.Pin) { u.Identity, p.Identity = "", "" }, []string{"pin.unknown deny"}},
+		"no status":      {func(_ *interlock.Upstream, p *interlock.Pin) { p.Status = "" }, []string{"pin.unknown deny"}},
+		"first":          {hold(interlock.PinFirst), []string{"pin.first deny"}},
+		"new":            {hold(interlock.PinNew), []string{"pin.new deny"}},
+		"changed":        {hold(interlock.PinChanged), []string{"pin.changed deny"}},
+		"moved":          {hold(interlock.PinIdentity), []string{"pin.identity deny"}},
+		"poisoned":       {hold(interlock.PinInstructions), []string{"pin.instructions deny"}},
+		"ordered":        {hold(interlock.PinOrdered), []string{"pin.ordered deny"}},
+		"unreadable":     {hold(interlock.PinUnreadable), []string{"pin.unreadable deny"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, p := upstream, pin

@@ -113,6 +113,10 @@ func (w *Writer) Pin(p *interlock.Pin) {
 		w.General(p.Former)
 	}
 	w.OptionalString("identity", string(p.Identity))
+	if len(p.Places) > 0 {
+		w.Name("places")
+		w.General(p.Places)
+	}
 	w.OptionalString("seen", string(p.Seen))
 	w.OptionalString("seen_from", string(p.SeenFrom))
 	w.Name("server")

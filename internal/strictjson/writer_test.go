@@ -45,6 +45,7 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 			Seen: interlock.Digest(text().Draw(t, "seen")), By: text().Draw(t, "by"), Since: moment().Draw(t, "since").UTC()}
 		for _, former := range list.Draw(t, "former") {
 			pin.Former = append(pin.Former, interlock.Digest(former))
+			pin.Places = append(pin.Places, interlock.Digest(former+"p"))
 		}
 	}
 	yes := true
