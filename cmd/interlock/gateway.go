@@ -163,7 +163,7 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend, s
 	if err != nil {
 		return nil, err
 	}
-	return mcpgateway.New(mcpgateway.Config{Backend: backend.Admission, Asker: asker, Pins: backend.Admission, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
-		Logger: gatewayLogger(p), Version: version(), View: embedded.NewViews(settings, now).Gather,
-		Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}})
+	return mcpgateway.New(mcpgateway.Config{Backend: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
+		Pins: backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
+		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}})
 }

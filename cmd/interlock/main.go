@@ -54,6 +54,7 @@ type commands struct {
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`
 	Agent       agentCommand       `cmd:"" help:"Add, list and revoke agents and their tokens."`
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
+	Tools       toolsCommand       `cmd:"" help:"Show, approve and quarantine the tools of the servers behind the gateway."`
 	Conformance conformanceCommand `cmd:"" help:"Print evidence of what the program does, for conformance runners."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }

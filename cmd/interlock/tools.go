@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"text/tabwriter"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
+)
+
+type toolsCommand struct {
+	List       toolsList       `cmd:"" default:"withargs" help:"List the servers behind the gateway and their tools, with what is in quarantine and why."`
+	Show       toolsShow       `cmd:"" help:"Show a tool or a server: its standing, and how what was seen last differs from what was approved."`
+	Approve    toolsApprove    `cmd:"" help:"Approve a tool, or a server, as it was seen last, signed with an operator's SSH key."`
+	Quarantine toolsQuarantine `cmd:"" help:"Put a tool, or a server with all its tools, into quarantine."`
+}
+
+type toolsList struct {
+	Server      string `arg:"" optional:"" help:"Only this server's."`
+	Quarantined bool   `help:"Only what is in quarantine."`
+	JSON        bool   `name:"json" help:"Print one JSON object to a line."`
+}
+
+// Run lists pins by server and tool.
+func (c *toolsList) Run(p *program) error {
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	var pins []interlock.Pin
+	for _, pin := range standing.Pins {
+		if (c.Server == "" || pin.Server == c.Server) && !(c.Quarantined && pin.Status == interlock.PinApproved) {
+			pins = append(pins, pin)
+		}
+	}
+	sort.Slice(pins, func(i, j int) bool {
+		return pins[i].Server < pins[j].Server || pins[i].Server == pins[j].Server && pins[i].Tool < pins[j].Tool
+	})
+	if c.JSON {
+		for _, pin := range pins {
+			if err := writeLine(p.stdout, pin); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(pins) == 0 {
+		_, err := fmt.Fprintln(p.stdout, "nothing; tools are known from when `interlock gateway` first lists them")
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TOOL\tSTATUS\tSINCE\tWHY")
+	for _, pin := range pins {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable(pinName(pin)), pin.Status, pin.Since.Local().Format("2006-01-02 15:04"), admission.PinSays(pin))
+	}
+	return table.Flush()
+}
+
+// pinName is what a pin is called on the command line.
+func pinName(pin interlock.Pin) string {
+	if pin.Tool == "" {
+		return pin.Server
+	}
+	return pin.Server + "." + pin.Tool
+}
+
+type toolsShow struct {
+	Subject string `arg:"" name:"tool" help:"SERVER.TOOL, or SERVER for all of it."`
+	JSON    bool   `name:"json" help:"Print one JSON object to a line."`
+}
+
+// Run shows pins and what has changed of their definitions.
+func (c *toolsShow) Run(p *program) error {
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	pins, known := admission.Pinned(standing, c.Subject)
+	if !known {
+		return unknownTool()
+	}
+	if !c.JSON {
+		return showPins(p, p.stdout, backend, pins)
+	}
+	for _, pin := range pins {
+		approved, seen, err := definitions(p, backend, pin)
+		if err != nil {
+			return err
+		}
+		if err := writeLine(p.stdout, struct {
+			interlock.Pin
+			Differences []admission.Difference `json:"differences,omitempty"`
+		}{pin, admission.Differences(approved, seen)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unknownTool() error {
+	return interlock.Errorf(interlock.CodeNotFound, "TOOL", "nothing is known of it; `interlock tools list` lists servers and tools")
+}
+
+func definitions(p *program, backend *embedded.Backend, pin interlock.Pin) (approved, seen []byte, err error) {
+	one, two, err := backend.Definitions(p.ctx, pin.Server, pin.Tool)
+	var refusal *interlock.Error
+	if errors.As(err, &refusal) && refusal.Code == interlock.CodeNotFound {
+		return nil, nil, nil // the pin of a server that never listed anything
+	}
+	return one, two, err
+}
+
+// showPins prints what an operator has to see of pins before approving them: whatever differs, and all of what is new.
+func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlock.Pin) error {
+	var b strings.Builder
+	for _, pin := range pins {
+		fmt.Fprintf(&b, "%s: %s since %s; %s\n", printable(pinName(pin)), pin.Status, pin.Since.Local().Format("2006-01-02 15:04"), admission.PinSays(pin))
+		if pin.Tool == "" {
+			if pin.SeenFrom != pin.Identity {
+				fmt.Fprintf(&b, "  identity\n  - %s\n  + %s\n", orDash(string(pin.Identity)), pin.SeenFrom)
+			}
+			continue
+		}
+		approved, seen, err := definitions(p, backend, pin)
+		if err != nil {
+			return err
+		}
+		differences := admission.Differences(approved, seen)
+		if len(differences) == 0 {
+			b.WriteString("  its definition is the approved one\n")
+		}
+		for _, d := range differences {
+			fmt.Fprintf(&b, "  %s\n", d.Pointer)
+			for _, line := range d.Before {
+				fmt.Fprintf(&b, "  - %s\n", line)
+			}
+			for _, line := range d.After {
+				fmt.Fprintf(&b, "  + %s\n", line)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+type toolsApprove struct {
+	Subject string `arg:"" name:"tool" help:"SERVER.TOOL, or SERVER for everything of it that is in quarantine, except what speaks to the model."`
+	Reason  string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+	As      string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key     string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+}
+
+// Run shows what is approved, on the error stream, so that no pipeline swallows it, then signs the order and hands it in. The
+// order is bound to just what was shown.
+func (c *toolsApprove) Run(p *program) error {
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	pins, detail, err := admission.Approvable(standing, c.Subject)
+	if err != nil {
+		return err
+	}
+	if err := showPins(p, p.stderr, backend, pins); err != nil {
+		return err
+	}
+	return changePins(p, backend, standing, interlock.VerbApproveTool, c.Subject, detail, c.Reason, c.As, c.Key)
+}
+
+type toolsQuarantine struct {
+	Subject string `arg:"" name:"tool" help:"SERVER.TOOL, or SERVER for all of it."`
+	Reason  string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+	As      string `required:"" help:"The operator who puts it there." placeholder:"NAME"`
+}
+
+// Run puts something into quarantine. It makes decisions stricter, so it takes an operator's name and no signature.
+func (c *toolsQuarantine) Run(p *program) error {
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	return changePins(p, backend, standing, interlock.VerbQuarantineTool, c.Subject, "", c.Reason, c.As, "")
+}
+
+func changePins(p *program, backend *embedded.Backend, standing interlock.Standing, verb interlock.Verb, subject, detail, reason, as, key string) error {
+	order, err := newOrder(verb, subject, detail, reason)
+	if err != nil {
+		return err
+	}
+	if err := p.signOrder(standing, as, key, interlock.Requester{}, &order); err != nil {
+		return err
+	}
+	receipt, err := backend.ChangePins(p.ctx, order)
+	if err != nil {
+		return err
+	}
+	did := "approved"
+	if verb == interlock.VerbQuarantineTool {
+		did = "put into quarantine"
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: %s by order of %s, recorded as event %s\n", printable(subject), did, order.Operator, receipt.Events[0])
+	return err
+}
