@@ -167,3 +167,20 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend, s
 		Pins: backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
 		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}})
 }
+
+// firstUse says whose tools are trusted when they are first seen: if the settings don't say, those of programs, which whoever
+// starts this one has named.
+func firstUse(settings config.Config, servers []mcpgateway.Server) func(server string) bool {
+	programs := map[string]bool{}
+	for _, server := range servers {
+		if s, ok := server.(interface{ Local() bool }); ok {
+			programs[server.Name()] = s.Local()
+		}
+	}
+	return func(server string) bool {
+		if said := settings.Gateway.TrustOnFirstUse; said != nil {
+			return *said
+		}
+		return programs[server]
+	}
+}

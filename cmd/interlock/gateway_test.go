@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 )
 
 // notesServer is a small MCP server on standard streams for scripts: it keeps notes in memory, reads and deletes files, and
@@ -35,6 +36,10 @@ func notesServer() {
 		case "tools/list":
 			result = `{"tools":[{"name":"read_note","inputSchema":{"type":"object"}},{"name":"run_command","inputSchema":{"type":"object"}},` +
 				`{"name":"write_file","inputSchema":{"type":"object"}},{"name":"read_then_die","inputSchema":{"type":"object"}}]}`
+			if len(os.Args) > 1 { // other tools, as a file lists them
+				list, _ := os.ReadFile(os.Args[1])
+				result = `{"tools":` + strings.Join(strings.Fields(string(list)), " ") + `}`
+			}
 		case "tools/call":
 			if m.Params.Name == "read_then_die" {
 				os.Exit(3)

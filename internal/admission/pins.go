@@ -269,7 +269,7 @@ func describe(signs []impact.DefinitionSign) string {
 
 // Visible reports of each target whether this caller may see it: whether any call of it would not be denied now.
 func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []interlock.Target) ([]bool, error) {
-	standing, err := a.config.Store.Known(ctx)
+	standing, err := a.config.Store.Standing(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the standing: %w", err)
 	}
@@ -282,7 +282,11 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 	for i := range targets {
 		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller, Upstream: &targets[i].Upstream, CanAsk: true}
 		snapshot := a.config.snapshot(p, standing, nil, now)
-		_, hidden := engine.Hidden(a.config.Rules, snapshot, targets[i].Name, a.config.Analyser.ToolTexts(targets[i].Name))
+		var texts []impact.Text
+		if targets[i].Name != "" {
+			texts = a.config.Analyser.ToolTexts(targets[i].Name)
+		}
+		_, hidden := engine.Hidden(a.config.Rules, snapshot, targets[i].Name, texts)
 		shown[i] = !hidden
 	}
 	return shown, nil

@@ -111,7 +111,10 @@ type Config struct {
 	// `client_name`, the field that names the agent of a client without a token, uri, dns, email or cn: it is called tls:FIELD.
 	// `patience` is how long a call is held for a human to answer, as a Go duration, before its client gets a handle to come
 	// back with; keep it below the client's own timeout (default: 20s; at most 50s count for clients that can't be told that
-	// they wait).
+	// they wait). `trust_on_first_use` says whether the tools that a server offers when it is first seen are approved as they
+	// are: whoever has changed the server before that is believed. What is new or changes later, and what speaks to the model,
+	// is in quarantine until an operator approves it either way; with false, everything is (default: true for programs, false
+	// for addresses).
 	Gateway Gateway `json:"gateway"`
 }
 

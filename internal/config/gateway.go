@@ -5,6 +5,8 @@ type Gateway struct {
 	GatewayServers
 	GatewayHTTP
 	Patience Duration `json:"patience"`
+
+	TrustOnFirstUse *bool `json:"trust_on_first_use"` // unset: of programs on this machine
 }
 
 // A GatewayHTTP is how the gateway serves clients over HTTP.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +38,6 @@ type offer struct {
 	name   string          // as the server calls it
 	full   string          // as the client calls it
 	listed json.RawMessage // the definition as the client sees it
-	pinned bool            // its definition is one that may be shown
 	hints  *interlock.Annotations
 	target interlock.Target
 }
@@ -140,9 +140,8 @@ func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage
 		if _, twice := found.byName[o.name]; !ok || twice {
 			continue
 		}
-		o.pinned = true
-		if verdicts != nil {
-			o.pinned, o.target.Upstream.Definition = verdicts[i].Approved, verdicts[i].Definition
+		if verdicts != nil { // whether it may be shown and called is asked each time: an operator may approve it at any time
+			o.target.Upstream.Definition = verdicts[i].Definition
 		}
 		found.byName[o.name] = len(found.list)
 		found.list = append(found.list, o)
@@ -285,28 +284,47 @@ func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error)
 		}
 		for i := range found.list {
 			o := &found.list[i]
-			if !o.pinned || seen[o.full] {
+			if seen[o.full] {
 				continue
 			}
 			seen[o.full] = true
-			all, targets = append(all, o), append(targets, o.target)
+			all, targets = append(all, o), append(targets, seenAs(kind, o))
 		}
 	}
 	pins := s.gateway.config.Pins
-	if pins == nil || kind != kindTools {
+	if pins == nil {
 		return all, nil
 	}
-	shown, err := pins.Visible(ctx, s.requester(), targets)
-	if err != nil || len(shown) != len(all) {
+	asked := slices.Compact(slices.Clone(targets)) // of what is no tool, one server's are all alike
+	shown, err := pins.Visible(ctx, s.requester(), asked)
+	if err != nil || len(shown) != len(asked) {
 		return nil, fmt.Errorf("asking what may be shown: %w", err)
 	}
 	var may []*offer
+	at := 0
 	for i, o := range all {
-		if shown[i] {
+		if targets[i] != asked[at] {
+			at++
+		}
+		if shown[at] {
 			may = append(may, o)
 		}
 	}
 	return may, nil
+}
+
+// seenAs is what an offer is called when its visibility is asked for: a tool by its name, a prompt by what getting one is judged
+// as, and a resource, which may be judged as many things, by its server alone.
+func seenAs(kind offerKind, o *offer) interlock.Target {
+	target := o.target
+	switch kind {
+	case kindTools:
+	case kindPrompts:
+		target.Name = target.Upstream.Server + ".prompts/get"
+	default:
+		target.Name = ""
+	}
+	return target
 }
 
 // A cursor names the last entry of the page before, so that it stays good while the list changes elsewhere.

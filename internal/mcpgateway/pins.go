@@ -16,6 +16,6 @@ type Pins interface {
 	// at any time, and then Visible says so; of a verdict the definition's digest is what lasts.
 	Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error)
 	// Visible reports of each target whether this caller may see it: whether there is any call of it that would not be
-	// denied now. With an error nothing is visible.
+	// denied now. A target without a name is whatever its server offers. With an error nothing is visible.
 	Visible(ctx context.Context, caller interlock.Requester, targets []interlock.Target) ([]bool, error)
 }

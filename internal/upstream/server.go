@@ -86,6 +86,9 @@ func New(c Config, o Options) (*Server, error) {
 // Name is what the server is called in the settings.
 func (s *Server) Name() string { return s.config.Name }
 
+// Local reports whether the server is a program on this machine.
+func (s *Server) Local() bool { return s.config.Command != "" }
+
 // Identity is a digest of what would be started or reached: program, arguments, directory, address, and names and plain values
 // of variables and headers. Where a value is a reference, the reference counts and not what it leads to.
 func (s *Server) Identity() interlock.Digest { return s.identity }
