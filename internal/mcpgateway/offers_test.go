@@ -178,7 +178,7 @@ func TestRequestsOfServers(t *testing.T) {
 // the same, so that what refuses it is the one rule.
 type pins struct {
 	verdict func(tool string) interlock.PinVerdict
-	hidden  string
+	hidden  map[string]bool
 	failed  error
 }
 
@@ -197,7 +197,7 @@ func (p *pins) Examine(_ context.Context, l interlock.Listing) ([]interlock.PinV
 func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []interlock.Target) ([]bool, error) {
 	var all []bool
 	for _, target := range targets {
-		all = append(all, target.Name != p.hidden)
+		all = append(all, !p.hidden[target.Name])
 	}
 	return all, nil
 }
@@ -205,7 +205,7 @@ func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []inter
 func TestPins(t *testing.T) {
 	server, book := newFakeServer("a"), newLedger()
 	server.answers["tools/list"] = `{"tools":[{"name":"seen"},{"name":"hidden"},{"name":"changed"}]}`
-	p := &pins{hidden: "a.hidden", verdict: func(tool string) interlock.PinVerdict {
+	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) interlock.PinVerdict {
 		return interlock.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
 	}}
 	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Pins = p }, server)
@@ -218,6 +218,10 @@ func TestPins(t *testing.T) {
 	want := &interlock.Upstream{Server: "a", Identity: "sha256:a", Tool: "changed", Definition: "sha256:changed"}
 	if diff := cmp.Diff(want, book.proposed()[0].Upstream); diff != "" {
 		t.Error(diff)
+	}
+	p.hidden["a.changed"] = false // an operator has approved it since it was examined
+	if a := c.call("tools/list", ""); string(a.Result) != `{"tools":[{"name":"a.seen"},{"name":"a.changed"}]}` {
+		t.Errorf("once it is approved, listed is %s", a.Result)
 	}
 	p.failed = fmt.Errorf("the store is gone")
 	c2 := join(t, g)
