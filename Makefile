@@ -9,7 +9,7 @@
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
-PEER := cc-safety-net@2.4.5
+PEERS := cc-safety-net@2.4.5 mcp-proxy@6.7.19 supergateway@4.0.0
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,8 +50,8 @@ eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 
 bench: build ## measure beside a peer and the disk, and write bench/README.md
 	@scripts/setup.sh bench
-	@npm install --silent --no-fund --no-audit --prefix bench/peer $(PEER) || echo "bench: the peer could not be installed; its row will be missing"
-	go run ./bench/run -binary bin/interlock -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)"
+	@npm install --silent --no-fund --no-audit --prefix bench/peer $(PEERS) || echo "bench: the peers could not be installed; their rows will be missing"
+	go run ./bench/run -binary bin/interlock -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)" -carriers bench/peer/node_modules
 
 fmt: ## format all Go files
 	gofmt -w .

@@ -26,13 +26,14 @@ var method string
 
 // A bench is one run: where the binary under test is, where scratch space is, how long each step may take.
 type bench struct {
-	ctx     context.Context
-	binary  string
-	scratch string
-	step    time.Duration
-	peer    string // cc-safety-net's hook script, empty if npm could not install it
-	pid     int    // of the newest server
-	out     io.Writer
+	ctx            context.Context
+	binary         string
+	scratch        string
+	step           time.Duration
+	peer           string // cc-safety-net's hook script, empty if npm could not install it
+	pid            int    // of the newest server
+	carrierModules string // node_modules with the programs that carry MCP calls; empty if npm could not install them
+	out            io.Writer
 
 	sequence atomic.Int64 // numbers the actions, so that no two are the same
 }
@@ -55,18 +56,19 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, gateway, waiting or verify")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, gateway, gateway-http, waiting or verify")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
+	carriers := flag.String("carriers", "", "node_modules with mcp-proxy and supergateway, for the side-by-side gateway latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binary, *peer, *out, *only, *step); err != nil {
+	if err := run(ctx, *binary, *peer, *carriers, *out, *only, *step); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, binary, peer, out, only string, step time.Duration) error {
+func run(ctx context.Context, binary, peer, carriers, out, only string, step time.Duration) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return err
@@ -80,14 +82,14 @@ func run(ctx context.Context, binary, peer, out, only string, step time.Duration
 	}
 	defer os.RemoveAll(scratch)
 	var page strings.Builder
-	b := &bench{ctx: ctx, binary: binary, scratch: scratch, step: step, peer: peer, out: &page}
+	b := &bench{ctx: ctx, binary: binary, scratch: scratch, step: step, peer: peer, carrierModules: carriers, out: &page}
 	page.WriteString(method)
 	fmt.Fprintf(&page, "\nMeasured on %s/%s, %d CPUs, %s%s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), cpuName())
 	for _, part := range []struct {
 		name    string
 		measure func(*bench) error
 	}{
-		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"gateway", behindGateway}, {"waiting", waiting}, {"verify", verify},
+		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"gateway", behindGateway}, {"gateway-http", overGatewayHTTP}, {"waiting", waiting}, {"verify", verify},
 	} {
 		if only != "" && part.name != only {
 			continue
