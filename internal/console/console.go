@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -37,6 +38,8 @@ type Backend interface {
 	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, interlock.Standing) error) error
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
 	Grant(ctx context.Context, g interlock.Grant) (interlock.Receipt, error)
+	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
+	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
 }
 
 // Tokens finds the agent a bearer token belongs to, so that its use here is recorded under its name.

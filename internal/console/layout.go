@@ -31,14 +31,16 @@ func (c *Console) tabs(r *http.Request) []tab {
 		{tab{Name: "Challenges", Path: "/challenges"}, seeing},
 		{tab{Name: "Agents", Path: "/agents"}, seeing},
 		{tab{Name: "Trust", Path: "/trust"}, seeing},
+		{tab{Name: "Tools", Path: "/tools"}, seeing},
 		{tab{Name: "Grants", Path: "/grants"}, seeing},
 		{tab{Name: "Rules", Path: "/rules"}, seeing},
 		{tab{Name: "Audit", Path: "/audit"}, auditing},
 		{tab{Name: "System", Path: "/system"}, seeing},
 	}
-	pending, blocks := 0, 0
+	pending, blocks, held := 0, 0, 0
 	if standing, err := c.config.Backend.Standing(r.Context()); err == nil { // a page without counts is better than none
 		pending, blocks = waiting(standing, c.config.Now())
+		held = quarantined(standing)
 	}
 	var tabs []tab
 	for _, one := range all {
@@ -50,6 +52,8 @@ func (c *Console) tabs(r *http.Request) []tab {
 			one.Count = pending
 		case "/challenges":
 			one.Count = blocks
+		case "/tools":
+			one.Count = held
 		}
 		one.Here = r.URL.Path == one.Path || one.Path != "/" && strings.HasPrefix(r.URL.Path, one.Path+"/")
 		tabs = append(tabs, one.tab)

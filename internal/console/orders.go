@@ -21,6 +21,7 @@ type Governor interface {
 	NewCode(ctx context.Context, order interlock.Order) (code string, expires time.Time, err error)
 	Unblock(ctx context.Context, order interlock.Order) (interlock.Receipt, error)
 	ChangeTrust(ctx context.Context, order interlock.Order) (interlock.Receipt, error)
+	ChangePins(ctx context.Context, order interlock.Order) (interlock.Receipt, error)
 	EndGrant(ctx context.Context, id, operator, why string) (interlock.Receipt, error)
 }
 
@@ -77,7 +78,7 @@ func (o *orders) take(id, session string) (interlock.Order, bool) {
 // rightFor is the right an order takes here.
 func rightFor(verb interlock.Verb) right {
 	switch verb {
-	case interlock.VerbNewCode, interlock.VerbDemote:
+	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool:
 		return answering
 	case interlock.VerbUnblock, interlock.VerbPromote:
 		return governing
@@ -121,6 +122,10 @@ func orderTitle(verb interlock.Verb) string {
 		return "Lift a block"
 	case interlock.VerbPromote:
 		return "Raise an agent's trust"
+	case interlock.VerbApproveTool:
+		return "Approve what a server offers"
+	case interlock.VerbQuarantineTool:
+		return "Put into quarantine"
 	default:
 		return "Lower an agent's trust"
 	}
@@ -135,6 +140,10 @@ func effect(order interlock.Order) string {
 		return "The agent may act again at once, without a code."
 	case interlock.VerbPromote:
 		return "The agent is trusted one level further. The reason is recorded as the evidence."
+	case interlock.VerbApproveTool:
+		return "Agents see it and may call it, as far as the rules let them. The detail is the digest of what you were shown: if the server changes it before this counts, it does not count."
+	case interlock.VerbQuarantineTool:
+		return "No agent sees it or can call it any more, from the next call on."
 	default:
 		return "The agent is trusted less, at once."
 	}
@@ -163,6 +172,10 @@ func (c *Console) orderOf(r *http.Request) (order interlock.Order, about interlo
 			return order, about, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
 		}
 		about = challenge.Requester
+	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
+		if detail, err = toolOrder(standing, verb, subject, query.Get("seen")); err != nil {
+			return order, about, err
+		}
 	default:
 		agent, known := standing.Agents[subject]
 		if !known || !agent.Revoked.IsZero() {
@@ -216,7 +229,7 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order"))
 		return
 	}
-	err := c.sign(r, []string{order.Statement}, order.Verb != interlock.VerbDemote, func(_ int, method, key, signature string) {
+	err := c.sign(r, []string{order.Statement}, order.Verb.Loosens(), func(_ int, method, key, signature string) {
 		order.Method, order.Key, order.Signature = method, key, signature
 	})
 	if err == nil {
@@ -248,6 +261,9 @@ func (c *Console) carryOut(w http.ResponseWriter, r *http.Request, order interlo
 	case interlock.VerbPromote, interlock.VerbDemote:
 		back = "/trust"
 		_, err = c.config.Backend.ChangeTrust(ctx, order)
+	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
+		back = "/tools"
+		_, err = c.config.Backend.ChangePins(ctx, order)
 	default:
 		err = fmt.Errorf("carrying out %s: no such order", order.Verb) // unreachable: orderOf made it
 	}

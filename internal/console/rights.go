@@ -16,7 +16,7 @@ const (
 	seeing    right = 1 << iota // what was decided, without the words of the actions
 	reading                     // those words too
 	auditing                    // every event of the log, its export and its verification
-	answering                   // answer requests, have codes shown, lower trust, revoke grants
+	answering                   // answer requests, have codes shown, lower trust, revoke grants, approve and quarantine tools
 	governing                   // lift blocks, raise trust
 )
 
@@ -55,6 +55,8 @@ func (c *Console) views() []view {
 		{"GET /agents", seeing, c.agentsPage},
 		{"GET /challenges", seeing, c.challengesPage},
 		{"GET /trust", seeing, c.trustPage},
+		{"GET /tools", seeing, c.toolsPage},
+		{"GET /tools/show", seeing, c.toolPage},
 		{"GET /grants", seeing, c.grantsPage},
 		{"POST /grants/{id}/end", answering, c.endGrant},
 		{"GET /orders/new", answering, c.draftOrder},

@@ -292,7 +292,7 @@ func TestStreamEndsWithItsRequest(t *testing.T) {
 
 // everyPage lists addresses that show what agents wrote.
 func (h *house) everyPage(answer interlock.Answer) []string {
-	return []string{"/agents", "/challenges", "/trust", "/grants", "/rules?q=" + url.QueryEscape(hostile[:80]), "/system", "/audit", "/events/" + answer.Event,
+	return []string{"/agents", "/challenges", "/trust", "/grants", "/tools", "/tools/show?subject=files", "/tools/show?subject=files.read", "/rules?q=" + url.QueryEscape(hostile[:80]), "/system", "/audit", "/events/" + answer.Event,
 		"/audit?q=" + url.QueryEscape(hostile[:80]), "/audit?actor=" + url.QueryEscape(`"><script>`), "/rules/x", "/", "/?q=" + url.QueryEscape(hostile[:60]), "/?agent=" + url.QueryEscape(`"><script>`), "/decisions/" + answer.Event, "/pending"}
 }
 
@@ -303,6 +303,7 @@ func TestHostileWords(t *testing.T) {
 	action := hostileAction()
 	answer := h.act(hostile[:100], "run "+hostile, action)
 	h.block(hostile[:90])
+	h.serve("Reads.", hostile)
 	for _, path := range h.everyPage(answer) {
 		page := b.get(path)
 		if page.status != http.StatusOK && path != "/rules/x" {
@@ -323,6 +324,7 @@ func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs st
 	return []struct{ method, path, needs string }{
 		{"GET", "/", "see"}, {"GET", "/decisions/" + answer.Event, "see"}, {"GET", "/events/" + answer.Event + "/receipt", "see"},
 		{"GET", "/pending", "see"}, {"GET", "/agents", "see"}, {"GET", "/challenges", "see"}, {"GET", "/trust", "see"}, {"GET", "/grants", "see"},
+		{"GET", "/tools", "see"}, {"GET", "/tools/show?subject=files.read", "see"}, {"GET", "/orders/new?verb=approve-tool&subject=none", "answer"},
 		{"GET", "/rules", "see"}, {"GET", "/rules/fs.delete-root", "see"}, {"GET", "/system", "see"},
 		{"POST", "/grants/grt_none/end", "answer"}, {"GET", "/orders/new?verb=new-code&subject=none", "answer"}, {"POST", "/orders/ord_none", "answer"},
 		{"GET", "/orders/new?verb=unblock&subject=none", "govern"},
@@ -334,6 +336,7 @@ func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs st
 func TestRoutesByRole(t *testing.T) {
 	h := open(t)
 	answer := h.act("codex", "r1", shell("rm -rf /"))
+	h.serve("Reads.")
 	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see", quorum.RoleAuditor: "see audit", quorum.RoleOperator: "see answer",
 		quorum.RoleAdmin: "see answer audit govern", quorum.RoleSuperadmin: "see answer audit govern"}
 	for _, role := range quorum.Roles() {

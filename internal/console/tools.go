@@ -1,0 +1,143 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"sort"
+	"strings"
+
+	"interlock"
+	"interlock/internal/admission"
+)
+
+// A served is one server behind the gateway on the page about tools.
+type served struct {
+	pinned
+	Tools []pinned // in quarantine first, then by name
+	Held  int      // of the server and its tools, in quarantine
+}
+
+// A pinned is a tool, or a server, as it is shown.
+type pinned struct {
+	interlock.Pin
+	Subject     string
+	Says        string
+	Approved    bool
+	Differences []admission.Difference // only on its own page
+}
+
+func shownPin(pin interlock.Pin) pinned {
+	subject := pin.Server
+	if pin.Tool != "" {
+		subject += "." + pin.Tool
+	}
+	return pinned{Pin: pin, Subject: subject, Says: admission.PinSays(pin), Approved: pin.Status == interlock.PinApproved}
+}
+
+// toolsPage lists the servers behind the gateway and what they offer, those with something in quarantine first.
+func (c *Console) toolsPage(w http.ResponseWriter, r *http.Request) {
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	byName := map[string]*served{}
+	for _, pin := range standing.Pins {
+		s := byName[pin.Server]
+		if s == nil {
+			s = &served{}
+			byName[pin.Server] = s
+		}
+		one := shownPin(pin)
+		if pin.Tool == "" {
+			s.pinned = one
+		} else {
+			s.Tools = append(s.Tools, one)
+		}
+		if !one.Approved {
+			s.Held++
+		}
+	}
+	list := make([]*served, 0, len(byName))
+	for _, s := range byName {
+		sort.Slice(s.Tools, func(i, j int) bool {
+			a, b := s.Tools[i], s.Tools[j]
+			return !a.Approved && b.Approved || a.Approved == b.Approved && a.Tool < b.Tool
+		})
+		list = append(list, s)
+	}
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].Held > 0 && list[j].Held == 0 || (list[i].Held > 0) == (list[j].Held > 0) && list[i].Server < list[j].Server
+	})
+	c.render(w, r, http.StatusOK, "tools.html", "Tools", list)
+}
+
+// toolPage shows one tool, or what an order about a whole server would approve, with what differs from what was approved.
+func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
+	subject := r.URL.Query().Get("subject")
+	standing, err := c.config.Backend.Standing(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	pins, known := admission.Pinned(standing, subject)
+	if !known {
+		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of this tool"))
+		return
+	}
+	page := struct {
+		Subject string
+		Whole   bool // it is a server
+		Seen    string
+		Pins    []pinned
+		Reading bool
+	}{Subject: subject, Whole: !strings.Contains(subject, "."), Reading: c.may(r, reading)}
+	if waiting, detail, err := admission.Approvable(standing, subject); err == nil {
+		pins, page.Seen = waiting, detail
+	}
+	for _, pin := range pins {
+		one := shownPin(pin)
+		if page.Reading && pin.Tool != "" {
+			if one.Differences, err = c.differences(r, pin); err != nil {
+				c.fail(w, r, err)
+				return
+			}
+		}
+		page.Pins = append(page.Pins, one)
+	}
+	c.render(w, r, http.StatusOK, "tool.html", "Tool", page)
+}
+
+func (c *Console) differences(r *http.Request, pin interlock.Pin) ([]admission.Difference, error) {
+	approved, seen, err := c.config.Backend.Definitions(r.Context(), pin.Server, pin.Tool)
+	var refusal *interlock.Error
+	if errors.As(err, &refusal) && refusal.Code == interlock.CodeNotFound {
+		return nil, nil
+	}
+	return admission.Differences(approved, seen), err
+}
+
+// toolOrder is the detail of an order about tools: of an approval, what its giver was shown.
+func toolOrder(standing interlock.Standing, verb interlock.Verb, subject, seen string) (detail string, err error) {
+	if verb == interlock.VerbQuarantineTool {
+		if _, known := admission.Pinned(standing, subject); !known {
+			return "", interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of this tool")
+		}
+		return "", nil
+	}
+	_, detail, err = admission.Approvable(standing, subject)
+	if err == nil && detail != seen {
+		err = interlock.Errorf(interlock.CodeConflict, "seen", "what is listed has changed since the page was made; look again")
+	}
+	return detail, err
+}
+
+// quarantined counts the tools that wait for an operator to look at them: not those that one has put where they are.
+func quarantined(standing interlock.Standing) (n int) {
+	for _, pin := range standing.Pins {
+		if pin.Tool != "" && pin.Status != interlock.PinApproved && pin.Why != interlock.PinOrdered {
+			n++
+		}
+	}
+	return n
+}
