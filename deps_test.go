@@ -37,6 +37,7 @@ strictyaml                                              < config
 secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream
 std, github.com/tailscale/hujson                        < harness
+github.com/pelletier/go-toml/v2                         < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 identity, ruletest                                      < console
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence

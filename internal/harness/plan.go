@@ -126,8 +126,11 @@ func squeeze(extra *hujson.Extra) {
 	*extra = bytes.TrimSpace(*extra)
 }
 
-func (h Harness) plan(place Place) (Plan, error) {
-	p := Plan{Path: h.Settings(place)}
+func (h Harness) plan(place Place) (Plan, error) { return planFor(h.Settings(place)) }
+
+// planFor begins a plan for a file, as it is now.
+func planFor(path string) (Plan, error) {
+	p := Plan{Path: path}
 	data, err := os.ReadFile(p.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
