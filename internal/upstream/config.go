@@ -123,14 +123,14 @@ func (c Config) checkProgram() error {
 		if strings.ContainsRune(arg, 0) {
 			return invalid("args", "hold a NUL byte")
 		}
-		if looksSecret("", arg) {
-			return invalid("args", "hold what looks like a secret, and arguments can be read by every program of this machine; hand it over in env, as a reference")
+		if reference, is := strings.CutPrefix(arg, argSecret); is {
+			if err := checkReference("args", reference); err != nil {
+				return err
+			}
 		}
 	}
-	for i := 1; i < len(c.Args); i++ {
-		if name, ok := strings.CutPrefix(c.Args[i-1], "-"); ok && !strings.HasPrefix(c.Args[i], "-") && looksSecret(strings.TrimLeft(name, "-"), c.Args[i]) {
-			return invalid("args", "hold what looks like a secret after %.40q, and arguments can be read by every program of this machine; hand it over in env, as a reference", c.Args[i-1])
-		}
+	if i := SecretArg(c.Args); i >= 0 {
+		return invalid("args", "number %d looks like a secret, and every program of this machine can read arguments; hand it over in env, as a reference, or if it must be an argument, as secret:file:PATH", i+1)
 	}
 	for _, name := range sortedKeys(c.Env) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
@@ -184,6 +184,7 @@ func checkValue(field, name, value string) error {
 	if _, _, is := asReference(value); is {
 		return checkReference(field, value)
 	}
+	value = strings.TrimPrefix(value, literal)
 	if strings.ContainsAny(value, "\x00") || strings.HasPrefix(field, "headers.") && strings.ContainsAny(value, "\r\n") {
 		return invalid(field, "holds a character that can't be sent")
 	}
@@ -191,6 +192,24 @@ func checkValue(field, name, value string) error {
 		return invalid(field, "looks like a secret, and settings are shown and copied; write a reference instead: env:NAME, file:PATH or keyring:SERVICE/ACCOUNT")
 	}
 	return nil
+}
+
+// SecretArg returns the index of the first argument that looks like a secret, or -1: by itself, or because of the flag before it.
+func SecretArg(args []string) int {
+	for i, arg := range args {
+		if strings.HasPrefix(arg, argSecret) {
+			continue
+		}
+		flag := ""
+		if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.HasPrefix(arg, "-") && !strings.Contains(args[i-1], "=") {
+			flag = strings.TrimLeft(args[i-1], "-")
+		}
+		name, value, assigned := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if looksSecret(flag, arg) || assigned && strings.HasPrefix(arg, "-") && looksSecret(name, value) {
+			return i
+		}
+	}
+	return -1
 }
 
 // LooksSecret reports whether a setting of that name with that value is more likely a secret than not. It errs to the side of

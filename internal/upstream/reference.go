@@ -16,8 +16,14 @@ import (
 //	file:PATH                  the contents of a file, without the line end; "~/" is the user's home
 //	keyring:SERVICE/ACCOUNT    the keyring of the system
 //
-// "Bearer " may stand before one, because headers want it so. References are followed when a server is dialed and no earlier.
-const bearer = "Bearer "
+// "Bearer " may stand before one, because headers want it so, and "secret:" must where it is an argument. A text that is none and
+// looks like one, as file:/data.db does, is written with "text:" before it. References are followed when a server is dialed and
+// no earlier.
+const (
+	bearer    = "Bearer "
+	argSecret = "secret:"
+	literal   = "text:"
+)
 
 // maxSecret bounds what is read of a secret's file, in bytes.
 const maxSecret = 64 << 10
@@ -53,7 +59,7 @@ func checkReference(field, value string) error {
 func (o Options) resolve(field, value string) (text string, hidden interlock.Secret, err error) {
 	kind, name, is := asReference(value)
 	if !is {
-		return value, "", nil
+		return strings.TrimPrefix(value, literal), "", nil
 	}
 	var found string
 	switch kind {
@@ -117,6 +123,26 @@ func (o Options) resolveAll(prefix string, values map[string]string) (map[string
 		if hidden != "" {
 			secrets = append(secrets, hidden)
 		}
+	}
+	return resolved, secrets, nil
+}
+
+// resolveArgs resolves those arguments that are references.
+func (o Options) resolveArgs(args []string) ([]string, []interlock.Secret, error) {
+	resolved := make([]string, len(args))
+	var secrets []interlock.Secret
+	for i, arg := range args {
+		reference, is := strings.CutPrefix(arg, argSecret)
+		if !is {
+			resolved[i] = arg
+			continue
+		}
+		text, hidden, err := o.resolve("args", reference)
+		if err != nil {
+			return nil, nil, err
+		}
+		resolved[i] = text
+		secrets = append(secrets, hidden)
 	}
 	return resolved, secrets, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,12 +111,16 @@ func (s *Server) Dial(ctx context.Context) (Link, error) {
 	if err != nil {
 		return nil, s.failed(err.Error(), false, s.unavailable("can't be started: a secret of its settings is missing"))
 	}
-	conceal := newConcealer(append(hidden, more...))
+	args, rest, err := s.options.resolveArgs(s.config.Args)
+	if err != nil {
+		return nil, s.failed(err.Error(), false, s.unavailable("can't be started: a secret of its settings is missing"))
+	}
+	conceal := newConcealer(slices.Concat(hidden, more, rest))
 	if s.client != nil {
 		s.opened()
 		return newHTTPLink(s, headers, conceal), nil
 	}
-	link, err := startProgram(s, env, conceal)
+	link, err := startProgram(s, args, env, conceal)
 	if err != nil {
 		return nil, s.failed(err.Error(), false, s.unavailable("can't be started"))
 	}

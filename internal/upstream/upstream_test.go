@@ -43,7 +43,7 @@ func serve(behaviour string) int {
 			fmt.Println(in.Text())
 		}
 	case "environment":
-		text, _ := json.Marshal(os.Environ())
+		text, _ := json.Marshal(append(os.Environ(), os.Args[1:]...))
 		fmt.Println(string(text))
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no token ghp_"+strings.Repeat("a1B2", 9)+" for you")
@@ -226,7 +226,8 @@ func TestAProgramsEnvironment(t *testing.T) {
 	c := program(t, "environment")
 	secret := "not4any-client\"to see"
 	c.Env["API_TOKEN"] = "env:GIVEN"
-	c.Env["PLAIN"] = "value"
+	c.Env["PLAIN"] = "text:env:value"
+	c.Args = []string{"--token", "secret:env:GIVEN", "--plain"}
 	ours := map[string]string{"HOME": "/home/me", "PATH": "/bin", "GIVEN": secret, "INTERLOCK_HOME": "/ours", "OTHER_TOKEN": "x", "SHELL": "() { :; }"}
 	s := server(t, c, upstream.Options{Getenv: func(name string) string { return ours[name] }})
 	l := dial(t, s)
@@ -235,7 +236,7 @@ func TestAProgramsEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The secret arrived, or it would not have been taken out of what the program says.
-	want := []string{"API_TOKEN=[redacted]", "HOME=/home/me", "PATH=/bin", "PLAIN=value", "UPSTREAM_TEST=environment"}
+	want := []string{"API_TOKEN=[redacted]", "HOME=/home/me", "PATH=/bin", "PLAIN=env:value", "UPSTREAM_TEST=environment", "--token", "[redacted]", "--plain"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -297,27 +298,33 @@ func TestSecretsComeFromWhereReferencesLead(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	token := "ghp_" + strings.Repeat("a1B2", 9)
 	for want, c := range map[string]upstream.Config{
-		`name: "a b" is no name of a server; use 1 to 64 letters, digits, _ and -`:                                                             {Name: "a b", Command: "x"},
-		`command: is missing; name the program of the server, or its url`:                                                                      {Name: "a"},
-		`url: can't stand beside command; a server is a program or an address`:                                                                 {Name: "a", Command: "x", URL: "https://x"},
-		`dir: must be an absolute path`:                                                                                                        {Name: "a", Command: "x", Dir: "y"},
-		`headers: belong to a server with a url`:                                                                                               {Name: "a", Command: "x", Headers: map[string]string{"A": "b"}},
-		`url: is no address such as https://example.com/mcp`:                                                                                   {Name: "a", URL: "example.com"},
-		`url: holds a user or a password; put them into headers, as a reference`:                                                               {Name: "a", URL: "https://u:p@example.com"},
-		`url: would send everything in the clear; use https, or http to this machine only`:                                                     {Name: "a", URL: "http://example.com"},
-		`url: holds what looks like a secret in "pat"; put it into headers, as a reference`:                                                    {Name: "a", URL: "https://example.com/?pat=" + "k3J9x0Qz81LmVt5R"},
-		`headers: "Mcp-Session-Id" is no header that may be set`:                                                                               {Name: "a", URL: "https://x", Headers: map[string]string{"Mcp-Session-Id": "b"}},
-		`headers: "X-Idempotency-Key" is no header that may be set`:                                                                            {Name: "a", URL: "https://x", Headers: map[string]string{"X-Idempotency-Key": "b"}},
-		`env.API_KEY: must name SERVICE/ACCOUNT after keyring:`:                                                                                {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "keyring:svc"}},
-		`env.API_KEY: must name an absolute path after file:, or one that begins with ~/`:                                                      {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "file:key"}},
-		`env.API_KEY: must name an environment variable after env:`:                                                                            {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "env:"}},
-		`args: hold what looks like a secret, and arguments can be read by every program of this machine; hand it over in env, as a reference`: {Name: "a", Command: "x", Args: []string{"--auth", token}},
-		`args: hold what looks like a secret after "--api-key", and arguments can be read by every program of this machine; hand it over in env, as a reference`: {Name: "a", Command: "x",
-			Args: []string{"--api-key", "k3J9x0Qz81LmVt5R"}},
+		`name: "a b" is no name of a server; use 1 to 64 letters, digits, _ and -`:          {Name: "a b", Command: "x"},
+		`command: is missing; name the program of the server, or its url`:                   {Name: "a"},
+		`url: can't stand beside command; a server is a program or an address`:              {Name: "a", Command: "x", URL: "https://x"},
+		`dir: must be an absolute path`:                                                     {Name: "a", Command: "x", Dir: "y"},
+		`headers: belong to a server with a url`:                                            {Name: "a", Command: "x", Headers: map[string]string{"A": "b"}},
+		`url: is no address such as https://example.com/mcp`:                                {Name: "a", URL: "example.com"},
+		`url: holds a user or a password; put them into headers, as a reference`:            {Name: "a", URL: "https://u:p@example.com"},
+		`url: would send everything in the clear; use https, or http to this machine only`:  {Name: "a", URL: "http://example.com"},
+		`url: holds what looks like a secret in "pat"; put it into headers, as a reference`: {Name: "a", URL: "https://example.com/?pat=" + "k3J9x0Qz81LmVt5R"},
+		`headers: "Mcp-Session-Id" is no header that may be set`:                            {Name: "a", URL: "https://x", Headers: map[string]string{"Mcp-Session-Id": "b"}},
+		`headers: "X-Idempotency-Key" is no header that may be set`:                         {Name: "a", URL: "https://x", Headers: map[string]string{"X-Idempotency-Key": "b"}},
+		`env.API_KEY: must name SERVICE/ACCOUNT after keyring:`:                             {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "keyring:svc"}},
+		`env.API_KEY: must name an absolute path after file:, or one that begins with ~/`:   {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "file:key"}},
+		`env.API_KEY: must name an environment variable after env:`:                         {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "env:"}},
 	} {
 		if err := c.Check(); err == nil || err.Error() != want {
 			t.Errorf("want %s\ngot  %v", want, err)
 		}
+	}
+	for _, args := range [][]string{{"x", token}, {"--api-key", "k3J9x0Qz81LmVt5R"}, {"x", "postgresql://u:hunter2hunter@db/x"}, {"x", "--token=k3J9x0Qz81LmVt5R"}} {
+		err := upstream.Config{Name: "a", Command: "x", Args: args}.Check()
+		if want := "args: number 2 looks like a secret, and every program of this machine can read arguments; hand it over in env, as a reference, or if it must be an argument, as secret:file:PATH"; err == nil || err.Error() != want {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	if err := (upstream.Config{Name: "a", Command: "x", Args: []string{"--api-key", "secret:file:/k", "--verbose", "yes-indeed"}, Env: map[string]string{"DB": "text:file:/data.db"}}).Check(); err != nil {
+		t.Error(err)
 	}
 	const advice = " looks like a secret, and settings are shown and copied; write a reference instead: env:NAME, file:PATH or keyring:SERVICE/ACCOUNT"
 	for name, value := range map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": token, "X": token, "BRAVE_API_KEY": "BSAabcdef1234", "DB": "postgres://u:hunter2hunter@db/x"} {
