@@ -13,17 +13,22 @@ import (
 
 // settingsFlags are shared by install and uninstall.
 type settingsFlags struct {
-	Harness string `arg:"" help:"claude, codex, gemini, cursor or copilot; with --print also qwen, windsurf or cline."`
+	Harness string `arg:"" help:"claude, codex, gemini, cursor or copilot; with --print also qwen, windsurf or cline; or gateway, for a client's MCP servers."`
+	Client  string `help:"With gateway: whose servers; claude-code, claude-desktop, cursor, vscode, codex, windsurf, gemini, qwen or copilot." placeholder:"NAME"`
 	Project string `help:"Edit the settings of the project in this directory instead of the user's." type:"existingdir" placeholder:"DIR"`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and change nothing."`
 }
 
 type installCommand struct {
 	settingsFlags
-	Print bool `help:"Print what to register, and change nothing."`
+	Print bool     `help:"Print what to register, and change nothing."`
+	Leave []string `help:"With gateway: leave this server where it is. May be given again." placeholder:"SERVER"`
 }
 
-type uninstallCommand struct{ settingsFlags }
+type uninstallCommand struct {
+	settingsFlags
+	KeepChanges bool `name:"keep-changes" help:"With gateway: keep servers that were added or changed since beside those that come back."`
+}
 
 // Help is what `interlock install --help` adds.
 func (installCommand) Help() string {
@@ -33,6 +38,12 @@ func (installCommand) Help() string {
 
 // Run registers the hook.
 func (c *installCommand) Run(p *program) error {
+	if c.Harness == gatewayHarness && !c.Print {
+		return c.gateway(p)
+	}
+	if c.Client != "" || len(c.Leave) > 0 {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--client", "goes with interlock install gateway; --print does not"))
+	}
 	own, err := ownPath()
 	if err != nil {
 		return err
@@ -83,6 +94,12 @@ func (c *installCommand) Run(p *program) error {
 
 // Run takes the hook out.
 func (c *uninstallCommand) Run(p *program) error {
+	if c.Harness == gatewayHarness {
+		return c.gateway(p)
+	}
+	if c.Client != "" || c.KeepChanges {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--client", "goes with interlock uninstall gateway"))
+	}
 	h, err := harnessNamed(c.Harness)
 	if err != nil {
 		return err

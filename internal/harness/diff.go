@@ -21,11 +21,11 @@ func (p Plan) Diff() string {
 	if p.After == nil {
 		to = "/dev/null"
 	}
-	head := fmt.Sprintf("--- %s\n+++ %s\n", from, to)
-	if len(old) > maxDiffLines || len(new) > maxDiffLines {
-		return head + fmt.Sprintf("(%d lines become %d)\n", len(old), len(new))
+	title := fmt.Sprintf("--- %s\n+++ %s\n", from, to)
+	if head, tail := common(old, new); max(len(old), len(new))-head-tail > maxDiffLines {
+		return title + fmt.Sprintf("(%d lines become %d)\n", len(old), len(new))
 	}
-	return head + hunks(script(old, new))
+	return title + hunks(script(old, new))
 }
 
 func linesOf(text []byte) []string {
@@ -41,8 +41,32 @@ type change struct {
 	text string
 }
 
+// common counts the lines two lists have in common at their beginnings and at their ends.
+func common(old, new []string) (head, tail int) {
+	for head < min(len(old), len(new)) && old[head] == new[head] {
+		head++
+	}
+	for tail < min(len(old), len(new))-head && old[len(old)-1-tail] == new[len(new)-1-tail] {
+		tail++
+	}
+	return head, tail
+}
+
 // script is the shortest edit script between two lists of lines, by their longest common subsequence.
 func script(old, new []string) []change {
+	head, tail := common(old, new)
+	var out []change
+	for _, line := range old[:head] {
+		out = append(out, change{' ', line})
+	}
+	out = append(out, subsequence(old[head:len(old)-tail], new[head:len(new)-tail])...)
+	for _, line := range old[len(old)-tail:] {
+		out = append(out, change{' ', line})
+	}
+	return out
+}
+
+func subsequence(old, new []string) []change {
 	common := make([][]int, len(old)+1)
 	for i := range common {
 		common[i] = make([]int, len(new)+1)

@@ -10,6 +10,7 @@ type Client struct {
 	Name  string
 	Title string
 	Note  string // what the person installing must do or know afterwards
+	Entry string // what the gateway is told with --client; default: Name
 
 	file      func(Place) string
 	project   string // the file below a project; empty: it has none
@@ -105,6 +106,14 @@ func ClientByName(name string) (Client, bool) {
 			}}, true
 	}
 	return Client{}, false
+}
+
+// entryID is what the gateway is told with --client.
+func (c Client) entryID() string {
+	if c.Entry != "" {
+		return c.Entry
+	}
+	return c.Name
 }
 
 // Settings is the file that holds the client's servers; empty if it keeps none where it is asked for.

@@ -174,7 +174,7 @@ func (c Client) restore(now []byte, earlier Moved, keep bool) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if runsGateway(fields, c.Name) {
+		if runsGateway(fields, c.entryID()) {
 			current.remove(name)
 		} else {
 			kept[name] = true
@@ -222,7 +222,7 @@ func (c Client) hasGateway(data []byte) (bool, error) {
 		return false, err
 	}
 	for _, name := range names {
-		if fields, err := file.fields(name); err == nil && runsGateway(fields, c.Name) {
+		if fields, err := file.fields(name); err == nil && runsGateway(fields, c.entryID()) {
 			return true, nil
 		}
 	}

@@ -148,34 +148,58 @@ func planFor(path string) (Plan, error) {
 // Apply makes the change: the file as it is goes into a backup beside it, the new one replaces it in one step. It returns
 // the backup's path, empty where there was nothing to keep.
 func (p Plan) Apply(now time.Time) (backup string, err error) {
-	path, err := resolved(p.Path)
+	path, mode, err := p.unchanged()
 	if err != nil {
-		return "", about(p.Path, err)
+		return "", err
 	}
-	mode := fs.FileMode(0o600)
 	if p.Before != nil {
-		info, err := os.Stat(path)
-		if err != nil {
-			return "", about(p.Path, errors.New("changed meanwhile; run the command again"))
-		}
-		mode = info.Mode().Perm()
-		if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, p.Before) {
-			return "", about(p.Path, errors.New("changed meanwhile; run the command again"))
-		}
 		backup = backupName(p.Path, now)
 		if err := os.WriteFile(backup, p.Before, mode); err != nil {
 			return "", about(p.Path, errors.New("can't be backed up: "+cause(err)))
 		}
-	} else if exists(path) {
-		return "", about(p.Path, errors.New("changed meanwhile; run the command again"))
 	}
+	return backup, p.put(path, mode)
+}
+
+// Replace makes the change without a backup: for files that hold secrets, of which no copy is to lie about.
+func (p Plan) Replace() error {
+	path, mode, err := p.unchanged()
+	if err != nil {
+		return err
+	}
+	return p.put(path, mode)
+}
+
+// unchanged returns the file the plan is about, links followed, and its mode, if it is still as it was.
+func (p Plan) unchanged() (path string, mode fs.FileMode, err error) {
+	if path, err = resolved(p.Path); err != nil {
+		return "", 0, about(p.Path, err)
+	}
+	changed := about(p.Path, errors.New("changed meanwhile; run the command again"))
+	if p.Before == nil {
+		if exists(path) {
+			return "", 0, changed
+		}
+		return path, 0o600, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", 0, changed
+	}
+	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, p.Before) {
+		return "", 0, changed
+	}
+	return path, info.Mode().Perm(), nil
+}
+
+func (p Plan) put(path string, mode fs.FileMode) error {
 	if p.After == nil {
 		if err := os.Remove(path); err != nil {
-			return backup, about(p.Path, errors.New("can't be removed: "+cause(err)))
+			return about(p.Path, errors.New("can't be removed: "+cause(err)))
 		}
-		return backup, nil
+		return nil
 	}
-	return backup, replace(path, p.After, mode)
+	return replace(path, p.After, mode)
 }
 
 // replace writes a file whole or not at all.

@@ -34,6 +34,12 @@ func asReference(value string) (kind, name string, is bool) {
 	return kind, name, is && (kind == "env" || kind == "file" || kind == "keyring")
 }
 
+// LooksReference reports whether a text would be taken for a reference, or for a text written as one is.
+func LooksReference(value string) bool {
+	_, _, is := asReference(value)
+	return is || strings.HasPrefix(value, literal)
+}
+
 // checkReference says what is wrong with a reference as it is written.
 func checkReference(field, value string) error {
 	kind, name, _ := asReference(value)
