@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,8 @@ type moveRecord struct {
 	After   []byte   `json:"after"`   // what installing made of it
 	Servers string   `json:"servers"` // digest of the file of servers
 	Secrets []string `json:"secrets"` // files that were made for values
+
+	Names map[string]string `json:"names"` // what the gateway calls each server, by the client's name for it
 }
 
 // gatewayClient reads what both commands need to know.
@@ -169,6 +172,7 @@ func counted(n int, one, many string) string {
 type movedServers struct {
 	plan    harness.Plan      // of the file of servers
 	names   []string          // that are in it
+	called  map[string]string // by the client's name for a server, the gateway's
 	secrets map[string]string // contents of files to make, by path
 }
 
@@ -191,9 +195,10 @@ func (s *movedServers) shown(text string) string {
 
 // servers makes the file of servers from what is moved. Servers that are in it already stay as they are.
 func (m *gatewayMove) servers(move harness.Move) (*movedServers, error) {
-	s := &movedServers{plan: harness.Plan{Path: config.ClientFile(m.settings.Home, m.id)}, secrets: map[string]string{}}
+	s := &movedServers{plan: harness.Plan{Path: config.ClientFile(m.settings.Home, m.id)}, secrets: map[string]string{}, called: map[string]string{}}
 	var have config.GatewayServers
 	if m.record != nil {
+		maps.Copy(s.called, m.record.Names)
 		if text, err := os.ReadFile(s.plan.Path); err == nil {
 			s.plan.Before = text
 			all, err := m.settings.WithClient(m.id)
@@ -208,20 +213,28 @@ func (m *gatewayMove) servers(move harness.Move) (*movedServers, error) {
 		text = "# Servers that were moved behind the gateway from the settings of " + m.client.Title + ". Yours to edit; the settings' manual\n" +
 			"# says how, under gateway. interlock uninstall gateway --client " + m.client.Name + " puts them back.\nservers:\n"
 	}
+	taken, err := m.taken()
+	if err != nil {
+		return nil, err
+	}
 	all := have
 	for _, server := range have.Servers {
 		s.names = append(s.names, server.Name)
+		taken[server.Name] = ""
 	}
 	for _, e := range move.Entries {
-		if slices.Contains(s.names, e.As) {
-			continue
+		if as, moved := s.called[e.Name]; moved && slices.Contains(s.names, as) {
+			continue // before; it is the gateway's now, and may have been edited
 		}
 		server := m.converted(e, s.secrets)
+		server.Name = free(server, taken)
+		s.called[e.Name] = server.Name
+		taken[server.Name] = ""
 		if err := embedded.UpstreamConfig(server).Check(); err != nil {
 			return nil, fmt.Errorf("%s can't be moved: server %s: %w; mend it, or leave this server where it is with --leave", move.Path, e.Name, err)
 		}
 		all.Servers = append(all.Servers, server)
-		s.names = append(s.names, e.As)
+		s.names = append(s.names, server.Name)
 		text += written(server)
 	}
 	if len(all.Servers)+len(m.settings.Gateway.Servers) == 0 {
@@ -236,6 +249,47 @@ func (m *gatewayMove) servers(move harness.Move) (*movedServers, error) {
 	}
 	s.plan.After = []byte(text)
 	return s, nil
+}
+
+// taken are the names of servers that this client's may not have, with what is behind them: those that all clients have
+// (nothing), and those of other clients (what they are).
+func (m *gatewayMove) taken() (map[string]interlock.Digest, error) {
+	taken := map[string]interlock.Digest{}
+	files, err := filepath.Glob(config.ClientFile(m.settings.Home, "*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		id := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if id == m.id || !config.ValidClient(id) {
+			continue
+		}
+		all, err := m.settings.WithClient(id)
+		if err != nil {
+			return nil, err
+		}
+		for _, server := range all.Servers {
+			taken[server.Name] = embedded.UpstreamConfig(server).Identity()
+		}
+	}
+	for _, server := range m.settings.Gateway.Servers {
+		taken[server.Name] = ""
+	}
+	return taken, nil
+}
+
+// free is a name for a server: what one client calls so must not be another server for another client, because what operators
+// approve and rules say goes by the name.
+func free(server config.GatewayServer, taken map[string]interlock.Digest) string {
+	own := embedded.UpstreamConfig(server).Identity()
+	name := server.Name
+	for n := 2; ; n++ {
+		other, is := taken[name]
+		if !is || other == own {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", server.Name, n)
+	}
 }
 
 // converted is a client's server as the gateway's settings have it. Values that look secret go into files of their own.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -258,8 +259,15 @@ func plainValue(value string) bool {
 	return strings.Trim(value, "0123456789.") == "" || strings.Trim(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") == "" && len(value) < 12
 }
 
-// identity is the canonical form of what a server is: references instead of secrets, everything sorted.
-func (c Config) identity() interlock.Digest {
+// Identity is a digest of what a server is, everything sorted. A secret counts as one, wherever it comes from: that it moves
+// makes no other server.
+func (c Config) Identity() interlock.Digest {
+	args := slices.Clone(c.Args)
+	for i, arg := range args {
+		if strings.HasPrefix(arg, argSecret) {
+			args[i] = argSecret
+		}
+	}
 	text, err := json.Marshal(struct { // maps are written sorted by key
 		Command string            `json:"command,omitempty"`
 		Args    []string          `json:"args,omitempty"`
@@ -268,12 +276,23 @@ func (c Config) identity() interlock.Digest {
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
 		CA      string            `json:"ca,omitempty"`
-	}{c.Command, c.Args, c.Dir, c.Env, c.URL, c.Headers, c.CA})
+	}{c.Command, args, c.Dir, withoutReferences(c.Env), c.URL, withoutReferences(c.Headers), c.CA})
 	if err != nil {
 		return "" // unreachable: text and maps of text can be written
 	}
 	sum := sha256.Sum256(text)
 	return interlock.Digest("sha256:" + hex.EncodeToString(sum[:]))
+}
+
+func withoutReferences(values map[string]string) map[string]string {
+	plain := make(map[string]string, len(values))
+	for name, value := range values {
+		if _, _, is := asReference(value); is {
+			value = argSecret
+		}
+		plain[name] = value
+	}
+	return plain
 }
 
 func invalid(field, format string, args ...any) *interlock.Error {

@@ -73,7 +73,7 @@ func New(c Config, o Options) (*Server, error) {
 	if c.MaxMessage == 0 {
 		c.MaxMessage = DefaultMaxMessage
 	}
-	s := &Server{config: c, options: o.withDefaults(), identity: c.identity()}
+	s := &Server{config: c, options: o.withDefaults(), identity: c.Identity()}
 	if c.URL != "" {
 		client, err := newClient(c, s.options)
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *Server) Name() string { return s.config.Name }
 func (s *Server) Local() bool { return s.config.Command != "" }
 
 // Identity is a digest of what would be started or reached: program, arguments, directory, address, and names and plain values
-// of variables and headers. Where a value is a reference, the reference counts and not what it leads to.
+// of variables and headers. Where a value is a reference it counts as a secret, whatever it is and wherever it comes from.
 func (s *Server) Identity() interlock.Digest { return s.identity }
 
 // Dial starts the program, or prepares to reach the address: the first exchange shows whether that answers. It is an

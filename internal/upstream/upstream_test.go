@@ -351,13 +351,13 @@ func TestIdentity(t *testing.T) {
 		return server(t, c, upstream.Options{}).Identity()
 	}
 	same := identity(func(*upstream.Config) {})
-	if got := identity(func(c *upstream.Config) { c.Name = "b"; c.Stop = time.Hour }); got != same {
-		t.Error("the name and the patience are no part of what is started")
+	if got := identity(func(c *upstream.Config) { c.Name = "b"; c.Stop = time.Hour; c.Env["TOKEN"] = "file:/t" }); got != same {
+		t.Error("the name, the patience and where a secret lies are no part of what is started")
 	}
 	seen := map[interlock.Digest]bool{same: true}
 	for _, change := range []func(*upstream.Config){
 		func(c *upstream.Config) { c.Command = "z" }, func(c *upstream.Config) { c.Args = []string{"z"} }, func(c *upstream.Config) { c.Args = nil; c.Command = "x y" },
-		func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "env:U", "B": "c"} }, func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "env:T", "B": "d"} },
+		func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "plain", "B": "c"} }, func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "env:T", "B": "d"} },
 		func(c *upstream.Config) { c.Dir = "/" }, func(c *upstream.Config) { *c = upstream.Config{Name: "a", URL: "https://x"} },
 	} {
 		got := identity(change)
