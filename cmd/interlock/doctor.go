@@ -97,6 +97,9 @@ func (d *diagnosis) look(project string) {
 	d.server()
 	places := []harness.Place{d.program.place("")}
 	if project != "" {
+		if whole, err := filepath.Abs(project); err == nil {
+			project = whole
+		}
 		places = append(places, d.program.place(project))
 	}
 	for _, place := range places {
@@ -104,17 +107,20 @@ func (d *diagnosis) look(project string) {
 			d.harness(name, place)
 		}
 	}
+	for _, place := range places {
+		d.gateways(place)
+	}
 	if registered := d.registered(); registered == 0 {
-		d.note("registered", "", statusFail, "no coding agent calls Interlock here; run: interlock install claude, or another of %s", strings.Join(harness.Names(), ", "))
+		d.note("registered", "", statusFail, "no coding agent calls Interlock here; run: interlock install claude, or another of %s; or interlock install gateway --client NAME", strings.Join(harness.Names(), ", "))
 	}
 	d.platform()
 }
 
-// registered counts the harnesses that have a hook, whole or not.
+// registered counts the harnesses that have a hook, whole or not, and the clients behind the gateway.
 func (d *diagnosis) registered() int {
 	count := 0
 	for _, found := range d.checks {
-		if found.Name == "registered" && found.Harness != "" && found.Status != statusInfo {
+		if (found.Name == "registered" || found.Name == "gateway") && found.Harness != "" && found.Status != statusInfo {
 			count++
 		}
 	}

@@ -20,6 +20,7 @@ type gatewayCommand struct {
 	Name    string   `help:"What the server after -- is called; its tools are NAME.tool. Default: the program's name." placeholder:"NAME"`
 	Listen  string   `help:"Serve agents over HTTP at this address, instead of one client on standard input and output. Each shows its own token." placeholder:"ADDR"`
 	Ready   string   `help:"Write the gateway's address to this file once requests are answered; with --listen." type:"path" placeholder:"FILE"`
+	Canary  bool     `hidden:"" help:"Also stand before doctor's canary."`
 	Command []string `arg:"" optional:"" help:"After --: program and arguments of one MCP server."`
 }
 
@@ -100,6 +101,9 @@ func (c *gatewayCommand) servers(p *program, settings config.Config) ([]mcpgatew
 		var servers []mcpgateway.Server
 		for _, server := range configured {
 			servers = append(servers, server)
+		}
+		if c.Canary {
+			servers = append(servers, canaryServer{})
 		}
 		if len(servers) == 0 {
 			return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; write -- and the command of an MCP server at the end, or name servers in the settings, under gateway.servers")

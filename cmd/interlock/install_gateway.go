@@ -69,16 +69,23 @@ func (c *settingsFlags) gatewayClient(p *program) (*gatewayMove, error) {
 			return nil, err
 		}
 	}
-	m := &gatewayMove{program: p, client: client, place: p.place(project), settings: settings, id: client.Name}
-	if project != "" {
-		sum := sha256.Sum256([]byte(project))
-		m.id += "-" + hex.EncodeToString(sum[:4])
-		m.client.Entry = m.id
-	}
+	m := &gatewayMove{program: p, place: p.place(project), settings: settings}
+	m.client, m.id = clientIn(client.Name, m.place)
 	if m.client.Settings(m.place) == "" {
 		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--project", "%s keeps no servers in a project", client.Title))
 	}
 	return m, m.readRecord()
+}
+
+// clientIn is a client and what its gateway is told with --client, which tells projects apart.
+func clientIn(name string, place harness.Place) (client harness.Client, id string) {
+	client, _ = harness.ClientByName(name)
+	client.Entry = name
+	if place.Project != "" {
+		sum := sha256.Sum256([]byte(place.Project))
+		client.Entry += "-" + hex.EncodeToString(sum[:4])
+	}
+	return client, client.Entry
 }
 
 func (m *gatewayMove) recordPath() string {

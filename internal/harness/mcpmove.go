@@ -37,9 +37,9 @@ func (c Client) Move(place Place, command Command, leave []string, earlier *Move
 		return m, err
 	}
 	if earlier != nil {
-		if has, err := c.hasGateway(p.Before); err != nil {
+		if argv, err := c.registered(p.Before); err != nil {
 			return m, about(p.Path, err)
-		} else if has {
+		} else if len(argv) > 0 {
 			if m.Base, err = c.restore(p.Before, *earlier, true); err != nil {
 				return m, about(p.Path, err)
 			}
@@ -197,36 +197,48 @@ func (c Client) restore(now []byte, earlier Moved, keep bool) ([]byte, error) {
 
 // HasGateway reports whether a client's settings name the gateway.
 func (c Client) HasGateway(place Place) (bool, error) {
+	argv, err := c.Registered(place)
+	return len(argv) > 0, err
+}
+
+// Registered returns the program and arguments with which a client's settings start the gateway; none where they don't.
+func (c Client) Registered(place Place) ([]string, error) {
 	path := c.Settings(place)
 	if path == "" {
-		return false, nil
+		return nil, nil
 	}
 	p, err := planFor(path)
 	if err != nil || p.Before == nil {
-		return false, err
+		return nil, err
 	}
-	has, err := c.hasGateway(p.Before)
+	argv, err := c.registered(p.Before)
 	if err != nil {
-		return false, about(path, err)
+		return nil, about(path, err)
 	}
-	return has, nil
+	return argv, nil
 }
 
-func (c Client) hasGateway(data []byte) (bool, error) {
+func (c Client) registered(data []byte) ([]string, error) {
 	file, err := c.read(data)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	names, err := file.names()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	for _, name := range names {
-		if fields, err := file.fields(name); err == nil && runsGateway(fields, c.entryID()) {
-			return true, nil
+		fields, err := file.fields(name)
+		if err != nil || !runsGateway(fields, c.entryID()) {
+			continue
 		}
+		argv := []string{fields["command"].(string)}
+		for _, arg := range fields["args"].([]any) {
+			argv = append(argv, fmt.Sprint(arg))
+		}
+		return argv, nil
 	}
-	return false, nil
+	return nil, nil
 }
 
 // Others lists the servers in a client's settings that are not Interlock's.

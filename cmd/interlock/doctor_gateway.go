@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/config"
+	"interlock/internal/harness"
+)
+
+// gateways looks at the MCP servers of every client, and proves of those behind the gateway that they answer through it.
+func (d *diagnosis) gateways(place harness.Place) {
+	for _, name := range harness.Clients() {
+		client, id := clientIn(name, place)
+		argv, err := client.Registered(place)
+		if err != nil {
+			d.note("gateway", name, statusFail, "%s", err)
+			continue
+		}
+		others, err := client.Others(place)
+		if err != nil {
+			d.note("gateway", name, statusFail, "%s", err)
+			continue
+		}
+		switch {
+		case len(argv) == 0 && len(others) > 0:
+			d.note("gateway", name, statusInfo, "its MCP servers are not behind the gateway: %s; interlock install gateway --client %s", strings.Join(others, ", "), name)
+		case len(argv) == 0:
+		default:
+			if len(others) > 0 {
+				d.note("gateway", name, statusWarn, "servers stand beside the gateway, so that nothing decides their calls: %s; interlock install gateway --client %s moves them", strings.Join(others, ", "), name)
+			}
+			d.throughGateway(name, id, argv)
+		}
+	}
+}
+
+// throughGateway starts the gateway as a client would and looks at every server through it.
+func (d *diagnosis) throughGateway(client, id string, argv []string) {
+	servers, err := d.settings.WithClient(id)
+	var ordered []config.GatewayServer
+	if err == nil {
+		ordered, err = servers.Ordered()
+	}
+	if err != nil {
+		d.note("gateway", client, statusFail, "%s", err)
+		return
+	}
+	start := now()
+	seen, err := d.converse(argv)
+	if err != nil {
+		d.note("gateway", client, statusFail, "the registered command does not answer: %v", err)
+		return
+	}
+	d.note("gateway", client, statusOK, "answers, %s behind it", counted(len(ordered), "server", "servers"))
+	d.checks[len(d.checks)-1].Micros = now().Sub(start).Microseconds()
+	for _, server := range ordered {
+		if why, absent := seen.absent[server.Name]; absent {
+			d.note("mcp server", client, statusFail, "%s does not answer through the gateway: %s", server.Name, why)
+			continue
+		}
+		d.note("mcp server", client, statusOK, "%s answers through the gateway, %s", server.Name, counted(seen.tools[server.Name], "tool", "tools"))
+	}
+	switch {
+	case d.settings.Mode != interlock.Enforcing:
+	case seen.refused:
+		d.note("canary", client, statusOK, "a call through the gateway was refused: %s", seen.code)
+	default:
+		d.note("canary", client, statusFail, "a call through the gateway was not refused")
+	}
+}
+
+// A sighting is what a client sees of a gateway.
+type sighting struct {
+	tools   map[string]int    // by server
+	absent  map[string]string // servers that were not there, and why
+	refused bool              // the canary
+	code    string
+}
+
+// gatewayPatience is how long the gateway and its servers get to answer: some install themselves when they are started.
+const gatewayPatience = 90 * time.Second
+
+// converse runs a registered command with a canary behind it, as an MCP client does.
+func (d *diagnosis) converse(argv []string) (sighting, error) {
+	ctx, cancel := context.WithTimeout(d.program.ctx, gatewayPatience)
+	defer cancel()
+	command := exec.CommandContext(ctx, argv[0], append(append([]string(nil), argv[1:]...), "--agent", "interlock-doctor", "--canary")...)
+	command.Dir = os.TempDir()
+	command.WaitDelay = 5 * time.Second
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	in, err := command.StdinPipe()
+	if err != nil {
+		return sighting{}, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return sighting{}, err
+	}
+	if err := command.Start(); err != nil {
+		return sighting{}, errors.New("it can't be started")
+	}
+	talk := &conversation{in: in, out: bufio.NewReader(out)}
+	seen, err := talk.look()
+	in.Close()
+	_, _ = io.Copy(io.Discard, talk.out)
+	waited := command.Wait()
+	if err != nil {
+		if said := strings.TrimSpace(lastLine(stderr.Bytes())); said != "" && waited != nil {
+			return seen, errors.New(said)
+		}
+		return seen, err
+	}
+	seen.absent = absentServers(stderr.Bytes())
+	return seen, nil
+}
+
+// absentServers reads from a gateway's log which servers were not there.
+func absentServers(log []byte) map[string]string {
+	absent := map[string]string{}
+	for _, line := range bytes.Split(log, []byte("\n")) {
+		var entry struct {
+			Message string `json:"msg"`
+			Server  string `json:"server"`
+			Error   string `json:"error"`
+		}
+		if json.Unmarshal(line, &entry) == nil && entry.Message == "a server is not there" {
+			absent[entry.Server] = entry.Error
+		}
+	}
+	return absent
+}
+
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}
+
+// A conversation is with an MCP server on standard streams.
+type conversation struct {
+	in  io.Writer
+	out *bufio.Reader
+	id  int
+}
+
+// ask sends a request and returns its result.
+func (c *conversation) ask(method string, params any) (json.RawMessage, error) {
+	c.id++
+	request, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.in.Write(append(request, '\n')); err != nil {
+		return nil, errors.New("it does not read")
+	}
+	for {
+		line, err := c.out.ReadBytes('\n')
+		if err != nil {
+			return nil, errors.New("no answer")
+		}
+		var answer struct {
+			ID     int             `json:"id"`
+			Method string          `json:"method"`
+			Result json.RawMessage `json:"result"`
+			Error  *struct {
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		if json.Unmarshal(line, &answer) != nil || answer.Method != "" || answer.ID != c.id {
+			continue
+		}
+		if answer.Error != nil {
+			return nil, fmt.Errorf("%s: %.200s", method, answer.Error.Message)
+		}
+		return answer.Result, nil
+	}
+}
+
+// look introduces itself, lists all tools and tries the canary.
+func (c *conversation) look() (sighting, error) {
+	seen := sighting{tools: map[string]int{}}
+	_, err := c.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "interlock-doctor", "version": version()}})
+	if err != nil {
+		return seen, err
+	}
+	if _, err := io.WriteString(c.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+		return seen, errors.New("it does not read")
+	}
+	for params := map[string]any{}; ; {
+		result, err := c.ask("tools/list", params)
+		if err != nil {
+			return seen, err
+		}
+		var page struct {
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"`
+			Next string `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(result, &page); err != nil {
+			return seen, errors.New("its list of tools can't be read")
+		}
+		for _, tool := range page.Tools {
+			server, _, _ := strings.Cut(tool.Name, ".")
+			seen.tools[server]++
+		}
+		if page.Next == "" {
+			break
+		}
+		params["cursor"] = page.Next
+	}
+	result, err := c.ask("tools/call", canaryCall())
+	if err != nil {
+		return seen, err
+	}
+	var answer struct {
+		IsError    bool `json:"isError"`
+		Structured struct {
+			Status string `json:"status"`
+			Code   string `json:"code"`
+		} `json:"structuredContent"`
+	}
+	seen.refused = json.Unmarshal(result, &answer) == nil && answer.IsError && answer.Structured.Status == "denied"
+	seen.code = answer.Structured.Code
+	return seen, nil
+}

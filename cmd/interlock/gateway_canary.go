@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"sync"
+
+	"interlock"
+	"interlock/internal/hook"
+	"interlock/internal/mcpgateway"
+)
+
+// canaryName is what doctor's own server behind a gateway is called, and canaryTool its only tool.
+const (
+	canaryName = "interlock-canary"
+	canaryTool = "run_command"
+)
+
+// A canaryServer is a server behind the gateway that nothing must ever reach: doctor has a call of it refused. It runs
+// nothing, whatever it is told.
+type canaryServer struct{}
+
+func (canaryServer) Name() string { return canaryName }
+
+func (canaryServer) Identity() interlock.Digest {
+	sum := sha256.Sum256([]byte(canaryName))
+	return interlock.Digest("sha256:" + hex.EncodeToString(sum[:]))
+}
+
+func (canaryServer) Dial(context.Context) (mcpgateway.Link, error) {
+	return &canaryLink{answers: make(chan []byte, 16), closed: make(chan struct{})}, nil
+}
+
+// A canaryLink answers what it is sent.
+type canaryLink struct {
+	answers chan []byte
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (l *canaryLink) Send(ctx context.Context, message []byte) error {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if err := json.Unmarshal(message, &m); err != nil || m.ID == nil {
+		return err
+	}
+	result := `{}`
+	switch m.Method {
+	case "initialize":
+		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"` + canaryName + `","version":"1"}}`
+	case "tools/list":
+		result = `{"tools":[{"name":"` + canaryTool + `","inputSchema":{"type":"object","properties":{"command":{"type":"string"}}}}]}`
+	case "tools/call":
+		result = `{"content":[{"type":"text","text":"the canary was reached"}]}`
+	}
+	select {
+	case l.answers <- []byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":` + result + `}`):
+		return nil
+	case <-l.closed:
+		return io.ErrClosedPipe
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *canaryLink) Receive() ([]byte, error) {
+	select {
+	case answer := <-l.answers:
+		return answer, nil
+	case <-l.closed:
+		return nil, io.EOF
+	}
+}
+
+func (l *canaryLink) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// canaryCall is the call that must be refused.
+func canaryCall() map[string]any {
+	return map[string]any{"name": canaryName + "." + canaryTool, "arguments": map[string]any{"command": hook.CanaryCommand}}
+}
