@@ -53,6 +53,16 @@ type Backend struct {
 	// Attest signs, as the server, that a statement was made: by a console session or with a code, whose id is the subject.
 	// Whoever calls it must have seen it made.
 	Attest func(method, subject, statement string) (signature string, err error)
+
+	alerts *alerts // nil in a brief process
+}
+
+// Close ends the backend, after people were told what they are still to be told.
+func (b *Backend) Close() error {
+	if b.alerts != nil {
+		b.alerts.close()
+	}
+	return b.Admission.Close()
 }
 
 var _ interlock.Backend = (*Backend)(nil)
@@ -92,7 +102,9 @@ func OpenBrief(ctx context.Context, c config.Config) (*Backend, error) {
 
 func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backend, error) {
 	var channels admission.Notifier
-	if !options.Brief { // a process that ends at once opens no challenge
+	var told *alerts
+	var raise func(kind, message string)
+	if !options.Brief { // a process that ends at once opens no challenge and waits for nobody's mail
 		made, err := Channels(c)
 		if err != nil {
 			return nil, err
@@ -102,6 +114,10 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 	evaluator, store, sealer, err := parts(ctx, c, options)
 	if err != nil {
 		return nil, err
+	}
+	if channels != nil {
+		told = newAlerts(channels, time.Now)
+		raise = told.raise
 	}
 	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
 	adm, err := admission.New(admission.Config{
@@ -116,15 +132,19 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		ApprovalTTL:  time.Duration(c.ApprovalTTL),
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,
+		Alert:        raise,
 	})
 	if err == nil {
 		err = adm.Start(ctx)
 	}
 	if err != nil {
+		if told != nil {
+			told.close()
+		}
 		store.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer)}, nil
+	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer), alerts: told}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

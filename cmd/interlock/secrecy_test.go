@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,9 @@ func TestCodesStayOutOfEveryOutput(t *testing.T) {
 		t.Errorf("the operator's code: %s", freed)
 	}
 	agent.end()
+	if alerts := receiver.alerts(); len(alerts) < 2 || slices.ContainsFunc(alerts, func(n told) bool { return n.Code != "" }) {
+		t.Errorf("the wrong codes and the agent's own confirmation were told of as %+v", alerts)
+	}
 	written := agent.heard.String() + agent.errors.String() + server(t, home) + contents(t, home)
 	for name, secret := range map[string]string{"the pause's": pause.Code, "the block's": block.Code, "the operator's": code} {
 		if len(secret) != 39 {
@@ -128,20 +132,33 @@ type told struct{ Kind, Severity, Challenge, Request, Code string }
 type receiver struct {
 	address string
 	notices chan told
+	alarms  chan told // which come beside the answers, when they come
 }
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
-	r := &receiver{notices: make(chan told, 16)}
+	r := &receiver{notices: make(chan told, 16), alarms: make(chan told, 16)}
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		var notice told
 		if err := json.NewDecoder(q.Body).Decode(&notice); err == nil {
+			if notice.Kind == "alert" {
+				r.alarms <- notice
+				return
+			}
 			r.notices <- notice
 		}
 	}))
 	t.Cleanup(web.Close)
 	r.address = web.URL
 	return r
+}
+
+// alerts returns the alerts that have come.
+func (r *receiver) alerts() (all []told) {
+	for len(r.alarms) > 0 {
+		all = append(all, <-r.alarms)
+	}
+	return all
 }
 
 // next returns the next notice; the server answers its client only after it was delivered.

@@ -221,7 +221,7 @@ func (a *Admission) notify(ctx context.Context, n interlock.Notice) (delivery in
 // alarm adds an alert to a change.
 func (a *Admission) alarm(change *interlock.Change, r interlock.Requester, code, message string) error {
 	if a.config.Alert != nil {
-		a.config.Alert(code, message)
+		a.config.Alert(code, r.Agent+": "+message)
 	}
 	return a.append(change, interlock.EventAlert, r, "system", auditlog.AlertRecord{Code: code, Message: message})
 }

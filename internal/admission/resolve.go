@@ -81,7 +81,7 @@ func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request str
 		actor = "unknown"
 	}
 	if a.config.Alert != nil {
-		a.config.Alert("approval-refused", reason(cause))
+		a.config.Alert("approval-refused", actor+": "+reason(cause))
 	}
 	record := auditlog.RefusalRecord{Door: "approval", Code: code(cause), Reason: reason(cause), Request: request}
 	return a.event(ctx, interlock.EventApprovalRefused, interlock.Requester{Agent: actor}, role, record)

@@ -20,6 +20,8 @@ func headline(n interlock.Notice) string {
 		return "Interlock: " + who + " waits for an answer"
 	case "test":
 		return "Interlock: a test of this channel"
+	case "alert":
+		return "Interlock: alert, " + plain(n.Rule)
 	default:
 		return "Interlock: " + who + ": alert"
 	}
@@ -38,7 +40,9 @@ func text(n interlock.Notice, room int) string {
 	line("run", plain(n.Requester.Run))
 	line("why", plain(n.Reason))
 	line("rule", plain(n.Rule))
-	b.WriteString("\nIt wanted to do this:\n\n" + strings.TrimRight(shortened(n.Display, room), "\n") + "\n\n")
+	if n.Display != "" || n.Kind != "alert" {
+		b.WriteString("\nIt wanted to do this:\n\n" + strings.TrimRight(shortened(n.Display, room), "\n") + "\n\n")
+	}
 	line("challenge", n.Challenge)
 	line("request", n.Request)
 	if n.Code == "" {
