@@ -12,7 +12,7 @@ import (
 
 // dependencyTable says who may import whom. "A < B" lets every package of B import every package of A, and whatever A's
 // packages may import of this module. Modules of others are named by path and are not passed on: who needs one names it.
-// Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, bench and cmd. The standard
+// Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
 std only                                                < interlock, secret, rules, spec
@@ -41,6 +41,8 @@ github.com/pelletier/go-toml/v2                         < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 identity, ruletest                                      < console
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
+config, mcpgateway, embedded                            < mcpguard
+github.com/modelcontextprotocol/go-sdk                  < mcpguard
 hook, harness, classify                                 < cmd/interlock-hook
 std only                                                < test/clients
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens

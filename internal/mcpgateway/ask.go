@@ -44,15 +44,7 @@ func (s *Session) decideUpward(ctx context.Context, method string, p interlock.P
 func (s *Session) question(r *request, p interlock.Proposal) Question {
 	q := Question{Proposal: p, Method: r.method,
 		Client: Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks}}
-	members(r.params, func(name, value []byte) {
-		switch string(name) {
-		case "requestState":
-			q.State = unquoted(value)
-		case "inputResponses":
-			q.Responses = map[string]json.RawMessage{}
-			members(value, func(key, response []byte) { q.Responses[string(key)] = response })
-		}
-	})
+	q.brought(r.params)
 	if r.meta.token != nil {
 		q.Progress = func(_ context.Context, step int, message string) {
 			params := append([]byte(`{"progressToken":`), r.meta.token...)
@@ -74,4 +66,17 @@ func (s *Session) question(r *request, p interlock.Proposal) Question {
 		}
 	}
 	return q
+}
+
+// brought reads what a client brings back to a question: the state it was given and what its user said.
+func (q *Question) brought(params []byte) {
+	members(params, func(name, value []byte) {
+		switch string(name) {
+		case "requestState":
+			q.State = unquoted(value)
+		case "inputResponses":
+			q.Responses = map[string]json.RawMessage{}
+			members(value, func(key, response []byte) { q.Responses[string(key)] = response })
+		}
+	})
 }
