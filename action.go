@@ -92,7 +92,7 @@ type Proposal struct {
 	Loop      *Loop     `json:"loop,omitempty"`      // of a step that a monitored execution reports
 	Upstream  *Upstream `json:"upstream,omitempty"`  // of what a gateway would pass on
 	Failed    *Failures `json:"failed,omitempty"`    // admission fills it in; what a door says of it counts for nothing
-	Unseen    bool      `json:"-"`                   // the door made the call's id itself, so that nobody can have brought this call before
+	Unseen    bool      `json:"-"`                   // the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
 	CanAsk    bool      `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now
 	Sandboxed bool      `json:"sandboxed,omitempty"` // the door runs it in Interlock's own sandbox, and so fulfils that obligation
 }

@@ -214,7 +214,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 			}
 		}
 	}
-	if p.Requester.Call != "" || p.Event != "" {
+	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
 		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Events: events(p), Decision: recorded,
 			Request: answer.Request, At: now}
 	}

@@ -22,13 +22,30 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 	if r.Agent == "" {
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
 	}
-	record := auditlog.OutcomeRecord{Outcome: o}
-	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
-	kind := interlock.EventOutcome
 	call, found, err := a.call(ctx, r, o)
 	if err != nil {
 		return err
 	}
+	return a.outcome(ctx, r, o, call, found, found && call.At.Unix() > 0)
+}
+
+// Conclude records how an action ended, like [Admission.Report], for a door that has the answer it acted on at hand: nothing
+// is looked up. Only what did not end well is remembered beside the log, because the next attempt is judged by it.
+func (a *Admission) Conclude(ctx context.Context, r interlock.Requester, answer interlock.Answer, o interlock.Outcome) error {
+	o.Event = answer.Event
+	call := interlock.Call{Decision: answer.Decision, EventID: answer.Event}
+	remember := o.Status == interlock.OutcomeFailure || o.Status == interlock.OutcomeUnknown
+	if remember {
+		call.Requester, call.Action, call.Decision, call.At = r, answer.Action, a.redactedDecision(answer.Decision), a.config.Now().UTC()
+	}
+	return a.outcome(ctx, r, o, call, answer.Event != "", remember)
+}
+
+// outcome commits the event of an outcome, and with it the call it is about if that is to be remembered.
+func (a *Admission) outcome(ctx context.Context, r interlock.Requester, o interlock.Outcome, call interlock.Call, found, remember bool) error {
+	record := auditlog.OutcomeRecord{Outcome: o}
+	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
+	kind := interlock.EventOutcome
 	if found {
 		record.Outcome.Event = call.EventID
 	}
@@ -49,7 +66,7 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 		return err
 	}
 	change := interlock.Change{Events: []interlock.Draft{draft}}
-	if found && call.At.Unix() > 0 {
+	if remember {
 		call.Outcome = o.Status
 		change.Call = &call
 	}

@@ -9,18 +9,23 @@ import (
 
 // An outcome is how one forwarded action ended, on its way to the record.
 type outcome struct {
-	requester interlock.Requester
-	outcome   interlock.Outcome
+	permit  permit
+	outcome interlock.Outcome
+}
+
+// A concluder records outcomes without looking the decision up, because the gateway has it at hand. Admission is one.
+type concluder interface {
+	Conclude(ctx context.Context, r interlock.Requester, a interlock.Answer, o interlock.Outcome) error
 }
 
 // recordTimeout bounds how long one outcome may take to be recorded.
 const recordTimeout = 30 * time.Second
 
-// ended hands an outcome to the recorders. Where they are behind it waits, so that a store that is slow slows the calls
+// report hands an outcome to the recorders. Where they are behind it waits, so that a store that is slow slows the calls
 // down and nothing is lost.
 func (s *Session) report(p permit, status interlock.OutcomeStatus, detail string, took time.Duration) {
 	s.ended(p, status)
-	s.gateway.outcomes <- outcome{requester: p.requester, outcome: interlock.Outcome{Action: p.answer.Action, Event: p.answer.Event,
+	s.gateway.outcomes <- outcome{permit: p, outcome: interlock.Outcome{Action: p.answer.Action, Event: p.answer.Event,
 		Status: status, Detail: detail, Duration: took}}
 }
 
@@ -28,7 +33,13 @@ func (s *Session) report(p permit, status interlock.OutcomeStatus, detail string
 func (g *Gateway) record() {
 	for o := range g.outcomes {
 		ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
-		if err := g.config.Backend.Report(ctx, o.requester, o.outcome); err != nil {
+		var err error
+		if c, ok := g.config.Backend.(concluder); ok {
+			err = c.Conclude(ctx, o.permit.requester, o.permit.answer, o.outcome)
+		} else {
+			err = g.config.Backend.Report(ctx, o.permit.requester, o.outcome)
+		}
+		if err != nil {
 			g.config.Logger.Error("an outcome was not recorded", "event", o.outcome.Event, "status", string(o.outcome.Status), "error", err.Error())
 		}
 		cancel()

@@ -1,0 +1,58 @@
+package admission_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+)
+
+// A door that concludes its own attempts costs the store one event for the decision and one for the outcome, and a note beside
+// the log only where the next attempt has to know of it.
+func TestConclude(t *testing.T) {
+	h := newHouse(t)
+	unseen := func(call string) func(*interlock.Proposal) {
+		return func(p *interlock.Proposal) { p.Requester.Call, p.Unseen = call, true }
+	}
+	requester := interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}
+	statuses := []interlock.OutcomeStatus{interlock.OutcomeSuccess, interlock.OutcomeSkipped, interlock.OutcomeFailure, interlock.OutcomeUnknown}
+	for i, status := range statuses {
+		requester.Call = string(status)
+		a := h.propose("git status", unseen(requester.Call))
+		if a.Answer != interlock.Allow || a.Repeated {
+			t.Fatalf("attempt %d: %+v", i, a)
+		}
+		if err := h.Conclude(t.Context(), requester, a, interlock.Outcome{Action: a.Action, Status: status}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]interlock.EventType{interlock.EventDecision, interlock.EventOutcome, interlock.EventDecision, interlock.EventOutcome,
+		interlock.EventDecision, interlock.EventOutcome, interlock.EventDecision, interlock.EventOutcome}, h.entries()); diff != "" {
+		t.Error(diff)
+	}
+	calls, err := h.store.Calls(t.Context(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var noted []interlock.OutcomeStatus
+	for _, c := range calls {
+		noted = append(noted, c.Outcome)
+	}
+	if diff := cmp.Diff([]interlock.OutcomeStatus{interlock.OutcomeUnknown, interlock.OutcomeFailure}, noted); diff != "" {
+		t.Error(diff)
+	}
+	// What was carried out although it was refused, or never decided, is an alert.
+	refused := h.propose("rm -rf /", unseen("c"))
+	for _, a := range []interlock.Answer{refused, {}} {
+		if err := h.Conclude(t.Context(), requester, a, interlock.Outcome{Status: interlock.OutcomeSuccess}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(h.alerts) != 2 {
+		t.Errorf("alerts: %v", h.alerts)
+	}
+	if types := h.entries(); types[len(types)-1] != interlock.EventAlert || types[len(types)-2] != interlock.EventAlert {
+		t.Errorf("events: %v", types)
+	}
+}
