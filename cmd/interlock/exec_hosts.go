@@ -61,7 +61,7 @@ func (d *hostDecider) judge(ctx context.Context, host string, port int) error {
 		return interlock.Errorf(interlock.CodeInternal, "", "the connection could not be decided")
 	}
 	answer := d.backend.Propose(ctx, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHTTP, Arguments: arguments, Dir: d.proposal.Action.Dir},
-		Requester: requester, View: embedded.GatherView(d.settings, d.proposal.Action.Dir), Door: "exec", CanAsk: true, Sandboxed: true})
+		Requester: requester, View: embedded.GatherView(d.settings, d.proposal.Action.Dir), Door: "exec", CanAsk: true, Sandboxed: true, Unseen: true})
 	if answer.Answer.Allowed() && answer.Event != "" {
 		return nil
 	}

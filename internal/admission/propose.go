@@ -309,6 +309,9 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false
 	}
+	if !p.Sandboxed && needsSandbox(call.Decision) {
+		return interlock.Answer{}, false // the yes was to another door, which has one
+	}
 	standing, err := a.config.Store.Standing(ctx)
 	if err != nil {
 		return interlock.Answer{}, false
@@ -334,6 +337,15 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		answer.Answer = interlock.Deny // this event of the call has nobody to ask
 	}
 	return answer, true
+}
+
+func needsSandbox(d interlock.Decision) bool {
+	for _, o := range d.Obligations {
+		if o.Type == interlock.ObligationSandbox {
+			return true
+		}
+	}
+	return false
 }
 
 func seen(events []string, event string) bool {

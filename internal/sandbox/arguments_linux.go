@@ -11,17 +11,14 @@ import (
 // systemPath is where commands are looked for inside.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// etc are the files of /etc that programs can't do without and that hold nothing of this host's own.
-var etc = []string{"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "pki/tls/certs",
-	"pki/ca-trust", "localtime", "timezone", "os-release", "debian_version", "mime.types", "magic", "terminfo", "inputrc", "protocols", "services",
-	"java-11-openjdk", "java-17-openjdk", "java-21-openjdk", "python3", "perl", "fonts", "gai.conf"}
+// etc are the files of /etc that programs can't do without and that hold nothing of this host's own. Each costs a mount.
+var etc = []string{"ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "pki/tls/certs", "pki/ca-trust",
+	"localtime", "os-release", "services", "mime.types", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk"}
 
-// tellsOfHost are files of /proc that tell of the whole host, and directories of it that do.
+// Files of /proc that tell of the whole host: to everybody, and to the host's root, who needs no privilege to read his files.
 var (
-	tellsOfHost = []string{"kcore", "keys", "key-users", "kallsyms", "kmsg", "kpagecount", "kpageflags", "kpagecgroup", "latency_stats", "mtrr", "sched_debug",
-		"schedstat", "slabinfo", "timer_list", "vmallocinfo", "iomem", "ioports", "modules", "sysrq-trigger"}
-	hostDirectories = []string{"acpi", "asound", "driver", "scsi"}
-	readOnly        = []string{"sys", "bus", "irq", "fs", "tty"}
+	tellsAll  = []string{"cmdline", "kallsyms", "keys"}
+	tellsRoot = []string{"kcore", "kmsg", "pagetypeinfo", "sched_debug", "slabinfo", "timer_list", "vmallocinfo"}
 )
 
 // A handover is a file descriptor that bubblewrap reads what it needs from.
@@ -75,35 +72,33 @@ func arguments(s Spec, h *handover, source string, startups []startup) ([]string
 		}
 	}
 	for _, name := range etc {
-		if path := "/etc/" + name; exists(path) {
+		path := "/etc/" + name
+		if target, err := os.Readlink(path); err == nil && insideAny([]string{"/usr"}, filepath.Join("/etc", target)) {
+			args = append(args, "--symlink", filepath.Join("/etc", target), path)
+		} else if exists(path) {
 			args = append(args, "--ro-bind", path, path)
 		}
 	}
-	var err error
 	for _, file := range [][2]string{{"/etc/passwd", "agent:x:1000:1000::/tmp:/bin/sh\n"}, {"/etc/group", "agent:x:1000:\n"},
 		{"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"}, {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"}} {
-		var fd string
-		if fd, err = h.data([]byte(file[1])); err != nil {
+		fd, err := h.data([]byte(file[1]))
+		if err != nil {
 			return nil, err
 		}
-		args = append(args, "--ro-bind-data", fd, file[0])
+		args = append(args, "--file", fd, file[0])
 	}
 	args = append(args, "--proc", "/proc")
-	for _, name := range readOnly {
-		if path := "/proc/" + name; exists(path) {
-			args = append(args, "--ro-bind", path, path)
-		}
+	masked := tellsAll
+	if os.Geteuid() == 0 {
+		masked = append(masked[:len(masked):len(masked)], tellsRoot...)
 	}
-	for _, name := range tellsOfHost {
+	for _, name := range masked {
 		if path := "/proc/" + name; exists(path) {
 			args = append(args, "--ro-bind", "/dev/null", path)
 		}
 	}
-	for _, name := range hostDirectories {
-		if path := "/proc/" + name; exists(path) {
-			args = append(args, "--size", "4096", "--tmpfs", path, "--remount-ro", path)
-		}
-	}
+	// Root's files under /proc are writable for root, privileged or not: settings of the kernel are among them.
+	args = append(args, "--remount-ro", "/proc")
 	size := strconv.FormatInt(s.Limits.Disk, 10)
 	args = append(args, "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--perms", "1777", "--tmpfs", "/tmp",
 		"--dir", "/var", "--symlink", "/tmp", "/var/tmp")

@@ -93,7 +93,7 @@ func hunks(edits []edit) string {
 			continue
 		}
 		first, last := max(0, at-around), at
-		for next := at; next < len(edits) && next-last <= 2*around; next++ {
+		for next := at; next < len(edits) && next-last-1 <= 2*around; next++ {
 			if edits[next].sign != ' ' {
 				last = next
 			}

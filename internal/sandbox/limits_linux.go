@@ -45,6 +45,59 @@ func setLimits(pid int, l Limits, walls Walls) error {
 	return nil
 }
 
+// The numbers of the calls on processes that are held like files, the same on every architecture.
+const (
+	sysPidfdSendSignal = 424
+	sysPidfdOpen       = 434
+)
+
+// openProcess takes hold of a process that must be the child of another.
+func openProcess(pid, parent int) (*os.File, error) {
+	fd, _, errno := syscall.RawSyscall(sysPidfdOpen, uintptr(pid), 0, 0)
+	if errno != 0 {
+		return nil, fmt.Errorf("taking hold of the sandbox's first process (Linux 5.3 or newer is needed): %w", errno)
+	}
+	file := os.NewFile(fd, "process")
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err == nil && field(string(status), "PPid:") != int64(parent) {
+		err = fmt.Errorf("process %d is not the sandbox's first", pid)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// endProcess kills a process and waits until it is gone. The first one of a pid namespace goes after all others.
+func endProcess(process *os.File) error {
+	_, _, errno := syscall.Syscall6(sysPidfdSendSignal, process.Fd(), uintptr(syscall.SIGKILL), 0, 0, 0, 0)
+	if errno == syscall.ESRCH {
+		return nil
+	}
+	if errno != 0 {
+		return errno
+	}
+	type pollfd struct {
+		fd              int32
+		events, revents int16
+	}
+	one := pollfd{fd: int32(process.Fd()), events: 1}
+	patience := syscall.Timespec{Sec: 10}
+	for {
+		n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&one)), 1, uintptr(unsafe.Pointer(&patience)), 0, 0, 0)
+		switch {
+		case errno == syscall.EINTR:
+		case errno != 0:
+			return errno
+		case n == 0:
+			return fmt.Errorf("it did not end within %d s", patience.Sec)
+		default:
+			return nil
+		}
+	}
+}
+
 // family returns a process and all its descendants, as far as they can be seen now.
 func family(pid int) []int {
 	found := []int{pid}

@@ -122,6 +122,7 @@ type child struct {
 	layer, door *os.File // over which the helpers hand something over
 	upper       *os.File // what was written over the workspace
 	proxy       *proxy
+	first       *os.File // the sandbox's first process, held by name so that its number can't come to mean another
 }
 
 // prepare makes everything that is handed over to bubblewrap.
@@ -224,7 +225,7 @@ func (c *child) release() {
 	if c.proxy != nil {
 		c.proxy.close()
 	}
-	for _, file := range append(c.pipes, c.info, c.block, c.unread, c.layer, c.door, c.upper) {
+	for _, file := range append(c.pipes, c.info, c.block, c.unread, c.layer, c.door, c.upper, c.first) {
 		if file != nil {
 			file.Close()
 		}
@@ -248,7 +249,7 @@ func (c *child) run(ctx context.Context) error {
 	if err != nil {
 		_ = c.command.Process.Kill()
 		_ = c.command.Wait()
-		return unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(err))
+		return errors.Join(unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(err)), c.emptied())
 	}
 	c.result.Setup = time.Since(begin)
 	if c.spec.Network != nil {
@@ -257,6 +258,9 @@ func (c *child) run(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- c.command.Wait() }()
 	waited := c.watch(ctx, pid, ended)
+	if err := c.emptied(); err != nil {
+		return err
+	}
 	if c.blocked() {
 		c.result.Setup = 0
 		return unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(waited))
@@ -283,13 +287,18 @@ func (c *child) admit() (int, error) {
 	if err := json.NewDecoder(io.LimitReader(c.info, 4096)).Decode(&told); err != nil {
 		return 0, err
 	}
+	first, err := openProcess(told.Pid, c.command.Process.Pid)
+	if err != nil {
+		return 0, err
+	}
+	c.first = first
 	if err := c.group.add(told.Pid); err != nil {
 		return 0, err
 	}
 	if err := setLimits(told.Pid, c.spec.Limits, c.result.Walls); err != nil {
 		return 0, err
 	}
-	_, err := c.block.Write([]byte{1})
+	_, err = c.block.Write([]byte{1})
 	return told.Pid, err
 }
 
@@ -328,6 +337,18 @@ func (c *child) watch(ctx context.Context, pid int, ended <-chan error) error {
 			}
 		}
 	}
+}
+
+// emptied ends the sandbox's first process, with which everything in it ends, and waits until nothing is left: bubblewrap
+// tells how the command ended a moment before.
+func (c *child) emptied() error {
+	if c.first == nil {
+		return nil
+	}
+	if err := endProcess(c.first); err != nil {
+		return fmt.Errorf("ending what is left in the sandbox: %w", err)
+	}
+	return nil
 }
 
 // blocked reports whether the child ended without having read the byte that let it go on.
