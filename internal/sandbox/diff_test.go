@@ -46,12 +46,12 @@ func patched(t *testing.T, before, diff string) string {
 	return strings.Join(out, "\n")
 }
 
+// Property: the difference applied to one text is the other, and texts that are equal have none.
 func FuzzUnifiedDiff(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nc\n")
 	f.Add("", "x\n")
 	f.Add("x\n", "")
 	f.Add(strings.Repeat("same\n", 30)+"end\n", "begin\n"+strings.Repeat("same\n", 30))
-	// Property: the difference applied to one text is the other, and texts that are equal have none.
 	f.Fuzz(func(t *testing.T, before, after string) {
 		if strings.Count(before, "\n") > 200 || strings.Count(after, "\n") > 200 {
 			return

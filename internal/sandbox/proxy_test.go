@@ -23,11 +23,11 @@ func TestPublicAddresses(t *testing.T) {
 	}
 }
 
+// Property: what is taken is a name that no resolver reads as an address, in one spelling, with a port that exists.
 func FuzzTarget(f *testing.F) {
 	for _, seed := range []string{"example.com:443", "EXAMPLE.com.:8443", "127.0.0.1:80", "[::1]:80", "0x7f.1:80", "2130706433:80", "a:b:c", ":443", "x:0", "x:65536", "a b:1", "1.2.3.4.:80", "x.0x7f:1"} {
 		f.Add(seed)
 	}
-	// Property: what is taken is a name that no resolver reads as an address, in one spelling, with a port that exists.
 	f.Fuzz(func(t *testing.T, target string) {
 		host, port, err := splitTarget(target)
 		if err != nil {
