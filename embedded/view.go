@@ -5,6 +5,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"interlock"
 	"interlock/internal/config"
@@ -12,8 +13,8 @@ import (
 )
 
 // GatherView collects what the analysis may know of the world for an action proposed in dir: where home and the workspace
-// are, and which paths and endpoints are Interlock's own. It looks at a few directory entries and opens
-// nothing; [Scripts] reads what the action would run.
+// are, and which paths and endpoints are Interlock's own. It looks at a few directory entries and opens nothing but the list
+// of clients behind the gateway; [Scripts] reads what the action would run.
 func GatherView(c config.Config, dir string) interlock.View {
 	view := interlock.View{Production: c.Production, Endpoints: endpoints(c.Listen)}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -21,7 +22,7 @@ func GatherView(c config.Config, dir string) interlock.View {
 	}
 	view.User = userName()
 	view.Workspace = workspace(dir, view.Home)
-	view.Self = append(selfPaths(c), harness.SettingsFiles(view.Home)...)
+	view.Self = slices.Concat(selfPaths(c), harness.SettingsFiles(view.Home), config.Guarded(c.Home))
 	view.Links = links(dir, view.Workspace)
 	return view
 }

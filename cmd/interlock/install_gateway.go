@@ -23,6 +23,9 @@ import (
 // gatewayHarness is what install and uninstall call moving a client's MCP servers behind the gateway.
 const gatewayHarness = "gateway"
 
+// secretSuffix ends the names of files that hold secrets: by it the analysis knows that agents must not read them either.
+const secretSuffix = ".key"
+
 // A gatewayMove is one client's move behind the gateway, under way.
 type gatewayMove struct {
 	program  *program
@@ -89,7 +92,7 @@ func clientIn(name string, place harness.Place) (client harness.Client, id strin
 }
 
 func (m *gatewayMove) recordPath() string {
-	return filepath.Join(config.ClientDir(m.settings.Home), m.id+".undo.json")
+	return filepath.Join(config.ClientDir(m.settings.Home), m.id+".undo"+secretSuffix)
 }
 
 func (m *gatewayMove) readRecord() error {
@@ -302,7 +305,7 @@ func free(server config.GatewayServer, taken map[string]interlock.Digest) string
 // converted is a client's server as the gateway's settings have it. Values that look secret go into files of their own.
 func (m *gatewayMove) converted(e harness.ServerEntry, secrets map[string]string) config.GatewayServer {
 	hidden := func(name, value string) string {
-		path := filepath.Join(config.ClientDir(m.settings.Home), "secrets", m.id, e.As+"."+fileName(name))
+		path := filepath.Join(config.ClientDir(m.settings.Home), "secrets", m.id, e.As+"."+fileName(name)+secretSuffix)
 		secrets[path] = value
 		return "file:" + path
 	}

@@ -46,7 +46,22 @@ func (m *gatewayMove) apply(move harness.Move, servers *movedServers) error {
 	if err := writePrivate(m.recordPath(), text); err != nil {
 		return err
 	}
+	if err := m.guard(true); err != nil {
+		return err
+	}
 	return move.Replace()
+}
+
+// guard adds the client's settings to those that agents must not change, or takes them out.
+func (m *gatewayMove) guard(add bool) error {
+	file, content := config.GuardedFile(m.settings.Home, m.client.Settings(m.place), add)
+	if len(content) > 0 {
+		return writePrivate(file, content)
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return interlock.Errorf(interlock.CodeUnavailable, "", "%s can't be removed", file)
+	}
+	return nil
 }
 
 func digestOf(text []byte) string {
@@ -155,5 +170,6 @@ func (m *gatewayMove) forget() (kept string) {
 		_ = os.Remove(filepath.Join(config.ClientDir(m.settings.Home), "secrets", m.id))
 	}
 	_ = os.Remove(m.recordPath())
+	_ = m.guard(false) // a file too many on the list is guarded in vain
 	return kept
 }

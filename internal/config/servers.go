@@ -88,6 +88,32 @@ func ClientFile(home, client string) string { return filepath.Join(ClientDir(hom
 // ClientDir holds what `interlock install gateway` keeps.
 func ClientDir(home string) string { return filepath.Join(home, "gateway") }
 
+// guardedName is the file below [ClientDir] that lists the settings of clients which name the gateway, one path to a line.
+const guardedName = "guarded"
+
+// Guarded lists the settings files of clients whose servers were moved behind the gateway. Whoever may write one may take the
+// gateway out.
+func Guarded(home string) []string {
+	text, err := os.ReadFile(filepath.Join(ClientDir(home), guardedName))
+	if err != nil {
+		return nil
+	}
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
+}
+
+// GuardedFile returns where that list stands and what it is to hold when a path is added to it or taken out.
+func GuardedFile(home, path string, add bool) (file string, content []byte) {
+	list := slices.DeleteFunc(Guarded(home), func(p string) bool { return p == path })
+	if add {
+		list = append(list, path)
+	}
+	slices.Sort(list)
+	for _, p := range list {
+		content = append(append(content, p...), '\n')
+	}
+	return filepath.Join(ClientDir(home), guardedName), content
+}
+
 // ValidClient reports whether a client may be called so.
 func ValidClient(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.HasPrefix(name, "-")
