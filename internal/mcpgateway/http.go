@@ -189,10 +189,18 @@ func (h *HTTP) checkOrigin(r *http.Request) error {
 	if len(origins) == 0 && r.Header["Sec-Fetch-Site"] == nil {
 		return nil
 	}
-	if len(origins) == 1 && h.origins[strings.ToLower(origins[0])] {
+	if len(origins) == 1 && (h.origins[strings.ToLower(origins[0])] || origins[0] == own(r)) {
 		return nil
 	}
 	return interlock.Errorf(interlock.CodeUnauthorized, "Origin", "requests from this web page are not accepted")
+}
+
+// own is the origin of pages of this server itself, under the name it was asked by.
+func own(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // knownHost accepts the names of the loopback interface under any port, and what the configuration adds.

@@ -165,9 +165,5 @@ func (h *HTTP) origin(r *http.Request) string {
 			return h.config.URL[:at+3] + host
 		}
 	}
-	scheme := "http://"
-	if r.TLS != nil {
-		scheme = "https://"
-	}
-	return scheme + r.Host
+	return own(r)
 }

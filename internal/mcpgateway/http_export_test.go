@@ -56,3 +56,11 @@ func CheckFront(t *testing.T, body string, header http.Header) {
 		t.Errorf("headers %v go on with %q", header, body)
 	}
 }
+
+// ParamMismatch says what is wrong with headers that repeat arguments, or nothing.
+func ParamMismatch(header http.Header, definition, arguments string) string {
+	if fault := paramMismatch(header, []byte(definition), []byte(arguments)); fault != nil {
+		return fault.message
+	}
+	return ""
+}

@@ -61,6 +61,12 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 		return
 	}
 	defer s.release()
+	if stateless {
+		if fault := s.checkParams(r.Header, e); fault != nil {
+			fail(w, e.id, fault)
+			return
+		}
+	}
 	if !e.isRequest() {
 		s.talk.Handle(context.WithoutCancel(r.Context()), body, nowhere{})
 		w.WriteHeader(http.StatusAccepted)

@@ -256,6 +256,8 @@ func TestHTTPOrigins(t *testing.T) {
 		{"evil.example", "", 403}, {"127.0.0.1.evil.example", "", 403}, {"localhost.", "", 403},
 		{"", "https://app.example.com", 200}, {"", "https://evil.example", 403}, {"", "null", 403}, {"", "http://localhost:3000", 403},
 		{"evil.example", "https://app.example.com", 403},
+		{"localhost:7", "http://localhost:7", 200}, {"localhost:7", "http://localhost:8", 403}, {"localhost:7", "https://localhost:7", 403},
+		{"evil.example", "http://evil.example", 403},
 	} {
 		request := r.request(context.Background(), modern(1, "echo"))
 		if test.host != "" {
@@ -347,5 +349,46 @@ func TestHTTPIdleAndRevokedSessions(t *testing.T) {
 	r.front.Sweep(context.Background())
 	if got := []int{status(first, "ann"), status(third, "ann")}; !cmp.Equal(got, []int{404, 404}) {
 		t.Errorf("idle sessions: %v", got)
+	}
+}
+
+func TestHTTPParamHeaders(t *testing.T) {
+	const tool = `{"name":"s.t","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},
+		"n":{"type":"integer","x-mcp-header":"n"},"on":{"type":"boolean","x-mcp-header":"On"},
+		"deep":{"type":"object","properties":{"x":{"type":"string","x-mcp-header":"Deep"}}},"free":{"type":"string"}}}}`
+	for _, test := range []struct {
+		arguments string
+		header    map[string]string
+		ok        bool
+	}{
+		{`{}`, nil, true},
+		{`{"free":"x"}`, nil, true},
+		{`{"region":"eu"}`, map[string]string{"Region": "eu"}, true},
+		{`{"region":"eu"}`, map[string]string{"Region": "=?base64?ZXU=?="}, true},
+		{`{"region":"=?base64?x"}`, map[string]string{"Region": "=?base64?x"}, true},
+		{`{"region":"eu"}`, nil, false},
+		{`{"region":"eu"}`, map[string]string{"Region": "us"}, false},
+		{`{"region":"eu"}`, map[string]string{"Region": "=?base64?ZXU?="}, false},
+		{`{"region":"=?base64?ZXU?="}`, map[string]string{"Region": "=?base64?ZXU?="}, false},
+		{`{}`, map[string]string{"Region": "eu"}, false},
+		{`{"region":null}`, map[string]string{"Region": "null"}, false},
+		{`{"region":["eu"]}`, map[string]string{"Region": `["eu"]`}, false},
+		{`{"n":7}`, map[string]string{"N": "7"}, true},
+		{`{"n":7}`, map[string]string{"N": "7.0"}, true},
+		{`{"n":7.5}`, map[string]string{"N": "7.5"}, false},
+		{`{"n":9007199254740993}`, map[string]string{"N": "9007199254740992"}, false},
+		{`{"on":true}`, map[string]string{"On": "true"}, true},
+		{`{"on":true}`, map[string]string{"On": "false"}, false},
+		{`{"deep":{"x":"a"}}`, map[string]string{"Deep": "a"}, true},
+		{`{"deep":{"x":"a"}}`, nil, false},
+		{`{"x":"a"}`, map[string]string{"Deep": "a"}, false},
+	} {
+		header := http.Header{}
+		for name, value := range test.header {
+			header.Set("Mcp-Param-"+name, value)
+		}
+		if got := mcpgateway.ParamMismatch(header, tool, test.arguments); (got == "") != test.ok {
+			t.Errorf("%s with %v: %q", test.arguments, test.header, got)
+		}
 	}
 }

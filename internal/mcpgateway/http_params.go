@@ -1,0 +1,105 @@
+package mcpgateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"strings"
+)
+
+// A tool of 2026-07-28 may have arguments repeated in headers, so that what stands between can route by them. The member
+// x-mcp-header of an argument's schema names the header behind this prefix.
+const (
+	headerAnnotation = "x-mcp-header"
+	paramPrefix      = "Mcp-Param-"
+)
+
+// Tool is the definition of a tool as the client sees it, or nil if it is not known (yet).
+func (s *Session) Tool(name string) json.RawMessage {
+	server, tool, _ := strings.Cut(name, ".")
+	m := s.mount(server)
+	if m == nil {
+		return nil
+	}
+	offered := m.offers[kindTools].Load().named(tool)
+	if offered == nil {
+		return nil
+	}
+	return offered.listed
+}
+
+// checkParams holds headers that repeat arguments against the arguments, which alone count. What its server would take for the
+// same call must not be routed as another. A tool that is not known yet is called by the message alone.
+func (s *httpSession) checkParams(header http.Header, e envelope) *httpFault {
+	if e.method != "tools/call" {
+		return nil
+	}
+	tools, ok := s.talk.(interface{ Tool(string) json.RawMessage })
+	if !ok {
+		return nil
+	}
+	return paramMismatch(header, tools.Tool(unquoted(member(e.params, "name"))), member(e.params, "arguments"))
+}
+
+func paramMismatch(header http.Header, definition, arguments []byte) *httpFault {
+	if !bytes.Contains(definition, []byte(headerAnnotation)) {
+		return nil
+	}
+	var fault *httpFault
+	annotated(member(definition, "inputSchema"), func(path []string, name string) {
+		name = textproto.CanonicalMIMEHeaderKey(paramPrefix + name)
+		value := arguments
+		for _, part := range path {
+			value = member(value, part)
+		}
+		values := header[name]
+		switch absent := len(value) == 0 || string(value) == "null"; {
+		case absent && len(values) == 0:
+		case absent:
+			fault = mismatch("the header " + name + " repeats an argument that is not there")
+		case len(values) != 1 || !repeats(strings.TrimSpace(values[0]), value):
+			fault = mismatch("the header " + name + " must repeat the argument " + strings.Join(path, ".") + ", once")
+		}
+	})
+	return fault
+}
+
+// annotated finds the properties of a schema that are repeated in headers, however deep they stand.
+func annotated(schema []byte, each func(path []string, header string)) {
+	annotatedBelow(schema, nil, each)
+}
+
+func annotatedBelow(schema []byte, path []string, each func(path []string, header string)) {
+	members(member(schema, "properties"), func(name, property []byte) {
+		below := append(path[:len(path):len(path)], string(name))
+		if header := unquoted(member(property, headerAnnotation)); header != "" {
+			each(below, header)
+		}
+		annotatedBelow(property, below, each)
+	})
+}
+
+// repeats reports whether a header's text says what an argument does. Only strings, booleans and whole numbers can be repeated.
+func repeats(text string, value []byte) bool {
+	if inner, ok := strings.CutPrefix(text, "=?base64?"); ok && strings.HasSuffix(inner, "?=") {
+		decoded := headerText(text)
+		if decoded == text {
+			return false // it is no base64
+		}
+		text = decoded
+	}
+	switch value[0] {
+	case '"':
+		return text == unquoted(value)
+	case 't', 'f':
+		return text == string(value)
+	case '{', '[':
+		return false
+	}
+	given, err := strconv.ParseFloat(text, 64)
+	meant, wrong := strconv.ParseFloat(string(value), 64)
+	return err == nil && wrong == nil && given == meant && meant == math.Trunc(meant) && math.Abs(meant) < 1<<53
+}
