@@ -71,7 +71,8 @@ type Gateway struct {
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
 	closed   bool
-	outcomes chan outcome // that wait to be recorded
+	outcomes chan outcome  // that wait to be recorded
+	done     chan struct{} // closed when the gateway is
 	wait     sync.WaitGroup
 }
 
@@ -84,9 +85,12 @@ func New(c Config) (*Gateway, error) {
 		c.View = func(dir string) interlock.View { return interlock.View{Workspace: dir} }
 	}
 	c.Limits = c.Limits.withDefaults()
-	g := &Gateway{config: c, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes)}
+	g := &Gateway{config: c, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes), done: make(chan struct{})}
 	for range c.Limits.Recorders {
 		g.wait.Go(g.record)
+	}
+	if c.Pins != nil {
+		g.wait.Go(g.watch)
 	}
 	return g, nil
 }
@@ -106,6 +110,7 @@ func (g *Gateway) Close() error {
 	}
 	if !closed {
 		close(g.outcomes)
+		close(g.done)
 	}
 	g.wait.Wait()
 	return nil

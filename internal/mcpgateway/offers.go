@@ -233,6 +233,9 @@ func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
 		s.gateway.config.Logger.Error("what may be shown was not determined", "agent", s.caller.Agent, "error", err.Error())
 		return faultOf(codeInternal, "what may be shown could not be determined; try again", nil)
 	}
+	if kind == kindTools && s.gateway.config.Pins != nil {
+		s.sees(shown)
+	}
 	from, ok := after(shown, kind, cursor)
 	if !ok {
 		return faultOf(codeInvalidParams, "params/cursor is not one that this server gave; begin without one", nil)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,8 +179,10 @@ func TestRequestsOfServers(t *testing.T) {
 // the same, so that what refuses it is the one rule.
 type pins struct {
 	verdict func(tool string) interlock.PinVerdict
-	hidden  map[string]bool
 	failed  error
+
+	mu     sync.Mutex
+	hidden map[string]bool
 }
 
 func (p *pins) Examine(_ context.Context, l interlock.Listing) ([]interlock.PinVerdict, error) {
@@ -195,11 +198,20 @@ func (p *pins) Examine(_ context.Context, l interlock.Listing) ([]interlock.PinV
 }
 
 func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []interlock.Target) ([]bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var all []bool
 	for _, target := range targets {
 		all = append(all, !p.hidden[target.Name])
 	}
 	return all, nil
+}
+
+// approve is what an operator does somewhere else.
+func (p *pins) approve(tool string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hidden[tool] = false
 }
 
 func TestPins(t *testing.T) {
@@ -219,7 +231,9 @@ func TestPins(t *testing.T) {
 	if diff := cmp.Diff(want, book.proposed()[0].Upstream); diff != "" {
 		t.Error(diff)
 	}
-	p.hidden["a.changed"] = false // an operator has approved it since it was examined
+	p.approve("a.changed")
+	book.version.Add(1)
+	c.notice("notifications/tools/list_changed")
 	if a := c.call("tools/list", ""); string(a.Result) != `{"tools":[{"name":"a.seen"},{"name":"a.changed"}]}` {
 		t.Errorf("once it is approved, listed is %s", a.Result)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -272,7 +272,8 @@ func join(t *testing.T, g *mcpgateway.Gateway) *client {
 
 // A ledger is a backend that allows what it is not told to refuse, and remembers everything.
 type ledger struct {
-	refuse func(p interlock.Proposal) *interlock.Finding
+	refuse  func(p interlock.Proposal) *interlock.Finding
+	version atomic.Int64 // of the standing
 
 	mu        sync.Mutex
 	proposals []interlock.Proposal
@@ -314,7 +315,7 @@ func (l *ledger) Refuse(context.Context, interlock.Requester, string, error) int
 }
 
 func (l *ledger) Standing(context.Context) (interlock.Standing, error) {
-	return interlock.Standing{}, errors.New("not kept")
+	return interlock.Standing{Version: l.version.Load()}, nil
 }
 
 func (l *ledger) proposed() []interlock.Proposal {
