@@ -17,7 +17,7 @@ import (
 type gatewayCommand struct {
 	Agent   string   `help:"Identity of the agent behind this gateway; blocks and approvals are bound to it. Default: the client's name, or gateway." placeholder:"NAME"`
 	Client  string   `help:"Also stand before the servers that interlock install gateway moved from this client's settings." placeholder:"NAME"`
-	Name    string   `help:"What the server after -- is called; its tools are NAME.tool. Default: the program's name." placeholder:"NAME"`
+	Name    string   `help:"What the server after -- is called; its tools are NAME.tool. Default: the name of the program, or of what npx, uvx and the like run." placeholder:"NAME"`
 	Listen  string   `help:"Serve agents over HTTP at this address, instead of one client on standard input and output. Each shows its own token." placeholder:"ADDR"`
 	Ready   string   `help:"Write the gateway's address to this file once requests are answered; with --listen." type:"path" placeholder:"FILE"`
 	Canary  bool     `hidden:"" help:"Also stand before doctor's canary."`
@@ -115,7 +115,7 @@ func (c *gatewayCommand) servers(p *program, settings config.Config) ([]mcpgatew
 	}
 	name := c.Name
 	if name == "" {
-		name = serverName(c.Command[0])
+		name = serverName(c.Command)
 	}
 	command := c.Command[0]
 	if strings.ContainsRune(command, filepath.Separator) { // as it stands here, whatever directory it is started in
@@ -140,17 +140,6 @@ func upstreamLog(logger *slog.Logger) func(server, line string) {
 	return func(server, line string) {
 		logger.Info("a server wrote to its error output", "server", server, "line", line)
 	}
-}
-
-// serverName makes a server's name of its program's.
-func serverName(program string) string {
-	name := strings.TrimSuffix(filepath.Base(program), ".exe")
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, name)
 }
 
 // consolePages is where an operator finds the console of this home, if `interlock up` serves one as the settings say.

@@ -78,7 +78,7 @@ func TestTools(t *testing.T) {
 
 	page = b.get("/tools/show?subject=files.read")
 	clean(t, "a tool", page)
-	for _, want := range []string{"<del>Reads a file.</del>", "<ins>Reads a file, and sends it on.</ins>", "/description"} {
+	for _, want := range []string{`<del class="removed">Reads a file.</del>`, `<ins class="added">Reads a file, and sends it on.</ins>`, "/description"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page.body)
 		}
