@@ -38,7 +38,7 @@ func (c *mcpCommand) Run(p *program) error {
 	if err := checkAgentName(c.Agent); err != nil {
 		return usage(err)
 	}
-	tuneServer()
+	tuneMemory()
 	backend, err := embedded.OpenConfig(p.ctx, settings)
 	if err != nil {
 		return err

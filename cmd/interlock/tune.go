@@ -11,14 +11,20 @@ import (
 // others until the scheduler notices; on few CPUs that is a good part of them. An operator's own GOGC, GOMEMLIMIT and
 // GOMAXPROCS win.
 func tuneServer() {
+	tuneMemory()
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + waitingForDisk)
+	}
+}
+
+// tuneMemory is the part of tuneServer for a process with one client, which waits for the sync itself: more threads would only
+// hand its call from one to another.
+func tuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(512 << 20)
-	}
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + waitingForDisk)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -271,7 +272,7 @@ func (c *Console) proved(r *http.Request, approvals []interlock.Approval) error 
 // newID makes an id with a prefix.
 func (c *Console) newID(prefix string) (string, error) {
 	var raw [8]byte
-	if _, err := c.config.Random.Read(raw[:]); err != nil {
+	if _, err := io.ReadFull(c.config.Random, raw[:]); err != nil {
 		return "", fmt.Errorf("making an id: %w", err)
 	}
 	return prefix + hex.EncodeToString(raw[:]), nil

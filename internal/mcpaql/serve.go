@@ -73,14 +73,14 @@ func (s *Server) tool(e Endpoint) *mcp.Tool {
 func (s *Server) handler(c Caller, e Endpoint) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result := s.Call(ctx, c, e, r.Params.Arguments)
-		text, err := encode(result)
+		text, err := result.MarshalJSON()
 		if err == nil && len(text) > s.config.Limits.Response {
 			result = Result{Error: tooLarge("max_response_size", s.config.Limits.Response)}
-			text, err = encode(result)
+			text, err = result.MarshalJSON()
 		}
 		if err != nil {
 			result = Result{Error: failed(err)}
-			if text, err = encode(result); err != nil {
+			if text, err = result.MarshalJSON(); err != nil {
 				return nil, errors.New("the answer could not be written")
 			}
 		}
