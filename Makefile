@@ -51,7 +51,8 @@ eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 bench: build ## measure beside a peer and the disk, and write bench/README.md
 	@scripts/setup.sh bench
 	@npm install --silent --no-fund --no-audit --prefix bench/peer $(PEERS) || echo "bench: the peers could not be installed; their rows will be missing"
-	go run ./bench/run -binary bin/interlock -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)" -carriers bench/peer/node_modules
+	@[ -x bench/peer/vmcp ] || GOBIN="$(CURDIR)/bench/peer" go install github.com/stacklok/toolhive/cmd/vmcp@v0.44.0 >/dev/null 2>&1 || echo "bench: vmcp could not be built; its row will be missing"
+	go run ./bench/run -binary bin/interlock -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)" -carriers bench/peer/node_modules -vmcp "$$(ls bench/peer/vmcp 2>/dev/null)"
 
 fmt: ## format all Go files
 	gofmt -w .

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -70,6 +71,26 @@ func servePlainEcho(in io.Reader, out io.Writer) error {
 			}
 		}
 	}
+}
+
+// servePlainEchoHTTP serves over streamable HTTP, one JSON answer for each request.
+func servePlainEchoHTTP(address string) error {
+	http.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		answer := plainEchoAnswer(body)
+		if err != nil || answer == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Mcp-Session-Id", "bench")
+		_, _ = w.Write(answer) // a client that is gone misses nothing
+	})
+	return http.ListenAndServe(address, nil)
 }
 
 // A stdioServer is an MCP server on standard streams that calls are made to. Its answers are matched to calls by id, so that

@@ -109,7 +109,81 @@ func overGatewayHTTP(b *bench) error {
 	}); err != nil {
 		return err
 	}
-	return b.carriers(self)
+	if err := b.carriers(self); err != nil {
+		return err
+	}
+	return b.beforeHTTP(self)
+}
+
+// beforeHTTP measures calls before a server over HTTP: the server alone, through the gateway, and through toolhive's gateway.
+func (b *bench) beforeHTTP(self string) error {
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	url := "http://127.0.0.1:" + port + "/mcp"
+	server := exec.CommandContext(b.ctx, self, plainEchoFlag, "127.0.0.1:"+port)
+	if err := server.Start(); err != nil {
+		return err
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	fmt.Fprintf(b.out, "\nBefore a server over HTTP, which answers each call with JSON. toolhive's `vmcp` (v0.44.0) aggregates servers as the gateway does; it decides by\n"+
+		"nothing here, and writes its audit log without waiting for the disk.\n\n"+
+		"| | p50 µs | p99 µs | %d in flight: calls/s | p50 ms | p99 ms | memory after, MB |\n|---|---:|---:|---:|---:|---:|---:|\n", inFlight)
+	alone := exec.CommandContext(b.ctx, "sleep", "600")
+	if err := b.gatewayHTTPRow("the server alone", alone, func() (*httpServer, error) { return &httpServer{url: url, tool: "echo"}, nil }); err != nil {
+		return err
+	}
+	home, err := b.home("gateway-http-http")
+	if err != nil {
+		return err
+	}
+	settings := "gateway:\n  trust_on_first_use: true\n  servers:\n    - {name: server, url: " + url + "}\n"
+	if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600); err != nil {
+		return err
+	}
+	token, err := b.command(home, "agent", "add", "bench", "--trust", "validated").Output()
+	if err != nil {
+		return fmt.Errorf("adding an agent: %w", err)
+	}
+	ready := home + ".ready"
+	gateway := b.command(home, "gateway", "--listen", "127.0.0.1:0", "--ready", ready)
+	if err := b.gatewayHTTPRow("`interlock gateway`, durable signed log", gateway, func() (*httpServer, error) {
+		address, err := waitFor(ready)
+		return &httpServer{url: address, token: strings.TrimSpace(string(token)), tool: "server.echo"}, err
+	}); err != nil {
+		return err
+	}
+	return b.toolhive(url)
+}
+
+// toolhiveSettings put one server behind vmcp, for anybody.
+const toolhiveSettings = `name: bench
+groupRef: bench
+backends: [{name: server, url: %s, transport: streamable-http}]
+incomingAuth: {type: anonymous}
+outgoingAuth: {source: inline, default: {type: unauthenticated}}
+aggregation: {conflictResolution: prefix, conflictResolutionConfig: {prefixFormat: "{workload}_"}}
+`
+
+func (b *bench) toolhive(url string) error {
+	if b.vmcp == "" {
+		fmt.Fprintln(b.out, "| toolhive `vmcp` | not installed | | | | | |")
+		return nil
+	}
+	settings := filepath.Join(b.scratch, "vmcp.yaml")
+	if err := os.WriteFile(settings, fmt.Appendf(nil, toolhiveSettings, url), 0o600); err != nil {
+		return err
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(b.ctx, b.vmcp, "serve", "--config", settings, "--port", port, "--enable-audit")
+	cmd.Env = append(os.Environ(), "HOME="+b.scratch)
+	return b.gatewayHTTPRow("toolhive `vmcp`, with audit", cmd, func() (*httpServer, error) {
+		return &httpServer{url: "http://127.0.0.1:" + port + "/mcp", tool: "server_echo"}, nil
+	})
 }
 
 // carriers measures the programs of others that could be installed.

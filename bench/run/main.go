@@ -32,6 +32,7 @@ type bench struct {
 	step           time.Duration
 	peer           string // cc-safety-net's hook script, empty if npm could not install it
 	pid            int    // of the newest server
+	vmcp           string // toolhive's vmcp; empty if it could not be built
 	carrierModules string // node_modules with the programs that carry MCP calls; empty if npm could not install them
 	out            io.Writer
 
@@ -46,8 +47,12 @@ func main() {
 		}
 		return
 	}
-	if len(os.Args) == 2 && os.Args[1] == plainEchoFlag {
-		if err := servePlainEcho(os.Stdin, os.Stdout); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == plainEchoFlag {
+		serve := func() error { return servePlainEcho(os.Stdin, os.Stdout) }
+		if len(os.Args) > 2 {
+			serve = func() error { return servePlainEchoHTTP(os.Args[2]) }
+		}
+		if err := serve(); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -59,16 +64,17 @@ func main() {
 	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, gateway, gateway-http, waiting or verify")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	carriers := flag.String("carriers", "", "node_modules with mcp-proxy and supergateway, for the side-by-side gateway latency")
+	vmcp := flag.String("vmcp", "", "path of toolhive's vmcp, for the side-by-side gateway latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binary, *peer, *carriers, *out, *only, *step); err != nil {
+	if err := (&bench{ctx: ctx, step: *step, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, binary, peer, carriers, out, only string, step time.Duration) error {
+func (b *bench) run(binary, out, only string) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return err
@@ -82,7 +88,7 @@ func run(ctx context.Context, binary, peer, carriers, out, only string, step tim
 	}
 	defer os.RemoveAll(scratch)
 	var page strings.Builder
-	b := &bench{ctx: ctx, binary: binary, scratch: scratch, step: step, peer: peer, carrierModules: carriers, out: &page}
+	b.binary, b.scratch, b.out = binary, scratch, &page
 	page.WriteString(method)
 	fmt.Fprintf(&page, "\nMeasured on %s/%s, %d CPUs, %s%s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), cpuName())
 	for _, part := range []struct {
