@@ -157,7 +157,8 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend, s
 		return nil, err
 	}
 	return mcpgateway.New(mcpgateway.Config{Backend: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
-		Pins: backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
+		Sparing: settings.Gateway.Record == config.RecordObjections,
+		Pins:    backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
 		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}})
 }
 

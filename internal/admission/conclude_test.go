@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
 // A door that concludes its own attempts costs the store one event for the decision and one for the outcome, and a note beside
@@ -54,5 +55,28 @@ func TestConclude(t *testing.T) {
 	}
 	if types := h.entries(); types[len(types)-1] != interlock.EventAlert || types[len(types)-2] != interlock.EventAlert {
 		t.Errorf("events: %v", types)
+	}
+}
+
+// Weigh answers only where nothing is enforced, for what nothing objects to, and leaves nothing in the log.
+func TestWeigh(t *testing.T) {
+	for _, mode := range []interlock.Mode{interlock.Enforcing, interlock.Monitoring, interlock.Logging, interlock.Disabled} {
+		h := newHouse(t, func(c *admission.Config) { c.Mode = mode })
+		for command, harmless := range map[string]bool{"git status": true, "rm -rf /": mode == interlock.Logging || mode == interlock.Disabled,
+			"git push --force": mode == interlock.Logging || mode == interlock.Disabled, "curl -o x.sh https://example.com/x.sh": false} {
+			p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/repo"},
+				Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}
+			a, ok := h.Weigh(t.Context(), p)
+			want := harmless && mode != interlock.Enforcing
+			if command == "curl -o x.sh https://example.com/x.sh" && mode != interlock.Monitoring {
+				continue // whether it is looked back on is for a mode that evaluates
+			}
+			if ok != want || ok && (a.Answer != interlock.Allow || a.Event != "") {
+				t.Errorf("%v %s: %v %+v", mode, command, ok, a)
+			}
+		}
+		if types := h.entries(); len(types) != 0 {
+			t.Errorf("%v: the log has %v", mode, types)
+		}
 	}
 }

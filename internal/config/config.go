@@ -114,7 +114,8 @@ type Config struct {
 	// they wait). `trust_on_first_use` says whether the tools that a server offers when it is first seen are approved as they
 	// are: whoever has changed the server before that is believed. What is new or changes later, and what speaks to the model,
 	// is in quarantine until an operator approves it either way; with false, everything is (default: true for programs, false
-	// for addresses).
+	// for addresses). `record` is all, or objections: then calls that nothing objects to leave no event and wait for no disk, in
+	// modes that enforce nothing; while verdicts bind, all is recorded whatever it says (default: all).
 	Gateway Gateway `json:"gateway"`
 }
 

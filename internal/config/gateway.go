@@ -1,10 +1,14 @@
 package config
 
+import "fmt"
+
 // A Gateway is how `interlock gateway` serves its clients, see [Config].
 type Gateway struct {
 	GatewayServers
 	GatewayHTTP
 	Patience Duration `json:"patience"`
+
+	Record GatewayRecord `json:"record"`
 
 	TrustOnFirstUse *bool `json:"trust_on_first_use"` // unset: of programs on this machine
 }
@@ -45,4 +49,23 @@ type GatewayTLS struct {
 	ClientCA string `json:"client_ca"`
 	Client   string `json:"client"`
 	Agent    string `json:"client_name"`
+}
+
+// A GatewayRecord says which calls leave an event.
+type GatewayRecord string
+
+// What may be recorded.
+const (
+	RecordAll        GatewayRecord = "all"        // every call; the zero value means the same
+	RecordObjections GatewayRecord = "objections" // where nothing is enforced, only calls that something objects to
+)
+
+// UnmarshalText accepts exactly the two names.
+func (r *GatewayRecord) UnmarshalText(text []byte) error {
+	switch GatewayRecord(text) {
+	case RecordAll, RecordObjections:
+		*r = GatewayRecord(text)
+		return nil
+	}
+	return fmt.Errorf("%.40q is not known; name all or objections", text)
 }

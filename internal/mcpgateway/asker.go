@@ -53,6 +53,7 @@ type Question struct {
 type Settled struct {
 	Answer  interlock.Answer // the last that was given; Allow with a durable event if Forward
 	Forward bool             // what was proposed may be forwarded, once
+	Weighed bool             // nothing is enforced or recorded: Answer names no event
 	Result  json.RawMessage  // the result of the client's request
 	Error   *RPCError        // its error
 }

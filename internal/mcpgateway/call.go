@@ -64,7 +64,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	}
 	params := appendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+64), `{"name":`...), tool)
 	params = append(append(params, `,"arguments":`...), action.Arguments...)
-	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer},
+	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
 }
 
@@ -102,7 +102,7 @@ func (d Settled) answer() answer {
 // forward sends what was permitted, once, and reports what came of it. A server that goes away, or takes too long, leaves an
 // outcome nobody knows: it is told so, and never tried again here.
 func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q errand) answer {
-	if p.answer.Event == "" || !p.answer.Answer.Allowed() {
+	if p.answer.Event == "" && !p.weighed || !p.answer.Answer.Allowed() {
 		return faultOf(codeInternal, "the decision was not recorded", nil)
 	}
 	begun := time.Now()

@@ -171,7 +171,7 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 	if !settled.Forward {
 		return settled.answer()
 	}
-	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer},
+	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
 }
 

@@ -43,4 +43,5 @@ type permit struct {
 	action    interlock.Action
 	requester interlock.Requester
 	answer    interlock.Answer
+	weighed   bool // nothing is enforced and nothing was recorded, so neither is the outcome
 }

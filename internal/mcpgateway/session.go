@@ -163,8 +163,6 @@ func (s *Session) serve(r *request) {
 			s.send(r.reply, faultMessage(nil, r.id, faultObject(codeInternal, "the request could not be completed", nil)))
 		}
 	}()
-	stop := context.AfterFunc(s.ctx, r.cancel)
-	defer stop()
 	a := s.dispatch(r.ctx, r)
 	if r.ctx.Err() != nil && a.result == nil && a.fault == nil {
 		return // nobody waits for it
@@ -206,14 +204,16 @@ func (r *request) typed(result []byte) []byte {
 	return append(typed, result[1:]...)
 }
 
-// sendTimeout bounds how long a client that does not read may hold up what is sent to it.
+// sendTimeout bounds how long a server that does not read may hold up an answer to it. Clients are bounded by their transport.
 const sendTimeout = time.Minute
+
+// closeTime is how long the end of a session waits for what is under way. Who is stuck longer, because its client does not read,
+// ends with the process.
+const closeTime = 5 * time.Second
 
 // send sends a message; a client that is gone has nothing to miss.
 func (s *Session) send(to Peer, message []byte) {
-	ctx, cancel := context.WithTimeout(s.ctx, sendTimeout)
-	defer cancel()
-	_ = to.Send(ctx, message)
+	_ = to.Send(s.ctx, message)
 }
 
 // tell sends a notification.
@@ -246,16 +246,34 @@ func (s *Session) notified(e envelope) {
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.cancel()
+	for _, cancel := range s.underway {
+		cancel()
+	}
 	s.mu.Unlock()
-	s.working.Wait()
+	waitFor(&s.working, closeTime)
 	for _, m := range s.mounts {
 		if w := m.live.Load(); w != nil {
 			w.die(errGone)
 		}
 	}
-	s.receivers.Wait()
+	waitFor(&s.receivers, closeTime)
 	s.gateway.dismiss(s)
 	return nil
+}
+
+// waitFor waits until a group is done, or for that long.
+func waitFor(group *sync.WaitGroup, longest time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	late := time.NewTimer(longest)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+	}
 }
 
 func faultOf(code int, message string, data json.RawMessage) answer {

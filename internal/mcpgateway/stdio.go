@@ -36,7 +36,7 @@ func (g *Gateway) RunStdio(ctx context.Context, c Caller, in io.Reader, out io.W
 	case <-ctx.Done(): // the reader may be in the middle of a line that never ends
 		return nil
 	}
-	s.settle(settleTime)
+	waitFor(&s.working, settleTime)
 	return failed
 }
 
@@ -76,21 +76,6 @@ func readLine(in *bufio.Reader, most int) (line []byte, over bool, err error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, over, err
 		}
-	}
-}
-
-// settle waits until no request is under way, or for that long.
-func (s *Session) settle(longest time.Duration) {
-	done := make(chan struct{})
-	go func() {
-		s.working.Wait()
-		close(done)
-	}()
-	late := time.NewTimer(longest)
-	defer late.Stop()
-	select {
-	case <-done:
-	case <-late.C:
 	}
 }
 

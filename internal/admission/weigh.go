@@ -1,0 +1,41 @@
+package admission
+
+import (
+	"context"
+	"time"
+
+	"interlock"
+)
+
+// Weigh decides one action without recording it, for a door that only watches: it does so in modes that enforce nothing, and
+// only for an action that nothing objects to and no later decision looks back on. Whatever else there is, ok is false, and the
+// door proposes the action like any other. An answer of Weigh names no event.
+func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, ok bool) {
+	defer func() {
+		if recover() != nil {
+			answer, ok = interlock.Answer{}, false // proposing it finds the same defect, and says so
+		}
+	}()
+	if a.config.Mode == interlock.Enforcing || p.Loop != nil || validate(p) != nil {
+		return interlock.Answer{}, false
+	}
+	standing, err := a.config.Store.Known(ctx)
+	now := a.config.Now().UTC().Truncate(time.Microsecond)
+	if err != nil || inOffice(p.Requester, standing, now) != nil {
+		return interlock.Answer{}, false
+	}
+	p.Requester = owned(p.Requester, standing)
+	p.Failed = a.failuresOf(ctx, p)
+	recent, err := a.recent(ctx, p.Requester, now)
+	if err != nil {
+		return interlock.Answer{}, false
+	}
+	decision := a.config.EvaluateAfter(p, standing, recent, now)
+	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" || decision.Grant != "" {
+		return interlock.Answer{}, false
+	}
+	if _, remembered := a.config.Rules.Remember(p.Action.Kind, decision, now); remembered && p.Requester.Run != "" {
+		return interlock.Answer{}, false
+	}
+	return interlock.Answer{Decision: decision}, true
+}
