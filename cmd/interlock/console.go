@@ -38,6 +38,9 @@ func newConsole(settings config.Config, backend *embedded.Backend, tokens *ident
 			Mode: settings.Mode, Profile: settings.Profile, Channels: channelNames(settings)},
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return decisionFor(ctx, backend, request)
+		},
+		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
+			return dryRunFor(ctx, backend.Store, request)
 		}})
 	if err != nil {
 		return nil, err

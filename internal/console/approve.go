@@ -22,6 +22,7 @@ const maxNote = 500
 type asking struct {
 	interlock.ApprovalRequest
 	Decision  *interlock.Decision // that left it behind; nil where the log holds none
+	Tried     *interlock.DryRun   // what it did in a throw-away copy; nil where it was not tried
 	Digest    interlock.Digest    // of the display, as it stands in the statement
 	Changes   []editLine          // a file edit, line by line
 	Statement string              // the exact text a yes signs
@@ -105,6 +106,12 @@ func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
 	one := c.shown(r, request, standing)
 	if c.config.Decision != nil && c.may(r, reading) {
 		if one.Decision, err = c.config.Decision(r.Context(), request); err != nil {
+			c.fail(w, r, err)
+			return
+		}
+	}
+	if c.config.DryRun != nil && c.may(r, reading) {
+		if one.Tried, err = c.config.DryRun(r.Context(), request); err != nil {
 			c.fail(w, r, err)
 			return
 		}

@@ -59,11 +59,13 @@ type Config struct {
 	URL string
 	// Decision finds the decision that left a request behind; nil where the log holds none. Optional.
 	Decision func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error)
-	Logger   *slog.Logger
-	Now      func() time.Time
-	Random   io.Reader // optional: crypto/rand
-	Facts    Facts
-	Done     <-chan struct{} // optional: closed when the server stops, so that no stream keeps it
+	// DryRun finds what a request's action did when it was tried in a throw-away copy; nil where it was not. Optional.
+	DryRun func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error)
+	Logger *slog.Logger
+	Now    func() time.Time
+	Random io.Reader // optional: crypto/rand
+	Facts  Facts
+	Done   <-chan struct{} // optional: closed when the server stops, so that no stream keeps it
 }
 
 // Facts are what the console tells about the Interlock it belongs to.

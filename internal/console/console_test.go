@@ -35,6 +35,7 @@ type house struct {
 	console *console.Console
 	url     string
 	decided map[string]*interlock.Decision // by request
+	tried   map[string]*interlock.DryRun   // by request
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -56,6 +57,9 @@ func open(t testing.TB) *house {
 		Facts: console.Facts{Rules: backend.Rules(), Analyser: backend.Analyser(), Key: backend.Key, Version: "test", Profile: "guard"},
 		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return h.decided[request.ID], nil
+		},
+		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
+			return h.tried[request.ID], nil
 		}})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,17 @@ type editLine struct {
 	Text string
 }
 
+// diffLines takes a unified difference apart.
+func diffLines(diff string) []editLine {
+	var out []editLine
+	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
+		if line != "" {
+			out = append(out, editLine{Sign: line[:1], Text: line[1:]})
+		}
+	}
+	return out
+}
+
 // editNames are the arguments by which tools that edit files name what goes and what comes.
 var editNames = [][2]string{
 	{"old_string", "new_string"}, {"old_str", "new_str"}, {"old_text", "new_text"}, {"oldText", "newText"},

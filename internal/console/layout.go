@@ -84,6 +84,7 @@ func pageFunctions() template.FuncMap {
 		"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"visible": visible,
+		"changes": diffLines,
 		"text":    readable,
 		"short":   short,
 		"comma":   comma,

@@ -129,6 +129,11 @@ var attempts = map[string]func(t *testing.T, b *box){
 	"swap a directory for a link while another sandbox is built": swapWhileBuilding,
 	"use a file descriptor that was left open": func(t *testing.T, b *box) {
 		b.put(map[string]string{"CLAUDE.md": "good\n", ".git/hooks/x": "x\n"})
+		leak, err := syscall.Open(filepath.Dir(b.workspace), syscall.O_RDONLY, 0) // as whoever started us may have left one
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(leak)
 		b.attack("for f in /proc/self/fd/*; do case ${f##*/} in 0|1|2|3|10|255) ;; *) echo ESCAPED: $f $(readlink $f);; esac; done; no sh -c 'exec 9>/proc/1/fd/3; echo x >&9'\nfor f in /proc/1/fd/*; do no touch $f/evil; done")
 	},
 	"trace or read another process": func(t *testing.T, b *box) { b.tries("calls"); b.tries("open", "r:/proc/1/mem") },
