@@ -357,3 +357,42 @@ func FuzzOpenState(f *testing.F) {
 		}
 	})
 }
+
+// TestStateIsBound: a state opens for whom it was sealed, until its time, with the key it was sealed with, and for nobody else.
+func TestStateIsBound(t *testing.T) {
+	key := make([]byte, mcpgateway.KeyBytes)
+	sealer, err := mcpgateway.NewSealer(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, until := interlock.Requester{Agent: "claude", Principal: "alice"}, time.Unix(1000, 0)
+	text, err := sealer.Sealed(own, until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sealer.OpenState(text, own, until.Add(-time.Second)); err != nil {
+		t.Errorf("its own: %v", err)
+	}
+	key[0]++
+	other, err := mcpgateway.NewSealer(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func() (any, error){
+		"another agent": func() (any, error) {
+			return sealer.OpenState(text, interlock.Requester{Agent: "codex", Principal: "alice"}, until.Add(-time.Second))
+		},
+		"another owner": func() (any, error) {
+			return sealer.OpenState(text, interlock.Requester{Agent: "claude", Principal: "mallory"}, until.Add(-time.Second))
+		},
+		"too late":    func() (any, error) { return sealer.OpenState(text, own, until) },
+		"another key": func() (any, error) { return other.OpenState(text, own, until.Add(-time.Second)) },
+	} {
+		if state, err := open(); err == nil {
+			t.Errorf("%s opens it: %+v", name, state)
+		}
+	}
+	if _, err := mcpgateway.NewSealer(key[:31]); err == nil {
+		t.Error("a short key was taken")
+	}
+}

@@ -21,3 +21,8 @@ var (
 func (s *Sealer) OpenState(text string, r interlock.Requester, now time.Time) (any, error) {
 	return s.openState(text, r, now)
 }
+
+// Sealed is a state of that requester as a client would carry it.
+func (s *Sealer) Sealed(r interlock.Requester, expires time.Time) (string, error) {
+	return s.sealState(requestState{Agent: r.Agent, Principal: r.Principal, Expires: expires.Unix()})
+}
