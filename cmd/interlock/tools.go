@@ -51,7 +51,11 @@ func (c *toolsList) Run(p *program) error {
 		return nil
 	}
 	if len(pins) == 0 {
-		_, err := fmt.Fprintln(p.stdout, "nothing; tools are known from when `interlock gateway` first lists them")
+		said := "nothing; tools are known from when `interlock gateway` first lists them"
+		if len(standing.Pins) > 0 {
+			said = "nothing of that kind"
+		}
+		_, err := fmt.Fprintln(p.stdout, said)
 		return err
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)

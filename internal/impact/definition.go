@@ -66,7 +66,7 @@ func (d *definitionScan) value(pointer string, value any, depth int) {
 		}
 		sort.Strings(names)
 		for _, name := range names {
-			below := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+			below := pointer + "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 			d.name(below, name)
 			d.value(below, v[name], depth+1)
 		}
@@ -202,9 +202,28 @@ func unseenRune(r, before, next rune) string {
 }
 
 // sentencesOf cuts a text where a sentence ends.
-func sentencesOf(low string) []string {
-	return strings.FieldsFunc(strings.NewReplacer(". ", "\x00", ".\n", "\x00", "!", "\x00", "?", "\x00", "\n\n", "\x00", "; ", "\x00", "\n- ", "\x00", "\n* ", "\x00").Replace(low),
-		func(r rune) bool { return r == 0 })
+func sentencesOf(low string) (out []string) {
+	start := 0
+	cut := func(end, next int) {
+		if end > start {
+			out = append(out, low[start:end])
+		}
+		start = next
+	}
+	for i := 0; i < len(low); i++ {
+		after := byte(' ')
+		if i+1 < len(low) {
+			after = low[i+1]
+		}
+		switch c := low[i]; {
+		case c == '!' || c == '?' || (c == '.' || c == ';') && (after == ' ' || after == '\n'):
+			cut(i, i+1)
+		case c == '\n' && (after == '\n' || after == '-' || after == '*'):
+			cut(i, i+2)
+		}
+	}
+	cut(len(low), len(low))
+	return out
 }
 
 var (
