@@ -29,7 +29,11 @@ type agentAdd struct {
 
 // Run registers an agent. The token alone goes to standard output, so that TOKEN=$(interlock agent add NAME) works.
 func (c *agentAdd) Run(p *program) error {
-	if err := identity.CheckName("NAME", c.Name); err != nil {
+	check := identity.CheckName
+	if c.NoToken && strings.Contains(c.Name, ":") {
+		check = identity.CheckNamed
+	}
+	if err := check("NAME", c.Name); err != nil {
 		return usage(err)
 	}
 	for flag, value := range map[string]string{"--type": c.Type, "--principal": c.Principal} {

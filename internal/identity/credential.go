@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"interlock"
@@ -15,6 +16,15 @@ const CertificatePrefix = "tls"
 
 // CertificateNames are the fields of a client certificate that may name its agent.
 func CertificateNames() []string { return []string{"uri", "dns", "email", "cn"} }
+
+// CheckNamed refuses what can't be the name of an agent that another authority names: the authority's name, a colon, and a name.
+func CheckNamed(field, name string) error {
+	authority, rest, ok := strings.Cut(name, ":")
+	if ok && nameable(rest, len(authority)+1) {
+		return CheckName(field, authority)
+	}
+	return interlock.Errorf(interlock.CodeInvalid, field, "an agent that an issuer or a certificate names is called as in corp:reporter, without spaces")
+}
 
 // Credentials are what agents show over HTTP: tokens of Interlock's own, access tokens of configured issuers, and
 // client certificates. What operators have, keys, passkeys, sessions and codes, is none of these. It is safe for concurrent use.
