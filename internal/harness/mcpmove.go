@@ -71,7 +71,7 @@ func (c Client) move(m *Move, place Place, command Command, leave []string) erro
 		if err != nil {
 			return err
 		}
-		if slices.Contains(leave, name) || runsInterlock(fields) {
+		if slices.Contains(leave, name) || runsInterlock(name, fields) {
 			m.Left = append(m.Left, name)
 			continue
 		}
@@ -261,7 +261,7 @@ func (c Client) Others(place Place) ([]string, error) {
 	}
 	var others []string
 	for _, name := range names {
-		if fields, err := file.fields(name); err == nil && !runsInterlock(fields) {
+		if fields, err := file.fields(name); err == nil && !runsInterlock(name, fields) {
 			others = append(others, name)
 		}
 	}
@@ -298,12 +298,12 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// runsInterlock recognises an entry that starts this program, wherever it lay then, or that reaches its MCP server as the
-// manual says.
-func runsInterlock(fields map[string]any) bool {
+// runsInterlock recognises an entry that starts this program, wherever it lay then, or that reaches its MCP server under
+// the name the manual gives it.
+func runsInterlock(name string, fields map[string]any) bool {
 	command, _ := fields["command"].(string)
 	if address, _ := fields["url"].(string); command == "" {
-		return strings.HasPrefix(address, "http://127.0.0.1:") && strings.HasSuffix(address, "/mcp")
+		return strings.HasPrefix(name, EntryName) && strings.HasPrefix(address, "http://127.0.0.1:") && strings.HasSuffix(address, "/mcp")
 	}
 	return strings.HasPrefix(programName(command), "interlock")
 }
@@ -311,5 +311,5 @@ func runsInterlock(fields map[string]any) bool {
 // runsGateway recognises the entry that a move to the gateway of a client writes.
 func runsGateway(fields map[string]any, client string) bool {
 	args, _ := fields["args"].([]any)
-	return runsInterlock(fields) && len(args) > 2 && args[0] == "gateway" && args[1] == "--client" && args[2] == client
+	return runsInterlock("", fields) && len(args) > 2 && args[0] == "gateway" && args[1] == "--client" && args[2] == client
 }

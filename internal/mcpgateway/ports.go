@@ -8,7 +8,8 @@ import (
 )
 
 // A Link is one connection to a server. Send and Receive carry whole JSON-RPC messages without a line end. Send is safe for
-// concurrent use and does not keep the message. Receive is called by one goroutine; what it returns is the caller's; it ends
+// concurrent use and does not keep the message; if its error is an *interlock.Error, the message was not delivered, else nobody
+// knows. Receive is called by one goroutine; what it returns is the caller's; it ends
 // with io.EOF, or an error that says why, when the server is gone. A message beyond the link's bound ends the connection. Close
 // ends both, and returns when the server has gone or was made to go.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -97,6 +98,9 @@ func (w *wire) ask(ctx context.Context, q errand) (envelope, error) {
 	giveBack(buffer, text)
 	if err != nil {
 		w.forget(id)
+		if refused := (*interlock.Error)(nil); errors.As(err, &refused) { // the link's word that nothing was delivered
+			return envelope{}, fmt.Errorf("%w: %s", errNotSent, refused.Message)
+		}
 		return envelope{}, errGone
 	}
 	return w.await(ctx, id, p)

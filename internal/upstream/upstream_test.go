@@ -120,13 +120,18 @@ func (l *log) all() []string {
 	return append([]string(nil), l.lines...)
 }
 
-func program(t *testing.T, behaviour string) upstream.Config {
+func self(t testing.TB) string {
 	t.Helper()
-	self, err := os.Executable()
+	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return upstream.Config{Name: "s", Command: self, Env: map[string]string{"UPSTREAM_TEST": behaviour}}
+	return path
+}
+
+func program(t *testing.T, behaviour string) upstream.Config {
+	t.Helper()
+	return upstream.Config{Name: "s", Command: self(t), Env: map[string]string{"UPSTREAM_TEST": behaviour}}
 }
 
 func server(t *testing.T, c upstream.Config, o upstream.Options) *upstream.Server {
