@@ -69,7 +69,11 @@ func (d *diagnosis) throughGateway(client, id string, argv []string) {
 			d.note("mcp server", client, statusFail, "%s does not answer through the gateway: %s", server.Name, why)
 			continue
 		}
-		d.note("mcp server", client, statusOK, "%s answers through the gateway, %s", server.Name, counted(seen.tools[server.Name], "tool", "tools"))
+		tools := counted(seen.tools[server.Name], "tool", "tools")
+		if seen.tools[server.Name] == 0 {
+			tools = "but no tool of it is offered; what waits for approval: interlock tools list --quarantined"
+		}
+		d.note("mcp server", client, statusOK, "%s answers through the gateway, %s", server.Name, tools)
 	}
 	switch {
 	case d.settings.Mode != interlock.Enforcing:

@@ -165,6 +165,9 @@ func (m *gatewayMove) told(move harness.Move, servers *movedServers, own string)
 			fmt.Fprintf(w, "%s: left out, because behind the gateway it means nothing: %s\n", e.As, strings.Join(e.Ignored, ", "))
 		}
 	}
+	if said := m.settings.Gateway.TrustOnFirstUse; said != nil && !*said || said == nil && slices.ContainsFunc(move.Entries, func(e harness.ServerEntry) bool { return e.URL != "" }) {
+		fmt.Fprintln(w, "Tools that nobody has approved yet wait for it, those of servers with an address among them: interlock tools list --quarantined")
+	}
 	if len(move.Left) > 0 {
 		fmt.Fprintf(w, "Left where they are, so that nothing decides their calls: %s\n", strings.Join(move.Left, ", "))
 	}
