@@ -26,3 +26,6 @@ func (s *Sealer) OpenState(text string, r interlock.Requester, now time.Time) (a
 func (s *Sealer) Sealed(r interlock.Requester, expires time.Time) (string, error) {
 	return s.sealState(requestState{Agent: r.Agent, Principal: r.Principal, Expires: expires.Unix()})
 }
+
+// ReasonOf is reasonOf.
+var ReasonOf = reasonOf
