@@ -190,23 +190,23 @@ func (p *toolPattern) matches(words []string) bool {
 // matchName matches a name against a pattern in which * stands for any run of characters, in linear time for the few
 // stars that patterns have.
 func matchName(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == name
+	part, pattern, more := strings.Cut(pattern, "*")
+	if !more {
+		return part == name
 	}
-	if !strings.HasPrefix(name, parts[0]) {
+	if !strings.HasPrefix(name, part) {
 		return false
 	}
-	name = name[len(parts[0]):]
-	last := parts[len(parts)-1]
-	for _, part := range parts[1 : len(parts)-1] {
+	for name = name[len(part):]; ; {
+		if part, pattern, more = strings.Cut(pattern, "*"); !more {
+			return strings.HasSuffix(name, part)
+		}
 		i := strings.Index(name, part)
 		if i < 0 {
 			return false
 		}
 		name = name[i+len(part):]
 	}
-	return strings.HasSuffix(name, last)
 }
 
 func sortedNames[V any](m map[string]V) []string {

@@ -70,6 +70,9 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 
 // canonicalArguments is the one form of arguments that is judged and forwarded.
 func canonicalArguments(given []byte) ([]byte, error) {
+	if isCanonical(given) {
+		return bytes.Clone(given), nil
+	}
 	canonical, err := strictjson.Canonical(given)
 	if err != nil {
 		return nil, err

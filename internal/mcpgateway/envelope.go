@@ -54,7 +54,8 @@ func decodeEnvelope(message []byte) (envelope, *malformed) {
 	case !utf8.Valid(message):
 		return e, &malformed{code: codeParse, message: "the message is not valid UTF-8"}
 	}
-	s := scanner{data: message}
+	var names [16][]byte
+	s := scanner{data: message, names: names[:0]}
 	if message[0] != '{' {
 		if s.value(); s.bad != "" || s.at != len(message) {
 			return e, &malformed{code: codeParse, message: "the message is not valid JSON"}

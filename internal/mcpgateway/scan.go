@@ -18,6 +18,7 @@ type scanner struct {
 	at    int
 	depth int
 	bad   string   // what is wrong; empty: nothing yet
+	known bool     // the text was scanned before, so that no name needs a look
 	names [][]byte // names of the open objects, innermost last, while an object has few
 	many  map[string]struct{}
 }
@@ -249,6 +250,9 @@ func (s *scanner) name(base int) []byte {
 		}
 		name = []byte(text)
 	}
+	if s.known {
+		return name
+	}
 	if s.many != nil {
 		if _, twice := s.many[string(name)]; twice {
 			s.fail(badTwice)
@@ -309,7 +313,7 @@ func members(object []byte, each func(name, value []byte)) {
 	if len(object) == 0 || object[0] != '{' {
 		return
 	}
-	s := scanner{data: object}
+	s := scanner{data: object, known: true}
 	s.object(each)
 }
 
@@ -318,7 +322,7 @@ func elements(array []byte, each func(value []byte)) {
 	if len(array) == 0 || array[0] != '[' {
 		return
 	}
-	s := scanner{data: array}
+	s := scanner{data: array, known: true}
 	s.array(each)
 }
 
