@@ -25,7 +25,7 @@ type PinRecord struct {
 }
 
 // MaxPinSteps is how many steps one record holds.
-const MaxPinSteps = 64
+const MaxPinSteps = 32
 
 // Payload renders the record.
 func (r PinRecord) Payload() (json.RawMessage, error) {
