@@ -37,7 +37,7 @@ func notesServer() {
 		case "tools/list":
 			result = `{"tools":[{"name":"read_note","inputSchema":{"type":"object"}},{"name":"run_command","inputSchema":{"type":"object"}},` +
 				`{"name":"write_file","inputSchema":{"type":"object"}},{"name":"read_then_die","inputSchema":{"type":"object"}}]}`
-			if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") { // other tools, as a file lists them
+			if len(os.Args) > 1 && strings.HasSuffix(os.Args[1], ".json") { // other tools, as a file lists them
 				list, _ := os.ReadFile(os.Args[1])
 				result = `{"tools":` + strings.Join(strings.Fields(string(list)), " ") + `}`
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"interlock"
 )
 
 // clientVersions are the revisions of the protocol that a client's handshake may name, newest first. Batches, which one of
@@ -161,18 +163,29 @@ func (s *Session) capabilities() []byte {
 	return []byte("{" + strings.Join(parts, ",") + "}")
 }
 
-// instructions are what the servers tell the model about themselves, each under its name.
+// instructions are what the servers tell the model about themselves, each under its name, as far as that was approved.
 func (s *Session) instructions() string {
 	var all []string
 	for _, m := range s.mounts {
 		m.mu.Lock()
-		about := strings.TrimSpace(m.about)
+		about, told := strings.TrimSpace(m.about), m.told
 		m.mu.Unlock()
-		if about != "" {
+		if about != "" && s.mayBeTold(told) {
 			all = append(all, "# "+m.name()+"\n\n"+about)
 		}
 	}
 	return strings.Join(all, "\n\n")
+}
+
+func (s *Session) mayBeTold(told interlock.Target) bool {
+	pins := s.gateway.config.Pins
+	if pins == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	shown, err := pins.Visible(ctx, s.requester(), []interlock.Target{told})
+	return err == nil && len(shown) == 1 && shown[0] && told.Upstream.Definition != ""
 }
 
 // resume puts a server that came back where the one that went away was: what the client subscribed to and set.

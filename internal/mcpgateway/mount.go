@@ -18,13 +18,17 @@ type mount struct {
 	server  Server
 	dialing chan struct{} // holds a value while somebody connects
 
+	known    sync.Once
+	examined chan struct{} // closed when what the server offers was examined for the first time
+
 	live   atomic.Pointer[wire]
 	offers [len(offerKinds)]atomic.Pointer[offers]
 
 	mu       sync.Mutex
 	features features
-	about    string // its instructions
-	health   string // what is wrong; empty: nothing
+	about    string           // its instructions
+	told     interlock.Target // they, as pinned
+	health   string           // what is wrong; empty: nothing
 	seeking  bool
 	stale    [len(offerKinds)]bool
 	reading  [len(offerKinds)]bool
@@ -43,7 +47,7 @@ type features struct {
 var upstreamVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 func newMount(s *Session, server Server) *mount {
-	return &mount{session: s, server: server, dialing: make(chan struct{}, 1)}
+	return &mount{session: s, server: server, dialing: make(chan struct{}, 1), examined: make(chan struct{})}
 }
 
 func (m *mount) name() string { return m.server.Name() }

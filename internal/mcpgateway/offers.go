@@ -76,6 +76,11 @@ func (m *mount) readAll(ctx context.Context, w *wire) error {
 		kind := offerKind(k)
 		has, _ := m.can().offersKind(kind)
 		if !has {
+			if kind == kindTools {
+				if err := m.learn(ctx, kind, nil); err != nil { // the server itself is examined, whatever it offers
+					return err
+				}
+			}
 			m.offers[kind].Store(nil)
 			continue
 		}
@@ -119,18 +124,44 @@ func (m *mount) read(ctx context.Context, w *wire, kind offerKind) error {
 	return m.learn(ctx, kind, raw)
 }
 
+// toldTool is the name under which a server's instructions are pinned, as a tool's description is: a model reads both.
+const toldTool = "initialize.instructions"
+
+// examine holds the tools a server lists, and what it tells the model about itself, against what was approved.
+func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock.PinVerdict, error) {
+	m.mu.Lock()
+	about := m.about
+	m.mu.Unlock()
+	definitions := slices.Clip(raw)
+	if about != "" {
+		text := appendString([]byte(`{"name":"`+toldTool+`","description":`), about)
+		definitions = append(definitions, append(text, '}'))
+	}
+	g := m.session.gateway
+	verdicts, err := g.config.Pins.Examine(ctx, interlock.Listing{Server: m.name(), Identity: m.server.Identity(), FirstUse: g.firstUse(m.name()), Definitions: definitions})
+	if err == nil && len(verdicts) != len(definitions) {
+		err = fmt.Errorf("%d verdicts on %d definitions", len(verdicts), len(definitions))
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if about != "" {
+		m.told = interlock.Target{Name: m.name() + "." + toldTool, Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity(), Tool: toldTool,
+			Definition: verdicts[len(raw)].Definition}}
+	}
+	m.known.Do(func() { close(m.examined) })
+	return verdicts[:len(raw)], nil
+}
+
 // learn takes a whole list. What has no name, or one that stood before, is left out.
 func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage) error {
 	found := &offers{byName: make(map[string]int, len(raw))}
 	var verdicts []interlock.PinVerdict
-	if pins := m.session.gateway.config.Pins; pins != nil && kind == kindTools {
+	if m.session.gateway.config.Pins != nil && kind == kindTools {
 		var err error
-		verdicts, err = pins.Examine(ctx, interlock.Listing{Server: m.name(), Identity: m.server.Identity(),
-			FirstUse: m.session.gateway.firstUse(m.name()), Definitions: raw})
-		if err == nil && len(verdicts) != len(raw) {
-			err = fmt.Errorf("%d verdicts on %d definitions", len(verdicts), len(raw))
-		}
-		if err != nil {
+		if verdicts, err = m.examine(ctx, raw); err != nil {
 			m.offers[kind].Store(nil)
 			return fmt.Errorf("examining what a server lists: %w", err)
 		}

@@ -214,15 +214,24 @@ func (p *pins) approve(tool string) {
 	p.hidden[tool] = false
 }
 
+func (p *pins) hide(tool string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hidden[tool] = true
+}
+
 func TestPins(t *testing.T) {
 	server, book := newFakeServer("a"), newLedger()
 	server.answers["tools/list"] = `{"tools":[{"name":"seen"},{"name":"hidden"},{"name":"changed"}]}`
+	server.answers["initialize"] = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"},"instructions":"Be kind."}`
 	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) interlock.PinVerdict {
 		return interlock.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
 	}}
 	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Pins = p }, server)
 	c := join(t, g)
-	c.shake("{}")
+	if told := c.shake("{}"); !strings.Contains(told, "Be kind.") {
+		t.Errorf("the approved instructions are missing: %s", told)
+	}
 	if a := c.call("tools/list", ""); string(a.Result) != `{"tools":[{"name":"a.seen"}]}` {
 		t.Errorf("listed is %s", a.Result)
 	}
@@ -236,6 +245,11 @@ func TestPins(t *testing.T) {
 	c.notice("notifications/tools/list_changed")
 	if a := c.call("tools/list", ""); string(a.Result) != `{"tools":[{"name":"a.seen"},{"name":"a.changed"}]}` {
 		t.Errorf("once it is approved, listed is %s", a.Result)
+	}
+	p.hide("a.initialize.instructions")
+	wary := join(t, g)
+	if told := wary.shake("{}"); strings.Contains(told, "Be kind.") {
+		t.Errorf("instructions in quarantine are passed on: %s", told)
 	}
 	p.failed = fmt.Errorf("the store is gone")
 	c2 := join(t, g)

@@ -79,6 +79,7 @@ func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer
 	if err != nil {
 		return faultOf(codeInvalidParams, err.Error(), nil)
 	}
+	m.awaitExamined(ctx)
 	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	p.Requester = serverRequester(m.name(), p.Requester)
 	settled := s.decideUpward(ctx, e.method, p)
@@ -104,6 +105,20 @@ func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer
 		return faultOf(codeInternal, "the client did not answer", nil)
 	}
 	return answer{result: answered.result, fault: answered.fault}
+}
+
+// awaitExamined waits a little for what the server offers to be examined: some servers ask for roots as their first word, before
+// anybody could say whether they are the ones that were approved.
+func (m *mount) awaitExamined(ctx context.Context) {
+	if m.session.gateway.config.Pins == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	select {
+	case <-m.examined:
+	case <-ctx.Done(): // then it is decided as one that nothing is known of
+	}
 }
 
 // withoutMeta is params without what belongs to the server's own connection.
