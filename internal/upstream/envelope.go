@@ -33,6 +33,8 @@ type envelope struct {
 			Version string `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
 	} `json:"params"`
+
+	settle func() // called before the answer is handed over: from then on the caller's context ends nothing
 }
 
 // isRequest reports whether an answer is to come.

@@ -91,9 +91,13 @@ func (l *httpLink) spawn(f func()) bool {
 // exchange posts a message and takes what comes back. For a request it calls written as soon as the message may have arrived;
 // whatever happens then is told to whoever receives, and before then it is the error.
 func (l *httpLink) exchange(ctx context.Context, e *envelope, message []byte, written func()) error {
-	ctx, cancel := context.WithCancel(ctx)
+	caller := ctx
+	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
 	defer cancel()
 	defer context.AfterFunc(l.ctx, cancel)()
+	unhook := context.AfterFunc(caller, cancel)
+	defer unhook()
+	e.settle = func() { unhook() }
 	var handed atomic.Bool
 	response, err := l.post(ctx, e, message, func() { handed.Store(true); written() })
 	if err != nil {
@@ -269,6 +273,7 @@ func (l *httpLink) takeBody(ctx context.Context, e *envelope, body io.Reader) er
 		return lost("the server " + l.server.config.Name + " answered something else")
 	}
 	l.learn(e, text)
+	e.settle()
 	return l.deliver(ctx, text)
 }
 
@@ -325,6 +330,7 @@ func (l *httpLink) takeEvents(ctx context.Context, e *envelope, body io.Reader, 
 		}
 		if answers(next.data, e.ID) {
 			l.learn(e, next.data)
+			e.settle()
 			return true, l.deliver(ctx, next.data)
 		}
 		if err := l.deliver(ctx, next.data); err != nil {

@@ -367,6 +367,39 @@ func TestAnExchangeCanBeEnded(t *testing.T) {
 	}
 }
 
+// A stream that goes on for a moment after its answer does not cost a connection, even though its caller is gone by then.
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	var mu sync.Mutex
+	connections := map[string]bool{}
+	f := &fake{}
+	ended := make(chan struct{})
+	url := f.start(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		connections[r.RemoteAddr] = true
+		mu.Unlock()
+		says(200, "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n\n")(w, r)
+		w.(http.Flusher).Flush()
+		<-ended
+	})
+	l := dial(t, server(t, address(url), upstream.Options{}))
+	const calls = 30
+	for range calls {
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := l.Send(ctx, []byte(`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`)); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, l)
+		cancel()
+		ended <- struct{}{}
+	}
+	_ = l.Close()
+	mu.Lock()
+	defer mu.Unlock()
+	if len(connections) == calls { // a call may come before the connection is back, but not each of them
+		t.Errorf("every call took a connection of its own")
+	}
+}
+
 func TestCertificatesAreVerified(t *testing.T) {
 	s := httptest.NewUnstartedServer(says(200, "application/json", `{"jsonrpc":"2.0","id":1,"result":{}}`))
 	s.Config.ErrorLog = nil
