@@ -4,12 +4,36 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// systemPath is where commands are looked for inside.
+// systemPath is where commands are looked for inside, whatever this process's own PATH is.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// searchPath are the directories of PATH inside: the profile's, those of this process's that are there inside too, and the
+// system's.
+func searchPath(s Spec, own string) []string {
+	var dirs []string
+	add := func(dir string) {
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range s.Path {
+		add(dir)
+	}
+	for _, dir := range strings.Split(own, ":") {
+		if filepath.IsAbs(dir) && filepath.Clean(dir) == dir && (inside("/usr", dir) || insideAny(s.Read, dir)) {
+			add(dir)
+		}
+	}
+	for _, dir := range strings.Split(systemPath, ":") {
+		add(dir)
+	}
+	return dirs
+}
 
 // etc are the files of /etc that programs can't do without and that hold nothing of this host's own. Each costs a mount.
 var etc = []string{"ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "pki/tls/certs", "pki/ca-trust",
@@ -148,7 +172,7 @@ func insideAny(dirs []string, path string) bool {
 
 // environment is all the command sees of one: nothing of this process's but what its language and terminal are.
 func environment(s Spec, getenv func(string) string) []string {
-	path := strings.Join(append(append([]string{}, s.Path...), systemPath), ":")
+	path := strings.Join(searchPath(s, getenv("PATH")), ":")
 	env := []string{"PATH=" + path, "HOME=/tmp", "TMPDIR=/tmp", "USER=agent", "LOGNAME=agent", "SHELL=/bin/sh", "INTERLOCK_SANDBOX=1"}
 	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "NO_COLOR", "COLUMNS", "LINES", "CI"} {
 		if value := getenv(name); value != "" {
@@ -164,7 +188,7 @@ func find(s Spec) error {
 	if strings.ContainsRune(name, '/') {
 		return nil // told by the system inside: it may be made by the time
 	}
-	for _, dir := range append(append([]string{}, s.Path...), strings.Split(systemPath, ":")...) {
+	for _, dir := range searchPath(s, os.Getenv("PATH")) {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return nil
 		}
