@@ -124,7 +124,7 @@ func TestGatewayPassesNoCredential(t *testing.T) {
 		}})
 		t.Cleanup(between.Close) // after the gateway, which keeps a stream open
 		home, env := newHome(t)
-		settings := "gateway:\n  servers:\n  - name: far\n    url: " + between.URL + "\n    headers: {Authorization: \"Bearer env:FAR_TOKEN\"}\n"
+		settings := "gateway:\n  trust_on_first_use: true\n  servers:\n  - name: far\n    url: " + between.URL + "\n    headers: {Authorization: \"Bearer env:FAR_TOKEN\"}\n"
 		if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600); err != nil {
 			t.Fatal(err)
 		}
