@@ -13,7 +13,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 # Packages in which goroutines meet; the race detector makes the rest only slower.
-concurrent="./embedded/... ./internal/admission/... ./internal/store/... ./internal/httpapi/... ./internal/hook/..."
+concurrent="./embedded/... ./internal/admission/... ./internal/store/... ./internal/httpapi/... ./internal/hook/... ./internal/mcpaql/... ./internal/mcpgateway/... ./internal/upstream/... ./internal/notify/... ./mcpguard/..."
 
 step() {
 	local name=$1

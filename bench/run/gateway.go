@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -247,7 +248,7 @@ func behindGateway(b *bench) error {
 		text string
 	}{
 		{"the server alone", nil, text},
-		{"decided, nothing recorded (no mode of Interlock)", []string{unloggedFlag}, text},
+		{"monitoring, only objections recorded", []string{"--mode", "monitoring"}, text},
 		{"enforcing, durable signed log", []string{"--mode", "enforcing"}, text},
 		{"the server alone, 10 KB", nil, strings.Repeat(text, 170)},
 		{"enforcing, durable signed log, 10 KB", []string{"--mode", "enforcing"}, strings.Repeat(text, 170)},
@@ -258,13 +259,12 @@ func behindGateway(b *bench) error {
 			if err != nil {
 				return err
 			}
-			tool = "server.echo"
-			if duty.args[0] == unloggedFlag {
-				cmd = exec.CommandContext(b.ctx, self, unloggedFlag, home)
-				cmd.Env = append(os.Environ(), "GOGC=400")
-			} else {
-				cmd = b.command(home, append(duty.args, "gateway", "--name", "server", "--", self, plainEchoFlag)...)
+			if duty.args[1] == "monitoring" {
+				if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte("gateway: {record: objections}\n"), 0o600); err != nil {
+					return err
+				}
 			}
+			tool, cmd = "server.echo", b.command(home, append(duty.args, "gateway", "--name", "server", "--", self, plainEchoFlag)...)
 		}
 		if err := b.gatewayRow(duty.name, cmd, tool, duty.text); err != nil {
 			return fmt.Errorf("%s: %w", duty.name, err)

@@ -58,13 +58,6 @@ func main() {
 		}
 		return
 	}
-	if len(os.Args) == 3 && os.Args[1] == unloggedFlag {
-		if err := serveUnlogged(context.Background(), os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
-	}
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
