@@ -61,7 +61,7 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, gateway, gateway-http, waiting or verify")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, gateway, gateway-http, sandbox, waiting or verify")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	carriers := flag.String("carriers", "", "node_modules with mcp-proxy and supergateway, for the side-by-side gateway latency")
 	vmcp := flag.String("vmcp", "", "path of toolhive's vmcp, for the side-by-side gateway latency")
@@ -95,7 +95,7 @@ func (b *bench) run(binary, out, only string) error {
 		name    string
 		measure func(*bench) error
 	}{
-		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"gateway", behindGateway}, {"gateway-http", overGatewayHTTP}, {"waiting", waiting}, {"verify", verify},
+		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"gateway", behindGateway}, {"gateway-http", overGatewayHTTP}, {"sandbox", sandboxes}, {"waiting", waiting}, {"verify", verify},
 	} {
 		if only != "" && part.name != only {
 			continue
