@@ -59,7 +59,7 @@ func (c *mcpCommand) Run(p *program) error {
 	if err != nil {
 		dir = "" // the workspace is not known then, and no path is inside it
 	}
-	return server.RunStdio(p.ctx, mcpaql.Caller{Agent: c.Agent, Principal: osUser(), Connection: "stdio:" + connection, Dir: dir}, p.stdin, p.stdout)
+	return server.RunStdio(p.ctx, mcpaql.Caller{Agent: c.Agent, Principal: osUser(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
 }
 
 // settings are the program's, with the mode of the safety loop as this command is told it, and which tools are served.
