@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"os/user"
+	"time"
 
 	"interlock/embedded"
 	"interlock/internal/config"
@@ -77,7 +78,8 @@ func Open(ctx context.Context, c Config) (*Guard, error) {
 		g.user = u.Username
 	}
 	if g.asker, err = embedded.NewAsker(backend, settings, c.Console); err == nil {
-		g.inline, err = mcpgateway.NewInline(mcpgateway.InlineConfig{Backend: backend.Admission, Asker: g.asker, Server: c.Name, Run: "mcp_" + rand.Text()})
+		g.inline, err = mcpgateway.NewInline(mcpgateway.InlineConfig{Backend: backend.Admission, Asker: g.asker, Server: c.Name,
+			View: embedded.NewViews(settings, time.Now).Gather, Run: "mcp_" + rand.Text()})
 	}
 	if err != nil {
 		backend.Close()

@@ -76,19 +76,23 @@ type tool struct {
 
 func (o *tool) server() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "shell", Version: "1"}, nil)
-	server.AddTool(&mcp.Tool{Name: "run_command", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		o.mu.Lock()
-		o.came = append(o.came, string(r.Params.Arguments))
-		o.mu.Unlock()
-		switch {
-		case strings.Contains(string(r.Params.Arguments), "fail"):
-			return nil, errors.New("it failed")
-		case strings.Contains(string(r.Params.Arguments), "false"):
-			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "no"}}}, nil
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "ran"}}}, nil
-	})
+	for name, form := range map[string]any{"run_command": nil, "write_file": json.RawMessage(`{"type":"object","required":["n"]}`)} {
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: form}, o.run)
+	}
 	return server
+}
+
+func (o *tool) run(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	o.mu.Lock()
+	o.came = append(o.came, string(r.Params.Arguments))
+	o.mu.Unlock()
+	switch {
+	case strings.Contains(string(r.Params.Arguments), "fail"):
+		return nil, errors.New("it failed")
+	case strings.Contains(string(r.Params.Arguments), "false"):
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "no"}}}, nil
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "ran"}}}, nil
 }
 
 func (o *tool) heard() []string {
@@ -105,6 +109,9 @@ func status(t *testing.T, result *mcp.CallToolResult, err error) string {
 	}
 	if refused, ok := result.StructuredContent.(map[string]any); ok {
 		return refused["status"].(string)
+	}
+	if refused, ok := result.Meta["interlock/answer"].(map[string]any); ok {
+		return "in _meta " + refused["status"].(string)
 	}
 	return result.Content[0].(*mcp.TextContent).Text
 }
@@ -141,7 +148,7 @@ func TestBothWays(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			if tools, err := session.ListTools(t.Context(), nil); err != nil || len(tools.Tools) != 1 {
+			if tools, err := session.ListTools(t.Context(), nil); err != nil || len(tools.Tools) != 2 {
 				t.Fatalf("%+v %v", tools, err)
 			}
 			var got []string
@@ -155,9 +162,13 @@ func TestBothWays(t *testing.T) {
 			if diff := cmp.Diff([]string{`{"command":"git status","z":1}`, `{"command":"false"}`}, o.heard()); diff != "" {
 				t.Errorf("the server got (-want +got):\n%s", diff)
 			}
+			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "write_file", Arguments: map[string]any{"path": filepath.Join(home, "log.key"), "content": "mine"}})
+			if got := status(t, result, err); got != "in _meta denied" {
+				t.Errorf("where the tool declares the form of its results: %s", got)
+			}
 			session.Close()
 			guard.Close()
-			want := []string{"OUTCOME failure", "OUTCOME success", "SAFETY_BLOCK_EVENT", "SAFETY_REVIEW_REQUEST"}
+			want := []string{"OUTCOME failure", "OUTCOME success", "SAFETY_BLOCK_EVENT", "SAFETY_BLOCK_EVENT", "SAFETY_REVIEW_REQUEST"}
 			got = outcomes(t, home)
 			slices.Sort(got) // an answer may be with the client before its outcome is in the log
 			if diff := cmp.Diff(want, got); diff != "" {

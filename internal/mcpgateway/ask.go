@@ -52,7 +52,7 @@ func (s *Session) decideUpward(ctx context.Context, method string, p interlock.P
 
 // question reads what a request says beside the action it proposes, and how its client can be reached while it waits.
 func (s *Session) question(r *request, p interlock.Proposal) Question {
-	q := Question{Proposal: p, Method: r.method,
+	q := Question{Proposal: p, Method: r.method, Shaped: r.shaped,
 		Client: Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks}}
 	q.brought(r.params)
 	if r.meta.token != nil {

@@ -38,6 +38,7 @@ type Question struct {
 	Proposal  interlock.Proposal
 	Method    string                     // of the client's request, e.g. "tools/call"
 	Client    Abilities                  // of the client, for this request
+	Shaped    bool                       // the tool it calls declares an outputSchema, so what is refused stands in _meta
 	State     string                     // the requestState it brought; see [OwnState]
 	Responses map[string]json.RawMessage // the inputResponses it brought
 
@@ -309,7 +310,7 @@ func (a *Asker) state(q Question, answer interlock.Answer, request interlock.App
 // refuse renders a refusal as the method's clients expect it.
 func (a *Asker) refuse(q Question, answer interlock.Answer, r Refused) Settled {
 	if q.Method == "tools/call" {
-		return Settled{Answer: answer, Result: r.result(q.Client.Revision)}
+		return Settled{Answer: answer, Result: r.result(q.Client.Revision, q.Shaped)}
 	}
 	return Settled{Answer: answer, Error: r.failure()}
 }

@@ -55,6 +55,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
 		return faultOf(codeInvalidParams, "params/arguments: "+err.Error(), nil)
 	}
+	r.shaped = offered.shaped
 	view := s.gateway.config.View(s.caller.Dir)
 	view.Annotations = offered.hints
 	p := s.proposal(action, view, offered.target.Upstream)
@@ -193,11 +194,7 @@ func (r *request) told(t told) answer {
 	if r.method != "tools/call" {
 		return faultOf(codeInternal, t.Text, encode(t))
 	}
-	return answer{result: encode(struct {
-		Content    []textContent `json:"content"`
-		Structured told          `json:"structuredContent"`
-		IsError    bool          `json:"isError"`
-	}{[]textContent{{Type: "text", Text: t.Text}}, t, true})}
+	return answer{result: encode(errorResult(t.Text, encode(t), r.shaped))}
 }
 
 // failed is told where a server can't be reached.

@@ -77,6 +77,38 @@ func TestWhatIsRefusedIsNotForwarded(t *testing.T) {
 	}
 }
 
+// A tool that declares an outputSchema promises a form of its structured content, and clients let nothing else through. What is
+// ours to say stands in _meta there.
+func TestRefusalsOfToolsWithADeclaredForm(t *testing.T) {
+	server, book := newFakeServer("notes"), newLedger()
+	server.answers["tools/list"] = `{"tools":[{"name":"write_note","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}}]}`
+	server.on = func(l *fakeLink, m message) bool {
+		if m.Method == "tools/call" {
+			l.Close()
+		}
+		return m.Method == "tools/call"
+	}
+	deny := true
+	book.refuse = func(interlock.Proposal) *interlock.Finding {
+		if !deny {
+			return nil
+		}
+		return &interlock.Finding{Gate: "rules", Rule: "secret.rule", Verdict: interlock.Deny, Reason: "notes are closed"}
+	}
+	c := join(t, newGateway(t, book, nil, server))
+	c.shake("{}")
+	want := `{"_meta":{"interlock/answer":{"code":"policy_denied","event_id":"event-1","reason":"notes are closed","status":"denied"}},` +
+		`"content":[{"text":"Interlock did not let this call through: notes are closed.","type":"text"}],"isError":true}`
+	if diff := cmp.Diff(want, string(c.call("tools/call", `{"name":"notes.write_note"}`).Result)); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+	deny = false
+	lost := c.call("tools/call", `{"name":"notes.write_note"}`).Result
+	if text := string(lost); strings.Contains(text, "structuredContent") || !strings.Contains(text, `{"_meta":{"interlock/answer":{"code":"unknown_outcome"`) {
+		t.Errorf("an unknown outcome: %s", lost)
+	}
+}
+
 // What is no call of a known tool with arguments that can be judged goes no further, and costs nobody else anything.
 func TestBadCalls(t *testing.T) {
 	server, book := newFakeServer("notes"), newLedger()

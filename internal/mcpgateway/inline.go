@@ -29,6 +29,7 @@ type Inline struct {
 	mu       sync.Mutex
 	attempts int64
 	hints    map[string]*interlock.Annotations // of tools, as the server has listed them
+	shaped   map[string]bool                   // tools that declare an outputSchema
 }
 
 // NewInline returns an Inline, or an error that names the field at fault.
@@ -42,7 +43,7 @@ func NewInline(c InlineConfig) (*Inline, error) {
 	if c.View == nil {
 		c.View = func(string) interlock.View { return interlock.View{} }
 	}
-	return &Inline{config: c, hints: map[string]*interlock.Annotations{}}, nil
+	return &Inline{config: c, hints: map[string]*interlock.Annotations{}, shaped: map[string]bool{}}, nil
 }
 
 // A Leave says that a request may be carried out, once, with exactly these params. Ended reports how that ended.
@@ -62,7 +63,7 @@ func (i *Inline) Decide(ctx context.Context, c Caller, q Question, params json.R
 		return Leave{Params: params, Ended: func(interlock.OutcomeStatus, string) {}}, nil
 	}
 	view := i.config.View(c.Dir)
-	view.Annotations = i.hintsOf(action)
+	view.Annotations, q.Shaped = i.known(action)
 	q.Proposal = interlock.Proposal{Action: action, View: view, Door: door, CanAsk: i.config.Asker != nil,
 		Requester: interlock.Requester{Principal: c.Principal, Agent: c.Agent, Run: i.config.Run, Call: i.attempt()}}
 	settled := i.settle(ctx, q)
@@ -109,13 +110,17 @@ func (i *Inline) Listed(tools []json.RawMessage) {
 		var tool struct {
 			Name string `json:"name"`
 		}
-		hints := annotationsOf(raw)
-		if hints == nil || strictjson.DecodeLenient(raw, &tool) != nil {
+		hints, shaped := annotationsOf(raw), declaresOutput(raw)
+		if hints == nil && !shaped || strictjson.DecodeLenient(raw, &tool) != nil {
 			continue
 		}
+		name := i.config.Server + "." + tool.Name
 		i.mu.Lock()
-		if len(i.hints) < maxHints {
-			i.hints[i.config.Server+"."+tool.Name] = hints
+		if hints != nil && len(i.hints) < maxHints {
+			i.hints[name] = hints
+		}
+		if shaped && len(i.shaped) < maxHints {
+			i.shaped[name] = true
 		}
 		i.mu.Unlock()
 	}
@@ -124,10 +129,10 @@ func (i *Inline) Listed(tools []json.RawMessage) {
 // maxHints bounds how many tools' hints are kept.
 const maxHints = 10_000
 
-func (i *Inline) hintsOf(action interlock.Action) *interlock.Annotations {
+func (i *Inline) known(action interlock.Action) (hints *interlock.Annotations, shaped bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.hints[action.Tool]
+	return i.hints[action.Tool], i.shaped[action.Tool]
 }
 
 // action is what a request is judged as, and its params as they may be carried out: the judged arguments, and nothing that was

@@ -2,6 +2,7 @@ package mcpgateway
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
@@ -83,6 +84,9 @@ func (i *Inline) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	pass(next, seen, r, body)
 	ended = true
 	leave.Ended(seen.outcome(e.id))
+	if e.method == "tools/list" {
+		i.Listed(seen.tools(e.id))
+	}
 }
 
 // requestText writes a request anew, with the params that were judged.
@@ -145,19 +149,36 @@ func (p *peeking) outcome(id []byte) (interlock.OutcomeStatus, string) {
 	if p.status >= http.StatusBadRequest {
 		return interlock.OutcomeFailure, "HTTP status " + strconv.Itoa(p.status)
 	}
+	if e, found := p.answer(id); found {
+		return outcomeOf(e)
+	}
+	if p.more {
+		return interlock.OutcomeUnknown, "the answer was too long to tell"
+	}
+	return interlock.OutcomeUnknown, "no answer was seen"
+}
+
+// answer is the message that answers a request, if it was seen.
+func (p *peeking) answer(id []byte) (envelope, bool) {
 	messages := [][]byte{p.begun}
 	if strings.HasPrefix(p.Header().Get("Content-Type"), "text/event-stream") {
 		messages = eventData(p.begun)
 	}
 	for _, text := range messages {
 		if e, bad := decodeEnvelope(text); bad == nil && e.isResponse() && bytes.Equal(e.id, id) {
-			return outcomeOf(e)
+			return e, true
 		}
 	}
-	if p.more {
-		return interlock.OutcomeUnknown, "the answer was too long to tell"
+	return envelope{}, false
+}
+
+// tools is what the answer to a tools/list says of the server's tools.
+func (p *peeking) tools(id []byte) []json.RawMessage {
+	var listed []json.RawMessage
+	if e, found := p.answer(id); found && e.fault == nil {
+		elements(member(e.result, "tools"), func(value []byte) { listed = append(listed, value) })
 	}
-	return interlock.OutcomeUnknown, "no answer was seen"
+	return listed
 }
 
 // eventData is the data of each event of a stream.

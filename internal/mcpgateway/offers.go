@@ -39,6 +39,7 @@ type offer struct {
 	full   string          // as the client calls it
 	listed json.RawMessage // the definition as the client sees it
 	hints  *interlock.Annotations
+	shaped bool // its results have a declared form: outputSchema
 	target interlock.Target
 }
 
@@ -196,6 +197,7 @@ func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) 
 	if kind == kindTools {
 		o.target.Upstream.Tool = o.name
 		o.hints = annotationsOf(definition)
+		o.shaped = declaresOutput(definition)
 	}
 	o.target.Name = o.full
 	return o, true

@@ -163,6 +163,12 @@ func annotationsOf(definition json.RawMessage) *interlock.Annotations {
 	return &interlock.Annotations{ReadOnly: hint("readOnlyHint"), Destructive: hint("destructiveHint"), Idempotent: hint("idempotentHint"), OpenWorld: hint("openWorldHint")}
 }
 
+// declaresOutput reports whether a tool declares the form of its structured content.
+func declaresOutput(definition json.RawMessage) bool {
+	schema := member(definition, "outputSchema")
+	return schema != nil && string(schema) != "null"
+}
+
 // objectOf is a request's params in canonical form; none are an empty object.
 func objectOf(params json.RawMessage) (json.RawMessage, error) {
 	params = bytes.TrimSpace(params)

@@ -68,17 +68,37 @@ func (r Refused) text() string {
 }
 
 // result is the refusal as the result of a tools/call: an error that the client shows to its model.
-func (r Refused) result(revision string) json.RawMessage {
-	out := struct {
-		Content    []textContent `json:"content"`
-		Structured Refused       `json:"structuredContent"`
-		IsError    bool          `json:"isError"`
-		Type       string        `json:"resultType,omitempty"`
-	}{Content: []textContent{{Type: "text", Text: r.text()}}, Structured: r, IsError: true}
+func (r Refused) result(revision string, shaped bool) json.RawMessage {
+	out := errorResult(r.text(), encode(r), shaped)
 	if revision >= revisionStateless {
 		out.Type = "complete"
 	}
 	return encode(out)
+}
+
+// metaAnswer is the member of a result's _meta that says what structuredContent says otherwise.
+const metaAnswer = "interlock/answer"
+
+// A toolError is a result of ours in place of a tool's.
+type toolError struct {
+	Content    []textContent              `json:"content"`
+	Structured json.RawMessage            `json:"structuredContent,omitempty"`
+	IsError    bool                       `json:"isError"`
+	Meta       map[string]json.RawMessage `json:"_meta,omitempty"`
+	Type       string                     `json:"resultType,omitempty"`
+}
+
+// errorResult says something to the model and, in detail, to its client. The structured content of a tool that declares an
+// outputSchema must conform to it (MCP 2025-11-25, server/tools), of errors too: clients hold it against the schema, and what
+// does not fit never reaches their model. So there the detail stands in _meta.
+func errorResult(text string, detail json.RawMessage, shaped bool) toolError {
+	out := toolError{Content: []textContent{{Type: "text", Text: text}}, IsError: true}
+	if shaped {
+		out.Meta = map[string]json.RawMessage{metaAnswer: detail}
+	} else {
+		out.Structured = detail
+	}
+	return out
 }
 
 // failure is the refusal as the JSON-RPC error of any other method.

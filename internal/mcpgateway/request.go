@@ -26,6 +26,7 @@ type request struct {
 	cancel   context.CancelFunc
 	reply    Peer
 	begun    time.Time
+	shaped   bool // the tool it calls declares an outputSchema
 }
 
 // abilities are what the client said it can do, in its handshake or in the request's _meta.

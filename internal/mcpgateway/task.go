@@ -51,7 +51,8 @@ type task struct {
 	Updated   time.Time `json:"updated"`
 	Expires   time.Time `json:"expires"`
 	State     string    `json:"state"`
-	Shown     bool      `json:"shown"` // the client's user has seen the question
+	Shown     bool      `json:"shown"`            // the client's user has seen the question
+	Shaped    bool      `json:"shaped,omitempty"` // as in the Question it came from
 	Result    []byte    `json:"result,omitempty"`
 	Fault     []byte    `json:"fault,omitempty"`
 }
@@ -79,7 +80,7 @@ func (a *Asker) create(ctx context.Context, q Question, request interlock.Approv
 	t, err := a.load(ctx, taskPrefix+request.ID, q.Proposal.Requester)
 	if err != nil {
 		now := a.config.Now().UTC()
-		t = &task{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Request: request.ID, State: taskWaiting,
+		t = &task{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Request: request.ID, State: taskWaiting, Shaped: q.Shaped,
 			Created: now, Expires: request.Expires.UTC().Add(taskKept),
 			Params: encode(struct {
 				Name      string          `json:"name"`
@@ -211,12 +212,12 @@ func (a *Asker) advance(ctx context.Context, id string, r interlock.Requester, c
 	case interlock.RequestApproved:
 		return a.begin(ctx, t, carry)
 	case interlock.RequestDenied:
-		return nil, a.finish(ctx, t, denied(answer, request).result(revisionStateless), nil)
+		return nil, a.finish(ctx, t, denied(answer, request).result(revisionStateless, t.Shaped), nil)
 	case interlock.RequestExpired:
-		return nil, a.finish(ctx, t, lapsed(answer).result(revisionStateless), nil)
+		return nil, a.finish(ctx, t, lapsed(answer).result(revisionStateless, t.Shaped), nil)
 	default:
 		used := Refused{Status: statusDenied, Code: ReasonExpired, Reason: "an identical call has used the approval", Request: t.Request}
-		return nil, a.finish(ctx, t, used.result(revisionStateless), nil)
+		return nil, a.finish(ctx, t, used.result(revisionStateless, t.Shaped), nil)
 	}
 }
 

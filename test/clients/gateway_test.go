@@ -323,3 +323,28 @@ func TestGatewayStopsWhatIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestGatewayRefusesInTheToolsForm has a client that holds results against the tool's outputSchema, as the filesystem server
+// declares one for each of its tools, read why a call was refused.
+func TestGatewayRefusesInTheToolsForm(t *testing.T) {
+	t.Parallel()
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			home, env := newHome(t)
+			dir := t.TempDir()
+			runtime, path := script(t, "@modelcontextprotocol/server-filesystem/dist/index.js")
+			i := inspector{env: env, flags: []string{"--protocol-era", era}, server: []string{program, "gateway", "--home", home, "--name", "fs", "--", runtime, path, dir}}
+			result := i.inspect(t, 5, "tools/call", "--tool-name", "fs.write_file", "--tool-arg", "path="+filepath.Join(home, "interlock.yaml"), "--tool-arg", "content=mode: disabled")
+			content, _ := result["content"].([]any)
+			meta, _ := result["_meta"].(map[string]any)
+			detail, _ := meta["interlock/answer"].(map[string]any)
+			if len(content) != 1 || result["isError"] != true || result["structuredContent"] != nil || detail["status"] != "denied" || detail["code"] != "policy_denied" {
+				t.Fatalf("the refusal is %v", result)
+			}
+			if text, _ := content[0].(map[string]any)["text"].(string); !strings.HasPrefix(text, "Interlock did not let this call through: ") {
+				t.Errorf("the model reads %q", text)
+			}
+		})
+	}
+}
