@@ -24,7 +24,7 @@ func TestConclude(t *testing.T) {
 		if a.Answer != interlock.Allow || a.Repeated {
 			t.Fatalf("attempt %d: %+v", i, a)
 		}
-		if err := h.Conclude(t.Context(), requester, a, interlock.Outcome{Action: a.Action, Status: status}); err != nil {
+		if err := h.Conclude(t.Context(), admission.Concluded{Requester: requester, Answer: a, Outcome: interlock.Outcome{Action: a.Action, Status: status}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestConclude(t *testing.T) {
 	// What was carried out although it was refused, or never decided, is an alert.
 	refused := h.propose("rm -rf /", unseen("c"))
 	for _, a := range []interlock.Answer{refused, {}} {
-		if err := h.Conclude(t.Context(), requester, a, interlock.Outcome{Status: interlock.OutcomeSuccess}); err != nil {
+		if err := h.Conclude(t.Context(), admission.Concluded{Requester: requester, Answer: a, Outcome: interlock.Outcome{Status: interlock.OutcomeSuccess}}); err != nil {
 			t.Fatal(err)
 		}
 	}

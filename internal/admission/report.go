@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"interlock"
@@ -26,23 +27,65 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 	if err != nil {
 		return err
 	}
-	return a.outcome(ctx, r, o, call, found, found && call.At.Unix() > 0)
-}
-
-// Conclude records how an action ended, like [Admission.Report], for a door that has the answer it acted on at hand: nothing
-// is looked up. Only what did not end well is remembered beside the log, because the next attempt is judged by it.
-func (a *Admission) Conclude(ctx context.Context, r interlock.Requester, answer interlock.Answer, o interlock.Outcome) error {
-	o.Event = answer.Event
-	call := interlock.Call{Decision: answer.Decision, EventID: answer.Event}
-	remember := o.Status == interlock.OutcomeFailure || o.Status == interlock.OutcomeUnknown
-	if remember {
-		call.Requester, call.Action, call.Decision, call.At = r, answer.Action, a.redactedDecision(answer.Decision), a.config.Now().UTC()
+	draft, alert, err := a.outcome(r, o, call, found)
+	if err != nil {
+		return err
 	}
-	return a.outcome(ctx, r, o, call, answer.Event != "", remember)
+	change := interlock.Change{Events: []interlock.Draft{draft}}
+	if found && call.At.Unix() > 0 {
+		call.Outcome = o.Status
+		change.Call = &call
+	}
+	return a.commitOutcome(ctx, change, alert)
 }
 
-// outcome commits the event of an outcome, and with it the call it is about if that is to be remembered.
-func (a *Admission) outcome(ctx context.Context, r interlock.Requester, o interlock.Outcome, call interlock.Call, found, remember bool) error {
+// A Concluded is one action that was decided, and how it ended.
+type Concluded struct {
+	Requester interlock.Requester
+	Answer    interlock.Answer
+	Outcome   interlock.Outcome
+}
+
+// Conclude records how actions ended, like [Admission.Report], for a door that has the answers it acted on at hand: nothing
+// is looked up, and all that ended well is one commit. Only what did not end well is remembered beside the log, because the
+// next attempt is judged by it. An error says that at least one was not recorded; the others are.
+func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
+	var well interlock.Change
+	var failed error
+	badly := make(chan error, len(ended)) // one for each that is committed by itself, all at once: the store takes them together
+	alone := 0
+	for _, c := range ended {
+		c.Outcome.Event = c.Answer.Event
+		call := interlock.Call{Decision: c.Answer.Decision, EventID: c.Answer.Event}
+		draft, alert, err := a.outcome(c.Requester, c.Outcome, call, c.Answer.Event != "")
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if alert == "" && c.Outcome.Status != interlock.OutcomeFailure && c.Outcome.Status != interlock.OutcomeUnknown {
+			well.Events = append(well.Events, draft)
+			continue
+		}
+		change := interlock.Change{Events: []interlock.Draft{draft}}
+		if c.Outcome.Status == interlock.OutcomeFailure || c.Outcome.Status == interlock.OutcomeUnknown {
+			call.Requester, call.Action, call.Decision, call.At = c.Requester, c.Answer.Action, a.redactedDecision(c.Answer.Decision), a.config.Now().UTC()
+			call.Outcome = c.Outcome.Status
+			change.Call = &call
+		}
+		alone++
+		go func() { badly <- a.commitOutcome(ctx, change, alert) }()
+	}
+	if len(well.Events) > 0 {
+		failed = errors.Join(failed, a.commitOutcome(ctx, well, ""))
+	}
+	for range alone {
+		failed = errors.Join(failed, <-badly)
+	}
+	return failed
+}
+
+// outcome is the event of an outcome, and why it is an alert if it is one.
+func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call interlock.Call, found bool) (interlock.Draft, string, error) {
 	record := auditlog.OutcomeRecord{Outcome: o}
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
 	kind := interlock.EventOutcome
@@ -59,22 +102,18 @@ func (a *Admission) outcome(ctx context.Context, r interlock.Requester, o interl
 	}
 	payload, err := record.Payload()
 	if err != nil {
-		return fmt.Errorf("encoding the outcome: %w", err)
+		return interlock.Draft{}, "", fmt.Errorf("encoding the outcome: %w", err)
 	}
 	draft, err := a.draft(kind, r, "agent", payload)
-	if err != nil {
-		return err
-	}
-	change := interlock.Change{Events: []interlock.Draft{draft}}
-	if remember {
-		call.Outcome = o.Status
-		change.Call = &call
-	}
+	return draft, record.Alert, err
+}
+
+func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, alert string) error {
 	if _, err := a.config.Store.Commit(ctx, change); err != nil {
 		return err
 	}
-	if record.Alert != "" && a.config.Alert != nil {
-		a.config.Alert("outcome", "an action "+record.Alert)
+	if alert != "" && a.config.Alert != nil {
+		a.config.Alert("outcome", "an action "+alert)
 	}
 	return nil
 }

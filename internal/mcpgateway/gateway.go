@@ -31,17 +31,16 @@ type Config struct {
 
 // Limits bound what one session costs. A zero field means its default.
 type Limits struct {
-	Message   int           // bytes of a message from a client; default 4 MiB
-	Result    int           // bytes of a server's answer; default 16 MiB
-	Calls     int           // requests of one session under way at once; default 256
-	Sessions  int           // sessions at once; default 1000
-	Offers    int           // definitions of one kind that are read from one server; default 10,000
-	Page      int           // entries of one page of a list; default 1000
-	Start     time.Duration // that a client waits for the servers' handshakes; default 20 s
-	Call      time.Duration // that a server may take over one request, from its last sign of progress; default 10 min
-	Idle      time.Duration // after which a shared session that nobody used is closed; default 1 h
-	Outcomes  int           // outcomes that wait to be recorded before answers wait too; default 1024
-	Recorders int           // outcomes that are recorded at once; default 16
+	Message  int           // bytes of a message from a client; default 4 MiB
+	Result   int           // bytes of a server's answer; default 16 MiB
+	Calls    int           // requests of one session under way at once; default 256
+	Sessions int           // sessions at once; default 1000
+	Offers   int           // definitions of one kind that are read from one server; default 10,000
+	Page     int           // entries of one page of a list; default 1000
+	Start    time.Duration // that a client waits for the servers' handshakes; default 20 s
+	Call     time.Duration // that a server may take over one request, from its last sign of progress; default 10 min
+	Idle     time.Duration // after which a shared session that nobody used is closed; default 1 h
+	Outcomes int           // outcomes that wait to be recorded before answers wait too; default 1024
 }
 
 func (l Limits) withDefaults() Limits {
@@ -55,7 +54,6 @@ func (l Limits) withDefaults() Limits {
 	fallback(&l.Call, 10*time.Minute)
 	fallback(&l.Idle, time.Hour)
 	fallback(&l.Outcomes, 1024)
-	fallback(&l.Recorders, 16)
 	return l
 }
 
@@ -87,9 +85,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	c.Limits = c.Limits.withDefaults()
 	g := &Gateway{config: c, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes), done: make(chan struct{})}
-	for range c.Limits.Recorders {
-		g.wait.Go(g.record)
-	}
+	g.wait.Go(g.record)
 	if c.Pins != nil {
 		g.wait.Go(g.watch)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
 // An outcome is how one forwarded action ended, on its way to the record.
@@ -13,13 +14,21 @@ type outcome struct {
 	outcome interlock.Outcome
 }
 
-// A concluder records outcomes without looking the decision up, because the gateway has it at hand. Admission is one.
+// A concluder records outcomes without looking the decisions up, because the gateway has them at hand. Admission is one.
 type concluder interface {
-	Conclude(ctx context.Context, r interlock.Requester, a interlock.Answer, o interlock.Outcome) error
+	Conclude(ctx context.Context, ended ...admission.Concluded) error
 }
 
-// recordTimeout bounds how long one outcome may take to be recorded.
-const recordTimeout = 30 * time.Second
+const (
+	// recordTimeout bounds how long outcomes may take to be recorded.
+	recordTimeout = 30 * time.Second
+	// gather is how long an outcome waits for others to be recorded with. Each commit is a sync, and a decision that comes
+	// while one is under way has to wait for it. What a crash takes with it are outcomes of the last moment; their calls are
+	// in the log, without an end.
+	gather = 5 * time.Millisecond
+	// gathered is how many are recorded at once.
+	gathered = 256
+)
 
 // report hands an outcome to the recorders. Where they are behind it waits, so that a store that is slow slows the calls
 // down and nothing is lost.
@@ -31,50 +40,89 @@ func (s *Session) report(p permit, status interlock.OutcomeStatus, detail string
 	o := outcome{permit: p, outcome: interlock.Outcome{Action: p.answer.Action, Event: p.answer.Event, Status: status, Detail: detail, Duration: took}}
 	select {
 	case <-s.gateway.done: // it comes late, and perhaps nobody takes it any more
-		s.gateway.recordOne(o)
+		s.gateway.recordAll([]outcome{o})
 		return
 	default:
 	}
 	select {
 	case s.gateway.outcomes <- o:
 	case <-s.gateway.done:
-		s.gateway.recordOne(o)
+		s.gateway.recordAll([]outcome{o})
 	}
 }
 
-// record records outcomes until the gateway closes and there are no more.
+// record records outcomes, those of a moment together, until the gateway closes and there are no more.
 func (g *Gateway) record() {
+	var some []outcome
 	for {
 		select {
 		case o := <-g.outcomes:
-			g.recordOne(o)
+			some = g.others(append(some[:0], o))
+			g.recordAll(some)
 			continue
 		default:
 		}
 		select {
 		case o := <-g.outcomes:
-			g.recordOne(o)
+			some = g.others(append(some[:0], o))
+			g.recordAll(some)
 		case <-g.done:
-			select {
-			case o := <-g.outcomes:
-				g.recordOne(o)
-			default:
+			if len(g.outcomes) == 0 {
 				return
 			}
 		}
 	}
 }
 
-func (g *Gateway) recordOne(o outcome) {
+// others adds to an outcome those that come within a moment.
+func (g *Gateway) others(some []outcome) []outcome {
+	late := time.NewTimer(gather)
+	defer late.Stop()
+	for len(some) < gathered {
+		select {
+		case o := <-g.outcomes:
+			some = append(some, o)
+			continue
+		default:
+		}
+		select {
+		case o := <-g.outcomes:
+			some = append(some, o)
+		case <-late.C:
+			return some
+		case <-g.done:
+			return some
+		}
+	}
+	return some
+}
+
+func (g *Gateway) recordAll(some []outcome) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
-	var err error
-	if c, ok := g.config.Backend.(concluder); ok {
-		err = c.Conclude(ctx, o.permit.requester, o.permit.answer, o.outcome)
-	} else {
-		err = g.config.Backend.Report(ctx, o.permit.requester, o.outcome)
+	failed := func(o outcome, err error) {
+		if err != nil {
+			g.config.Logger.Error("an outcome was not recorded", "event", o.outcome.Event, "status", string(o.outcome.Status), "error", err.Error())
+		}
 	}
-	if err != nil {
-		g.config.Logger.Error("an outcome was not recorded", "event", o.outcome.Event, "status", string(o.outcome.Status), "error", err.Error())
+	c, ok := g.config.Backend.(concluder)
+	if !ok {
+		for _, o := range some {
+			failed(o, g.config.Backend.Report(ctx, o.permit.requester, o.outcome))
+		}
+		return
+	}
+	ended := make([]admission.Concluded, len(some))
+	for n, o := range some {
+		ended[n] = admission.Concluded{Requester: o.permit.requester, Answer: o.permit.answer, Outcome: o.outcome}
+	}
+	switch err := c.Conclude(ctx, ended...); {
+	case err == nil:
+	case len(some) == 1:
+		failed(some[0], err)
+	default: // which of them it was is found out one by one; one that was recorded is then recorded twice, and says the same
+		for n, o := range some {
+			failed(o, c.Conclude(ctx, ended[n]))
+		}
 	}
 }
