@@ -162,6 +162,21 @@ func (c *answerFlags) signer(p *program, standing interlock.Standing) (*identity
 	return signer, nil
 }
 
+// operator is the signer and the operator whose registered key it has. wanted says in the refusal which operator's would do.
+func (c *answerFlags) operator(p *program, standing interlock.Standing, wanted string) (*identity.Signer, string, error) {
+	signer, err := c.signer(p, standing)
+	if err != nil {
+		return nil, "", err
+	}
+	name, found := operatorOf(standing, signer.PublicKey())
+	if !found || c.As != "" && name != c.As {
+		signer.Close()
+		return nil, "", interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator %s",
+			signer.PublicKey().Fingerprint(), wanted)
+	}
+	return signer, name, nil
+}
+
 // claim names the operator the key belongs to and refuses one who may not answer before anything is signed.
 func (c *answerFlags) claim(request interlock.ApprovalRequest, standing interlock.Standing, key identity.PublicKey, approval *interlock.Approval) error {
 	name, found := operatorOf(standing, key)

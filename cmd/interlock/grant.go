@@ -110,16 +110,11 @@ func (c *grantGive) bind(standing interlock.Standing, g *interlock.Grant) error 
 // sign shows the grant and fills in operator, key and signature.
 func (c *grantGive) sign(p *program, standing interlock.Standing, g *interlock.Grant) error {
 	answer := answerFlags{As: c.As, Key: c.Key}
-	signer, err := answer.signer(p, standing)
+	signer, name, err := answer.operator(p, standing, "who may give grants")
 	if err != nil {
 		return err
 	}
 	defer signer.Close()
-	name, found := operatorOf(standing, signer.PublicKey())
-	if !found || c.As != "" && name != c.As {
-		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator who may give grants",
-			signer.PublicKey().Fingerprint())
-	}
 	g.Operator, g.Method, g.Key = name, interlock.MethodSSH, signer.PublicKey().Fingerprint()
 	if err := quorum.CheckBounds(*g); err != nil {
 		return usage(err)

@@ -30,16 +30,11 @@ func (p *program) signOrder(standing interlock.Standing, as, key string, about i
 		return nil
 	}
 	answer := answerFlags{As: as, Key: key}
-	signer, err := answer.signer(p, standing)
+	signer, name, err := answer.operator(p, standing, "in office")
 	if err != nil {
 		return err
 	}
 	defer signer.Close()
-	name, found := operatorOf(standing, signer.PublicKey())
-	if !found || as != "" && name != as {
-		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator in office",
-			signer.PublicKey().Fingerprint())
-	}
 	if err := quorum.MayOrder(order.Verb, about, standing.Operators[name], standing.Agents, now()); err != nil {
 		return err
 	}

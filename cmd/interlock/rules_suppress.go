@@ -73,16 +73,11 @@ func (c *rulesSuppressCommand) Run(p *program) error {
 // sign fills in the operator, the key and the signature.
 func (c *rulesSuppressCommand) sign(p *program, standing interlock.Standing, order *interlock.Suppression) error {
 	answer := answerFlags{As: c.As, Key: c.Key}
-	signer, err := answer.signer(p, standing)
+	signer, name, err := answer.operator(p, standing, "who may suppress rules")
 	if err != nil {
 		return err
 	}
 	defer signer.Close()
-	name, found := operatorOf(standing, signer.PublicKey())
-	if !found || c.As != "" && name != c.As {
-		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator who may suppress rules",
-			signer.PublicKey().Fingerprint())
-	}
 	order.Operator, order.Key = name, signer.PublicKey().Fingerprint()
 	if err := quorum.MaySuppress(*order, standing.Operators[name], now()); err != nil {
 		return err

@@ -83,14 +83,9 @@ func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings c
 		return nil, err
 	}
 	answer := answerFlags{As: c.As, Key: c.Key}
-	signer, err := answer.signer(p, standing)
+	signer, name, err := answer.operator(p, standing, "in office")
 	if err != nil {
 		return nil, err
-	}
-	name, found := operatorOf(standing, signer.PublicKey())
-	if !found || c.As != "" && name != c.As {
-		signer.Close()
-		return nil, interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator in office", signer.PublicKey().Fingerprint())
 	}
 	if err := quorum.MayOrder(interlock.VerbNewCode, interlock.Requester{}, standing.Operators[name], standing.Agents, now()); err != nil {
 		signer.Close()
