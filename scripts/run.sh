@@ -74,6 +74,10 @@ Plug a coding agent in with one line, then prove that it fires:
   copilot   $interlock install copilot
   proof     $interlock doctor
   any MCP client starts   $interlock mcp
+Put the MCP servers of a client behind a gateway that decides every call; --dry-run only shows it:
+  $interlock install gateway --client claude-code
+Run a command in a sandbox:
+  $interlock exec -- ls
 Answer for them in a browser; this prints the link that lets you in:
   $interlock operator add you --role admin --enrol --console $console
 Ask by hand:

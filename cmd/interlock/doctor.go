@@ -29,7 +29,8 @@ type doctorCommand struct {
 // Help is what `interlock doctor --help` adds.
 func (doctorCommand) Help() string {
 	return "Sends a command that must be refused through every registered command line and looks for the refusal in the harness's\n" +
-		"own dialect. The command is judged and recorded as a canary; it is never run. Exit status 1 if any check fails."
+		"own dialect. The command is judged and recorded as a canary; it is never run. Starts each client's gateway as the client\n" +
+		"would, looks at every server through it, and has a call refused. Exit status 1 if any check fails."
 }
 
 // A check is one thing doctor looked at. Status is ok, info (nothing wrong, worth knowing), warn (works, less than it

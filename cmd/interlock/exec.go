@@ -49,6 +49,9 @@ func (c *execCommand) Run(p *program) error {
 	if c.Report {
 		return c.printed(p, settings)
 	}
+	if c.JSON {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--json", "goes with --report"))
+	}
 	if len(c.Command) == 0 {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; name the command after --"))
 	}

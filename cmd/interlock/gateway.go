@@ -46,6 +46,9 @@ func (c *gatewayCommand) Run(p *program) error {
 	if err := checkAgentName(c.Agent); err != nil {
 		return usage(err)
 	}
+	if c.Ready != "" && c.Listen == "" {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--ready", "goes with --listen"))
+	}
 	servers, err := c.servers(p, settings)
 	if err != nil {
 		return usage(err)

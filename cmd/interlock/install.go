@@ -33,7 +33,9 @@ type uninstallCommand struct {
 // Help is what `interlock install --help` adds.
 func (installCommand) Help() string {
 	return "Edits the harness's own settings: the difference is shown, the file as it was stays beside it as a backup, everything\n" +
-		"else in it stays as it is. Installing again changes nothing. Interlock's own settings belong into interlock.yaml."
+		"else in it stays as it is. Installing again changes nothing. Interlock's own settings belong into interlock.yaml.\n\n" +
+		"interlock install gateway --client NAME moves the MCP servers in a client's settings behind interlock gateway instead, and\n" +
+		"interlock uninstall gateway --client NAME puts them back byte for byte."
 }
 
 // Run registers the hook.

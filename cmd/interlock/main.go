@@ -37,9 +37,9 @@ type commands struct {
 	Hook        hookCommand        `cmd:"" help:"Judge one coding-agent hook call: JSON in, the harness's answer out."`
 	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve the MCP-AQL safety loop to an MCP client on standard input and output."`
 	Gateway     gatewayCommand     `cmd:"" help:"Stand between an MCP client and its servers: every call is decided before it is forwarded."`
-	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings."`
-	Uninstall   uninstallCommand   `cmd:"" help:"Remove the hook from a coding agent's settings."`
-	Doctor      doctorCommand      `cmd:"" help:"Prove that the registered hooks fire, and check store, key and clock."`
+	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings, or move a client's MCP servers behind the gateway."`
+	Uninstall   uninstallCommand   `cmd:"" help:"Remove the hook from a coding agent's settings, or put a client's MCP servers back."`
+	Doctor      doctorCommand      `cmd:"" help:"Prove that the registered hooks fire and gateways refuse, and check store, key and clock."`
 	Exec        execCommand        `cmd:"" help:"Decide a command and run it in a sandbox."`
 	Check       checkCommand       `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`
 	Pending     pendingCommand     `cmd:"" help:"List the requests that wait for a human, or show one whole."`

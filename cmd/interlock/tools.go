@@ -34,10 +34,15 @@ func (c *toolsList) Run(p *program) error {
 	}
 	defer backend.Close()
 	var pins []interlock.Pin
+	known := c.Server == ""
 	for _, pin := range standing.Pins {
+		known = known || pin.Server == c.Server
 		if (c.Server == "" || pin.Server == c.Server) && !(c.Quarantined && pin.Status == interlock.PinApproved) {
 			pins = append(pins, pin)
 		}
+	}
+	if !known {
+		return interlock.Errorf(interlock.CodeNotFound, "SERVER", "nothing is known of it; `interlock tools list` lists servers and tools")
 	}
 	sort.Slice(pins, func(i, j int) bool {
 		return pins[i].Server < pins[j].Server || pins[i].Server == pins[j].Server && pins[i].Tool < pins[j].Tool
