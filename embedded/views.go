@@ -35,7 +35,18 @@ const (
 	// settled is how old a change must be for a directory's time stamp to tell the next one apart: file systems count in
 	// steps of up to two seconds.
 	settled = 3 * time.Second
+	// finelySettled is the same where the stamp shows that its file system counts finely: then a step is the kernel's, or the
+	// file server's, of some milliseconds.
+	finelySettled = 100 * time.Millisecond
 )
+
+// settling is how old this change must be. A stamp with a fraction of a millisecond is of a file system that counts finely.
+func settling(changed time.Time) time.Duration {
+	if changed.Nanosecond()%int(time.Millisecond) != 0 {
+		return finelySettled
+	}
+	return settled
+}
 
 // NewViews gathers what can't change while the process runs.
 func NewViews(c config.Config, now func() time.Time) *Views {
@@ -71,7 +82,7 @@ func (v *Views) links(dir string) map[string]string {
 		return known.links
 	}
 	found := links(dir)
-	if !dated || v.now().Sub(changed) < settled {
+	if !dated || v.now().Sub(changed) < settling(changed) {
 		return found
 	}
 	v.mu.Lock()

@@ -107,6 +107,35 @@ func TestViewsCantBeFooledByATouch(t *testing.T) {
 	}
 }
 
+// TestViewsWaitForAStampToSettle: a directory is remembered once its stamp is old enough to tell the next change apart, which is
+// sooner where the stamp shows that its file system counts finely.
+func TestViewsWaitForAStampToSettle(t *testing.T) {
+	second := time.Unix(1_790_000_000, 0)
+	for _, test := range []struct {
+		name  string
+		stamp time.Time
+		age   time.Duration
+		want  int
+	}{
+		{"fine and new", second.Add(123_456_789), 50 * time.Millisecond, 0},
+		{"fine and settled", second.Add(123_456_789), 150 * time.Millisecond, 1},
+		{"coarse and new", second, 150 * time.Millisecond, 0},
+		{"in milliseconds and new", second.Add(10 * time.Millisecond), 2 * time.Second, 0},
+		{"coarse and settled", second, 4 * time.Second, 1},
+	} {
+		dir := t.TempDir()
+		if err := os.Chtimes(dir, test.stamp, test.stamp); err != nil {
+			t.Fatal(err)
+		}
+		views := embedded.NewViews(config.Config{Home: t.TempDir()}, func() time.Time { return test.stamp.Add(test.age) })
+		embedded.DateByModification(views)
+		views.Gather(dir)
+		if got := embedded.Remembered(views); got != test.want {
+			t.Errorf("%s: %d directories are remembered, want %d", test.name, got, test.want)
+		}
+	}
+}
+
 func BenchmarkGather(b *testing.B) {
 	dir, err := os.Getwd()
 	if err != nil {
