@@ -52,6 +52,8 @@ func TestTool(t *testing.T) {
 		{"said in public", call("createFacebookPost", `{"text":"x"}`), []string{"message external irreversible"}},
 		{"a coupon", call("apply_coupon", `{}`), []string{"execute workspace reversible"}},
 		{"trash", call("emptyTrash", `{}`), []string{"delete workspace irreversible +bulk"}},
+		{"run now", call("trigger-long-running-operation", `{"duration":1}`), []string{"execute workspace reversible"}},
+		{"run later", call("create_trigger", `{"name":"x"}`), []string{"write workspace reversible x", "persist workspace reversible x"}},
 		{"mail sent on", call("create_filter", `{"action":"forward","to":"a@b.example"}`), []string{"write workspace reversible", "persist workspace reversible"}},
 		{"preview", call("deploy_preview", `{}`), []string{"write workspace reversible"}},
 		{"file sent", call("upload_file", `{"path":"a.pdf","url":"https://x.example/u"}`), []string{

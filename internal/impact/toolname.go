@@ -9,7 +9,7 @@ import (
 // subjects adds what the other words of the name say the verb is done to.
 func (s *scan) subjects(c *call, know *toolKnowledge) {
 	changes := c.kind != interlock.ImpactRead
-	for _, word := range c.words {
+	for i, word := range c.words {
 		switch know.subjects[word] {
 		case "money":
 			c.aboutMoney(word)
@@ -46,7 +46,7 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 				c.reversibility = interlock.Irreversible
 			}
 		case "persist":
-			if changes {
+			if changes && (i > 0 || c.verb != "execute") { // to trigger something is to run it now; a trigger is what runs it later
 				c.also = append(c.also, interlock.ImpactPersist)
 			}
 		case "database":
