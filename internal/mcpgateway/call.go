@@ -59,12 +59,17 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	view := s.gateway.config.View(s.caller.Dir)
 	view.Annotations = offered.hints
 	p := s.proposal(action, view, offered.target.Upstream)
+	brought, bad := s.brought(ctx, r, m, action)
+	if bad.fault != nil {
+		return bad
+	}
 	settled := s.decide(ctx, r, p)
 	if !settled.Forward {
+		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought)
 		return settled.answer()
 	}
-	params := appendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+64), `{"name":`...), tool)
-	params = append(append(params, `,"arguments":`...), action.Arguments...)
+	params := appendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+len(brought)+64), `{"name":`...), tool)
+	params = append(append(append(params, `,"arguments":`...), action.Arguments...), brought...)
 	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
 }
@@ -112,6 +117,10 @@ func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q
 	begun := time.Now()
 	e, err := m.ask(ctx, q)
 	took := time.Since(begun)
+	kind := ""
+	if err == nil && e.fault == nil && r.revision == revisionStateless {
+		kind, err = resultType(e.result)
+	}
 	switch {
 	case errors.Is(err, errNotSent):
 		s.report(p, interlock.OutcomeSkipped, "the server was not there; nothing was sent", took)
@@ -124,9 +133,15 @@ func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q
 		return s.unknown(r, p, err)
 	}
 	status, detail := outcomeOf(e)
+	if kind == typeInput {
+		detail = "the server asked for input instead of an answer"
+	}
 	s.report(p, status, detail, took)
 	if e.fault != nil {
 		return answer{fault: e.fault}
+	}
+	if kind == typeInput {
+		return s.inputRequired(ctx, r, m, p, e.result)
 	}
 	return s.screened(ctx, r, p, e.result)
 }

@@ -17,6 +17,7 @@ type mount struct {
 	session *Session
 	server  Server
 	dialing chan struct{} // holds a value while somebody connects
+	shakes  bool          // to ask what the server speaks has cost the link: shake hands next time; held with dialing
 
 	known    sync.Once
 	examined chan struct{} // closed when what the server offers was examined for the first time
@@ -114,8 +115,24 @@ func (m *mount) handshake(ctx context.Context, w *wire) error {
 	return nil
 }
 
-// introduce is MCP's initialize.
+// introduce finds out what the server can do: under the revision without a handshake where client and server both speak it,
+// else by MCP's initialize.
 func (m *mount) introduce(ctx context.Context, w *wire) error {
+	if m.session.isStateless() && !m.shakes {
+		if knows, err := m.discover(ctx, w); knows || err != nil {
+			return err
+		}
+	}
+	m.shakes = false // a server that refuses the handshake is asked again next time
+	if err := m.initialize(ctx, w); err != nil {
+		return err
+	}
+	m.shakes = true
+	return nil
+}
+
+// initialize is the handshake of the revisions until 2025-11-25.
+func (m *mount) initialize(ctx context.Context, w *wire) error {
 	params := append([]byte(`{"protocolVersion":"`+upstreamVersions[0]+`","capabilities":`), m.session.upstreamCapabilities()...)
 	params = appendString(append(params, `,"clientInfo":{"name":"interlock","version":`...), m.session.gateway.version())
 	e, err := w.ask(ctx, errand{method: "initialize", params: append(params, '}')})
@@ -249,6 +266,8 @@ func (m *mount) noticed(w *wire, e envelope) {
 		m.refresh(kindResources, kindTemplates)
 	case "notifications/resources/updated":
 		s.updated(m, unquoted(member(e.params, "uri")), e.params)
+	case "notifications/subscriptions/acknowledged":
+		w.agreed(e.params)
 	case "notifications/elicitation/complete":
 		s.tell(s.peer, e.method, e.params)
 	}
@@ -259,10 +278,15 @@ func (s *Session) upstreamCapabilities() json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.revision == revisionStateless || s.client.raw == nil {
-		return json.RawMessage("{}") // a stateless client takes no requests; see docs/gateway.md
+		return json.RawMessage("{}") // a stateless client takes no requests; what it can do stands in its own
 	}
+	return takeable(s.client.raw)
+}
+
+// takeable is what of a client's capabilities a server's requests can make use of.
+func takeable(capabilities json.RawMessage) json.RawMessage {
 	text := []byte{'{'}
-	members(s.client.raw, func(name, value []byte) {
+	members(capabilities, func(name, value []byte) {
 		switch string(name) {
 		case "sampling", "roots", "elicitation":
 			if len(text) > 1 {

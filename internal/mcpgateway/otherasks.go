@@ -42,8 +42,13 @@ func (s *Session) readResource(ctx context.Context, r *request) answer {
 	}
 	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
 	a := s.decided(ctx, r, m, action, err, appendString([]byte(`{"uri":`), uri))
-	if r.revision == revisionStateless && a.result != nil && member(a.result, "cacheScope") == nil {
+	if r.revision != revisionStateless || a.result == nil || unquoted(member(a.result, "resultType")) == typeInput {
+		return a
+	}
+	if member(a.result, "cacheScope") == nil {
 		a.result = appended(a.result, `"ttlMs":0,"cacheScope":"private"`)
+	} else { // it was decided for this caller and is nobody else's, whatever the server says
+		a.result = with(a.result, "cacheScope", []byte(`"private"`))
 	}
 	return a
 }
@@ -167,10 +172,16 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 		return faultOf(codeInvalidParams, err.Error(), nil)
 	}
 	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	brought, bad := s.brought(ctx, r, m, action)
+	if bad.fault != nil {
+		return bad
+	}
 	settled := s.decide(ctx, r, p)
 	if !settled.Forward {
+		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought)
 		return settled.answer()
 	}
+	params = append(params, brought...)
 	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
 }

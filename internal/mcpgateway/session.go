@@ -39,6 +39,7 @@ type Session struct {
 	watched   map[string]*mount       // resources the client subscribed to
 	level     string                  // of logging, as the client set it
 	listeners map[*listener]struct{}
+	inputs    inputs
 	shown     *string // the tools the client was last shown; none yet: it has not asked
 }
 

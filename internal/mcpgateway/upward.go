@@ -146,16 +146,21 @@ func (s *Session) clientTakes(method string, params []byte) bool {
 	if s.revision != revisionSessions {
 		return false // a stateless client takes no requests at all
 	}
+	return s.client.take(method, params)
+}
+
+// take reports whether a client with these abilities takes such a request.
+func (a abilities) take(method string, params []byte) bool {
 	switch method {
 	case "roots/list":
-		return s.client.roots
+		return a.roots
 	case "sampling/createMessage":
-		return s.client.sampling
+		return a.sampling
 	case "elicitation/create":
 		if unquoted(member(params, "mode")) == "url" {
-			return s.client.url
+			return a.url
 		}
-		return s.client.form
+		return a.form
 	}
 	return false
 }

@@ -22,12 +22,14 @@ type wire struct {
 	gone    chan struct{}      // closed when the link has ended
 	upwards chan struct{}      // holds a value for each request of the server under way
 	ctx     context.Context    // ends with the wire
+	modern  bool               // it is spoken to under revisionStateless; settled before the wire is live
 	end     context.CancelFunc // of ctx
 
 	mu      sync.Mutex
 	next    int64
 	pending map[int64]*pending
 	upward  map[string]context.CancelFunc // the server's requests under way, by id as it wrote it
+	heeded  map[string]*heeding           // the resources listened for, by URI, where the wire is modern
 	cause   error                         // why the link ended
 }
 
@@ -36,6 +38,7 @@ type pending struct {
 	of      *request // of the client; nil: our own
 	token   json.RawMessage
 	answer  chan envelope
+	agreed  chan []byte  // what the server said it will tell; nil but for subscriptions/listen
 	touched atomic.Int64 // when the server last showed progress, in nanoseconds
 }
 
@@ -57,7 +60,7 @@ var errTimeout = errors.New("the server did not answer in time")
 func newWire(m *mount, link Link) *wire {
 	ctx, end := context.WithCancel(m.session.ctx)
 	return &wire{mount: m, link: link, gone: make(chan struct{}), upwards: make(chan struct{}, maxUpward), ctx: ctx, end: end,
-		pending: map[int64]*pending{}, upward: map[string]context.CancelFunc{}}
+		pending: map[int64]*pending{}, upward: map[string]context.CancelFunc{}, heeded: map[string]*heeding{}}
 }
 
 // messages lends out room for messages that are sent at once.
@@ -87,6 +90,9 @@ type errand struct {
 // ask sends a request and waits for its answer. An error of errNotSent means that the server has not seen it; with any other
 // nobody can say what came of it.
 func (w *wire) ask(ctx context.Context, q errand) (envelope, error) {
+	if w.modern && (q.method == "resources/subscribe" || q.method == "resources/unsubscribe") {
+		return w.heed(ctx, q)
+	}
 	p := &pending{of: q.of, token: q.meta.token, answer: make(chan envelope, 1)}
 	id, err := w.register(p)
 	if err != nil {
@@ -111,11 +117,17 @@ func (w *wire) compose(to []byte, id int64, q errand) []byte {
 	to = strconv.AppendInt(append(to, `{"jsonrpc":"2.0","id":`...), id, 10)
 	to = appendString(append(to, `,"method":`...), q.method)
 	to = append(append(to, `,"params":`...), q.params...)
-	if q.meta.token != nil || q.meta.trace != nil {
+	if q.meta.token != nil || q.meta.trace != nil || w.modern {
 		if to[len(to)-1] != '{' {
 			to = append(to, ',')
 		}
 		to = append(to, `"_meta":{`...)
+		if w.modern {
+			to = w.introduction(to, q)
+			if q.meta.token != nil || q.meta.trace != nil {
+				to = append(to, ',')
+			}
+		}
 		if q.meta.token != nil {
 			to = strconv.AppendInt(append(to, `"progressToken":`...), id, 10)
 			if q.meta.trace != nil {
