@@ -147,6 +147,10 @@ func TestGatewayPassesNoCredential(t *testing.T) {
 		if !strings.Contains(all, "Bearer of-the-gateway") {
 			t.Errorf("the server got no credential of its own:\n%s", all)
 		}
+		// One that keeps sessions does not know the revision its client speaks, and is met with the handshake.
+		if modern := strings.Contains(all, "Mcp-Method: tools/call"); modern != stateless {
+			t.Errorf("a server that keeps sessions: %v; it is sent\n%s", !stateless, all)
+		}
 		for _, secret := range []string{token, "agent-cookie", "10.9.8.7", "agent-param", "ilk_"} {
 			if strings.Contains(all, secret) {
 				t.Errorf("the server was sent %q:\n%s", secret, all)
