@@ -188,7 +188,7 @@ func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during
 		params = nil
 	}
 	refuse := func(reason string) ([]byte, permit, answer) {
-		refused := (&Asker{}).refuse(Question{Method: r.method, Client: Abilities{Revision: r.revision}}, interlock.Answer{},
+		refused := (&Asker{}).refuse(Question{Method: r.method, Shaped: r.shaped, Client: Abilities{Revision: r.revision}}, interlock.Answer{},
 			Refused{Status: statusDenied, Code: ReasonInvalid, Reason: "the server asks for input in a way it may not: " + reason, Event: during.answer.Event})
 		return to, permit{}, refused.answer()
 	}
@@ -201,7 +201,7 @@ func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during
 	}
 	proposal := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	proposal.Requester = serverRequester(m.name(), proposal.Requester)
-	settled := s.decideUpward(ctx, r.method, proposal)
+	settled := s.decideUpward(ctx, r.method, r.shaped, proposal)
 	if !settled.Forward || settled.Answer.Event == "" {
 		return to, permit{}, settled.answer()
 	}

@@ -170,6 +170,12 @@ func TestARefusedQuestionIsNotShown(t *testing.T) {
 	if diff := cmp.Diff(map[string]interlock.OutcomeStatus{"event-1": interlock.OutcomeSuccess, "event-2": interlock.OutcomeSkipped}, ended); diff != "" {
 		t.Error(diff)
 	}
+	server.answers["tools/list"] = `{"tools":[{"name":"write_note","outputSchema":{"type":"object"}}]}`
+	c.call("tools/list", `{`+metaWith(takesBoth)+`}`)
+	a = c.call("tools/call", `{`+writesNote+`,`+metaWith(takesBoth)+`}`)
+	if text := string(a.Result); !strings.Contains(text, `"_meta":{"interlock/answer":{"code":"policy_denied"`) || strings.Contains(text, "structuredContent") {
+		t.Errorf("where results have a declared form the client is told %s", text)
+	}
 	if a := c.call("tools/call", `{`+writesNote+`,"requestState":"s1/==",`+metaWith(takesBoth)+`}`); a.Error == nil {
 		t.Errorf("the state of what was refused counts: %s", a.Result)
 	}

@@ -82,7 +82,7 @@ func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer
 	m.awaitExamined(ctx)
 	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	p.Requester = serverRequester(m.name(), p.Requester)
-	settled := s.decideUpward(ctx, e.method, p)
+	settled := s.decideUpward(ctx, e.method, false, p)
 	decision := settled.Answer
 	if !settled.Forward || decision.Event == "" {
 		return settled.answer()
