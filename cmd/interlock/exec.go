@@ -37,11 +37,27 @@ func (execCommand) Help() string {
 		"124: the time limit ended it; 137: another limit did. Needs Linux and bubblewrap."
 }
 
+// afterDashes is a command line as it was given, with or without the -- before it. What begins with a hyphen and has none before
+// it is a flag that nobody knows: it must not become the command, and what it was meant to say be lost.
+func afterDashes(words []string) ([]string, error) {
+	switch {
+	case len(words) == 0:
+		return nil, nil
+	case words[0] == "--":
+		return words[1:], nil
+	case strings.HasPrefix(words[0], "-"):
+		return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "unknown flag %s; a command that begins with a hyphen needs -- before it", words[0])
+	}
+	return words, nil
+}
+
 // Run decides the command and runs it.
 func (c *execCommand) Run(p *program) error {
-	if len(c.Command) > 0 && c.Command[0] == "--" {
-		c.Command = c.Command[1:]
+	command, err := afterDashes(c.Command)
+	if err != nil {
+		return usage(err)
 	}
+	c.Command = command
 	settings, profile, err := c.settings(p)
 	if err != nil {
 		return err
@@ -118,9 +134,13 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 			return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "is needed: the current directory is gone")
 		}
 	}
-	dir, err := filepath.EvalSymlinks(dir)
+	given := dir
+	dir, err := filepath.EvalSymlinks(given)
 	if err != nil {
-		return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "can't be opened")
+		return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "%q is not there, or can't be opened", given)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "%q is not a directory", dir)
 	}
 	call, err := callID()
 	if err != nil {
