@@ -148,7 +148,7 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 	}
 	proposal := interlock.Proposal{
 		Action:    interlock.Action{Kind: interlock.KindShell, Input: shellLine(c.Command), Dir: dir},
-		Requester: interlock.Requester{Principal: p.principal(), Agent: c.Agent, Run: c.RunID, Call: call},
+		Requester: interlock.Requester{Principal: osUser(), Agent: c.Agent, Run: c.RunID, Call: call},
 		Door:      "exec", CanAsk: true, Sandboxed: true, Unseen: true,
 	}
 	proposal.View = embedded.GatherView(settings, dir)
