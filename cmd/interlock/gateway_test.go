@@ -41,9 +41,18 @@ func notesServer() {
 				list, _ := os.ReadFile(os.Args[1])
 				result = `{"tools":` + strings.Join(strings.Fields(string(list)), " ") + `}`
 			}
+		case "server/discover":
+			if len(os.Args) > 1 && os.Args[1] == "2026-07-28" {
+				result = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
+			}
 		case "tools/call":
 			if m.Params.Name == "read_then_die" {
 				os.Exit(3)
+			}
+			if ask, ok := m.Params.Arguments["ask"].(string); ok {
+				result = fmt.Sprintf(`{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Which %s?",`+
+					`"requestedSchema":{"type":"object","properties":{%[1]q:{"type":"string"}}}}}},"requestState":"of the server"}`, ask)
+				break
 			}
 			if m.Params.Arguments["title"] == "entrusted" { // a server may give away what it was entrusted with, in all places
 				fmt.Fprintln(os.Stderr, "the token is", os.Getenv("NOTES_TOKEN"))
