@@ -45,6 +45,9 @@ func TestPendingHandle(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(mcpgateway.Refused{}, "Reason")); diff != "" || got.Reason == "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if !strings.Contains(string(settled.Result), "An operator answers it here: https://console.example/pending/"+got.Request) {
+		t.Errorf("a client that shows text only is told %s", settled.Result)
+	}
 	if again := structured(t, asker.Decide(t.Context(), question("2"))); again.Request != got.Request {
 		t.Errorf("the same question was asked twice: %s and %s", got.Request, again.Request)
 	}

@@ -64,6 +64,9 @@ func (r Refused) text() string {
 	if r.Request != "" {
 		text += " Request " + r.Request + ": " + r.Retry + "."
 	}
+	if r.URL != "" {
+		text += " An operator answers it here: " + r.URL
+	}
 	return text
 }
 
