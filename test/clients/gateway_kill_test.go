@@ -245,8 +245,8 @@ func checkJournal(t *testing.T, env []string, journal string, answered, unknown 
 			t.Errorf("%s was answered and never reached the server", note)
 		}
 	}
-	if len(answered) == 0 || len(unknown) == 0 {
-		t.Errorf("nothing was shown: %d answered, %d of unknown outcome", len(answered), len(unknown))
+	if len(answered) == 0 { // how many were under way at the moment of a kill, if any, is luck
+		t.Error("nothing was shown: no call was answered")
 	}
 }
 
