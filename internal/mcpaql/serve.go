@@ -72,7 +72,8 @@ func (s *Server) tool(e Endpoint) *mcp.Tool {
 // handler carries out the calls of one tool. A failure is a tool result, so that the model reads it and can mend its call.
 func (s *Server) handler(c Caller, e Endpoint) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		result := s.Call(ctx, c, e, r.Params.Arguments)
+		var result Result
+		s.workers.do(func() { result = s.Call(ctx, c, e, r.Params.Arguments) })
 		text, err := result.MarshalJSON()
 		if err == nil && len(text) > s.config.Limits.Response {
 			result = Result{Error: tooLarge("max_response_size", s.config.Limits.Response)}

@@ -87,6 +87,7 @@ type Server struct {
 	operations []operation
 	executions *executions
 	tokens     *confirmations
+	workers    workers
 
 	mu        sync.Mutex
 	confirmed map[string]map[string]bool // connection -> operations confirmed once for it
@@ -112,7 +113,7 @@ func New(c Config) (*Server, error) {
 	fallback(&c.Executions, 100)
 	fallback(&c.Idle, time.Hour)
 	fallback(&c.Timeout, 30*time.Second)
-	return &Server{config: c, operations: operations(),
+	return &Server{config: c, operations: operations(), workers: newWorkers(),
 		executions: &executions{perOwner: c.Executions, idle: c.Idle, random: c.Random, byID: map[string]*execution{}, byOwner: map[string]map[string]*execution{}},
 		tokens:     newConfirmations(c.Tokens, c.Now, c.Random),
 		confirmed:  map[string]map[string]bool{}, clients: map[string]*client{}}, nil

@@ -13,6 +13,7 @@ const sweepEvery = time.Minute
 func (s *Server) RunStdio(ctx context.Context, c Caller, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	defer s.workers.dismiss()
 	go s.SweepEvery(ctx, sweepEvery)
 	// A request's arguments may grow when they are written as JSON in JSON; what is longer than this is no call at all.
 	frame := 4*s.config.Limits.Request + 64<<10
