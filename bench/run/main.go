@@ -74,6 +74,37 @@ func main() {
 	}
 }
 
+// The parts, in the page's order. Those that are measured alone have a process of their own: what the others leave behind in
+// this one slows the load generator down, and with it what is measured. The last reads the log that http has made.
+var parts = []struct {
+	name    string
+	measure func(*bench) error
+	alone   bool
+}{
+	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"http", overHTTP, false}, {"mcp", overMCP, true},
+	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true}, {"waiting", waiting, true}, {"verify", verify, false},
+}
+
+// apart measures one part in a process of its own and adds its section to the page.
+func (b *bench) apart(part string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(b.ctx, self, "-only", part, "-binary", b.binary, "-step", b.step.String(), "-peer", b.peer, "-carriers", b.carrierModules, "-vmcp", b.vmcp)
+	cmd.Stderr = os.Stderr
+	page, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", part, err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## ")
+	if !found {
+		return fmt.Errorf("%s: no section was printed", part)
+	}
+	_, err = io.WriteString(b.out, "\n## "+section)
+	return err
+}
+
 func (b *bench) run(binary, out, only string) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
@@ -91,13 +122,14 @@ func (b *bench) run(binary, out, only string) error {
 	b.binary, b.scratch, b.out = binary, scratch, &page
 	page.WriteString(method)
 	fmt.Fprintf(&page, "\nMeasured on %s/%s, %d CPUs, %s%s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), cpuName())
-	for _, part := range []struct {
-		name    string
-		measure func(*bench) error
-	}{
-		{"decide", decide}, {"hook", hookLatency}, {"durable", durable}, {"http", overHTTP}, {"mcp", overMCP}, {"gateway", behindGateway}, {"gateway-http", overGatewayHTTP}, {"sandbox", sandboxes}, {"waiting", waiting}, {"verify", verify},
-	} {
+	for _, part := range parts {
 		if only != "" && part.name != only {
+			continue
+		}
+		if only == "" && part.alone {
+			if err := b.apart(part.name); err != nil {
+				return err
+			}
 			continue
 		}
 		fmt.Fprintln(os.Stderr, "bench: measuring", part.name)
