@@ -291,9 +291,6 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	if p.Requester.Call == "" && p.Event == "" || p.Unseen {
 		return interlock.Answer{}, false
 	}
-	if p.Door == "gateway" {
-		return interlock.Answer{}, false // a gateway sees each call once, and gives each attempt an id of its own
-	}
 	digest, err := strictjson.ActionDigest(p.Action)
 	if err != nil {
 		return interlock.Answer{}, false

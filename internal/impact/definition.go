@@ -295,6 +295,7 @@ func secretFile(low string) string {
 	return ""
 }
 
+// sentenceHas reports whether one of the wanted words stands in a text.
 func sentenceHas(low string, wanted ...string) bool {
 	for _, w := range textWords(low) {
 		for _, one := range wanted {
@@ -323,7 +324,7 @@ func asksForTalk(words []textWord) bool {
 		}
 		for at := i + 1; at < len(words) && at <= i+8; at++ {
 			near := words[max(i+1, at-3):min(len(words), at+4)]
-			if talkWords[words[at].word] && has1(near, wholeWords) || ordersTold[words[at].word] && yoursWords[words[at-1].word] {
+			if talkWords[words[at].word] && hasOne(near, wholeWords) || ordersTold[words[at].word] && yoursWords[words[at-1].word] {
 				return true
 			}
 			if (words[at].word == "tool" || words[at].word == "tools") && foreignWords[words[at-1].word] && sentenceWordAfter(words, at, "results", "outputs", "output", "responses") {
@@ -334,7 +335,8 @@ func asksForTalk(words []textWord) bool {
 	return false
 }
 
-func has1(words []textWord, wanted map[string]bool) bool {
+// hasOne reports whether one of a set stands among the words.
+func hasOne(words []textWord, wanted map[string]bool) bool {
 	for _, w := range words {
 		if wanted[w.word] {
 			return true
@@ -343,6 +345,7 @@ func has1(words []textWord, wanted map[string]bool) bool {
 	return false
 }
 
+// sentenceWordAfter reports whether one of the wanted words stands among the next three behind a place.
 func sentenceWordAfter(words []textWord, at int, wanted ...string) bool {
 	for i := at + 1; i < len(words) && i <= at+3; i++ {
 		for _, one := range wanted {
@@ -356,7 +359,7 @@ func sentenceWordAfter(words []textWord, at int, wanted ...string) bool {
 
 // rulesOtherTools reports "must be called before any other tool", "always use this instead of other tools".
 func rulesOtherTools(words []textWord) bool {
-	if !has1(words, mustWords) {
+	if !hasOne(words, mustWords) {
 		return false
 	}
 	for i, w := range words {
@@ -365,7 +368,7 @@ func rulesOtherTools(words []textWord) bool {
 		}
 		before := words[max(0, i-6):i]
 		if len(before) > 0 && (foreignWords[before[len(before)-1].word] || len(before) > 1 && before[len(before)-1].word == "mcp" && foreignWords[before[len(before)-2].word]) &&
-			has1(before, whenWords) {
+			hasOne(before, whenWords) {
 			return true
 		}
 	}

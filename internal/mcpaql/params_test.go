@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"sort"
 	"strings"
 	"testing"
@@ -153,6 +154,10 @@ func FuzzCall(f *testing.F) {
 		"query", "name", "fields", "goal", "parameters", "challenge_id", "challengeId", "code", "request_id", "requestId", "summary", "reason"} {
 		known[name] = true
 	}
+	here, err := os.Getwd()
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, request []byte) {
 		fix.backend.proposals = nil
 		result := fix.server.Call(context.Background(), caller, "", request)
@@ -168,7 +173,7 @@ func FuzzCall(f *testing.F) {
 			t.Fatalf("%q: no envelope: %s", request, text)
 		}
 		if answer.Error != nil {
-			for _, inner := range []string{"interface {}", "map[string]", "mcpaql", "goroutine", ".go:", "/root/"} {
+			for _, inner := range []string{"interface {}", "map[string]", "mcpaql", "goroutine", ".go:", here} {
 				if strings.Contains(answer.Error.Message, inner) && !strings.Contains(string(request), inner) {
 					t.Fatalf("%q: the message shows the program: %s", request, answer.Error.Message)
 				}

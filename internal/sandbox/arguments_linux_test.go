@@ -9,7 +9,7 @@ import (
 
 func TestOnlyDirectoriesThatAreThereInsideAreOnPath(t *testing.T) {
 	s := Spec{Path: []string{"/opt/tools/bin"}, Read: []string{"/srv/sdk"}}
-	got := searchPath(s, "/root/bin:/usr/local/go/bin:.:/usr/../etc:/srv/sdk/bin:/usr/bin::/home/me/.local/bin")
+	got := searchPath(s, "/elsewhere/bin:/usr/local/go/bin:.:/usr/../etc:/srv/sdk/bin:/usr/bin::/home/me/.local/bin")
 	want := []string{"/opt/tools/bin", "/usr/local/go/bin", "/srv/sdk/bin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/sbin", "/bin"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
