@@ -109,6 +109,8 @@ func (e *envelope) flaw(version []byte) string {
 	switch {
 	case string(version) != `"2.0"`:
 		return `the member "jsonrpc" must be "2.0"`
+	case string(e.id) == "null" && e.fault != nil && e.method == "":
+		e.id = nil // JSON-RPC's form of an error about a message whose id could not be read
 	case e.id != nil && answerable(e.id) == nil:
 		return "the id must be a string of at most 256 bytes or a whole number"
 	case e.method != "" && (e.result != nil || e.fault != nil):
