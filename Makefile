@@ -38,9 +38,9 @@ escape: ## let a stopped agent try to escape for a minute (ESCAPE=1m)
 	@scripts/setup.sh test
 	go test ./test/clients -count=1 -run '^TestEscape$$' -escape "$${ESCAPE:-1m}" -timeout 30m -v
 
-load: ## send CALLS=100000 calls through the gateway while it, its server and its client are killed in turn
+load: ## send CALLS=100000 calls through the gateway, over each transport, while it, its server and its client are killed in turn
 	@scripts/setup.sh test
-	go test ./test/clients -count=1 -run '^TestGatewayUnderKills$$' -calls "$${CALLS:-100000}" -timeout 60m -v
+	go test ./test/clients -count=1 -parallel 1 -run '^TestGatewayUnderKills' -calls "$${CALLS:-100000}" -http-calls "$${CALLS:-100000}" -timeout 60m -v
 
 eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 	@scripts/setup.sh build

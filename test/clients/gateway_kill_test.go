@@ -56,7 +56,7 @@ func serveJournal(path string) int {
 		case "tools/list":
 			result = `{"tools":[{"name":"read_note","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`
 		case "tools/call":
-			fmt.Fprintf(journal, "call %s\n", m.Params.Arguments.Note)
+			fmt.Fprintf(journal, "call %s %d\n", m.Params.Arguments.Note, os.Getpid())
 			result = fmt.Sprintf(`{"content":[{"type":"text","text":"noted %s"}]}`, m.Params.Arguments.Note)
 		}
 		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
@@ -146,6 +146,13 @@ func (l *through) ask(id int, methodAndParams string) (string, error) {
 	}
 }
 
+// note asks for one call, which the journal will have.
+func (l *through) note(n int) (string, error) {
+	return l.ask(n+1, fmt.Sprintf(`"tools/call","params":{"name":"box.read_note","arguments":{"note":"%s"}}`, noteOf(n)))
+}
+
+func noteOf(n int) string { return fmt.Sprintf("note-%d-end", n) }
+
 // TestGatewayUnderKills sends many calls through the gateway and kills it, the server behind it and the client before it in
 // turn, without warning. No call may reach the server without its decision in the log, none twice, none may be answered that
 // is not in the log, and none may hang.
@@ -153,50 +160,69 @@ func TestGatewayUnderKills(t *testing.T) {
 	t.Parallel()
 	home, env := newHome(t)
 	journal := home + "/journal.txt"
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	var answered, unknown []string
+	random := seeded(t)
+	var told tally
 	next, lives := 0, 0
 	for next < *calls {
 		life := startThrough(t, env, journal)
 		victim := []string{"gateway", "server", "client"}[lives%3]
 		lives++
-		until := min(next+*calls/12+random.IntN(*calls/12+1), *calls)
-		sent := newLot(next, until)
-		moment := random.IntN(until - next)
-		strike := sync.OnceFunc(func() { life.kill(t, victim, journal) })
-		var mu sync.Mutex
-		var wg sync.WaitGroup
-		for range inFlight {
-			wg.Go(func() {
-				for n, ok := sent.take(); ok; n, ok = sent.take() {
-					if n-next == moment {
-						strike()
-					}
-					line, err := life.ask(n+1, fmt.Sprintf(`"tools/call","params":{"name":"box.read_note","arguments":{"note":"note-%d-end"}}`, n))
-					if errors.Is(err, errGone) {
-						return
-					}
-					mu.Lock()
-					switch {
-					case err != nil:
-						t.Errorf("call %d: %v", n, err)
-					case strings.Contains(line, fmt.Sprintf("noted note-%d-end", n)):
-						answered = append(answered, fmt.Sprintf("note-%d-end", n))
-					case strings.Contains(line, "unknown_outcome"):
-						unknown = append(unknown, fmt.Sprintf("note-%d-end", n))
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-		next = sent.at()
+		next = told.round(t, random, next, *calls, life.note, func() { life.kill(t, victim, journal) })
 		life.end(t)
 	}
-	t.Logf("%d lives, %d calls, %d answered, %d of unknown outcome", lives, next, len(answered), len(unknown))
-	checkJournal(t, env, journal, answered, unknown)
+	t.Logf("%d lives, %d calls, %d answered, %d of unknown outcome", lives, next, len(told.answered), len(told.unknown))
+	checkJournal(t, env, journal, told.answered, told.unknown)
+}
+
+// seeded is a source of numbers that a failed run can be told by.
+func seeded(t *testing.T) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// A tally is what the client was told of its calls.
+type tally struct {
+	mu                sync.Mutex
+	answered, unknown []string
+}
+
+// round makes calls from the next one on, strikes at some moment while they are under way, and returns the first call that was
+// not begun.
+func (y *tally) round(t *testing.T, random *rand.Rand, next, all int, call func(n int) (string, error), strike func()) int {
+	until := min(next+all/12+random.IntN(all/12+1), all)
+	sent := newLot(next, until)
+	moment := next + random.IntN(until-next)
+	strike = sync.OnceFunc(strike)
+	var wg sync.WaitGroup
+	for range inFlight {
+		wg.Go(func() {
+			for n, ok := sent.take(); ok; n, ok = sent.take() {
+				if n == moment {
+					strike()
+				}
+				line, err := call(n)
+				if errors.Is(err, errGone) {
+					return
+				}
+				y.mu.Lock()
+				switch {
+				case err != nil:
+					t.Errorf("call %d: %v", n, err)
+				case strings.Contains(line, "noted "+noteOf(n)):
+					y.answered = append(y.answered, noteOf(n))
+				case strings.Contains(line, "unknown_outcome"):
+					y.unknown = append(y.unknown, noteOf(n))
+				}
+				y.mu.Unlock()
+				if err == nil && strings.Contains(line, "not there now") { // as the answer says: later
+					time.Sleep(25 * time.Millisecond)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return sent.at()
 }
 
 // checkJournal holds the log to what reached the server and what the client was told.
@@ -222,8 +248,8 @@ func checkJournal(t *testing.T, env []string, journal string, answered, unknown 
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if note, ok := strings.CutPrefix(strings.TrimSpace(line), "call "); ok {
-			reached[note]++
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "call" {
+			reached[fields[1]]++
 		}
 	}
 	t.Logf("%d reached the server, %d were decided; %v", len(reached), len(decided), outcomes)
@@ -259,22 +285,29 @@ func (l *through) kill(t *testing.T, victim, journal string) {
 		l.in.Close()
 		l.out.Close()
 	case "server":
-		text, err := os.ReadFile(journal)
-		if err != nil {
-			t.Error(err)
-			return
+		killServer(t, journal)
+	}
+}
+
+// killServer ends the server that was called last, or else the one that began last.
+func killServer(t *testing.T, journal string) {
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	pid := 0
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 {
+			_, _ = fmt.Sscan(fields[len(fields)-1], &pid)
 		}
-		pid := 0
-		for line := range strings.Lines(string(text)) {
-			_, _ = fmt.Sscanf(line, "pid %d", &pid) // the last that began
-		}
-		server, err := os.FindProcess(pid)
-		if err == nil && pid != 0 {
-			err = server.Kill()
-		}
-		if pid == 0 || err != nil {
-			t.Errorf("the server with process id %d could not be killed: %v", pid, err)
-		}
+	}
+	server, err := os.FindProcess(pid)
+	if err == nil && pid != 0 {
+		err = server.Kill()
+	}
+	if pid == 0 || err != nil {
+		t.Errorf("the server with process id %d could not be killed: %v", pid, err)
 	}
 }
 
