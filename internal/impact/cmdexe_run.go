@@ -185,8 +185,10 @@ func (c *cmdRun) set(raw string) flow {
 	}
 	if name, text, ok := strings.Cut(rest, "="); ok && len(c.vars) < maxList {
 		f := literal(strings.ReplaceAll(text, "^", ""))
-		c.vars[strings.ToLower(strings.TrimSpace(name))] = f
-		c.r.variable(strings.ToUpper(strings.TrimSpace(name)), f)
+		name = strings.TrimSpace(name)
+		c.vars[strings.ToLower(name)] = f
+		c.r.variable(strings.ToUpper(name), f)
+		c.r.set(strings.ToUpper(name), varValue(f)) // what it runs has it in its environment
 	}
 	return flow{}
 }

@@ -268,6 +268,7 @@ type command struct {
 	verb      bool // the name is also an everyday word other programs use for subcommands
 	flags     map[string]*option
 	longs     []string // the flags that may be shortened, in order
+	variables []string // the flags that are variables of the environment, "$NAME" or "$FAMILY_*", in order
 	when      []condition
 	impacts   []effect
 	alone     []effect // further impacts of a wrapper that is given nothing to run

@@ -88,8 +88,12 @@ func (c *command) compileFlags(d commandDescription) error {
 		if strings.HasPrefix(name, "--") || c.style == "cmdlet" {
 			c.longs = append(c.longs, name)
 		}
+		if strings.HasPrefix(name, "$") {
+			c.variables = append(c.variables, name)
+		}
 	}
 	sort.Strings(c.longs)
+	sort.Strings(c.variables)
 	for _, patterns := range sortedKeys(d.When) {
 		o, err := parseOption(d.When[patterns])
 		if err != nil {

@@ -305,6 +305,7 @@ func (p *psRun) assign(target string, op byte, old, v psValue) {
 	}
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		p.r.variable(strings.ToUpper(env), v.one())
+		p.r.set(strings.ToUpper(env), varValue(v.one())) // what it runs has it in its environment
 	}
 	if name != "null" && p.r.s.spend(1) {
 		p.vars[name] = v

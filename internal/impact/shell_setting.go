@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"sort"
 	"strings"
 
 	"interlock"
@@ -33,6 +34,38 @@ func (r *shellRun) variable(name string, f field) {
 	if o.nested != "" && f.text != "" {
 		r.hooked(o.nested, f.text)
 	}
+}
+
+// obeyed gives a use, as flags, the variables its command obeys and this action has set or taken away, whichever way it did:
+// HOME=/x program, export, env, read, a loop. The knowledge describes them beside the flags, as "$NAME" or "$FAMILY_*". That
+// a variable was exported is not asked: most that programs obey are, before anybody gives them another value.
+func (r *shellRun) obeyed(u *use) {
+	for n := u.spec; n != nil; n = n.parent {
+		for _, name := range n.variables {
+			if set, ok := r.given(name[1:]); ok {
+				u.flags = append(u.flags, given{option: n.flags[name], name: "$" + set, value: r.vars[set].field})
+			}
+		}
+	}
+}
+
+// given returns the variable of that name, or the first of that family, which this action has set or taken away.
+func (r *shellRun) given(name string) (string, bool) {
+	family, some := strings.CutSuffix(name, "*")
+	if !some {
+		_, ok := r.vars[name]
+		return name, ok
+	}
+	var set []string
+	if r.s.spend(len(r.vars) / 8) {
+		for name := range r.vars {
+			if strings.HasPrefix(name, family) {
+				set = append(set, name)
+			}
+		}
+	}
+	sort.Strings(set)
+	return append(set, "")[0], len(set) > 0
 }
 
 // hooked judges a command that a variable or setting makes a program run.

@@ -38,6 +38,7 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 	spec := u.spec
 	u.calledAs(args[0])
 	u.leaves()
+	r.obeyed(u)
 	dir := r.s.dir
 	defer func() { r.s.dir = dir }()
 	adds, dry, none := r.modifiers(u)

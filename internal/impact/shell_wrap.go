@@ -37,7 +37,11 @@ func (r *shellRun) elsewhere(u *use) words {
 func (r *shellRun) environment(u *use) {
 	r.shared = true
 	for _, g := range u.flags {
-		if name, _, ok := strings.Cut(g.value.text, "="); ok && g.option.assign && isAssignment(g.value.text) {
+		switch name, _, ok := strings.Cut(g.value.text, "="); {
+		case !g.option.assign:
+		case !ok:
+			r.forget(name) // env -u NAME
+		case isAssignment(g.value.text):
 			r.set(name, varValue(cut(g.value, len(name)+1)))
 		}
 	}
