@@ -79,7 +79,7 @@ func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mc
 		credentials.Access = access
 	}
 	return mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: gateway, Credentials: credentials, Path: path, URL: g.URL, Issuers: addresses, Scopes: scopes,
-		Hosts: g.Hosts, Origins: g.Origins})
+		Hosts: g.Hosts, Origins: g.Origins, Limits: mcpgateway.HTTPLimits{Connections: g.Connections, PerAddress: g.PerAddress}})
 }
 
 // gatewayListener listens where the gateway is to be reached. Tokens that go over a network go through TLS.

@@ -102,7 +102,9 @@ type Config struct {
 	// address of its own at which `interlock up` serves the gateway (default: at /gateway beside the API). Only loopback
 	// addresses are accepted, here and in `interlock gateway --listen`, unless `allow_remote` and `tls` are set. `url` is where
 	// clients reach it (default: as they say); `hosts` are further names it answers to and `origins` web pages that may call it (default: none); `sessions` bounds
-	// those open at once (default: 1000). Registered agents show their tokens. `auth` has `issuers`, authorization servers whose
+	// those open at once (default: 1000), `connections` the connections of clients at an address of the gateway's own (default: 2048)
+	// and `connections_per_address` those from one remote address, or one /64 network of IPv6 (default: 256); raise it where
+	// clients come through a proxy. Registered agents show their tokens. `auth` has `issuers`, authorization servers whose
 	// access tokens are taken as well, each with `name`, `issuer`, `audience` (a list), and as needed `jwks` (default: as the
 	// issuer's metadata says), `algorithms` (default: RS256, PS256, ES256, EdDSA), `agent_claim` (default: client_id) and
 	// `principal_claim` (default: sub), a claim's name or a path to it such as /act/sub, and `scopes`, all of which a token

@@ -23,6 +23,9 @@ type GatewayHTTP struct {
 	Auth     GatewayAuth `json:"auth"`
 	TLS      GatewayTLS  `json:"tls"`
 	Sessions int         `json:"sessions"`
+
+	Connections int `json:"connections"`
+	PerAddress  int `json:"connections_per_address"`
 }
 
 // A GatewayAuth says whose tokens are taken beside those of registered agents.

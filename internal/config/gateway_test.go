@@ -18,6 +18,8 @@ gateway:
   hosts: [tools.internal]
   origins: [https://app.example.com]
   sessions: 50
+  connections: 100
+  connections_per_address: 10
   auth:
     issuers:
     - name: corp
@@ -31,7 +33,7 @@ gateway:
   tls: {cert: /etc/tls/cert.pem, key: /etc/tls/key.pem, client_ca: /etc/tls/agents.pem, client: optional, client_name: uri}
 `), "")
 	want := config.Gateway{GatewayHTTP: config.GatewayHTTP{Listen: "0.0.0.0:7443", Remote: true, URL: "https://tools.example.com/mcp",
-		Hosts: []string{"tools.internal"}, Origins: []string{"https://app.example.com"}, Sessions: 50,
+		Hosts: []string{"tools.internal"}, Origins: []string{"https://app.example.com"}, Sessions: 50, Connections: 100, PerAddress: 10,
 		Auth: config.GatewayAuth{Issuers: []config.GatewayIssuer{{Name: "corp", Issuer: "https://login.example.com",
 			Audience: []string{"https://tools.example.com/mcp"}, JWKS: "https://login.example.com/keys", Algorithms: []string{"ES256"},
 			Agent: "azp", Principal: "email", Scopes: []string{"tools"}}}},

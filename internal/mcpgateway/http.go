@@ -33,6 +33,9 @@ type HTTPConfig struct {
 
 // HTTPLimits bound what clients can take. A zero field means its default.
 type HTTPLimits struct {
+	Connections int // at once, of all clients; default 2048
+	PerAddress  int // and of one remote address that is not this machine; default 256
+
 	Concurrent int           // requests under way, of all agents; default 1024
 	PerAgent   int           // requests under way of one agent; default 128
 	Sessions   int           // protocol sessions of one agent; default 16
@@ -51,6 +54,8 @@ type HTTPLimits struct {
 const idleConnection = 2 * time.Minute
 
 func (l HTTPLimits) withDefaults() HTTPLimits {
+	fallback(&l.Connections, 2048)
+	fallback(&l.PerAddress, 256)
 	fallback(&l.Concurrent, 1024)
 	fallback(&l.PerAgent, 128)
 	fallback(&l.Sessions, 16)
@@ -246,6 +251,12 @@ func (h *HTTP) endpoint(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		h.unauthenticated(w, r, record, err)
 		return
+	}
+	if v := visitOf(r); v != nil {
+		if !v.begin() {
+			panic(http.ErrAbortHandler) // it is being closed, and nothing was begun
+		}
+		defer v.end()
 	}
 	caller := who{record.ID, record.Principal}
 	if refusal := h.enter(caller); refusal != "" {

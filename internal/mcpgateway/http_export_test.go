@@ -3,6 +3,7 @@ package mcpgateway
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -64,3 +65,20 @@ func ParamMismatch(header http.Header, definition, arguments string) string {
 	}
 	return ""
 }
+
+// RemoteNetwork is the network whose connections are counted together with those from an address; empty: none.
+func RemoteNetwork(address string) string {
+	if prefix := remote(addressed{address: address}); prefix.IsValid() {
+		return prefix.String()
+	}
+	return ""
+}
+
+type addressed struct {
+	net.Conn
+	address string
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a }
+func (a addressed) Network() string      { return "tcp" }
+func (a addressed) String() string       { return a.address }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
@@ -186,6 +187,16 @@ func (oneServer) Name() string { return "one" }
 // newHTTP serves a front, with conversations of the test behind it.
 func newHTTP(t *testing.T, change func(*mcpgateway.HTTPConfig)) *httpRig {
 	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newHTTPOn(t, listener, nil, change)
+}
+
+// newHTTPOn serves it on a listener of the test's.
+func newHTTPOn(t *testing.T, listener net.Listener, secure *tls.Config, change func(*mcpgateway.HTTPConfig)) *httpRig {
+	t.Helper()
 	r := &httpRig{t: t, admission: &fakeAdmission{agents: map[string]interlock.AgentRecord{}}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		waiting: make(chan struct{}, 64), release: make(chan struct{}), cancelled: make(chan error, 64), flooded: make(chan context.Context, 1)}
 	gateway, err := mcpgateway.New(mcpgateway.Config{Backend: r.admission, Servers: []mcpgateway.Server{oneServer{}}, Now: r.clock, Random: rand.Reader,
@@ -210,14 +221,10 @@ func newHTTP(t *testing.T, change func(*mcpgateway.HTTPConfig)) *httpRig {
 		r.opened = append(r.opened, k)
 		return k, nil
 	})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r.url = "http://" + listener.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- r.front.Serve(ctx, listener, nil) }()
+	go func() { served <- r.front.Serve(ctx, listener, secure) }()
 	r.stop = sync.OnceValue(func() error { cancel(); return <-served })
 	t.Cleanup(func() { _ = r.stop() })
 	return r

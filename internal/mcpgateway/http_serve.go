@@ -22,7 +22,9 @@ func (h *HTTP) Serve(ctx context.Context, listener net.Listener, secure *tls.Con
 		MaxHeaderBytes:    max(h.limits.Header-headerSlack, 1),
 		ErrorLog:          slog.NewLogLogger(h.logger.Handler(), slog.LevelWarn),
 		TLSConfig:         secure,
+		ConnContext:       withVisit,
 	}
+	listener = newDoorway(listener, h.limits, h.logger)
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	var sweeping sync.WaitGroup
