@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +24,7 @@ func serveGateway(p *program, settings config.Config, backend *embedded.Backend,
 	if err != nil {
 		return err
 	}
-	secure, err := gatewayTLS(settings.Gateway.TLS)
+	secure, err := gatewayTLS(settings.Gateway.TLS, now, gatewayLogger(p))
 	if err != nil {
 		return err
 	}
@@ -100,44 +98,6 @@ func gatewayListener(g config.Gateway, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// gatewayTLS reads the gateway's certificate and the authorities of its clients'; nil: there is none.
-func gatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
-	if t == (config.GatewayTLS{}) {
-		return nil, nil
-	}
-	if t.Cert == "" || t.Key == "" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls", "needs both cert and key, files in PEM form")
-	}
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls", "cert and key can't be read or don't belong together")
-	}
-	secure := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
-	if t.ClientCA == "" {
-		if t.Client != "" || t.Agent != "" {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "is missing; name the file of authorities whose client certificates are taken")
-		}
-		return secure, nil
-	}
-	text, err := os.ReadFile(t.ClientCA)
-	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "can't be read")
-	}
-	secure.ClientCAs = x509.NewCertPool()
-	if !secure.ClientCAs.AppendCertsFromPEM(text) {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "holds no certificate in PEM form")
-	}
-	switch t.Client {
-	case "", "required":
-		secure.ClientAuth = tls.RequireAndVerifyClientCert
-	case "optional":
-		secure.ClientAuth = tls.VerifyClientCertIfGiven
-	default:
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client", "%.20q is neither required nor optional", t.Client)
-	}
-	return secure, nil
-}
-
 // An upGateway is the gateway of `interlock up`: beside the API, or at an address of its own.
 type upGateway struct {
 	gateway  *mcpgateway.Gateway
@@ -160,7 +120,7 @@ func newUpGateway(p *program, settings config.Config, backend *embedded.Backend)
 	if settings.Gateway.Listen == "" {
 		path = "/gateway"
 	} else {
-		if u.secure, err = gatewayTLS(settings.Gateway.TLS); err != nil {
+		if u.secure, err = gatewayTLS(settings.Gateway.TLS, now, gatewayLogger(p)); err != nil {
 			return nil, err
 		}
 		if u.listener, err = gatewayListener(settings.Gateway, settings.Gateway.Listen); err != nil {

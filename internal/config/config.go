@@ -108,7 +108,7 @@ type Config struct {
 	// access tokens are taken as well, each with `name`, `issuer`, `audience` (a list), and as needed `jwks` (default: as the
 	// issuer's metadata says), `algorithms` (default: RS256, PS256, ES256, EdDSA), `agent_claim` (default: client_id) and
 	// `principal_claim` (default: sub), a claim's name or a path to it such as /act/sub, and `scopes`, all of which a token
-	// needs. Such an agent is called NAME:CLAIM, with the issuer's name. `tls` has `cert` and `key`, files in PEM form;
+	// needs. Such an agent is called NAME:CLAIM, with the issuer's name. `tls` has `cert` and `key`, files in PEM form, read again when they change;
 	// `client_ca`, a file of authorities whose client certificates are taken; `client`, required (default) or optional; and
 	// `client_name`, the field that names the agent of a client without a token, uri, dns, email or cn: it is called tls:FIELD.
 	// `patience` is how long a call is held for a human to answer, as a Go duration, before its client gets a handle to come
