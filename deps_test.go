@@ -15,7 +15,7 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, secret, rules, spec
+std only                                                < interlock, secret, account, rules, spec
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < impact, ruleset, limit, quorum, classify    (never each other)
@@ -41,9 +41,9 @@ github.com/pelletier/go-toml/v2                         < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 identity, ruletest                                      < console
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
-config, mcpgateway, embedded                            < mcpguard
+account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
-hook, harness, classify                                 < cmd/interlock-hook
+account, hook, harness, classify                        < cmd/interlock-hook
 std only                                                < test/clients
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens
 `

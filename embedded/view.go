@@ -100,8 +100,8 @@ func links(dirs ...string) map[string]string {
 	return found
 }
 
-// userName is the operating-system user an unauthenticated local proposal is accounted to. The environment comes first
-// because looking the user up can cost more than the whole decision.
+// userName is what a shell of this user's takes $USER and ~ for: the environment, which the shell has from here, comes first.
+// Whom a proposal is accounted to is package account's to say.
 func userName() string {
 	name := "USER"
 	if runtime.GOOS == "windows" {

@@ -15,10 +15,10 @@ import (
 	"crypto/rand"
 	"net/http"
 	"os"
-	"os/user"
 	"time"
 
 	"interlock/embedded"
+	"interlock/internal/account"
 	"interlock/internal/config"
 	"interlock/internal/mcpgateway"
 )
@@ -73,10 +73,7 @@ func Open(ctx context.Context, c Config) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{config: c, backend: backend}
-	if u, err := user.Current(); err == nil {
-		g.user = u.Username
-	}
+	g := &Guard{config: c, backend: backend, user: account.Name()}
 	if g.asker, err = embedded.NewAsker(backend, settings, c.Console); err == nil {
 		g.inline, err = mcpgateway.NewInline(mcpgateway.InlineConfig{Backend: backend.Admission, Asker: g.asker, Server: c.Name,
 			View: embedded.NewViews(settings, time.Now).Gather, Run: "mcp_" + rand.Text()})

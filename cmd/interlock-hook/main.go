@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"interlock/internal/account"
 	"interlock/internal/classify"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
@@ -52,7 +53,7 @@ func main() {
 	}
 	process := hook.Process{
 		Agent:       flags.Agent,
-		Environment: hook.Environment{Event: flags.Event, Principal: principal(os.Getenv), Unattended: flags.Unattended},
+		Environment: hook.Environment{Event: flags.Event, Principal: account.Name(), Unattended: flags.Unattended},
 		Deadline:    flags.Deadline,
 		Socket:      socket,
 		Redact:      redacted,
@@ -148,14 +149,4 @@ func usualHome(goos string, getenv func(string) string) string {
 		return filepath.Join(user, ".local", "share", "interlock")
 	}
 	return ""
-}
-
-// principal is the operating-system user who answers for the agent, as the full program names it.
-func principal(getenv func(string) string) string {
-	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if user := getenv(name); user != "" {
-			return user
-		}
-	}
-	return "uid:" + strconv.Itoa(os.Getuid())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"interlock/internal/account"
 	"interlock/internal/config"
 )
 
@@ -35,6 +36,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir+"/user")
 			env.Setenv("INTERLOCK_HOME", env.WorkDir+"/home")
 			env.Setenv("TMPDIR", env.WorkDir+"/tmp")
+			env.Setenv("PRINCIPAL", account.Name())
 			for _, dir := range []string{"/user", "/home", "/tmp"} {
 				if err := os.Mkdir(env.WorkDir+dir, 0o700); err != nil {
 					return err
@@ -55,7 +57,8 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	listener, err := net.Listen("unix", filepath.Join(ts.Getenv("INTERLOCK_HOME"), "interlock.sock"))
 	ts.Check(err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		asked, _ := io.ReadAll(r.Body)
+		ts.Check(os.WriteFile(ts.MkAbs("asked"), asked, 0o600))
 		var status int
 		_, _ = fmt.Sscan(args[0], &status)
 		w.WriteHeader(status)

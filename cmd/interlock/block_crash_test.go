@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/account"
 	"interlock/internal/limit"
 	"interlock/spec"
 )
@@ -30,7 +31,7 @@ func escape(home string) {
 	answer := backend.Propose(context.Background(), step("claude", "shred notes.txt", "/tmp"))
 	fmt.Println("blocked", answer.Challenge)
 	for n := 1; ; n++ {
-		v, err := backend.Verify(context.Background(), interlock.Requester{Agent: "claude", Principal: "tester"}, answer.Challenge, "0000")
+		v, err := backend.Verify(context.Background(), interlock.Requester{Agent: "claude", Principal: account.Name()}, answer.Challenge, "0000")
 		if err != nil {
 			fmt.Println("error", err)
 			return
@@ -70,7 +71,7 @@ func TestKillLosesNoBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			attempts := standing.Attempts[interlock.AttemptsKey("claude", "tester")]
+			attempts := standing.Attempts[interlock.AttemptsKey("claude", account.Name())]
 			if locked := limit.Wait(attempts, now()) > 0; len(attempts.Failed) < min(failures, limit.FailedAttempts) && !locked {
 				t.Errorf("%d failures were answered, %d are known", failures, len(attempts.Failed))
 			} else if failures >= limit.FailedAttempts && !locked {

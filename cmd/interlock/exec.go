@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/account"
 	"interlock/internal/config"
 	"interlock/internal/sandbox"
 )
@@ -148,7 +149,7 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 	}
 	proposal := interlock.Proposal{
 		Action:    interlock.Action{Kind: interlock.KindShell, Input: shellLine(c.Command), Dir: dir},
-		Requester: interlock.Requester{Principal: osUser(), Agent: c.Agent, Run: c.RunID, Call: call},
+		Requester: interlock.Requester{Principal: account.Name(), Agent: c.Agent, Run: c.RunID, Call: call},
 		Door:      "exec", CanAsk: true, Sandboxed: true, Unseen: true,
 	}
 	proposal.View = embedded.GatherView(settings, dir)

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/account"
 	"interlock/internal/config"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/upstream"
@@ -78,7 +79,7 @@ func (c *gatewayCommand) Run(p *program) error {
 	if err != nil {
 		dir = "" // the workspace is not known then, and no path is inside it
 	}
-	return gateway.RunStdio(p.ctx, mcpgateway.Caller{Agent: c.Agent, Principal: osUser(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
+	return gateway.RunStdio(p.ctx, mcpgateway.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
 }
 
 // withoutToken refuses to act for an agent that has to prove itself.

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/account"
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/harness"
@@ -46,7 +46,7 @@ func (p *program) fastHook(args []string) (code int, done bool) {
 // hook runs one call against its deadline and writes the answer. It returns the exit status.
 func (p *program) hook(c hookCommand) int {
 	tuneBrief()
-	environment := hook.Environment{Event: c.Event, Principal: p.principal(), Unattended: p.globals.Unattended}
+	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
 	if c.Agent == "copilot" {
 		environment.Prompts = copilotPrompts(p.getenv)
 	}
@@ -102,7 +102,7 @@ func (p *program) refuseHook(ctx context.Context, call hook.Call, _ []byte, caus
 		return out, nil
 	}
 	defer backend.Close()
-	return out, backend.Refuse(ctx, interlock.Requester{Principal: p.principal(), Agent: call.Agent}, "hook", cause).Checkpoint
+	return out, backend.Refuse(ctx, interlock.Requester{Principal: account.Name(), Agent: call.Agent}, "hook", cause).Checkpoint
 }
 
 // keepCheckpoint leaves the newest checkpoint beside the harness's settings. It is a courtesy to whoever verifies the log
@@ -128,16 +128,6 @@ func shown(err error) string {
 		return "there was not enough time"
 	}
 	return "`interlock doctor` says what is wrong"
-}
-
-// principal is the operating-system user who answers for an agent on this machine.
-func (p *program) principal() string {
-	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if user := p.getenv(name); user != "" {
-			return user
-		}
-	}
-	return fmt.Sprintf("uid:%d", os.Getuid())
 }
 
 // exists reports whether something is at path.

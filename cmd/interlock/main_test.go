@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"interlock/internal/account"
 	"interlock/internal/sandbox"
 )
 
@@ -40,7 +41,8 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/user")
 			env.Setenv("INTERLOCK_HOME", env.WorkDir+"/home")
-			env.Setenv("USER", "tester")
+			env.Setenv("USER", "somebody-else") // which nothing believes
+			env.Setenv("PRINCIPAL", account.Name())
 			env.Setenv("ROOT", root)
 			return os.MkdirAll(env.WorkDir+"/user", 0o700)
 		},

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/user"
 	"time"
 	"unicode"
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/account"
 	"interlock/internal/config"
 	"interlock/internal/mcpaql"
 )
@@ -59,7 +59,7 @@ func (c *mcpCommand) Run(p *program) error {
 	if err != nil {
 		dir = "" // the workspace is not known then, and no path is inside it
 	}
-	return server.RunStdio(p.ctx, mcpaql.Caller{Agent: c.Agent, Principal: osUser(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
+	return server.RunStdio(p.ctx, mcpaql.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
 }
 
 // settings are the program's, with the mode of the safety loop as this command is told it, and which tools are served.
@@ -110,15 +110,6 @@ func checkAgentName(name string) error {
 		}
 	}
 	return nil
-}
-
-// osUser is the user this process runs as, whatever its environment says: a block is bound to it, so a client that sets
-// another USER for its servers must not be somebody else.
-func osUser() string {
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
-	}
-	return fmt.Sprintf("uid:%d", os.Getuid())
 }
 
 func randomName() (string, error) {

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/account"
 )
 
 // cmdStep proposes a shell command as a step of a monitored execution: step AGENT COMMAND. It prints the answer and the
@@ -33,7 +34,7 @@ func cmdVerify(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	backend := opened(ts)
 	defer backend.Close()
-	v, err := backend.Verify(context.Background(), interlock.Requester{Agent: args[0], Principal: "tester"}, args[1], args[2])
+	v, err := backend.Verify(context.Background(), interlock.Requester{Agent: args[0], Principal: account.Name()}, args[1], args[2])
 	ts.Check(err)
 	fmt.Fprintln(ts.Stdout(), v.Result)
 }
@@ -47,6 +48,6 @@ func opened(ts *testscript.TestScript) *embedded.Backend {
 // step is a proposal that a monitored execution reports.
 func step(agent, command, dir string) interlock.Proposal {
 	return interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: dir},
-		Requester: interlock.Requester{Agent: agent, Principal: "tester", Run: "exe_1"}, Door: "test",
+		Requester: interlock.Requester{Agent: agent, Principal: account.Name(), Run: "exe_1"}, Door: "test",
 		View: interlock.View{Workspace: dir, Home: filepath.Dir(dir)}, Loop: &interlock.Loop{Execution: "exe_1", Step: 1}}
 }

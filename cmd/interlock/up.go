@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/account"
 	"interlock/internal/config"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
@@ -74,7 +75,7 @@ func (c *upCommand) Run(p *program) error {
 			_, err := backend.Standing(ctx)
 			return err
 		}, now),
-		Logger: logger, Now: now, User: p.principal(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
+		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
 		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()},
 		Rules: objectors(backend.Rules(), settings.Profile)})
 	if err != nil {
