@@ -49,6 +49,10 @@ func notesServer() {
 			if m.Params.Name == "read_then_die" {
 				os.Exit(3)
 			}
+			if m.Params.Arguments["ask"] == "first" { // by a request of its own
+				fmt.Printf(`{"jsonrpc":"2.0","id":"asked during %s","method":"elicitation/create","params":{"message":"Which shelf?","requestedSchema":{"type":"object","properties":{}}}}`+"\n", m.ID)
+				continue
+			}
 			if ask, ok := m.Params.Arguments["ask"].(string); ok {
 				result = fmt.Sprintf(`{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Which %s?",`+
 					`"requestedSchema":{"type":"object","properties":{%[1]q:{"type":"string"}}}}}},"requestState":"of the server"}`, ask)

@@ -349,6 +349,7 @@ func TestProgress(t *testing.T) {
 func FuzzOpenState(f *testing.F) {
 	f.Add("ilk1.")
 	f.Add("ilk1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("ilkh1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	f.Add("upstream")
 	sealer, err := mcpgateway.NewSealer(make([]byte, mcpgateway.KeyBytes))
 	if err != nil {
@@ -356,6 +357,9 @@ func FuzzOpenState(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if state, err := sealer.OpenState(text, interlock.Requester{}, time.Unix(0, 0)); err == nil {
+			t.Fatalf("%q opened as %+v", text, state)
+		}
+		if state, err := sealer.OpenHeldState(text, interlock.Requester{}, time.Unix(0, 0)); err == nil {
 			t.Fatalf("%q opened as %+v", text, state)
 		}
 	})
@@ -389,6 +393,10 @@ func TestStateIsBound(t *testing.T) {
 			return sealer.OpenState(text, interlock.Requester{Agent: "claude", Principal: "mallory"}, until.Add(-time.Second))
 		},
 		"too late":    func() (any, error) { return sealer.OpenState(text, own, until) },
+		"a held call": func() (any, error) { return sealer.OpenHeldState(text, own, until.Add(-time.Second)) },
+		"a held call by name": func() (any, error) {
+			return sealer.OpenHeldState("ilkh1."+strings.TrimPrefix(text, "ilk1."), own, until.Add(-time.Second))
+		},
 		"another key": func() (any, error) { return other.OpenState(text, own, until.Add(-time.Second)) },
 	} {
 		if state, err := open(); err == nil {

@@ -224,7 +224,7 @@ func (a *Asker) hold(ctx context.Context, q Question, request string, until time
 // resume acts on a requestState of ours and on what the client's user said to the question in it. It is done if there is
 // nothing left to decide; otherwise the request is decided like any other, in the round it is in.
 func (a *Asker) resume(ctx context.Context, q Question) (settled Settled, round int, done bool) {
-	state, err := a.sealer.openState(q.State, q.Proposal.Requester, a.config.Now())
+	state, err := a.sealer.openState(sealState, q.State, q.Proposal.Requester, a.config.Now())
 	if err != nil {
 		return a.badState(ctx, q, err), 0, true
 	}
@@ -303,7 +303,7 @@ func (a *Asker) unanswered(ctx context.Context, q Question, answer interlock.Ans
 
 // state seals what the client has to bring back.
 func (a *Asker) state(q Question, answer interlock.Answer, request interlock.ApprovalRequest, round int) (string, error) {
-	return a.sealer.sealState(requestState{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Method: q.Method,
+	return a.sealer.sealState(sealState, requestState{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Method: q.Method,
 		Action: answer.Action, Request: request.ID, Expires: request.Expires.Unix(), Nonce: rand.Text(), Round: round})
 }
 

@@ -116,31 +116,45 @@ func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q
 	}
 	begun := time.Now()
 	e, err := m.ask(ctx, q)
-	took := time.Since(begun)
-	kind := ""
-	if err == nil && e.fault == nil && r.revision == revisionStateless {
+	if errors.Is(err, errAsked) {
+		return s.hold(ctx, r, p, begun)
+	}
+	kind, err := s.concluded(r.revision, p, e, err, time.Since(begun))
+	return s.rendered(ctx, r, m, p, kind, e, err)
+}
+
+// concluded reports what came of a forwarded action, and says what kind of answer it has or why it has none.
+func (s *Session) concluded(revision string, p permit, e envelope, err error, took time.Duration) (kind string, _ error) {
+	if err == nil && e.fault == nil && revision == revisionStateless {
 		kind, err = resultType(e.result)
 	}
 	switch {
 	case errors.Is(err, errNotSent):
 		s.report(p, interlock.OutcomeSkipped, "the server was not there; nothing was sent", took)
-		return r.failed(notThere(m.name()), "server_unavailable")
 	case err != nil:
 		s.report(p, interlock.OutcomeUnknown, err.Error(), took)
-		if r.ctx.Err() != nil {
-			return answer{}
+	default:
+		status, detail := outcomeOf(e)
+		if kind == typeInput {
+			detail = "the server asked for input instead of an answer"
 		}
+		s.report(p, status, detail, took)
+	}
+	return kind, err
+}
+
+// rendered is what the client is told of an action that has ended.
+func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, kind string, e envelope, err error) answer {
+	switch {
+	case errors.Is(err, errNotSent):
+		return r.failed(notThere(m.name()), "server_unavailable")
+	case err != nil && r.ctx.Err() != nil:
+		return answer{}
+	case err != nil:
 		return s.unknown(r, p, err)
-	}
-	status, detail := outcomeOf(e)
-	if kind == typeInput {
-		detail = "the server asked for input instead of an answer"
-	}
-	s.report(p, status, detail, took)
-	if e.fault != nil {
+	case e.fault != nil:
 		return answer{fault: e.fault}
-	}
-	if kind == typeInput {
+	case kind == typeInput:
 		return s.inputRequired(ctx, r, m, p, e.result)
 	}
 	return s.screened(ctx, r, p, e.result)

@@ -10,6 +10,9 @@ func (s *Session) dispatch(ctx context.Context, r *request) answer {
 		return answer{result: []byte("{}")}
 	}
 	s.ready(ctx)
+	if state, held := r.heldState(); held {
+		return s.comeBack(ctx, r, state)
+	}
 	switch r.method {
 	case "tools/call":
 		return s.callTool(ctx, r)

@@ -17,15 +17,23 @@ var (
 	AnnotationsOf    = annotationsOf
 )
 
-// OpenState is openState.
+// OpenState is openState of a question that waits for a human.
 func (s *Sealer) OpenState(text string, r interlock.Requester, now time.Time) (any, error) {
-	return s.openState(text, r, now)
+	return s.openState(sealState, text, r, now)
 }
 
 // Sealed is a state of that requester as a client would carry it.
 func (s *Sealer) Sealed(r interlock.Requester, expires time.Time) (string, error) {
-	return s.sealState(requestState{Agent: r.Agent, Principal: r.Principal, Expires: expires.Unix()})
+	return s.sealState(sealState, requestState{Agent: r.Agent, Principal: r.Principal, Expires: expires.Unix()})
 }
 
 // ReasonOf is reasonOf.
 var ReasonOf = reasonOf
+
+// MaxHeld is maxHeld.
+const MaxHeld = maxHeld
+
+// OpenHeldState is openState of a held call.
+func (s *Sealer) OpenHeldState(text string, r interlock.Requester, now time.Time) (any, error) {
+	return s.openState(sealHeld, text, r, now)
+}

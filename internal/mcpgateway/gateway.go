@@ -66,6 +66,7 @@ func fallback[T ~int | ~int64](value *T, standard T) {
 // A Gateway is the gateway of one process, whatever clients it serves. It is safe for concurrent use.
 type Gateway struct {
 	config Config
+	sealer *Sealer // of what counts in this process only
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
@@ -84,7 +85,15 @@ func New(c Config) (*Gateway, error) {
 		c.View = func(dir string) interlock.View { return interlock.View{Workspace: dir} }
 	}
 	c.Limits = c.Limits.withDefaults()
-	g := &Gateway{config: c, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes), done: make(chan struct{})}
+	key := make([]byte, KeyBytes)
+	if _, err := io.ReadFull(c.Random, key); err != nil {
+		return nil, fmt.Errorf("mcpgateway: making a key: %w", err)
+	}
+	sealer, err := NewSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{config: c, sealer: sealer, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes), done: make(chan struct{})}
 	g.wait.Go(g.record)
 	if c.Pins != nil {
 		g.wait.Go(g.watch)

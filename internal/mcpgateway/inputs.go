@@ -100,9 +100,7 @@ func (s *Session) brought(ctx context.Context, r *request, m *mount, action inte
 		}
 		return more, answer{}
 	case known == nil && state != nil:
-		cause := interlock.Errorf(interlock.CodeInvalid, "requestState", "was not given out for this call; send it again without it")
-		refused := s.gateway.config.Backend.Refuse(ctx, s.requester(), door, cause)
-		return nil, faultOf(codeInvalidParams, "params/"+cause.Error(), encode(Refused{Status: statusDenied, Code: ReasonState, Reason: cause.Error(), Event: refused.Event}))
+		return nil, s.refuseState(ctx, errNotForThis)
 	case known == nil:
 		return nil, answer{}
 	}
@@ -124,6 +122,15 @@ func (s *Session) brought(ctx context.Context, r *request, m *mount, action inte
 		more = appendString(append(more, `,"requestState":`...), unquoted(state))
 	}
 	return more, answer{}
+}
+
+// errNotForThis is said of a state that belongs to nothing this call could go on with.
+var errNotForThis = interlock.Errorf(interlock.CodeInvalid, "requestState", "was not given out for this call; send it again without it")
+
+// refuseState refuses a request for the state it brings, and records that.
+func (s *Session) refuseState(ctx context.Context, cause error) answer {
+	refused := s.gateway.config.Backend.Refuse(ctx, s.requester(), door, cause)
+	return faultOf(codeInvalidParams, "params/"+cause.Error(), encode(Refused{Status: statusDenied, Code: ReasonState, Reason: cause.Error(), Event: refused.Event}))
 }
 
 // inputRequired passes on a result by which a server asks for input. Each of its requests is decided as an action of that server,

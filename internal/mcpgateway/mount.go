@@ -269,16 +269,25 @@ func (m *mount) noticed(w *wire, e envelope) {
 	case "notifications/subscriptions/acknowledged":
 		w.agreed(e.params)
 	case "notifications/elicitation/complete":
-		s.tell(s.peer, e.method, e.params)
+		if !s.isStateless() { // that revision has none, because its elicitations have no ids
+			s.tell(s.peer, e.method, e.params)
+		}
 	}
 }
 
-// upstreamCapabilities are what this session's client can do for its servers.
+// mediated is what can be put to a stateless client. What it really takes it says with each request, after the handshake with the
+// server: a server that asks for anything else is answered with an error.
+const mediated = `{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{}}`
+
+// upstreamCapabilities are what this session's client can do for its servers, as far as that is known when they are told.
 func (s *Session) upstreamCapabilities() json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.revision == revisionStateless || s.client.raw == nil {
-		return json.RawMessage("{}") // a stateless client takes no requests; what it can do stands in its own
+	switch {
+	case s.revision == revisionStateless:
+		return json.RawMessage(mediated)
+	case s.client.raw == nil:
+		return json.RawMessage("{}")
 	}
 	return takeable(s.client.raw)
 }

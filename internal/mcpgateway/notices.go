@@ -65,7 +65,7 @@ var logLevels = map[string]bool{"debug": true, "info": true, "notice": true, "wa
 func (s *Session) logged(w *wire, params []byte) {
 	to := s.peer
 	if s.isStateless() {
-		r := w.only()
+		_, r := w.only()
 		if r == nil || r.meta.logLevel == "" {
 			return
 		}

@@ -41,7 +41,11 @@ func (s *Session) readResource(ctx context.Context, r *request) answer {
 		return bad
 	}
 	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
-	a := s.decided(ctx, r, m, action, err, appendString([]byte(`{"uri":`), uri))
+	return privately(r, s.decided(ctx, r, m, action, err, appendString([]byte(`{"uri":`), uri)))
+}
+
+// privately is the answer to a resources/read as it may be kept: by the client it was decided for.
+func privately(r *request, a answer) answer {
 	if r.revision != revisionStateless || a.result == nil || unquoted(member(a.result, "resultType")) == typeInput {
 		return a
 	}

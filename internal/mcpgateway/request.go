@@ -26,7 +26,8 @@ type request struct {
 	cancel   context.CancelFunc
 	reply    Peer
 	begun    time.Time
-	shaped   bool // the tool it calls declares an outputSchema
+	shaped   bool  // the tool it calls declares an outputSchema
+	held     *held // the call it has made, once that outlives it
 }
 
 // abilities are what the client said it can do, in its handshake or in the request's _meta.

@@ -14,8 +14,11 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// statePrefix begins every requestState of ours, so that one of an upstream server is told from it and passed on.
-const statePrefix = "ilk1."
+// The prefixes begin every requestState of ours, so that one of an upstream server is told from them and passed on.
+const (
+	statePrefix = "ilk1."  // of a question that waits for a human
+	heldPrefix  = "ilkh1." // of a call that was forwarded and is held; see [held]
+)
 
 // maxState bounds what is looked at at all, in bytes.
 const maxState = 4 << 10
@@ -30,6 +33,7 @@ type Sealer struct{ purposes map[string]cipher.AEAD }
 // The purposes.
 const (
 	sealState = "interlock gateway requestState v1"
+	sealHeld  = "interlock gateway held call v1"
 	sealTask  = "interlock gateway task v1"
 )
 
@@ -39,7 +43,7 @@ func NewSealer(key []byte) (*Sealer, error) {
 		return nil, fmt.Errorf("mcpgateway: the sealing key has %d bytes and must have %d", len(key), KeyBytes)
 	}
 	s := &Sealer{purposes: map[string]cipher.AEAD{}}
-	for _, purpose := range []string{sealState, sealTask} {
+	for _, purpose := range []string{sealState, sealHeld, sealTask} {
 		derived, err := hkdf.Key(sha256.New, key, nil, purpose, 32)
 		if err != nil {
 			return nil, fmt.Errorf("mcpgateway: deriving a sealing key: %w", err)
@@ -49,7 +53,7 @@ func NewSealer(key []byte) (*Sealer, error) {
 			return nil, fmt.Errorf("mcpgateway: sealing: %w", err)
 		}
 		// The nonce is random and stands before the text. 2^32 texts under one key are safe (NIST SP 800-38D 8.3); one is
-		// made for each question that waits for a human.
+		// made for each question a client comes back with.
 		if s.purposes[purpose], err = cipher.NewGCMWithRandomNonce(block); err != nil {
 			return nil, fmt.Errorf("mcpgateway: sealing: %w", err)
 		}
@@ -81,31 +85,42 @@ func (s *Sealer) open(purpose string, sealed []byte, into any) error {
 }
 
 // A requestState is what the client of a question carries back to us. It is a handle and no permit: everything it names is
-// held against the durable request, which an approval answers and one call spends.
+// held against the durable request, which an approval answers and one call spends; of a held call, against what this process
+// remembers of it.
 type requestState struct {
 	Agent     string           `json:"agent"`
 	Principal string           `json:"principal"`
 	Method    string           `json:"method"`
 	Action    interlock.Digest `json:"action"`
-	Request   string           `json:"request"`
+	Request   string           `json:"request"` // that waits, or the held call
 	Expires   int64            `json:"expires"` // unix seconds
 	Nonce     string           `json:"nonce"`
 	Round     int              `json:"round"` // how often the client has been told to come back
 }
 
+// prefixOf is what a state begins with that is sealed for a purpose.
+func prefixOf(purpose string) string {
+	if purpose == sealHeld {
+		return heldPrefix
+	}
+	return statePrefix
+}
+
 // sealState writes a state as a client carries it.
-func (s *Sealer) sealState(state requestState) (string, error) {
-	sealed, err := s.seal(sealState, state)
-	return statePrefix + base64.RawURLEncoding.EncodeToString(sealed), err
+func (s *Sealer) sealState(purpose string, state requestState) (string, error) {
+	sealed, err := s.seal(purpose, state)
+	return prefixOf(purpose) + base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
 // OwnState reports whether a requestState claims to be the gateway's. Any other belongs to an upstream server.
-func OwnState(text string) bool { return strings.HasPrefix(text, statePrefix) }
+func OwnState(text string) bool {
+	return strings.HasPrefix(text, statePrefix) || strings.HasPrefix(text, heldPrefix)
+}
 
 // openState reads a state that a client brought for a requester at a time. The error is an *interlock.Error.
-func (s *Sealer) openState(text string, r interlock.Requester, now time.Time) (requestState, error) {
+func (s *Sealer) openState(purpose, text string, r interlock.Requester, now time.Time) (requestState, error) {
 	var state requestState
-	encoded, ours := strings.CutPrefix(text, statePrefix)
+	encoded, ours := strings.CutPrefix(text, prefixOf(purpose))
 	if !ours || len(text) > maxState {
 		return state, errForeign
 	}
@@ -113,7 +128,7 @@ func (s *Sealer) openState(text string, r interlock.Requester, now time.Time) (r
 	if err != nil {
 		return state, errForeign
 	}
-	if err := s.open(sealState, sealed, &state); err != nil {
+	if err := s.open(purpose, sealed, &state); err != nil {
 		return state, err
 	}
 	if state.Agent != r.Agent || state.Principal != r.Principal {

@@ -40,7 +40,9 @@ type Session struct {
 	level     string                  // of logging, as the client set it
 	listeners map[*listener]struct{}
 	inputs    inputs
-	shown     *string // the tools the client was last shown; none yet: it has not asked
+	holds     atomic.Int32     // held calls
+	parked    map[string]*held // those whose client has to come back, by what it comes back with
+	shown     *string          // the tools the client was last shown; none yet: it has not asked
 }
 
 // A flight is one request under way: ids are the client's to choose, and another connection may choose the same.
@@ -59,7 +61,7 @@ func (g *Gateway) Open(c Caller, peer Peer) (*Session, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{gateway: g, caller: c, peer: peer, run: "gw_" + hex.EncodeToString(random[:]), ctx: ctx, cancel: cancel,
 		slots: make(chan struct{}, g.config.Limits.Calls), underway: map[flight]context.CancelFunc{}, asked: map[int64]chan envelope{},
-		watched: map[string]*mount{}, listeners: map[*listener]struct{}{}}
+		watched: map[string]*mount{}, listeners: map[*listener]struct{}{}, parked: map[string]*held{}}
 	for _, server := range g.config.Servers {
 		s.mounts = append(s.mounts, newMount(s, server))
 	}

@@ -3,6 +3,7 @@ package mcpgateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -34,7 +35,7 @@ func (w *wire) requested(e envelope) {
 		w.reply(faultMessage(nil, e.id, faultObject(codeInvalidRequest, "a request with this id is under way", nil)))
 		return
 	}
-	to := w.only()
+	p, during := w.only()
 	w.mount.session.receivers.Go(func() {
 		defer func() {
 			w.mu.Lock()
@@ -43,7 +44,7 @@ func (w *wire) requested(e envelope) {
 			cancel()
 			<-w.upwards
 		}()
-		a := w.mount.carryUp(ctx, e, to)
+		a := w.carryUp(ctx, e, p, during)
 		switch {
 		case a.fault != nil:
 			w.reply(faultMessage(nil, e.id, a.fault))
@@ -69,11 +70,12 @@ func (w *wire) reply(message []byte) {
 }
 
 // carryUp decides a server's request as an action of that server, and if it is allowed puts it to the client. during is the
-// client's request it belongs to, where that is known.
-func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer {
+// client's request it belongs to, where that is known, and of what is pending of it.
+func (w *wire) carryUp(ctx context.Context, e envelope, of *pending, during *request) answer {
+	m := w.mount
 	s := m.session
-	if !s.clientTakes(e.method, e.params) {
-		return faultOf(codeMethodNotFound, "the client does not take such requests", nil)
+	if fault := s.untaken(e, during); fault != nil {
+		return answer{fault: fault}
 	}
 	action, err := serverAction(m.name(), e.method, e.params)
 	if err != nil {
@@ -88,19 +90,17 @@ func (m *mount) carryUp(ctx context.Context, e envelope, during *request) answer
 		return settled.answer()
 	}
 	begun := time.Now()
-	to := s.peer
-	if during != nil {
-		to = during.reply
-	}
-	answered, err := s.ask(ctx, to, e.method, withoutMeta(action.Arguments))
-	status := interlock.OutcomeSuccess
+	answered, err := w.carryOn(ctx, of, during, e.method, withoutMeta(action.Arguments))
+	status, detail := interlock.OutcomeSuccess, ""
 	switch {
+	case errors.Is(err, errNotShown):
+		status, detail = interlock.OutcomeSkipped, err.Error()
 	case err != nil:
 		status = interlock.OutcomeUnknown
 	case answered.fault != nil:
 		status = interlock.OutcomeFailure
 	}
-	s.report(permit{action: action, requester: p.Requester, answer: decision}, status, "", time.Since(begun))
+	s.report(permit{action: action, requester: p.Requester, answer: decision}, status, detail, time.Since(begun))
 	if err != nil {
 		return faultOf(codeInternal, "the client did not answer", nil)
 	}
@@ -122,13 +122,16 @@ func (m *mount) awaitExamined(ctx context.Context) {
 }
 
 // withoutMeta is params without what belongs to the server's own connection.
-func withoutMeta(params json.RawMessage) json.RawMessage {
-	if member(params, "_meta") == nil {
-		return params
+func withoutMeta(params json.RawMessage) json.RawMessage { return without(params, "_meta") }
+
+// without is an object without a member.
+func without(object json.RawMessage, left string) json.RawMessage {
+	if member(object, left) == nil {
+		return object
 	}
 	out := []byte{'{'}
-	members(params, func(name, value []byte) {
-		if string(name) == "_meta" {
+	members(object, func(name, value []byte) {
+		if string(name) == left {
 			return
 		}
 		if len(out) > 1 {
@@ -139,14 +142,33 @@ func withoutMeta(params json.RawMessage) json.RawMessage {
 	return append(out, '}')
 }
 
-// clientTakes reports whether the session's client said that it takes such a request.
-func (s *Session) clientTakes(method string, params []byte) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.revision != revisionSessions {
-		return false // a stateless client takes no requests at all
+// carryOn puts what a server asks to the client: as a request, or where its revision has none in the result of its own.
+func (w *wire) carryOn(ctx context.Context, of *pending, during *request, method string, params []byte) (envelope, error) {
+	s := w.mount.session
+	switch {
+	case s.isStateless():
+		return w.askInResult(ctx, of, method, params)
+	case during != nil:
+		return s.ask(ctx, during.reply, method, params)
 	}
-	return s.client.take(method, params)
+	return s.ask(ctx, s.peer, method, params)
+}
+
+// untaken says why the client can't be asked something now; nil: it said that it takes such requests.
+func (s *Session) untaken(e envelope, during *request) (fault []byte) {
+	s.mu.Lock()
+	revision, client := s.revision, s.client
+	s.mu.Unlock()
+	if revision == revisionStateless {
+		if during == nil || !asksByResult(during.method) {
+			return faultObject(codeInternal, "this client is asked only while it waits for one call, read or prompt of this server and no other", nil)
+		}
+		client = during.client
+	}
+	if !client.take(e.method, e.params) {
+		return faultObject(codeMethodNotFound, "the client does not take such requests", nil)
+	}
+	return nil
 }
 
 // take reports whether a client with these abilities takes such a request.

@@ -35,11 +35,14 @@ type wire struct {
 
 // A pending is one request of ours that waits for the server's answer.
 type pending struct {
-	of      *request // of the client; nil: our own
-	token   json.RawMessage
+	id      int64
+	of      *request        // of the client; nil: our own; with token guarded by the wire's lock, because a held call changes hands
+	token   json.RawMessage // by which that client is told of progress
 	answer  chan envelope
-	agreed  chan []byte  // what the server said it will tell; nil but for subscriptions/listen
-	touched atomic.Int64 // when the server last showed progress, in nanoseconds
+	stop    context.CancelFunc   // ends what it was sent under, where that may outlive the client's request; nil: it may not
+	held    atomic.Pointer[held] // the call, once the server has asked the client something
+	agreed  chan []byte          // what the server said it will tell; nil but for subscriptions/listen
+	touched atomic.Int64         // when the server last showed progress, in nanoseconds
 }
 
 // maxUpward is how many requests of one server are under way at once.
@@ -94,13 +97,21 @@ func (w *wire) ask(ctx context.Context, q errand) (envelope, error) {
 		return w.heed(ctx, q)
 	}
 	p := &pending{of: q.of, token: q.meta.token, answer: make(chan envelope, 1)}
+	if !w.modern && q.of.mayBeHeld() {
+		return w.askHolding(ctx, q, p)
+	}
+	return w.put(ctx, ctx, q, p)
+}
+
+// put sends a request under one context and waits for its answer under another.
+func (w *wire) put(ctx, under context.Context, q errand, p *pending) (envelope, error) {
 	id, err := w.register(p)
 	if err != nil {
 		return envelope{}, errNotSent
 	}
 	buffer := borrow()
 	text := w.compose((*buffer)[:0], id, q)
-	err = w.link.Send(ctx, text)
+	err = w.link.Send(under, text)
 	giveBack(buffer, text)
 	if err != nil {
 		w.forget(id)
@@ -147,21 +158,26 @@ func (w *wire) await(ctx context.Context, id int64, p *pending) (envelope, error
 	for {
 		select {
 		case e := <-p.answer:
-			if e.result == nil && e.fault == nil {
+			switch {
+			case e.method != "":
+				return envelope{}, errAsked
+			case e.result == nil && e.fault == nil:
 				return e, errUnreadable
 			}
 			return e, nil
 		case <-w.gone:
-			select {
-			case e := <-p.answer: // it came with the last breath
+			if e, came := p.lastBreath(); came {
 				return e, nil
-			default:
 			}
 			return envelope{}, errGone
 		case <-ctx.Done():
 			w.abandon(id, "the client cancelled the request")
 			return envelope{}, ctx.Err()
 		case <-late.C:
+			if p.held.Load().waits() {
+				late.Reset(longest)
+				continue
+			}
 			if left := longest - time.Since(time.Unix(0, p.touched.Load())); left > 0 {
 				late.Reset(left)
 				continue
@@ -179,8 +195,23 @@ func (w *wire) register(p *pending) (int64, error) {
 		return 0, w.cause
 	}
 	w.next++
+	p.id = w.next
 	w.pending[w.next] = p
 	return w.next, nil
+}
+
+// lastBreath is an answer that came when the server was about to go.
+func (p *pending) lastBreath() (e envelope, came bool) {
+	for {
+		select {
+		case e := <-p.answer:
+			if e.method == "" {
+				return e, true
+			}
+		default:
+			return envelope{}, false
+		}
+	}
 }
 
 func (w *wire) forget(id int64) *pending {
@@ -289,41 +320,45 @@ func (w *wire) progress(params []byte) {
 	if err != nil {
 		return
 	}
+	var of *request
+	var token json.RawMessage
 	w.mu.Lock()
 	p := w.pending[id]
+	if p != nil {
+		of, token = p.of, p.token
+	}
 	w.mu.Unlock()
 	if p == nil {
 		return
 	}
 	p.touched.Store(time.Now().UnixNano())
-	if p.of == nil || p.token == nil {
+	if of == nil || token == nil {
 		return
 	}
-	text := append([]byte(`{"progressToken":`), p.token...)
+	text := append([]byte(`{"progressToken":`), token...)
 	members(params, func(name, value []byte) {
 		switch string(name) {
 		case "progress", "total", "message":
 			text = append(append(append(append(text, ',', '"'), name...), '"', ':'), value...)
 		}
 	})
-	w.mount.session.tell(p.of.reply, "notifications/progress", append(text, '}'))
+	w.mount.session.tell(of.reply, "notifications/progress", append(text, '}'))
 }
 
 // only is the client's request that is under way on this wire, if there is just one: what the server sends now belongs to it.
-func (w *wire) only() *request {
+func (w *wire) only() (one *pending, of *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var one *request
 	for _, p := range w.pending {
 		if p.of == nil {
 			continue
 		}
 		if one != nil {
-			return nil
+			return nil, nil
 		}
-		one = p.of
+		one, of = p, p.of
 	}
-	return one
+	return one, of
 }
 
 // absent is what a client is told of a server that can't be reached now.

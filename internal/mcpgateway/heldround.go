@@ -1,0 +1,157 @@
+package mcpgateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"interlock"
+)
+
+// heldState is the state by which a request comes back to a held call.
+func (r *request) heldState() (state string, held bool) {
+	if r.revision != revisionStateless || !asksByResult(r.method) || !bytes.Contains(r.params, []byte(`"requestState"`)) {
+		return "", false
+	}
+	state = unquoted(member(r.params, "requestState"))
+	return state, strings.HasPrefix(state, heldPrefix)
+}
+
+// heldKey says what a request asks for, so that only the same one comes back to a held call. Empty: it can't be read.
+func (r *request) heldKey() interlock.Digest {
+	name, arguments := unquoted(member(r.params, "name")), member(r.params, "arguments")
+	if r.method == "resources/read" {
+		name, arguments = unquoted(member(r.params, "uri")), nil
+	}
+	if arguments == nil || string(arguments) == "null" {
+		arguments = []byte("{}")
+	}
+	canonical, err := canonicalArguments(arguments)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(append([]byte(r.method+"\x00"+name+"\x00"), canonical...))
+	return interlock.Digest("sha256:" + hex.EncodeToString(sum[:]))
+}
+
+// comeBack serves a request by which a client comes back to a held call. Nothing is decided and nothing is forwarded: that call
+// was, once, and goes on. A state counts once, for the session, the agent and the very call it was given for.
+func (s *Session) comeBack(ctx context.Context, r *request, text string) answer {
+	state, err := s.gateway.sealer.openState(sealHeld, text, s.requester(), s.gateway.config.Now())
+	if err != nil {
+		return s.refuseState(ctx, err)
+	}
+	var h *held
+	if state.Method == r.method && state.Action == r.heldKey() {
+		s.mu.Lock()
+		if h = s.parked[state.Request]; h != nil {
+			delete(s.parked, state.Request)
+			h.late.Stop()
+		}
+		s.mu.Unlock()
+	}
+	if h == nil {
+		return s.refuseState(ctx, errNotForThis)
+	}
+	r.shaped = h.shaped
+	h.deliver(member(r.params, "inputResponses"))
+	a := s.attend(ctx, r, h)
+	if r.method == "resources/read" {
+		a = privately(r, a)
+	}
+	return a
+}
+
+// attend stays with a held call for a request of the client until the call is over or asks for something.
+func (s *Session) attend(ctx context.Context, r *request, h *held) answer {
+	h.handTo(r)
+	h.pending.touched.Store(time.Now().UnixNano()) // the time its client took is not the server's
+	h.mu.Lock()
+	h.parked = false
+	h.mu.Unlock()
+	for {
+		select {
+		case <-h.over:
+			h.release()
+			return s.rendered(ctx, r, h.wire.mount, h.permit, h.kind, h.answer, h.err)
+		default:
+		}
+		if a, asks := s.park(ctx, r, h); asks {
+			return a
+		}
+		select {
+		case <-h.over:
+		case <-h.news:
+		case <-ctx.Done():
+			h.cancel(errClientLeft)
+			<-h.over
+			h.release()
+			return answer{}
+		}
+	}
+}
+
+// park answers a request with what the server asks, if it asks something, and leaves its call until the client comes back.
+func (s *Session) park(ctx context.Context, r *request, h *held) (a answer, asks bool) {
+	text, until := h.show()
+	if text == nil {
+		return answer{}, false
+	}
+	h.handTo(&request{method: r.method, revision: r.revision, client: r.client, reply: nowhere{}})
+	id := rand.Text()
+	state, err := s.gateway.sealer.sealState(sealHeld, requestState{Agent: s.caller.Agent, Principal: s.caller.Principal, Method: h.method,
+		Action: h.key, Request: id, Expires: s.gateway.config.Now().Add(time.Until(until)).Unix() + 1, Nonce: rand.Text()})
+	if err != nil {
+		h.giveUp()
+		return faultOf(codeInternal, "what the server asks can't be passed on now", nil), true
+	}
+	if c := s.gateway.config.Classifier; c != nil {
+		if text, err = c.Classify(ctx, s.caller, h.permit.action, text); err != nil {
+			h.giveUp()
+			return s.withheld(r, h.permit, "result_withheld", "the server asked for something that may not be shown"), true
+		}
+	}
+	h.mu.Lock()
+	h.parked = true
+	h.mu.Unlock()
+	s.mu.Lock()
+	s.parked[id] = h
+	h.late = time.AfterFunc(time.Until(until), func() {
+		s.mu.Lock()
+		waits := s.parked[id] == h
+		delete(s.parked, id)
+		s.mu.Unlock()
+		if waits {
+			h.giveUp()
+		}
+	})
+	s.mu.Unlock()
+	return answer{result: appended(text, string(appendString([]byte(`"requestState":`), state)))}, true
+}
+
+// show writes what is asked, and says by when the client has to come back; nil: nothing is.
+func (h *held) show() (text []byte, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.asks) == 0 {
+		return nil, until
+	}
+	text = []byte(`{"resultType":"input_required","inputRequests":{`)
+	for i, a := range h.asks {
+		if a.until.IsZero() {
+			a.until = time.Now().Add(h.session.gateway.config.Limits.Call)
+		}
+		if i == 0 || a.until.Before(until) {
+			until = a.until
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(appendString(text, a.name), ':'), a.text...)
+	}
+	return append(text, '}', '}'), until
+}
