@@ -95,4 +95,26 @@ type Proposal struct {
 	Unseen    bool      `json:"-"`                   // the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
 	CanAsk    bool      `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now
 	Sandboxed bool      `json:"sandboxed,omitempty"` // the door runs it in Interlock's own sandbox, and so fulfils that obligation
+	Handover  Handover  `json:"handover,omitempty"`  // whether it goes on to `interlock exec`, which decides it again
+}
+
+// A Handover says that an action does not run as it was proposed: what runs is `interlock exec`, which decides it anew and runs
+// it in a sandbox. So the obligation to have one counts as fulfilled, and an approval or a grant is left for that decision.
+type Handover string
+
+// The ways of a handover. The zero value is none.
+const (
+	HandoverOffered Handover = "offered" // the door has `interlock exec` run it if the decision wants a sandbox
+	HandoverCertain Handover = "certain" // it is a call of `interlock exec` already
+)
+
+// Valid reports whether h is one of the constants or none.
+func (h Handover) Valid() bool { return h == "" || h == HandoverOffered || h == HandoverCertain }
+
+// Hands reports whether an action with this decision goes on to `interlock exec`.
+func (h Handover) Hands(d Decision) bool {
+	if h == HandoverCertain {
+		return true
+	}
+	return h == HandoverOffered && d.Mode == Enforcing && d.Owes(ObligationSandbox)
 }

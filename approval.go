@@ -103,6 +103,8 @@ type Outcome struct {
 	Status   OutcomeStatus `json:"outcome"`
 	Detail   string        `json:"detail,omitempty"` // redacted and bounded before it is recorded
 	Duration time.Duration `json:"duration_ns,omitempty"`
+
+	Sandboxed bool `json:"sandboxed,omitempty"` // it ran in Interlock's own sandbox, or what ran was `interlock exec` with it
 }
 
 // OutcomeStatus is how execution ended.

@@ -28,6 +28,16 @@ func (d Decision) Decisive() *Finding {
 	return &d.Findings[0]
 }
 
+// Owes reports whether the decision carries an obligation of a type.
+func (d Decision) Owes(obligation string) bool {
+	for _, o := range d.Obligations {
+		if o.Type == obligation {
+			return true
+		}
+	}
+	return false
+}
+
 // Danger is a level of the MCP-AQL danger scale. The zero value is the lowest; undeclared operations are at least
 // Reversible, which is the gate's rule and not this type's.
 type Danger uint8

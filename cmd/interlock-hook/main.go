@@ -52,12 +52,13 @@ func main() {
 		return hook.Refuse(call, "unavailable", err.Error()), nil
 	}
 	process := hook.Process{
-		Agent:       flags.Agent,
-		Environment: hook.Environment{Event: flags.Event, Principal: account.Name(), Unattended: flags.Unattended},
-		Deadline:    flags.Deadline,
-		Socket:      socket,
-		Redact:      redacted,
-		Stdin:       os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Agent: flags.Agent,
+		Environment: hook.Environment{Event: flags.Event, Principal: account.Name(), Unattended: flags.Unattended,
+			Exec: sandboxing(filepath.Dir(socket))},
+		Deadline: flags.Deadline,
+		Socket:   socket,
+		Redact:   redacted,
+		Stdin:    os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Judge: func(_ context.Context, call hook.Call, payload []byte) (hook.Output, []byte) {
 			return hand(call, payload)
 		},
@@ -101,6 +102,15 @@ func program() (string, error) {
 		return "", errMissing
 	}
 	return path, nil
+}
+
+// sandboxing is how commands that need a sandbox get one: the full program runs them, for this home.
+func sandboxing(home string) *hook.Exec {
+	path, err := program()
+	if err != nil {
+		return nil
+	}
+	return hook.NewExec(path, home, os.Getenv("PATH"))
 }
 
 func redacted(text string) string {

@@ -25,7 +25,9 @@ type execCommand struct {
 	Overlay   bool     `help:"Write to a copy of the workspace that is thrown away, and show what was written."`
 	Keep      bool     `help:"With --overlay: carry what was written over into the workspace if the command succeeds."`
 	DryRun    bool     `help:"Run it in a throw-away copy without network, even while it waits for a yes, and show whoever decides what it wrote."`
-	AllowHost []string `help:"Let the command ask the proxy for this host too, as name or name:port. Each is decided." placeholder:"HOST"`
+	Tool      string   `help:"With --agent: the agent's tool that the command was given to." placeholder:"NAME"`
+	Line      bool     `help:"CMD is one line for a shell, as agents' tools take it. Bash runs it where there is one, else sh."`
+	AllowHost []string `help:"Let the command ask the proxy for this host too, as name or name:port. Each is decided." sep:"none" placeholder:"HOST"`
 	Report    bool     `help:"Try whether sandboxes work here, and say what stops what. Runs no command of yours."`
 	JSON      bool     `name:"json" help:"With --report: print JSON."`
 	Command   []string `arg:"" optional:"" passthrough:"" help:"The command and its arguments, after --."`
@@ -72,6 +74,9 @@ func (c *execCommand) Run(p *program) error {
 	if len(c.Command) == 0 {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; name the command after --"))
 	}
+	if err := c.checkLine(); err != nil {
+		return usage(err)
+	}
 	proposal, err := c.proposal(p, settings)
 	if err != nil {
 		return err
@@ -85,13 +90,26 @@ func (c *execCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	answer := backend.Propose(p.ctx, proposal)
+	return c.decided(p, backend, settings, proposal, backend.Propose(p.ctx, proposal), spec)
+}
+
+// decided does with the command what the answer says.
+func (c *execCommand) decided(p *program, backend *embedded.Backend, settings config.Config, proposal interlock.Proposal, answer interlock.Answer, spec boxed) error {
 	allowed := answer.Answer.Allowed() && answer.Event != ""
-	switch {
-	case c.DryRun && (allowed || answer.Verdict == interlock.Ask && answer.Request != ""):
-		return c.dryRun(p, backend, proposal, answer, spec)
-	case !allowed:
+	tried := c.DryRun && (allowed || answer.Verdict == interlock.Ask && answer.Request != "")
+	if !allowed && !tried {
 		return p.refusedRun(answer)
+	}
+	spec, err := c.wanted(p, settings, proposal, answer, spec)
+	switch {
+	case err != nil && allowed:
+		_ = p.reportRun(backend, proposal.Requester, interlock.Outcome{Action: answer.Action, Event: answer.Event,
+			Status: interlock.OutcomeSkipped, Detail: "sandbox: " + err.Error()}) // it says itself if it can't
+		return err
+	case err != nil:
+		return err
+	case tried:
+		return c.dryRun(p, backend, proposal, answer, spec)
 	}
 	if len(spec.hosts) > 0 {
 		d := &hostDecider{backend: backend, settings: settings, proposal: proposal, named: spec.hosts}
@@ -148,7 +166,7 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 		return interlock.Proposal{}, err
 	}
 	proposal := interlock.Proposal{
-		Action:    interlock.Action{Kind: interlock.KindShell, Input: shellLine(c.Command), Dir: dir},
+		Action:    interlock.Action{Kind: interlock.KindShell, Tool: c.Tool, Input: c.input(), Dir: dir},
 		Requester: interlock.Requester{Principal: account.Name(), Agent: c.Agent, Run: c.RunID, Call: call},
 		Door:      "exec", CanAsk: true, Sandboxed: true, Unseen: true,
 	}
@@ -182,7 +200,7 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 		return boxed{}, fmt.Errorf("finding this program: %w", err)
 	}
 	spec := sandbox.Spec{
-		Argv: c.Command, Workspace: proposal.View.Workspace, Dir: proposal.Action.Dir, Overlay: profile.Overlay, Keep: c.Keep,
+		Argv: c.argv(), Workspace: proposal.View.Workspace, Dir: proposal.Action.Dir, Overlay: profile.Overlay, Keep: c.Keep,
 		Limits: sandbox.Limits{Time: time.Duration(profile.Time), Memory: int64(profile.Memory), Disk: int64(profile.Disk),
 			Processes: profile.Processes, Files: profile.Files, Output: int64(profile.Output)},
 		Read: profile.Read, Path: profile.Path, Startup: profile.Startup, Sockets: profile.Sockets,
@@ -198,11 +216,13 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 		}
 	}
 	hosts := append([]string{}, profile.Hosts...)
-	for _, host := range c.AllowHost {
-		if !config.ValidHost(host) {
-			return boxed{}, usage(interlock.Errorf(interlock.CodeInvalid, "--allow-host", "%.80q is not a host such as example.com or example.com:8443", host))
+	for _, given := range c.AllowHost {
+		for _, host := range strings.Split(given, ",") {
+			if !config.ValidHost(host) {
+				return boxed{}, usage(interlock.Errorf(interlock.CodeInvalid, "--allow-host", "%.80q is not a host such as example.com or example.com:8443", host))
+			}
+			hosts = append(hosts, host)
 		}
-		hosts = append(hosts, host)
 	}
 	return boxed{spec, hosts}, nil
 }
@@ -210,7 +230,7 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 // execute runs the allowed command, reports what became of it and returns its exit status.
 func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer, spec sandbox.Spec) error {
 	result, runErr := sandbox.Run(p.ctx, spec)
-	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess, Duration: result.Duration, Detail: accountOf(result)}
+	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess, Duration: result.Duration, Detail: accountOf(result), Sandboxed: true}
 	switch {
 	case runErr != nil && result.Setup == 0:
 		outcome.Status, outcome.Detail = interlock.OutcomeSkipped, "sandbox: "+runErr.Error()
@@ -261,18 +281,4 @@ func (c *execCommand) dryRun(p *program, backend *embedded.Backend, proposal int
 	fmt.Fprintf(p.stderr, "interlock: this was a dry run in a throw-away copy; it ended with %d\n", result.Exit)
 	printEffects(p.stderr, result.Effects, result.Partial)
 	return p.refusedRun(answer)
-}
-
-// shellLine writes an argument list as the line a POSIX shell would read as it.
-func shellLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		plain := word != "" && strings.IndexFunc(word, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%", r))
-		}) < 0
-		if words[i] = word; !plain {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }

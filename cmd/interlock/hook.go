@@ -47,6 +47,7 @@ func (p *program) fastHook(args []string) (code int, done bool) {
 func (p *program) hook(c hookCommand) int {
 	tuneBrief()
 	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
+	environment.Exec = p.hookExec()
 	if c.Agent == "copilot" {
 		environment.Prompts = copilotPrompts(p.getenv)
 	}
@@ -68,6 +69,26 @@ func (p *program) hookSocket() string {
 		}
 	}
 	return config.Socket(home)
+}
+
+// hookExec is how commands that need a sandbox get one. A hook with settings of its own has none: what runs would be decided
+// under others.
+func (p *program) hookExec() *hook.Exec {
+	if g := p.globals; g.Config != "" || g.RulesDir != "" || g.Profile != "" || g.Mode != "" {
+		return nil
+	}
+	home := p.globals.Home
+	if home == "" {
+		var err error
+		if home, err = config.DefaultHome(p.getenv); err != nil {
+			return nil
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return hook.NewExec(self, home, p.getenv("PATH"))
 }
 
 // judgeHook decides in process, on the embedded store.

@@ -61,7 +61,7 @@ func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, 
 		Recent:   recent,
 		Upstream: p.Upstream,
 
-		Sandboxed: p.Sandboxed,
+		Sandboxed: p.Sandboxed || p.Handover != "",
 
 		Failed: p.Failed,
 		Pin:    pinOf(standing, p.Upstream),

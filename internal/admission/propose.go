@@ -52,6 +52,8 @@ func validate(p interlock.Proposal) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "is missing for kind %s", p.Action.Kind)
 	case p.Requester.Agent == "":
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
+	case !p.Handover.Valid():
+		return interlock.Errorf(interlock.CodeInvalid, "/handover", "is not known; name offered or certain")
 	}
 	return nil
 }
@@ -176,6 +178,10 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction,
 	now time.Time, answer *interlock.Answer) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version, Spend: d.Approval, Draw: d.Grant}
+	handed := d.Answer.Allowed() && p.Handover.Hands(d)
+	if handed { // the same question is put again by what runs it, and that is the one the yes was for
+		change.Spend, change.Draw = "", ""
+	}
 	if asks(d) {
 		id, open, err := a.request(p, shown, standing, d, now)
 		if err != nil {
@@ -184,7 +190,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		answer.Request, change.Open = id, open
 	}
 	recorded := a.redactedDecision(d)
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now,
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now, Handed: handed,
 		Trust: a.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
@@ -306,8 +312,8 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false
 	}
-	if !p.Sandboxed && needsSandbox(call.Decision) {
-		return interlock.Answer{}, false // the yes was to another door, which has one
+	if able := p.Sandboxed || p.Handover != ""; call.Decision.Owes(interlock.ObligationSandbox) && able == lackedSandbox(call.Decision) {
+		return interlock.Answer{}, false // the answer was to another door, which has one, or has none
 	}
 	standing, err := a.config.Store.Standing(ctx)
 	if err != nil {
@@ -336,9 +342,9 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	return answer, true
 }
 
-func needsSandbox(d interlock.Decision) bool {
-	for _, o := range d.Obligations {
-		if o.Type == interlock.ObligationSandbox {
+func lackedSandbox(d interlock.Decision) bool {
+	for _, f := range d.Findings {
+		if f.Rule == "sandbox.needed" {
 			return true
 		}
 	}

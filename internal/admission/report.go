@@ -36,7 +36,30 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 		call.Outcome = o.Status
 		change.Call = &call
 	}
-	return a.commitOutcome(ctx, change, alert)
+	if alert == ranOutside {
+		change.Spend = a.unspent(ctx, call.Decision.Approval)
+	}
+	err = a.commitOutcome(ctx, change, alert)
+	if change.Spend != "" && errors.Is(err, interlock.ErrConflict) { // it was spent or ran out a moment ago
+		change.Spend = ""
+		err = a.commitOutcome(ctx, change, alert)
+	}
+	return err
+}
+
+// ranOutside is the alert about an action that was to be handed over to `interlock exec`, and was run by itself.
+const ranOutside = "ran outside the sandbox that it needed"
+
+// unspent is an approval that was left for `interlock exec` and that nobody has spent: what it was for has run.
+func (a *Admission) unspent(ctx context.Context, approval string) string {
+	if approval == "" {
+		return ""
+	}
+	standing, err := a.config.Store.Standing(ctx)
+	if err != nil || standing.Requests[approval].Status != interlock.RequestApproved {
+		return ""
+	}
+	return approval
 }
 
 // A Concluded is one action that was decided, and how it ended.
@@ -98,6 +121,8 @@ func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call int
 			kind, record.Alert = interlock.EventAlert, "ran but was never judged"
 		case call.Decision.Answer == interlock.Deny || call.Decision.Answer == interlock.Halt:
 			kind, record.Alert = interlock.EventAlert, "ran although it was refused"
+		case !o.Sandboxed && call.Decision.Mode == interlock.Enforcing && call.Decision.Owes(interlock.ObligationSandbox):
+			kind, record.Alert = interlock.EventAlert, ranOutside
 		}
 	}
 	payload, err := record.Payload()

@@ -32,6 +32,7 @@ type DecisionRecord struct {
 	At       time.Time              // when it was decided
 	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
 	Pin      *interlock.Pin         // as the snapshot held it
+	Handed   bool                   // it went on to `interlock exec`, which decides it again; an approval is left for that
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -121,6 +122,10 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Requester = interlock.Requester{
 		Principal: c.text("principal", p.Requester.Principal), Agent: c.text("agent", p.Requester.Agent),
 		Run: c.text("run", p.Requester.Run), Call: c.text("call", p.Requester.Call),
+	}
+	if r.Handed {
+		w.Execution = executionWire{Status: "handed_to_exec", RecordedIn: string(interlock.EventOutcome),
+			Reason: "interlock exec decides it again and runs it in a sandbox"}
 	}
 	if !d.Answer.Allowed() {
 		w.Execution = executionWire{Status: "not_run", Reason: "the action was not allowed"}

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"encoding/json"
+
 	"interlock"
 )
 
@@ -37,6 +39,9 @@ type Call struct {
 	Proposals []interlock.Proposal // what is to be judged, in order; a patch to three files is three proposals
 	Outcomes  []interlock.Outcome  // for After: what became of each proposal
 	Silent    bool                 // the harness says that it shows no prompts in this session
+
+	input object   // the tool's arguments as they came
+	hand  *handing // how its command would go on to `interlock exec`; nil where it can't
 }
 
 // An Environment is what the process knows that the payload doesn't say.
@@ -45,6 +50,7 @@ type Environment struct {
 	Principal  string // the operating-system user who answers for the agent
 	Unattended bool   // nobody can answer a prompt: every Ask becomes a refusal that names the approval request
 	Prompts    bool   // the harness is known to show prompts; only Copilot needs it, whose flags can skip them unseen
+	Exec       *Exec  // the program that runs commands in a sandbox; nil where there can be none
 }
 
 // An Output is what the process must do: write both and exit with the status.
@@ -67,6 +73,8 @@ type dialect struct {
 	answer func(call Call, verdict interlock.Verdict, text string) Output
 	// refuse writes a refusal where the event is Before, Permission or Unknown; nil means answer with Deny.
 	refuse func(call Call, text string) Output
+	// rewrite allows the call with other arguments, where the event can; nil where the harness can't, or not for this event.
+	rewrite func(call Call, input json.RawMessage) Output
 }
 
 // dialectOf returns the dialect of a harness. The set is closed: Agents, and grok, which runs the others' registrations.
@@ -116,6 +124,10 @@ func Parse(agent string, stdin []byte, env Environment) (Call, error) {
 		env.Event = "" // registered with another harness, so its name means nothing here
 	}
 	if err := d.parse(&call, payload, env); err != nil {
+		call.Proposals, call.Outcomes = nil, nil
+		return call, err
+	}
+	if err := call.handle(d, env); err != nil {
 		call.Proposals, call.Outcomes = nil, nil
 		return call, err
 	}

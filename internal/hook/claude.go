@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"encoding/json"
+
 	"interlock"
 )
 
@@ -13,6 +15,9 @@ func claude() dialect {
 		parse:  parseClaudeShaped(placeClaude),
 		asks:   claudeAsks,
 		answer: claudeAnswer,
+		rewrite: func(call Call, input json.RawMessage) Output {
+			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow", Reason: handedText, Updated: input}})}
+		},
 		refuse: func(call Call, text string) Output {
 			out := claudeAnswer(call, interlock.Deny, text)
 			if call.Phase != Permission {
@@ -75,6 +80,7 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 		if err != nil {
 			return err
 		}
+		call.input = input
 		u := use{tool: tool, input: input, dir: dir}
 		if context, err := payload.sub("mcp_context"); err == nil && context != nil {
 			u = u.named(context)
@@ -128,6 +134,7 @@ type claudeSpecific struct {
 	Verdict  string          `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
 	Decision *claudeDecision `json:"decision,omitempty"`
+	Updated  json.RawMessage `json:"updatedInput,omitempty"`
 }
 
 type claudeDecision struct {

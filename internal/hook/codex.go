@@ -1,16 +1,23 @@
 package hook
 
-import "interlock"
+import (
+	"encoding/json"
+
+	"interlock"
+)
 
 // codex is Codex CLI. It reads answers strictly: one member too many, an "ask" or a bare "allow" makes the hook count as
 // failed, and then the tool runs. So an Allow is silence, everything else is exactly the deny it documents, with exit 0
-// because exit 2 does not block on every version and system.
+// because exit 2 does not block on every version and system. With other arguments beside it an allow is read.
 func codex() dialect {
 	return dialect{
 		place:  placeCodex,
 		parse:  parseClaudeShaped(placeCodex),
 		asks:   func(Call, Environment) bool { return false },
 		answer: codexAnswer,
+		rewrite: func(_ Call, input json.RawMessage) Output {
+			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow", Updated: input}})}
+		},
 	}
 }
 

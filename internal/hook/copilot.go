@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"encoding/json"
+
 	"interlock"
 )
 
@@ -16,6 +18,9 @@ func copilot() dialect {
 			return call.Phase == Permission || call.Phase == Before && env.Prompts
 		},
 		answer: copilotAnswer,
+		rewrite: func(_ Call, input json.RawMessage) Output {
+			return Output{Stdout: line(copilotOutput{Verdict: "allow", Modified: input})}
+		},
 		refuse: func(call Call, text string) Output {
 			out := copilotOutput{Verdict: "deny", Reason: text}
 			if call.Phase != Before {
@@ -69,6 +74,7 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 	if err != nil {
 		return err
 	}
+	call.input = input
 	actions, err := use{tool: tool, input: input, dir: dir}.actions()
 	if err != nil {
 		return err
@@ -113,6 +119,8 @@ type copilotOutput struct {
 	Behavior  string `json:"behavior,omitempty"`
 	Message   string `json:"message,omitempty"`
 	Interrupt bool   `json:"interrupt,omitempty"`
+
+	Modified json.RawMessage `json:"modifiedArgs,omitempty"`
 }
 
 func copilotAnswer(call Call, verdict interlock.Verdict, text string) Output {

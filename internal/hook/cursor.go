@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"encoding/json"
 	"strings"
 
 	"interlock"
@@ -17,6 +18,9 @@ func cursor() dialect {
 			return call.Event == "beforeShellExecution" || call.Event == "beforeMCPExecution"
 		},
 		answer: cursorAnswer,
+		rewrite: func(_ Call, input json.RawMessage) Output {
+			return Output{Stdout: line(cursorRewrite{Permission: "allow", Updated: input})}
+		},
 		refuse: func(call Call, text string) Output {
 			out := cursorAnswer(call, interlock.Deny, text)
 			if call.Phase == Unknown {
@@ -44,6 +48,7 @@ func placeCursor(event string) (Phase, bool) {
 
 func parseCursor(call *Call, payload object, env Environment) error {
 	var event, run, id, dir, failure string
+	var err error
 	if err := payload.texts(map[string]*string{"hook_event_name": &event, "conversation_id": &run, "tool_use_id": &id,
 		"cwd": &dir}); err != nil {
 		return err
@@ -64,6 +69,11 @@ func parseCursor(call *Call, payload object, env Environment) error {
 	}
 	if dir == "" {
 		dir = payload.firstOf("workspace_roots")
+	}
+	if event == "preToolUse" {
+		if call.input, err = payload.arguments("tool_input"); err != nil {
+			return err
+		}
 	}
 	actions, err := cursorActions(event, payload, dir)
 	if err != nil {
@@ -124,6 +134,13 @@ type cursorOutput struct {
 	Permission   string `json:"permission"`
 	UserMessage  string `json:"user_message"`
 	AgentMessage string `json:"agent_message,omitempty"`
+}
+
+// cursorRewrite is understood on preToolUse. Where it should not be, the second event of the same call refuses the command as
+// it was.
+type cursorRewrite struct {
+	Permission string          `json:"permission"`
+	Updated    json.RawMessage `json:"updated_input"`
 }
 
 func cursorAnswer(call Call, verdict interlock.Verdict, text string) Output {

@@ -1,6 +1,10 @@
 package hook
 
-import "interlock"
+import (
+	"encoding/json"
+
+	"interlock"
+)
 
 // gemini is Gemini CLI. Standard output is read only with exit 0; with exit 2 the reason is taken from standard error, so
 // a refusal without a decision needs no JSON to be understood. "ask" forces the confirmation dialog, which shows
@@ -11,6 +15,9 @@ func gemini() dialect {
 		parse:  parseClaudeShaped(placeGemini),
 		asks:   func(call Call, _ Environment) bool { return call.Phase == Before },
 		answer: geminiAnswer,
+		rewrite: func(_ Call, input json.RawMessage) Output {
+			return Output{Stdout: line(geminiOutput{Decision: "allow", Reason: handedText, Specific: &geminiSpecific{Event: "BeforeTool", Input: input}})}
+		},
 		refuse: func(_ Call, text string) Output { return Output{Stderr: []byte(text + "\n"), Exit: 2} },
 	}
 }
@@ -34,6 +41,13 @@ type geminiOutput struct {
 	SystemMessage string `json:"systemMessage,omitempty"`
 	Continue      *bool  `json:"continue,omitempty"`
 	StopReason    string `json:"stopReason,omitempty"`
+
+	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+type geminiSpecific struct {
+	Event string          `json:"hookEventName"`
+	Input json.RawMessage `json:"tool_input"`
 }
 
 func geminiAnswer(_ Call, verdict interlock.Verdict, text string) Output {

@@ -23,11 +23,15 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	}
 	strictest, requests := weigh(answers)
 	verdict := strictest.Answer
-	if verdict == interlock.Ask && !call.Proposals[0].CanAsk {
-		verdict = interlock.Deny
+	handed := call.hand != nil && call.Proposals[0].Handover.Hands(strictest.Decision)
+	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk) {
+		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again
 	}
 	switch verdict {
 	case interlock.Allow:
+		if handed && !call.hand.rewritten && d.rewrite != nil {
+			return d.rewrite(call, call.hand.arguments())
+		}
 		return d.answer(call, interlock.Allow, "")
 	case interlock.Ask:
 		requests = nil // the harness's own prompt is the way to answer
@@ -39,7 +43,7 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 			requests = nil // approving the other parts would not let the call pass
 		}
 	}
-	return d.answer(call, verdict, explain(strictest, requests, redact))
+	return d.answer(call, verdict, explain(call.hand.advise(strictest), requests, redact))
 }
 
 // weigh returns the strictest answer and the requests that wait for a human. An Allow that names no durable event is not

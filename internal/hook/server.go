@@ -103,7 +103,8 @@ func (s *Server) propose(p interlock.Proposal) (interlock.Answer, error) {
 		Event     string              `json:"event,omitempty"`
 		Door      string              `json:"door,omitempty"`
 		CanAsk    bool                `json:"can_ask"`
-	}{p.Action, p.Requester, p.Event, p.Door, p.CanAsk}) // no view: the server gathers its own
+		Handover  interlock.Handover  `json:"handover,omitempty"`
+	}{p.Action, p.Requester, p.Event, p.Door, p.CanAsk, p.Handover}) // no view: the server gathers its own
 	if err != nil {
 		return interlock.Answer{}, err
 	}

@@ -31,6 +31,7 @@ type decideBody struct {
 	Event     string               `json:"event"`
 	Door      string               `json:"door"`
 	CanAsk    *bool                `json:"can_ask"`
+	Handover  interlock.Handover   `json:"handover"`
 }
 
 // decide answers POST /v1/decide.
@@ -100,7 +101,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 		given bool
 	}{
 		{"/requester", body.Requester != nil}, {"/view", body.View != nil}, {"/event", body.Event != ""},
-		{"/door", body.Door != ""}, {"/can_ask", body.CanAsk != nil},
+		{"/door", body.Door != ""}, {"/can_ask", body.CanAsk != nil}, {"/handover", body.Handover != ""},
 	} {
 		if only.given {
 			return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, only.field, "belongs to the form with an action")
@@ -192,7 +193,7 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	proposal := interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk}
+	proposal := interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk, Handover: body.Handover}
 	if body.Requester != nil {
 		proposal.Requester = *body.Requester
 	}

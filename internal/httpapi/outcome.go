@@ -18,6 +18,7 @@ type outcomeBody struct {
 	Detail    string                  `json:"detail"`
 	Duration  int64                   `json:"duration_ns"`
 	Requester *interlock.Requester    `json:"requester"`
+	Sandboxed bool                    `json:"sandboxed"`
 }
 
 // outcome answers POST /v1/outcome.
@@ -56,6 +57,9 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 		}
 		claimed = *body.Requester
 	}
+	if body.Sandboxed && x.door != local {
+		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeUnauthorized, "/sandboxed", "is taken on the local socket only")
+	}
 	switch body.Status {
 	case interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeSkipped, interlock.OutcomeUnknown:
 	case "":
@@ -77,5 +81,5 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/event_id", "name the decision: event_id, action_digest or call_id")
 	}
 	return requester, interlock.Outcome{Action: body.Action, Event: body.Event, Status: body.Status, Detail: body.Detail,
-		Duration: time.Duration(body.Duration)}, nil
+		Duration: time.Duration(body.Duration), Sandboxed: body.Sandboxed}, nil
 }

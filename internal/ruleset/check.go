@@ -20,6 +20,9 @@ type checker struct {
 	user   bool
 }
 
+// profileForm is how a sandbox profile is named.
+var profileForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
 var idForm = regexp.MustCompile(`^[a-z][a-z0-9]*([.-][a-z0-9]+)*$`)
 
 // The bounds of what is loaded; they keep matching near flat and memory small.
@@ -125,6 +128,9 @@ func (c *checker) rule(r *Rule, at string) error {
 	for i, o := range r.Obligations {
 		if !validObligation(o.Type) {
 			return c.doc.Errorf(fmt.Sprintf("%s/obligations/%d/type", at, i), "unknown obligation")
+		}
+		if o.Type == interlock.ObligationSandbox && o.Note != "" && !profileForm.MatchString(o.Note) {
+			return c.doc.Errorf(fmt.Sprintf("%s/obligations/%d/note", at, i), "the note of sandbox names the sandbox profile to use, e.g. build")
 		}
 	}
 	if err := c.match(r, at+"/match"); err != nil {
