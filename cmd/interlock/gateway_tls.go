@@ -119,8 +119,6 @@ func readGatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "can't be read")
 	}
-	// Taking up an earlier session would not ask whether the client's certificate still counts.
-	secure.SessionTicketsDisabled = true
 	secure.ClientCAs = x509.NewCertPool()
 	if !secure.ClientCAs.AppendCertsFromPEM(text) {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "holds no certificate in PEM form")
