@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"interlock"
 	"interlock/embedded"
@@ -170,7 +169,7 @@ func (u *upGateway) serve(ctx context.Context, logger *slog.Logger) {
 		return
 	}
 	if u.listener == nil {
-		u.front.SweepEvery(ctx, time.Minute)
+		u.front.Tend(ctx)
 		u.front.Quiesce() // the API's server waits for what is under way, but not for streams
 		return
 	}

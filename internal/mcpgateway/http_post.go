@@ -72,21 +72,25 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	reply := &httpReply{front: h, w: w, control: http.NewResponseController(w), stateless: stateless, owner: s, id: e.id, header: r.Header}
 	if !stateless {
-		if !s.take(e.id) {
+		if e.method == "initialize" {
+			reply.session = s.id
+		}
+		if !s.take(e.id, reply) {
 			fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest, message: "a request with this id is under way; ids are used once"})
 			return
 		}
 		defer s.give(e.id)
 	}
-	h.converse(w, r, s, e, body, stateless)
+	h.converse(r, reply, e, body)
 }
 
 // converse has a request answered. Without a session, a client that goes away cancels its request; with one it does not, and
 // says so itself if it means to (MCP 2025-11-25, transports).
-func (h *HTTP) converse(w http.ResponseWriter, r *http.Request, s *httpSession, e envelope, body []byte, stateless bool) {
-	ctx := r.Context()
-	if !stateless {
+func (h *HTTP) converse(r *http.Request, reply *httpReply, e envelope, body []byte) {
+	s, ctx := reply.owner, r.Context()
+	if !reply.stateless {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -97,14 +101,10 @@ func (h *HTTP) converse(w http.ResponseWriter, r *http.Request, s *httpSession, 
 		stop := context.AfterFunc(s.ended, cancel)
 		defer stop()
 	}
-	reply := &httpReply{front: h, w: w, control: http.NewResponseController(w), stateless: stateless, cancel: cancel}
-	begins := !stateless && e.method == "initialize"
-	if begins {
-		reply.session = s.id
-	}
+	reply.cancel = cancel
 	s.talk.Handle(ctx, body, reply)
 	reply.finish()
-	if begins && reply.failed {
+	if reply.session != "" && reply.failed {
 		h.end(s)
 	}
 }

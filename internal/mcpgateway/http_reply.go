@@ -3,6 +3,7 @@ package mcpgateway
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -20,11 +21,16 @@ type httpReply struct {
 	w         http.ResponseWriter
 	control   *http.ResponseController
 	stateless bool
-	session   string // the id of the session that a good answer begins
+	owner     *httpSession
+	id        json.RawMessage // of the request
+	header    http.Header     // of the request
+	session   string          // the id of the session that a good answer begins
 	cancel    context.CancelFunc
 
 	mu      sync.Mutex
 	stream  *eventStream
+	kept    *resumable    // the stream's other half in a session
+	slow    bool          // under way for a while
 	written chan struct{} // closed when the stream is written
 	done    bool          // answered, or over
 	failed  bool          // the answer is an error
@@ -77,18 +83,46 @@ func (p *httpReply) openLocked() {
 	if p.session != "" {
 		p.w.Header()["Mcp-Session-Id"] = []string{p.session}
 	}
-	p.stream = newEventStream(p.front.limits)
+	if p.stateless {
+		p.stream = newEventStream(p.front.limits)
+	} else {
+		p.kept, p.stream = p.owner.openStream(p.id)
+	}
 	p.written = make(chan struct{})
 	beginEvents(p.w)
 	go func() {
 		defer close(p.written)
-		if p.stream.write(context.Background(), p.w, p.control, p.front) != nil && p.stateless {
+		switch gone := p.stream.write(context.Background(), p.w, p.control, p.front) != nil; {
+		case gone && p.stateless:
 			p.cancel()
+		case gone:
+			p.owner.detach(p.kept, p.stream)
 		}
 	}()
 }
 
+// prime begins the stream of a request that was under way already when it was called last.
+func (p *httpReply) prime() {
+	if !primes(p.header) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.done || p.stream != nil:
+	case !p.slow:
+		p.slow = true
+	default:
+		p.openLocked()
+		p.owner.prime(p.kept)
+	}
+}
+
 func (p *httpReply) pushLocked(message []byte) error {
+	if p.kept != nil { // whoever is gone may come back for it
+		p.owner.sendOn(p.kept, message)
+		return nil
+	}
 	if p.stream.push(message) {
 		return nil
 	}
@@ -103,9 +137,16 @@ func (p *httpReply) finish() {
 	p.mu.Lock()
 	answered := p.done
 	p.done = true
-	stream := p.stream
+	stream, kept := p.stream, p.kept
 	p.mu.Unlock()
 	switch {
+	case kept != nil:
+		var farewell []byte
+		if !answered {
+			farewell = faultMessage(nil, p.id, faultObject(codeInternal, "the request was cancelled, and has no answer", nil))
+		}
+		p.owner.finishStream(kept, farewell)
+		<-p.written
 	case stream != nil:
 		stream.end()
 		<-p.written

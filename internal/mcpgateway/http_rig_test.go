@@ -125,6 +125,20 @@ func (k *talk) Handle(ctx context.Context, message []byte, reply mcpgateway.Peer
 			_ = reply.Send(ctx, fmt.Appendf(nil, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\n\"params\":{\"progress\":%d}}", n))
 		}
 		result("done")
+	case m.Params.Name == "steps" || m.Params.Name == "silent": // a step, and more of them when the test says so
+		step := func(n int) {
+			_ = reply.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":%d}}`, n))
+		}
+		step(0)
+		k.rig.waiting <- struct{}{}
+		<-k.rig.release
+		for n := range k.rig.steps {
+			step(n + 1)
+		}
+		if m.Params.Name == "steps" {
+			result(k.rig.said)
+		}
+		k.rig.cancelled <- nil
 	case m.Params.Name == "notice":
 		_ = k.peer.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
 		result("told")
@@ -166,6 +180,8 @@ type httpRig struct {
 	cancelled chan error
 	flooded   chan context.Context
 	full      bool
+	steps     int    // further steps of a call that has some
+	said      string // at its end
 }
 
 func (r *httpRig) note(message []byte) {

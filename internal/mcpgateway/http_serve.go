@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,7 +30,7 @@ func (h *HTTP) Serve(ctx context.Context, listener net.Listener, secure *tls.Con
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	var sweeping sync.WaitGroup
-	sweeping.Go(func() { h.SweepEvery(serving, sweepSessions) })
+	sweeping.Go(func() { h.Tend(serving) })
 	failed := make(chan error, 1)
 	go func() {
 		if secure != nil {
@@ -58,21 +60,29 @@ func (h *HTTP) Serve(ctx context.Context, listener net.Listener, secure *tls.Con
 // headerSlack is what net/http reads beyond MaxHeaderBytes before it refuses.
 const headerSlack = 4096
 
-// SweepEvery calls [HTTP.Sweep] until ctx ends.
-func (h *HTTP) SweepEvery(ctx context.Context, every time.Duration) {
-	ticker := time.NewTicker(every)
+// Tend looks after the sessions until ctx ends, for a front behind another's server.
+func (h *HTTP) Tend(ctx context.Context) {
+	var sweeping sync.WaitGroup
+	defer sweeping.Wait()
+	sweeping.Go(func() { every(ctx, sweepSessions, func() { h.Sweep(ctx) }) })
+	every(ctx, max(h.limits.Slow/2, time.Millisecond), h.primeSlow)
+}
+
+func every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			h.Sweep(ctx)
+			do()
 		}
 	}
 }
 
-// Sweep ends sessions nobody has used for long, and those of agents that have been revoked since.
+// Sweep ends sessions nobody has used for long, and those of agents that have been revoked since, and drops what was kept of
+// streams for long enough.
 func (h *HTTP) Sweep(ctx context.Context) {
 	standing, err := h.backend.Standing(ctx)
 	if err != nil {
@@ -87,13 +97,17 @@ func (h *HTTP) Sweep(ctx context.Context) {
 			over = append(over, s)
 		}
 	}
-	for _, s := range h.sessions {
+	sessions := slices.Collect(maps.Values(h.sessions))
+	for _, s := range sessions {
 		look(s)
 	}
 	for _, s := range h.shared {
 		look(s)
 	}
 	h.mu.Unlock()
+	for _, s := range sessions {
+		s.forget(now)
+	}
 	h.endAll(over)
 }
 

@@ -23,8 +23,8 @@ type httpSession struct {
 	stop  context.CancelFunc
 
 	mu       sync.Mutex
-	stream   *eventStream    // that the client has open; nil: none
-	underway map[string]bool // ids of requests
+	replay   replay
+	underway map[string]*httpReply // of the requests with these ids
 
 	// Guarded by the front's lock.
 	active int
@@ -32,25 +32,28 @@ type httpSession struct {
 	gone   bool
 }
 
-// Send takes a message that belongs to no request. Without a stream it is lost, as the protocol has it.
+// Send takes a message that belongs to no request. If no stream was opened for them, or its client has not come back to it in
+// time, it is lost, as the protocol has it.
 func (s *httpSession) Send(_ context.Context, message []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream == nil || !s.stream.push(message) {
+	own := &s.replay.own
+	if own.live == nil && (own.lost.IsZero() || s.front.now().Sub(own.lost) > s.front.limits.KeepFor) {
 		return errClientGone
 	}
+	s.sendOnLocked(own, message)
 	return nil
 }
 
 // take marks an id as under way, or reports that it is: the client could not tell two answers apart. Requests without a session
 // are told apart by their connections.
-func (s *httpSession) take(id []byte) bool {
+func (s *httpSession) take(id []byte, reply *httpReply) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.underway[string(id)] {
+	if s.underway[string(id)] != nil {
 		return false
 	}
-	s.underway[string(id)] = true
+	s.underway[string(id)] = reply
 	return true
 }
 
@@ -58,25 +61,6 @@ func (s *httpSession) give(id []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.underway, string(id))
-}
-
-// attach makes a stream the session's own. An older one ends: its client has probably lost it and come back.
-func (s *httpSession) attach(stream *eventStream) {
-	s.mu.Lock()
-	old := s.stream
-	s.stream = stream
-	s.mu.Unlock()
-	if old != nil {
-		old.end()
-	}
-}
-
-func (s *httpSession) detach(stream *eventStream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stream == stream {
-		s.stream = nil
-	}
 }
 
 func (s *httpSession) release() {
@@ -141,7 +125,7 @@ func (h *HTTP) begin(c who) (*httpSession, error) {
 }
 
 func (h *HTTP) newSession(id string, c who) *httpSession {
-	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]bool{}}
+	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]*httpReply{}}
 	s.ended, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -207,7 +191,7 @@ func (h *HTTP) sharedOf(w http.ResponseWriter, e envelope, c who) *httpSession {
 	return s
 }
 
-// get opens the stream for what belongs to no request of a session's client.
+// get opens the stream for what belongs to no request of a session's client, or goes on with one that the client lost.
 func (h *HTTP) get(w http.ResponseWriter, r *http.Request, c who) {
 	if version := r.Header.Get("Mcp-Protocol-Version"); version == revisionStateless {
 		w.Header().Set("Allow", "POST")
@@ -218,6 +202,11 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request, c who) {
 		say(w, http.StatusNotAcceptable, "Accept: name text/event-stream")
 		return
 	}
+	number, after, ok := resumption(r.Header)
+	if !ok {
+		say(w, http.StatusBadRequest, "Last-Event-ID: send that of an event of this session, once")
+		return
+	}
 	s := h.openSession(w, r, c)
 	if s == nil {
 		return
@@ -226,9 +215,15 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request, c who) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.limits.Stream)
 	defer cancel()
 	defer context.AfterFunc(s.ended, cancel)()
-	stream := newEventStream(h.limits)
-	s.attach(stream)
-	defer s.detach(stream)
+	of, stream := s.attach(number, after)
+	if stream == nil {
+		say(w, http.StatusBadRequest, "Last-Event-ID: what followed that event is not kept any more")
+		return
+	}
+	defer s.detach(of, stream)
+	if number == 0 && primes(r.Header) {
+		s.prime(of)
+	}
 	beginEvents(w)
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)

@@ -24,22 +24,25 @@ func newEventStream(limits HTTPLimits) *eventStream {
 	return &eventStream{limits: limits, wake: make(chan struct{}, 1)}
 }
 
-// push adds a message, or reports that the stream has ended or the client does not keep up, which ends it.
-func (s *eventStream) push(message []byte) bool {
+// push adds a message of a stream that can't be resumed; see pushEvent.
+func (s *eventStream) push(message []byte) bool { return s.pushEvent(event(message, "")) }
+
+// pushEvent adds an event, or reports that the stream has ended or the client does not keep up, which ends it.
+func (s *eventStream) pushEvent(text []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last {
 		return false
 	}
 	// One message may be as large as it likes, if it is alone.
-	if len(s.queue) >= s.limits.Queue || len(s.queue) > 0 && s.bytes+len(message) > s.limits.QueueBytes {
+	if len(s.queue) >= s.limits.Queue || len(s.queue) > 0 && s.bytes+len(text) > s.limits.QueueBytes {
 		s.last, s.over = true, true
 		s.queue, s.bytes = nil, 0
 		s.signal()
 		return false
 	}
-	s.queue = append(s.queue, event(message))
-	s.bytes += len(message)
+	s.queue = append(s.queue, text)
+	s.bytes += len(text)
 	s.signal()
 	return true
 }
@@ -123,14 +126,18 @@ func beginEvents(w http.ResponseWriter) {
 	header["X-Accel-Buffering"] = []string{"no"}
 }
 
-// event writes a message as one event. A line break can only stand between the parts of JSON, where a space says the same.
-func event(message []byte) []byte {
+// event writes a message as one event, with an id if it has one. A line break can only stand between the parts of JSON, where a space says the same.
+func event(message []byte, id string) []byte {
 	const before, after = "event: message\ndata: ", "\n\n"
-	text := make([]byte, 0, len(before)+len(message)+len(after))
+	text := make([]byte, 0, len("id: \n")+len(id)+len(before)+len(message)+len(after))
+	if id != "" {
+		text = append(append(append(text, "id: "...), id...), '\n')
+	}
 	text = append(text, before...)
+	begins := len(text)
 	text = append(text, message...)
 	if bytes.ContainsAny(message, "\r\n") {
-		for i := len(before); i < len(text); i++ {
+		for i := begins; i < len(text); i++ {
 			if text[i] == '\n' || text[i] == '\r' {
 				text[i] = ' '
 			}
