@@ -47,6 +47,13 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) > 3 && os.Args[1] == relayFlag {
+		if err := relay(os.Args[2], os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == plainEchoFlag {
 		serve := func() error { return servePlainEcho(os.Stdin, os.Stdout) }
 		if len(os.Args) > 2 {

@@ -54,12 +54,17 @@ func (c *gatewayCommand) Run(p *program) error {
 	if err != nil {
 		return usage(err)
 	}
-	tuneServer()
+	if c.Listen == "" && watchesOnly(settings) {
+		tuneWatcher()
+	} else {
+		tuneServer()
+	}
 	backend, err := embedded.OpenConfig(p.ctx, settings)
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
+	go returnIdleMemory(p.ctx)
 	gateway, err := newGateway(p, settings, backend, servers)
 	if err != nil {
 		return err
@@ -80,6 +85,11 @@ func (c *gatewayCommand) Run(p *program) error {
 		dir = "" // the workspace is not known then, and no path is inside it
 	}
 	return gateway.RunStdio(p.ctx, mcpgateway.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
+}
+
+// watchesOnly reports whether calls wait for no disk: nothing is enforced, and only what something objects to is recorded.
+func watchesOnly(settings config.Config) bool {
+	return settings.Gateway.Record == config.RecordObjections && settings.Mode != interlock.Enforcing
 }
 
 // withoutToken refuses to act for an agent that has to prove itself.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"time"
 )
 
 // tuneServer trades memory for time deliberately: a small live heap would otherwise be collected thousands of times a
@@ -26,6 +29,56 @@ func tuneMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(512 << 20)
 	}
+}
+
+// tuneWatcher is for a process with one client that waits for no disk: its work on a call is short, and on one processor
+// nothing of it is handed from thread to thread, which wakes one that sleeps each time. Measured at a third more calls a
+// second, and a tenth less time for each.
+func tuneWatcher() {
+	tuneMemory()
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
+}
+
+const (
+	idleCheck = 2 * time.Second
+	idleBytes = 256 << 10 // allocated within idleCheck: less is housekeeping
+	wornBytes = 8 << 20   // allocated since memory was last given back: less is not worth a collection
+)
+
+// returnIdleMemory gives memory back to the system when a load is over, until ctx ends. The heap is let grow to several times
+// what lives, and most of the day an agent's servers have nothing to do.
+func returnIdleMemory(ctx context.Context) {
+	tick := time.NewTicker(idleCheck)
+	defer tick.Stop()
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	var heap heapUse
+	for {
+		metrics.Read(sample)
+		if heap.idle(sample[0].Value.Uint64()) {
+			debug.FreeOSMemory()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// A heapUse is how much a process had allocated since its start, in bytes, when it was last looked at and when memory was last
+// given back.
+type heapUse struct{ looked, returned uint64 }
+
+// idle reports whether a load is over, whose memory may now be given back.
+func (h *heapUse) idle(allocated uint64) bool {
+	idle := h.looked > 0 && allocated-h.looked < idleBytes && allocated-h.returned > wornBytes
+	if idle {
+		h.returned = allocated
+	}
+	h.looked = allocated
+	return idle
 }
 
 // waitingForDisk is how many threads may sit in a sync without taking a CPU from deciding: the writer and a checkpoint.

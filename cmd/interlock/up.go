@@ -48,6 +48,7 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
+	go returnIdleMemory(p.ctx)
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	began := now() // before anybody can ask anything
 	listeners, err := listen(settings)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -40,6 +41,10 @@ func (g *Gateway) RunStdio(ctx context.Context, c Caller, in io.Reader, out io.W
 	return failed
 }
 
+// yieldAt is how many requests may be under way before the reader lets them go on first: a client that sends many at once is
+// not to be refused only because none of them had its turn.
+const yieldAt = 32
+
 // readLines hands each line to the session, in order.
 func (s *Session) readLines(ctx context.Context, in io.Reader, peer Peer) error {
 	reader := bufio.NewReaderSize(in, 64<<10)
@@ -53,6 +58,9 @@ func (s *Session) readLines(ctx context.Context, in io.Reader, peer Peer) error 
 		case len(bytes.TrimSpace(line)) > 0:
 			if r := s.accept(ctx, line, peer); r != nil {
 				workers.take(r)
+			}
+			if len(s.slots) > yieldAt {
+				runtime.Gosched()
 			}
 		}
 		if errors.Is(err, io.EOF) {
