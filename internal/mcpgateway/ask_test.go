@@ -228,6 +228,9 @@ func TestUserSays(t *testing.T) {
 				t.Errorf("the request is %s, %v", now.Status, err)
 			}
 			if said == "decline" {
+				if text := "declined to have this approved. Request " + id + `."`; !strings.Contains(string(settled.Result), text) {
+					t.Errorf("nothing is left to do with the request, and the text is %s", settled.Result)
+				}
 				if got := structured(t, asker.Decide(t.Context(), back("3", a, key, "accept"))); got.Code != mcpgateway.ReasonDeclined {
 					t.Errorf("a user who changed their mind: %+v", got)
 				}

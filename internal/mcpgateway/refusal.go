@@ -61,8 +61,11 @@ func (r Refused) text() string {
 	if r.RetryAfter > 0 {
 		text += fmt.Sprintf(" The same call is not looked at again for %d s.", r.RetryAfter)
 	}
-	if r.Request != "" {
+	switch {
+	case r.Request != "" && r.Retry != "":
 		text += " Request " + r.Request + ": " + r.Retry + "."
+	case r.Request != "": // it is answered
+		text += " Request " + r.Request + "."
 	}
 	if r.URL != "" {
 		text += " An operator answers it here: " + r.URL
