@@ -150,15 +150,13 @@ func (s *Session) hold(ctx context.Context, r *request, p permit, begun time.Tim
 	h.permit, h.begun, h.method, h.shaped, h.key = p, begun, r.method, r.shaped, r.heldKey()
 	var own context.Context
 	own, h.cancel = context.WithCancelCause(s.ctx)
-	s.working.Add(1) // it is not yet done with r
-	go h.keep(own)
+	s.keepers.Go(func() { h.keep(own) })
 	return s.attend(ctx, r, h)
 }
 
 // keep waits for a held call's end and reports it, once.
 func (h *held) keep(ctx context.Context) {
 	s := h.session
-	defer s.working.Done()
 	e, err := h.wire.await(ctx, h.pending.id, h.pending)
 	h.pending.stop()
 	if ctx.Err() != nil && err != nil {

@@ -26,6 +26,7 @@ type Session struct {
 	mounts    []*mount
 	attempts  atomic.Int64
 	working   sync.WaitGroup // requests under way
+	keepers   sync.WaitGroup // held calls; they end with the session, whose input may be over before them
 	receivers sync.WaitGroup // what reads from servers and looks after them
 	slots     chan struct{}  // holds a value for each request under way
 
@@ -254,6 +255,7 @@ func (s *Session) Close() error {
 	}
 	s.mu.Unlock()
 	waitFor(&s.working, closeTime)
+	waitFor(&s.keepers, closeTime)
 	for _, m := range s.mounts {
 		if w := m.live.Load(); w != nil {
 			w.die(errGone)
