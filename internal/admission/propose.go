@@ -86,7 +86,11 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		}
 		standing, unproved := a.proved(standing, now)
 		standing, ungranted := a.grants(standing, p.Requester, now)
-		decision, invalid, err := a.evaluate(ctx, p, standing, recent, now)
+		begun, over, err := a.continued(ctx, p, standing, now)
+		if err != nil {
+			return interlock.Change{}, err
+		}
+		decision, invalid, err := a.evaluate(ctx, p, begun, recent, now)
 		if err != nil {
 			return interlock.Change{}, err
 		}
@@ -100,6 +104,9 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		change, err := a.change(p, shown, standing, decision, recent, now, &answer)
 		if err != nil {
 			return change, err
+		}
+		if over && change.Spend == p.Continues {
+			change.Spend = ""
 		}
 		if fresh, err = a.challenged(&change, p, shown, standing, decision, now, &answer); err != nil || invalid == nil {
 			return change, err

@@ -63,13 +63,14 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	if bad.fault != nil {
 		return bad
 	}
+	p.Continues = brought.continues
 	settled := s.decide(ctx, r, p)
 	if !settled.Forward {
-		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought)
+		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought.more)
 		return settled.answer()
 	}
-	params := appendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+len(brought)+64), `{"name":`...), tool)
-	params = append(append(append(params, `,"arguments":`...), action.Arguments...), brought...)
+	params := appendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+len(brought.more)+64), `{"name":`...), tool)
+	params = append(append(append(params, `,"arguments":`...), action.Arguments...), brought.more...)
 	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
 }

@@ -29,8 +29,15 @@ type inputsKey [sha256.Size]byte
 // An asked is what may come back under a key: answers to a server's questions, or, under a state of ours, what a client had
 // brought for the server when a human had to be asked first.
 type asked struct {
-	names map[string]bool
-	kept  []byte
+	names    map[string]bool
+	kept     []byte
+	approval string // that was spent on the call, whose retry it counts for once
+}
+
+// A retry is what a request brings back.
+type retry struct {
+	more      []byte // for the server, as members behind the judged ones
+	continues string // the approval spent on the call that this goes on with
 }
 
 // inputsKey is the key of a request as it was judged, with a requestState as JSON; nil: none.
@@ -71,6 +78,15 @@ func (i *inputs) put(k inputsKey, a *asked) {
 	i.asked[k] = a
 }
 
+// claim takes the approval that goes on with a retry. The next retry with the same state has none.
+func (i *inputs) claim(a *asked) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	approval := a.approval
+	a.approval = ""
+	return approval
+}
+
 // keep remembers what a client brought for a server under the state that it is to come back with, which is ours.
 func (i *inputs) keep(k inputsKey, brought []byte) {
 	if len(brought) > 0 && len(brought) <= maxKept {
@@ -81,29 +97,30 @@ func (i *inputs) keep(k inputsKey, brought []byte) {
 // brought is what a client brings back for the server its request goes to, as members behind the judged ones: the server's own
 // state as it was, and answers to what the server asked and was allowed to ask. Anything else stays here. A state that this server
 // did not give for this very request is refused.
-func (s *Session) brought(ctx context.Context, r *request, m *mount, action interlock.Action) (more []byte, bad answer) {
+func (s *Session) brought(ctx context.Context, r *request, m *mount, action interlock.Action) (b retry, bad answer) {
 	if r.revision != revisionStateless || !asksByResult(r.method) {
-		return nil, answer{}
+		return b, answer{}
 	}
 	state, responses := member(r.params, "requestState"), member(r.params, "inputResponses")
 	if state == nil && responses == nil {
-		return nil, answer{}
+		return b, answer{}
 	}
 	if state != nil && state[0] != '"' {
-		return nil, faultOf(codeInvalidParams, "params/requestState must be a string", nil)
+		return b, faultOf(codeInvalidParams, "params/requestState must be a string", nil)
 	}
 	known := s.inputs.find(s.inputsKey(r, m, action, state))
 	switch {
 	case OwnState(unquoted(state)): // the question in it is the asker's
 		if known != nil {
-			more = known.kept
+			b.more = known.kept
 		}
-		return more, answer{}
+		return b, answer{}
 	case known == nil && state != nil:
-		return nil, s.refuseState(ctx, errNotForThis)
+		return b, s.refuseState(ctx, errNotForThis)
 	case known == nil:
-		return nil, answer{}
+		return b, answer{}
 	}
+	var more []byte
 	members(responses, func(name, value []byte) {
 		if !known.names[string(name)] {
 			return
@@ -121,7 +138,10 @@ func (s *Session) brought(ctx context.Context, r *request, m *mount, action inte
 	if state != nil {
 		more = appendString(append(more, `,"requestState":`...), unquoted(state))
 	}
-	return more, answer{}
+	if more != nil { // with neither a state nor an answer it is a call like any other
+		b = retry{more: more, continues: s.inputs.claim(known)}
+	}
+	return b, answer{}
 }
 
 // errNotForThis is said of a state that belongs to nothing this call could go on with.
@@ -142,7 +162,7 @@ func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p per
 		state == nil && requests == nil, state != nil && (state[0] != '"' || OwnState(unquoted(state))), requests != nil && requests[0] != '{':
 		return s.unknown(r, p, errUnreadable)
 	}
-	known := &asked{names: map[string]bool{}}
+	known := &asked{names: map[string]bool{}, approval: p.answer.Approval}
 	var shown []permit
 	text := []byte(`{"resultType":"input_required"`)
 	var no answer

@@ -291,31 +291,102 @@ func TestNoticesOfAModernServer(t *testing.T) {
 	}
 }
 
-// TestAHumanIsAskedBetweenQuestions: what a client brings for a server is not lost while a human is asked about the call.
-func TestAHumanIsAskedBetweenQuestions(t *testing.T) {
-	h := newHouse(t)
-	d := newDesk(t, h, &memoryShelf{kept: map[string][]byte{}})
+// askedDesk is a desk whose server asks its user something in the result of each call, until it is told.
+func askedDesk(t *testing.T, state string) *desk {
+	d := newDesk(t, newHouse(t), &memoryShelf{kept: map[string][]byte{}})
 	modern := modernServer("mail")
 	d.server.answers["server/discover"], d.server.on = modern.answers["server/discover"], modern.on
-	wants(d.server, `{"resultType":"input_required","inputRequests":{"sure":{"method":"elicitation/create","params":{"message":"sure?","requestedSchema":{"type":"object","properties":{}}}}},"requestState":"theirs"}`)
-	const takes = `{"elicitation":{"form":{},"url":{}}}`
-	// approved makes a call that is asked about, has it approved, and comes back with the state it was given.
-	approved := func(brought string) string {
-		t.Helper()
-		a := d.stateless("tools/call", letter+brought, takes)
-		var asks struct {
-			State string `json:"requestState"`
-		}
-		if err := json.Unmarshal(a.Result, &asks); err != nil || !mcpgateway.OwnState(asks.State) {
-			t.Fatalf("nobody is asked: %s %+v", a.Result, a.Error)
-		}
-		h.answer(d.process, h.waiting(d.process), interlock.Allow)
-		return string(d.stateless("tools/call", letter+`,"requestState":"`+asks.State+`"`, takes).Result)
+	wants(d.server, `{"resultType":"input_required","inputRequests":{"sure":{"method":"elicitation/create","params":{"message":"sure?","requestedSchema":{"type":"object","properties":{}}}}}`+state+`}`)
+	return d
+}
+
+const (
+	takesForms = `{"elicitation":{"form":{},"url":{}}}`
+	saysYes    = `,"inputResponses":{"sure":{"action":"accept"}}`
+)
+
+// approved makes a call that is asked about, has it approved, and comes back with the state it was given.
+func (d *desk) approved(brings string) string {
+	d.t.Helper()
+	a := d.stateless("tools/call", letter+brings, takesForms)
+	var asks round
+	if err := json.Unmarshal(a.Result, &asks); err != nil || !mcpgateway.OwnState(asks.State) {
+		d.t.Fatalf("no human is asked: %s %+v", a.Result, a.Error)
 	}
-	if shown := approved(""); !strings.Contains(shown, "sure?") || !strings.Contains(shown, `"requestState":"theirs"`) {
+	d.house.answer(d.process, d.house.waiting(d.process), interlock.Allow)
+	return string(d.stateless("tools/call", letter+`,"requestState":"`+asks.State+`"`, takesForms).Result)
+}
+
+// TestAnApprovalIsForTheWholeCall: the retry of an approved call, with what its server has asked for, needs no second yes; a second
+// retry and a call without answers do.
+func TestAnApprovalIsForTheWholeCall(t *testing.T) {
+	for name, state := range map[string]string{"with a state": `,"requestState":"theirs"`, "without one": ``} {
+		t.Run(name, func(t *testing.T) {
+			d := askedDesk(t, state)
+			if shown := d.approved(""); !strings.Contains(shown, "sure?") {
+				t.Fatalf("the server's question is %s", shown)
+			}
+			if a := d.stateless("tools/call", letter, takesForms); !strings.Contains(string(a.Result), `"interlock:apr_`) {
+				t.Errorf("a call of its own passes: %s %+v", a.Result, a.Error)
+			}
+			if a := d.stateless("tools/call", letter+`,"inputResponses":{"other":{}}`, takesForms); !strings.Contains(string(a.Result), `"interlock:apr_`) {
+				t.Errorf("one that answers nothing passes: %s %+v", a.Result, a.Error)
+			}
+			if a := d.stateless("tools/call", strings.Replace(letter, "all@", "more@", 1)+saysYes+state, takesForms); strings.Contains(string(a.Result), `"done"`) {
+				t.Errorf("other arguments pass: %s", a.Result)
+			}
+			if a := d.stateless("tools/call", letter+saysYes+state, takesForms); !strings.Contains(string(a.Result), `"done"`) {
+				t.Errorf("its retry is answered with %s %+v", a.Result, a.Error)
+			}
+			if a := d.stateless("tools/call", letter+saysYes+state, takesForms); !strings.Contains(string(a.Result), `"interlock:apr_`) {
+				t.Errorf("the second retry passes: %s %+v", a.Result, a.Error)
+			}
+			sent := d.server.sent("tools/call")
+			if len(sent) != 2 || !strings.Contains(sent[1], `"inputResponses":{"sure":{"action":"accept"}}`+state+`,`) {
+				t.Errorf("sent was %v", sent)
+			}
+		})
+	}
+	t.Run("for as long as it was given", func(t *testing.T) {
+		d := askedDesk(t, `,"requestState":"theirs"`)
+		d.approved("")
+		d.house.later(3 * time.Hour)
+		if a := d.stateless("tools/call", letter+saysYes+`,"requestState":"theirs"`, takesForms); !strings.Contains(string(a.Result), `"interlock:apr_`) {
+			t.Errorf("it passes: %s %+v", a.Result, a.Error)
+		}
+	})
+	t.Run("round for round", func(t *testing.T) {
+		d := askedDesk(t, `,"requestState":"theirs"`)
+		rounds := 0
+		others := d.server.on
+		d.server.on = func(l *fakeLink, m message) bool {
+			if m.Method == "tools/call" && rounds < 3 {
+				rounds++
+				m.Params = json.RawMessage(`{}`)
+			}
+			return others(l, m)
+		}
+		shown := d.approved("")
+		for n := range 3 {
+			if strings.Contains(shown, `"sure?"`) != (n < 3) {
+				t.Errorf("in round %d it is %s", n, shown)
+			}
+			shown = string(d.stateless("tools/call", letter+saysYes+`,"requestState":"theirs"`, takesForms).Result)
+		}
+		if !strings.Contains(shown, `"done"`) {
+			t.Errorf("at last it is %s", shown)
+		}
+	})
+}
+
+// TestAHumanIsAskedBetweenQuestions: what a client brings for a server is not lost while a human is asked about the call anew.
+func TestAHumanIsAskedBetweenQuestions(t *testing.T) {
+	d := askedDesk(t, `,"requestState":"theirs"`)
+	if shown := d.approved(""); !strings.Contains(shown, "sure?") || !strings.Contains(shown, `"requestState":"theirs"`) {
 		t.Fatalf("the server's question is %s", shown)
 	}
-	if done := approved(`,"inputResponses":{"sure":{"action":"accept"}},"requestState":"theirs"`); !strings.Contains(done, `"text":"done"`) {
+	d.house.later(3 * time.Hour)
+	if done := d.approved(saysYes + `,"requestState":"theirs"`); !strings.Contains(done, `"text":"done"`) {
 		t.Errorf("after the second approval: %s", done)
 	}
 	sent := d.server.sent("tools/call")

@@ -180,12 +180,13 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 	if bad.fault != nil {
 		return bad
 	}
+	p.Continues = brought.continues
 	settled := s.decide(ctx, r, p)
 	if !settled.Forward {
-		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought)
+		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought.more)
 		return settled.answer()
 	}
-	params = append(params, brought...)
+	params = append(params, brought.more...)
 	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
 }
