@@ -37,6 +37,15 @@ type ApprovalRequest struct {
 	// Obligations of the decision. They say who may answer: with [ObligationAdmin] only an admin, with [ObligationDual] two
 	// people, and with an obligation that signatures can't discharge, such as [ObligationCouncil], nobody.
 	Obligations []Obligation `json:"obligations,omitempty"`
+
+	// DryRun is the id of the DRY_RUN event that whoever says yes is shown, where the obligations want one. Who signs fills it
+	// in, so that it is signed with the rest; in the store it stands in the approvals alone.
+	DryRun string `json:"dry_run,omitempty"`
+}
+
+// Owes reports whether the request carries an obligation of a type.
+func (r ApprovalRequest) Owes(obligation string) bool {
+	return Decision{Obligations: r.Obligations}.Owes(obligation)
 }
 
 // Answered returns the request after an answer that counts: denied, approved, or, after the first yes of two people, still
@@ -83,6 +92,7 @@ type Approval struct {
 	Statement string    `json:"statement"`        // the exact text that was signed
 	Signature string    `json:"signature"`        // armored SSHSIG over Statement, or what the method has in its place
 	Reason    string    `json:"reason,omitempty"`
+	DryRun    string    `json:"dry_run,omitempty"` // id of the DRY_RUN event that was shown, where the request wants one
 	At        time.Time `json:"at"`
 }
 

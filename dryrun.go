@@ -22,6 +22,7 @@ const (
 
 // A DryRun is what an action did when it was run in a throw-away copy, for whoever decides whether it may be run in earnest.
 type DryRun struct {
+	ID      string   `json:"id,omitempty"`      // of the DRY_RUN event; known once it is recorded
 	Event   string   `json:"event_id"`          // of the decision
 	Request string   `json:"request,omitempty"` // that waits for a human
 	Action  Digest   `json:"action_digest"`

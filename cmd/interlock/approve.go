@@ -49,9 +49,10 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 	approval := interlock.Approval{Request: c.ID, Verdict: verdict, Operator: c.As, Reason: c.Reason}
 	request, known := standing.Requests[c.ID]
 	if known && request.Status == interlock.RequestPending && now().Before(request.Expires) {
-		if err := c.showDryRun(p, backend, request); err != nil {
-			return err
+		if request, err = c.showDryRun(p, backend, request, verdict); err != nil {
+			return c.unsigned(p, backend, approval, err)
 		}
+		approval.DryRun = request.DryRun
 		if err := c.sign(p, request, standing, &approval); err != nil {
 			return c.unsigned(p, backend, approval, err)
 		}
@@ -71,16 +72,20 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 	return err
 }
 
-// showDryRun shows who signs here what the action did when it was tried.
-func (c *answerFlags) showDryRun(p *program, backend *embedded.Backend, request interlock.ApprovalRequest) error {
-	if c.Signature != "" {
-		return nil // it was signed elsewhere, after `interlock pending ID`
-	}
+// showDryRun shows who signs here what the action did when it was tried, and puts it into what is signed where a rule wants it.
+func (c *answerFlags) showDryRun(p *program, backend *embedded.Backend, request interlock.ApprovalRequest, verdict interlock.Verdict) (interlock.ApprovalRequest, error) {
 	run, err := dryRunFor(p.ctx, backend.Store, request)
-	if err == nil && run != nil {
+	if err != nil {
+		return request, err
+	}
+	if run != nil && c.Signature == "" { // else it was signed elsewhere, after `interlock pending ID`
 		printDryRun(p.stderr, *run)
 	}
-	return err
+	if verdict != interlock.Allow {
+		return request, nil
+	}
+	request = shownRun(request, run)
+	return request, quorum.Tried(request)
 }
 
 // unsigned records an answer that could not be signed by an operator and returns why. A missing file or passphrase is the

@@ -29,6 +29,14 @@ func dryRunFor(ctx context.Context, store *sqlite.Store, request interlock.Appro
 	return nil, nil
 }
 
+// shownRun is a request with the dry run that a yes to it is shown, where a rule wants one.
+func shownRun(request interlock.ApprovalRequest, run *interlock.DryRun) interlock.ApprovalRequest {
+	if run != nil && request.Owes(interlock.ObligationDryRun) {
+		request.DryRun = run.ID
+	}
+	return request
+}
+
 // printDryRun shows what a dry run did.
 func printDryRun(w io.Writer, run interlock.DryRun) {
 	fmt.Fprintf(w, "\ntried in a throw-away copy without network: it ended with %d", run.Exit)

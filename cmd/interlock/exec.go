@@ -98,6 +98,9 @@ func (c *execCommand) decided(p *program, backend *embedded.Backend, settings co
 	allowed := answer.Answer.Allowed() && answer.Event != ""
 	tried := c.DryRun && (allowed || answer.Verdict == interlock.Ask && answer.Request != "")
 	if !allowed && !tried {
+		if answer.Verdict == interlock.Ask && answer.Request != "" && answer.Owes(interlock.ObligationDryRun) {
+			c.tryOnce(p, backend, settings, proposal, answer, spec)
+		}
 		return p.refusedRun(answer)
 	}
 	spec, err := c.wanted(p, settings, proposal, answer, spec)
@@ -254,31 +257,4 @@ func (p *program) reportRun(backend *embedded.Backend, r interlock.Requester, ou
 		fmt.Fprintln(p.stderr, "interlock: the outcome could not be recorded:", shown(err))
 	}
 	return err
-}
-
-// dryRun runs a command in a throw-away copy, without network, and records what it wrote for whoever decides about it. What
-// is asked about may be tried, because nothing of it stays and nothing leaves; what is denied may not.
-func (c *execCommand) dryRun(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer, spec boxed) error {
-	spec.Overlay, spec.Keep = true, false
-	result, err := sandbox.Run(p.ctx, spec.Spec)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 10*time.Second)
-	defer cancel()
-	err = backend.Tried(ctx, proposal.Requester, interlock.DryRun{Event: answer.Event, Request: answer.Request, Action: answer.Action,
-		Exit: result.Exit, Stopped: result.Stopped, Effects: result.Effects, Partial: result.Partial})
-	if err != nil {
-		return err
-	}
-	if answer.Answer.Allowed() {
-		outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSkipped, Detail: "dry run: " + accountOf(result)}
-		if err := p.reportRun(backend, proposal.Requester, outcome); err != nil {
-			return err
-		}
-		return p.toldRun(spec.Spec, result, nil)
-	}
-	fmt.Fprintf(p.stderr, "interlock: this was a dry run in a throw-away copy; it ended with %d\n", result.Exit)
-	printEffects(p.stderr, result.Effects, result.Partial)
-	return p.refusedRun(answer)
 }

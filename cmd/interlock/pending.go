@@ -88,6 +88,12 @@ func (c *pendingCommand) show(p *program, backend *embedded.Backend, request int
 		verdict := interlock.Allow
 		if c.Deny {
 			verdict = interlock.Deny
+		} else {
+			run, err := dryRunFor(p.ctx, backend.Store, request)
+			if err != nil {
+				return err
+			}
+			request = shownRun(request, run)
 		}
 		_, err := io.WriteString(p.stdout, quorum.Statement(request, verdict, c.As))
 		return err

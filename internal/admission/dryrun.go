@@ -30,3 +30,22 @@ func (a *Admission) Tried(ctx context.Context, r interlock.Requester, run interl
 	_, err = a.event(ctx, interlock.EventDryRun, r, "agent", auditlog.DryRunRecord{Run: run})
 	return err
 }
+
+// shown reports whether the dry run that an answer names is one of the request's action, made for this request by its agent.
+func (a *Admission) shown(ctx context.Context, request interlock.ApprovalRequest, approval interlock.Approval) error {
+	if approval.DryRun == "" {
+		return nil // whether there had to be one is for package quorum to say
+	}
+	entry, found, err := a.config.Store.EntryByID(ctx, approval.DryRun)
+	if err != nil {
+		return err
+	}
+	if found {
+		run, runErr := auditlog.DryRunOf(entry)
+		event, eventErr := auditlog.ParseEvent(entry.Body)
+		if runErr == nil && eventErr == nil && run.Request == request.ID && run.Action == request.Action && event.Actor == request.Requester.Agent {
+			return nil
+		}
+	}
+	return interlock.Errorf(interlock.CodeInvalid, "dry_run", "is no dry run of this request")
+}

@@ -49,6 +49,9 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (i
 		if !known {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id", "no pending request has this id; `interlock pending` lists them")
 		}
+		if err := a.shown(ctx, request, approval); err != nil {
+			return interlock.Change{}, err
+		}
 		if err := quorum.Check(request, approval, standing.Operators, standing.Agents, a.config.Verify, approval.At); err != nil {
 			return interlock.Change{}, err
 		}

@@ -20,6 +20,7 @@ func (r DryRunRecord) Payload() (json.RawMessage, error) {
 	all := len(r.Run.Effects)
 	for _, room := range [...]struct{ effects, diff int }{{500, 4 << 10}, {500, 512}, {500, 0}, {100, 0}, {20, 0}} {
 		run, c := r.Run, cutter{room: 1 << 10}
+		run.ID = ""
 		run.Effects = make([]interlock.Effect, 0, min(all, room.effects))
 		for _, e := range r.Run.Effects[:min(all, room.effects)] {
 			if e.Path = c.text("path", e.Path); len(e.Diff) > room.diff {
@@ -62,5 +63,6 @@ func DryRunOf(entry interlock.Entry) (interlock.DryRun, error) {
 	if err := json.Unmarshal(event.Payload, &wire); err != nil {
 		return interlock.DryRun{}, fmt.Errorf("auditlog: entry %d: %w", entry.Index, err)
 	}
+	wire.ID = entry.ID
 	return wire.DryRun, nil
 }

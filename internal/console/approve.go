@@ -27,6 +27,7 @@ type asking struct {
 	Changes   []editLine          // a file edit, line by line
 	Statement string              // the exact text a yes signs
 	Hash      string              // of it, base64url, for the script
+	Untried   string              // why a yes would not count yet: a rule wants a dry run first
 	Refused   string              // why this operator's answer would not count; empty: it would
 }
 
@@ -52,16 +53,36 @@ func (c *Console) signing(r *http.Request, challenge []byte) signing {
 // shown is what an operator sees of a request.
 func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, standing interlock.Standing) asking {
 	operator, _ := c.operator(r)
+	run, untried := c.tried(r, &request)
 	statement := quorum.Statement(request, interlock.Allow, operator.Name)
 	one := asking{ApprovalRequest: request, Digest: quorum.DisplayDigest(request.Display), Changes: editOf(request.Display), Statement: statement,
 		Hash: base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(statement))}
+	one.Tried, one.Untried = run, untried
 	if err := quorum.MayAnswer(request, operator, standing.Agents, c.config.Now()); err != nil {
 		one.Refused = err.Error()
 	}
 	if !c.may(r, reading) { // who may not read it may not answer it either
-		one.Display, one.Changes, one.Statement, one.Hash = "what exactly was proposed is not shown to your role\n", nil, "", ""
+		one.Display, one.Changes, one.Statement, one.Hash, one.Tried = "what exactly was proposed is not shown to your role\n", nil, "", "", nil
 	}
 	return one
+}
+
+// tried puts the dry run that a rule wants seen before a yes into what is signed, and says what is missing if there is none.
+func (c *Console) tried(r *http.Request, request *interlock.ApprovalRequest) (*interlock.DryRun, string) {
+	if !request.Owes(interlock.ObligationDryRun) || request.Status != interlock.RequestPending || c.config.DryRun == nil {
+		return nil, ""
+	}
+	run, err := c.config.DryRun(r.Context(), *request)
+	if err != nil {
+		return nil, "its dry run can't be read"
+	}
+	if run != nil {
+		request.DryRun = run.ID
+	}
+	if err := quorum.Tried(*request); err != nil {
+		return nil, err.Error()
+	}
+	return run, ""
 }
 
 // pendingPage lists what waits, whole, so that several can be answered at once by somebody who has read them.
@@ -110,7 +131,7 @@ func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if c.config.DryRun != nil && c.may(r, reading) {
+	if c.config.DryRun != nil && one.Tried == nil && c.may(r, reading) {
 		if one.Tried, err = c.config.DryRun(r.Context(), request); err != nil {
 			c.fail(w, r, err)
 			return
@@ -189,8 +210,14 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 		if shown := r.PostForm.Get("display"); len(ids) == 1 && shown != "" && shown != string(quorum.DisplayDigest(request.Display)) {
 			return nil, interlock.Errorf(interlock.CodeConflict, "display", "the page showed something else; load it again")
 		}
+		if verdict == interlock.Allow && request.Owes(interlock.ObligationDryRun) {
+			if len(ids) > 1 {
+				return nil, interlock.Errorf(interlock.CodeInvalid, "id", "%s wants its dry run seen first: open it and answer it there", id)
+			}
+			request.DryRun = r.PostForm.Get("dry_run") // the one that was shown
+		}
 		statements[i] = quorum.Statement(request, verdict, operator.Name)
-		approvals[i] = interlock.Approval{Request: id, Verdict: verdict, Operator: operator.Name, Reason: reason, Statement: statements[i]}
+		approvals[i] = interlock.Approval{Request: id, Verdict: verdict, Operator: operator.Name, Reason: reason, Statement: statements[i], DryRun: request.DryRun}
 	}
 	return approvals, c.sign(r, statements, verdict == interlock.Allow, func(i int, method, key, signature string) {
 		approvals[i].Method, approvals[i].Key, approvals[i].Signature = method, key, signature

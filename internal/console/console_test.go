@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -41,9 +43,17 @@ type house struct {
 	ahead time.Duration // by which the console's clock is set forward
 }
 
-func open(t testing.TB) *house {
+// open gives a console over an empty store, whose home has these rules beside the shipped ones.
+func open(t testing.TB, rules ...string) *house {
 	t.Helper()
-	backend, err := embedded.Open(t.Context(), embedded.Config{Home: t.TempDir()})
+	home := t.TempDir()
+	for n, text := range rules {
+		if err := errors.Join(os.MkdirAll(filepath.Join(home, "rules"), 0o700),
+			os.WriteFile(filepath.Join(home, "rules", fmt.Sprintf("own%d.yaml", n)), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	backend, err := embedded.Open(t.Context(), embedded.Config{Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}

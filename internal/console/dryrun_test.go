@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -26,5 +27,48 @@ func TestWhoeverDecidesSeesWhatADryRunDid(t *testing.T) {
 	}
 	if strings.Contains(page, "<script>\n") || strings.Contains(page, "<b>\u202e") {
 		t.Error("a file's name or text is markup")
+	}
+}
+
+// TestAYesIsToTheDryRunThatWasShown: where a rule wants a dry run, the page says that there is none, and a yes to it does not
+// count; with one, the page's yes names it. In a list of several nobody is taken to have looked.
+func TestAYesIsToTheDryRunThatWasShown(t *testing.T) {
+	h := open(t, "rules:\n  - {id: own.tried, layer: 3, kinds: [shell], match: {kind: [delete]}, verdict: ask, reason: try it first, obligations: [{type: dry_run}]}\n")
+	b := h.in("olga", "operator")
+	proposal := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: "rm -rf build", Dir: "/repo"}, CanAsk: true,
+		Requester: interlock.Requester{Principal: "dana", Agent: "claude"}, View: interlock.View{Workspace: "/repo", Home: "/home/dana"}}
+	asked := h.backend.Propose(t.Context(), proposal)
+	id := asked.Request
+	if asked.Answer != interlock.Ask || id == "" {
+		t.Fatalf("%v: %+v", asked.Answer, asked.Findings)
+	}
+	if page := b.get("/pending/" + id).body; !strings.Contains(page, "A yes would not count yet: request: this request wants a dry run first") {
+		t.Errorf("the page does not say what is missing:\n%s", page)
+	}
+	if got := b.approve(id); got.status == http.StatusOK || h.request(id).Status != interlock.RequestPending {
+		t.Errorf("a yes without a dry run counts: %d", got.status)
+	}
+	if err := h.backend.Tried(t.Context(), proposal.Requester, interlock.DryRun{Event: asked.Event, Request: id, Action: asked.Action, Exit: 4}); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := h.backend.Store.Recent(t.Context(), interlock.EventDryRun, -1, 1)
+	if err != nil || len(entries) != 1 {
+		t.Fatal(err, entries)
+	}
+	h.tried = map[string]*interlock.DryRun{id: {ID: entries[0].ID, Request: id, Exit: 4}}
+	page := b.get("/pending/" + id)
+	if !strings.Contains(page.body, "ended with 4") || strings.Contains(page.body, "would not count") {
+		t.Errorf("the page does not show the dry run:\n%s", page.body)
+	}
+	proposal.Action.Input = "rm -rf dist"
+	more := h.backend.Propose(t.Context(), proposal)
+	several := b.form(page, "/pending/"+id, "verb", "approve", "assertion", "x")
+	several["id"] = []string{id, more.Request}
+	if got := b.do(http.MethodPost, "/pending", several); got.status != http.StatusBadRequest || !strings.Contains(got.body, "wants its dry run seen first") {
+		t.Errorf("several at once: %d", got.status)
+	}
+	b.approve(id)
+	if got := h.request(id); got.Status != interlock.RequestApproved || got.Approval.DryRun != entries[0].ID {
+		t.Errorf("the page's yes: %s %+v", got.Status, got.Approval)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // expires first is used, so that none is kept longer than it must.
 //
 // One operator's signature answers a question and nothing more: what layer 1 asks, and obligations that want a fresh
-// challenge, a dry run, a delay or several people, are not answered by it. One that wants an admin is answered by a request
+// challenge, a delay or several people, are not answered by it, and one that wants a dry run only where it names the one that was shown. One that wants an admin is answered by a request
 // that carried it, because package quorum then took the answer from nobody else.
 func approved(d interlock.Decision, agent interlock.AgentRecord, approvals []interlock.ApprovalRequest, now time.Time) (string, bool) {
 	if !answerable(d) {
@@ -63,6 +63,10 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 		case interlock.ObligationVerify:
 			if r.Approval.Method != interlock.MethodCode && r.Approval.Method != interlock.MethodPasskey {
 				return false // both need a human who is there now
+			}
+		case interlock.ObligationDryRun:
+			if r.Approval.DryRun == "" {
+				return false // nobody has seen what it does
 			}
 		case interlock.ObligationDual:
 			if !r.NeedsTwo() || r.First == nil {

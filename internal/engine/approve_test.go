@@ -25,13 +25,17 @@ func TestObligationsAnApprovalAnswers(t *testing.T) {
 		{interlock.ObligationCouncil, interlock.ObligationCouncil, false},
 		{interlock.ObligationDual, interlock.ObligationDual, false},
 		{interlock.ObligationVerify, interlock.ObligationVerify, false},
-		{interlock.ObligationDryRun, interlock.ObligationDryRun, false},
+		{interlock.ObligationDryRun, interlock.ObligationDryRun, false}, // nobody was shown one
 		{interlock.ObligationCooldown, interlock.ObligationCooldown, false},
 		{"unknown", "unknown", false},
 	}
 	// Two people are two answers, which only package quorum can have let in.
 	two := interlock.ApprovalRequest{Obligations: []interlock.Obligation{{Type: interlock.ObligationDual}},
 		Approval: &interlock.Approval{}, First: &interlock.Approval{}}
+	seen := interlock.ApprovalRequest{Approval: &interlock.Approval{DryRun: "e7"}}
+	if !discharges(&seen, []interlock.Obligation{{Type: interlock.ObligationDryRun}}) {
+		t.Error("a dry run that was shown does not count")
+	}
 	for name, test := range map[string]struct {
 		change func(*interlock.ApprovalRequest)
 		want   bool

@@ -107,7 +107,7 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 		found = withoutApproved(found)
 	}
 	found, notices := suppressed(found, rules, &snapshot, action, analysis, d.Danger, now)
-	d.Findings = append(ordered(sandboxed(found, snapshot)), notices...)
+	d.Findings = append(ordered(tried(sandboxed(found, snapshot), action)), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)
 	d.Tier = tier(d, snapshot.Loop)
@@ -173,6 +173,23 @@ func sandboxed(found []interlock.Finding, snapshot interlock.Snapshot) []interlo
 			return append(found, interlock.Finding{Gate: "sandbox", Rule: "sandbox.needed", Layer: 3, Verdict: interlock.Deny,
 				Reason: "this may only run in a sandbox, and here it would not", Suggestion: "have it run with: interlock exec -- COMMAND"})
 		}
+	}
+	return found
+}
+
+// tried adds what an obligation to try an action first means for it: only commands can be tried, so anything else is denied, and
+// nobody is asked for a yes that could not be used.
+func tried(found []interlock.Finding, action interlock.Action) []interlock.Finding {
+	for _, f := range found {
+		if !hasObligation(f.Obligations, interlock.ObligationDryRun) {
+			continue
+		}
+		if action.Kind != interlock.KindShell {
+			return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.impossible", Layer: 3, Verdict: interlock.Deny,
+				Reason: "this may only be done after a dry run, and only shell commands can have one"})
+		}
+		return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.needed", Layer: 3, Verdict: interlock.Ask,
+			Reason: "whoever says yes must have seen what this does in a dry run", Suggestion: "have it tried with: interlock exec --dry-run -- COMMAND"})
 	}
 	return found
 }

@@ -152,6 +152,22 @@ func (h *handing) advise(a interlock.Answer) interlock.Answer {
 	return a
 }
 
+// trial is the command by which a human tries what an answer wants tried, or nothing.
+func (h *handing) trial(a interlock.Answer) string {
+	if a.Verdict != interlock.Ask || !a.Owes(interlock.ObligationDryRun) {
+		return ""
+	}
+	if h == nil {
+		return "interlock exec --dry-run of the same command, for the same agent, where there are sandboxes"
+	}
+	shown := *h
+	if len(h.line) > maxAdvised || printable(h.line) != h.line {
+		shown.line = "COMMAND"
+	}
+	shown.flags = []string{"--dry-run"}
+	return shown.command()
+}
+
 // read takes a command apart that calls `interlock exec` and nothing else, with words that no shell changes and flags that
 // only tighten. Its flags name nobody but who is asking, and no home but the one that is asked.
 func (h *handing) read(command string) (inner string, flags []string, ok bool) {

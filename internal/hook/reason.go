@@ -9,8 +9,8 @@ import (
 
 // explain is the text an agent or its user reads about answers that are not Allow: rule id, one sentence, a tested
 // alternative, and for a question nobody at the harness can answer how a human answers it. The strictest answer is
-// explained; requests holds every approval request that must be answered before the call can pass.
-func explain(strictest interlock.Answer, requests []string, redact func(string) string) string {
+// explained; trial is the command that makes the dry run a rule wants; requests holds every approval request that must be answered before the call can pass.
+func explain(strictest interlock.Answer, trial string, requests []string, redact func(string) string) string {
 	var b strings.Builder
 	if f := strictest.Decisive(); f != nil {
 		b.WriteString("[" + f.Rule + "] " + sentence(f.Reason))
@@ -19,6 +19,9 @@ func explain(strictest interlock.Answer, requests []string, redact func(string) 
 		}
 	} else {
 		b.WriteString("[admission.no-reason] The call was not allowed.")
+	}
+	if trial != "" && len(requests) > 0 {
+		b.WriteString(" A human must try it first: " + trial + ".")
 	}
 	if len(requests) > 0 {
 		b.WriteString(" A human must say yes first: interlock approve " + strings.Join(requests, " && interlock approve ") +

@@ -24,8 +24,8 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	strictest, requests := weigh(answers)
 	verdict := strictest.Answer
 	handed := call.hand != nil && call.Proposals[0].Handover.Hands(strictest.Decision)
-	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk) {
-		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again
+	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || strictest.Owes(interlock.ObligationDryRun)) {
+		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again, and shows no dry run
 	}
 	switch verdict {
 	case interlock.Allow:
@@ -43,7 +43,7 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 			requests = nil // approving the other parts would not let the call pass
 		}
 	}
-	return d.answer(call, verdict, explain(call.hand.advise(strictest), requests, redact))
+	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, redact))
 }
 
 // weigh returns the strictest answer and the requests that wait for a human. An Allow that names no durable event is not

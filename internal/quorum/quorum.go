@@ -11,6 +11,7 @@
 //   - the operator is not the requester: not the agent itself, not the owner configured for the agent, and, where no
 //     agent is named, not the principal;
 //   - the obligations of the request are ones this operator's single signature can discharge;
+//   - a yes names the dry run that its operator was shown, where a rule wants one;
 //   - the operator shares no credential with the requester: not the key or passkey of the agent's owner;
 //   - the signed statement is byte for byte the one [Statement] gives, and the proof over it verifies by the method it
 //     names: with the operator's registered key or passkey, or with the server's key where the server is the witness.
@@ -45,6 +46,7 @@ type Verifier func(operator interlock.OperatorRecord, method, statement, signatu
 // silence a question that was not theirs to answer.
 func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators map[string]interlock.OperatorRecord,
 	agents map[string]interlock.AgentRecord, verify Verifier, now time.Time) error {
+	req.DryRun = approval.DryRun
 	if err := checkRequest(req, approval, now); err != nil {
 		return err
 	}
@@ -67,10 +69,23 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 	if err := checkSecond(req, approval, operators); err != nil {
 		return err
 	}
-	if approval.Verdict == interlock.Allow && !freshly(approval.Method) && owes(req, interlock.ObligationVerify) {
+	if approval.Verdict == interlock.Allow && !freshly(approval.Method) && req.Owes(interlock.ObligationVerify) {
 		return refuse(interlock.CodeUnauthorized, "request", "this request needs the code that was sent, or a passkey in the console")
 	}
+	if approval.Verdict == interlock.Allow {
+		if err := Tried(req); err != nil {
+			return err
+		}
+	}
 	return prove(operator, approval, Statement(req, approval.Verdict, approval.Operator), verify)
+}
+
+// Tried reports whether a yes to req may be signed yet: not before the dry run that its rule wants.
+func Tried(req interlock.ApprovalRequest) error {
+	if req.DryRun == "" && req.Owes(interlock.ObligationDryRun) {
+		return refuse(interlock.CodeUnauthorized, "request", "this request wants a dry run first: interlock exec --dry-run of the same command, for the same agent")
+	}
+	return nil
 }
 
 // checkSecond refuses the second yes of two people if it comes from the first: by name, or with a key both have.
@@ -130,15 +145,6 @@ func checkCode(req interlock.ApprovalRequest, approval interlock.Approval) error
 // freshly reports whether a method proves that a human is there now, outside the agent's view: a passkey that checked its
 // user. An SSH key may lie unlocked in an agent, and a session may be one that was left open (AQL 8.8).
 func freshly(method string) bool { return method == interlock.MethodPasskey }
-
-func owes(req interlock.ApprovalRequest, obligation string) bool {
-	for _, o := range req.Obligations {
-		if o.Type == obligation {
-			return true
-		}
-	}
-	return false
-}
 
 // Recheck reports whether the approval a request carries still counts when it is about to be spent: the same proof as
 // when it was given, from an operator who may still give it. What stands in a store is a claim; the signature is the proof.
@@ -268,9 +274,10 @@ func checkObligations(obligations []interlock.Obligation, operator interlock.Ope
 				return refuse(interlock.CodeUnauthorized, "operator", "this request is for operators of other roles or teams ("+obligation.Note+")")
 			}
 		case interlock.ObligationDual: // one yes of two; see checkSecond
+		case interlock.ObligationDryRun: // a yes names it; see Tried
 		case interlock.ObligationCouncil:
 			return refuse(interlock.CodeUnauthorized, "request", "one operator's signature is not enough for this request")
-		default: // also a dry run and a cooldown, until something enforces them
+		default: // also a cooldown, until something enforces it
 			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition no operator can discharge")
 		}
 	}

@@ -106,6 +106,7 @@ func TestStatementBindsEveryPart(t *testing.T) {
 		"run":       func(r *interlock.ApprovalRequest) { r.Requester.Run = "r2" },
 		"display":   func(r *interlock.ApprovalRequest) { r.Display = "git status" },
 		"nonce":     func(r *interlock.ApprovalRequest) { r.Nonce = "11" },
+		"dry run":   func(r *interlock.ApprovalRequest) { r.DryRun = "e7" },
 		"expiry":    func(r *interlock.ApprovalRequest) { r.Expires = expires.Add(time.Nanosecond) },
 	}
 	for name, change := range changes {
@@ -168,6 +169,19 @@ func TestCheck(t *testing.T) {
 		{name: "needs a challenge", operator: "superadmin", verdict: interlock.Allow, request: obliged(interlock.ObligationVerify), want: interlock.CodeUnauthorized},
 		{name: "unknown obligation", operator: "superadmin", verdict: interlock.Allow, request: obliged("sacrifice"), want: interlock.CodeUnauthorized},
 		{name: "needs a dry run", operator: "admin", verdict: interlock.Allow, request: obliged(interlock.ObligationDryRun), want: interlock.CodeUnauthorized},
+		{name: "a no needs no dry run", operator: "admin", verdict: interlock.Deny, request: obliged(interlock.ObligationDryRun)},
+		{name: "names its dry run", operator: "admin", verdict: interlock.Allow, request: func(r *interlock.ApprovalRequest) {
+			obliged(interlock.ObligationDryRun)(r)
+			r.DryRun = "e7"
+		}, approval: func(a *interlock.Approval) { a.DryRun = "e7" }},
+		{name: "names another dry run than it signed", operator: "admin", verdict: interlock.Allow, request: func(r *interlock.ApprovalRequest) {
+			obliged(interlock.ObligationDryRun)(r)
+			r.DryRun = "e7"
+		}, approval: func(a *interlock.Approval) { a.DryRun = "e8" }, want: interlock.CodeUnauthorized},
+		{name: "leaves out what it signed", operator: "admin", verdict: interlock.Allow, request: func(r *interlock.ApprovalRequest) {
+			obliged(interlock.ObligationDryRun)(r)
+			r.DryRun = "e7"
+		}, want: interlock.CodeUnauthorized},
 		{name: "needs time", operator: "admin", verdict: interlock.Allow, request: obliged(interlock.ObligationCooldown), want: interlock.CodeUnauthorized},
 		{name: "confirm is what an operator does", verdict: interlock.Allow, request: obliged(interlock.ObligationConfirm)},
 		{name: "verdict ask", verdict: interlock.Ask, want: interlock.CodeInvalid},

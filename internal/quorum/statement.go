@@ -18,7 +18,8 @@ const Namespace = "interlock-approval"
 const statementHeader = "Interlock approval, version 1"
 
 // Statement returns the exact text an operator signs to answer req. It is ASCII, ends in a newline and binds the request
-// to its action, ruleset, requester, the display the operator was shown, the single-use nonce and the expiry. Values the
+// to its action, ruleset, requester, the display the operator was shown, the single-use nonce, the expiry and, where a
+// rule wants one, the dry run the operator was shown. Values the
 // requester can choose are quoted, so no value can imitate a line.
 func Statement(req interlock.ApprovalRequest, verdict interlock.Verdict, operator string) string {
 	var b strings.Builder
@@ -42,6 +43,9 @@ func Statement(req interlock.ApprovalRequest, verdict interlock.Verdict, operato
 	line("display", strconv.QuoteToASCII(string(DisplayDigest(req.Display))))
 	line("nonce", strconv.QuoteToASCII(req.Nonce))
 	line("expires", req.Expires.UTC().Format(time.RFC3339Nano))
+	if req.DryRun != "" {
+		line("dry run", strconv.QuoteToASCII(req.DryRun))
+	}
 	return b.String()
 }
 
