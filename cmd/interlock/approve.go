@@ -176,17 +176,28 @@ func (c *answerFlags) operator(p *program, standing interlock.Standing, wanted s
 	name, found := operatorOf(standing, signer.PublicKey())
 	if !found || c.As != "" && name != c.As {
 		signer.Close()
-		return nil, "", interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator %s",
+		return nil, "", interlock.Errorf(interlock.CodeUnauthorized, c.source(), "the key %s is not the registered key of an operator %s",
 			signer.PublicKey().Fingerprint(), wanted)
 	}
 	return signer, name, nil
+}
+
+// source is the flag that says with which key is signed, and for an SSH agent's key whose it has to be.
+func (c *answerFlags) source() string {
+	switch {
+	case c.Key != "":
+		return "--key"
+	case c.Signature != "":
+		return "--signature"
+	}
+	return "--as"
 }
 
 // claim names the operator the key belongs to and refuses one who may not answer before anything is signed.
 func (c *answerFlags) claim(request interlock.ApprovalRequest, standing interlock.Standing, key identity.PublicKey, approval *interlock.Approval) error {
 	name, found := operatorOf(standing, key)
 	if !found || c.As != "" && name != c.As {
-		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "the key %s is not the registered key of an operator who may answer", key.Fingerprint())
+		return interlock.Errorf(interlock.CodeUnauthorized, c.source(), "the key %s is not the registered key of an operator who may answer", key.Fingerprint())
 	}
 	approval.Operator, approval.Key = name, key.Fingerprint()
 	return quorum.MayAnswer(request, standing.Operators[name], standing.Agents, now())

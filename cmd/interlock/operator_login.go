@@ -27,10 +27,13 @@ func (f consoleFlag) address(p *program) (string, error) {
 		address = f.Console
 	}
 	base, err := console.ParseURL(address)
-	if err != nil {
-		return "", usage(err)
+	switch {
+	case err == nil:
+		return base.String(), nil
+	case f.Console != "":
+		err = interlock.Errorf(interlock.CodeInvalid, "--console", "%.80q is not https://HOST[:PORT] or http://localhost[:PORT]", f.Console)
 	}
-	return base.String(), nil
+	return "", usage(err)
 }
 
 type operatorEnrol struct {

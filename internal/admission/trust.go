@@ -80,7 +80,7 @@ func mayChangeTrust(order interlock.Order, from, to interlock.Trust, until, now 
 			return interlock.Errorf(interlock.CodeInvalid, "reason", "name the evidence: what was examined, by whom")
 		}
 		if to == interlock.TrustCertified && (until.IsZero() || !until.After(now) || until.Sub(now) > maxCertificate) {
-			return interlock.Errorf(interlock.CodeInvalid, "detail", "a certificate ends, within %d days from now", maxCertificate/(24*time.Hour))
+			return interlock.Errorf(interlock.CodeInvalid, "expires", "a certificate ends, within %d days from now", maxCertificate/(24*time.Hour))
 		}
 	case interlock.VerbDemote:
 		if to >= from {
@@ -90,7 +90,7 @@ func mayChangeTrust(order interlock.Order, from, to interlock.Trust, until, now 
 		return interlock.Errorf(interlock.CodeInvalid, "verb", "trust is changed by promote or demote")
 	}
 	if to != interlock.TrustCertified && !until.IsZero() {
-		return interlock.Errorf(interlock.CodeInvalid, "detail", "only a certificate has an end")
+		return interlock.Errorf(interlock.CodeInvalid, "expires", "only a certificate has an end")
 	}
 	return nil
 }

@@ -27,12 +27,12 @@ func NewSealer(private string) (*Sealer, error) {
 	private = strings.TrimSpace(private)
 	parsed, err := note.NewSigner(private)
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "this is not a log's private key")
+		return nil, interlock.Errorf(interlock.CodeInvalid, "log.key", "this is not a log's private key")
 	}
 	fields := strings.SplitN(private, "+", 5) // "PRIVATE", "KEY", name, hash, key; only the key may hold a plus sign
 	raw, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
 	if err != nil || len(raw) != 1+ed25519.SeedSize || raw[0] != algorithmEd25519 {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "the private key is not an Ed25519 key")
+		return nil, interlock.Errorf(interlock.CodeInvalid, "log.key", "the private key is not an Ed25519 key")
 	}
 	key := ed25519.NewKeyFromSeed(raw[1:])
 	public, ok := key.Public().(ed25519.PublicKey)
