@@ -107,3 +107,26 @@ func TestWhatRanOutsideItsSandboxIsAnAlert(t *testing.T) {
 		}
 	}
 }
+
+// A standing grant is drawn by what runs the action, not by the door that hands it over.
+func TestAHandoverDrawsNoGrant(t *testing.T) {
+	h := deletionsIn(t)
+	h.employ("bob", "operator")
+	once := h.grants("bob", func(g *interlock.Grant) { g.Tool, g.Times = "rm -rf *", 1 })
+	if _, err := h.Grant(t.Context(), once); err != nil {
+		t.Fatal(err)
+	}
+	offered := func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }
+	for range 2 {
+		if a := h.propose("rm -rf build", offered); a.Answer != interlock.Allow || a.Grant != once.ID {
+			t.Fatalf("handed over: %v by %q: %+v", a.Answer, a.Grant, a.Findings)
+		}
+	}
+	exec := func(p *interlock.Proposal) { p.CanAsk, p.Sandboxed, p.Unseen = true, true, true }
+	if a := h.propose("rm -rf build", exec); a.Answer != interlock.Allow {
+		t.Errorf("exec got %v: %+v", a.Answer, a.Findings)
+	}
+	if a := h.propose("rm -rf build", exec); a.Answer != interlock.Ask {
+		t.Errorf("exec got %v from a grant that was drawn", a.Answer)
+	}
+}
