@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,8 +93,12 @@ type sighting struct {
 	code    string
 }
 
-// gatewayPatience is how long the gateway and its servers get to answer: some install themselves when they are started.
-const gatewayPatience = 90 * time.Second
+// How long a gateway gets to answer, and its servers before it is asked what they offer: some are downloaded when they are first
+// started.
+const (
+	gatewayPatience = 120 * time.Second
+	serverPatience  = 90 * time.Second
+)
 
 // converse runs a registered command with a canary behind it, as an MCP client does.
 func (d *diagnosis) converse(argv []string) (sighting, error) {
@@ -174,14 +179,22 @@ func (c *conversation) ask(method string, params any) (json.RawMessage, error) {
 			return nil, errors.New("no answer")
 		}
 		var answer struct {
-			ID     int             `json:"id"`
+			ID     json.RawMessage `json:"id"`
 			Method string          `json:"method"`
 			Result json.RawMessage `json:"result"`
 			Error  *struct {
 				Message string `json:"message"`
 			} `json:"error"`
 		}
-		if json.Unmarshal(line, &answer) != nil || answer.Method != "" || answer.ID != c.id {
+		if json.Unmarshal(line, &answer) != nil {
+			continue
+		}
+		if answer.Method == "roots/list" && answer.ID != nil {
+			if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%s,"result":{"roots":[]}}`+"\n", answer.ID); err != nil {
+				return nil, errors.New("it does not read")
+			}
+		}
+		if answer.Method != "" || string(answer.ID) != strconv.Itoa(c.id) {
 			continue
 		}
 		if answer.Error != nil {
@@ -191,10 +204,14 @@ func (c *conversation) ask(method string, params any) (json.RawMessage, error) {
 	}
 }
 
+// takesAll is what doctor says it can do: some servers have tools only for clients that can answer them, and a tool that is first
+// seen after its server was approved waits for an operator.
+const takesAll = `{"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}}`
+
 // look introduces itself, lists all tools and tries the canary.
 func (c *conversation) look() (sighting, error) {
 	seen := sighting{tools: map[string]int{}}
-	_, err := c.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "interlock-doctor", "version": version()}})
+	_, err := c.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": json.RawMessage(takesAll), "clientInfo": map[string]any{"name": "interlock-doctor", "version": version()}})
 	if err != nil {
 		return seen, err
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -170,10 +171,14 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend, s
 	if err != nil {
 		return nil, err
 	}
-	return mcpgateway.New(mcpgateway.Config{Backend: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
+	c := mcpgateway.Config{Backend: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
 		Sparing: settings.Gateway.Record == config.RecordObjections,
 		Pins:    backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
-		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}})
+		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}}
+	if slices.ContainsFunc(servers, isCanary) { // doctor asks
+		c.Pins, c.Limits.Start = canaryPins{c.Pins}, serverPatience
+	}
+	return mcpgateway.New(c)
 }
 
 // firstUse says whose tools are trusted when they are first seen: if the settings don't say, those of programs, which whoever

@@ -31,16 +31,17 @@ type Config struct {
 
 // Limits bound what one session costs. A zero field means its default.
 type Limits struct {
-	Message  int           // bytes of a message from a client; default 4 MiB
-	Result   int           // bytes of a server's answer; default 16 MiB
-	Calls    int           // requests of one session under way at once; default 256
-	Sessions int           // sessions at once; default 1000
-	Offers   int           // definitions of one kind that are read from one server; default 10,000
-	Page     int           // entries of one page of a list; default 1000
-	Start    time.Duration // that a client waits for the servers' handshakes; default 20 s
-	Call     time.Duration // that a server may take over one request, from its last sign of progress; default 10 min
-	Idle     time.Duration // after which a shared session that nobody used is closed; default 1 h
-	Outcomes int           // outcomes that wait to be recorded before answers wait too; default 1024
+	Message   int           // bytes of a message from a client; default 4 MiB
+	Result    int           // bytes of a server's answer; default 16 MiB
+	Calls     int           // requests of one session under way at once; default 256
+	Sessions  int           // sessions at once; default 1000
+	Offers    int           // definitions of one kind that are read from one server; default 10,000
+	Page      int           // entries of one page of a list; default 1000
+	Start     time.Duration // that a client waits for the servers' handshakes; default 20 s
+	Handshake time.Duration // that a server has for it, which may have to be downloaded first; default 3 min
+	Call      time.Duration // that a server may take over one request, from its last sign of progress; default 10 min
+	Idle      time.Duration // after which a shared session that nobody used is closed; default 1 h
+	Outcomes  int           // outcomes that wait to be recorded before answers wait too; default 1024
 }
 
 func (l Limits) withDefaults() Limits {
@@ -51,6 +52,8 @@ func (l Limits) withDefaults() Limits {
 	fallback(&l.Offers, 10_000)
 	fallback(&l.Page, 1000)
 	fallback(&l.Start, 20*time.Second)
+	fallback(&l.Handshake, 3*time.Minute)
+	l.Handshake = max(l.Handshake, l.Start)
 	fallback(&l.Call, 10*time.Minute)
 	fallback(&l.Idle, time.Hour)
 	fallback(&l.Outcomes, 1024)

@@ -60,33 +60,57 @@ func (s *Session) introducedStateless(r *request) (fault []byte) {
 }
 
 // begin starts the session's servers; s.mu is held. They are started one after another, in their order, and shake hands
-// side by side; one that does not come up costs the others nothing.
+// side by side; one that does not come up costs the others nothing. The client waits a little for them. One that takes longer is
+// not given up, because some programs are downloaded when they are first started, and what is ended in the middle of that may never
+// start again: the client is told when it is there.
 func (s *Session) begin() {
 	s.started = make(chan struct{})
 	started := s.started
+	enough := sync.OnceFunc(func() { close(started) })
+	limits := s.gateway.config.Limits
+	waiting := time.AfterFunc(limits.Start, func() {
+		for _, m := range s.mounts {
+			if m.live.Load() == nil && s.ctx.Err() == nil {
+				m.unwell(interlock.Errorf(interlock.CodeUnavailable, "", "it has not answered the handshake within %s; it is waited for", limits.Start))
+			}
+		}
+		enough()
+	})
 	s.receivers.Go(func() {
-		defer close(started)
-		ctx, cancel := context.WithTimeout(s.ctx, s.gateway.config.Limits.Start)
-		defer cancel()
+		defer enough()
+		defer waiting.Stop()
 		var hands sync.WaitGroup
 		for _, m := range s.mounts {
 			m.dialing <- struct{}{}
-			w, err := m.dial(ctx)
+			w, err := m.dial(s.ctx)
 			if err != nil {
 				<-m.dialing
 				m.search()
 				continue
 			}
 			hands.Go(func() {
-				err := m.handshake(ctx, w)
+				err := m.handshake(s.ctx, w)
 				<-m.dialing
-				if err != nil {
+				switch {
+				case err != nil:
 					m.search()
+				case closed(started):
+					s.resume(m)
 				}
 			})
 		}
 		hands.Wait()
 	})
+}
+
+// closed reports whether a channel that nothing is sent on was closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // ready waits until the servers had their time to start.

@@ -91,11 +91,15 @@ func (m *mount) dial(ctx context.Context) (*wire, error) {
 
 // handshake introduces the session to the server and reads what it offers. On failure the wire is ended.
 func (m *mount) handshake(ctx context.Context, w *wire) error {
-	ctx, cancel := context.WithTimeout(ctx, m.session.gateway.config.Limits.Start)
+	limit := m.session.gateway.config.Limits.Handshake
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := m.introduce(ctx, w)
 	if err == nil {
 		err = m.readAll(ctx, w)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = interlock.Errorf(interlock.CodeUnavailable, "", "the server was started and did not answer the handshake in time, at most %s", limit)
 	}
 	if err != nil {
 		m.unwell(err)
@@ -241,9 +245,14 @@ func (m *mount) seek() {
 
 // ask sends a request to the server, connecting first if need be.
 func (m *mount) ask(ctx context.Context, q errand) (envelope, error) {
-	w, err := m.connected(ctx)
-	if err != nil {
-		return envelope{}, errNotSent
+	w := m.live.Load()
+	if w == nil {
+		brief, cancel := context.WithTimeout(ctx, m.session.gateway.config.Limits.Start) // the client waits no longer, whoever connects
+		defer cancel()
+		var err error
+		if w, err = m.connected(brief); err != nil {
+			return envelope{}, errNotSent
+		}
 	}
 	return w.ask(ctx, q)
 }

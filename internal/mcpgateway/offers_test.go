@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -305,5 +306,38 @@ func TestStatelessClients(t *testing.T) {
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 	for len(server.sent("resources/unsubscribe")) == 0 {
 		c.call("tools/list", `{`+statelessMeta+`}`)
+	}
+}
+
+// TestAServerThatComesLate: a client waits a little for a server that takes long to start; it is not given up meanwhile, and the
+// client is told when it is there.
+func TestAServerThatComesLate(t *testing.T) {
+	server := newFakeServer("notes")
+	late := make(chan message, 1)
+	server.on = func(_ *fakeLink, m message) bool {
+		if m.Method != "initialize" {
+			return false
+		}
+		late <- m
+		return true
+	}
+	c := join(t, newGateway(t, newLedger(), func(c *mcpgateway.Config) { c.Limits.Start = 50 * time.Millisecond }, server))
+	c.shake("{}")
+	if a := c.call("tools/list", `{}`); strings.Contains(string(a.Result), "notes.") {
+		t.Fatalf("a server that has said nothing offers %s", a.Result)
+	}
+	if a := c.call("tools/call", `{"name":"notes.write_note"}`); a.Error == nil {
+		t.Fatalf("a call of it is answered %s", a.Result)
+	}
+	if links := len(server.links); links != 1 {
+		t.Errorf("it was started %d times", links)
+	}
+	server.last().say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, (<-late).ID, server.answers["initialize"])
+	c.notice("notifications/tools/list_changed")
+	if a := c.call("tools/list", `{}`); !strings.Contains(string(a.Result), "notes.write_note") {
+		t.Errorf("the list is %s %+v", a.Result, a.Error)
+	}
+	if a := c.call("tools/call", `{"name":"notes.write_note"}`); a.Error != nil {
+		t.Errorf("a call: %+v", a.Error)
 	}
 }
