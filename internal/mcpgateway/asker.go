@@ -31,6 +31,7 @@ type Abilities struct {
 	Revision string // of MCP, that the request speaks
 	URL      bool   // it opens addresses for its user: elicitation.url
 	Tasks    bool   // the extension io.modelcontextprotocol/tasks
+	takes    func(method string, params []byte) bool
 }
 
 // A Question is one request of a client that has to be decided, with what is needed to wait for a human's answer to it.

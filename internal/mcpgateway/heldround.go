@@ -57,7 +57,7 @@ func (s *Session) comeBack(ctx context.Context, r *request, text string) answer 
 	if h == nil {
 		return s.refuseState(ctx, errNotForThis)
 	}
-	r.shaped = h.shaped
+	r.shaped, r.held = h.shaped, h
 	h.deliver(member(r.params, "inputResponses"))
 	a := s.attend(ctx, r, h)
 	if r.method == "resources/read" {
@@ -80,8 +80,10 @@ func (s *Session) attend(ctx context.Context, r *request, h *held) answer {
 			return s.rendered(ctx, r, h.wire.mount, h.permit, h.kind, h.answer, h.err)
 		default:
 		}
-		if a, asks := s.park(ctx, r, h); asks {
-			return a
+		if ctx.Err() == nil {
+			if a, asks := s.park(ctx, r, h); asks {
+				return a
+			}
 		}
 		select {
 		case <-h.over:

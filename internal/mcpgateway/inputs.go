@@ -158,7 +158,7 @@ func (s *Session) refuseState(ctx context.Context, cause error) answer {
 func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p permit, result []byte) answer {
 	state, requests := member(result, "requestState"), member(result, "inputRequests")
 	switch {
-	case !asksByResult(r.method), r.client.raw == nil, // the call of a task, say, has nobody to come back
+	case !asksByResult(r.method), r.client.raw == nil,
 		state == nil && requests == nil, state != nil && (state[0] != '"' || OwnState(unquoted(state))), requests != nil && requests[0] != '{':
 		return s.unknown(r, p, errUnreadable)
 	}

@@ -62,10 +62,10 @@ func (t *task) id() string { return taskPrefix + t.Request }
 // tasks are the tasks of one process. The lock covers reading a task, changing it and putting it back.
 type tasks struct {
 	mu      sync.Mutex
-	running map[string]context.CancelFunc
+	running map[string]*taskRun
 }
 
-func newTasks() *tasks { return &tasks{running: map[string]context.CancelFunc{}} }
+func newTasks() *tasks { return &tasks{running: map[string]*taskRun{}} }
 
 // takesTask reports whether the client of a question takes a task for an answer.
 func (a *Asker) takesTask(q Question) bool {
@@ -124,12 +124,12 @@ func (a *Asker) save(ctx context.Context, t *task) error {
 	return a.config.Shelf.Put(ctx, t.id(), sealed)
 }
 
-// A Carrier forwards a kept call in the session that asks for it, and hands on what came of it. It returns false if nothing
-// can be begun any more.
-type Carrier func(params json.RawMessage, done func(result, fault json.RawMessage)) (cancel context.CancelFunc, begun bool)
+// A carrier forwards a kept call in the session that asks for it, puts what its server asks to the run, and hands on what came of
+// it. It returns false if nothing can be begun any more.
+type carrier func(params json.RawMessage, run *taskRun, done func(result, fault json.RawMessage)) (begun bool)
 
 // Task serves one of the methods of the extension for a requester.
-func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage, r interlock.Requester, c Abilities, carry Carrier) Settled {
+func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage, r interlock.Requester, c Abilities, carry carrier) Settled {
 	if !c.Tasks {
 		return Settled{Error: &RPCError{Code: codeMissingCapability, Message: "these methods need the extension " + tasksExtension,
 			Data: json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}}
@@ -155,7 +155,7 @@ func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage,
 	return Settled{Result: result}
 }
 
-func (a *Asker) serveTask(ctx context.Context, method, id string, responses map[string]json.RawMessage, r interlock.Requester, c Abilities, carry Carrier) (json.RawMessage, error) {
+func (a *Asker) serveTask(ctx context.Context, method, id string, responses map[string]json.RawMessage, r interlock.Requester, c Abilities, carry carrier) (json.RawMessage, error) {
 	switch method {
 	case "tasks/update":
 		return acknowledged, a.updateTask(ctx, id, responses, r)
@@ -187,7 +187,7 @@ var acknowledged = json.RawMessage(`{"resultType":"complete"}`)
 
 // advance moves a task on as far as its request allows, and forwards its call if a human has said yes. done is closed when
 // what it has begun has ended.
-func (a *Asker) advance(ctx context.Context, id string, r interlock.Requester, carry Carrier) (done chan struct{}, err error) {
+func (a *Asker) advance(ctx context.Context, id string, r interlock.Requester, carry carrier) (done chan struct{}, err error) {
 	a.tasks.mu.Lock()
 	defer a.tasks.mu.Unlock()
 	t, err := a.load(ctx, id, r)
@@ -223,13 +223,13 @@ func (a *Asker) advance(ctx context.Context, id string, r interlock.Requester, c
 
 // begin forwards a task's call. That it is begun is durable before it is: so a process that is lost meanwhile leaves an
 // outcome nobody knows, and never a call that is made twice.
-func (a *Asker) begin(ctx context.Context, t *task, carry Carrier) (chan struct{}, error) {
+func (a *Asker) begin(ctx context.Context, t *task, carry carrier) (chan struct{}, error) {
 	t.State = taskBegun
 	if err := a.save(ctx, t); err != nil {
 		return nil, err
 	}
-	id, done := t.id(), make(chan struct{})
-	cancel, begun := carry(t.Params, func(result, fault json.RawMessage) {
+	id, done, run := t.id(), make(chan struct{}), &taskRun{}
+	begun := carry(t.Params, run, func(result, fault json.RawMessage) {
 		defer close(done)
 		a.tasks.mu.Lock()
 		defer a.tasks.mu.Unlock()
@@ -240,7 +240,7 @@ func (a *Asker) begin(ctx context.Context, t *task, carry Carrier) (chan struct{
 		t.State = taskWaiting
 		return nil, a.save(ctx, t)
 	}
-	a.tasks.running[id] = cancel
+	a.tasks.running[id] = run
 	return done, nil
 }
 
@@ -256,13 +256,17 @@ func (a *Asker) finish(ctx context.Context, t *task, result, fault json.RawMessa
 	return a.save(ctx, t)
 }
 
-// updateTask takes what the client's user said to the question. What answers no question of ours is ignored.
+// updateTask takes what the client's user said to our question, or to those of the server. What answers none is ignored.
 func (a *Asker) updateTask(ctx context.Context, id string, responses map[string]json.RawMessage, r interlock.Requester) error {
 	a.tasks.mu.Lock()
 	defer a.tasks.mu.Unlock()
 	t, err := a.load(ctx, id, r)
 	if err != nil {
 		return err
+	}
+	if run := a.tasks.running[id]; run != nil {
+		run.deliver(responses)
+		return nil
 	}
 	what := said(responses[inputKey(t.Request)])
 	if what == "" || t.State != taskWaiting || t.Shown {
@@ -285,8 +289,8 @@ func (a *Asker) cancelTask(ctx context.Context, id string, r interlock.Requester
 	if err != nil {
 		return err
 	}
-	if cancel := a.tasks.running[id]; cancel != nil {
-		cancel()
+	if run := a.tasks.running[id]; run != nil {
+		run.cancel()
 	}
 	if t.State != taskWaiting {
 		return nil

@@ -10,19 +10,19 @@ import (
 
 // A taskView is a task as the extension's clients see it.
 type taskView struct {
-	Type    string                  `json:"resultType"`
-	ID      string                  `json:"taskId"`
-	Status  string                  `json:"status"`
-	Message string                  `json:"statusMessage,omitempty"`
-	Created string                  `json:"createdAt"`
-	Updated string                  `json:"lastUpdatedAt"`
-	TTL     int64                   `json:"ttlMs"`
-	Poll    int64                   `json:"pollIntervalMs"`
-	Inputs  map[string]inputRequest `json:"inputRequests,omitempty"`
+	Type    string                     `json:"resultType"`
+	ID      string                     `json:"taskId"`
+	Status  string                     `json:"status"`
+	Message string                     `json:"statusMessage,omitempty"`
+	Created string                     `json:"createdAt"`
+	Updated string                     `json:"lastUpdatedAt"`
+	TTL     int64                      `json:"ttlMs"`
+	Poll    int64                      `json:"pollIntervalMs"`
+	Inputs  map[string]json.RawMessage `json:"inputRequests,omitempty"`
 }
 
 // show renders a task. What it ended with is put in as it came, because nothing may be changed about it.
-func (a *Asker) show(t *task, kind string, inputs map[string]inputRequest, message string) json.RawMessage {
+func (a *Asker) show(t *task, kind string, inputs map[string]json.RawMessage, message string) json.RawMessage {
 	view := taskView{Type: kind, ID: t.id(), Status: "working", Message: message, Created: t.Created.Format(time.RFC3339), Inputs: inputs,
 		Updated: t.Updated.Format(time.RFC3339), TTL: t.Expires.Sub(t.Created).Milliseconds(), Poll: taskPoll.Milliseconds()}
 	switch {
@@ -46,7 +46,7 @@ func (a *Asker) shown(ctx context.Context, t *task, r interlock.Requester, c Abi
 	switch t.State {
 	case taskWaiting:
 	case taskBegun:
-		return a.show(t, "complete", nil, "approved and under way"), nil
+		return a.show(t, "complete", a.tasks.running[t.id()].open(c), "approved and under way"), nil
 	default:
 		return a.show(t, "complete", nil, ""), nil
 	}
@@ -62,34 +62,36 @@ func (a *Asker) shown(ctx context.Context, t *task, r interlock.Requester, c Abi
 	if pending.URL == "" {
 		return a.show(t, "complete", nil, message), nil
 	}
-	return a.show(t, "complete", map[string]inputRequest{inputKey(t.Request): {"elicitation/create", elicitationOf(pending)}}, message), nil
+	return a.show(t, "complete", map[string]json.RawMessage{inputKey(t.Request): encode(inputRequest{"elicitation/create", elicitationOf(pending)})}, message), nil
 }
 
 // task serves a method of the tasks extension. A call that is set off by it belongs to the session, not to the request that
 // asked how it stands.
 func (s *Session) task(ctx context.Context, r *request) answer {
-	carry := func(params json.RawMessage, done func(result, fault json.RawMessage)) (context.CancelFunc, bool) {
+	carry := func(params json.RawMessage, run *taskRun, done func(result, fault json.RawMessage)) (begun bool) {
 		s.mu.Lock()
 		if s.ctx.Err() != nil {
 			s.mu.Unlock()
-			return nil, false
+			return false
 		}
 		s.working.Add(1)
 		s.mu.Unlock()
-		own, cancel := context.WithCancel(s.ctx)
-		kept := &request{method: "tools/call", params: params, revision: r.revision, ctx: own, cancel: cancel, reply: nowhere{}, begun: s.gateway.config.Now()}
+		var own context.Context
+		own, run.cancel = context.WithCancel(s.ctx)
+		kept := &request{method: "tools/call", params: params, revision: r.revision, client: r.client, ctx: own, cancel: run.cancel, reply: nowhere{}, begun: s.gateway.config.Now()}
+		kept.client.tasks = false // it is one
 		go func() {
 			defer s.working.Done()
-			defer cancel()
-			a := s.callTool(own, kept)
+			defer run.cancel()
+			a := s.carry(own, kept, run)
 			if a.result != nil {
 				a.result = kept.typed(a.result)
 			}
 			done(a.result, a.fault)
 		}()
-		return cancel, true
+		return true
 	}
-	return s.gateway.config.Asker.Task(ctx, r.method, r.params, s.requester(), Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks}, carry).answer()
+	return s.gateway.config.Asker.Task(ctx, r.method, r.params, s.requester(), Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks, takes: r.client.take}, carry).answer()
 }
 
 // capabilities adds to what a stateless server offers that it makes tasks, where it does.
