@@ -5,10 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"sort"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"interlock"
@@ -149,27 +147,8 @@ func (c *grantList) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	var grants []interlock.Grant
-	for _, g := range standing.Grants {
-		grants = append(grants, g)
-	}
-	sort.Slice(grants, func(i, j int) bool {
-		if !grants[i].Created.Equal(grants[j].Created) {
-			return grants[i].Created.Before(grants[j].Created)
-		}
-		return grants[i].ID < grants[j].ID
-	})
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	if !c.JSON {
-		fmt.Fprintln(table, "ID\tAGENT\tFOR\tCOVERS\tLEFT\tUNTIL\tBY\tREASON")
-	}
-	for _, g := range grants {
-		if c.JSON {
-			if err := writeLine(p.stdout, g); err != nil {
-				return err
-			}
-			continue
-		}
+	grants := oldestFirst(standing.Grants, func(g interlock.Grant) (time.Time, string) { return g.Created, g.ID })
+	return printList(p.stdout, c.JSON, "ID\tAGENT\tFOR\tCOVERS\tLEFT\tUNTIL\tBY\tREASON", grants, func(g interlock.Grant) string {
 		until := g.Expires.Local().Format("2006-01-02 15:04")
 		switch {
 		case !now().Before(g.Expires):
@@ -177,10 +156,9 @@ func (c *grantList) Run(p *program) error {
 		case g.Ruleset != backend.Rules().Digest():
 			until += " (given under other rules)"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d of %d\t%s\t%s\t%s\n", g.ID, printable(g.Agent), printable(g.Principal), coverage(g), g.Left, g.Times,
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", g.ID, printable(g.Agent), printable(g.Principal), coverage(g), g.Left, g.Times,
 			until, g.Operator, printable(g.Reason))
-	}
-	return table.Flush()
+	})
 }
 
 // coverage says in words what a grant covers.

@@ -5,10 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"sort"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"interlock"
@@ -109,34 +107,14 @@ func (c *rulesSuppressionsCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	var orders []interlock.Suppression
-	for _, s := range standing.Suppressions {
-		orders = append(orders, s)
-	}
-	sort.Slice(orders, func(i, j int) bool {
-		if !orders[i].Created.Equal(orders[j].Created) {
-			return orders[i].Created.Before(orders[j].Created)
-		}
-		return orders[i].ID < orders[j].ID
-	})
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	if !c.JSON {
-		fmt.Fprintln(table, "ID\tRULE\tSCOPE\tBY\tUNTIL\tREASON")
-	}
-	for _, s := range orders {
-		if c.JSON {
-			if err := writeLine(p.stdout, s); err != nil {
-				return err
-			}
-			continue
-		}
+	orders := oldestFirst(standing.Suppressions, func(s interlock.Suppression) (time.Time, string) { return s.Created, s.ID })
+	return printList(p.stdout, c.JSON, "ID\tRULE\tSCOPE\tBY\tUNTIL\tREASON", orders, func(s interlock.Suppression) string {
 		until := s.Expires.Local().Format("2006-01-02 15:04")
 		if !s.InForce(now()) {
 			until += " (expired)"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Rule, scopeOf(s), s.Operator, until, printable(s.Reason))
-	}
-	return table.Flush()
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", s.ID, s.Rule, scopeOf(s), s.Operator, until, printable(s.Reason))
+	})
 }
 
 type rulesUnsuppressCommand struct {

@@ -203,19 +203,24 @@ func (c Client) HasGateway(place Place) (bool, error) {
 
 // Registered returns the program and arguments with which a client's settings start the gateway; none where they don't.
 func (c Client) Registered(place Place) ([]string, error) {
-	path := c.Settings(place)
-	if path == "" {
-		return nil, nil
-	}
-	p, err := planFor(path)
-	if err != nil || p.Before == nil {
+	path, data, err := c.settled(place)
+	if err != nil || data == nil {
 		return nil, err
 	}
-	argv, err := c.registered(p.Before)
+	argv, err := c.registered(data)
 	if err != nil {
 		return nil, about(path, err)
 	}
 	return argv, nil
+}
+
+// settled returns what a client's settings hold and where; nothing where it has none.
+func (c Client) settled(place Place) (path string, data []byte, err error) {
+	if path = c.Settings(place); path == "" {
+		return "", nil, nil
+	}
+	p, err := planFor(path)
+	return path, p.Before, err
 }
 
 func (c Client) registered(data []byte) ([]string, error) {
@@ -243,15 +248,11 @@ func (c Client) registered(data []byte) ([]string, error) {
 
 // Others lists the servers in a client's settings that are not Interlock's.
 func (c Client) Others(place Place) ([]string, error) {
-	path := c.Settings(place)
-	if path == "" {
-		return nil, nil
-	}
-	p, err := planFor(path)
-	if err != nil || p.Before == nil {
+	path, data, err := c.settled(place)
+	if err != nil || data == nil {
 		return nil, err
 	}
-	file, err := c.read(p.Before)
+	file, err := c.read(data)
 	if err != nil {
 		return nil, about(path, err)
 	}

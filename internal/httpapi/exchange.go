@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -104,7 +103,7 @@ func (x *exchange) checkOrigin() error {
 	if x.door == local {
 		return nil
 	}
-	if !x.server.knownHost(x.r.Host) {
+	if !x.server.names.Has(x.r.Host) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "Host", "this server does not answer under that name")
 	}
 	header := x.r.Header
@@ -112,22 +111,6 @@ func (x *exchange) checkOrigin() error {
 		return interlock.Errorf(interlock.CodeUnauthorized, "Origin", "requests from web pages are not accepted")
 	}
 	return nil
-}
-
-// knownHost accepts the names of the loopback interface under any port, and what the configuration adds.
-func (s *Server) knownHost(host string) bool {
-	if s.hosts[host] {
-		return true
-	}
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	switch name {
-	case "127.0.0.1", "localhost", "::1", "[::1]":
-		return true
-	}
-	return s.hosts[name]
 }
 
 // authenticate finds out who asks. On the network door a token is needed; on the local door one is welcome.

@@ -25,6 +25,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/hostname"
 )
 
 // Backend is what the doors need of admission. Implementations are safe for concurrent use.
@@ -128,7 +129,7 @@ type Server struct {
 	metrics *metrics
 	active  atomic.Int64
 	known   atomic.Pointer[knownAgents]
-	hosts   map[string]bool
+	names   hostname.Names
 }
 
 // New returns a server that is not listening yet, or an error that names the missing field.
@@ -155,11 +156,7 @@ func New(c Config) (*Server, error) {
 		c.View = func(dir string) interlock.View { return interlock.View{Workspace: dir} }
 	}
 	c.Limits = c.Limits.withDefaults()
-	hosts := map[string]bool{}
-	for _, host := range c.Hosts {
-		hosts[host] = true
-	}
-	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), hosts: hosts}, nil
+	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...)}, nil
 }
 
 // door says which way a request came in.

@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"interlock"
+	"interlock/internal/hostname"
 )
 
 // HTTPConfig configures an [HTTP]. Gateway and Credentials are required.
@@ -94,7 +95,7 @@ type HTTP struct {
 	outside string // the endpoint's path as clients know it
 	limits  HTTPLimits
 	body    int64
-	hosts   map[string]bool
+	names   hostname.Names
 	origins map[string]bool
 	open    func(Caller, Peer) (conversation, error)
 	backend Backend
@@ -116,7 +117,7 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 		return nil, errors.New("mcpgateway: HTTPConfig.Gateway and Credentials are needed")
 	}
 	g := c.Gateway.config
-	h := &HTTP{config: c, limits: c.Limits.withDefaults(), body: int64(g.Limits.Message), hosts: map[string]bool{}, origins: map[string]bool{},
+	h := &HTTP{config: c, limits: c.Limits.withDefaults(), body: int64(g.Limits.Message), origins: map[string]bool{},
 		backend: g.Backend, now: g.Now, random: g.Random, logger: g.Logger,
 		agents: map[string]int{}, sessions: map[string]*httpSession{}, shared: map[who]*httpSession{}}
 	h.open = func(caller Caller, peer Peer) (conversation, error) {
@@ -126,12 +127,13 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 		}
 		return s, nil
 	}
+	names := slices.Clone(c.Hosts)
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
 			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.url", "%.80q is not an address such as https://tools.example.com/mcp", c.URL)
 		}
-		h.hosts[strings.ToLower(u.Host)] = true
+		names = append(names, u.Host)
 		h.outside = strings.TrimSuffix(u.Path, "/")
 		if c.Path == "" {
 			h.config.Path = h.outside
@@ -143,9 +145,7 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 	if c.URL == "" {
 		h.outside = h.config.Path
 	}
-	for _, host := range c.Hosts {
-		h.hosts[strings.ToLower(host)] = true
-	}
+	h.names = hostname.New(names...)
 	for _, origin := range c.Origins {
 		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Path != "" {
 			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.origins", "%.80q is not an origin such as https://app.example.com", origin)
@@ -195,7 +195,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // checkOrigin refuses what reached this port under a foreign name, and what a web page sends that is not configured: a page
 // that resolves its own name to this address must not speak to the gateway (MCP, transports: security warning).
 func (h *HTTP) checkOrigin(r *http.Request) error {
-	if !h.knownHost(r.Host) {
+	if !h.names.Has(r.Host) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "Host", "this server does not answer under that name")
 	}
 	origins := r.Header["Origin"]
@@ -214,23 +214,6 @@ func own(r *http.Request) string {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
-}
-
-// knownHost accepts the names of the loopback interface under any port, and what the configuration adds.
-func (h *HTTP) knownHost(host string) bool {
-	host = strings.ToLower(host)
-	if h.hosts[host] {
-		return true
-	}
-	name := host
-	if split, _, err := net.SplitHostPort(host); err == nil {
-		name = split
-	}
-	switch name {
-	case "127.0.0.1", "localhost", "::1", "[::1]":
-		return true
-	}
-	return h.hosts[name]
 }
 
 // allowOrigin lets the browser of a configured page read the answer, and reports whether that was all it asked for.
