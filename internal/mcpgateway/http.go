@@ -40,6 +40,7 @@ type HTTPLimits struct {
 	Concurrent int           // requests under way, of all agents; default 1024
 	PerAgent   int           // requests under way of one agent; default 128
 	Sessions   int           // protocol sessions of one agent; default 16
+	Begins     int           // sessions an agent begins at once, and then one in five seconds: each starts servers; default 60
 	Queue      int           // messages that wait for a client that reads slowly; default 256
 	QueueBytes int           // and their bytes; default 4 MiB
 	Header     int           // bytes of a request's line and header; default 32 KiB
@@ -64,6 +65,7 @@ func (l HTTPLimits) withDefaults() HTTPLimits {
 	fallback(&l.Concurrent, 1024)
 	fallback(&l.PerAgent, 128)
 	fallback(&l.Sessions, 16)
+	fallback(&l.Begins, 60)
 	fallback(&l.Queue, 256)
 	fallback(&l.QueueBytes, 4<<20)
 	fallback(&l.Header, 32<<10)
@@ -107,6 +109,7 @@ type HTTP struct {
 	closed   bool
 	active   int
 	agents   map[string]int // requests under way of each
+	begun    map[string]begun
 	sessions map[string]*httpSession
 	shared   map[who]*httpSession
 }
@@ -119,7 +122,7 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 	g := c.Gateway.config
 	h := &HTTP{config: c, limits: c.Limits.withDefaults(), body: int64(g.Limits.Message), origins: map[string]bool{},
 		backend: g.Backend, now: g.Now, random: g.Random, logger: g.Logger,
-		agents: map[string]int{}, sessions: map[string]*httpSession{}, shared: map[who]*httpSession{}}
+		agents: map[string]int{}, begun: map[string]begun{}, sessions: map[string]*httpSession{}, shared: map[who]*httpSession{}}
 	h.open = func(caller Caller, peer Peer) (conversation, error) {
 		s, err := c.Gateway.Open(caller, peer)
 		if err != nil {

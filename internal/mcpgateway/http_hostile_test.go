@@ -200,3 +200,43 @@ func FuzzHTTPHeaders(f *testing.F) {
 		mcpgateway.CheckFront(t, body, http.Header{"Mcp-Protocol-Version": {version}, "Mcp-Method": {method}, "Mcp-Name": {name}})
 	})
 }
+
+// An agent that begins one session after the other is stopped after a number of them, because each starts servers, and may go on
+// a moment later. Others begin theirs.
+func TestHTTPTooManySessionsBegun(t *testing.T) {
+	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Begins = 3 })
+	initialize := exchange{body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`}
+	for range 3 {
+		r.begin("ann")
+	}
+	if response := r.do(initialize); response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !strings.Contains(r.text(response), "too fast") {
+		t.Errorf("the fourth session: %s", response.Status)
+	}
+	r.begin("bob")
+	r.mu.Lock()
+	r.now = r.now.Add(5 * time.Second)
+	r.mu.Unlock()
+	r.begin("ann")
+	if response := r.do(initialize); response.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("another one at that moment: %s", response.Status)
+	}
+	if n := len(r.opened); n != 5 {
+		t.Errorf("%d sessions were opened", n)
+	}
+}
+
+// What is under way for longer than a stop waits is cut off, and the stop is one like any other.
+func TestHTTPStopsWithoutAnAnswer(t *testing.T) {
+	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Drain = 20 * time.Millisecond })
+	answer := make(chan string, 1)
+	id := r.begin("ann")
+	go func() {
+		answer <- r.ask(r.from("127.0.0.1"), exchange{body: call(1, "wait"), header: map[string]string{"Mcp-Session-Id": id}})
+	}()
+	<-r.waiting
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	<-r.cancelled
+	<-answer // whatever it is, it waits no longer
+}

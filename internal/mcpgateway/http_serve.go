@@ -49,7 +49,12 @@ func (h *HTTP) Serve(ctx context.Context, listener net.Listener, secure *tls.Con
 	h.quiesce()
 	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.limits.Drain)
 	defer cancel()
-	if shutdown := server.Shutdown(draining); shutdown != nil {
+	switch shutdown := server.Shutdown(draining); {
+	case errors.Is(shutdown, context.DeadlineExceeded): // a server that answers nothing must not keep us from stopping
+		h.logger.Warn("requests were under way for longer than a stop waits and were cut off", "waited", h.limits.Drain.String())
+		h.Close()
+		err = errors.Join(err, server.Close())
+	case shutdown != nil:
 		err = errors.Join(err, fmt.Errorf("draining: %w", shutdown), server.Close())
 	}
 	h.Close()
@@ -97,6 +102,7 @@ func (h *HTTP) Sweep(ctx context.Context) {
 			over = append(over, s)
 		}
 	}
+	maps.DeleteFunc(h.begun, func(_ string, b begun) bool { return b.until(now) == 0 })
 	sessions := slices.Collect(maps.Values(h.sessions))
 	for _, s := range sessions {
 		look(s)

@@ -99,6 +99,9 @@ func (h *HTTP) sessionOf(w http.ResponseWriter, r *http.Request, e envelope, c w
 // begin opens a session. An agent that has too many loses the one it has not used for longest: clients that forget to end
 // theirs must be able to come back.
 func (h *HTTP) begin(c who) (*httpSession, error) {
+	if !h.mayBegin(c.agent) {
+		return nil, interlock.Errorf(interlock.CodeLimited, "", "this agent begins sessions too fast; keep one, or wait a moment")
+	}
 	id, err := h.newID()
 	if err != nil {
 		return nil, err
@@ -122,6 +125,33 @@ func (h *HTTP) begin(c who) (*httpSession, error) {
 		return nil, interlock.Errorf(interlock.CodeUnavailable, "", "the gateway is stopping")
 	}
 	return s, nil
+}
+
+// beginAgain is how long an agent that has begun as many sessions as it may waits for another.
+const beginAgain = 5 * time.Second
+
+// begun is how many sessions an agent has begun beyond one in that time.
+type begun struct {
+	count float64
+	at    time.Time
+}
+
+func (b begun) until(now time.Time) float64 {
+	return max(b.count-max(now.Sub(b.at).Seconds(), 0)/beginAgain.Seconds(), 0)
+}
+
+// mayBegin counts a session that begins, unless its agent has begun too many: whoever begins one after the other has programs
+// started and ended without doing anything.
+func (h *HTTP) mayBegin(agent string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	count := h.begun[agent].until(now) + 1
+	if count > float64(h.limits.Begins) {
+		return false
+	}
+	h.begun[agent] = begun{count, now}
+	return true
 }
 
 func (h *HTTP) newSession(id string, c who) *httpSession {
