@@ -43,6 +43,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	if m == nil {
 		return faultOf(codeInvalidParams, "unknown tool: "+name, nil)
 	}
+	m.ready(ctx)
 	offered := m.offers[kindTools].Load().named(tool)
 	if offered == nil {
 		if m.live.Load() == nil {

@@ -9,13 +9,22 @@ func (s *Session) dispatch(ctx context.Context, r *request) answer {
 	if r.method == "ping" && r.revision == revisionSessions {
 		return answer{result: []byte("{}")}
 	}
-	s.ready(ctx)
 	if state, held := r.heldState(); held {
 		return s.comeBack(ctx, r, state)
 	}
 	switch r.method {
-	case "tools/call":
+	case "tools/call": // it waits for its own server, and for no other
 		return s.callTool(ctx, r)
+	case "prompts/get":
+		return s.getPrompt(ctx, r)
+	case "initialize", "server/discover": // a client that waits for these takes its servers for broken soon
+		hello, cancel := context.WithTimeout(ctx, s.gateway.config.Limits.Hello)
+		s.ready(hello)
+		cancel()
+	default:
+		s.ready(ctx)
+	}
+	switch r.method {
 	case "tools/list":
 		return s.list(ctx, r, kindTools)
 	case "prompts/list":
@@ -24,8 +33,6 @@ func (s *Session) dispatch(ctx context.Context, r *request) answer {
 		return s.list(ctx, r, kindResources)
 	case "resources/templates/list":
 		return s.list(ctx, r, kindTemplates)
-	case "prompts/get":
-		return s.getPrompt(ctx, r)
 	case "resources/read":
 		return s.readResource(ctx, r)
 	case "completion/complete":

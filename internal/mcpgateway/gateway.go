@@ -38,6 +38,7 @@ type Limits struct {
 	Offers    int           // definitions of one kind that are read from one server; default 10,000
 	Page      int           // entries of one page of a list; default 1000
 	Start     time.Duration // that a client waits for the servers' handshakes; default 20 s
+	Hello     time.Duration // that a client's own handshake waits for them; default 8 s
 	Handshake time.Duration // that a server has for it, which may have to be downloaded first; default 3 min
 	Call      time.Duration // that a server may take over one request, from its last sign of progress; default 10 min
 	Idle      time.Duration // after which a shared session that nobody used is closed; default 1 h
@@ -52,6 +53,7 @@ func (l Limits) withDefaults() Limits {
 	fallback(&l.Offers, 10_000)
 	fallback(&l.Page, 1000)
 	fallback(&l.Start, 20*time.Second)
+	fallback(&l.Hello, 8*time.Second)
 	fallback(&l.Handshake, 3*time.Minute)
 	l.Handshake = max(l.Handshake, l.Start)
 	fallback(&l.Call, 10*time.Minute)

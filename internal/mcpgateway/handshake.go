@@ -85,12 +85,14 @@ func (s *Session) begin() {
 			w, err := m.dial(s.ctx)
 			if err != nil {
 				<-m.dialing
+				close(m.tried)
 				m.search()
 				continue
 			}
 			hands.Go(func() {
 				err := m.handshake(s.ctx, w)
 				<-m.dialing
+				close(m.tried)
 				switch {
 				case err != nil:
 					m.search()

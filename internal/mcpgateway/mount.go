@@ -16,6 +16,7 @@ import (
 type mount struct {
 	session *Session
 	server  Server
+	tried   chan struct{} // closed when it was sought for the first time
 	dialing chan struct{} // holds a value while somebody connects
 	shakes  bool          // to ask what the server speaks has cost the link: shake hands next time; held with dialing
 
@@ -48,7 +49,22 @@ type features struct {
 var upstreamVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 func newMount(s *Session, server Server) *mount {
-	return &mount{session: s, server: server, dialing: make(chan struct{}, 1), examined: make(chan struct{})}
+	return &mount{session: s, server: server, tried: make(chan struct{}), dialing: make(chan struct{}, 1), examined: make(chan struct{})}
+}
+
+// ready waits until the server had its time to start.
+func (m *mount) ready(ctx context.Context) {
+	if closed(m.tried) {
+		return
+	}
+	m.session.mu.Lock()
+	started := m.session.started
+	m.session.mu.Unlock()
+	select {
+	case <-m.tried:
+	case <-started: // it takes longer than anybody is waited for
+	case <-ctx.Done():
+	}
 }
 
 func (m *mount) name() string { return m.server.Name() }

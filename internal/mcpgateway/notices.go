@@ -63,6 +63,9 @@ var logLevels = map[string]bool{"debug": true, "info": true, "notice": true, "wa
 // logged passes a server's log message on, under the server's name. A stateless client gets those that come while its only
 // request runs, if that asked for them.
 func (s *Session) logged(w *wire, params []byte) {
+	if ok, _ := w.chatter.take(mostChatter, time.Second); !ok {
+		return // whoever talks without end must not fill what its client reads of others
+	}
 	to := s.peer
 	if s.isStateless() {
 		_, r := w.only()

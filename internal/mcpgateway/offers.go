@@ -229,8 +229,9 @@ func (m *mount) refresh(kinds ...offerKind) {
 	}
 }
 
+// Between two readings it pauses: a server that says without end that its lists change must not keep us and the client busy.
 func (m *mount) reread(kinds []offerKind) {
-	for {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		m.mu.Lock()
 		if !m.stale[kinds[0]] {
 			m.reading[kinds[0]] = false
@@ -249,6 +250,10 @@ func (m *mount) reread(kinds []offerKind) {
 			cancel()
 		}
 		m.session.changed(kinds[0])
+		select {
+		case <-time.After(pause):
+		case <-m.session.ctx.Done():
+		}
 	}
 }
 

@@ -15,6 +15,9 @@ func (s *Session) getPrompt(ctx context.Context, r *request) answer {
 	}
 	server, name, _ := strings.Cut(full, ".")
 	m := s.mount(server)
+	if m != nil {
+		m.ready(ctx)
+	}
 	if m == nil || m.offers[kindPrompts].Load().named(name) == nil {
 		return faultOf(codeInvalidParams, "unknown prompt: "+full, nil)
 	}

@@ -25,6 +25,9 @@ type wire struct {
 	modern  bool               // it is spoken to under revisionStateless; settled before the wire is live
 	end     context.CancelFunc // of ctx
 
+	garbage allowance // of lines in our log about what is no message; of the one goroutine that receives
+	chatter allowance // of log messages to the client; likewise
+
 	mu      sync.Mutex
 	next    int64
 	pending map[int64]*pending
@@ -299,7 +302,9 @@ func (w *wire) answered(e envelope) {
 // unreadable drops a message, and answers for it if it was meant as an answer: what it says can't be trusted, but that its
 // request is over can.
 func (w *wire) unreadable(message []byte, bad *malformed) {
-	w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes", len(message), "error", bad.message)
+	if ok, last := w.garbage.take(mostGarbage, time.Minute); ok {
+		w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes", len(message), "error", bad.message, "further_left_out", last)
+	}
 	var named struct {
 		ID     json.RawMessage `json:"id"`
 		Method *string         `json:"method"`
