@@ -197,11 +197,17 @@ func (c *webClient) cut() {
 
 // note asks for one call, which the journal will have.
 func (c *webClient) note(n int) (string, error) {
-	if !c.stateless {
-		return c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"box.read_note","arguments":{"note":"%s"}}}`, n+1, noteOf(n)), nil)
+	return c.call(n+1, "box.read_note", `{"note":"`+noteOf(n)+`"}`)
+}
+
+func (c *webClient) call(id int, tool, arguments string) (string, error) {
+	params := fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments)
+	var header map[string]string
+	if c.stateless {
+		params += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+		header = map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool}
 	}
-	return c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"box.read_note","arguments":{"note":"%s"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, n+1, noteOf(n)),
-		map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "box.read_note"})
+	return c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, id, params), header)
 }
 
 // post sends one message and returns what is answered, or errGone where either side is no more.

@@ -74,15 +74,12 @@ type through struct {
 	ended   chan struct{}
 }
 
-// startThrough starts a gateway before a journal server and speaks the handshake.
-func startThrough(t *testing.T, env []string, journal string) *through {
+// startThrough starts a gateway and speaks the handshake.
+func startThrough(t *testing.T, env []string, args ...string) *through {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	var err error
 	l := &through{waiting: map[int]chan string{}, ended: make(chan struct{})}
-	l.gateway = exec.Command(program, "gateway", "--name", "box", "--", self, journalFlag, journal)
+	l.gateway = exec.Command(program, append([]string{"gateway"}, args...)...)
 	l.gateway.Env = env
 	if l.in, err = l.gateway.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -126,6 +123,13 @@ func (l *through) read() {
 
 var errGone = errors.New("the gateway is gone")
 
+// say writes a line.
+func (l *through) say(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintln(l.in, line)
+}
+
 // ask sends a request and waits for its answer, or for the end of the gateway.
 func (l *through) ask(id int, methodAndParams string) (string, error) {
 	answer := make(chan string, 1)
@@ -160,11 +164,15 @@ func TestGatewayUnderKills(t *testing.T) {
 	t.Parallel()
 	home, env := newHome(t)
 	journal := home + "/journal.txt"
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	random := seeded(t)
 	var told tally
 	next, lives := 0, 0
 	for next < *calls {
-		life := startThrough(t, env, journal)
+		life := startThrough(t, env, "--name", "box", "--", self, journalFlag, journal)
 		victim := []string{"gateway", "server", "client"}[lives%3]
 		lives++
 		next = told.round(t, random, next, *calls, life.note, func() { life.kill(t, victim, journal) })

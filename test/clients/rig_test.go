@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == journalFlag { // this is the server behind a gateway
 		os.Exit(serveJournal(os.Args[2]))
 	}
+	if len(os.Args) == 3 && os.Args[1] == hostileFlag {
+		os.Exit(serveHostile(os.Args[2]))
+	}
 	os.Exit(run(m))
 }
 
