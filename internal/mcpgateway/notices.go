@@ -167,7 +167,10 @@ func (s *Session) listen(ctx context.Context, r *request) answer {
 		}
 		agreed = append(agreed, text...)
 	}
-	var uris []string
+	if member(wanted, "taskIds") != nil && !r.client.tasks {
+		return s.taskAs(ctx, r, "tasks/get", nil) // which says what is missing
+	}
+	var uris, ids []string
 	members(wanted, func(name, value []byte) {
 		if method := listenNames[string(name)]; method != "" && isTrue(value) {
 			l.wants[method] = true
@@ -176,15 +179,23 @@ func (s *Session) listen(ctx context.Context, r *request) answer {
 		if string(name) == "resourceSubscriptions" {
 			elements(value, func(uri []byte) { uris = append(uris, unquoted(uri)) })
 		}
+		if string(name) == "taskIds" {
+			elements(value, func(id []byte) { ids = append(ids, unquoted(id)) })
+		}
 	})
 	held := s.subscribeAll(ctx, r, l, uris)
 	if len(held) > 0 {
 		add(`"resourceSubscriptions":` + string(encode(held)))
 	}
+	tasks := s.tasksOf(ctx, r, ids)
+	if len(tasks) > 0 {
+		add(`"taskIds":` + string(encode(tasks)))
+	}
 	s.mu.Lock()
 	s.listeners[l] = struct{}{}
 	s.mu.Unlock()
 	s.tell(r.reply, "notifications/subscriptions/acknowledged", l.marked(append(append([]byte(`"notifications":`), agreed...), '}')))
+	s.hearTasks(ctx, l, tasks)
 	<-ctx.Done()
 	s.mu.Lock()
 	delete(s.listeners, l)

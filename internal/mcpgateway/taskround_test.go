@@ -141,3 +141,41 @@ func TestATaskIsGivenUpWhileItsServerAsks(t *testing.T) {
 		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
 	}
 }
+
+// TestAListenerHearsOfItsTasks: of its own, without a poll, each time they stand otherwise.
+func TestAListenerHearsOfItsTasks(t *testing.T) {
+	d := newDesk(t, newHouse(t), &memoryShelf{kept: map[string][]byte{}})
+	answers := asking(d.server, asksRoots)
+	made := d.sees(d.stateless("tools/call", letter, takesTasksAndForms))
+	request := d.house.waiting(d.process)
+	listen := `"notifications":{"taskIds":["` + made.ID + `","interlock-apr_000000000000","` + made.ID + `"]}`
+	if a := d.stateless("subscriptions/listen", listen, `{}`); a.Error == nil || a.Error.Code != -32021 {
+		t.Errorf("without the extension: %s %+v", a.Result, a.Error)
+	}
+	subscription := d.begin("subscriptions/listen", `{`+listen+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":`+takesTasksAndForms+`}}`)
+	if told := string(d.notice("notifications/subscriptions/acknowledged").Params); !strings.Contains(told, `"notifications":{"taskIds":["`+made.ID+`"]}`) {
+		t.Errorf("acknowledged is %s", told)
+	}
+	hears := func(status string) seen {
+		t.Helper()
+		m := d.until(func(m message) bool {
+			return m.Method == "notifications/tasks" && strings.Contains(string(m.Params), `"status":"`+status+`"`)
+		})
+		if text := string(m.Params); !strings.Contains(text, `"_meta":{"io.modelcontextprotocol/subscriptionId":`+subscription+`}`) {
+			t.Errorf("told is %s", text)
+		}
+		told := d.sees(message{Result: m.Params})
+		if told.Type != "" {
+			t.Errorf("it is told as a result: %+v", told)
+		}
+		return told
+	}
+	hears("working")
+	d.house.answer(d.process, request, interlock.Allow)
+	for name := range hears("input_required").Inputs {
+		d.tell(made.ID, name, `{"roots":[]}`)
+	}
+	if done := hears("completed"); done.ID != made.ID || done.Result.Content[0].Text != "done" || !strings.Contains(<-answers, `{"roots":[]}`) {
+		t.Errorf("told is %+v", done)
+	}
+}

@@ -65,9 +65,14 @@ func (a *Asker) shown(ctx context.Context, t *task, r interlock.Requester, c Abi
 	return a.show(t, "complete", map[string]json.RawMessage{inputKey(t.Request): encode(inputRequest{"elicitation/create", elicitationOf(pending)})}, message), nil
 }
 
-// task serves a method of the tasks extension. A call that is set off by it belongs to the session, not to the request that
-// asked how it stands.
+// task serves a method of the tasks extension.
 func (s *Session) task(ctx context.Context, r *request) answer {
+	return s.taskAs(ctx, r, r.method, r.params)
+}
+
+// taskAs serves such a method for a request. A call that is set off by it belongs to the session, not to the request that asked how
+// it stands.
+func (s *Session) taskAs(ctx context.Context, r *request, method string, params json.RawMessage) answer {
 	carry := func(params json.RawMessage, run *taskRun, done func(result, fault json.RawMessage)) (begun bool) {
 		s.mu.Lock()
 		if s.ctx.Err() != nil {
@@ -91,7 +96,7 @@ func (s *Session) task(ctx context.Context, r *request) answer {
 		}()
 		return true
 	}
-	return s.gateway.config.Asker.Task(ctx, r.method, r.params, s.requester(), Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks, takes: r.client.take}, carry).answer()
+	return s.gateway.config.Asker.Task(ctx, method, params, s.requester(), Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks, takes: r.client.take}, carry).answer()
 }
 
 // capabilities adds to what a stateless server offers that it makes tasks, where it does.
