@@ -160,6 +160,41 @@ func TestEveryVerdictEverywhere(t *testing.T) {
 	}
 }
 
+// TestAPromptGivesNoMoreThanAYes: where an ask owes more than whoever sits before the harness can give, its prompt is not the way
+// to answer, also if another part of the call owes it.
+func TestAPromptGivesNoMoreThanAYes(t *testing.T) {
+	owing := func(types ...string) interlock.Answer {
+		a := interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask}, Event: "e", Request: "apr_0123456789ab"}
+		for _, of := range types {
+			a.Obligations = append(a.Obligations, interlock.Obligation{Type: of, Note: "n"})
+		}
+		return a
+	}
+	payload := []byte(`{"session_id":"s","cwd":"/r","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make deploy"},"tool_use_id":"t"}`)
+	for _, c := range []struct {
+		of     string
+		prompt bool
+	}{
+		{interlock.ObligationConfirm, true}, {interlock.ObligationRedact, true}, {interlock.ObligationWithin, true}, {interlock.ObligationCooldown, true},
+		{interlock.ObligationVerify, false}, {interlock.ObligationAdmin, false}, {interlock.ObligationCouncil, false}, {interlock.ObligationDual, false},
+		{interlock.ObligationApprovers, false}, {interlock.ObligationDryRun, false}, {interlock.ObligationSandbox, false}, {"of a later version", false},
+	} {
+		call, err := hook.Parse("claude", payload, hook.Environment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := string(hook.Render(call, nil, owing(interlock.ObligationConfirm, c.of)).Stdout)
+		if prompt := strings.Contains(out, `"permissionDecision":"ask"`); prompt != c.prompt || prompt == strings.Contains(out, "apr_0123456789ab") {
+			t.Errorf("%s gives %s", c.of, out)
+		}
+		call.Proposals = append(call.Proposals, call.Proposals[0])
+		out = string(hook.Render(call, nil, owing(), owing(c.of)).Stdout)
+		if strings.Contains(out, `"permissionDecision":"ask"`) != c.prompt {
+			t.Errorf("%s of a second part gives %s", c.of, out)
+		}
+	}
+}
+
 // TestOneCallSeenByTwoEvents: both events of one call are one action, or it would be judged, asked about and recorded twice.
 func TestOneCallSeenByTwoEvents(t *testing.T) {
 	for _, c := range []struct{ name, agent, first, second string }{

@@ -3,6 +3,7 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"interlock"
 )
@@ -24,8 +25,8 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	strictest, requests := weigh(answers)
 	verdict := strictest.Answer
 	handed := call.hand != nil && call.Proposals[0].Handover.Hands(strictest.Decision)
-	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || strictest.Owes(interlock.ObligationDryRun)) {
-		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again, and shows no dry run
+	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || slices.ContainsFunc(answers, beyondPrompt)) {
+		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again, or too little
 	}
 	switch verdict {
 	case interlock.Allow:
@@ -44,6 +45,18 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 		}
 	}
 	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, redact))
+}
+
+// beyondPrompt reports whether an answer asks for more than a yes of whoever sits before the harness: its prompt knows no
+// challenge, no role, no second person and shows no dry run. Only what Interlock asks for itself can give that.
+func beyondPrompt(a interlock.Answer) bool {
+	return a.Answer == interlock.Ask && slices.ContainsFunc(a.Obligations, func(o interlock.Obligation) bool {
+		switch o.Type {
+		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationWithin, interlock.ObligationCooldown:
+			return false
+		}
+		return true
+	})
 }
 
 // weigh returns the strictest answer and the requests that wait for a human. An Allow that names no durable event is not
