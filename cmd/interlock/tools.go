@@ -96,7 +96,10 @@ func (c *toolsShow) Run(p *program) error {
 		return unknownTool()
 	}
 	if !c.JSON {
-		return showPins(p, p.stdout, backend, pins)
+		if err := showPins(p, p.stdout, backend, pins); err != nil || len(pins) != 1 {
+			return err
+		}
+		return showWhole(p, backend, pins[0])
 	}
 	for _, pin := range pins {
 		approved, seen, err := definitions(p, backend, pin)
@@ -157,6 +160,21 @@ func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlo
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// showWhole prints the definition of a tool of which nothing differs, which showPins leaves out: whoever trusted first use has not
+// read it yet.
+func showWhole(p *program, backend *embedded.Backend, pin interlock.Pin) error {
+	approved, seen, err := definitions(p, backend, pin)
+	if err != nil || pin.Tool == "" || len(admission.Differences(approved, seen)) > 0 {
+		return err
+	}
+	for _, place := range admission.Differences(nil, seen) {
+		if _, err := fmt.Fprintf(p.stdout, "  %s\n    %s\n", place.Pointer, strings.Join(place.After, "\n    ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type toolsApprove struct {

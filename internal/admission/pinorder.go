@@ -46,7 +46,7 @@ func Approvable(standing interlock.Standing, subject string) (pins []interlock.P
 		}
 	}
 	if len(pins) == 0 {
-		return nil, "", interlock.Errorf(interlock.CodeConflict, "subject", "there is nothing to approve; tools that speak to the model are approved one by one, as SERVER.TOOL")
+		return nil, "", interlock.Errorf(interlock.CodeConflict, "subject", "there is nothing to approve; tools that speak to the model, and those an operator put into quarantine, are approved one by one, as SERVER.TOOL")
 	}
 	type seen struct {
 		Tool     string           `json:"tool"`

@@ -24,6 +24,7 @@ type pinned struct {
 	Says        string
 	Approved    bool
 	Differences []admission.Difference // only on its own page
+	Definition  []admission.Difference // the whole of it where nothing differs, place by place; only on its own page
 }
 
 func shownPin(pin interlock.Pin) pinned {
@@ -91,30 +92,64 @@ func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
 		Seen    string
 		Pins    []pinned
 		Reading bool
+		Apart   []string // of a server, what is in quarantine and approved one by one
+		Ordered bool     // an operator has put all of it into quarantine, so that there is nothing left to put there
 	}{Subject: subject, Whole: !strings.Contains(subject, "."), Reading: c.may(r, reading)}
 	if waiting, detail, err := admission.Approvable(standing, subject); err == nil {
 		pins, page.Seen = waiting, detail
 	}
+	if page.Whole {
+		page.Apart = apart(standing, subject)
+	}
 	for _, pin := range pins {
 		one := shownPin(pin)
 		if page.Reading && pin.Tool != "" {
-			if one.Differences, err = c.differences(r, pin); err != nil {
+			if one.Differences, one.Definition, err = c.differences(r, pin); err != nil {
 				c.fail(w, r, err)
 				return
 			}
 		}
 		page.Pins = append(page.Pins, one)
+		page.Ordered = pin.Tool == subjectTool(subject) && !one.Approved && pin.Why == interlock.PinOrdered || page.Ordered
 	}
 	c.render(w, r, http.StatusOK, "tool.html", "Tool", page)
 }
 
-func (c *Console) differences(r *http.Request, pin interlock.Pin) ([]admission.Difference, error) {
+// apart are the tools of a server that an order about the whole of it leaves in quarantine.
+func apart(standing interlock.Standing, server string) (subjects []string) {
+	known, _ := admission.Pinned(standing, server)
+	covered := map[string]bool{}
+	if waiting, _, err := admission.Approvable(standing, server); err == nil {
+		for _, pin := range waiting {
+			covered[pin.Tool] = true
+		}
+	}
+	for _, pin := range known {
+		if pin.Status != interlock.PinApproved && !covered[pin.Tool] {
+			subjects = append(subjects, shownPin(pin).Subject)
+		}
+	}
+	return subjects
+}
+
+// subjectTool is the tool that a subject names, empty for a server.
+func subjectTool(subject string) string {
+	_, tool, _ := strings.Cut(subject, ".")
+	return tool
+}
+
+// differences are what differs of a tool from what was approved, or, where nothing does, all of it: whoever trusted first use has
+// not read it yet.
+func (c *Console) differences(r *http.Request, pin interlock.Pin) (differ, whole []admission.Difference, err error) {
 	approved, seen, err := c.config.Backend.Definitions(r.Context(), pin.Server, pin.Tool)
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) && refusal.Code == interlock.CodeNotFound {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return admission.Differences(approved, seen), err
+	if differ = admission.Differences(approved, seen); len(differ) == 0 {
+		whole = admission.Differences(nil, seen)
+	}
+	return differ, whole, err
 }
 
 // toolOrder is the detail of an order about tools: of an approval, what its giver was shown.
