@@ -39,7 +39,8 @@ func (r *request) heldKey() interlock.Digest {
 }
 
 // comeBack serves a request by which a client comes back to a held call. Nothing is decided and nothing is forwarded: that call
-// was, once, and goes on. A state counts once, for the session, the agent and the very call it was given for.
+// was, once, and goes on. A state counts once, for the session, the agent and the very call it was given for. What is asked
+// again is whether the caller may call this at all by now: an agent that was blocked meanwhile answers no server.
 func (s *Session) comeBack(ctx context.Context, r *request, text string) answer {
 	state, err := s.gateway.sealer.openState(sealHeld, text, s.requester(), s.gateway.config.Now())
 	if err != nil {
@@ -58,12 +59,42 @@ func (s *Session) comeBack(ctx context.Context, r *request, text string) answer 
 		return s.refuseState(ctx, errNotForThis)
 	}
 	r.shaped, r.held = h.shaped, h
+	if !s.mayGoOn(ctx, r, h) {
+		h.giveUp()
+		cause := interlock.Errorf(interlock.CodeUnauthorized, "", "this is not permitted any more")
+		refused := s.gateway.config.Backend.Refuse(ctx, h.permit.requester, door, cause)
+		return r.told(told{Status: statusDenied, Code: string(ReasonPolicy), Reason: cause.Message, Event: refused.Event,
+			Text: "Interlock did not let this call go on: " + cause.Message + ". What its server asked is not answered"})
+	}
 	h.deliver(member(r.params, "inputResponses"))
 	a := s.attend(ctx, r, h)
 	if r.method == "resources/read" {
 		a = privately(r, a)
 	}
 	return a
+}
+
+// mayGoOn reports whether a caller may still use what a held call uses. It is what the lists ask, and so what the gates say.
+func (s *Session) mayGoOn(ctx context.Context, r *request, h *held) bool {
+	pins := s.gateway.config.Pins
+	if pins == nil {
+		return true
+	}
+	m := h.wire.mount
+	target := interlock.Target{Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}}
+	switch r.method {
+	case "tools/call":
+		_, tool, _ := strings.Cut(h.permit.action.Tool, ".")
+		o := m.offers[kindTools].Load().named(tool)
+		if o == nil {
+			return false // its server does not offer it any more
+		}
+		target = seenAs(kindTools, o)
+	case "prompts/get":
+		target.Name = m.name() + ".prompts/get"
+	}
+	shown, err := pins.Visible(ctx, s.requester(), []interlock.Target{target})
+	return err == nil && len(shown) == 1 && shown[0]
 }
 
 // attend stays with a held call for a request of the client until the call is over or asks for something.
