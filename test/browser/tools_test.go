@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,11 +24,13 @@ for line in sys.stdin:
         result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "offering", "version": "1"}}
     elif m["method"] == "tools/list":
         result = {"tools": json.load(open(sys.argv[1]))}
+    elif m["method"] == "tools/call":
+        result = {"content": [{"type": "text", "text": "called with " + json.dumps(m["params"]["arguments"])}]}
     print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": result}), flush=True)
 `
 
-// listed has a client list what the server behind a gateway offers now.
-func (h *house) listed(name string, tools string) {
+// behindGateway connects a client to the server of that name behind a gateway, which offers the tools it is given.
+func (h *house) behindGateway(name, tools string) *agent {
 	h.t.Helper()
 	program, offers := filepath.Join(h.dir, "offering.py"), filepath.Join(h.dir, name+".json")
 	for file, text := range map[string]string{program: offering, offers: tools} {
@@ -35,16 +38,56 @@ func (h *house) listed(name string, tools string) {
 			h.t.Fatal(err)
 		}
 	}
+	return h.connect(&mcp.CommandTransport{Command: h.command("gateway", "--name", name, "--", "python3", program, offers)})
+}
+
+// listed has a client list what the server behind a gateway offers now.
+func (h *house) listed(name, tools string) {
+	h.t.Helper()
+	a := h.behindGateway(name, tools)
+	defer a.session.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	transport := &mcp.CommandTransport{Command: h.command("gateway", "--name", name, "--", "python3", program, offers)}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "plain-client", Version: "1"}, nil).Connect(ctx, transport, nil)
-	if err != nil {
+	if _, err := a.session.ListTools(ctx, nil); err != nil {
 		h.t.Fatal(err)
 	}
-	defer session.Close()
-	if _, err := session.ListTools(ctx, nil); err != nil {
-		h.t.Fatal(err)
+}
+
+// A call through the gateway that something objects to waits for the console, and goes on as soon as somebody has answered there.
+func TestACallThroughTheGatewayWaitsForTheConsole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	olga := newPage(t, startChromium(t), h.origin, device{phone: true})
+	olga.enrol(h.link("operator", "add", "olga", "--role", "admin", "--enrol"), "olga")
+	a := h.behindGateway("files", `[{"name":"write_file","inputSchema":{"type":"object"}}]`)
+	startup := filepath.Join(h.dir, ".bashrc")
+	came := make(chan string, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		result, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: "files.write_file", Arguments: options{"path": startup, "content": "make notes"}})
+		text, wrong := json.Marshal(result)
+		came <- fmt.Sprint(string(text), err, wrong)
+	}()
+	olga.awaits("the request", func() bool {
+		select {
+		case early := <-came:
+			t.Fatalf("nobody was asked: %s", early)
+		default:
+		}
+		olga.open("/pending")
+		return olga.has(`//main//a[starts-with(., "apr_")]`)
+	})
+	olga.follows(`//main//a[starts-with(., "apr_")]`)
+	olga.sees(startup)
+	select {
+	case early := <-came:
+		t.Fatalf("before anybody answered: %s", early)
+	default:
+	}
+	olga.presses("Approve once, with a passkey")
+	if got := <-came; !strings.Contains(got, "called with") || strings.Contains(got, "isError") {
+		t.Errorf("what was approved: %s", got)
 	}
 }
 
