@@ -80,7 +80,7 @@ func (r *codeRun) runs(c *codeCall, line string) {
 			lead += "cat > " + shellQuote(path) + " <<'INTERLOCK_END'\n" + gapped(text) + "\nINTERLOCK_END\n"
 		}
 	}
-	r.s.nested(interlock.KindShell, lead+line)
+	r.s.nested(interlock.KindShell, r.environment(c)+lead+line)
 	if marks := c.marks(); marks&(markSecret|markEnviron|markOutside|markPrivate) != 0 {
 		for _, i := range r.s.impacts[min(before, len(r.s.impacts)):] {
 			if (i.Kind == interlock.ImpactNetwork || i.Via == "curl" || i.Via == "wget") && i.Reach != interlock.ReachWorkspace {
@@ -98,6 +98,30 @@ func (r *codeRun) runs(c *codeCall, line string) {
 	if c.decoded {
 		r.hide(before)
 	}
+}
+
+// environment exports to a command line what the program has put into its own environment or gives to this command alone.
+// What setting a variable does has been judged where the program's own was set, so those that do anything are left out.
+func (r *codeRun) environment(c *codeCall) string {
+	lead := ""
+	for _, name := range sortedNames(r.environ) {
+		if v := r.environ[name].text(); !r.s.know.obeys(name) && len(lead) < maxText {
+			lead += "export " + commandLine([]any{name + "=" + gapped(v)}) + "\n"
+		}
+	}
+	given, ok := c.option("env")
+	if !ok && strings.HasPrefix(c.name, "os.") && strings.HasSuffix(c.name, "e") && len(c.arguments) > 2 { // execve, spawnve
+		given = c.argument(len(c.arguments) - 1)
+	}
+	if given.object == nil {
+		return lead
+	}
+	for _, name := range sortedNames(given.object.fields) {
+		if v := given.object.fields[name]; plainVariable(name) && len(v.texts) > 0 && len(v.text()) <= 4096 && len(lead) < maxText {
+			lead += "export " + commandLine([]any{name + "=" + gapped(v.text())}) + "\n"
+		}
+	}
+	return lead
 }
 
 // commandWords returns the words of a command that is no text for a shell.

@@ -94,6 +94,12 @@ func (r *codeRun) setVariable(name string, v codeValue) {
 	case len(v.texts) == 0 || len(text) > 4096:
 		return
 	}
+	if r.environ == nil {
+		r.environ = map[string]codeValue{}
+	}
+	if _, have := r.environ[name]; have || len(r.environ) < maxFields {
+		r.environ[name] = v
+	}
 	r.s.nested(interlock.KindShell, "export "+commandLine([]any{name + "=" + gapped(text)}))
 }
 

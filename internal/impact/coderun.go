@@ -25,6 +25,7 @@ type codeRun struct {
 	made      int // bytes of text made
 	said      map[string]bool
 	files     map[string]codeValue // what was written where
+	environ   map[string]codeValue // variables of the environment that were set
 	instead   map[string]codeValue // what stands in the place of functions of libraries
 
 	network   bool // talks to a network

@@ -455,10 +455,13 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	if args[0].text == "" && !args[0].dynamic {
 		return flow{}
 	}
-	if name := args[0].text; len(assigns) > 0 && builtinFor(name) == nil && r.funcs[name] == nil {
+	switch name := args[0].text; {
+	case len(assigns) == 0:
+		return r.command(args, io)
+	case builtinFor(name) == nil && r.funcs[name] == nil:
 		return r.withAssignments(assigns, func() flow { return r.command(args, io) })
 	}
-	return r.command(args, io)
+	return r.amidAssignments(assigns, func() flow { return r.command(args, io) })
 }
 
 // file remembers what a written file holds.

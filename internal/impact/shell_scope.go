@@ -105,6 +105,7 @@ func (r *shellRun) declare(c *syntax.DeclClause) flow {
 		if a.Name == nil && a.Value != nil {
 			text := a.Value.Lit()
 			reference = reference || strings.HasPrefix(text, "-") && strings.Contains(text, "n")
+			out.taint(r.declared(a.Value))
 		}
 		if a.Name == nil || a.Naked && a.Value == nil && a.Array == nil {
 			continue
@@ -118,6 +119,24 @@ func (r *shellRun) declare(c *syntax.DeclClause) flow {
 				r.set(a.Name.Value, varValue(list[len(list)-1]))
 			}
 		}
+	}
+	return out
+}
+
+// declared sets what a word gives that is no assignment as it is written, but is one when it is read: export "NAME=value".
+func (r *shellRun) declared(word *syntax.Word) (out flow) {
+	if _, plain := plainLiteral(word); plain {
+		return flow{} // a flag, or a name
+	}
+	for _, f := range r.fields(word) {
+		if !isAssignment(f.text) {
+			continue
+		}
+		name, _, _ := strings.Cut(f.text, "=")
+		v := cut(f, len(name)+1)
+		r.variable(name, v)
+		r.set(name, varValue(v))
+		out.taint(f.flow)
 	}
 	return out
 }

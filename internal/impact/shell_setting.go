@@ -68,6 +68,16 @@ func (r *shellRun) given(name string) (string, bool) {
 	return append(set, "")[0], len(set) > 0
 }
 
+// obeys reports whether setting a variable does something by itself.
+func (k *Knowledge) obeys(name string) bool {
+	spec := k.lookup("=")
+	if spec == nil {
+		return false
+	}
+	family, _, _ := strings.Cut(name, "_")
+	return spec.flags[name] != nil || spec.flags[family+"_*"] != nil
+}
+
 // hooked judges a command that a variable or setting makes a program run.
 func (r *shellRun) hooked(kind, text string) {
 	r.s.within++

@@ -60,6 +60,29 @@ func (r *shellRun) withAssignments(assigns []assigned, run func() flow) flow {
 	return out
 }
 
+// amidAssignments runs what leaves behind what it sets, a function or a builtin such as eval, with the variables its own
+// assignments give it. Those have their values of before afterwards, unless they were given others.
+func (r *shellRun) amidAssignments(assigns []assigned, run func() flow) flow {
+	before := make([]value, len(assigns))
+	had := make([]bool, len(assigns))
+	for i, a := range assigns {
+		before[i], had[i] = r.vars[a.name]
+		r.set(a.name, a.value)
+	}
+	out := run()
+	r.own()
+	for i, a := range assigns {
+		switch {
+		case r.vars[a.name].text != a.value.text:
+		case had[i]:
+			r.set(a.name, before[i])
+		default:
+			delete(r.vars, a.name)
+		}
+	}
+	return out
+}
+
 type assigned struct {
 	name  string
 	value value
