@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"interlock/embedded"
+	"interlock/internal/config"
 )
 
 // plainEchoFlag makes this program the server behind the gateways: it echoes a text and does nothing else, so that what is
@@ -271,11 +274,16 @@ func behindGateway(b *bench) error {
 	if err != nil {
 		return err
 	}
+	evaluator, err := embedded.NewEvaluator(config.Defaults())
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(b.out, "\n## Calls through the gateway\n\n`interlock gateway` on standard streams before a server that echoes a text, beside the same server without it. A call carries 80 bytes\n"+
-		"of arguments unless said otherwise; default rules; the load generator shares the CPUs. The relays are the floor: they neither read nor decide what they pass on. Closed loop: so many calls wait at any time. Open\n"+
+		"of arguments unless said otherwise; %d rules; the load generator shares the CPUs. The relays are the floor: they neither read nor decide\n"+
+		"what they pass on. Closed loop: so many calls wait at any time. Open\n"+
 		"loop: calls at fixed times, at 70 %% of the rate of %d in flight. Budget: deciding without a durable log p50 <= 80 and p99 <= 170 µs more, >= 30,000\n"+
 		"calls/s at %d in flight; with it <= 450 µs and 1.2 ms, >= 10,000 calls/s; 10 KB <= 1 ms more.\n\n"+
-		"| duty | p50 µs | p99 µs | %d in flight: calls/s | p50 ms | p99 ms | open loop: p50 ms | p99 ms | starts in ms |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", inFlight, inFlight, inFlight)
+		"| duty | p50 µs | p99 µs | %d in flight: calls/s | p50 ms | p99 ms | open loop: p50 ms | p99 ms | starts in ms |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", len(evaluator.Rules.Rules()), inFlight, inFlight, inFlight)
 	text := strings.Repeat("the quick brown fox ", 3)
 	for _, duty := range []struct {
 		name string
