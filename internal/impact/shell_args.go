@@ -74,7 +74,7 @@ func (r *shellRun) read(spec *command, args []field) *use {
 				u.spec, u.operands = pick.end()
 			}
 			if u.wraps() && len(u.operands) >= u.spec.skip {
-				if u.assignment(a) {
+				if u.assignment(a) || u.dash(a) {
 					continue
 				}
 				u.rest = args[i:]
@@ -239,6 +239,16 @@ func (u *use) assignment(a field) bool {
 		return false
 	}
 	u.flags = append(u.flags, given{option: o, name: "NAME=value", value: a})
+	return true
+}
+
+// dash takes a lone dash before a wrapped command, if the wrapper's description knows it: env - NAME=value command.
+func (u *use) dash(a field) bool {
+	o := u.spec.flags["-"]
+	if o == nil || a.text != "-" || a.dynamic {
+		return false
+	}
+	u.flags = append(u.flags, given{option: o, name: "-"})
 	return true
 }
 
