@@ -46,7 +46,7 @@ func (r *httpRig) raw(text string) (rest func() string) {
 // Clients that begin and don't go on are cut off, and nobody waits for them.
 func TestHTTPSlowClients(t *testing.T) {
 	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) {
-		c.Limits.ReadHeader, c.Limits.Read = 50*time.Millisecond, 50*time.Millisecond
+		c.Limits.ReadHeader, c.Limits.Read = time.Second, time.Second
 	})
 	head := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n"
 	var slow []func() string
