@@ -396,6 +396,7 @@ func TestWhatIsNoActionIsRefusedAndRecorded(t *testing.T) {
 	for _, edit := range []func(*interlock.Proposal){
 		func(p *interlock.Proposal) { p.Action.Kind = "spell" },
 		func(p *interlock.Proposal) { p.Action.Kind = interlock.KindTool },
+		func(p *interlock.Proposal) { p.Action.Arguments = []byte(`{"command":"rm -rf /"}`) }, // what a door might run instead
 		func(p *interlock.Proposal) { p.Requester.Agent = "" },
 	} {
 		answer := h.propose("git status", edit)
@@ -403,7 +404,7 @@ func TestWhatIsNoActionIsRefusedAndRecorded(t *testing.T) {
 			t.Errorf("answer %v, event %q, %+v", answer.Answer, answer.Event, answer.Decisive())
 		}
 	}
-	want := []interlock.EventType{interlock.EventRefusal, interlock.EventRefusal, interlock.EventRefusal}
+	want := []interlock.EventType{interlock.EventRefusal, interlock.EventRefusal, interlock.EventRefusal, interlock.EventRefusal}
 	if diff := cmp.Diff(want, h.entries()); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}

@@ -50,6 +50,8 @@ func validate(p interlock.Proposal) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/kind", "is not known; name one of %v", interlock.Kinds())
 	case p.Action.Kind.TakesObject() && len(p.Action.Arguments) == 0:
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "is missing for kind %s", p.Action.Kind)
+	case !p.Action.Kind.TakesObject() && len(p.Action.Arguments) > 0: // which nothing would look at
+		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
 	case p.Requester.Agent == "":
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
 	case !p.Handover.Valid():
