@@ -66,7 +66,7 @@ func (d *diagnosis) throughGateway(client, id string, argv []string) {
 	d.note("gateway", client, statusOK, "answers, %s behind it", counted(len(ordered), "server", "servers"))
 	d.checks[len(d.checks)-1].Micros = now().Sub(start).Microseconds()
 	for _, server := range ordered {
-		if why, absent := seen.absent[server.Name]; absent {
+		if why, absent := seen.absent[server.Name]; absent && seen.tools[server.Name] == 0 { // one with tools came after all
 			d.note("mcp server", client, statusFail, "%s does not answer through the gateway: %s", server.Name, why)
 			continue
 		}

@@ -206,7 +206,7 @@ func (m *mount) unwell(err error) {
 	known := m.health == err.Error()
 	m.health = err.Error()
 	m.mu.Unlock()
-	if !known && !errors.Is(err, context.Canceled) {
+	if !known && !errors.Is(err, context.Canceled) && m.session.ctx.Err() == nil { // at the session's end they all go
 		m.session.gateway.config.Logger.Warn("a server is not there", "server", m.name(), "agent", m.session.caller.Agent, "error", err.Error())
 	}
 }

@@ -100,10 +100,10 @@ func (c *plain) begin() {
 	if c.header != nil {
 		c.header.Set("MCP-Protocol-Version", c.revision)
 	}
-	c.send("notifications/initialized", `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	if c.header != nil {
-		c.stream()
+		c.stream() // before the server has its first word, which comes where it is listened for
 	}
+	c.send("notifications/initialized", `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
 // stream opens the stream on which a server over HTTP says what belongs to no request.
