@@ -47,6 +47,7 @@ func (r *shellRun) read(spec *command, args []field) *use {
 	*pick = picker{best: spec}
 	pick.first[0] = spec
 	pick.candidates = pick.first[:]
+	splits := 0
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		text := a.text
@@ -60,7 +61,12 @@ func (r *shellRun) read(spec *command, args []field) *use {
 			u.pair(a)
 		case isFlag(u.spec, a) && !(u.spec.style == "first" && len(u.operands) > 0):
 			i = u.flag(args, i)
-			u.split(args, i)
+			if words := u.splits(); words != nil {
+				args, i, splits = append(words, args[min(i+1, len(args)):]...), -1, splits+1
+				if splits > maxSplits {
+					u.rest = args
+				}
+			}
 		case text == "!" && u.spec.flags["!"] != nil:
 			u.flags = append(u.flags, given{option: u.spec.flags["!"], name: "!"})
 		case i == 0 && u.spec.style == "bundle" && u.bundled(text):
@@ -210,17 +216,6 @@ func (u *use) after(args []field, i int) int {
 
 // wraps reports whether a command line follows: always after a wrapper, and after a flag that says so.
 func (u *use) wraps() bool { return u.spec.wraps != "" || u.asWords() }
-
-// split takes the last flag's value for the beginning of a command line as one text, if that is what it is.
-func (u *use) split(args []field, i int) {
-	if len(u.flags) == 0 {
-		return
-	}
-	if last := u.flags[len(u.flags)-1]; last.option.split && last.value.text != "" {
-		u.rest = append(literals(strings.Fields(last.value.text)), args[min(i+1, len(args)):]...)
-		u.rest[0].glob = isGlob(u.rest[0].text)
-	}
-}
 
 // asWords reports whether a flag says that the command line that follows is taken word by word.
 func (u *use) asWords() bool {
