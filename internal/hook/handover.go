@@ -2,13 +2,13 @@ package hook
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
 	"interlock"
+	"interlock/internal/bubblewrap"
 )
 
 // An Exec is the program that runs commands in Interlock's sandbox on this host.
@@ -22,7 +22,10 @@ type Exec struct {
 // Linux and bubblewrap. Whether they work as well, it finds out when it is run, and then it runs nothing.
 func NewExec(program, home, searched string) *Exec {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" ||
-		!filepath.IsAbs(program) || !filepath.IsAbs(home) || !onPath("bwrap", searched) {
+		!filepath.IsAbs(program) || !filepath.IsAbs(home) {
+		return nil
+	}
+	if _, found := bubblewrap.Find(searched); !found {
 		return nil
 	}
 	return &Exec{Program: program, Home: home, Resolve: func(dir string) string {
@@ -31,15 +34,6 @@ func NewExec(program, home, searched string) *Exec {
 		}
 		return dir
 	}}
-}
-
-func onPath(program, searched string) bool {
-	for _, dir := range filepath.SplitList(searched) {
-		if info, err := os.Stat(filepath.Join(dir, program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // POSIX reports whether a tool hands its command to a POSIX shell.

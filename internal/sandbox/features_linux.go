@@ -14,14 +14,15 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/bubblewrap"
 )
 
 // Probe tries on this host what sandboxes need, by building some. self is this program; state as in [Spec].
 func Probe(ctx context.Context, state, self string) Features {
 	f := Features{System: kernel(), Landlock: landlock()}
-	path, err := exec.LookPath(program)
-	if err != nil {
-		f.Missing = "bubblewrap is not installed; the package is called bubblewrap"
+	path, found := bubblewrap.Find(os.Getenv("PATH"))
+	if !found {
+		f.Missing = notInstalled
 		return f
 	}
 	f.Bubblewrap = path

@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/bubblewrap"
 )
 
 // groupPrefix begins the names of the cgroups this package makes; the run's id follows.
 const groupPrefix = "interlock-"
 
-// program is the name bubblewrap is looked for by.
-const program = "bwrap"
+// notInstalled is said where there is no bubblewrap that can be trusted.
+const notInstalled = "bubblewrap is not installed, or not in a directory of the system that is on PATH; the package is called bubblewrap"
 
 // Run runs one command in a sandbox of its own and returns when nothing is left of it. An error means that the command did
 // not run at all, or that something of the run could not be cleared up; how the command itself ended is in the result. It is
@@ -31,9 +32,9 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if err := s.validate(); err != nil {
 		return Result{}, err
 	}
-	bwrap, err := exec.LookPath(program)
-	if err != nil {
-		return Result{}, unavailable("bubblewrap is not installed (the package is called bubblewrap); nothing was run")
+	bwrap, found := bubblewrap.Find(os.Getenv("PATH"))
+	if !found {
+		return Result{}, unavailable(notInstalled + "; nothing was run")
 	}
 	if err := find(s); err != nil {
 		return Result{}, &interlock.Error{Code: interlock.CodeNotFound, Message: err.Error()}
