@@ -354,6 +354,7 @@ func (r *shellRun) define(c *syntax.FuncDecl) {
 	if calls, pipes := callsItself(c.Body, name); calls > 0 && pipes {
 		r.bomb(name)
 	}
+	r.shadowed(name, "function")
 	if r.funcs[name] == nil {
 		r.names = append(r.names, name)
 	}

@@ -336,6 +336,7 @@ func (r *shellRun) alias(args []field, io streams) flow {
 				r.aliases = map[string]string{}
 			}
 			r.aliases[name] = body
+			r.shadowed(name, "alias")
 		}
 	}
 	return flow{}

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -124,5 +125,15 @@ func (r *shellRun) setting(u *use, name string, value field) {
 	}
 	if o.nested != "" && text != "" {
 		r.hooked(o.nested, text)
+	}
+}
+
+// shadowed judges a name that a function or an alias takes, if it is that of Interlock's program: whoever calls that would get
+// something else instead, also by its path, which may be such a name too.
+func (r *shellRun) shadowed(name, via string) {
+	base, _ := baseName(name)
+	spec := r.s.know.lookup(strings.ToLower(base))
+	if spec != nil && slices.ContainsFunc(spec.impacts, func(e effect) bool { return e.words.reach == interlock.ReachSelf }) {
+		r.s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: name, Reach: interlock.ReachSelf, Via: via})
 	}
 }
