@@ -143,9 +143,12 @@ func absentServers(log []byte) map[string]string {
 			Message string `json:"msg"`
 			Server  string `json:"server"`
 			Error   string `json:"error"`
+			Cause   string `json:"cause"`
 		}
 		if json.Unmarshal(line, &entry) == nil && entry.Message == "a server is not there" {
-			absent[entry.Server] = entry.Error
+			if absent[entry.Server] = entry.Error; entry.Cause != "" {
+				absent[entry.Server] = entry.Cause
+			}
 		}
 	}
 	return absent

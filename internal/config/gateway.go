@@ -1,6 +1,6 @@
 package config
 
-import "fmt"
+import "interlock"
 
 // A Gateway is how `interlock gateway` serves its clients, see [Config].
 type Gateway struct {
@@ -70,5 +70,5 @@ func (r *GatewayRecord) UnmarshalText(text []byte) error {
 		*r = GatewayRecord(text)
 		return nil
 	}
-	return fmt.Errorf("%.40q is not known; name all or objections", text)
+	return interlock.Errorf(interlock.CodeInvalid, "", "%.40q is not known; name all or objections", text)
 }

@@ -70,8 +70,8 @@ func (s *Session) begin() {
 	limits := s.gateway.config.Limits
 	waiting := time.AfterFunc(limits.Start, func() {
 		for _, m := range s.mounts {
-			if m.live.Load() == nil && s.ctx.Err() == nil {
-				m.unwell(interlock.Errorf(interlock.CodeUnavailable, "", "it has not answered the handshake within %s; it is waited for", limits.Start))
+			if m.live.Load() == nil {
+				m.slow(limits.Start)
 			}
 		}
 		enough()

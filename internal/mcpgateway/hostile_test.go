@@ -1,14 +1,17 @@
 package mcpgateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"interlock"
 	"interlock/internal/mcpgateway"
 )
 
@@ -145,5 +148,50 @@ func TestAServerThatIsSilent(t *testing.T) {
 	}
 	if a := stateless.call("server/discover", `{`+meta+`}`); a.Error != nil {
 		t.Errorf("the question what there is: %+v", a.Error)
+	}
+}
+
+// A choked server takes the first question about its tools and no other, as a program does that has stopped reading.
+type choked struct {
+	*fakeServer
+	asked   atomic.Int64
+	waiting chan struct{} // closed when somebody waits for it
+}
+
+type chokedLink struct {
+	mcpgateway.Link
+	server *choked
+}
+
+func (f *choked) Dial(ctx context.Context) (mcpgateway.Link, error) {
+	l, err := f.fakeServer.Dial(ctx)
+	return &chokedLink{Link: l, server: f}, err
+}
+
+func (l *chokedLink) Send(ctx context.Context, text []byte) error {
+	if !strings.Contains(string(text), `"tools/list"`) || l.server.asked.Add(1) == 1 {
+		return l.Link.Send(ctx, text)
+	}
+	close(l.server.waiting)
+	<-ctx.Done()
+	return interlock.Errorf(interlock.CodeUnavailable, "", "takes no messages now")
+}
+
+// What can't be asked because the session ends is not said to be wrong with the server: operators and doctor go by the log.
+func TestTheEndOfASessionIsNoNewsOfItsServers(t *testing.T) {
+	said := &lines{}
+	server := &choked{fakeServer: newFakeServer("notes"), waiting: make(chan struct{})}
+	c := join(t, newGateway(t, newLedger(), func(c *mcpgateway.Config) {
+		c.Servers, c.Logger = []mcpgateway.Server{server}, slog.New(slog.NewTextHandler(said, nil))
+	}))
+	c.shake("{}")
+	c.call("tools/list", "")
+	server.last().say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	<-server.waiting
+	if err := c.session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if told := said.all("a server is not there"); len(told) > 0 {
+		t.Errorf("the log says %s", told)
 	}
 }

@@ -200,14 +200,41 @@ func (m *mount) can() features {
 	return m.features
 }
 
-// unwell remembers what is wrong with a server, for the operator.
+// unwell remembers what is wrong with a server, for the operator, and says it once. What fails because the session ends says nothing
+// about the server.
 func (m *mount) unwell(err error) {
+	if m.session.ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	what, cause := err.Error(), ""
+	if t, tells := m.server.(Troubled); tells {
+		cause = t.Trouble()
+	}
+	health := what
+	if cause != "" {
+		health = cause // whatever each attempt ends with: it was not sent, it is left alone
+	}
 	m.mu.Lock()
-	known := m.health == err.Error()
-	m.health = err.Error()
+	known := m.health == health
+	m.health = health
 	m.mu.Unlock()
-	if !known && !errors.Is(err, context.Canceled) && m.session.ctx.Err() == nil { // at the session's end they all go
-		m.session.gateway.config.Logger.Warn("a server is not there", "server", m.name(), "agent", m.session.caller.Agent, "error", err.Error())
+	if known {
+		return
+	}
+	attributes := []any{"server", m.name(), "agent", m.session.caller.Agent, "error", what}
+	if cause != "" {
+		attributes = append(attributes, "cause", cause)
+	}
+	m.session.gateway.config.Logger.Warn("a server is not there", attributes...)
+}
+
+// slow says of a server that it takes longer than anybody is waited for, unless more is known.
+func (m *mount) slow(longest time.Duration) {
+	m.mu.Lock()
+	known := m.health != ""
+	m.mu.Unlock()
+	if !known {
+		m.unwell(interlock.Errorf(interlock.CodeUnavailable, "", "it has not answered the handshake within %s; it is waited for", longest))
 	}
 }
 

@@ -31,6 +31,12 @@ type Server interface {
 	Dial(ctx context.Context) (Link, error)
 }
 
+// A Server that is Troubled tells operators more of what is wrong with it than callers get to know.
+type Troubled interface {
+	// Trouble is what is wrong now, and empty where nothing is. There is no secret in it.
+	Trouble() string
+}
+
 // A Peer takes whole JSON-RPC messages for the client, without a line end. It is safe for concurrent use, comparable, and does not keep the
 // message.
 type Peer interface {

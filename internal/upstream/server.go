@@ -144,6 +144,16 @@ func (s *Server) Health() Health {
 	return h
 }
 
+// Trouble is what is wrong with the server, for operators, and empty where nothing is.
+func (s *Server) Trouble() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures == 0 {
+		return ""
+	}
+	return s.last
+}
+
 // Close lets go of connections that are kept for reuse. Links are closed by whoever dialed them.
 func (s *Server) Close() error {
 	if s.client != nil {
@@ -152,7 +162,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// unavailable is what callers are told; what exactly happened is in the health, for operators.
+// unavailable is what callers are told; what exactly happened is in the health and the trouble, for operators.
 func (s *Server) unavailable(what string) *interlock.Error {
 	return interlock.Errorf(interlock.CodeUnavailable, "", "the server %s %s", s.config.Name, what)
 }
