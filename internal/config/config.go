@@ -173,6 +173,9 @@ func Load(home, file string) (Config, error) {
 	if c.MaxConcurrent <= 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent", "must be at least 1")
 	}
+	if err := c.Gateway.check(); err != nil {
+		return c, err
+	}
 	return c, c.Sandbox.check()
 }
 

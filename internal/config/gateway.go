@@ -28,6 +28,19 @@ type GatewayHTTP struct {
 	PerAddress  int `json:"connections_per_address"`
 }
 
+// check refuses bounds that bound nothing; zero, which is what is not set, stands for the default.
+func (g GatewayHTTP) check() error {
+	for _, bound := range []struct {
+		field string
+		value int
+	}{{"sessions", g.Sessions}, {"connections", g.Connections}, {"connections_per_address", g.PerAddress}} {
+		if bound.value < 0 {
+			return interlock.Errorf(interlock.CodeInvalid, "gateway."+bound.field, "must be at least 1")
+		}
+	}
+	return nil
+}
+
 // A GatewayAuth says whose tokens are taken beside those of registered agents.
 type GatewayAuth struct {
 	Issuers []GatewayIssuer `json:"issuers"`

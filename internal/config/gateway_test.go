@@ -45,6 +45,10 @@ gateway:
 		"gateway:\n  port: 1\n":                                  "interlock.yaml:2",
 		"gateway:\n  auth:\n    issuers:\n    - {password: x}\n": "interlock.yaml:4",
 		"gateway:\n  tls: {client_ca: [a]}\n":                    "interlock.yaml:2",
+		"gateway:\n  record: some\n":                             `gateway.record: "some" is not known; name all or objections`,
+		"gateway:\n  sessions: -1\n":                             "gateway.sessions: must be at least 1",
+		"gateway:\n  connections: -1\n":                          "gateway.connections: must be at least 1",
+		"gateway:\n  connections_per_address: -1\n":              "gateway.connections_per_address: must be at least 1",
 	} {
 		if _, err := config.Load(write(t, text), ""); err == nil || !strings.Contains(err.Error(), line) {
 			t.Errorf("%q: error %v, want it to name %s", text, err, line)

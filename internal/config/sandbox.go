@@ -45,8 +45,9 @@ func SandboxProfiles() map[string]SandboxProfile {
 
 // Named returns a profile, complete; the empty name is the one that is set, or default.
 func (s Sandbox) Named(name string) (SandboxProfile, error) {
+	field := "sandbox"
 	if name == "" {
-		name = s.Profile
+		name, field = s.Profile, "sandbox.profile"
 	}
 	if name == "" {
 		name = "default"
@@ -65,7 +66,7 @@ func (s Sandbox) Named(name string) (SandboxProfile, error) {
 	if profile, known := shipped[name]; known {
 		return profile.over(base), nil
 	}
-	return SandboxProfile{}, interlock.Errorf(interlock.CodeInvalid, "sandbox", "%.40q is not a profile; name one of %s", name, strings.Join(s.Names(), ", "))
+	return SandboxProfile{}, interlock.Errorf(interlock.CodeInvalid, field, "%.40q is not a profile; name one of %s", name, strings.Join(s.Names(), ", "))
 }
 
 // Names returns the names of all profiles, in order.

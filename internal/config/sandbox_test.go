@@ -41,7 +41,7 @@ sandbox:
 
 func TestSandboxSettingsThatMeanNothingAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"sandbox: {profile: none}":                                    "is not a profile; name one of build, default, scratch",
+		"sandbox: {profile: none}":                                    "sandbox.profile: \"none\" is not a profile; name one of build, default, scratch",
 		"sandbox: {profiles: {x: {memory: lots}}}":                    "is not a size such as 512MB",
 		"sandbox: {profiles: {x: {memory: 0MB}}}":                     "is not a size",
 		"sandbox: {profiles: {x: {memory: 9999999999999GB}}}":         "is not a size",

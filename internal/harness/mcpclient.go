@@ -60,12 +60,12 @@ func Clients() []string {
 	return []string{"claude-code", "claude-desktop", "cursor", "vscode", "codex", "windsurf", "gemini", "qwen", "copilot"}
 }
 
-// ClientByName returns a client.
+// ClientByName returns a client. Claude Code goes by the name of its hook, claude, as well.
 func ClientByName(name string) (Client, bool) {
 	const servers, restart = "mcpServers", "Restart it, or reload its MCP servers."
 	switch name {
-	case "claude-code":
-		return Client{Name: name, Title: "Claude Code", member: servers, project: ".mcp.json", variables: bracedVariables, entry: typedEntry("stdio"),
+	case "claude-code", "claude":
+		return Client{Name: "claude-code", Title: "Claude Code", member: servers, project: ".mcp.json", variables: bracedVariables, entry: typedEntry("stdio"),
 			Note: "Running sessions keep their servers: restart them.",
 			file: func(p Place) string { return moved(p, "CLAUDE_CONFIG_DIR", p.Home, ".claude.json") }}, true
 	case "claude-desktop":
