@@ -50,6 +50,7 @@ type HTTPLimits struct {
 	Idle       time.Duration // of a session or a kept connection; default 30 min and 2 min
 	Stream     time.Duration // that a stream stays open, so that its client shows its credential again; default 1 h
 	Quiet      time.Duration // of a stream, after which the client is tried; default 25 s
+	First      time.Duration // that what belongs to no request waits for a new session's client to open its stream; default 5 s
 	Keep       int           // messages that are kept for a client of a session that lost a stream; default 256
 	KeepBytes  int           // and their bytes; default 1 MiB
 	KeepFor    time.Duration // and how long; default 5 min
@@ -75,6 +76,7 @@ func (l HTTPLimits) withDefaults() HTTPLimits {
 	fallback(&l.Idle, 30*time.Minute)
 	fallback(&l.Stream, time.Hour)
 	fallback(&l.Quiet, 25*time.Second)
+	fallback(&l.First, 5*time.Second)
 	fallback(&l.Keep, 256)
 	fallback(&l.KeepBytes, 1<<20)
 	fallback(&l.KeepFor, 5*time.Minute)

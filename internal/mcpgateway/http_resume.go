@@ -110,7 +110,11 @@ func (s *httpSession) attach(number, after int) (*resumable, *eventStream) {
 	}
 	if after < 0 {
 		after = r.seq
+		if number == 0 && !s.opened { // what came before it, since the session began
+			after = 0
+		}
 	}
+	s.opened = s.opened || number == 0
 	if r.live != nil {
 		r.live.end()
 	}

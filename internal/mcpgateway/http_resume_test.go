@@ -130,8 +130,8 @@ func TestHTTPResumedWhileItGoesOn(t *testing.T) {
 	}
 }
 
-// The session's own stream begins with where it stands, and goes on from there. One that is opened without saying where begins
-// anew, and nothing is kept for a client that never had one.
+// The session's own stream begins with what came since the session began, and goes on from where it stands. One that is opened
+// again without saying where begins anew.
 func TestHTTPResumedSession(t *testing.T) {
 	r := newHTTP(t, nil)
 	session := r.begin("ann")
@@ -139,25 +139,34 @@ func TestHTTPResumedSession(t *testing.T) {
 	const notice = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	r.do(exchange{body: call(1, "notice"), header: in})
 	next, lose := r.listen(exchange{method: "GET", header: in})
-	if got := next(); got != "0-0" {
-		t.Errorf("the first event: %q", got)
+	if diff := cmp.Diff([]string{"0-1 " + notice, "0-1"}, []string{next(), next()}); diff != "" {
+		t.Errorf("the first events (-want +got):\n%s", diff)
 	}
 	r.do(exchange{body: call(2, "notice"), header: in})
-	if got := next(); got != "0-1 "+notice {
+	if got := next(); got != "0-2 "+notice {
 		t.Errorf("a notice: %q", got)
 	}
 	lose()
 	r.do(exchange{body: call(3, "notice"), header: in})
 	r.do(exchange{body: call(4, "notice"), header: in})
-	next, lose = r.listen(exchange{method: "GET", header: map[string]string{"Mcp-Session-Id": session, "Last-Event-ID": "0-1"}})
-	if diff := cmp.Diff([]string{"0-2 " + notice, "0-3 " + notice}, []string{next(), next()}); diff != "" {
+	next, lose = r.listen(exchange{method: "GET", header: map[string]string{"Mcp-Session-Id": session, "Last-Event-ID": "0-2"}})
+	if diff := cmp.Diff([]string{"0-3 " + notice, "0-4 " + notice}, []string{next(), next()}); diff != "" {
 		t.Errorf("what was missed (-want +got):\n%s", diff)
 	}
 	lose()
 	next, _ = r.listen(exchange{method: "GET", header: map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": "2025-06-18"}})
 	r.do(exchange{body: call(5, "notice"), header: in})
-	if got := next(); got != "0-4 "+notice {
+	if got := next(); got != "0-5 "+notice {
 		t.Errorf("a stream anew, in a revision without events that say nothing: %q", got)
+	}
+}
+
+// Nothing is kept for a client that does not open a stream in time.
+func TestHTTPStreamNeverOpened(t *testing.T) {
+	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.First = time.Millisecond })
+	in := map[string]string{"Mcp-Session-Id": r.begin("ann"), "Mcp-Protocol-Version": "2025-11-25"}
+	for n := 1; !strings.Contains(r.text(r.do(exchange{body: call(n, "notice"), header: in})), "lost"); n++ {
+		time.Sleep(time.Millisecond) // until it is late; the test's own deadline bounds it
 	}
 }
 

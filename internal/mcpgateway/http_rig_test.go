@@ -140,8 +140,11 @@ func (k *talk) Handle(ctx context.Context, message []byte, reply mcpgateway.Peer
 		}
 		k.rig.cancelled <- nil
 	case m.Params.Name == "notice":
-		_ = k.peer.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
-		result("told")
+		if k.peer.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)) == nil {
+			result("told")
+		} else {
+			result("lost")
+		}
 	case m.Params.Name == "flood":
 		line := []byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 64<<10) + `"}}`)
 		for reply.Send(ctx, line) == nil { // until the client is given up

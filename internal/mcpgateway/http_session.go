@@ -25,6 +25,8 @@ type httpSession struct {
 	mu       sync.Mutex
 	replay   replay
 	underway map[string]*httpReply // of the requests with these ids
+	opened   bool                  // its own stream, at least once
+	unread   chan struct{}         // closed when that was not opened in time
 
 	// Guarded by the front's lock.
 	active int
@@ -33,16 +35,44 @@ type httpSession struct {
 }
 
 // Send takes a message that belongs to no request. If no stream was opened for them, or its client has not come back to it in
-// time, it is lost, as the protocol has it.
+// time, it is lost, as the protocol has it. A client opens it a moment after its session has begun, and by then a server may have
+// asked it something.
 func (s *httpSession) Send(_ context.Context, message []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own := &s.replay.own
-	if own.live == nil && (own.lost.IsZero() || s.front.now().Sub(own.lost) > s.front.limits.KeepFor) {
+	switch {
+	case own.live != nil:
+	case !s.opened:
+		select {
+		case <-s.unread:
+			return errClientGone
+		default:
+		}
+	case s.front.now().Sub(own.lost) > s.front.limits.KeepFor:
 		return errClientGone
 	}
 	s.sendOnLocked(own, message)
 	return nil
+}
+
+// Unread is closed if the client does not open its stream in time: what was sent so far is not answered by anybody.
+func (s *httpSession) Unread() <-chan struct{} { return s.unread }
+
+// expectStream gives the client its time to open the session's own stream. A session of requests that stand for themselves has
+// none.
+func (s *httpSession) expectStream() {
+	if s.id == "" {
+		close(s.unread)
+		return
+	}
+	time.AfterFunc(s.front.limits.First, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.opened {
+			close(s.unread)
+		}
+	})
 }
 
 // take marks an id as under way, or reports that it is: the client could not tell two answers apart. Requests without a session
@@ -155,8 +185,9 @@ func (h *HTTP) mayBegin(agent string) bool {
 }
 
 func (h *HTTP) newSession(id string, c who) *httpSession {
-	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]*httpReply{}}
+	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]*httpReply{}, unread: make(chan struct{})}
 	s.ended, s.stop = context.WithCancel(context.Background())
+	s.expectStream()
 	return s
 }
 

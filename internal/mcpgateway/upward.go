@@ -205,9 +205,15 @@ func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte
 	if err := to.Send(ctx, requestMessage(nil, id, method, params)); err != nil {
 		return envelope{}, err
 	}
+	var unread <-chan struct{}
+	if late, ok := to.(interface{ Unread() <-chan struct{} }); ok { // it takes messages before its client can read them
+		unread = late.Unread()
+	}
 	select {
 	case e := <-come:
 		return e, nil
+	case <-unread:
+		return envelope{}, errClientGone
 	case <-ctx.Done():
 		if s.ctx.Err() == nil {
 			s.tell(to, "notifications/cancelled", append(strconv.AppendInt([]byte(`{"requestId":`), id, 10), '}'))
