@@ -9,10 +9,12 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// maxInputs bounds how many results that ask for input a session remembers, maxKept what of one retry is kept, in bytes.
+// maxInputs bounds how many results that ask for input a session remembers, maxInputName the names in them and maxKept what of one
+// retry is kept, in bytes.
 const (
-	maxInputs = 1024
-	maxKept   = 64 << 10
+	maxInputs    = 1024
+	maxInputName = 256
+	maxKept      = 64 << 10
 )
 
 // inputs are what servers of the stateless revision have asked for in this session, so that only what was asked for, and allowed,
@@ -170,7 +172,7 @@ func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p per
 		if no.result != nil || no.fault != nil {
 			return
 		}
-		if len(known.names) >= maxUpward {
+		if len(known.names) >= maxUpward || len(name) > maxInputName {
 			no = s.unknown(r, p, errUnreadable)
 			return
 		}

@@ -194,6 +194,7 @@ func TestResultsThatAreNone(t *testing.T) {
 		{`{"resultType":"input_required",` + form + `}`, `{"elicitation":{"url":{}}}`, "invalid_request"},
 		{`{"resultType":"input_required","inputRequests":{"q":{"method":"tools/call","params":{}}}}`, takesBoth, "invalid_request"},
 		{`{"resultType":"input_required","inputRequests":{"q":7}}`, takesBoth, "invalid_request"},
+		{strings.Replace(`{"resultType":"input_required",`+form+`}`, `"q"`, `"`+strings.Repeat("q", 257)+`"`, 1), takesBoth, "unknown_outcome"},
 		{`{"resultType":"input_required","requestState":"later"}`, `{}`, `{"resultType":"input_required","requestState":"later"}`},
 	} {
 		for _, server := range []*fakeServer{modernServer("notes"), newFakeServer("notes")} { // one with a handshake can't either
