@@ -95,8 +95,11 @@ func (c *Call) handle(d dialect, env Environment) error {
 	return err
 }
 
-// commandMember names the argument that holds the command, if it is a text.
+// commandMember names the argument that holds the command, if it is a text that goes to a POSIX shell.
 func commandMember(input object) string {
+	if otherShell(input) != "" {
+		return ""
+	}
 	for _, name := range []string{"command", "cmd"} {
 		if input.has(name) {
 			if input[name][0] != '"' {

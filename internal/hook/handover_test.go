@@ -133,3 +133,26 @@ func TestWhatIsRewritten(t *testing.T) {
 		t.Errorf("not recorded, and %s", out.Stdout)
 	}
 }
+
+// A command that is read by another program than a shell of the system is judged as a call of that program, and goes nowhere else.
+func TestWhoReadsACommand(t *testing.T) {
+	for shell, want := range map[string]string{
+		`null`: "ls -l", `""`: "ls -l", `true`: "ls -l", `"bash"`: "ls -l", `"/bin/sh"`: "ls -l", `"/usr/bin/zsh"`: "ls -l",
+		`"./bash"`: "./bash -c 'ls -l'", `"/w/bash"`: "/w/bash -c 'ls -l'", `"/bin/../w/bash"`: "/bin/../w/bash -c 'ls -l'",
+		`"python3"`: "python3 -c 'ls -l'", `"pwsh"`: "pwsh -c 'ls -l'", `"sh -c x"`: "'sh -c x' -c 'ls -l'",
+	} {
+		payload := `{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"exec_command","tool_use_id":"t1","tool_input":{"cmd":"ls -l","shell":` + shell + `}}`
+		call, err := Parse("codex", []byte(payload), Environment{Principal: "ann", Exec: here()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := call.Proposals[0]
+		if p.Action.Input != want || (p.Handover != "") != (want == "ls -l") {
+			t.Errorf("%s: judged as %q, handed over: %q", shell, p.Action.Input, p.Handover)
+		}
+	}
+	payload := `{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"exec_command","tool_use_id":"t1","tool_input":{"cmd":"ls","Shell":"./bash"}}`
+	if _, err := Parse("codex", []byte(payload), Environment{Principal: "ann"}); err == nil {
+		t.Error("a shell named in another case passes")
+	}
+}

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"path"
 	"strings"
 
 	"interlock"
@@ -84,12 +85,15 @@ func searches(name string) bool {
 }
 
 func (u use) shell() ([]interlock.Action, error) {
-	if err := u.input.only("command", "cmd", "description", "working_directory", "directory", "dir_path", "cwd", "workdir"); err != nil {
+	if err := u.input.only("command", "cmd", "description", "shell", "working_directory", "directory", "dir_path", "cwd", "workdir"); err != nil {
 		return nil, err
 	}
 	command, err := u.command()
 	if err != nil {
 		return nil, err
+	}
+	if other := otherShell(u.input); other != "" && POSIX(u.tool) {
+		command = ShellLine([]string{other, "-c", command})
 	}
 	hint, err := u.input.text("description")
 	if err != nil {
@@ -100,6 +104,27 @@ func (u use) shell() ([]interlock.Action, error) {
 		return nil, err
 	}
 	return []interlock.Action{{Kind: interlock.KindShell, Tool: u.tool, Input: command, Dir: within(u.dir, dir), Hint: hint}}, nil
+}
+
+// otherShell is the program that an agent has a command read by, where it names one and that is not a POSIX shell of the
+// system: what runs then is that program, which makes of the command what it likes.
+func otherShell(input object) string {
+	if !input.has("shell") || input["shell"][0] != '"' {
+		return ""
+	}
+	program, err := input.text("shell")
+	if err != nil {
+		return "?" // unreachable: it is a string; nothing of that name is known
+	}
+	dir, name := path.Split(program)
+	switch dir {
+	case "", "/bin/", "/usr/bin/", "/usr/local/bin/":
+		switch name {
+		case "", "sh", "bash", "dash", "zsh", "ksh":
+			return ""
+		}
+	}
+	return program
 }
 
 // command reads the command line; an argument vector is quoted into one.
