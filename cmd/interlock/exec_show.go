@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -39,6 +40,9 @@ func (p *program) toldRun(spec sandbox.Spec, result sandbox.Result, err error) e
 	}
 	for _, host := range result.Refused {
 		fmt.Fprintf(p.stderr, "interlock: refused to connect to %s\n", printable(host))
+	}
+	if slices.Contains(result.Reached, "processes") {
+		fmt.Fprintf(p.stderr, "interlock: it may have at most %d processes, and did not get more\n", spec.Limits.Processes)
 	}
 	var known *interlock.Error
 	switch {

@@ -376,6 +376,10 @@ func (c *child) verdict(waited error) error {
 	if c.group.outOfMemory() && c.result.Stopped == "" {
 		c.result.Stopped = "memory"
 	}
+	// The signal that ends who writes to a file larger than the limit. That a command may end with that number by itself is accepted.
+	if c.result.Exit == 128+int(syscall.SIGXFSZ) && c.result.Stopped == "" {
+		c.result.Stopped = "disk"
+	}
 	if c.group.outOfProcesses() {
 		c.result.Reached = append(c.result.Reached, "processes")
 	}
