@@ -27,7 +27,7 @@ func serveGateway(p *program, settings config.Config, backend *embedded.Backend,
 	if err != nil {
 		return err
 	}
-	listener, err := gatewayListener(settings.Gateway, address)
+	listener, err := gatewayListener(settings.Gateway, "--listen", address)
 	if err != nil {
 		return err
 	}
@@ -79,20 +79,21 @@ func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mc
 		Hosts: g.Hosts, Origins: g.Origins, Limits: mcpgateway.HTTPLimits{Connections: g.Connections, PerAddress: g.PerAddress}})
 }
 
-// gatewayListener listens where the gateway is to be reached. Tokens that go over a network go through TLS.
-func gatewayListener(g config.Gateway, address string) (net.Listener, error) {
+// gatewayListener listens where the gateway is to be reached, which the user has said in field. Tokens that go over a network go
+// through TLS.
+func gatewayListener(g config.Gateway, field, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	switch {
 	case err != nil:
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--listen", "%.60q is not an address such as 127.0.0.1:7434", address))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, field, "%.60q is not an address such as 127.0.0.1:7434", address))
 	case !isLoopback(host) && !g.Remote:
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--listen", "%.60q is not a loopback address; gateway.allow_remote in the settings permits others", address))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, field, "%.60q is not a loopback address; gateway.allow_remote in the settings permits others", address))
 	case !isLoopback(host) && g.TLS.Cert == "":
 		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "gateway.tls.cert", "is missing; other machines come to the gateway through TLS only"))
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeUnavailable, "--listen", "%s can't be listened on; is it in use? Name another with --listen", address)
+		return nil, interlock.Errorf(interlock.CodeUnavailable, field, "%s can't be listened on; is it in use? Name another with %s", address, field)
 	}
 	return listener, nil
 }
@@ -122,7 +123,7 @@ func newUpGateway(p *program, settings config.Config, backend *embedded.Backend)
 		if u.secure, err = gatewayTLS(settings.Gateway.TLS, now, gatewayLogger(p)); err != nil {
 			return nil, err
 		}
-		if u.listener, err = gatewayListener(settings.Gateway, settings.Gateway.Listen); err != nil {
+		if u.listener, err = gatewayListener(settings.Gateway, "gateway.listen", settings.Gateway.Listen); err != nil {
 			return nil, err
 		}
 	}
