@@ -135,7 +135,7 @@ func calledName(name string) string {
 
 // payloadOf returns the code a tool is given to run: a string, or a list of arguments.
 func payloadOf(folded map[string]any) string {
-	for _, key := range []string{"command", "cmd", "script", "code", "sql", "query", "statement", "input", "commandline", "expression", "function", "source"} {
+	for _, key := range []string{"command", "cmd", "script", "code", "sql", "query", "statement", "input", "commandline", "expression", "function", "source", "chars"} {
 		if line := commandLine(folded[key]); line != "" {
 			return line
 		}

@@ -108,6 +108,7 @@ func TestToolRunsShell(t *testing.T) {
 		object(interlock.KindTool, "run_in_terminal", `{"command":"cd / && rm -rf srv/x"}`),
 		object(interlock.KindTool, "do_steps", `{"steps":[{"cmd":"rm -rf /srv/x; true"}]}`),
 		object(interlock.KindTool, "python", `{"code":"import shutil\nshutil.rmtree('/srv/x')"}`),
+		object(interlock.KindTool, "write_stdin", `{"session_id":1,"chars":"rm -rf /srv/x\n"}`),
 	} {
 		got := analyse(t, action)
 		if !anyImpact(got, func(i interlock.Impact) bool {
