@@ -436,7 +436,9 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 	if i.Reversibility == "" {
 		i.Reversibility = usualReversibility(i.Kind)
 	}
-	if i.Kind == interlock.ImpactDelete && (s.wholeWorkspace(p.Path) || i.Has(TraitSecret) && i.Reach == interlock.ReachWorkspace && !i.Has(TraitGlob)) {
+	away := i.Kind == interlock.ImpactWrite && i.Has(TraitMoved) && !i.Has(TraitGlob) // what a pattern names may well go to a folder beside it
+	if (i.Kind == interlock.ImpactDelete || away) && s.wholeWorkspace(p.Path) ||
+		i.Kind == interlock.ImpactDelete && i.Has(TraitSecret) && i.Reach == interlock.ReachWorkspace && !i.Has(TraitGlob) {
 		i.Traits = append(i.Traits, TraitUncommitted)
 	}
 	s.add(i)

@@ -78,8 +78,9 @@ type call struct {
 	field         bool   // a field for a password or a card is named
 	placed        bool   // a path argument carries the impact
 	cargo         cargo
-	sent          bool // a file of this machine is named
-	owed          bool // it changes a payment that is due
+	sent          bool   // a file of this machine is named
+	transfers     string // move, copy or link, if it does that
+	owed          bool   // it changes a payment that is due
 	secret        string
 }
 
@@ -183,7 +184,7 @@ func (s *scan) called(name string) call {
 	know := s.know.toolTable()
 	c := call{name: name, reach: interlock.ReachWorkspace}
 	c.words = nameWords(calledName(name))
-	c.verb = firstVerb(know, c.words)
+	c.verb, c.transfers = firstVerb(know, c.words), transferOf(know, c.words)
 	if c.verb == "" {
 		c.verb = firstVerb(know, nameWords(name))
 	}

@@ -23,6 +23,9 @@ func (s *scan) argument(c *call, key string, value any, depth int) {
 		for _, name := range sortedNames(v) {
 			s.argument(c, name, v[name], depth+1)
 		}
+		if c.transfers != "" {
+			s.transferred(c, v)
+		}
 	case []any:
 		s.listArgument(c, key, v, depth)
 	case string:
