@@ -252,6 +252,9 @@ func isAssignment(text string) bool {
 	if !ok || name == "" {
 		return false
 	}
+	if _, exported := exportedFunction(name); exported {
+		return true
+	}
 	for i := 0; i < len(name); i++ {
 		if c := name[i]; c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
 			return false

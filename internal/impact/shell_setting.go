@@ -11,6 +11,15 @@ import (
 // variable judges setting a variable that programs obey: one that names a command, a library or a startup file. The
 // knowledge describes them under "=".
 func (r *shellRun) variable(name string, f field) {
+	if function, ok := exportedFunction(name); ok && f.text != "" {
+		if strings.HasPrefix(f.text, "()") {
+			function += " " + f.text
+		} else {
+			function = f.text // no function as far as can be told, or one that is computed
+		}
+		r.hooked("shell", function)
+		return
+	}
 	spec := r.s.know.lookup("=")
 	if spec == nil {
 		return
@@ -136,4 +145,12 @@ func (r *shellRun) shadowed(name, via string) {
 	if spec != nil && slices.ContainsFunc(spec.impacts, func(e effect) bool { return e.words.reach == interlock.ReachSelf }) {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: name, Reach: interlock.ReachSelf, Via: via})
 	}
+}
+
+// exportedFunction returns the name of the function that a variable of the environment hands to every bash that is started with
+// it: BASH_FUNC_name%%=() { … }.
+func exportedFunction(variable string) (name string, ok bool) {
+	rest, begins := strings.CutPrefix(variable, "BASH_FUNC_")
+	name, ends := strings.CutSuffix(rest, "%%")
+	return name, begins && ends && name != ""
 }
