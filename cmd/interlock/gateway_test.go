@@ -62,6 +62,9 @@ func notesServer() {
 				fmt.Fprintln(os.Stderr, "the token is", os.Getenv("NOTES_TOKEN"))
 				m.Params.Arguments = map[string]any{"token": os.Getenv("NOTES_TOKEN"), "home": os.Getenv("INTERLOCK_HOME")}
 			}
+			if m.Params.Arguments["title"] == "endless" { // more than any answer may have
+				m.Params.Arguments = map[string]any{"text": strings.Repeat("x", 17<<20)}
+			}
 			text, _ := json.Marshal(fmt.Sprintf("%s %v", m.Params.Name, m.Params.Arguments))
 			result = `{"content":[{"type":"text","text":` + string(text) + `}]}`
 		}

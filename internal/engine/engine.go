@@ -171,7 +171,7 @@ func sandboxed(found []interlock.Finding, snapshot interlock.Snapshot) []interlo
 	for _, f := range found {
 		if hasObligation(f.Obligations, interlock.ObligationSandbox) {
 			return append(found, interlock.Finding{Gate: "sandbox", Rule: "sandbox.needed", Layer: 3, Verdict: interlock.Deny,
-				Reason: "this may only run in a sandbox, and here it would not", Suggestion: "have it run with: interlock exec -- COMMAND"})
+				Reason: "this may only run in a sandbox, and here it would not", Suggestion: "have it run with: interlock exec -- COMMAND; interlock doctor says whether sandboxes work here"})
 		}
 	}
 	return found

@@ -154,6 +154,8 @@ func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, 
 		return answer{}
 	case err != nil:
 		return s.unknown(r, p, err)
+	case dropped(e):
+		return s.withheld(r, p, "result_too_large", tooLarge)
 	case e.fault != nil:
 		return answer{fault: e.fault}
 	case kind == typeInput:
@@ -162,8 +164,20 @@ func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, 
 	return s.screened(ctx, r, p, e.result)
 }
 
+// tooLarge is why a result is not shown.
+const tooLarge = "the server's answer is longer than this gateway passes on"
+
+// dropped reports whether the link has put an error in the place of an answer longer than it takes. That such an answer may have
+// been an error itself is accepted: nobody has read it.
+func dropped(e envelope) bool {
+	return e.fault != nil && unquoted(member(member(e.fault, "data"), "interlock")) == "answer_dropped"
+}
+
 // outcomeOf says how a forwarded action ended by its answer.
 func outcomeOf(e envelope) (interlock.OutcomeStatus, string) {
+	if dropped(e) {
+		return interlock.OutcomeSuccess, tooLarge
+	}
 	if e.fault != nil {
 		return interlock.OutcomeFailure, unquoted(member(e.fault, "message"))
 	}
@@ -182,7 +196,7 @@ func outcomeOf(e envelope) (interlock.OutcomeStatus, string) {
 // screened is a result as the client may see it.
 func (s *Session) screened(ctx context.Context, r *request, p permit, result []byte) answer {
 	if most := s.gateway.config.Limits.Result; len(result) > most {
-		return s.withheld(r, p, "result_too_large", "the server's answer is longer than this gateway passes on")
+		return s.withheld(r, p, "result_too_large", tooLarge)
 	}
 	if c := s.gateway.config.Classifier; c != nil {
 		shown, err := c.Classify(ctx, s.caller, p.action, result)

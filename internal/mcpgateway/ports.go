@@ -10,8 +10,8 @@ import (
 // A Link is one connection to a server. Send and Receive carry whole JSON-RPC messages without a line end. Send is safe for
 // concurrent use and does not keep the message; if its error is an *interlock.Error, the message was not delivered, else nobody
 // knows. Receive is called by one goroutine; what it returns is the caller's; it ends
-// with io.EOF, or an error that says why, when the server is gone. A message beyond the link's bound ends the connection. Close
-// ends both, and returns when the server has gone or was made to go.
+// with io.EOF, or an error that says why, when the server is gone. An answer beyond the link's bound is an error whose data is
+// {"interlock":"answer_dropped"}. Close ends both, and returns when the server has gone or was made to go.
 //
 // It is an alias, so that package upstream, which may not import this one, can declare the same type.
 type Link = interface {

@@ -43,7 +43,7 @@ func FuzzLines(f *testing.F) {
 					t.Fatalf("%q is missing in %q", line, got[0])
 				}
 				at++
-			case at < len(got[0]) && bytes.HasSuffix(got[0][at], []byte("bytes and was dropped\"}}")):
+			case at < len(got[0]) && bytes.HasSuffix(got[0][at], []byte(`"data":{"interlock":"answer_dropped"}}}`)):
 				var said, have struct {
 					ID json.RawMessage `json:"id"`
 				}

@@ -335,7 +335,7 @@ func TestBoundsOverHTTP(t *testing.T) {
 		c := address(f.start(t, answer))
 		c.MaxMessage = 10_000
 		l := dial(t, server(t, c, upstream.Options{}))
-		if got := exchange(t, l, `{"jsonrpc":"2.0","id":5,"method":"tools/call"}`); got != `{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"the server's answer is longer than 10000 bytes and was dropped"}}` {
+		if got := exchange(t, l, `{"jsonrpc":"2.0","id":5,"method":"tools/call"}`); got != `{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"the server's answer is longer than 10000 bytes and was dropped","data":{"interlock":"answer_dropped"}}}` {
 			t.Errorf("%.200s", got)
 		}
 	}

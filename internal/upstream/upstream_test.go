@@ -445,7 +445,7 @@ func TestAnAnswerOverTheBoundEndsItsRequestOnly(t *testing.T) {
 	c.MaxMessage = 100_000
 	l := dial(t, server(t, c, upstream.Options{}))
 	send(t, l, "{}")
-	want := []string{`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the server's answer is longer than 100000 bytes and was dropped"}}`, `{"jsonrpc":"2.0","id":8,"result":{}}`}
+	want := []string{`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"the server's answer is longer than 100000 bytes and was dropped","data":{"interlock":"answer_dropped"}}}`, `{"jsonrpc":"2.0","id":8,"result":{}}`}
 	if diff := cmp.Diff(want, []string{receive(t, l), receive(t, l)}); diff != "" {
 		t.Error(diff)
 	}
