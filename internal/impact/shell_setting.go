@@ -20,6 +20,9 @@ func (r *shellRun) variable(name string, f field) {
 		r.hooked("shell", function)
 		return
 	}
+	if name == "PS4" && (strings.Contains(f.text, "$(") || strings.Contains(f.text, "`")) { // expanded before each command that is traced
+		r.hooked("shell", ": <<PS4\n"+f.text+"\nPS4\n")
+	}
 	spec := r.s.know.lookup("=")
 	if spec == nil {
 		return
