@@ -38,8 +38,8 @@ func (p *program) toldRun(spec sandbox.Spec, result sandbox.Result, err error) e
 		}
 		printEffects(p.stderr, result.Effects, result.Partial)
 	}
-	for _, host := range result.Refused {
-		fmt.Fprintf(p.stderr, "interlock: refused to connect to %s\n", printable(host))
+	for i, host := range result.Refused {
+		fmt.Fprintf(p.stderr, "interlock: refused to connect to %s: %s\n", printable(host), printable(strings.TrimPrefix(result.Why[i], host+": ")))
 	}
 	if slices.Contains(result.Reached, "processes") {
 		fmt.Fprintf(p.stderr, "interlock: it may have at most %d processes, and did not get more\n", spec.Limits.Processes)

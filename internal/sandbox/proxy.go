@@ -38,6 +38,7 @@ type proxy struct {
 	listener net.Listener
 	conns    map[net.Conn]bool
 	refused  []string
+	why      []string // each was
 	closed   bool
 }
 
@@ -79,8 +80,8 @@ func (p *proxy) accept(l net.Listener) {
 	}
 }
 
-// close ends every tunnel and returns the hosts that were refused.
-func (p *proxy) close() []string {
+// close ends every tunnel and returns the hosts that were refused, and why.
+func (p *proxy) close() (refused, why []string) {
 	p.mu.Lock()
 	p.closed = true
 	if p.listener != nil {
@@ -92,7 +93,7 @@ func (p *proxy) close() []string {
 	p.mu.Unlock()
 	p.stop()
 	p.work.Wait()
-	return p.refused
+	return p.refused, p.why
 }
 
 // holds remembers a connection that close must end, and reports whether there is still time for it.
@@ -134,12 +135,12 @@ func (p *proxy) serve(client net.Conn) {
 	}
 	server, err := p.dial(request.RequestURI)
 	if err != nil {
-		p.refuse(request.RequestURI)
 		status, message := http.StatusBadGateway, "the host can't be reached"
 		var e *interlock.Error
 		if errors.As(err, &e) {
 			status, message = http.StatusForbidden, e.Message
 		}
+		p.refuse(request.RequestURI, message)
 		answer(client, status, message)
 		return
 	}
@@ -227,14 +228,14 @@ func splitTarget(target string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-func (p *proxy) refuse(target string) {
+func (p *proxy) refuse(target, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(target) > 100 {
 		target = target[:100]
 	}
 	if !slices.Contains(p.refused, target) && len(p.refused) < 20 {
-		p.refused = append(p.refused, target)
+		p.refused, p.why = append(p.refused, target), append(p.why, why)
 	}
 }
 

@@ -267,7 +267,7 @@ func (c *child) run(ctx context.Context) error {
 		return unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(waited))
 	}
 	if c.proxy != nil {
-		c.result.Refused = c.proxy.close()
+		c.result.Refused, c.result.Why = c.proxy.close()
 	}
 	return c.verdict(waited)
 }

@@ -65,6 +65,7 @@ type Result struct {
 	Kept     bool               // the effects were carried over into the workspace
 	Reached  []string           // limits that were reached and did not end it: processes
 	Refused  []string           // hosts that were asked for and refused, each once
+	Why      []string           // each of them was, as the command was told
 	Walls    Walls
 }
 
