@@ -55,6 +55,10 @@ type handing struct {
 	rewritten bool     // the command is, byte for byte, the one that this hook would write
 }
 
+// maxHanded is how long a command may be that is handed over, quoted, in bytes: it becomes one argument, of which Linux takes
+// 128 KiB. What is longer is refused for want of a sandbox.
+const maxHanded = 100 << 10
+
 // handedText is what the harness shows of a call that was rewritten.
 const handedText = "[sandbox] This runs in Interlock's sandbox."
 
@@ -70,7 +74,7 @@ func (c *Call) handle(d dialect, env Environment) error {
 	}
 	h := &handing{exec: env.Exec, tool: p.Action.Tool, input: c.input, line: p.Action.Input}
 	h.requester = interlock.Requester{Agent: c.Agent, Run: p.Requester.Run}
-	if c.Phase == Before && d.rewrite != nil {
+	if c.Phase == Before && d.rewrite != nil && len(h.line)+3*strings.Count(h.line, "'") <= maxHanded {
 		h.member = commandMember(c.input)
 	}
 	line, flags, called := h.read(p.Action.Input)

@@ -82,6 +82,7 @@ func FuzzHandoverIsReadBack(f *testing.F) {
 
 func TestWhatIsHandedOver(t *testing.T) {
 	written := (&handing{exec: here(), requester: interlock.Requester{Agent: "claude", Run: "s'1"}, tool: "Bash", line: "rm -rf build"}).command()
+	long := strings.Repeat("x", 100<<10-len("echo "))
 	for _, test := range []struct {
 		command  string
 		input    string
@@ -99,6 +100,9 @@ func TestWhatIsHandedOver(t *testing.T) {
 		{"interlock exec -- $X", "interlock exec -- $X", interlock.HandoverOffered},
 		{"interlock exec --line -- a b", "interlock exec --line -- a b", interlock.HandoverOffered},
 		{"interlock exec --", "interlock exec --", interlock.HandoverOffered},
+		{"echo " + long, "echo " + long, interlock.HandoverOffered},
+		{"echo x" + long, "echo x" + long, ""},
+		{"echo '" + long[2:], "echo '" + long[2:], ""},
 	} {
 		p := before(t, test.command).Proposals[0]
 		if p.Action.Input != test.input || p.Handover != test.handover {
