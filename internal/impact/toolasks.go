@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -42,9 +43,32 @@ func (s *scan) asksForSecret(value any, depth int) bool {
 			}
 		}
 	case string:
-		return speaksOfSecret(v)
+		return slices.ContainsFunc(strings.FieldsFunc(v, endsClause), func(clause string) bool { return speaksOfSecret(clause) && !warns(clause) })
 	}
 	return false
+}
+
+func endsClause(r rune) bool { return strings.ContainsRune(".!?;:()[]\n", r) }
+
+// warns reports whether a clause tells whoever reads it not to give something away, and says nothing else: "do not enter your
+// password here". One that goes on, with a but or an and, may ask for it after all.
+func warns(clause string) bool {
+	words := strings.Fields(strings.ToLower(strings.ReplaceAll(clause, "’", "'")))
+	for len(words) > 0 && (words[0] == "please" || words[0] == "and") {
+		words = words[1:]
+	}
+	switch {
+	case len(words) > 2 && words[0] == "do" && words[1] == "not":
+		words = words[2:]
+	case len(words) > 1 && (words[0] == "don't" || words[0] == "never"):
+		words = words[1:]
+	default:
+		return false
+	}
+	return slices.Contains([]string{"give", "enter", "type", "share", "send", "tell", "provide", "submit", "include", "use", "put", "write"}, words[0]) &&
+		!slices.ContainsFunc(words, func(word string) bool {
+			return slices.Contains([]string{"but", "and", "except", "only", "unless", "until", "without", "instead", "just", "then", "so", "forget"}, strings.Trim(word, ","))
+		})
 }
 
 func speaksOfSecret(text string) bool {
