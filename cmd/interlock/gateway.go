@@ -56,7 +56,7 @@ func (c *gatewayCommand) Run(p *program) error {
 		return usage(err)
 	}
 	if c.Listen == "" && watchesOnly(settings) {
-		tuneWatcher()
+		tuneWatcher(p.ctx)
 	} else {
 		tuneServer()
 	}

@@ -125,9 +125,7 @@ func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request 
 		s.send(reply, faultMessage(nil, e.id, fault))
 		return nil
 	}
-	select {
-	case s.slots <- struct{}{}:
-	default:
+	if !s.slot(ctx) {
 		return refuse(codeBusy, "too many requests of this session are under way; wait for answers")
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -149,6 +147,28 @@ func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request 
 		return refuse(codeInvalidRequest, "a request with this id is under way; ids are used once")
 	}
 	return r
+}
+
+// slotTime is how long a request waits for room: many that come at once are over in a moment. It is short, because whatever
+// comes behind it on the same stream waits too.
+const slotTime = 100 * time.Millisecond
+
+// slot takes room for one request, and reports whether there was any.
+func (s *Session) slot(ctx context.Context) bool {
+	select {
+	case s.slots <- struct{}{}:
+		return true
+	default:
+	}
+	late := time.NewTimer(slotTime)
+	defer late.Stop()
+	select {
+	case s.slots <- struct{}{}:
+		return true
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // serve carries a registered request out and answers it.
