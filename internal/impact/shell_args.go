@@ -64,7 +64,8 @@ func (r *shellRun) read(spec *command, args []field) *use {
 			if words := u.splits(); words != nil {
 				args, i, splits = append(words, args[min(i+1, len(args)):]...), -1, splits+1
 				if splits > maxSplits {
-					u.rest = args
+					r.s.unknown(spec.name, TraitWork)
+					args = nil
 				}
 			}
 		case text == "!" && u.spec.flags["!"] != nil:

@@ -2,8 +2,8 @@ package impact
 
 import "strings"
 
-// maxSplits bounds how often a text of arguments is taken apart in another's place. Beyond it, it is taken for the command line.
-const maxSplits = 8
+// maxSplits bounds how often a text of arguments is taken apart in another's place. Nobody can say what is beyond it.
+const maxSplits = 64
 
 // splits returns the arguments that stand in the last flag's place if its value is a text of them: options, variables and a
 // command line. It returns nil where the value is none.

@@ -21,6 +21,9 @@ const (
 	codeVersion        = -32022 // MCP 2026-07-28: unsupported protocol version
 )
 
+// jsonSpace is what may stand around a JSON text (RFC 8259, 2). Other blanks make it none.
+const jsonSpace = " \t\r\n"
+
 // A malformed says why a message is none, as its sender is told.
 type malformed struct {
 	code    int
@@ -47,7 +50,7 @@ func (e envelope) isResponse() bool { return e.method == "" }
 // message is always written anew; what could be taken for one it knows, in another case, is refused.
 func decodeEnvelope(message []byte) (envelope, *malformed) {
 	var e envelope
-	message = bytes.TrimSpace(message)
+	message = bytes.Trim(message, jsonSpace)
 	switch {
 	case len(message) == 0:
 		return e, &malformed{code: codeInvalidRequest, message: "the message is empty"}

@@ -17,7 +17,7 @@ func seedMessages(f *testing.F) {
 		`{"jsonrpc":"2.0","id":"a","result":{"content":[]}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"\u0061":2}}`, `{"JSONRPC":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`,
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, `{"jsonrpc":"2.0","id":null,"result":{}}`, `{"jsonrpc":"2.0","id":1,"method":"ping"} {}`, `{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`,
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, `{"jsonrpc":"2.0","id":null,"result":{}}`, "\f{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", "\u00a0{}", `{"jsonrpc":"2.0","id":1,"method":"ping"} {}`, `{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`,
 		`{"jsonrpc":"2.0","id":-0,"method":"p\u0069ng","params":{"a":1e5,"b":-0.1E-7,"c":true,"d":null,"e":"\ud800"}}`, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", ``, `{`, `nul`, `01`,
 	} {
 		f.Add([]byte(s))

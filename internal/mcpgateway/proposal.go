@@ -12,7 +12,7 @@ import (
 
 // toolAction is what calling a tool is judged as. The arguments become canonical; they are what is forwarded.
 func toolAction(server, tool string, arguments json.RawMessage, dir string) (interlock.Action, error) {
-	if len(bytes.TrimSpace(arguments)) == 0 {
+	if len(bytes.Trim(arguments, jsonSpace)) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
 	canonical, err := canonicalArguments(arguments)
@@ -66,7 +66,7 @@ func filePath(uri string) (string, bool) {
 
 // promptAction is what getting a prompt is judged as.
 func promptAction(server, name string, arguments json.RawMessage, dir string) (interlock.Action, error) {
-	if len(bytes.TrimSpace(arguments)) == 0 {
+	if len(bytes.Trim(arguments, jsonSpace)) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
 	return actionOf(interlock.KindTool, server+".prompts/get", struct {
@@ -171,7 +171,7 @@ func declaresOutput(definition json.RawMessage) bool {
 
 // objectOf is a request's params in canonical form; none are an empty object.
 func objectOf(params json.RawMessage) (json.RawMessage, error) {
-	params = bytes.TrimSpace(params)
+	params = bytes.Trim(params, jsonSpace)
 	if len(params) == 0 {
 		return json.RawMessage(`{}`), nil
 	}

@@ -55,7 +55,7 @@ func (s *Session) readLines(ctx context.Context, in io.Reader, peer Peer) error 
 		switch {
 		case over:
 			s.send(peer, faultMessage(nil, nil, faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
-		case len(bytes.TrimSpace(line)) > 0:
+		case len(bytes.Trim(line, jsonSpace)) > 0:
 			if r := s.accept(ctx, line, peer); r != nil {
 				workers.take(r)
 			}

@@ -27,7 +27,7 @@ func (r *lineReader) next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line = bytes.Trim(line, " \t\r\n"); len(line) > 0 { // what JSON may stand between
 			return line, nil
 		}
 	}
