@@ -102,12 +102,37 @@ func Verify(ctx context.Context, source Source, key *PublicKey, options VerifyOp
 	case err != nil:
 		return v.report(nil), fmt.Errorf("auditlog: read entry %d: %w", v.tree.size, err)
 	}
+	if head, err = v.since(ctx, source, head); err != nil {
+		return v.report(nil), err
+	}
 	problem := v.head(head)
 	if problem == nil {
 		return v.report(nil), nil
 	}
 	problem, err = v.locate(ctx, source, problem)
 	return v.report(problem), err
+}
+
+// since returns the head that the entries which were read end at. The log may have grown between reading its head and reading
+// its entries, and grow on: then that is the signed head in the last entry, as long as the log's own has gone past it since.
+func (v *verification) since(ctx context.Context, source Source, head interlock.Head) (interlock.Head, error) {
+	if head.Size >= v.tree.size {
+		return head, nil
+	}
+	now, err := source.Head(ctx)
+	if err != nil {
+		return head, fmt.Errorf("auditlog: read the head again: %w", err)
+	}
+	switch {
+	case now.Size == v.tree.size:
+		return now, nil
+	case now.Size < v.tree.size, v.signedAt != v.tree.size:
+		return head, nil // entries that no head covers
+	}
+	if _, err := v.key.OpenCheckpoint(now.Checkpoint); err != nil {
+		return now, nil // and is told so
+	}
+	return interlock.Head{Size: v.tree.size, Checkpoint: v.stored}, nil
 }
 
 // A verification is one reading of a log.
@@ -121,7 +146,9 @@ type verification struct {
 	signed    int64
 	known     []Checkpoint // kept elsewhere, verified, smallest first
 	newest    Checkpoint
-	covered   int64 // entries under the stored head, as it says itself: good for wording only
+	covered   int64  // entries under the stored head, as it says itself: good for wording only
+	stored    []byte // the newest signed head that stands with an entry
+	signedAt  int64  // and how many entries there were then
 
 	event   Event // scratch
 	scratch []byte
@@ -240,6 +267,7 @@ func (v *verification) heads(e *interlock.Entry) *finding {
 			return &finding{Problem: Problem{Kind: ProblemChanged, Index: e.Index, Event: e.ID,
 				Message: "the signed head stored with it is not that of the log up to here"}, entry: *e}
 		}
+		v.stored, v.signedAt = append(v.stored[:0], e.Checkpoint...), v.tree.size
 	}
 	for len(v.known) > 0 && v.known[0].Size <= v.tree.size {
 		c := v.known[0]

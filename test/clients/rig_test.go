@@ -64,9 +64,11 @@ func output(t *testing.T, env []string, args ...string) string {
 	command.Env = env
 	out, err := command.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		errors.As(err, &exit)
-		t.Fatalf("interlock %s: %v %+v", strings.Join(args, " "), err, exit)
+		var said []byte
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			said = exit.Stderr
+		}
+		t.Fatalf("interlock %s: %v\n%s%s", strings.Join(args, " "), err, out, said)
 	}
 	return strings.TrimSpace(string(out))
 }
