@@ -14,8 +14,9 @@ import (
 // expires first is used, so that none is kept longer than it must.
 //
 // One operator's signature answers a question and nothing more: what layer 1 asks, and obligations that want a fresh
-// challenge, a delay or several people, are not answered by it, and one that wants a dry run only where it names the one that was shown. One that wants an admin is answered by a request
-// that carried it, because package quorum then took the answer from nobody else.
+// challenge, a delay or several people, are not answered by it, and one that wants a dry run only where it names the one that
+// was shown. One that wants an admin is answered by a request that carried it, because package quorum then took the answer from
+// nobody else.
 func approved(d interlock.Decision, agent interlock.AgentRecord, approvals []interlock.ApprovalRequest, now time.Time) (string, bool) {
 	if !answerable(d) {
 		return "", false

@@ -48,13 +48,20 @@ func (s *scan) asksForSecret(value any, depth int) bool {
 	return false
 }
 
-func endsClause(r rune) bool { return strings.ContainsRune(".!?;:()[]\n", r) }
+func endsClause(r rune) bool { return strings.ContainsRune(".!?;:()[]|–—\n", r) }
 
-// warns reports whether a clause tells whoever reads it not to give something away, and says nothing else: "do not enter your
-// password here". One that goes on, with a but or an and, may ask for it after all.
+// givingWords ask for something, or tell not to give it.
+var givingWords = []string{"give", "enter", "type", "share", "send", "tell", "provide", "submit", "include", "use", "put", "write"}
+
+// goingOnWords in a warning say that it may ask for something after all.
+var goingOnWords = []string{"but", "and", "except", "only", "unless", "until", "without", "instead", "just", "then", "so", "forget", "please", "required",
+	"needed", "need", "must", "here", "below", "now", "confirm", "fill", "paste", "reply"}
+
+// warns reports whether a clause tells whoever reads it not to give something away, and says nothing else: "do not give us your
+// password". One that goes on may ask for it after all.
 func warns(clause string) bool {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(clause, "’", "'")))
-	for len(words) > 0 && (words[0] == "please" || words[0] == "and") {
+	if len(words) > 0 && words[0] == "please" {
 		words = words[1:]
 	}
 	switch {
@@ -65,10 +72,10 @@ func warns(clause string) bool {
 	default:
 		return false
 	}
-	return slices.Contains([]string{"give", "enter", "type", "share", "send", "tell", "provide", "submit", "include", "use", "put", "write"}, words[0]) &&
-		!slices.ContainsFunc(words, func(word string) bool {
-			return slices.Contains([]string{"but", "and", "except", "only", "unless", "until", "without", "instead", "just", "then", "so", "forget"}, strings.Trim(word, ","))
-		})
+	return slices.Contains(givingWords, words[0]) && !slices.ContainsFunc(words[1:], func(word string) bool {
+		word = strings.Trim(word, `,"'`)
+		return slices.Contains(givingWords, word) || slices.Contains(goingOnWords, word)
+	})
 }
 
 func speaksOfSecret(text string) bool {

@@ -103,6 +103,7 @@ func (s *scan) textArgument(c *call, key, text string) {
 		}
 	case "code":
 		s.codeArgument(c, text)
+		s.unnamedPath(c, key, text)
 	case "path":
 		s.pathArgument(c, text)
 	case "url":
@@ -111,9 +112,11 @@ func (s *scan) textArgument(c *call, key, text string) {
 		if c.recipient == "" && len(text) <= 320 && len(secret.Find(text)) == 0 {
 			c.recipient = text
 		}
+		s.unnamedPath(c, key, text)
 	case "amount", "limit", "content":
 	default:
 		s.otherArgument(c, key, text)
+		s.unnamedPath(c, key, text)
 	}
 }
 
@@ -217,40 +220,6 @@ func looksLikeJavaScript(text string) bool {
 func looksLikeShell(text string) bool {
 	trimmed := strings.TrimSpace(text)
 	return strings.HasPrefix(trimmed, "#!/bin/") || strings.HasPrefix(trimmed, "sudo ") || strings.HasPrefix(trimmed, "rm ") || strings.HasPrefix(trimmed, "curl ")
-}
-
-// pathArgument reads a path: the call's own verb is done to it, and anything else at least reads it.
-func (s *scan) pathArgument(c *call, text string) {
-	if strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") {
-		s.urlArgument(c, text)
-		return
-	}
-	if len(text) > 4096 || strings.ContainsAny(text, "\n{}") || strings.Contains(text, ", ") {
-		return
-	}
-	c.sent = true
-	path, odd := plainPath(text)
-	i := interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: append([]string(nil), c.traits...)}
-	if odd {
-		i.Traits = append(i.Traits, TraitObfuscated, TraitInjection)
-		i.Confidence = interlock.Unknown
-	}
-	switch c.kind {
-	case interlock.ImpactWrite, interlock.ImpactDelete:
-		i.Kind = c.kind
-		c.placed = true
-	case interlock.ImpactRead:
-		c.placed = true
-	case interlock.ImpactExecute:
-		i.Kind = interlock.ImpactWrite // what the tool does is not known; it may change what it is pointed at
-		if c.verb == "execute" {
-			i.Kind = interlock.ImpactExecute
-		}
-	}
-	if c.reach == interlock.ReachProduction {
-		i.Reach = c.reach
-	}
-	s.touch(path, i)
 }
 
 // urlArgument reads a URL: tools that read fetch it, others send something there.

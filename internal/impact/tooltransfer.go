@@ -10,10 +10,10 @@ import (
 // What tools that move, copy or link call where from and where to, folded. Elsewhere most of these words mean something else:
 // a source is code, to is somebody, a target a machine.
 var (
-	transferFromKeys = []string{"source", "sourcepath", "sourcefile", "sourcedir", "sources", "src", "srcpath", "from", "frompath", "old", "oldpath", "oldname",
-		"origin", "originpath", "original", "originalpath", "currentpath", "file", "filepath", "path", "item", "itempath"}
-	transferToKeys = []string{"destination", "destinationpath", "destinationdir", "destinationfolder", "dest", "destpath", "destdir", "dst", "dstpath", "to", "topath", "target", "targetpath",
-		"targetdir", "new", "newpath", "newname", "newlocation", "linkpath", "link", "into"}
+	transferFromKeys = slices.Concat(fileTargetKeys, []string{"sourcefile", "sourcedir", "sources", "srcpath", "frompath", "old", "oldname", "origin",
+		"originpath", "original", "originalpath", "currentpath", "item", "itempath"})
+	transferToKeys = slices.Concat(fileToKeys, []string{"destinationdir", "destinationfolder", "destpath", "destdir", "dstpath", "topath", "targetpath",
+		"targetdir", "new", "newname", "newlocation", "linkpath", "link", "into"})
 )
 
 // transferOf says whether the words of a tool's name are those of one that moves, copies or links files.
@@ -31,49 +31,56 @@ func transferOf(know *toolKnowledge, words []string) string {
 func (s *scan) transferred(c *call, object map[string]any) {
 	folded := foldKeys(object)
 	from, to := gather(folded, transferFromKeys), gather(folded, transferToKeys)
-	if !slices.ContainsFunc(from, namesPath) && !slices.ContainsFunc(to, namesPath) {
+	switch {
+	case !slices.ContainsFunc(from, namesPath) && !slices.ContainsFunc(to, namesPath):
 		return
-	}
-	if c.transfers == "link" {
+	case c.transfers == "link":
 		s.link(c.name, from, folded)
 		return
-	}
-	if len(from) == 0 || len(to) == 0 {
+	case len(from) == 0 || len(to) == 0: // the other place has a name of its own
+		for _, name := range slices.Concat(from, to) {
+			s.sensitivePlace(c, name)
+		}
 		return
 	}
-	for _, path := range from {
-		if transferable(path) && s.spend(1) {
-			s.takenFrom(c, path)
+	for _, name := range from {
+		if s.afford(c) && (!holdsAddress(name) || namesPath(name)) {
+			s.takenFrom(c, name)
 		}
 	}
-	for _, path := range to {
-		if namesPath(path) && transferable(path) && s.spend(1) {
-			s.touch(path, interlock.Impact{Kind: interlock.ImpactWrite, Via: c.name, Traits: append([]string(nil), c.traits...)})
+	for _, name := range to {
+		if s.afford(c) && namesPath(name) {
+			path, i := spelled(name, interlock.Impact{Kind: interlock.ImpactWrite, Via: c.name, Traits: slices.Clone(c.traits)})
+			s.touch(path, i)
 			c.placed = true
 		}
 	}
 }
 
-func (s *scan) takenFrom(c *call, name string) {
-	path, odd := plainPath(name)
-	i := interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: append([]string(nil), c.traits...)}
-	if c.transfers == "move" {
-		i.Kind, i.Traits = interlock.ImpactWrite, append(i.Traits, TraitMoved)
+// afford spends a step of the work that one action may be, or says that the rest of the call is not known.
+func (s *scan) afford(c *call) bool {
+	if s.spend(1) {
+		return true
 	}
-	if odd {
-		i.Confidence, i.Traits = interlock.Unknown, append(i.Traits, TraitObfuscated, TraitInjection)
+	s.unknown(c.name, TraitWork)
+	return false
+}
+
+func (s *scan) takenFrom(c *call, name string) {
+	path, i := spelled(name, interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: slices.Clone(c.traits)})
+	if c.transfers == "move" {
+		i.Kind, i.Traits = interlock.ImpactWrite, append(slices.Clip(i.Traits), TraitMoved)
 	}
 	if climbs(path) {
-		i.Traits = append(i.Traits, TraitClimbing)
+		i.Traits = append(slices.Clip(i.Traits), TraitClimbing)
 	}
 	s.touch(path, i)
 }
 
 // namesPath reports whether a text has the form of a path, and is more than a name.
 func namesPath(text string) bool {
-	return transferable(text) && (strings.ContainsAny(text, `/\`) || strings.HasPrefix(text, "~") || strings.HasPrefix(text, "."))
-}
-
-func transferable(text string) bool {
-	return text != "" && len(text) <= 4096 && !strings.ContainsAny(text, "\n{}") && (!strings.Contains(text, "://") || strings.HasPrefix(text, "file://"))
+	if holdsAddress(text) {
+		return ascends(text) || beginsPath(text)
+	}
+	return strings.ContainsAny(text, `/\`) || strings.HasPrefix(text, "~") || strings.HasPrefix(text, ".")
 }

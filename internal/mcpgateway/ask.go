@@ -37,8 +37,8 @@ func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) 
 }
 
 // decideUpward is decide for a request that a server makes of the client. It is held like the client's own, because the call
-// it belongs to waits with it, and has no handle to come back with: a server asks again. method and
-// shaped are of the request that is answered if it is refused: the server's own, or the client's in whose result it asks.
+// it belongs to waits with it, and has no handle to come back with: a server asks again. method and shaped are of the request
+// that is answered if it is refused: the server's own, or the client's in whose result it asks.
 func (s *Session) decideUpward(ctx context.Context, method string, shaped bool, p interlock.Proposal) Settled {
 	q := Question{Proposal: p, Method: method, Shaped: shaped, Client: Abilities{Revision: revisionSessions}}
 	if asker := s.gateway.config.Asker; asker != nil {

@@ -1,0 +1,112 @@
+package impact
+
+import (
+	"slices"
+	"strings"
+
+	"interlock"
+)
+
+// pathArgument reads a path: the call's own verb is done to it, and anything else at least reads it.
+func (s *scan) pathArgument(c *call, text string) {
+	if holdsAddress(text) {
+		s.urlArgument(c, text)
+	}
+	whole, pieces := pathsIn(text)
+	if whole != "" {
+		s.pathNamed(c, whole)
+		switch c.kind {
+		case interlock.ImpactWrite, interlock.ImpactDelete, interlock.ImpactRead:
+			c.placed = true
+		}
+	}
+	for _, piece := range pieces {
+		if s.afford(c) {
+			s.pathNamed(c, piece)
+		}
+	}
+}
+
+// pathNamed records what the call does to one path.
+func (s *scan) pathNamed(c *call, name string) {
+	c.sent = true
+	path, i := spelled(name, interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: slices.Clone(c.traits)})
+	switch c.kind {
+	case interlock.ImpactWrite, interlock.ImpactDelete:
+		i.Kind = c.kind
+	case interlock.ImpactExecute:
+		i.Kind = interlock.ImpactWrite // what the tool does is not known; it may change what it is pointed at
+		if c.verb == "execute" {
+			i.Kind = interlock.ImpactExecute
+		}
+	}
+	if c.reach == interlock.ReachProduction {
+		i.Reach = c.reach
+	}
+	s.touch(path, i)
+}
+
+// unnamedPath reads an argument whose name says nothing of paths, unless it is one of a transfer, which are read together.
+func (s *scan) unnamedPath(c *call, key, text string) {
+	if c.transfers == "" || !slices.Contains(transferFromKeys, key) && !slices.Contains(transferToKeys, key) {
+		s.sensitivePlace(c, text)
+	}
+}
+
+// sensitivePlace reads a text that may be a path: servers call their arguments what they like. Most that looks like one is a
+// route, a command or a key of some store, so only a place that somebody cares about counts.
+func (s *scan) sensitivePlace(c *call, text string) {
+	if !beginsPath(text) && !ascends(text) || strings.IndexByte(text, '\n') >= 0 || !s.afford(c) {
+		return
+	}
+	path, _ := plainPath(text)
+	if p := s.place(path); len(p.Traits) > 0 || p.Reach == interlock.ReachSelf {
+		s.pathNamed(c, text)
+	}
+}
+
+// spelled returns the path that a name is read as by somebody, and the impact with what its spelling says: what is encoded
+// depends on who decodes it.
+func spelled(name string, i interlock.Impact) (string, interlock.Impact) {
+	path, odd := plainPath(name)
+	if odd {
+		i.Confidence, i.Traits = interlock.Unknown, append(slices.Clip(i.Traits), TraitObfuscated, TraitInjection)
+	}
+	return path, i
+}
+
+// pathsIn returns the path that a text is, and those that stand in it where it may be a list or something else altogether. A
+// text that begins as a path does, or goes up on its way, is one whatever else it holds: the program that opens it takes it as
+// it stands, and a comma, a brace or a line end that comes before /../ is nothing to it.
+func pathsIn(text string) (whole string, pieces []string) {
+	mixed := len(text) > 4096 || strings.ContainsAny(text, "\n{}") || strings.Contains(text, ", ")
+	if !mixed && !holdsAddress(text) || ascends(text) || beginsPath(text) {
+		whole = text
+	}
+	if mixed {
+		for _, line := range strings.Split(text, "\n") {
+			for _, piece := range strings.Split(line, ", ") {
+				if piece = strings.TrimSpace(piece); piece != text && beginsPath(piece) {
+					pieces = append(pieces, piece)
+				}
+			}
+		}
+	}
+	return whole, pieces
+}
+
+// beginsPath reports whether a text begins as a path from a fixed place does.
+func beginsPath(text string) bool {
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, `\\`) || strings.HasPrefix(text, "~") || strings.HasPrefix(text, "./") ||
+		strings.HasPrefix(text, "../") || strings.HasPrefix(text, "file://") || isDrive(text)
+}
+
+// holdsAddress reports whether a text is or holds an address that is no file's.
+func holdsAddress(text string) bool {
+	return strings.Contains(text, "://") && !strings.HasPrefix(text, "file://")
+}
+
+// ascends reports whether a path goes up again on its way.
+func ascends(text string) bool {
+	return strings.Contains(text, "/../") || strings.Contains(text, `\..\`)
+}
