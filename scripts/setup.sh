@@ -61,10 +61,15 @@ fi
 
 go mod download || fail "the Go modules could not be downloaded; is there a network, or a GOPROXY that has them?"
 
-# MCP clients that others wrote, for the tests in test/clients, at the versions its lock file pins.
-if [ "$1" = test ] && ! cmp -s test/clients/package-lock.json test/clients/node_modules/.installed; then
-	say "installing the MCP clients the tests drive Interlock with"
-	npm ci --silent --no-fund --no-audit --prefix test/clients && test/clients/node_modules/.bin/node --version >/dev/null ||
-		fail "the clients in test/clients could not be installed with npm; is there a network, or a registry that has them?"
-	cp test/clients/package-lock.json test/clients/node_modules/.installed
+# MCP clients and coding agents that others wrote, for the tests beside them, at the versions the lock files pin.
+if [ "$1" = test ]; then
+	for peers in test/clients test/harnesses; do
+		if ! cmp -s $peers/package-lock.json $peers/node_modules/.installed; then
+			say "installing the programs that $peers drives"
+			npm ci --silent --no-fund --no-audit --prefix $peers ||
+				fail "the programs in $peers/package.json could not be installed with npm; is there a network, or a registry that has them?"
+			cp $peers/package-lock.json $peers/node_modules/.installed
+		fi
+	done
+	test/clients/node_modules/.bin/node --version >/dev/null || fail "the Node.js in test/clients does not start"
 fi

@@ -1,0 +1,208 @@
+package harnesses
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An agent is one coding agent: how its model names its tools, and how its users start it without a terminal.
+type agent struct {
+	name      string                        // for interlock install
+	client    string                        // for interlock install gateway
+	shell     func(command string) toolCall // runs a command
+	read      func(path string) toolCall    // reads a file
+	addServer func(d *desk, name string, command ...string)
+	run       func(d *desk, m *model)
+}
+
+// drive lets a harness meet each kind of answer, and looks at what became of it.
+func drive(t *testing.T, a agent) {
+	for _, scene := range []struct {
+		name string
+		play func(t *testing.T, a agent)
+	}{
+		{"what is harmless runs", harmlessRuns},
+		{"what is denied does not", deniedDoesNot},
+		{"a key is not read", keyIsNotRead},
+		{"where nobody can be asked an operator's yes counts once", yesCountsOnce},
+		{"what needs a sandbox runs in one", needsSandbox},
+		{"without its store nothing runs", withoutStore},
+		{"behind the gateway", behindGateway},
+	} {
+		t.Run(scene.name, func(t *testing.T) { t.Parallel(); scene.play(t, a) })
+	}
+}
+
+// newDeskWith is a desk at which the harness has Interlock's hook, as interlock install registers it.
+func newDeskWith(t *testing.T, a agent, flags ...string) *desk {
+	t.Helper()
+	d := newDesk(t)
+	d.interlock(append([]string{"install", a.name}, flags...)...)
+	return d
+}
+
+// work lets the harness's model ask for the calls and returns what it was told of them.
+func (d *desk) work(a agent, calls ...toolCall) []string {
+	d.t.Helper()
+	m := newModel(d.t, calls...)
+	a.run(d, m)
+	told := m.told()
+	if len(told) != len(calls) {
+		d.t.Fatalf("the model asked for %d calls and was told of %d: %q", len(calls), len(told), told)
+	}
+	return told
+}
+
+func harmlessRuns(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	d.work(a, a.shell("echo hello > made.txt"))
+	if content, err := os.ReadFile(d.path("made.txt")); string(content) != "hello\n" {
+		t.Fatalf("made.txt holds %q (%v)", content, err)
+	}
+	d.wantLog(a.name+": DECISION allow", a.name+": OUTCOME success")
+}
+
+// The home whose deletion is asked for is a directory of the test.
+func deniedDoesNot(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	d.write("~/kept.txt", "mine")
+	told := d.work(a, a.shell("touch ran.txt; rm -rf "+d.home))
+	wantIn(t, told[0], "[fs.delete-root] this deletes the file system root, a home directory or a directory the system needs")
+	if d.exists("ran.txt") || !d.exists("~/kept.txt") {
+		t.Fatal("it ran")
+	}
+	d.wantLog(a.name + ": SAFETY_BLOCK_EVENT deny")
+}
+
+func keyIsNotRead(t *testing.T, a agent) {
+	d := newDeskWith(t, a, "--unattended")
+	d.write("~/.ssh/id_ed25519", "not for models\n")
+	told := d.work(a, a.read(d.path("~/.ssh/id_ed25519")), a.shell("cat ~/.ssh/id_ed25519"))
+	for _, text := range told {
+		wantIn(t, text, "[cred.read]")
+		if strings.Contains(text, "not for models") {
+			t.Errorf("the model was told %q", text)
+		}
+	}
+	d.wantLog(a.name+": SAFETY_REVIEW_REQUEST deny", a.name+": SAFETY_REVIEW_REQUEST deny")
+}
+
+func yesCountsOnce(t *testing.T, a agent) {
+	d := newDeskWith(t, a, "--unattended")
+	key := d.addOperator()
+	push := a.shell("echo ran >> ran.txt; git push --force origin main")
+	told := d.work(a, push)
+	wantIn(t, told[0], "[git.force-push] a forced push replaces what others have fetched")
+	if d.exists("ran.txt") {
+		t.Fatal("it ran unasked")
+	}
+	d.interlock("approve", requestIn(t, told[0]), "--key", key)
+	d.work(a, push)
+	told = d.work(a, push)
+	wantIn(t, told[0], "[git.force-push]")
+	if content, err := os.ReadFile(d.path("ran.txt")); string(content) != "ran\n" {
+		t.Fatalf("ran.txt holds %q (%v): it should have run once", content, err)
+	}
+}
+
+// sandboxed is a rule that lets deletions run in a sandbox only.
+const sandboxed = `rules:
+  - id: own.clean
+    layer: 3
+    kinds: [shell]
+    match: {kind: [delete]}
+    verdict: ask
+    obligations: [{type: sandbox}]
+    reason: deletions run in a sandbox only
+    tags: [ASI02]
+    tests:
+      ask: ["rm -rf build"]
+      pass: ["ls"]
+`
+
+// The rewritten command is decided again, and an approval of the first asking is what it spends.
+func needsSandbox(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	key := d.addOperator()
+	d.write("build/output", "x")
+	d.write("~/kept.txt", "of the home")
+	d.writeState("rules/own.yaml", sandboxed)
+	clean := a.shell("rm -rf build && ! cat " + d.path("~/kept.txt") + " && echo cleaned")
+	told := d.work(a, clean)
+	wantIn(t, told[0], "[own.clean] deletions run in a sandbox only")
+	if !d.exists("build") {
+		t.Fatal("it ran unasked")
+	}
+	d.interlock("approve", requestIn(t, told[0]), "--key", key)
+	told = d.work(a, clean)
+	wantIn(t, told[0], "cleaned")
+	if strings.Contains(told[0], "of the home") || d.exists("build") {
+		t.Fatalf("it did not run, or not in a sandbox: %q", told[0])
+	}
+	d.wantLog("olga: IDENTITY_CHANGE", a.name+": SAFETY_REVIEW_REQUEST ask", "olga: APPROVAL", a.name+": SAFETY_REVIEW_REQUEST allow",
+		a.name+": SAFETY_REVIEW_REQUEST allow", a.name+": OUTCOME success", a.name+": OUTCOME success")
+}
+
+func withoutStore(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	d.work(a, a.shell("echo hello > made.txt"))
+	for _, name := range []string{"interlock.db", "interlock.db-wal", "interlock.db-shm"} {
+		if err := os.Remove(filepath.Join(d.state, name)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	told := d.work(a, a.shell("echo hello > other.txt"))
+	wantIn(t, told[0], "restore interlock.db")
+	if d.exists("other.txt") {
+		t.Fatal("it ran")
+	}
+}
+
+func behindGateway(t *testing.T, a agent) {
+	d := newDeskWith(t, a, "--unattended")
+	d.write("~/.ssh/id_ed25519", "not for models\n")
+	d.write("open.txt", "for everybody\n")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.addServer(d, "shelf", self, shelfFlag)
+	d.interlock("install", "gateway", "--client", a.client)
+	told := d.work(a, toolCall{"fetch_text", map[string]any{"path": d.path("open.txt")}},
+		toolCall{"fetch_text", map[string]any{"path": d.path("~/.ssh/id_ed25519")}})
+	wantIn(t, told[0], "for everybody")
+	wantIn(t, told[1], "[cred.read]")
+	if strings.Contains(told[1], "not for models") {
+		t.Errorf("the model was told %q", told[1])
+	}
+}
+
+// requestIn is the request that a refusal names.
+func requestIn(t *testing.T, reason string) string {
+	t.Helper()
+	found := regexp.MustCompile(`interlock approve (apr_[0-9a-f]{12})`).FindStringSubmatch(reason)
+	if found == nil {
+		t.Fatalf("no request is named in %q", reason)
+	}
+	return found[1]
+}
+
+func wantIn(t *testing.T, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%q is not in %q", part, text)
+	}
+}
+
+// wantLog compares the log with the events it should hold, apart from what starting out leaves in every log.
+func (d *desk) wantLog(want ...string) {
+	d.t.Helper()
+	if diff := cmp.Diff(want, d.log()); diff != "" {
+		d.t.Errorf("the log (-want +got):\n%s", diff)
+	}
+}

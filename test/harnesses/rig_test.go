@@ -1,0 +1,182 @@
+package harnesses
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// program is the built binary; interlock-hook lies beside it.
+var program string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == shelfFlag { // this is the MCP server behind a gateway
+		os.Exit(serveShelf())
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "interlock-harnesses-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "interlock")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "../../cmd/interlock", "../../cmd/interlock-hook")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// patience is how long one run of a harness may take before it counts as hanging.
+const patience = 2 * time.Minute
+
+// A desk is a user's account: a home, a workspace under version control, and what the environment says.
+type desk struct {
+	t         *testing.T
+	home      string // of the user; its deletion would hurt nobody
+	state     string // Interlock's own home
+	workspace string
+	env       []string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t: t, home: t.TempDir(), state: t.TempDir(), workspace: t.TempDir()}
+	if err := os.Chmod(d.state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range []string{"PATH", "LANG", "TMPDIR", "USER", "LOGNAME", "SHELL"} {
+		if value, set := os.LookupEnv(variable); set {
+			d.env = append(d.env, variable+"="+value)
+		}
+	}
+	d.env = append(d.env, "HOME="+d.home, "INTERLOCK_HOME="+d.state)
+	d.must("git", "init", "--quiet")
+	return d
+}
+
+// set adds a variable to the environment of everything that is run from here on.
+func (d *desk) set(variable, value string) { d.env = append(d.env, variable+"="+value) }
+
+// write puts a file into the workspace, or into the home if its name begins with "~/".
+func (d *desk) write(name, content string) { d.t.Helper(); d.writePath(d.path(name), content) }
+
+// writeState puts a file into Interlock's own home.
+func (d *desk) writeState(name, content string) {
+	d.t.Helper()
+	d.writePath(filepath.Join(d.state, name), content)
+}
+
+func (d *desk) writePath(path, content string) {
+	d.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) path(name string) string {
+	if below, found := strings.CutPrefix(name, "~/"); found {
+		return filepath.Join(d.home, below)
+	}
+	return filepath.Join(d.workspace, name)
+}
+
+// exists tells whether a file of the workspace or the home is there.
+func (d *desk) exists(name string) bool {
+	_, err := os.Lstat(d.path(name))
+	return err == nil
+}
+
+// run runs a command in the workspace and returns what it prints and its exit status.
+func (d *desk) run(name string, args ...string) (stdout, stderr string, status int) {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, name, args...)
+	var out, said bytes.Buffer
+	command.Dir, command.Env, command.Stdout, command.Stderr = d.workspace, d.env, &out, &said
+	command.WaitDelay = time.Second
+	err := command.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+		d.t.Fatalf("%s: %v (%v)\n%s%s", name, err, ctx.Err(), out.Bytes(), said.Bytes())
+	}
+	return out.String(), said.String(), command.ProcessState.ExitCode()
+}
+
+// must is run for what has to succeed.
+func (d *desk) must(name string, args ...string) string {
+	d.t.Helper()
+	stdout, stderr, status := d.run(name, args...)
+	if status != 0 {
+		d.t.Fatalf("%s %s: exit status %d\n%s%s", name, strings.Join(args, " "), status, stdout, stderr)
+	}
+	return stdout
+}
+
+func (d *desk) interlock(args ...string) string {
+	d.t.Helper()
+	return d.must(program, args...)
+}
+
+// harness returns the path of an installed coding agent.
+func harness(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("node_modules", ".bin", name))
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatalf("the coding agents are not installed: run `make setup` (%v)", err)
+	}
+	return path
+}
+
+// log is what the log holds, an event a line, apart from what starting out leaves in every log.
+func (d *desk) log() []string {
+	d.t.Helper()
+	var events []string
+	for line := range strings.Lines(d.interlock("audit", "export")) {
+		var entry struct {
+			Event struct {
+				Actor   string `json:"actor_id"`
+				Type    string `json:"event_type"`
+				Payload struct {
+					Decision string `json:"final_decision"`
+					Outcome  string `json:"outcome"`
+				} `json:"payload"`
+			} `json:"event"`
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			d.t.Fatal(err)
+		}
+		if e := entry.Event; e.Type != "RULESET_CHANGE" && e.Type != "MODE_CHANGE" {
+			events = append(events, strings.TrimSpace(fmt.Sprintf("%s: %s %s%s", e.Actor, e.Type, e.Payload.Decision, e.Payload.Outcome)))
+		}
+	}
+	return events
+}
+
+// addOperator registers a person who may approve, and returns the key they sign with.
+func (d *desk) addOperator() (key string) {
+	d.t.Helper()
+	key = filepath.Join(d.t.TempDir(), "olga")
+	d.must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+	d.interlock("operator", "add", "olga", "--ssh-key", key+".pub")
+	return key
+}
