@@ -46,7 +46,7 @@ github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidenc
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify                        < cmd/interlock-hook
-std only                                                < test/clients
+std only                                                < test/clients, test/harnesses
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens
 `
 

@@ -3,6 +3,7 @@ package interlock_test
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/token"
 	"go/types"
@@ -20,8 +21,9 @@ type typeTable struct {
 	standard types.Importer
 }
 
-// standardLibrary is read from its sources, once for all tables.
+// standardLibrary is read from its sources, once for all tables; from those without cgo, which leaves its object files behind.
 var standardLibrary = sync.OnceValue(func() types.Importer {
+	build.Default.CgoEnabled = false
 	return importer.ForCompiler(token.NewFileSet(), "source", nil)
 })
 

@@ -151,6 +151,7 @@ func (s *Session) hold(ctx context.Context, r *request, p permit, begun time.Tim
 	var own context.Context
 	own, h.cancel = context.WithCancelCause(s.ctx)
 	s.keepers.Go(func() { h.keep(own) })
+	h.resume(r)
 	return s.attend(ctx, r, h)
 }
 
@@ -265,6 +266,15 @@ func (h *held) giveUp() {
 		h.release()
 	default: // then keep does
 	}
+}
+
+// resume takes a call on for a request of the client: what its server tells of it goes to that one from here on.
+func (h *held) resume(r *request) {
+	h.handTo(r)
+	h.pending.touched.Store(time.Now().UnixNano()) // the time its client took is not the server's
+	h.mu.Lock()
+	h.parked = false
+	h.mu.Unlock()
 }
 
 // handTo makes a request of the client the one that a call belongs to: what the server tells of the call goes to it.

@@ -66,6 +66,7 @@ func (s *Session) comeBack(ctx context.Context, r *request, text string) answer 
 		return r.told(told{Status: statusDenied, Code: string(ReasonPolicy), Reason: cause.Message, Event: refused.Event,
 			Text: "Interlock did not let this call go on: " + cause.Message + ". What its server asked is not answered"})
 	}
+	h.resume(r) // first: its server may tell of the call as soon as it has its answers
 	h.deliver(member(r.params, "inputResponses"))
 	a := s.attend(ctx, r, h)
 	if r.method == "resources/read" {
@@ -99,11 +100,6 @@ func (s *Session) mayGoOn(ctx context.Context, r *request, h *held) bool {
 
 // attend stays with a held call for a request of the client until the call is over or asks for something.
 func (s *Session) attend(ctx context.Context, r *request, h *held) answer {
-	h.handTo(r)
-	h.pending.touched.Store(time.Now().UnixNano()) // the time its client took is not the server's
-	h.mu.Lock()
-	h.parked = false
-	h.mu.Unlock()
 	for {
 		select {
 		case <-h.over:
