@@ -155,7 +155,7 @@ func (d *diagnosis) store() {
 	d.checks[len(d.checks)-1].Micros = now().Sub(start).Microseconds()
 	d.note("key", "", statusOK, "%s; the private half is readable by its owner alone", backend.Key.ID())
 	d.clock(ctx, backend, head.Size)
-	for _, agent := range append(harness.Names(), "qwen", "windsurf", "cline", "grok") {
+	for _, agent := range append(harness.Names(), "windsurf", "cline", "grok") {
 		d.keptCheckpoint(ctx, backend, agent, newest)
 	}
 }

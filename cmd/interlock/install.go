@@ -13,7 +13,7 @@ import (
 
 // settingsFlags are shared by install and uninstall.
 type settingsFlags struct {
-	Harness string `arg:"" help:"claude, codex, gemini, cursor or copilot; with --print also qwen, windsurf or cline; or gateway, for a client's MCP servers."`
+	Harness string `arg:"" help:"claude, codex, gemini, qwen, cursor or copilot; with --print also windsurf or cline; or gateway, for a client's MCP servers."`
 	Client  string `help:"With gateway: whose servers; claude-code, claude-desktop, cursor, vscode, codex, windsurf, gemini, qwen or copilot." placeholder:"NAME"`
 	Project string `help:"Edit the settings of the project in this directory instead of the user's." type:"existingdir" placeholder:"DIR"`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and change nothing."`
@@ -150,7 +150,7 @@ func harnessNamed(name string) (harness.Harness, error) {
 	if _, printable := harness.Lines(name, runtime.GOOS, "interlock", func(string) []string { return nil }); printable {
 		return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS", "%s is registered by hand: interlock install %s --print shows how", name, name))
 	}
-	return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS", "%.40q is not known; name one of %s, or with --print qwen, windsurf or cline",
+	return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS", "%.40q is not known; name one of %s, or with --print windsurf or cline",
 		name, strings.Join(harness.Names(), ", ")))
 }
 

@@ -117,7 +117,7 @@ func TestStatus(t *testing.T) {
 
 // TestLines: what is printed for the harnesses that are registered by hand names every event once.
 func TestLines(t *testing.T) {
-	for name, want := range map[string]int{"qwen": 4, "windsurf": 7, "cline": 2} {
+	for name, want := range map[string]int{"windsurf": 7, "cline": 2} {
 		text, known := Lines(name, "linux", "/opt/my tools/interlock", func(event string) []string { return HookArgs(name, event, "/h", true) })
 		if !known || strings.Count(text, "--home /h --unattended") != want || strings.Count(text, "'/opt/my tools/interlock' hook --agent "+name) != want {
 			t.Errorf("%s (%v):\n%s", name, known, text)

@@ -48,6 +48,8 @@ func ByName(name string) (Harness, bool) {
 		return codex(), true
 	case "gemini":
 		return gemini(), true
+	case "qwen":
+		return qwen(), true
 	case "cursor":
 		return cursor(), true
 	case "copilot":
@@ -67,6 +69,7 @@ const (
 	claudeTimeout  = 120    // s
 	codexTimeout   = 120    // s
 	geminiTimeout  = 30_000 // ms
+	qwenTimeout    = 30_000 // ms; versions that count in seconds take 1000 and more for milliseconds still
 	cursorTimeout  = 60     // s
 	copilotTimeout = 30     // s, which is also Copilot's default
 )
@@ -138,6 +141,25 @@ func gemini() Harness {
 		blockable: func(event string) bool { return event == "BeforeTool" },
 		entry: func(_, goos string, c Command) any {
 			return group{".*", []any{handler{"interlock", "command", c.line(goos), geminiTimeout}}}
+		},
+	}
+}
+
+func qwen() Harness {
+	type handler struct {
+		Name    string `json:"name"`
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+	}
+	return Harness{
+		Name: "qwen", Title: "Qwen Code", grouped: true,
+		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"},
+		Note:      "Running sessions read their hooks at the start: restart them.",
+		settings:  in(".qwen", "QWEN_HOME", ".qwen", "settings.json"),
+		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
+		entry: func(_, goos string, c Command) any {
+			return group{"*", []any{handler{"interlock", "command", c.line(goos), qwenTimeout}}}
 		},
 	}
 }
@@ -262,15 +284,6 @@ func HookArgs(name, event, home string, unattended bool) []string {
 func Lines(name, goos string, binary string, args func(event string) []string) (text string, known bool) {
 	line := func(event string) string { return Command{binary, args(event)}.line(goos) }
 	switch name {
-	case "qwen":
-		var b strings.Builder
-		b.WriteString("Put into ~/.qwen/settings.json:\n{\n  \"hooks\": {\n")
-		events := []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"}
-		for i, event := range events {
-			fmt.Fprintf(&b, "    %q: [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": %s, \"timeout\": 30000}]}]%s\n",
-				event, jsonText(line(event)), comma(i, events))
-		}
-		return b.String() + "  }\n}\n", true
 	case "windsurf":
 		var b strings.Builder
 		b.WriteString("Put into ~/.codeium/windsurf/hooks.json:\n{\n  \"hooks\": {\n")

@@ -55,4 +55,4 @@ func CheckpointFile(home, agent string) string {
 }
 
 // Names lists the harnesses that can be installed to, in the order documentation names them.
-func Names() []string { return []string{"claude", "codex", "gemini", "cursor", "copilot"} }
+func Names() []string { return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot"} }

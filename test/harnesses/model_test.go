@@ -38,6 +38,8 @@ func newModel(t *testing.T, calls ...toolCall) *model {
 	m := &model{calls: calls}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", m.serveMessages)
+	mux.HandleFunc("POST /v1/chat/completions", m.serveChat)
+	mux.HandleFunc("POST /chat/completions", m.serveChat)
 	mux.HandleFunc("/", m.serveStrange)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

@@ -58,7 +58,12 @@ func newDesk(t *testing.T) *desk {
 	if err := os.Chmod(d.state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, variable := range []string{"PATH", "LANG", "TMPDIR", "USER", "LOGNAME", "SHELL"} {
+	runtime, err := filepath.Abs(filepath.Join("..", "clients", "node_modules", "node", "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.set("PATH", runtime+string(filepath.ListSeparator)+os.Getenv("PATH")) // coding agents want a newer Node.js than systems have
+	for _, variable := range []string{"LANG", "TMPDIR", "USER", "LOGNAME", "SHELL"} {
 		if value, set := os.LookupEnv(variable); set {
 			d.env = append(d.env, variable+"="+value)
 		}
