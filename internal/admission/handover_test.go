@@ -108,6 +108,40 @@ func TestWhatRanOutsideItsSandboxIsAnAlert(t *testing.T) {
 	}
 }
 
+// A harness that gives its calls no ids, and the exec it hands them to, each have their outcome recorded of their own decision.
+func TestOutcomesOfAHandoverWithoutCallIDs(t *testing.T) {
+	h := deletionsIn(t)
+	offered := func(p *interlock.Proposal) {
+		p.CanAsk, p.Handover, p.Event = true, interlock.HandoverOffered, "preToolUse"
+	}
+	asked := h.propose("rm -rf build", func(p *interlock.Proposal) { offered(p); p.Requester.Run = "run-0" })
+	if err := h.approve(asked.Request, interlock.Allow); err != nil {
+		t.Fatal(err)
+	}
+	handed := h.propose("rm -rf build", offered)
+	run := h.propose("rm -rf build", func(p *interlock.Proposal) {
+		p.CanAsk, p.Sandboxed, p.Unseen, p.Requester.Call = true, true, true, "exec-1"
+	})
+	before := len(h.log())
+	harness := interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}
+	exec := harness
+	exec.Call = "exec-1"
+	outcome := interlock.Outcome{Action: handed.Action, Status: interlock.OutcomeSuccess, Sandboxed: true}
+	ran := outcome
+	ran.Event = run.Event
+	for _, err := range []error{h.Report(t.Context(), exec, ran), h.Report(t.Context(), harness, outcome)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{run.Event, handed.Event} {
+		entry := h.log()[before+i]
+		if entry.Type != interlock.EventOutcome || !strings.Contains(string(entry.Body), `"event_id":"`+want+`"`) {
+			t.Errorf("outcome %d is a %s that does not name %s: %s", i, entry.Type, want, entry.Body)
+		}
+	}
+}
+
 // A standing grant is drawn by what runs the action, not by the door that hands it over.
 func TestAHandoverDrawsNoGrant(t *testing.T) {
 	h := deletionsIn(t)

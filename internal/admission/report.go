@@ -143,24 +143,25 @@ func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, 
 	return nil
 }
 
-// call finds the decision an outcome belongs to: by call id or by run and action, else by the event id it names.
-func (a *Admission) call(ctx context.Context, r interlock.Requester, o interlock.Outcome) (interlock.Call, bool, error) {
+// call finds the decision an outcome belongs to: by call id, by the event id it names, or by run and action.
+func (a *Admission) call(ctx context.Context, r interlock.Requester, o interlock.Outcome) (call interlock.Call, found bool, err error) {
 	if o.Action != "" || r.Call != "" {
-		call, found, err := a.config.Store.FindCall(ctx, r, o.Action)
-		if err != nil || found {
+		call, found, err = a.config.Store.FindCall(ctx, r, o.Action)
+		if err != nil || found && (o.Event == "" || o.Event == call.EventID || r.Call != "" && r.Call == call.Requester.Call) {
 			return call, found, err
 		}
 	}
 	if o.Event == "" {
 		return interlock.Call{}, false, nil
 	}
-	entry, found, err := a.config.Store.EntryByID(ctx, o.Event)
-	if err != nil || !found {
-		return interlock.Call{}, false, err
+	// What was found by run and action may be another attempt at the same: the one that the harness will yet report.
+	entry, known, err := a.config.Store.EntryByID(ctx, o.Event)
+	if err != nil || !known {
+		return call, found, err
 	}
 	decision, agent, err := auditlog.DecisionOf(entry)
 	if err != nil || agent != r.Agent {
-		return interlock.Call{}, false, nil // another agent's event, or no decision at all: not this call's
+		return call, found, nil // another agent's event, or no decision at all: not this call's
 	}
 	return interlock.Call{EventID: o.Event, Decision: decision}, true, nil
 }

@@ -76,12 +76,11 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 			id = alternative
 		}
 		call.Silent = mode == "dontAsk" // there a question becomes a refusal that names no request
-		input, err := payload.arguments("tool_input")
+		u, err := payload.use(tool, "tool_input", dir)
 		if err != nil {
 			return err
 		}
-		call.input = input
-		u := use{tool: tool, input: input, dir: dir}
+		call.input = u.input
 		if context, err := payload.sub("mcp_context"); err == nil && context != nil {
 			u = u.named(context)
 		}
@@ -95,7 +94,7 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 		}
 		for _, name := range []string{"tool_response", "tool_result"} {
 			if payload.has(name) {
-				outcome.Status = outcomeOf(payload[name])
+				outcome.Status = u.outcomeOf(payload[name])
 			}
 		}
 		if failed {

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"strings"
 
 	"interlock"
 )
@@ -52,14 +53,16 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 	if payload.has("hook_event_name") && (payload.has("tool_name") || !payload.has("toolName")) {
 		return parseClaudeShaped(placeCopilot)(call, payload, env)
 	}
-	var run, dir, tool string
-	if err := payload.texts(map[string]*string{"sessionId": &run, "cwd": &dir, "toolName": &tool}); err != nil {
+	var run, dir, tool, event string // only permission requests name their event
+	if err := payload.texts(map[string]*string{"sessionId": &run, "cwd": &dir, "toolName": &tool, "hookName": &event}); err != nil {
 		return err
 	}
-	if err := payload.only("toolArgs", "toolResult", "error"); err != nil {
+	if err := payload.only("toolArgs", "toolInput", "toolResult", "error"); err != nil {
 		return err
 	}
-	call.Event = env.Event
+	if call.Event = env.Event; call.Event == "" {
+		call.Event = event
+	}
 	if call.Event == "" {
 		call.Event = copilotEvent(payload)
 	}
@@ -70,18 +73,22 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 	if call.Phase == Other {
 		return nil
 	}
-	input, err := payload.arguments("toolArgs")
+	arguments := "toolArgs"
+	if call.Phase == Permission && payload.has("toolInput") {
+		arguments = "toolInput"
+	}
+	u, err := payload.use(tool, arguments, dir)
 	if err != nil {
 		return err
 	}
-	call.input = input
-	actions, err := use{tool: tool, input: input, dir: dir}.actions()
+	call.input = u.input
+	actions, err := u.actions()
 	if err != nil {
 		return err
 	}
 	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess}
 	if payload.has("toolResult") {
-		outcome.Status = outcomeOf(payload["toolResult"])
+		outcome.Status = u.outcomeOf(payload["toolResult"])
 	}
 	if failed {
 		outcome.Status = interlock.OutcomeFailure
@@ -92,6 +99,29 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 		outcome.Detail = cut(printable(failure), maxDetail)
 	}
 	return call.judge(interlock.Requester{Run: run}, actions, outcome)
+}
+
+// outcomeOf reads off a tool's response whether it failed. Copilot counts every command that ended as a success; how it
+// ended stands in the last line it adds to what the command printed.
+func (u use) outcomeOf(response json.RawMessage) interlock.OutcomeStatus {
+	status := outcomeOf(response)
+	if status != interlock.OutcomeSuccess || !shellTool(u.tool) {
+		return status
+	}
+	o, err := readObject(response)
+	if err != nil {
+		return status
+	}
+	text, err := o.first("textResultForLlm", "text_result_for_llm")
+	if err != nil {
+		return status
+	}
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	_, code, ended := strings.Cut(last, " completed with exit code ")
+	if ended && strings.HasPrefix(last, "<shellId: ") && code != "0>" {
+		return interlock.OutcomeFailure
+	}
+	return status
 }
 
 // copilotEvent tells the camelCase events apart by their members, for registrations that don't name theirs.

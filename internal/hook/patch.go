@@ -33,6 +33,18 @@ func (u use) patch() ([]interlock.Action, error) {
 	return p.list, nil
 }
 
+// isPatch reports whether arguments that are a text are a patch and nothing else.
+func isPatch(tool, arguments string) bool {
+	arguments = strings.TrimSpace(arguments)
+	switch tool {
+	case "apply_patch", "ApplyPatch":
+		return arguments != "" && arguments[0] != '{'
+	case "Edit", "edit":
+		return strings.HasPrefix(arguments, "*** Begin Patch")
+	}
+	return false
+}
+
 type patchReader struct {
 	list           []interlock.Action
 	operation      string

@@ -151,6 +151,16 @@ func (o object) arguments(name string) (object, error) {
 	return inner, nil
 }
 
+// use returns the tool use whose arguments a member holds. Copilot hands the patches of apply_patch over as bare text, and
+// to hooks in Claude Code's form names them Edit.
+func (o object) use(tool, member, dir string) (use, error) {
+	if text, err := o.text(member); err == nil && isPatch(tool, text) {
+		return use{tool: "apply_patch", input: object{"input": o[member]}, dir: dir}, nil
+	}
+	input, err := o.arguments(member)
+	return use{tool: tool, input: input, dir: dir}, err
+}
+
 // first returns the first of the named string members that is not empty.
 func (o object) first(names ...string) (string, error) {
 	for _, name := range names {

@@ -60,7 +60,7 @@ func shellTool(name string) bool {
 func fileTool(name string) string {
 	switch name {
 	case "Read", "read", "read_file", "view", "NotebookRead", "read_many_files", "view_file",
-		"Grep", "grep", "grep_search", "search_file_content", "search_files", "Glob", "glob", "file_search",
+		"Grep", "grep", "rg", "grep_search", "search_file_content", "search_files", "Glob", "glob", "file_search",
 		"LS", "ls", "list_directory", "list_dir", "list_files", "list_code_definition_names":
 		return "read"
 	case "Write", "write", "write_file", "write_to_file", "create", "create_file":
@@ -77,7 +77,7 @@ func fileTool(name string) string {
 // searches reports whether a read without a path means the working directory.
 func searches(name string) bool {
 	switch name {
-	case "Grep", "grep", "grep_search", "search_file_content", "search_files", "Glob", "glob", "file_search",
+	case "Grep", "grep", "rg", "grep_search", "search_file_content", "search_files", "Glob", "glob", "file_search",
 		"LS", "ls", "list_directory", "list_dir", "list_files", "list_code_definition_names":
 		return true
 	}
@@ -194,10 +194,19 @@ func (u use) file(operation string) ([]interlock.Action, error) {
 	return list, nil
 }
 
-// manyPaths reads the list forms: paths and include of read_many_files, as strings or as objects with a path.
+// manyPaths reads the list forms: paths and include of read_many_files, as strings or as objects with a path. Copilot's
+// searches take a single path there as well.
 func (u use) manyPaths() ([]string, error) {
 	var paths []string
 	for _, name := range []string{"paths", "include", "files"} {
+		if name == "paths" && u.input.has(name) && u.input[name][0] == '"' {
+			single, err := u.input.text(name)
+			if err != nil {
+				return nil, err
+			}
+			paths = appendNew(paths, single)
+			continue
+		}
 		if !u.input.has(name) || u.input[name][0] != '[' {
 			continue
 		}
@@ -224,7 +233,7 @@ func (u use) manyPaths() ([]string, error) {
 
 // searched is where a search without a path looks: below an absolute pattern, else in the working directory.
 func (u use) searched() string {
-	if pattern, err := u.input.first("pattern", "glob_pattern"); err == nil && absolute(pattern) && !strings.Contains(u.tool, "rep") {
+	if pattern, err := u.input.first("pattern", "glob_pattern"); err == nil && absolute(pattern) && !strings.Contains(u.tool, "rep") && u.tool != "rg" {
 		return pattern
 	}
 	if u.dir == "" {

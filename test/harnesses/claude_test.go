@@ -10,6 +10,7 @@ func TestClaude(t *testing.T) {
 	drive(t, agent{
 		name:   "claude",
 		client: "claude-code",
+		asks:   true,
 		shell: func(command string) toolCall {
 			return toolCall{"Bash", map[string]any{"command": command, "description": "work"}}
 		},

@@ -14,6 +14,7 @@ import (
 type agent struct {
 	name      string                        // for interlock install
 	client    string                        // for interlock install gateway
+	asks      bool                          // it is known to be able to ask its user, also without a terminal
 	shell     func(command string) toolCall // runs a command
 	read      func(path string) toolCall    // reads a file
 	addServer func(d *desk, name string, command ...string)
@@ -144,7 +145,8 @@ func needsSandbox(t *testing.T, a agent) {
 	if strings.Contains(told[0], "of the home") || d.exists("build") {
 		t.Fatalf("it did not run, or not in a sandbox: %q", told[0])
 	}
-	d.wantLog("olga: IDENTITY_CHANGE", a.name+": SAFETY_REVIEW_REQUEST ask", "olga: APPROVAL", a.name+": SAFETY_REVIEW_REQUEST allow",
+	first := map[bool]string{true: "ask", false: "deny"}[a.asks]
+	d.wantLog("olga: IDENTITY_CHANGE", a.name+": SAFETY_REVIEW_REQUEST "+first, "olga: APPROVAL", a.name+": SAFETY_REVIEW_REQUEST allow",
 		a.name+": SAFETY_REVIEW_REQUEST allow", a.name+": OUTCOME success", a.name+": OUTCOME success")
 }
 
