@@ -15,6 +15,8 @@ type agent struct {
 	name      string                        // for interlock install
 	client    string                        // for interlock install gateway
 	asks      bool                          // it is known to be able to ask its user, also without a terminal
+	advised   bool                          // its hooks can't change a call; a refusal names what to run in its place
+	settle    func(d *desk)                 // writes what its user has set already; nil: nothing
 	shell     func(command string) toolCall // runs a command
 	read      func(path string) toolCall    // reads a file
 	addServer func(d *desk, name string, command ...string)
@@ -43,6 +45,9 @@ func drive(t *testing.T, a agent) {
 func newDeskWith(t *testing.T, a agent, flags ...string) *desk {
 	t.Helper()
 	d := newDesk(t)
+	if a.settle != nil {
+		a.settle(d)
+	}
 	d.interlock(append([]string{"install", a.name}, flags...)...)
 	return d
 }
@@ -126,8 +131,45 @@ const sandboxed = `rules:
       pass: ["ls"]
 `
 
+// advisedCommand is the command that a refusal names.
+func advisedCommand(told string) string {
+	_, command, _ := strings.Cut(told, "have it run with: ")
+	return strings.TrimSuffix(command, ".")
+}
+
+// The command that the refusal named is decided as the one inside it, and runs in a sandbox once a human said yes.
+func advisedToUseSandbox(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	key := d.addOperator()
+	d.write("build/output", "x")
+	d.write("~/kept.txt", "of the home")
+	d.writeState("rules/own.yaml", sandboxed)
+	clean := a.shell("rm -rf build && ! cat " + d.path("~/kept.txt") + " && echo cleaned")
+	boxed := a.shell("")
+	boxed.Arguments["command"] = advisedCommand
+	told := d.work(a, clean, boxed)
+	wantIn(t, told[0], "[sandbox.needed]")
+	wantIn(t, told[1], "[own.clean] deletions run in a sandbox only")
+	if !d.exists("build") {
+		t.Fatal("it ran unasked")
+	}
+	d.interlock("approve", requestIn(t, told[1]), "--key", key)
+	told = d.work(a, clean, boxed)
+	wantIn(t, told[1], "cleaned")
+	if strings.Contains(told[1], "of the home") || d.exists("build") {
+		t.Fatalf("it did not run, or not in a sandbox: %q", told[1])
+	}
+	d.wantLog("olga: IDENTITY_CHANGE", a.name+": SAFETY_BLOCK_EVENT deny", a.name+": SAFETY_REVIEW_REQUEST ask", "olga: APPROVAL",
+		a.name+": SAFETY_BLOCK_EVENT deny", a.name+": SAFETY_REVIEW_REQUEST allow", a.name+": SAFETY_REVIEW_REQUEST allow",
+		a.name+": OUTCOME success", a.name+": OUTCOME success")
+}
+
 // The rewritten command is decided again, and an approval of the first asking is what it spends.
 func needsSandbox(t *testing.T, a agent) {
+	if a.advised {
+		advisedToUseSandbox(t, a)
+		return
+	}
 	d := newDeskWith(t, a)
 	key := d.addOperator()
 	d.write("build/output", "x")

@@ -3,6 +3,7 @@ package harnesses
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -11,8 +12,9 @@ import (
 	"testing"
 )
 
-// A toolCall is what the model asks the harness for. A Tool that is none of the offered names means the one that ends in it:
-// harnesses put words of their own before the names of MCP servers' tools.
+// A toolCall is what the model asks the harness for. A Tool that is none of the offered names means the one that holds it:
+// harnesses put words of their own around the names of MCP servers' tools. An argument that is a function of a text is what
+// it makes of the outcome of the call before.
 type toolCall struct {
 	Tool      string
 	Arguments map[string]any
@@ -40,6 +42,7 @@ func newModel(t *testing.T, calls ...toolCall) *model {
 	mux.HandleFunc("POST /v1/messages", m.serveMessages)
 	mux.HandleFunc("POST /v1/chat/completions", m.serveChat)
 	mux.HandleFunc("POST /chat/completions", m.serveChat)
+	mux.HandleFunc("POST /v1beta/models/{call}", m.serveGemini)
 	mux.HandleFunc("/", m.serveStrange)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -68,10 +71,16 @@ func (m *model) next(offered, results []string) (call toolCall, number int, more
 		return toolCall{}, 0, false
 	}
 	call = m.calls[m.asked]
+	call.Arguments = maps.Clone(call.Arguments)
+	for name, value := range call.Arguments {
+		if make, ok := value.(func(string) string); ok {
+			call.Arguments[name] = make(m.results[len(m.results)-1])
+		}
+	}
 	m.asked++
 	if !slices.Contains(offered, call.Tool) {
 		for _, name := range offered {
-			if strings.HasSuffix(name, call.Tool) {
+			if strings.Contains(name, call.Tool) {
 				call.Tool = name
 			}
 		}
