@@ -228,7 +228,7 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 		return nil, err
 	}
 	if _, known := set.Profile(c.Profile); !known {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "--profile", "%.40q is not a profile; name one of %s", c.Profile, strings.Join(set.Profiles(), ", "))
+		return nil, interlock.Errorf(interlock.CodeInvalid, "profile", "%.40q is not a profile; name one of %s", c.Profile, strings.Join(set.Profiles(), ", "))
 	}
 	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile, Attended: !c.Unattended, Quiet: c.QuietHours.Contain}, nil
 }

@@ -50,6 +50,9 @@ const (
 	statusFail = "fail"
 )
 
+// roomNeeded is what some thousand decisions take.
+const roomNeeded = 4 << 20
+
 // A diagnosis collects checks.
 type diagnosis struct {
 	program  *program
@@ -95,6 +98,7 @@ func (d *diagnosis) look(project string) {
 		d.note("mode", "", statusWarn, "mode %s: verdicts are not enforced, so no canary can be refused", d.settings.Mode)
 	}
 	d.store()
+	d.room()
 	d.server()
 	places := []harness.Place{d.program.place("")}
 	if project != "" {
@@ -126,6 +130,20 @@ func (d *diagnosis) registered() int {
 		}
 	}
 	return count
+}
+
+// room writes and removes a file of roomNeeded bytes in the home: where nothing can be written nothing can be recorded, and what
+// can't be recorded is refused. SQLite's own trial would be a decision that is no canary's.
+func (d *diagnosis) room() {
+	file, err := os.CreateTemp(d.settings.Home, "doctor-*.tmp")
+	if err == nil {
+		defer os.Remove(file.Name())
+		_, err = file.Write(make([]byte, roomNeeded))
+		err = errors.Join(err, file.Sync(), file.Close())
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a home the store has failed and said so
+		d.note("room", "", statusFail, "nothing can be written to %s, so every call is refused; free some space or mend its mode: %s", d.settings.Home, err)
+	}
 }
 
 // store opens the store, verifies its head and holds it against the checkpoints kept beside the harnesses' settings.

@@ -53,7 +53,7 @@ func (c *gatewayCommand) Run(p *program) error {
 	}
 	servers, err := c.servers(p, settings)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	if c.Listen == "" && watchesOnly(settings) {
 		tuneWatcher(p.ctx)
@@ -121,12 +121,12 @@ func (c *gatewayCommand) servers(p *program, settings config.Config) ([]mcpgatew
 			servers = append(servers, canaryServer{})
 		}
 		if len(servers) == 0 {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; write -- and the command of an MCP server at the end, or name servers in the settings, under gateway.servers")
+			return nil, usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; write -- and the command of an MCP server at the end, or name servers in the settings, under gateway.servers"))
 		}
 		return servers, nil
 	}
 	if c.Client != "" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "--client", "can't stand with a command after --; its servers are in the settings")
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--client", "can't stand with a command after --; its servers are in the settings"))
 	}
 	name := c.Name
 	if name == "" {
@@ -136,13 +136,13 @@ func (c *gatewayCommand) servers(p *program, settings config.Config) ([]mcpgatew
 	if strings.ContainsRune(command, filepath.Separator) { // as it stands here, whatever directory it is started in
 		absolute, err := filepath.Abs(command)
 		if err != nil {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "can't be found: %s", err)
+			return nil, usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "can't be found: %s", err))
 		}
 		command = absolute
 	}
 	server, err := upstream.New(upstream.Config{Name: name, Command: command, Args: c.Command[1:]}, options)
 	if err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	return []mcpgateway.Server{server}, nil
 }

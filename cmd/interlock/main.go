@@ -116,7 +116,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		return 2
 	}
 	p.globals = c.Globals
-	return p.report(asTyped(parsed.Run(p), parsed.Selected()))
+	return p.report(p.flagged(asTyped(parsed.Run(p), parsed.Selected())))
 }
 
 // report prints what a command ended with and turns it into the exit status.

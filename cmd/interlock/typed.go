@@ -38,6 +38,15 @@ func asTyped(err error, command *kong.Node) error {
 	return err
 }
 
+// flagged makes an error about a setting that stood on the command line one about its flag.
+func (p *program) flagged(err error) error {
+	var refused *interlock.Error
+	if p.globals.Profile == "" || !errors.As(err, &refused) || refused.Field != "profile" || err.Error() != refused.Error() {
+		return err
+	}
+	return usage(interlock.Errorf(refused.Code, "--profile", "%s", refused.Message))
+}
+
 // wordsFor lists what a field may be on a command line, flags with their dashes and arguments without; the first that the
 // command takes is meant.
 func wordsFor(field string) []string {

@@ -36,11 +36,23 @@ func setLimits(pid int, l Limits, walls Walls) error {
 		limits[syscall.RLIMIT_DATA] = uint64(l.Memory)
 	}
 	for resource, value := range limits {
-		limit := syscall.Rlimit{Cur: value, Max: value}
-		_, _, errno := syscall.RawSyscall6(sysPrlimit64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
-		if errno != 0 {
-			return fmt.Errorf("setting limit %d: %w", resource, errno)
+		var ours syscall.Rlimit // what whoever started us may have bounded more tightly, and the child can't be given back
+		if err := processLimit(pid, resource, nil, &ours); err != nil {
+			return err
 		}
+		value = min(value, ours.Max)
+		if err := processLimit(pid, resource, &syscall.Rlimit{Cur: value, Max: value}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// processLimit sets a limit of a process, or reads it.
+func processLimit(pid, resource int, limit, old *syscall.Rlimit) error {
+	_, _, errno := syscall.RawSyscall6(sysPrlimit64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(limit)), uintptr(unsafe.Pointer(old)), 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("setting limit %d: %w", resource, errno)
 	}
 	return nil
 }

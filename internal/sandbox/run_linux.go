@@ -107,6 +107,9 @@ func (c *child) settle() error {
 	return d.keep(c.result.Effects)
 }
 
+// pipeDelay bounds how long whatever outlives bubblewrap can hold our pipes: nothing should.
+const pipeDelay = 10 * time.Second
+
 // A child is the bubblewrap process of a run and what it was started with.
 type child struct {
 	spec   Spec
@@ -163,7 +166,8 @@ func (c *child) prepare(bwrap string, before []startup) error {
 			return err
 		}
 	}
-	c.command = &exec.Cmd{Path: argv[0], Args: argv, Env: environment(c.spec, os.Getenv), Dir: "/", ExtraFiles: c.hands.files, SysProcAttr: attributes}
+	c.command = &exec.Cmd{Path: argv[0], Args: argv, Env: environment(c.spec, os.Getenv), Dir: "/", ExtraFiles: c.hands.files, SysProcAttr: attributes,
+		WaitDelay: pipeDelay}
 	return c.connect()
 }
 
@@ -248,8 +252,7 @@ func (c *child) run(ctx context.Context) error {
 	c.hands.close()
 	pid, err := c.admit()
 	if err != nil {
-		_ = c.command.Process.Kill()
-		_ = c.command.Wait()
+		c.abandon()
 		return errors.Join(unavailable("the sandbox could not be set up: %s; nothing was run", complaint.line(err)), c.emptied())
 	}
 	c.result.Setup = time.Since(begin)
@@ -270,6 +273,17 @@ func (c *child) run(ctx context.Context) error {
 		c.result.Refused, c.result.Why = c.proxy.close()
 	}
 	return c.verdict(waited)
+}
+
+// abandon ends a child that was not let go. Whether its own child goes with it is not sure that early; left behind, that one would
+// hold our pipes for ever. Stopped, the child makes no more of them, and none of their numbers comes to mean another.
+func (c *child) abandon() {
+	_ = c.command.Process.Signal(syscall.SIGSTOP)
+	for _, pid := range family(c.command.Process.Pid)[1:] {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	_ = c.command.Process.Kill()
+	_ = c.command.Wait()
 }
 
 // admit waits until the child's walls are being built, sets its limits and lets it go on. It returns the number of the
