@@ -20,8 +20,8 @@ func (r *codeRun) perform(c *codeCall) bool {
 		effect, known = r.calls["."+c.last]
 		known = known && r.importsAny(effect.needs) && strings.Contains(c.name, ".")
 	}
-	if root, _, ok := strings.Cut(c.name, "."); !known && ok {
-		effect, known = r.calls[root+"*."+c.last]
+	if !known {
+		effect, known = r.called(c.name, c.last)
 	}
 	if !known && r.pathMethod(c) {
 		return true
@@ -40,6 +40,31 @@ func (r *codeRun) perform(c *codeCall) bool {
 		return true
 	}
 	return false
+}
+
+// called looks up a name by how it ends, where the last two or three parts together say what it is (.metadata.drop_all), and by
+// where it comes from: MODULE*.NAME, or MODULE*.VERB_* for a client whose methods all begin with a verb.
+func (r *codeRun) called(name, last string) (callEffect, bool) {
+	root, _, ok := strings.Cut(name, ".")
+	if !ok {
+		return callEffect{}, false
+	}
+	for at, parts := len(name)-len(last)-1, 2; at > 0 && parts <= 3; parts++ {
+		if at = strings.LastIndexByte(name[:at], '.'); at < 0 {
+			break
+		}
+		if effect, known := r.calls[name[at:]]; known && (effect.needs == nil || r.importsAny(effect.needs)) {
+			return effect, true
+		}
+	}
+	if effect, known := r.calls[root+"*."+last]; known {
+		return effect, true
+	}
+	if verb, _, ok := strings.Cut(last, "_"); ok {
+		effect, known := r.calls[root+"*."+verb+"_*"]
+		return effect, known
+	}
+	return callEffect{}, false
 }
 
 // builtinName reports whether an unqualified name is the language's own.

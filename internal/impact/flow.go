@@ -28,6 +28,7 @@ type flow struct {
 	items    []field // it lists these names, or names like them
 	executed bool    // the file it stands in was made executable or run
 	endless  bool    // there is no end to it
+	composed bool    // a program in the command, or whoever filled the clipboard, says what it is
 }
 
 // taint adds what else flowed in, without the bytes.
@@ -38,6 +39,7 @@ func (f *flow) taint(o flow) {
 	f.encoded = f.encoded || o.encoded
 	f.shell = f.shell || o.shell
 	f.handed = f.handed || o.handed
+	f.composed = f.composed || o.composed
 	if o.network && !f.network {
 		f.network, f.source = true, o.source
 	}

@@ -430,6 +430,17 @@ func hasNested(u *use) bool {
 	return false
 }
 
+// composes reports whether a flag gives a program in a language that can print anything.
+func (u *use) composes() bool {
+	for _, g := range u.flags {
+		switch g.option.nested {
+		case "python", "javascript", "perl", "ruby", "php", "lua":
+			return true
+		}
+	}
+	return false
+}
+
 // replaced reports whether a flag has changed what the operands are.
 func (u *use) replaced() bool {
 	for _, g := range u.flags {

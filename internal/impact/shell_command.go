@@ -143,6 +143,9 @@ func (r *shellRun) computed(args []field, io streams) flow {
 		i.Target, i.Reach = args[0].flow.source, interlock.ReachExternal
 		i.Traits = append(i.Traits, TraitDownloadRun)
 	}
+	if args[0].flow.composed && len(args) == 1 {
+		i.Reversibility = interlock.Irreversible
+	}
 	if args[0].flow.decoded {
 		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
 	}

@@ -119,6 +119,8 @@ func (f *foreignScan) called(whole, last string, i, end int) int {
 		if f.kind == "mongo" {
 			f.drops(last, end)
 		}
+	case "destroy_all", "delete_all", "drop_table", "drop_database", "dropIfExists", "dropAllTables", "forceDelete":
+		f.drops(last, end)
 	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread", "truncate":
 		return f.files(last, end)
 	case "decode_base64", "decode64", "strict_decode64", "urlsafe_decode64", "base64_decode", "b64decode", "atob":
@@ -175,7 +177,7 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 	case len(args) > 1 && last != "popen" && last != "proc_open":
 		f.r.command(literals(args), streams{})
 	case len(args) > 0:
-		f.command(args[0])
+		f.command(args[0] + f.unknownRest(next))
 	default:
 		if at := skipAny(f.text, end, " ("); at == end && last != "exec" {
 			return end // a name that happens to be the same
@@ -188,6 +190,14 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, traits...)
 	}
 	return next
+}
+
+// unknownRest is an operand that is not known, if awk joins something that is not a literal to the text that ends here.
+func (f *foreignScan) unknownRest(i int) string {
+	if i = skipAny(f.text, i, " \t"); f.kind == "awk" && (f.byteAt(i) == '$' || isNameStart(f.byteAt(i))) {
+		return "$1"
+	}
+	return ""
 }
 
 func (f *foreignScan) command(text string) {
@@ -278,7 +288,7 @@ func (f *foreignScan) byteAt(i int) byte {
 }
 
 func (f *foreignScan) drops(last string, end int) {
-	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: "database", Reach: interlock.ReachWorkspace, Via: "mongo " + last,
+	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: "database", Reach: interlock.ReachWorkspace, Via: f.kind + " " + last,
 		Reversibility: interlock.Irreversible, Traits: []string{TraitDatabase, TraitBulk}}
 	rest := f.text[end:]
 	if strings.HasPrefix(last, "delete") && !strings.HasPrefix(rest, "({})") && !strings.HasPrefix(rest, "()") {

@@ -295,6 +295,9 @@ func (r *shellRun) opaque(via string, from flow, text string) {
 		i.Target, i.Reach, i.Reversibility = from.source, interlock.ReachExternal, interlock.Irreversible
 		i.Confidence, i.Traits = interlock.Parsed, []string{TraitDownloadRun}
 	}
+	if from.composed {
+		i.Reversibility = interlock.Irreversible
+	}
 	if from.decoded {
 		i.Traits = append(i.Traits, TraitDecoded, TraitObfuscated)
 	}
@@ -391,6 +394,7 @@ func (r *shellRun) code(kind, text string, in flow) flow {
 func (r *shellRun) output(u *use, out, ran, carried flow, io streams) flow {
 	if len(u.rest) > 0 || hasNested(u) {
 		ran.taint(carried)
+		ran.composed = ran.composed || u.composes()
 		return ran
 	}
 	carried.shell = carried.shell || ran.shell
@@ -442,6 +446,8 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 		carried.encoded, carried.endless = true, io.in.endless || len(u.operands) == 1 && r.endless(u.operands[0])
 	case p == "endless":
 		carried.endless = true
+	case p == "clipboard":
+		carried.composed = true
 	case p == "first":
 		if len(u.operands) == 1 && !u.operands[0].dynamic {
 			carried.items = []field{{text: u.operands[0].text}}

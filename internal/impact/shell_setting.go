@@ -103,14 +103,15 @@ func (r *shellRun) hooked(kind, text string) {
 	}
 }
 
-// setting judges key=value given to a program whose settings can name commands, as pseudo-command name describes them.
+// setting judges key=value, or a key alone, given to a program whose settings can name commands, as pseudo-command name
+// describes them.
 func (r *shellRun) setting(u *use, name string, value field) {
 	spec := r.s.know.lookup(name)
-	key, text, ok := strings.Cut(value.text, "=")
-	if spec == nil || !ok {
+	key, text, _ := strings.Cut(value.text, "=")
+	if spec == nil {
 		return
 	}
-	rest := cut(value, len(key)+1)
+	rest := cut(value, min(len(key)+1, len(value.text)))
 	if body, shell := strings.CutPrefix(text, "!"); shell {
 		r.subshell(func() flow { return r.script(body, flow{}) })
 		return
