@@ -335,8 +335,7 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 		}
 		return flow{shell: true}
 	}
-	traits := []string{TraitDynamic}
-	shell := u.spec.stdin == "shell"
+	traits, shell := []string{TraitDynamic}, u.spec.stdin == "shell"
 	if shell && (r.s.within > 0 || r.prompt) {
 		traits = append(traits, TraitHooked)
 	}
@@ -393,8 +392,8 @@ func (r *shellRun) code(kind, text string, in flow) flow {
 // output is what a command's standard output carries on: known text for the few whose output follows from their input.
 func (r *shellRun) output(u *use, out, ran, carried flow, io streams) flow {
 	if len(u.rest) > 0 || hasNested(u) {
+		carried.composed = carried.composed || u.composes()
 		ran.taint(carried)
-		ran.composed = ran.composed || u.composes()
 		return ran
 	}
 	carried.shell = carried.shell || ran.shell
@@ -446,8 +445,6 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 		carried.encoded, carried.endless = true, io.in.endless || len(u.operands) == 1 && r.endless(u.operands[0])
 	case p == "endless":
 		carried.endless = true
-	case p == "clipboard":
-		carried.composed = true
 	case p == "first":
 		if len(u.operands) == 1 && !u.operands[0].dynamic {
 			carried.items = []field{{text: u.operands[0].text}}
@@ -462,6 +459,8 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 		}
 	case strings.HasPrefix(p, "decode "):
 		return r.decoded(p[len("decode "):], u, carried, io)
+	case p == "clipboard":
+		carried.composed = true
 	case strings.HasPrefix(p, "="):
 		carried.items = []field{{text: p[1:]}}
 	}
