@@ -260,13 +260,17 @@ func (s *scan) patch(tool, text string) {
 	}
 }
 
-// parsePatch reads an apply_patch envelope or a unified diff in one pass.
+// parsePatch reads an apply_patch envelope or a unified diff in one pass. Those who apply envelopes look past white space
+// around a header, so a header may be indented.
 func parsePatch(text string) []patchFile {
 	var files []patchFile
 	begin := func(op, path string) { files = append(files, patchFile{op: op, path: strings.TrimSpace(path)}) }
 	old := ""
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
+		if header := strings.TrimSpace(line); strings.HasPrefix(header, "*** ") {
+			line = header
+		}
 		last := len(files) - 1
 		switch {
 		case strings.HasPrefix(line, "*** Add File:"):

@@ -261,10 +261,10 @@ func checkNames(d commandDescription) error {
 	return nil
 }
 
-// codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
+// codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run or change.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "debugger", "other"}
+		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "debugger", "patch", "other"}
 }
 
 // parseOption reads the directives of a flag: "value; write value overwrite; +force".

@@ -38,6 +38,24 @@ func (r *shellRun) sed(text string) flow {
 	return flow{}
 }
 
+// applied judges the patch a command is given, as its argument or on its standard input. It alone says which files change,
+// so one that nobody can read beforehand may change any.
+func (r *shellRun) applied(u *use, io streams) flow {
+	text, known := io.in.text, io.in.known
+	if len(u.operands) > 0 {
+		text, known = u.operands[0].text, !u.operands[0].dynamic
+	}
+	switch {
+	case known:
+		r.s.patch(u.via, text)
+	case io.in.network:
+		r.opaque(u.via, io.in, "")
+	default:
+		r.s.unknown(u.via, TraitDynamic)
+	}
+	return flow{}
+}
+
 // vim finds the commands of an editor, one to a line or between bars, that run a shell, another language or a file.
 func (r *shellRun) vim(text string) flow {
 	for _, line := range strings.Split(text, "\n") {

@@ -56,6 +56,8 @@ func (r *shellRun) runs(u *use, args []field, io streams, out flow, ran, fed boo
 	switch {
 	case len(u.rest) > 0:
 		return r.wrapped(u, io)
+	case spec.stdin == "patch":
+		return r.applied(u, io)
 	case ran:
 		return out
 	case spec.code != "" && len(u.operands) > spec.skip && !hasNested(u) && !u.replaced():
