@@ -113,8 +113,8 @@ func codex() Harness {
 	return Harness{
 		Name: "codex", Title: "Codex CLI", grouped: true,
 		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
-		Note:      "Codex skips new and changed hooks without a word until they are trusted: open /hooks in Codex, review and trust them.",
-		settings:  in(".codex", "CODEX_HOME", ".codex", "hooks.json"),
+		Note:      "Codex skips new and changed hooks without a word until they are trusted: " + codexReview + ".",
+		settings:  in(".codex", "CODEX_HOME", ".codex", codexFile),
 		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
 		entry: func(_, goos string, c Command) any {
 			h := handler{Type: "command", Command: c.line(goos), Timeout: codexTimeout}

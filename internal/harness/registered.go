@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -16,6 +14,7 @@ type Registration struct {
 	Argv  []string // the command as a program and its arguments, where the harness runs it so
 	Shell string   // else the line it gives to its shell
 	trust string   // the key under which Codex keeps that it was reviewed
+	hash  string   // what Codex keeps there if it was reviewed as it is; empty: that can't be told
 }
 
 // A Status is what was found of a harness.
@@ -64,7 +63,7 @@ func (h Harness) Status(place Place, binary string) (Status, error) {
 		s.Problems = append(s.Problems, "disableAllHooks is set, so no hook runs")
 	}
 	if h.Name == "codex" && len(s.Registrations) > 0 {
-		s.Problems = append(s.Problems, untrusted(filepath.Join(filepath.Dir(s.Path), "config.toml"), s.Registrations)...)
+		s.Problems = append(s.Problems, h.codexProblems(place, s.Registrations)...)
 	}
 	return s, nil
 }
@@ -87,8 +86,12 @@ func (h Harness) registrations(event string, list *hujson.Array, binary string) 
 			if !ours(&handlers[j], binary) {
 				continue
 			}
-			r := registration(event, decoded(handlers[j].Pack()).(map[string]any))
-			r.trust = fmt.Sprintf("%s:%d:%d", snake(event), i, j)
+			fields := decoded(handlers[j].Pack()).(map[string]any)
+			r := registration(event, fields)
+			if h.Name == "codex" {
+				group, _ := decoded(list.Elements[i].Pack()).(map[string]any)
+				r.trust, r.hash = codexKey(event, i, j), codexHash(event, group, fields)
+			}
 			found = append(found, r)
 		}
 	}
@@ -111,38 +114,4 @@ func registration(event string, fields map[string]any) Registration {
 		}
 	}
 	return r
-}
-
-// untrusted finds registrations that Codex's configuration does not name as reviewed. The hash kept there is Codex's own
-// and can't be checked from outside; an edited hook that still has an old one shows in Codex's /hooks only.
-func untrusted(config string, registrations []Registration) []string {
-	text, err := os.ReadFile(config)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return []string{config + " can't be read, so it is not known whether Codex trusts the hooks"}
-	}
-	var events []string
-	for _, r := range registrations {
-		if !strings.Contains(string(text), `"`+strings.ReplaceAll(r.trust, `\`, `\\`)+`"`) && !strings.Contains(string(text), `'`+r.trust+`'`) {
-			events = append(events, r.Event)
-		}
-	}
-	if len(events) == 0 {
-		return nil
-	}
-	return []string{"Codex has not been told to trust the hooks for " + strings.Join(events, ", ") + " and skips them: open /hooks in Codex and review them"}
-}
-
-// snake writes an event's name as Codex keeps it: PreToolUse is pre_tool_use.
-func snake(event string) string {
-	var b strings.Builder
-	for i, r := range event {
-		if r >= 'A' && r <= 'Z' {
-			if i > 0 {
-				b.WriteByte('_')
-			}
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -40,6 +40,7 @@ func newModel(t *testing.T, calls ...toolCall) *model {
 	m := &model{calls: calls}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", m.serveMessages)
+	mux.HandleFunc("POST /v1/responses", m.serveResponses)
 	mux.HandleFunc("POST /v1/chat/completions", m.serveChat)
 	mux.HandleFunc("POST /chat/completions", m.serveChat)
 	mux.HandleFunc("POST /v1beta/models/{call}", m.serveGemini)

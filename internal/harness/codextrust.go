@@ -1,0 +1,163 @@
+package harness
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// codexConfig is what Codex's configuration says of hooks.
+type codexConfig struct {
+	Features map[string]any `toml:"features"`
+	Hooks    struct {
+		State map[string]codexState `toml:"state"`
+	} `toml:"hooks"`
+	Projects map[string]struct {
+		Trust string `toml:"trust_level"`
+	} `toml:"projects"`
+}
+
+// codexState is what Codex keeps of one hook: the hash of what its user reviewed, and whether it is switched off.
+type codexState struct {
+	Hash    string `toml:"trusted_hash"`
+	Enabled *bool  `toml:"enabled"`
+}
+
+// codexReview is how its user makes Codex run hooks.
+const codexReview = "start codex in a terminal, which says that hooks need review, or open /hooks there, and trust them; codex exec never asks"
+
+// codexProblems finds out under which of the registrations Codex, as it is configured, would run nothing. It says nothing of
+// that itself: a hook that is not trusted as it stands is skipped without a word.
+func (h Harness) codexProblems(place Place, registrations []Registration) []string {
+	project := place.Project
+	place.Project = "" // a project's own configuration can't trust hooks
+	path := filepath.Join(filepath.Dir(h.Settings(place)), "config.toml")
+	var config codexConfig
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = toml.Unmarshal(text, &config)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return []string{path + " can't be read, so it is not known whether Codex trusts the hooks"}
+	}
+	var problems, unknown, changed, disabled []string
+	for _, name := range []string{"hooks", "codex_hooks"} {
+		if config.Features[name] == false {
+			problems = append(problems, path+" switches "+name+" off under [features], so no hook runs")
+		}
+	}
+	if project != "" && !config.trustsProject(project) {
+		problems = append(problems, "Codex has not been told to trust "+project+" and passes over its hooks: start codex there and trust the folder")
+	}
+	for _, r := range registrations {
+		switch state, known := config.stateOf(r.trust); {
+		case !known || state.Hash == "":
+			unknown = append(unknown, r.Event)
+		case r.hash != "" && state.Hash != r.hash:
+			changed = append(changed, r.Event)
+		case state.Enabled != nil && !*state.Enabled:
+			disabled = append(disabled, r.Event)
+		}
+	}
+	if len(unknown) > 0 {
+		problems = append(problems, "Codex has not been told to trust the hooks for "+strings.Join(unknown, ", ")+" and skips them: "+codexReview)
+	}
+	if len(changed) > 0 {
+		problems = append(problems, "the hooks for "+strings.Join(changed, ", ")+" are not as they were when Codex was told to trust them, so it skips them: "+codexReview)
+	}
+	if len(disabled) > 0 {
+		problems = append(problems, "the hooks for "+strings.Join(disabled, ", ")+" are switched off in Codex: switch them on in its /hooks")
+	}
+	return problems
+}
+
+// stateOf finds what is kept under a hook's key, which begins with the path of its file: as it is named or, where links lead
+// there, as it lies.
+func (c codexConfig) stateOf(key string) (codexState, bool) {
+	if state, known := c.Hooks.State[key]; known {
+		return state, true
+	}
+	path, rest, _ := strings.Cut(key, codexFile+":")
+	real, err := filepath.EvalSymlinks(path + codexFile)
+	if err != nil {
+		return codexState{}, false
+	}
+	state, known := c.Hooks.State[real+":"+rest]
+	return state, known
+}
+
+// trustsProject reports whether a directory, or one that holds it, is trusted.
+func (c codexConfig) trustsProject(project string) bool {
+	real, err := filepath.EvalSymlinks(project)
+	if err != nil {
+		real = project
+	}
+	for dir, trusted := range c.Projects {
+		if trusted.Trust == "trusted" && slices.ContainsFunc([]string{project, real}, func(p string) bool {
+			return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// codexFile is the file that holds Codex's hooks.
+const codexFile = "hooks.json"
+
+// codexHash is the hash under which Codex keeps that a handler was reviewed: of the event, what it is matched with and the
+// handler with Codex's own values for what it leaves out, as JSON with sorted members. It is empty for a handler with members
+// that are not known here, whose hash can't be told.
+func codexHash(event string, group, handler map[string]any) string {
+	whole := map[string]any{"type": "command", "timeout": 600, "async": false}
+	for name, value := range handler {
+		switch name {
+		case "type", "command", "timeout", "async", "statusMessage":
+			whole[name] = value
+		case "command_windows", "commandWindows": // takes the command's place on Windows, where Interlock's two are the same
+		default:
+			return ""
+		}
+	}
+	identity := map[string]any{"event_name": snake(event), "hooks": []any{whole}}
+	if matcher, given := group["matcher"]; given && matcher != nil {
+		identity["matcher"] = matcher
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(identity); err != nil {
+		return "" // unreachable: it came out of JSON
+	}
+	sum := sha256.Sum256(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// codexKey is the key under which Codex keeps that a handler was reviewed, without the path of its file.
+func codexKey(event string, group, handler int) string {
+	return fmt.Sprintf("%s:%d:%d", snake(event), group, handler)
+}
+
+// snake writes an event's name as Codex keeps it: PreToolUse is pre_tool_use.
+func snake(event string) string {
+	var b strings.Builder
+	for i, r := range event {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
