@@ -349,16 +349,6 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 	return flow{shell: io.file} // what a person types goes out, and nobody else's words come in
 }
 
-// reverse records a shell whose streams are a network connection.
-func (r *shellRun) reverse(via, peer string) {
-	reach := interlock.ReachExternal
-	if peer != "" {
-		reach, _ = r.s.host(peer)
-	}
-	r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach, Via: via,
-		Reversibility: interlock.Irreversible, Traits: []string{TraitReverseShell}})
-}
-
 // code analyses code of a kind: shell in this run, other kinds of action by their analysers, other languages for what
 // they run.
 func (r *shellRun) code(kind, text string, in flow) flow {

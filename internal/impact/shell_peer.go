@@ -121,3 +121,13 @@ func (u *use) prints() string {
 	}
 	return u.spec.prints
 }
+
+// reverse records a shell whose streams are a network connection.
+func (r *shellRun) reverse(via, peer string) {
+	reach := interlock.ReachExternal
+	if peer != "" {
+		reach, _ = r.s.host(peer)
+	}
+	r.s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: hostOf(peer), Reach: reach, Via: via,
+		Reversibility: interlock.Irreversible, Traits: []string{TraitReverseShell}})
+}
