@@ -20,7 +20,7 @@ func Gaps() []Gap {
 		{"claude", "all", "HTTP and asynchronous handlers never block.", "Interlock registers a command."},
 		{"codex", "all", "New and edited hooks are skipped without a word until they are trusted in a terminal; codex exec never asks.", "doctor holds what Codex was told to trust against what is registered."},
 		{"codex", "all", "--ignore-user-config, --disable hooks and features.hooks = false switch hooks off.", "Agents are asked about these; managed hooks can't be switched off."},
-		{"codex", "all", "Writing to the standard input of a command that runs already (write_stdin) raises no event. Only commands with a terminal can be written to.", "codex features disable unified_exec_tty takes the terminals away."},
+		{"codex", "all", "Writing to the standard input of a command that runs already (write_stdin) raises no event, unless Codex asks its user about it. Only commands with a terminal can be written to.", "codex features disable unified_exec_tty takes the terminals away."},
 		{"codex", "all", "An event does not name the shell that the agent chose for the command; Codex takes one by the name pwsh from any directory.", "Keep Codex's sandbox on."},
 		{"codex", "all", "Web search is done where the model runs and raises no event.", "web_search = \"disabled\" in config.toml switches it off."},
 		{"codex", "before 0.169", "Calls from scripts in code mode were reported to raise no event; 0.169 raises them.", "Use 0.169 or later."},

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The models that Codex ships with call tools from scripts ("code mode"); one it knows nothing of, such as somebody's own, calls
@@ -43,10 +45,14 @@ func codexAgent(t *testing.T, called string) agent {
 // runCodex lets Codex work without trusting anything first.
 func runCodex(d *desk, m *model, binary, called string) string {
 	d.t.Helper()
+	return d.must(binary, append(append([]string{"exec", "--sandbox", "danger-full-access", "Do it."}, codexModel(d, m, called)...), codexStaysHome()...)...)
+}
+
+// codexModel are the flags that lead Codex to the model.
+func codexModel(d *desk, m *model, called string) []string {
 	d.set("KEY_OF_NOBODY", "of-nobody")
-	provider := `{name="here",base_url="` + m.URL + `/v1",wire_api="responses",env_key="KEY_OF_NOBODY"}`
-	return d.must(binary, append([]string{"exec", "--sandbox", "danger-full-access", "-c", "model_provider=here",
-		"-c", "model_providers.here=" + provider, "-c", "model=" + called, "Do it."}, codexStaysHome()...)...)
+	return []string{"-c", "model=" + called, "-c", "model_provider=here",
+		"-c", `model_providers.here={name="here",base_url="` + m.URL + `/v1",wire_api="responses",env_key="KEY_OF_NOBODY"}`}
 }
 
 // codexStaysHome are the flags under which Codex asks for nothing on the network but its model.
@@ -101,6 +107,35 @@ func TestCodexOwnTools(t *testing.T) {
 		want = append(want, "codex: DECISION allow", "codex: OUTCOME success")
 	}
 	d.wantLog(want...)
+}
+
+// Where Codex asks its user too, a call raises two events, and is judged and recorded once. What was refused is not asked about.
+func TestCodexAsksItsUser(t *testing.T) {
+	binary := harness(t, "codex")
+	a := codexAgent(t, codexDirect)
+	d := newDeskWith(t, a)
+	trustCodexHooks(d, binary)
+	m := newModel(t, a.shell("touch ran.txt"), a.shell("git push --force origin main; touch pushed.txt"))
+	withCodexServer(d, binary, codexModel(d, m, codexDirect), func(s *codexServer) {
+		var started struct {
+			Thread struct {
+				ID string `json:"id"`
+			} `json:"thread"`
+		}
+		answer := s.ask("thread/start", map[string]any{"cwd": d.workspace, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
+		if err := json.Unmarshal(answer, &started); err != nil {
+			t.Fatal(err)
+		}
+		s.ask("turn/start", map[string]any{"threadId": started.Thread.ID, "input": []any{map[string]any{"type": "text", "text": "Do it."}}})
+		s.until(func(m codexMessage) bool { return m.Method == "turn/completed" })
+		if diff := cmp.Diff([]string{"item/commandExecution/requestApproval"}, s.allowed); diff != "" {
+			t.Errorf("what the user was asked (-want +got):\n%s", diff)
+		}
+	})
+	if !d.exists("ran.txt") || d.exists("pushed.txt") {
+		t.Errorf("the model was told %q", m.told())
+	}
+	d.wantLog("codex: DECISION allow", "codex: OUTCOME success", "codex: SAFETY_REVIEW_REQUEST deny")
 }
 
 // Codex passes over hooks that it was not told to trust as they stand, and doctor says so, whatever the reason.
