@@ -15,7 +15,7 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, secret, account, bubblewrap, hostname, rules, spec
+std only                                                < interlock, secret, account, bubblewrap, hostname, lineage, rules, spec
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < impact, ruleset, limit, quorum, classify    (never each other)
@@ -45,7 +45,7 @@ identity, ruletest                                      < console
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
-account, hook, harness, classify                        < cmd/interlock-hook
+account, hook, harness, classify, lineage               < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens
 `

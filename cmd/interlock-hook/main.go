@@ -21,6 +21,7 @@ import (
 	"interlock/internal/classify"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/lineage"
 )
 
 func main() {
@@ -36,8 +37,7 @@ func main() {
 		flags, ok = hook.ParseFlags(args[1:])
 	}
 	socket := socketOf(flags.Home, os.Getenv)
-	// Copilot needs a look at its command line, which the full program takes.
-	if !ok || flags.Agent == "copilot" || !exists(socket) {
+	if !ok || !exists(socket) {
 		os.Exit(refuse(flags, become(args, nil, nil)))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -51,10 +51,11 @@ func main() {
 			func() bool { return left() > hook.MinDeadline/2 })
 		return hook.Refuse(call, "unavailable", err.Error()), nil
 	}
+	prompts, alone := lineage.Look(flags.Agent, os.Getenv)
 	process := hook.Process{
 		Agent: flags.Agent,
-		Environment: hook.Environment{Event: flags.Event, Principal: account.Name(), Unattended: flags.Unattended,
-			Exec: sandboxing(filepath.Dir(socket))},
+		Environment: hook.Environment{Event: flags.Event, Principal: account.Name(), Unattended: flags.Unattended || alone,
+			Prompts: prompts, Exec: sandboxing(filepath.Dir(socket))},
 		Deadline: flags.Deadline,
 		Socket:   socket,
 		Redact:   redacted,

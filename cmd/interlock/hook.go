@@ -14,6 +14,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/lineage"
 )
 
 // hookCommand judges one hook call. Whatever goes wrong, its answer is a refusal in the harness's dialect: harnesses run
@@ -48,9 +49,9 @@ func (p *program) hook(c hookCommand) int {
 	tuneBrief()
 	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
 	environment.Exec = p.hookExec()
-	if c.Agent == "copilot" {
-		environment.Prompts = copilotPrompts(p.getenv)
-	}
+	var alone bool
+	environment.Prompts, alone = lineage.Look(c.Agent, p.getenv)
+	environment.Unattended = environment.Unattended || alone
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: p.judgeHook, Unreadable: p.refuseHook, Keep: p.keepCheckpoint}.Run(p.ctx)
 }

@@ -279,30 +279,6 @@ func TestHookUsage(t *testing.T) {
 	}
 }
 
-// TestCopilotPrompts reads the flags that switch Copilot's prompts off.
-func TestCopilotPrompts(t *testing.T) {
-	for _, c := range []struct {
-		args         []string
-		is, skipping bool
-	}{
-		{[]string{"copilot"}, true, false},
-		{[]string{"/usr/local/bin/copilot", "--allow-all-tools"}, true, true},
-		{[]string{"node", "/usr/lib/node_modules/@github/copilot/index.js", "--yolo"}, true, true},
-		{[]string{"node", "/x/copilot.js", "-p", "fix it"}, true, true},
-		{[]string{"copilot", "--allow-tool=shell(ls)"}, true, false},
-		{[]string{"bash", "-c", "interlock hook --agent copilot"}, false, false},
-		{[]string{""}, false, false},
-		{nil, false, false},
-	} {
-		if isCopilot(c.args) != c.is || skipsPrompts(c.args) != c.skipping {
-			t.Errorf("%q: %v %v", c.args, isCopilot(c.args), skipsPrompts(c.args))
-		}
-	}
-	if copilotPrompts(func(string) string { return "1" }) {
-		t.Error("COPILOT_ALLOW_ALL does not count")
-	}
-}
-
 // TestHookQuickest: the small program is registered where it can be run.
 func TestHookQuickest(t *testing.T) {
 	dir := t.TempDir()

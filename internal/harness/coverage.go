@@ -30,6 +30,7 @@ func Gaps() []Gap {
 		{"codex", "0.136", "codex exec raised no hook events.", "Use another version."},
 		{"gemini", "all", "A hook that times out, is killed or exits with 1 lets the tool run.", "The hook refuses within its own deadline with exit 2."},
 		{"gemini", "before March 2026", "A hook's ask is taken for an allow.", "Install with --unattended."},
+		{"gemini", "0.61", "A hook's ask without a terminal waits for ever, and turns a refusal of Gemini CLI's own rules into a question.", "On Linux the hook sees that nobody is there, and refuses; elsewhere install with --unattended. Deny in Interlock what nobody may be asked about."},
 		{"gemini", "all", "Project hooks are not run in folders that are not trusted.", "Install for the user."},
 		{"qwen", "all", "A hook that times out or exits with anything but 0 and 2 lets the tool run.", "The hook refuses within its own deadline."},
 		{"cursor", "all", "Cloud agents don't run the user's hooks.", "Use team or enterprise hooks there."},

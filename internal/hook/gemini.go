@@ -8,7 +8,8 @@ import (
 
 // gemini is Gemini CLI. Standard output is read only with exit 0; with exit 2 the reason is taken from standard error, so
 // a refusal without a decision needs no JSON to be understood. "ask" forces the confirmation dialog, which shows
-// systemMessage; without a terminal the harness itself turns it into a refusal.
+// systemMessage, also for a call that the harness's own rules refuse; without a terminal the harness waits for an answer that
+// cannot come. So nothing is asked where the harness is seen to run without its user.
 func gemini() dialect {
 	return dialect{
 		place:  placeGemini,

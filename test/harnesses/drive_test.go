@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ type agent struct {
 	name      string                        // for interlock install
 	client    string                        // for interlock install gateway
 	asks      bool                          // it is known to be able to ask its user, also without a terminal
+	alone     bool                          // Interlock sees by itself, on Linux, that it runs without its user
 	advised   bool                          // its hooks can't change a call; a refusal names what to run in its place
 	settle    func(d *desk)                 // writes what its user has set already; nil: nothing
 	shell     func(command string) toolCall // runs a command
@@ -99,7 +101,11 @@ func keyIsNotRead(t *testing.T, a agent) {
 }
 
 func yesCountsOnce(t *testing.T, a agent) {
-	d := newDeskWith(t, a, "--unattended")
+	var flags []string
+	if !a.alone || runtime.GOOS != "linux" {
+		flags = append(flags, "--unattended")
+	}
+	d := newDeskWith(t, a, flags...)
 	key := d.addOperator()
 	push := a.shell("echo ran >> ran.txt; git push --force origin main")
 	told := d.work(a, push)
@@ -159,7 +165,7 @@ func advisedToUseSandbox(t *testing.T, a agent) {
 	if strings.Contains(told[1], "of the home") || d.exists("build") {
 		t.Fatalf("it did not run, or not in a sandbox: %q", told[1])
 	}
-	d.wantLog("olga: IDENTITY_CHANGE", a.name+": SAFETY_BLOCK_EVENT deny", a.name+": SAFETY_REVIEW_REQUEST ask", "olga: APPROVAL",
+	d.wantLog("olga: IDENTITY_CHANGE", a.name+": SAFETY_BLOCK_EVENT deny", a.name+": SAFETY_REVIEW_REQUEST deny", "olga: APPROVAL",
 		a.name+": SAFETY_BLOCK_EVENT deny", a.name+": SAFETY_REVIEW_REQUEST allow", a.name+": SAFETY_REVIEW_REQUEST allow",
 		a.name+": OUTCOME success", a.name+": OUTCOME success")
 }

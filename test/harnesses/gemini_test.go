@@ -10,7 +10,7 @@ func TestGemini(t *testing.T) {
 	drive(t, agent{
 		name:   "gemini",
 		client: "gemini",
-		asks:   true,
+		alone:  true,
 		settle: func(d *desk) {
 			d.write("~/.gemini/settings.json", `{
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},

@@ -10,7 +10,7 @@ func TestQwen(t *testing.T) {
 	drive(t, agent{
 		name:    "qwen",
 		client:  "qwen",
-		asks:    true,
+		alone:   true,
 		advised: true,
 		settle: func(d *desk) {
 			d.write("~/.qwen/settings.json", `{

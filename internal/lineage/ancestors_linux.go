@@ -1,0 +1,59 @@
+package lineage
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// ancestors returns this process's ancestors, nearest first.
+func ancestors(most int) []Process {
+	var line []Process
+	for pid := os.Getppid(); pid > 1 && len(line) < most; {
+		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil {
+			break
+		}
+		line = append(line, Process{
+			Args:   strings.Split(string(bytes.TrimRight(command, "\x00")), "\x00"),
+			Input:  maybeTerminal(pid, 0),
+			Output: maybeTerminal(pid, 1),
+			CI:     inCI(pid),
+		})
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			break
+		}
+		// The name in parentheses may hold anything, spaces and parentheses too; the parent is the second field after it.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) < 2 {
+			break
+		}
+		if pid, err = strconv.Atoi(fields[1]); err != nil {
+			break
+		}
+	}
+	return line
+}
+
+// maybeTerminal reports whether a process's stream is a terminal, or can't be looked at.
+func maybeTerminal(pid, stream int) bool {
+	target, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, stream))
+	return err != nil || strings.HasPrefix(target, "/dev/pts/") || strings.HasPrefix(target, "/dev/tty") || target == "/dev/console"
+}
+
+// inCI reads what Gemini CLI goes by.
+func inCI(pid int) bool {
+	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return false
+	}
+	for variable := range bytes.SplitSeq(environment, []byte{0}) {
+		if string(variable) == "CI=true" || string(variable) == "GITHUB_ACTIONS=true" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package lineage
+
+// ancestors knows no way here to look at other processes without running a program.
+func ancestors(int) []Process { return nil }
