@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,9 +36,85 @@ type codexState struct {
 // codexReview is how its user makes Codex run hooks.
 const codexReview = "start codex in a terminal, which says that hooks need review, or open /hooks there, and trust them; codex exec never asks"
 
+// codexStatus adds to what stands in the settings what the machine's administrator has registered for everybody, which needs no
+// trust, and says what keeps the rest from running.
+func (h Harness) codexStatus(place Place, binary string, s *Status) error {
+	path, managed, err := h.codexManaged(place, binary)
+	if err != nil {
+		return err
+	}
+	everybodys := func(event string) bool {
+		return slices.ContainsFunc(managed.found, func(r Registration) bool { return r.Event == event })
+	}
+	own := slices.DeleteFunc(slices.Clone(s.Registrations), func(r Registration) bool { return everybodys(r.Event) })
+	if len(managed.found) > 0 {
+		if !s.Exists {
+			s.Path, s.Exists, s.Missing = path, true, slices.Clone(h.Events)
+		}
+		s.Missing = slices.DeleteFunc(s.Missing, everybodys)
+		s.Registrations = append(s.Registrations, managed.found...)
+	}
+	if len(s.Registrations) > 0 {
+		s.Problems = append(s.Problems, h.codexProblems(place, own, managed.pinned)...)
+	}
+	return nil
+}
+
+// codexManaged is what is registered for everybody on a machine.
+type codexManaged struct {
+	found  []Registration
+	pinned bool // no user can switch hooks off
+}
+
+// codexManaged reads Codex's requirements, which are not a project's and which no user can change.
+func (h Harness) codexManaged(place Place, binary string) (path string, m codexManaged, err error) {
+	if place.Project != "" || place.System == "" && place.GOOS == "windows" {
+		return "", m, nil
+	}
+	path = filepath.Join(cmp.Or(place.System, "/etc"), "codex", "requirements.toml")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, m, nil
+	}
+	var all struct {
+		Features map[string]any `toml:"features"`
+		Hooks    map[string]any `toml:"hooks"`
+	}
+	if err == nil {
+		err = toml.Unmarshal(text, &all)
+	}
+	if err == nil && len(all.Hooks) == 0 {
+		return path, m, nil
+	}
+	var list []byte
+	if err == nil {
+		list, err = json.Marshal(map[string]any{"hooks": all.Hooks})
+	}
+	if err != nil {
+		return path, m, about(path, errors.New("can't be read, so it is not known which hooks Codex runs"))
+	}
+	d, err := read(list)
+	if err != nil {
+		return path, m, about(path, err)
+	}
+	hooks, err := d.hooks()
+	if err != nil {
+		return path, m, about(path, err)
+	}
+	for _, event := range h.Events {
+		found, err := registered(hooks, event)
+		if err != nil {
+			return path, m, about(path, err)
+		}
+		m.found = append(m.found, h.registrations(event, found, binary)...)
+	}
+	m.pinned = all.Features["hooks"] == true
+	return path, m, nil
+}
+
 // codexProblems finds out under which of the registrations Codex, as it is configured, would run nothing. It says nothing of
 // that itself: a hook that is not trusted as it stands is skipped without a word.
-func (h Harness) codexProblems(place Place, registrations []Registration) []string {
+func (h Harness) codexProblems(place Place, registrations []Registration, pinned bool) []string {
 	project := place.Project
 	place.Project = "" // a project's own configuration can't trust hooks
 	path := filepath.Join(filepath.Dir(h.Settings(place)), "config.toml")
@@ -51,7 +128,7 @@ func (h Harness) codexProblems(place Place, registrations []Registration) []stri
 	}
 	var problems, unknown, changed, disabled []string
 	for _, name := range []string{"hooks", "codex_hooks"} {
-		if config.Features[name] == false {
+		if config.Features[name] == false && !pinned {
 			problems = append(problems, path+" switches "+name+" off under [features], so no hook runs")
 		}
 	}

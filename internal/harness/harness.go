@@ -28,6 +28,7 @@ type Place struct {
 	Project string              // a project whose settings are meant instead of the user's; empty: the user's
 	Getenv  func(string) string // for the directories a harness lets its user move; nil: none are moved
 	GOOS    string              // the system commands are written for
+	System  string              // the directory of settings for everybody on the machine; empty: /etc, and none on Windows
 }
 
 // A Command is what a harness is told to run.

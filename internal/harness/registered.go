@@ -28,6 +28,14 @@ type Status struct {
 
 // Status reads what is registered with a harness. An error means that the file is there and can't be read.
 func (h Harness) Status(place Place, binary string) (Status, error) {
+	s, err := h.inSettings(place, binary)
+	if err == nil && h.Name == "codex" {
+		err = h.codexStatus(place, binary, &s)
+	}
+	return s, err
+}
+
+func (h Harness) inSettings(place Place, binary string) (Status, error) {
 	s := Status{Path: h.Settings(place)}
 	data, err := os.ReadFile(s.Path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -61,9 +69,6 @@ func (h Harness) Status(place Place, binary string) (Status, error) {
 	}
 	if value, err := member(d.root(), "disableAllHooks"); err == nil && value != nil && value.Value.Kind() == 't' {
 		s.Problems = append(s.Problems, "disableAllHooks is set, so no hook runs")
-	}
-	if h.Name == "codex" && len(s.Registrations) > 0 {
-		s.Problems = append(s.Problems, h.codexProblems(place, s.Registrations)...)
 	}
 	return s, nil
 }
