@@ -246,6 +246,7 @@ type commandDescription struct {
 	Prints   string                        `json:"prints,omitempty"`
 	Recipe   string                        `json:"recipe,omitempty"`
 	Links    bool                          `json:"links,omitempty"`
+	Seeks    bool                          `json:"seeks,omitempty"`
 	Piped    bool                          `json:"piped,omitempty"`
 	Sends    bool                          `json:"sends,omitempty"`
 	Copies   bool                          `json:"copies,omitempty"`
@@ -285,6 +286,7 @@ type command struct {
 	anywhere  bool // it is what its name says wherever the program lies
 	sends     bool // standard input goes where the command connects to
 	links     bool // the last operand becomes another name of the first
+	seeks     bool // the first operand is what it looks for in all the others hold
 	piped     bool // a cmdlet: what comes through the pipeline stands for its first operand
 	prints    string
 	recipe    string // the format and the names of the file that says what it runs

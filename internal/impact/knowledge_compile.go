@@ -37,7 +37,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 
 func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
 	c := &command{name: name, parent: parent, described: true, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
-		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, sends: d.Sends, copies: d.Copies, anywhere: d.Anywhere, piped: d.Piped, recipe: d.Recipe, examples: d.Examples}
+		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, seeks: d.Seeks, sends: d.Sends, copies: d.Copies, anywhere: d.Anywhere, piped: d.Piped, recipe: d.Recipe, examples: d.Examples}
 	if c.style == "" && parent != nil {
 		c.style = parent.style
 	}

@@ -386,12 +386,20 @@ func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
 	switch {
 	case table.metadata[bare]:
 		return interlock.ReachExternal, []string{TraitMetadata}
+	case everyAddress(nameOrURL):
+		return interlock.ReachExternal, nil
 	case table.loopback[bare] || strings.HasPrefix(bare, "127.") || strings.HasSuffix(bare, ".localhost"):
 		return interlock.ReachWorkspace, nil
 	case s.production(bare):
 		return interlock.ReachProduction, nil
 	}
 	return interlock.ReachExternal, nil
+}
+
+// everyAddress reports whether a name is all addresses there are, as a scanner is given them: 0.0.0.0/0, and not this machine.
+func everyAddress(name string) bool {
+	length, ok := strings.CutPrefix(name, "0.0.0.0/")
+	return ok && len(length) > 0 && len(length) < 3 && strings.Trim(length, "0123456789") == ""
 }
 
 // production reports whether a name (host, context, database, bucket) is production.

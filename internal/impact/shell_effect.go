@@ -54,6 +54,7 @@ func (r *shellRun) effects(u *use, io streams, adds *words) flow {
 		}
 	}
 	r.hunts(u)
+	r.seeks(u)
 	r.disguises(u)
 	return flow{}
 }

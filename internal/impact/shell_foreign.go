@@ -109,19 +109,30 @@ func (f *foreignScan) called(whole, last string, i, end int) int {
 		return f.runs(whole, last, end)
 	case "qx", "x":
 		return f.quoted(last, i, end)
+	case "command", "process", "file", "directory":
+		return f.lisp(last, i, end)
+	case "get", "getstore", "getprint", "mirror":
+		args, _, _ := f.arguments(end)
+		f.network = f.network || len(args) > 0 && strings.Contains(args[0], "://")
 	case "unlink", "rmtree", "remove_tree", "rm_rf", "rm_r", "rm_f", "delete", "rmdir", "remove", "remove_entry_secure", "rm":
 		return f.deletes(whole, last, end)
 	case "connect", "accept":
 		f.network = f.network || f.kind == "lua" || f.kind == "perl"
 	case "fsockopen", "TCPSocket", "UDPSocket", "INET", "Socket", "socket", "stream_socket_client", "pfsockopen":
 		f.network = true
-	case "dropDatabase", "deleteMany", "drop", "remove_many", "deleteOne", "dropUser", "dropIndexes":
+	case "dropDatabase", "deleteMany", "drop", "remove_many", "deleteOne", "dropUser", "dropIndexes", "shutdownServer":
 		if f.kind == "mongo" {
 			f.drops(last, end)
 		}
 	case "destroy_all", "delete_all", "drop_table", "drop_database", "dropIfExists", "dropAllTables", "forceDelete":
 		f.drops(last, end)
-	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread", "truncate":
+	case "truncate":
+		if strings.HasPrefix(f.text[end:], "()") { // of a table
+			f.drops(last, end)
+			return end
+		}
+		return f.files(last, end)
+	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread":
 		return f.files(last, end)
 	case "decode_base64", "decode64", "strict_decode64", "urlsafe_decode64", "base64_decode", "b64decode", "atob":
 		return f.decodes(i, end)
@@ -133,6 +144,9 @@ func (f *foreignScan) called(whole, last string, i, end int) int {
 				traits = append(traits, TraitDecoded, TraitObfuscated)
 				break
 			}
+		}
+		if fetches := f.text[end:min(len(f.text), end+64)]; strings.Contains(fetches, "://") && (strings.Contains(fetches, "get") || strings.Contains(fetches, "open")) {
+			traits = append(traits, TraitDownloadRun)
 		}
 		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, traits...)
 	}

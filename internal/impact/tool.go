@@ -191,6 +191,7 @@ func (s *scan) called(name string) call {
 	if n := len(c.words); n > 1 && know.subjects[c.words[n-1]] == "instrument" {
 		c.verb = "read" // a validator of e-mail sends none
 	}
+	c.plainer()
 	if c.verb == "credential" && !aboutSecrets(know, c.words) {
 		c.verb = "update" // pictures are rotated, too
 	}

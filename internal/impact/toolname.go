@@ -6,6 +6,24 @@ import (
 	"interlock"
 )
 
+// plainer corrects a verb that means something else beside the words it stands with: a branch is checked out, not paid for; the
+// POST of an interface makes something; a job is handed to a queue; and a password that is made up opens nothing yet.
+func (c *call) plainer() {
+	n := len(c.words)
+	switch {
+	case c.verb == "spend" && has(c.words, "checkout") &&
+		(has(c.words, "git", "branch", "commit", "repo", "repository", "worktree", "revision", "svn") || has(nameWords(c.name), "git")):
+		c.verb = "update"
+	case c.verb == "message" && n > 2 && c.words[0] == "api" && c.words[1] == "post" && !has(c.words[2:], "message", "messages", "comment", "tweet", "email", "mail"):
+		c.verb = "create"
+	case c.verb == "message" && has(c.words, "submit") && has(c.words, "job", "jobs", "batch", "query", "workflow", "build", "coordinate", "coordinates") &&
+		!has(c.words, "application"):
+		c.verb = "execute"
+	case c.verb == "create" && n > 1 && has(c.words[:1], "generate", "make") && has(c.words[n-1:], "password", "passwords", "passphrase"):
+		c.verb = "read"
+	}
+}
+
 // subjects adds what the other words of the name say the verb is done to.
 func (s *scan) subjects(c *call, know *toolKnowledge) {
 	changes := c.kind != interlock.ImpactRead
@@ -21,6 +39,9 @@ func (s *scan) subjects(c *call, know *toolKnowledge) {
 		case "secret":
 			if strings.HasPrefix(word, "token") && has(c.words, "count", "tokenize", "estimate", "split", "max", "encode", "usage") {
 				continue // pieces of a text
+			}
+			if !changes && has(c.words, "validate", "verify", "format", "valid", "expired", "expiry", "detect", "scan") {
+				continue // looked at, or looked for
 			}
 			c.also = append(c.also, interlock.ImpactCredential)
 			c.traits = append(c.traits, TraitSecret)
@@ -71,6 +92,12 @@ func (c *call) aboutMoney(word string) {
 }
 
 func (c *call) aboutInfrastructure(word string) {
+	if strings.HasPrefix(word, "server") && has(c.words, "dev", "development", "local", "preview", "mock") {
+		return // one that runs here, for whoever works here
+	}
+	if c.verb == "execute" && has([]string{word}, "pod", "pods", "cluster", "instance", "instances", "vm", "vms") && has(c.words, "exec", "execute", "run", "command", "shell") {
+		c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
+	}
 	if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
 		c.traits = append(c.traits, TraitInfra)
 	}
