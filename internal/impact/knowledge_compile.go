@@ -253,6 +253,9 @@ func checkNames(d commandDescription) error {
 	if kind, _, _ := strings.Cut(d.Recipe, " "); !slices.Contains([]string{"", "make", "install", "script"}, kind) {
 		return fmt.Errorf("unknown recipe %q", d.Recipe)
 	}
+	if d.Stdin == "patch" {
+		d.Stdin = "" // no code, but what it says becomes of files
+	}
 	for _, kind := range []string{d.Stdin, d.Script, d.Code} {
 		if kind != "" && !slices.Contains(codeKinds(), kind) {
 			return fmt.Errorf("unknown kind of code %q", kind)
@@ -261,10 +264,10 @@ func checkNames(d commandDescription) error {
 	return nil
 }
 
-// codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run or change.
+// codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "debugger", "patch", "other"}
+		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "debugger", "other"}
 }
 
 // parseOption reads the directives of a flag: "value; write value overwrite; +force".
