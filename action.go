@@ -99,18 +99,26 @@ type Proposal struct {
 	Handover  Handover  `json:"handover,omitempty"`  // whether it goes on to `interlock exec`, which decides it again
 }
 
-// A Handover says that an action does not run as it was proposed: what runs is `interlock exec`, which decides it anew and runs
-// it in a sandbox. So the obligation to have one counts as fulfilled, and an approval or a grant is left for that decision.
+// A Handover says that an action does not run as it was proposed, or not only: something of Interlock's own decides it anew.
+// That is `interlock exec`, which runs it in a sandbox, so the obligation to have one counts as fulfilled and an approval or a
+// grant is left for that decision; or it is Interlock's own gateway, to which questions are left.
 type Handover string
 
 // The ways of a handover. The zero value is none.
 const (
 	HandoverOffered Handover = "offered" // the door has `interlock exec` run it if the decision wants a sandbox
 	HandoverCertain Handover = "certain" // it is a call of `interlock exec` already
+	HandoverGateway Handover = "gateway" // it is a call of a tool behind the gateway of this home; the door has made sure
+	HandoverUnsure  Handover = "unsure"  // it may be one; if that matters, the door makes sure before anything is recorded
 )
 
 // Valid reports whether h is one of the constants or none.
-func (h Handover) Valid() bool { return h == "" || h == HandoverOffered || h == HandoverCertain }
+func (h Handover) Valid() bool {
+	return h == "" || h.Boxes() || h == HandoverGateway || h == HandoverUnsure
+}
+
+// Boxes reports whether `interlock exec` can run the action in its sandbox.
+func (h Handover) Boxes() bool { return h == HandoverOffered || h == HandoverCertain }
 
 // Hands reports whether an action with this decision goes on to `interlock exec`.
 func (h Handover) Hands(d Decision) bool {

@@ -114,6 +114,10 @@ type Outcome struct {
 	Detail   string        `json:"detail,omitempty"` // redacted and bounded before it is recorded
 	Duration time.Duration `json:"duration_ns,omitempty"`
 
+	// Anywhere is the digest of the action with its directory left out, where the reporter knows only which directory the
+	// harness is in afterwards. Together with the call's id it finds the call; it is not recorded.
+	Anywhere Digest `json:"anywhere_digest,omitempty"`
+
 	Sandboxed bool `json:"sandboxed,omitempty"` // it ran in Interlock's own sandbox, or what ran was `interlock exec` with it
 }
 

@@ -106,10 +106,12 @@ type Change struct {
 type Call struct {
 	Requester Requester     `json:"requester"`
 	Action    Digest        `json:"action"`
-	Events    []string      `json:"events"` // harness events that have seen it
+	Anywhere  Digest        `json:"anywhere,omitempty"` // the same with its directory left out; only where the call has an id
+	Events    []string      `json:"events"`             // harness events that have seen it
 	Decision  Decision      `json:"decision"`
 	EventID   string        `json:"event_id"` // of the decision; the store fills it in
 	Request   string        `json:"request,omitempty"`
+	Gateway   bool          `json:"gateway,omitempty"` // its question was left to Interlock's own gateway
 	At        time.Time     `json:"at"`
 	Outcome   OutcomeStatus `json:"outcome,omitempty"`
 }

@@ -16,6 +16,8 @@ type Answer struct {
 	Request    string   `json:"request,omitempty"`    // id of the approval request that waits for a human
 	Challenge  string   `json:"challenge,omitempty"`  // id of the challenge that holds the agent back
 	Channels   []string `json:"channels,omitempty"`   // that took the challenge's code; none: nobody could be told
+	Gateway    bool     `json:"gateway,omitempty"`    // the question is left to Interlock's own gateway, to which the call goes
+	Unsure     bool     `json:"unsure,omitempty"`     // nothing was recorded: propose it again, saying whether it goes to that gateway
 	Repeated   bool     `json:"repeated,omitempty"`   // the call had been judged and recorded before; this is that answer again
 }
 

@@ -48,12 +48,15 @@ func (p *program) fastHook(args []string) (code int, done bool) {
 func (p *program) hook(c hookCommand) int {
 	tuneBrief()
 	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
-	environment.Exec = p.hookExec()
+	environment.Exec, environment.Gateway = p.hookExec(), p.hookGateway()
 	var alone bool
 	environment.Prompts, alone = lineage.Look(c.Agent, p.getenv)
 	environment.Unattended = environment.Unattended || alone
+	judge := func(ctx context.Context, call hook.Call, _ []byte) (hook.Output, []byte) {
+		return p.judgeHook(ctx, call, environment)
+	}
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
-		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: p.judgeHook, Unreadable: p.refuseHook, Keep: p.keepCheckpoint}.Run(p.ctx)
+		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook, Keep: p.keepCheckpoint}.Run(p.ctx)
 }
 
 // hookSocket is where a server for this home would listen; empty if none may be asked. A server decides under its own
@@ -93,7 +96,7 @@ func (p *program) hookExec() *hook.Exec {
 }
 
 // judgeHook decides in process, on the embedded store.
-func (p *program) judgeHook(ctx context.Context, call hook.Call, _ []byte) (hook.Output, []byte) {
+func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hook.Environment) (hook.Output, []byte) {
 	settings, err := p.settings()
 	if err != nil {
 		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), nil
@@ -108,7 +111,7 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, _ []byte) (hook
 		return hook.Refuse(call, "unavailable", "the store can't be used: "+shown(err)), nil
 	}
 	defer backend.Close()
-	return hook.Decide(ctx, call, backend, redacted, shown)
+	return hook.Decide(ctx, call, environment, backend, redacted, shown)
 }
 
 // refuseHook leaves an event about input that never became an action, if the store is there. That never changes the answer

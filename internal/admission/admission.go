@@ -54,14 +54,14 @@ func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, 
 		Version:  standing.Version,
 		Mode:     e.Mode,
 		Profile:  e.Profile,
-		Attended: e.Attended && p.CanAsk && (e.Quiet == nil || !e.Quiet(now)),
+		Attended: p.Handover == interlock.HandoverGateway || e.Attended && p.CanAsk && (e.Quiet == nil || !e.Quiet(now)), // the gateway finds out whom to ask
 		Agent:    trustedAt(agentOf(p.Requester, standing), now),
 		View:     p.View,
 		Loop:     p.Loop,
 		Recent:   recent,
 		Upstream: p.Upstream,
 
-		Sandboxed: p.Sandboxed || p.Handover != "",
+		Sandboxed: p.Sandboxed || p.Handover.Boxes(),
 
 		Failed: p.Failed,
 		Pin:    pinOf(standing, p.Upstream),

@@ -10,14 +10,9 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
-	"interlock/internal/gate"
-	"interlock/internal/impact"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
-
-// sameCall is how long a second event about an undone call is taken for the same call.
-const sameCall = time.Minute
 
 // Propose decides one action and records the decision before it answers. What can't be decided or recorded is a Deny that
 // says why; a panic in any part of the way is one too.
@@ -55,7 +50,7 @@ func validate(p interlock.Proposal) error {
 	case p.Requester.Agent == "":
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
 	case !p.Handover.Valid():
-		return interlock.Errorf(interlock.CodeInvalid, "/handover", "is not known; name offered or certain")
+		return interlock.Errorf(interlock.CodeInvalid, "/handover", "is not known; name offered, certain, gateway or unsure")
 	}
 	return nil
 }
@@ -102,6 +97,12 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			}
 		}
 		answer = interlock.Answer{Decision: decision}
+		if a.left(p, standing, decision, recent, now) {
+			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
+				return interlock.Change{}, errUnsure
+			}
+			answer.Gateway = true
+		}
 		shown := a.redacted(p)
 		change, err := a.change(p, shown, standing, decision, recent, now, &answer)
 		if err != nil {
@@ -115,6 +116,9 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		}
 		return change, a.alert(&change, p.Requester, invalid)
 	})
+	if errors.Is(err, errUnsure) {
+		return answer, nil, nil
+	}
 	if err != nil {
 		return interlock.Answer{}, nil, err
 	}
@@ -191,7 +195,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 	if handed { // the same question is put again by what runs it, and that is the one the yes was for
 		change.Spend, change.Draw = "", ""
 	}
-	if asks(d) {
+	if asks(d) && !answer.Gateway {
 		id, open, err := a.request(p, shown, standing, d, now)
 		if err != nil {
 			return change, err
@@ -199,7 +203,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		answer.Request, change.Open = id, open
 	}
 	recorded := a.redactedDecision(d)
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now, Handed: handed,
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now, Handed: handed, Gateway: answer.Gateway,
 		Trust: a.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
@@ -230,8 +234,8 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		}
 	}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
-		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Events: events(p), Decision: recorded,
-			Request: answer.Request, At: now}
+		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Anywhere: anywhere(p), Events: events(p), Decision: recorded,
+			Request: answer.Request, Gateway: answer.Gateway, At: now}
 	}
 	if p.Requester.Run != "" {
 		if past, ok := a.config.Rules.Remember(p.Action.Kind, recorded, now); ok {
@@ -298,75 +302,6 @@ func joined(p interlock.Proposal, standing interlock.Standing, d interlock.Decis
 		}
 	}
 	return first
-}
-
-// repeated finds the answer of a call that was judged a moment ago and is now seen again through another event, or by the
-// same id and content. An answer that a human may have changed meanwhile is not repeated.
-func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlock.Answer, bool) {
-	if p.Requester.Call == "" && p.Event == "" || p.Unseen {
-		return interlock.Answer{}, false
-	}
-	digest, err := strictjson.ActionDigest(p.Action)
-	if err != nil {
-		return interlock.Answer{}, false
-	}
-	call, found, err := a.config.Store.FindCall(ctx, p.Requester, digest)
-	if err != nil || !found || call.Action != digest || call.Outcome != "" {
-		return interlock.Answer{}, false
-	}
-	now := a.config.Now()
-	// The same id asked again gets the same answer, but an approval is good for one call, not for every retry of it.
-	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == "" && call.Decision.Grant == ""
-	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
-		call.Decision.Mode != a.config.Mode {
-		return interlock.Answer{}, false
-	}
-	if able := p.Sandboxed || p.Handover != ""; call.Decision.Owes(interlock.ObligationSandbox) && able == lackedSandbox(call.Decision) {
-		return interlock.Answer{}, false // the answer was to another door, which has one, or has none
-	}
-	standing, err := a.config.Store.Standing(ctx)
-	if err != nil {
-		return interlock.Answer{}, false
-	}
-	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
-		return interlock.Answer{}, false // whatever it was told before
-	}
-	if snapshot := (interlock.Snapshot{Upstream: p.Upstream, Pin: pinOf(standing, p.Upstream)}); len(gate.Pin(nil, snapshot, p.Action, impact.Analysis{})) > 0 {
-		return interlock.Answer{}, false
-	}
-	if call.Request != "" {
-		if standing.Requests[call.Request].Status != interlock.RequestPending {
-			return interlock.Answer{}, false
-		}
-	}
-	if !seen(call.Events, p.Event) {
-		if err := a.config.Store.SeeCall(ctx, call.EventID, p.Event); err != nil {
-			return interlock.Answer{}, false
-		}
-	}
-	answer := interlock.Answer{Decision: call.Decision, Event: call.EventID, Request: call.Request, Repeated: true}
-	if answer.Answer == interlock.Ask && !p.CanAsk {
-		answer.Answer = interlock.Deny // this event of the call has nobody to ask
-	}
-	return answer, true
-}
-
-func lackedSandbox(d interlock.Decision) bool {
-	for _, f := range d.Findings {
-		if f.Rule == "sandbox.needed" {
-			return true
-		}
-	}
-	return false
-}
-
-func seen(events []string, event string) bool {
-	for _, e := range events {
-		if e == event {
-			return true
-		}
-	}
-	return false
 }
 
 // Refuse records that input was refused before it became an action, and returns the refusal a door answers with.

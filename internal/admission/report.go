@@ -110,6 +110,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 // outcome is the event of an outcome, and why it is an alert if it is one.
 func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call interlock.Call, found bool) (interlock.Draft, string, error) {
 	record := auditlog.OutcomeRecord{Outcome: o}
+	record.Outcome.Anywhere = ""
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
 	kind := interlock.EventOutcome
 	if found {
@@ -147,6 +148,10 @@ func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, 
 func (a *Admission) call(ctx context.Context, r interlock.Requester, o interlock.Outcome) (call interlock.Call, found bool, err error) {
 	if o.Action != "" || r.Call != "" {
 		call, found, err = a.config.Store.FindCall(ctx, r, o.Action)
+		if err == nil && !found && r.Call != "" && o.Anywhere != "" {
+			call, found, err = a.config.Store.FindCall(ctx, r, "")
+			found = found && call.Anywhere == o.Anywhere
+		}
 		if err != nil || found && (o.Event == "" || o.Event == call.EventID || r.Call != "" && r.Call == call.Requester.Call) {
 			return call, found, err
 		}

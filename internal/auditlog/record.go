@@ -32,6 +32,7 @@ type DecisionRecord struct {
 	At       time.Time              // when it was decided
 	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
 	Pin      *interlock.Pin         // as the snapshot held it
+	Gateway  bool                   // its question was left to Interlock's own gateway, which decides it again
 	Handed   bool                   // it went on to `interlock exec`, which decides it again; an approval is left for that
 }
 
@@ -129,6 +130,10 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	}
 	if !d.Answer.Allowed() {
 		w.Execution = executionWire{Status: "not_run", Reason: "the action was not allowed"}
+	}
+	if r.Gateway {
+		w.Execution = executionWire{Status: "handed_to_gateway", RecordedIn: string(interlock.EventOutcome),
+			Reason: "Interlock's own gateway decides it again, and asks"}
 	}
 	w.Gate1, w.Gate2 = gates(d) // of all findings, before the list is cut
 	for _, gate := range []*gateWire{&w.Gate1, &w.Gate2} {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"encoding/json"
 
 	"interlock"
@@ -40,8 +41,10 @@ type Call struct {
 	Outcomes  []interlock.Outcome  // for After: what became of each proposal
 	Silent    bool                 // the harness says that it shows no prompts in this session
 
-	input object   // the tool's arguments as they came
-	hand  *handing // how its command would go on to `interlock exec`; nil where it can't
+	roams  bool     // After says which directory the harness is in by then, which a command may have changed
+	server string   // the MCP server it may go to, if that is named like Interlock's own; empty: it isn't
+	input  object   // the tool's arguments as they came
+	hand   *handing // how its command would go on to `interlock exec`; nil where it can't
 }
 
 // An Environment is what the process knows that the payload doesn't say.
@@ -51,6 +54,10 @@ type Environment struct {
 	Unattended bool   // nobody can answer a prompt: every Ask becomes a refusal that names the approval request
 	Prompts    bool   // the harness is known to show prompts; only Copilot needs it, whose flags can skip them unseen
 	Exec       *Exec  // the program that runs commands in a sandbox; nil where there can be none
+
+	// Gateway reports whether the server to which a call goes can only be Interlock's own gateway, for the same home, as the
+	// harness is set up and as it runs. Only a question asks for it. Nil: nobody here can tell.
+	Gateway func(ctx context.Context, call Call) bool
 }
 
 // An Output is what the process must do: write both and exit with the status.
@@ -131,6 +138,10 @@ func Parse(agent string, stdin []byte, env Environment) (Call, error) {
 		call.Proposals, call.Outcomes = nil, nil
 		return call, err
 	}
+	if err := call.roam(); err != nil {
+		call.Proposals, call.Outcomes = nil, nil
+		return call, err
+	}
 	canAsk := d.asks(call, env) && !env.Unattended && !call.Silent
 	for i := range call.Proposals {
 		p := &call.Proposals[i]
@@ -152,6 +163,22 @@ func (c *Call) judge(who interlock.Requester, actions []interlock.Action, outcom
 			outcome.Action = digest
 			c.Outcomes = append(c.Outcomes, outcome)
 		}
+	}
+	return nil
+}
+
+// roam lets an outcome be found by the call's id and what was called, wherever the harness is by now.
+func (c *Call) roam() error {
+	if !c.roams || c.Phase != After {
+		return nil
+	}
+	for i, p := range c.Proposals {
+		p.Action.Dir = ""
+		digest, err := checkAction(p.Action)
+		if err != nil {
+			return err
+		}
+		c.Outcomes[i].Anywhere = digest
 	}
 	return nil
 }

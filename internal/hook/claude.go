@@ -80,7 +80,11 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 		if err != nil {
 			return err
 		}
-		call.input = u.input
+		call.input, u.harness = u.input, call.Agent
+		call.roams = call.Agent == "claude"
+		if call.Agent == "claude" && !payload.has("agent_id") && !payload.has("agent_type") {
+			call.server = ownServer(tool) // a subagent may bring servers of its own
+		}
 		if context, err := payload.sub("mcp_context"); err == nil && context != nil {
 			u = u.named(context)
 		}

@@ -162,7 +162,7 @@ func callText(t *testing.T, call hook.Call) []byte {
 		}
 		if i < len(call.Outcomes) {
 			o := call.Outcomes[i]
-			fmt.Fprintf(&b, "outcome %s %v %q\n", o.Status, o.Duration, o.Detail)
+			fmt.Fprintf(&b, "outcome %s %v %q%s\n", o.Status, o.Duration, o.Detail, map[bool]string{true: " from anywhere"}[o.Anywhere != ""])
 		}
 	}
 	return b.Bytes()

@@ -184,6 +184,9 @@ func (o object) firstOf(name string) string {
 // truth reports whether a member is exactly true.
 func (o object) truth(name string) bool { return string(o[name]) == "true" }
 
+// falsity reports whether a member is exactly false.
+func (o object) falsity(name string) bool { return string(o[name]) == "false" }
+
 // milliseconds reads a duration in milliseconds; what is no plausible one is none.
 func (o object) milliseconds(name string) time.Duration {
 	var ms float64

@@ -126,7 +126,7 @@ func (r *run) answer(ctx context.Context) (out Output) {
 		return Render(call, nil) // nothing to judge
 	}
 	if r.Socket != "" {
-		if out, checkpoint, answered := askServer(ctx, call, r.Socket, r.Deadline, r.Redact); answered {
+		if out, checkpoint, answered := askServer(ctx, call, r.Environment, r.Socket, r.Deadline, r.Redact); answered {
 			r.note(checkpoint)
 			return out
 		}
@@ -138,7 +138,7 @@ func (r *run) answer(ctx context.Context) (out Output) {
 
 // Decide has every part of a call judged by a backend and renders the answers; events after the fact are reported. shown
 // says of an error what may be shown. It returns the newest checkpoint.
-func Decide(ctx context.Context, call Call, backend interlock.Backend, redact func(string) string, shown func(error) string) (Output, []byte) {
+func Decide(ctx context.Context, call Call, env Environment, backend interlock.Backend, redact func(string) string, shown func(error) string) (Output, []byte) {
 	if call.Phase == After {
 		for i, outcome := range call.Outcomes {
 			if err := backend.Report(ctx, call.Proposals[i].Requester, outcome); err != nil {
@@ -148,8 +148,12 @@ func Decide(ctx context.Context, call Call, backend interlock.Backend, redact fu
 		return Render(call, redact), nil
 	}
 	answers := make([]interlock.Answer, len(call.Proposals))
-	for i, p := range call.Proposals {
-		answers[i] = backend.Propose(ctx, p)
+	ask := func(p interlock.Proposal) (interlock.Answer, error) { return backend.Propose(ctx, p), nil }
+	for i := range call.Proposals {
+		known := false
+		if answers[i], known, _ = call.propose(ctx, i, env, ask); !known {
+			answers[i], _ = ask(call.Proposals[i])
+		}
 	}
 	return Render(call, redact, answers...), newestOf(answers)
 }

@@ -28,7 +28,7 @@ const (
 
 // askServer has the call judged by the server behind the socket. It reports false if no server gave an answer; the same
 // call judged again in process is found by its digest and not recorded twice.
-func askServer(ctx context.Context, call Call, socket string, deadline time.Duration, redact func(string) string) (Output, []byte, bool) {
+func askServer(ctx context.Context, call Call, env Environment, socket string, deadline time.Duration, redact func(string) string) (Output, []byte, bool) {
 	s, err := Dial(ctx, socket, deadline)
 	if err != nil {
 		return Output{}, nil, false
@@ -43,9 +43,13 @@ func askServer(ctx context.Context, call Call, socket string, deadline time.Dura
 		return Render(call, redact), nil, true
 	}
 	answers := make([]interlock.Answer, len(call.Proposals))
-	for i, p := range call.Proposals {
-		if answers[i], err = s.propose(p); err != nil {
+	for i := range call.Proposals {
+		known := false
+		if answers[i], known, err = call.propose(ctx, i, env, s.propose); err != nil {
 			return refusedByServer(call, "server", err)
+		}
+		if !known {
+			return Output{}, nil, false
 		}
 	}
 	return Render(call, redact, answers...), newestOf(answers), true

@@ -15,6 +15,8 @@ type use struct {
 	input object // its arguments
 	dir   string // working directory of the session
 	mcp   string // the MCP server, where the harness names it apart from the tool
+
+	harness string // whose own tools are known by name; empty: nobody's
 }
 
 // actions turns a tool use into what is judged: mostly one action, several where one call touches several files or
@@ -23,6 +25,9 @@ type use struct {
 func (u use) actions() ([]interlock.Action, error) {
 	if u.mcp != "" {
 		return u.toolCall("mcp__" + u.mcp + "__" + u.tool)
+	}
+	if actions, own, err := u.own(); own || err != nil {
+		return actions, err
 	}
 	if shellTool(u.tool) {
 		return u.shell()

@@ -65,7 +65,7 @@ func (x *exchange) propose(p interlock.Proposal) interlock.Answer {
 // answerStatus is 200 for every decision, whatever its verdict. An answer that came from no decision has the status of
 // what prevented one.
 func answerStatus(answer *interlock.Answer) int {
-	if answer.Event == "" {
+	if answer.Event == "" && !answer.Unsure {
 		return http.StatusServiceUnavailable
 	}
 	if finding := answer.Decisive(); finding != nil && finding.Gate == "admission" {

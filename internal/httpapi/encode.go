@@ -59,6 +59,12 @@ func appendAnswer(b []byte, a *interlock.Answer) []byte {
 		}
 		b = append(b, ']')
 	}
+	if a.Gateway {
+		b = append(b, `,"gateway":true`...)
+	}
+	if a.Unsure {
+		b = append(b, `,"unsure":true`...)
+	}
 	if a.Repeated {
 		b = append(b, `,"repeated":true`...)
 	}

@@ -316,7 +316,8 @@ func TestAnswersReadBackAsTheyWere(t *testing.T) {
 			Profile: text.Draw(r, "profile"), Approval: text.Draw(r, "approval"), Action: interlock.Digest(text.Draw(r, "action")),
 			Ruleset: interlock.Digest(text.Draw(r, "ruleset")), Snapshot: interlock.Digest(text.Draw(r, "snapshot"))},
 			Event: text.Draw(r, "event"), Index: rapid.Int64().Draw(r, "index"), Checkpoint: rapid.SliceOf(rapid.Byte()).Draw(r, "checkpoint"),
-			Request: text.Draw(r, "request"), Repeated: rapid.Bool().Draw(r, "repeated")}
+			Request: text.Draw(r, "request"), Gateway: rapid.Bool().Draw(r, "gateway"),
+			Unsure: rapid.Bool().Draw(r, "unsure"), Repeated: rapid.Bool().Draw(r, "repeated")}
 		encoder := &bytes.Buffer{}
 		plain := json.NewEncoder(encoder)
 		plain.SetEscapeHTML(false)

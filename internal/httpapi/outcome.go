@@ -18,6 +18,7 @@ type outcomeBody struct {
 	Detail    string                  `json:"detail"`
 	Duration  int64                   `json:"duration_ns"`
 	Requester *interlock.Requester    `json:"requester"`
+	Anywhere  interlock.Digest        `json:"anywhere_digest"`
 	Sandboxed bool                    `json:"sandboxed"`
 }
 
@@ -67,7 +68,7 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 	default:
 		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure, skipped or unknown")
 	}
-	if len(body.Event) > maxName || len(body.Action) > maxName {
+	if len(body.Event) > maxName || len(body.Action) > maxName || len(body.Anywhere) > maxName {
 		return claimed, interlock.Outcome{}, tooLong("/event_id", maxName)
 	}
 	if body.Duration < 0 {
@@ -81,5 +82,5 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/event_id", "name the decision: event_id, action_digest or call_id")
 	}
 	return requester, interlock.Outcome{Action: body.Action, Event: body.Event, Status: body.Status, Detail: body.Detail,
-		Duration: time.Duration(body.Duration), Sandboxed: body.Sandboxed}, nil
+		Duration: time.Duration(body.Duration), Anywhere: body.Anywhere, Sandboxed: body.Sandboxed}, nil
 }

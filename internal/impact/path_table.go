@@ -220,10 +220,25 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 			}
 		}
 	}
-	t.anywhere(rest, glob, note)
+	t.anywhere(inWorktree(rest), glob, note)
 	if len(drop) > 0 {
 		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
 	}
+}
+
+// inWorktree takes what lies in a worktree that Claude Code made of a project as if it lay in the project: no more of it is
+// the program's own than there.
+func inWorktree(rest string) string {
+	const worktrees = ".claude/worktrees/"
+	i := strings.Index(rest, worktrees)
+	if i < 0 || i > 0 && rest[i-1] != '/' {
+		return rest
+	}
+	name, inner, below := strings.Cut(rest[i+len(worktrees):], "/")
+	if !below || name == "" || inner == "" || isGlob(name) || name == ".." || strings.Contains(inner, worktrees) {
+		return rest
+	}
+	return rest[:i] + inner
 }
 
 // anywhere notes what patterns say that hold wherever in a path they stand.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,8 @@ func ancestors(most int) []Process {
 			Input:  maybeTerminal(pid, 0),
 			Output: maybeTerminal(pid, 1),
 			CI:     inCI(pid),
+			pid:    pid,
+			dir:    target(pid, "cwd"),
 		})
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
@@ -53,6 +56,38 @@ func inCI(pid int) bool {
 	for variable := range bytes.SplitSeq(environment, []byte{0}) {
 		if string(variable) == "CI=true" || string(variable) == "GITHUB_ACTIONS=true" {
 			return true
+		}
+	}
+	return false
+}
+
+// target is where one of a process's links leads; empty if that can't be seen.
+func target(pid int, name string) string {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/%s", pid, name))
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// HasChild reports whether a child of the process is that very program, with those arguments.
+func (p Process) HasChild(argv []string) bool {
+	program, err := filepath.EvalSymlinks(argv[0])
+	if err != nil {
+		return false
+	}
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.pid)) // the pattern is well formed
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // of a thread that has just ended: nothing
+		for word := range strings.FieldsSeq(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				continue
+			}
+			command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			if err == nil && string(command) == strings.Join(argv, "\x00")+"\x00" && target(pid, "exe") == program {
+				return true
+			}
 		}
 	}
 	return false

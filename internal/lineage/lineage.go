@@ -15,6 +15,9 @@ type Process struct {
 	Input  bool     // its standard input is a terminal
 	Output bool     // its standard output is a terminal
 	CI     bool     // its environment says that it runs in continuous integration
+
+	pid int
+	dir string // in which it is
 }
 
 // most bounds the way from the hook up to the harness: a shell or two and a launcher lie between.

@@ -40,7 +40,11 @@ func (m *model) serveMessages(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	block, delta, reason := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": lastWords}, "end_turn"
-	if call, number, more := m.next(offered, results); more {
+	first := ""
+	if len(request.Messages) > 0 {
+		first = string(request.Messages[0].Content)
+	}
+	if call, number, more := m.of(first).next(offered, results); more {
 		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", number), "name": call.Tool, "input": map[string]any{}}
 		delta = map[string]any{"type": "input_json_delta", "partial_json": compact(call.Arguments)}
 		reason = "tool_use"

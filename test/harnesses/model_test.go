@@ -30,6 +30,9 @@ type model struct {
 	asked   int
 	results []string // what the harness told the model became of each call
 	strange []string // requests nobody here understands
+	offered []string // the tools it may ask for, as it was told at first
+
+	inner map[string]*model // other conversations: the model of each, by a text that only its first message holds
 }
 
 // lastWords is the text the model ends with.
@@ -60,6 +63,16 @@ func (m *model) serveStrange(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "{}")
 }
 
+// of is the model of the conversation that begins with a message.
+func (m *model) of(first string) *model {
+	for text, other := range m.inner {
+		if strings.Contains(first, text) {
+			return other
+		}
+	}
+	return m
+}
+
 // next takes down what became of the calls asked for so far, and returns the next call or false when the model is done.
 // offered are the names of the tools it may ask for, results all results the request tells of, oldest first.
 func (m *model) next(offered, results []string) (call toolCall, number int, more bool) {
@@ -70,6 +83,9 @@ func (m *model) next(offered, results []string) (call toolCall, number int, more
 	}
 	if len(offered) == 0 || m.asked > len(m.results) || m.asked == len(m.calls) { // a side request, such as for a title; or the end
 		return toolCall{}, 0, false
+	}
+	if m.asked == 0 {
+		m.offered = offered
 	}
 	call = m.calls[m.asked]
 	call.Arguments = maps.Clone(call.Arguments)

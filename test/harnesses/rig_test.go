@@ -102,6 +102,16 @@ func (d *desk) path(name string) string {
 	return filepath.Join(d.workspace, name)
 }
 
+// read is what a file of the workspace or the home holds.
+func (d *desk) read(name string) string {
+	d.t.Helper()
+	content, err := os.ReadFile(d.path(name))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(content)
+}
+
 // exists tells whether a file of the workspace or the home is there.
 func (d *desk) exists(name string) bool {
 	_, err := os.Lstat(d.path(name))

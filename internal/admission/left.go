@@ -1,0 +1,51 @@
+package admission
+
+import (
+	"errors"
+	"time"
+
+	"interlock"
+)
+
+// errUnsure keeps a decision from being recorded until its door knows where the action goes.
+var errUnsure = errors.New("the door has to make sure first where this goes")
+
+// left reports whether the question a decision asks is left to Interlock's own gateway, which judges the same call by the same
+// rules: only where nothing asks but what looks at the action itself, and it would without what this run did before, of which the gateway knows nothing.
+func (a *Admission) left(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction, now time.Time) bool {
+	told := p.Handover == interlock.HandoverGateway && d.Answer == interlock.Ask
+	if !told && p.Handover != interlock.HandoverUnsure || !asks(d) {
+		return false
+	}
+	asking := askedBy(d)
+	if len(recent) > 0 {
+		alone := askedBy(a.config.EvaluateAfter(p, standing, nil, now))
+		for rule := range asking {
+			if !alone[rule] {
+				return false
+			}
+		}
+	}
+	for _, byAction := range asking {
+		if !byAction {
+			return false
+		}
+	}
+	return len(asking) > 0
+}
+
+// askedBy is what asks, and whether each looks at the action itself and at nothing else.
+func askedBy(d interlock.Decision) map[string]bool {
+	asking := map[string]bool{}
+	for _, f := range d.Findings {
+		if f.Verdict == interlock.Ask {
+			switch f.Gate {
+			case "rules", "policy", "profile", "danger", "unknown", "risk":
+				asking[f.Rule] = true
+			default: // what is known of this agent, this run or this door
+				asking[f.Rule] = false
+			}
+		}
+	}
+	return asking
+}
