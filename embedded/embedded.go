@@ -11,6 +11,7 @@ package embedded
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -171,7 +172,7 @@ func parts(ctx context.Context, c config.Config, options sqlite.Options) (*admis
 	if !options.Brief {
 		reading.Wait()
 		if unread != nil {
-			return nil, nil, nil, unread
+			return nil, nil, nil, rulesError{unread}
 		}
 	}
 	store, sealer, err := openStore(ctx, c.Home, options)
@@ -180,10 +181,18 @@ func parts(ctx context.Context, c config.Config, options sqlite.Options) (*admis
 		store.Close()
 	}
 	if unread != nil {
-		return nil, nil, nil, unread
+		return nil, nil, nil, rulesError{unread}
 	}
 	return evaluator, store, sealer, err
 }
+
+// A rulesError says that the rules are what a backend could not be made of.
+type rulesError struct{ error }
+
+func (e rulesError) Unwrap() error { return e.error }
+
+// AboutRules reports whether a backend could not be opened because of the rules, and not of the store.
+func AboutRules(err error) bool { return errors.As(err, new(rulesError)) }
 
 // openStore prepares the home and opens the store with the key that signs its log. The public key is written once there is a
 // store, so that where it lies beside its private half and no log is found, the log was taken away. It is looked for first:

@@ -272,7 +272,11 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 	default:
 		d.note("registered", name, statusOK, "%s, %d events", status.Path, len(h.Events))
 	}
-	for _, problem := range status.Problems {
+	dir := place.Project
+	if dir == "" {
+		dir, _ = os.Getwd() // without one there is no project to look at
+	}
+	for _, problem := range append(status.Problems, h.SwitchedOff(place, dir)...) {
 		d.note("registered", name, statusFail, "%s", problem)
 	}
 	for i, r := range status.Registrations {

@@ -108,7 +108,11 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {
-		return hook.Refuse(call, "unavailable", "the store can't be used: "+shown(err)), nil
+		what := "store"
+		if embedded.AboutRules(err) {
+			what = "rules"
+		}
+		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), nil
 	}
 	defer backend.Close()
 	return hook.Decide(ctx, call, environment, backend, redacted, shown)

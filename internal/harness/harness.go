@@ -31,6 +31,19 @@ type Place struct {
 	System  string              // the directory of settings for everybody on the machine; empty: /etc, and none on Windows
 }
 
+// managed is a file of what an administrator has set up for every user of Claude Code.
+func (p Place) managed(name string) string {
+	switch {
+	case p.System != "":
+		return filepath.Join(p.System, "claude-code", name)
+	case p.GOOS == "darwin":
+		return "/Library/Application Support/ClaudeCode/" + name
+	case p.GOOS == "windows":
+		return `C:\Program Files\ClaudeCode\` + name
+	}
+	return "/etc/claude-code/" + name
+}
+
 // A Command is what a harness is told to run.
 type Command struct {
 	Binary string // absolute path

@@ -29,10 +29,9 @@ func (c Client) Bound(place Place, server string, after []byte, dirs []string) (
 	if err := namesNothingElse(data, server); err != nil {
 		return nil, about(path, err)
 	}
-	for _, file := range managedServers(place) {
-		if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
-			return nil, about(file, errors.New("may keep the client from reading any other servers"))
-		}
+	file := place.managed("managed-mcp.json")
+	if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
+		return nil, about(file, errors.New("may keep the client from reading any other servers"))
 	}
 	for _, file := range projectServers(dirs) {
 		data, err := os.ReadFile(file)
@@ -152,16 +151,4 @@ func projectServers(dirs []string) []string {
 		}
 	}
 	return files
-}
-
-// managedServers are the files of servers that an administrator may have set up for every user.
-func managedServers(place Place) []string {
-	const name = "managed-mcp.json"
-	switch place.GOOS {
-	case "darwin":
-		return []string{"/Library/Application Support/ClaudeCode/" + name}
-	case "windows":
-		return []string{`C:\Program Files\ClaudeCode\` + name, `C:\ProgramData\ClaudeCode\` + name}
-	}
-	return []string{"/etc/claude-code/" + name}
 }

@@ -14,7 +14,7 @@ func bound(t *testing.T, change func(settings string) string, files map[string]s
 	t.Helper()
 	home := t.TempDir()
 	client, _ := ClientByName("claude-code")
-	place := Place{Home: home, GOOS: "linux"}
+	place := Place{Home: home, GOOS: "linux", System: filepath.Join(home, "etc")}
 	path := client.Settings(place)
 	write := func(path, content string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -62,6 +62,7 @@ func TestBound(t *testing.T) {
 		{"of the project", same, map[string]string{"project/.mcp.json": server("interlock")}, "could be taken for"},
 		{"where it works", same, map[string]string{"project/sub/.mcp.json": server("interlock")}, "could be taken for"},
 		{"above the project", same, map[string]string{".mcp.json": server("Interlock-2")}, "could be taken for"},
+		{"an administrator's", same, map[string]string{"etc/claude-code/managed-mcp.json": "{}"}, "may keep the client"},
 		{"unreadable", same, map[string]string{"project/.mcp.json": "{"}, "can't be read"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"sort"
 
 	"github.com/tailscale/hujson"
 )
@@ -71,6 +73,32 @@ func (h Harness) inSettings(place Place, binary string) (Status, error) {
 		s.Problems = append(s.Problems, "disableAllHooks is set, so no hook runs")
 	}
 	return s, nil
+}
+
+// SwitchedOff finds what lets no registered hook run in sessions that begin in a directory, or none but an administrator's.
+// Claude Code does what a project's own settings say of that, with the user's hooks as with the project's.
+func (h Harness) SwitchedOff(place Place, dir string) []string {
+	if h.Name != "claude" {
+		return nil
+	}
+	var found []string
+	for file, name := range map[string]string{filepath.Join(dir, ".claude", "settings.json"): "disableAllHooks",
+		filepath.Join(dir, ".claude", "settings.local.json"): "disableAllHooks", place.managed("managed-settings.json"): "allowManagedHooksOnly"} {
+		data, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) || file == h.Settings(place) {
+			continue
+		}
+		d, unread := read(data)
+		if err != nil || unread != nil {
+			found = append(found, file+" can't be read, so it is not known whether it switches hooks off")
+			continue
+		}
+		if value, err := member(d.root(), name); err != nil || value != nil && value.Value.Kind() == 't' {
+			found = append(found, fmt.Sprintf("%s sets %s, so the hook does not run there", file, name))
+		}
+	}
+	sort.Strings(found)
+	return found
 }
 
 func (h Harness) registrations(event string, list *hujson.Array, binary string) []Registration {

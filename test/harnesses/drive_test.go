@@ -221,12 +221,13 @@ func behindGateway(t *testing.T, a agent) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.writeState("interlock.yaml", "gateway: {patience: 100ms}\n")
 	a.addServer(d, "shelf", self, shelfFlag)
 	d.interlock("install", "gateway", "--client", a.client)
 	told := d.work(a, toolCall{"fetch_text", map[string]any{"path": d.path("open.txt")}},
 		toolCall{"fetch_text", map[string]any{"path": d.path("~/.ssh/id_ed25519")}})
 	wantIn(t, told[0], "for everybody")
-	wantIn(t, told[1], "[cred.read]")
+	wantIn(t, told[1], "this reads, shows or changes a secret") // the hook says so, or the gateway
 	if strings.Contains(told[1], "not for models") {
 		t.Errorf("the model was told %q", told[1])
 	}
