@@ -266,6 +266,11 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 		if place.Project == "" && exists(filepath.Dir(status.Path)) {
 			d.note("registered", name, statusInfo, "not installed; interlock install %s", name)
 		}
+		if place.Project != "" { // its switches count for the user's hooks as well
+			for _, problem := range status.Problems {
+				d.note("registered", name, statusFail, "%s: %s", status.Path, problem)
+			}
+		}
 		return
 	case len(status.Missing) > 0:
 		d.note("registered", name, statusFail, "%s lacks %s; run: interlock install %s", status.Path, strings.Join(status.Missing, ", "), name)

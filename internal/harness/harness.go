@@ -88,6 +88,9 @@ const (
 	copilotTimeout = 30     // s, which is also Copilot's default
 )
 
+// hookName is how Interlock's handlers are called where handlers have names.
+const hookName = "interlock"
+
 type group struct {
 	Matcher string `json:"matcher"`
 	Hooks   []any  `json:"hooks"`
@@ -149,12 +152,17 @@ func gemini() Harness {
 	}
 	return Harness{
 		Name: "gemini", Title: "Gemini CLI", grouped: true,
-		Events:    []string{"BeforeTool", "AfterTool"},
-		Note:      "Project hooks are only run in trusted folders. Gemini CLI before March 2026 lets a tool run when a hook asks: there, install with --unattended.",
-		settings:  in(".gemini", "", ".gemini", "settings.json"),
+		Events: []string{"BeforeTool", "AfterTool"},
+		Note:   "Gemini CLI runs no hooks in folders that are not trusted, these neither: trust the folders you work in. Gemini CLI before March 2026 lets a tool run when a hook asks: there, install with --unattended.",
+		settings: func(p Place) string {
+			if p.Project != "" {
+				return filepath.Join(p.Project, ".gemini", "settings.json")
+			}
+			return filepath.Join(moved(p, "GEMINI_CLI_HOME", p.Home, ".gemini"), "settings.json")
+		},
 		blockable: func(event string) bool { return event == "BeforeTool" },
 		entry: func(_, goos string, c Command) any {
-			return group{".*", []any{handler{"interlock", "command", c.line(goos), geminiTimeout}}}
+			return group{".*", []any{handler{hookName, "command", c.line(goos), geminiTimeout}}}
 		},
 	}
 }
@@ -173,7 +181,7 @@ func qwen() Harness {
 		settings:  in(".qwen", "QWEN_HOME", ".qwen", "settings.json"),
 		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
 		entry: func(_, goos string, c Command) any {
-			return group{"*", []any{handler{"interlock", "command", c.line(goos), qwenTimeout}}}
+			return group{"*", []any{handler{hookName, "command", c.line(goos), qwenTimeout}}}
 		},
 	}
 }

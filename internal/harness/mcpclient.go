@@ -94,10 +94,10 @@ func ClientByName(name string) (Client, bool) {
 		return Client{Name: name, Title: "Windsurf", member: servers, variables: prefixVariables, entry: plainEntry, Note: restart,
 			file: func(p Place) string { return filepath.Join(p.Home, ".codeium", "windsurf", "mcp_config.json") }}, true
 	case "gemini", "qwen":
-		title := map[string]string{"gemini": "Gemini CLI", "qwen": "Qwen Code"}[name]
-		return Client{Name: name, Title: title, member: servers, project: filepath.Join("."+name, "settings.json"), variables: shellVariables, sse: true, entry: plainEntry,
+		h, _ := ByName(name) // hooks and servers stand in one file
+		return Client{Name: name, Title: h.Title, member: servers, project: filepath.Join("."+name, "settings.json"), variables: shellVariables, sse: true, entry: plainEntry,
 			Note: "Running sessions keep their servers: restart them.",
-			file: func(p Place) string { return filepath.Join(p.Home, "."+name, "settings.json") }}, true
+			file: func(p Place) string { p.Project = ""; return h.Settings(p) }}, true
 	case "copilot":
 		return Client{Name: name, Title: "GitHub Copilot CLI", member: servers, variables: bracedVariables, entry: typedEntry("local", "*"),
 			Note: "Running sessions keep their servers: restart them.",

@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"github.com/tailscale/hujson"
@@ -69,16 +71,18 @@ func (h Harness) inSettings(place Place, binary string) (Status, error) {
 		}
 		s.Registrations = append(s.Registrations, found...)
 	}
-	if value, err := member(d.root(), "disableAllHooks"); err == nil && value != nil && value.Value.Kind() == 't' {
-		s.Problems = append(s.Problems, "disableAllHooks is set, so no hook runs")
-	}
+	s.Problems = append(s.Problems, h.switches(d.root())...)
 	return s, nil
 }
 
 // SwitchedOff finds what lets no registered hook run in sessions that begin in a directory, or none but an administrator's.
-// Claude Code does what a project's own settings say of that, with the user's hooks as with the project's.
+// Harnesses do what a project's own settings say of that, with the user's hooks as with the project's.
 func (h Harness) SwitchedOff(place Place, dir string) []string {
-	if h.Name != "claude" {
+	switch h.Name {
+	case "gemini", "qwen":
+		return h.switchedIn(place, filepath.Join(dir, "."+h.Name, "settings.json"))
+	case "claude":
+	default:
 		return nil
 	}
 	var found []string
@@ -99,6 +103,50 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 	}
 	sort.Strings(found)
 	return found
+}
+
+// switchedIn finds the switches in a file that is not the one hooks are registered in.
+func (h Harness) switchedIn(place Place, file string) []string {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) || file == h.Settings(place) {
+		return nil
+	}
+	d, unread := read(data)
+	if err != nil || unread != nil {
+		return []string{file + " can't be read, so it is not known whether it switches hooks off"}
+	}
+	problems := h.switches(d.root())
+	for i := range problems {
+		problems[i] = file + ": " + problems[i]
+	}
+	return problems
+}
+
+// switches finds settings under which hooks don't run. A project's settings switch off the user's hooks as well.
+func (h Harness) switches(root *hujson.Object) (problems []string) {
+	if value, err := member(root, "disableAllHooks"); err == nil && value != nil && value.Value.Kind() == 't' {
+		problems = append(problems, "disableAllHooks is set, so no hook runs")
+	}
+	value, err := member(root, "hooksConfig")
+	if h.Name != "gemini" || err != nil || value == nil {
+		return problems
+	}
+	var config struct {
+		Enabled  *bool    `json:"enabled"`
+		Disabled []string `json:"disabled"`
+	}
+	standard := value.Clone()
+	standard.Standardize()
+	if err := json.Unmarshal(standard.Pack(), &config); err != nil {
+		return append(problems, "hooksConfig can't be read, so it is not known whether hooks run")
+	}
+	if config.Enabled != nil && !*config.Enabled {
+		problems = append(problems, "hooksConfig.enabled is false, so no hook runs")
+	}
+	if slices.Contains(config.Disabled, hookName) {
+		problems = append(problems, "hooksConfig.disabled names "+hookName+", so its hooks don't run")
+	}
+	return problems
 }
 
 func (h Harness) registrations(event string, list *hujson.Array, binary string) []Registration {

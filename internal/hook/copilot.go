@@ -112,6 +112,9 @@ func (u use) outcomeOf(response json.RawMessage) interlock.OutcomeStatus {
 	if err != nil {
 		return status
 	}
+	if text, err := o.text("llmContent"); err == nil && geminiFailed(text) {
+		return interlock.OutcomeFailure
+	}
 	text, err := o.first("textResultForLlm", "text_result_for_llm")
 	if err != nil {
 		return status

@@ -2,6 +2,8 @@ package hook
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"interlock"
 )
@@ -62,4 +64,23 @@ func geminiAnswer(_ Call, verdict interlock.Verdict, text string) Output {
 	default:
 		return Output{Stdout: line(geminiOutput{Decision: "deny", Reason: text})}
 	}
+}
+
+// geminiFailed reads how a command ended off the lines that Gemini CLI adds to what it printed. Only a command that failed
+// has an exit code or a signal there; nothing else says so.
+func geminiFailed(text string) bool {
+	lines := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), "</untrusted_context>"), "\n")
+	for _, line := range slices.Backward(lines) {
+		label, value, _ := strings.Cut(line, ": ")
+		switch label {
+		case "Exit Code":
+			return value != "0"
+		case "Signal":
+			return value != "(none)"
+		case "", "Error", "Background PIDs", "Process Group PGID":
+		default:
+			return false // what the command printed begins here
+		}
+	}
+	return false
 }

@@ -64,13 +64,13 @@ func shellTool(name string) bool {
 // fileTool names the operation of a tool that works on a file or directory, or nothing.
 func fileTool(name string) string {
 	switch name {
-	case "Read", "read", "read_file", "view", "NotebookRead", "read_many_files", "view_file",
+	case "Read", "read", "read_file", "view", "NotebookRead", "read_many_files", "view_file", "zoom_image", "display_image",
 		"Grep", "grep", "rg", "grep_search", "search_file_content", "search_files", "Glob", "glob", "file_search",
 		"LS", "ls", "list_directory", "list_dir", "list_files", "list_code_definition_names":
 		return "read"
 	case "Write", "write", "write_file", "write_to_file", "create", "create_file":
 		return "write"
-	case "Edit", "edit", "MultiEdit", "NotebookEdit", "replace", "edit_file", "replace_in_file", "search_replace",
+	case "Edit", "edit", "MultiEdit", "NotebookEdit", "notebook_edit", "replace", "edit_file", "replace_in_file", "search_replace",
 		"insert", "insert_edit_into_file", "StrReplace":
 		return "edit"
 	case "Delete", "delete", "delete_file":
@@ -360,13 +360,18 @@ func (u use) fetch() ([]interlock.Action, error) {
 	return list, nil
 }
 
+// addressesIn finds the addresses in prose. Where a sign could end one or be part of it, both readings count: which host an
+// address names may hang on it.
 func addressesIn(prose string) []string {
 	var found []string
-	for _, word := range strings.FieldsFunc(prose, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`()[]{},", r) }) {
-		for _, scheme := range []string{"https://", "http://"} {
-			if i := strings.Index(strings.ToLower(word), scheme); i >= 0 {
-				found = appendNew(found, strings.TrimRight(word[i:], ".;:!?"))
-				break
+	for _, word := range strings.Fields(prose) {
+		parts := strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("<>\"'`()[]{},", r) })
+		for _, text := range append(parts, word) {
+			for _, scheme := range []string{"https://", "http://"} {
+				if i := strings.Index(strings.ToLower(text), scheme); i >= 0 {
+					found = appendNew(found, strings.TrimRight(text[i:], ".;:!?<>\"'`()[]{},"))
+					break
+				}
 			}
 		}
 	}

@@ -69,6 +69,8 @@ func TestTool(t *testing.T) {
 		{"a coupon", call("apply_coupon", `{}`), []string{"execute workspace reversible"}},
 		{"trash", call("emptyTrash", `{}`), []string{"delete workspace irreversible +bulk"}},
 		{"run now", call("trigger-long-running-operation", `{"duration":1}`), []string{"execute workspace reversible"}},
+		{"what runs later is listed", call("cron_list", `{}`), []string{"read workspace readonly"}},
+		{"run at times", call("CronCreate", `{"cron":"0 9 * * *","prompt":"x"}`), []string{"write workspace reversible", "persist workspace reversible"}},
 		{"run later", call("create_trigger", `{"name":"x"}`), []string{"write workspace reversible x", "persist workspace reversible x"}},
 		{"mail sent on", call("create_filter", `{"action":"forward","to":"a@b.example"}`), []string{"write workspace reversible", "persist workspace reversible"}},
 		{"preview", call("deploy_preview", `{}`), []string{"write workspace reversible"}},

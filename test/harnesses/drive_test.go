@@ -75,6 +75,13 @@ func harmlessRuns(t *testing.T, a agent) {
 	d.wantLog(a.name+": DECISION allow", a.name+": OUTCOME success")
 }
 
+// failureIsRecorded is for harnesses that tell their hooks of a command's exit status.
+func failureIsRecorded(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	d.work(a, a.shell("echo hello; exit 3"))
+	d.wantLog(a.name+": DECISION allow", a.name+": OUTCOME failure")
+}
+
 // The home whose deletion is asked for is a directory of the test.
 func deniedDoesNot(t *testing.T, a agent) {
 	d := newDeskWith(t, a)

@@ -3,11 +3,13 @@ package harnesses
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestGemini(t *testing.T) {
 	binary := harness(t, "gemini")
-	drive(t, agent{
+	a := agent{
 		name:   "gemini",
 		client: "gemini",
 		alone:  true,
@@ -35,5 +37,42 @@ func TestGemini(t *testing.T) {
 				t.Errorf("it ended with %q", out)
 			}
 		},
-	})
+	}
+	drive(t, a)
+	t.Run("a command that fails is recorded as failed", func(t *testing.T) { t.Parallel(); failureIsRecorded(t, a) })
+	t.Run("a subagent's calls are judged", func(t *testing.T) { t.Parallel(); geminiSubagent(t, a) })
+	t.Run("tools are judged as what they are", func(t *testing.T) { t.Parallel(); geminiTools(t, a) })
+}
+
+// geminiSubagent: the second call is the subagent's, and so is what it is told.
+func geminiSubagent(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	m := newModel(t, toolCall{"invoke_agent", map[string]any{"agent_name": "generalist", "prompt": "Do it."}}, a.shell("touch ran.txt; rm -rf "+d.home))
+	a.run(d, m)
+	if d.exists("ran.txt") {
+		t.Fatal("it ran")
+	}
+	wantIn(t, strings.Join(d.log(), "\n"), "gemini: SAFETY_BLOCK_EVENT deny")
+}
+
+// geminiTools: what needs nobody's leave asks for none. Calls that need another's server only fail.
+func geminiTools(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	file := d.path("a.txt")
+	d.work(a, toolCall{"write_file", map[string]any{"file_path": file, "content": "one two\n"}},
+		toolCall{"read_file", map[string]any{"file_path": file}},
+		toolCall{"replace", map[string]any{"file_path": file, "instruction": "count", "old_string": "one", "new_string": "three"}},
+		toolCall{"list_directory", map[string]any{"dir_path": "."}},
+		toolCall{"glob", map[string]any{"pattern": "**/*.txt"}},
+		toolCall{"grep_search", map[string]any{"pattern": "two"}},
+		toolCall{"update_topic", map[string]any{"strategic_intent": "work"}},
+		toolCall{"write_todos", map[string]any{"todos": []any{map[string]any{"description": "work", "status": "in_progress"}}}},
+		toolCall{"list_background_processes", map[string]any{}},
+		toolCall{"activate_skill", map[string]any{"name": "skill-creator"}},
+		toolCall{"enter_plan_mode", map[string]any{"reason": "work"}})
+	want := []string{"file write", "file read", "file edit", "file read", "file read", "file read", "tool update_topic", "tool write_todos",
+		"tool list_background_processes", "tool activate_skill", "tool enter_plan_mode"}
+	if diff := cmp.Diff(want, d.allowed()); diff != "" {
+		t.Errorf("what was allowed (-want +got):\n%s", diff)
+	}
 }

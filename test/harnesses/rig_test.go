@@ -162,29 +162,60 @@ func harness(t *testing.T, name string) string {
 	return path
 }
 
-// log is what the log holds, an event a line, apart from what starting out leaves in every log.
-func (d *desk) log() []string {
+// A logged is one event of the log.
+type logged struct {
+	Actor   string `json:"actor_id"`
+	Type    string `json:"event_type"`
+	Payload struct {
+		Decision string `json:"final_decision"`
+		Outcome  string `json:"outcome"`
+		Proposed struct {
+			Payload struct {
+				Kind string `json:"kind"`
+				Tool string `json:"tool"`
+			} `json:"payload"`
+		} `json:"proposed"`
+	} `json:"payload"`
+}
+
+// events is what the log holds, apart from what starting out leaves in every log.
+func (d *desk) events() []logged {
 	d.t.Helper()
-	var events []string
+	var events []logged
 	for line := range strings.Lines(d.interlock("audit", "export")) {
 		var entry struct {
-			Event struct {
-				Actor   string `json:"actor_id"`
-				Type    string `json:"event_type"`
-				Payload struct {
-					Decision string `json:"final_decision"`
-					Outcome  string `json:"outcome"`
-				} `json:"payload"`
-			} `json:"event"`
+			Event logged `json:"event"`
 		}
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
 			d.t.Fatal(err)
 		}
-		if e := entry.Event; e.Type != "RULESET_CHANGE" && e.Type != "MODE_CHANGE" {
-			events = append(events, strings.TrimSpace(fmt.Sprintf("%s: %s %s%s", e.Actor, e.Type, e.Payload.Decision, e.Payload.Outcome)))
+		if entry.Event.Type != "RULESET_CHANGE" && entry.Event.Type != "MODE_CHANGE" {
+			events = append(events, entry.Event)
 		}
 	}
 	return events
+}
+
+// log is what the log holds, an event a line.
+func (d *desk) log() []string {
+	d.t.Helper()
+	var lines []string
+	for _, e := range d.events() {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s: %s %s%s", e.Actor, e.Type, e.Payload.Decision, e.Payload.Outcome)))
+	}
+	return lines
+}
+
+// allowed is what was allowed, as what it was judged.
+func (d *desk) allowed() []string {
+	d.t.Helper()
+	var actions []string
+	for _, e := range d.events() {
+		if e.Payload.Decision == "allow" {
+			actions = append(actions, e.Payload.Proposed.Payload.Kind+" "+e.Payload.Proposed.Payload.Tool)
+		}
+	}
+	return actions
 }
 
 // addOperator registers a person who may approve, and returns the key they sign with.
