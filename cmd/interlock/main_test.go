@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		escape(home)
 		os.Exit(1) // it is killed before
 	}
-	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer})
+	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike})
 }
 
 // TestScripts runs every user-visible behaviour of the binary. The first word of a script's name is the subcommand.
