@@ -32,15 +32,25 @@ type Status struct {
 
 // Status reads what is registered with a harness. An error means that the file is there and can't be read.
 func (h Harness) Status(place Place, binary string) (Status, error) {
-	s, err := h.inSettings(place, binary)
-	if err == nil && h.Name == "codex" {
+	s, err := h.inSettings(h.Settings(place), binary)
+	switch {
+	case err == nil && h.Name == "codex":
 		err = h.codexStatus(place, binary, &s)
+	case err == nil && h.Name == "claude" && place.Project == "":
+		var managed Status
+		if managed, err = h.inSettings(place.managed(managedSettings), binary); len(managed.Registrations) > 0 {
+			managed.Registrations = append(managed.Registrations, s.Registrations...)
+			return managed, err
+		}
 	}
 	return s, err
 }
 
-func (h Harness) inSettings(place Place, binary string) (Status, error) {
-	s := Status{Path: h.Settings(place)}
+// managedSettings is the file of settings that an administrator has for every user of Claude Code, and that none can change.
+const managedSettings = "managed-settings.json"
+
+func (h Harness) inSettings(path, binary string) (Status, error) {
+	s := Status{Path: path}
 	data, err := os.ReadFile(s.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil
@@ -85,9 +95,12 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 	default:
 		return nil
 	}
+	if managed, err := h.inSettings(place.managed(managedSettings), ""); err == nil && len(managed.Registrations) > 0 && len(managed.Missing) == 0 {
+		return nil // whatever users and projects say
+	}
 	var found []string
 	for file, name := range map[string]string{filepath.Join(dir, ".claude", "settings.json"): "disableAllHooks",
-		filepath.Join(dir, ".claude", "settings.local.json"): "disableAllHooks", place.managed("managed-settings.json"): "allowManagedHooksOnly"} {
+		filepath.Join(dir, ".claude", "settings.local.json"): "disableAllHooks", place.managed(managedSettings): "allowManagedHooksOnly"} {
 		data, err := os.ReadFile(file)
 		if errors.Is(err, os.ErrNotExist) || file == h.Settings(place) {
 			continue
