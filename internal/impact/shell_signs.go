@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -89,7 +90,9 @@ func (r *shellRun) seeks(u *use) {
 		if !r.s.spend(100) {
 			return
 		}
-		if p := r.placeOf(t, true); p.Reach != interlock.ReachWorkspace && slices.Contains(p.Traits, TraitRoot) {
+		p := r.placeOf(t, true)
+		all := slices.Contains(p.Traits, TraitRoot) || t.glob && slices.Contains(r.s.place(path.Dir(p.Path)).Traits, TraitRoot) // what find found below it
+		if p.Reach != interlock.ReachWorkspace && all {
 			r.s.add(interlock.Impact{Kind: interlock.ImpactRead, Target: p.Path, Reach: p.Reach, Reversibility: interlock.Readonly,
 				Confidence: interlock.Inferred, Via: u.via, Traits: []string{TraitGlob, TraitSecret}})
 		}
