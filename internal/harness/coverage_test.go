@@ -125,6 +125,30 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestSwitchedOff: a repository's settings that switch Copilot's hooks off are found, and nothing else is.
+func TestSwitchedOff(t *testing.T) {
+	project := t.TempDir()
+	for name, text := range map[string]string{".github/copilot/settings.local.json": `{"disableAllHooks":true}`,
+		".github/copilot/settings.json": `{"disableAllHooks":false}`, ".claude/settings.json": `{"disableAllHooks":`} {
+		path := filepath.Join(project, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := harnessNamed(t, "copilot").SwitchedOff(Place{Home: t.TempDir(), Project: project})
+	if len(got) != 2 || !strings.Contains(got[0], "settings.local.json sets disableAllHooks") || !strings.Contains(got[1], "can't be read") {
+		t.Errorf("%q", got)
+	}
+	for _, nothing := range [][]string{harnessNamed(t, "copilot").SwitchedOff(Place{Home: project}), harnessNamed(t, "claude").SwitchedOff(Place{Project: project})} {
+		if len(nothing) > 0 {
+			t.Errorf("%q", nothing)
+		}
+	}
+}
+
 // TestLines: what is printed for the harnesses that are registered by hand names every event once.
 func TestLines(t *testing.T) {
 	for name, want := range map[string]int{"windsurf": 7, "cline": 2} {

@@ -17,6 +17,7 @@ func SettingsFiles(home string) []string {
 		filepath.Join(home, ".qwen", "settings.json"),
 		filepath.Join(home, ".cursor", "hooks.json"),
 		filepath.Join(home, ".copilot", "hooks", "interlock.json"),
+		filepath.Join(home, ".copilot", "settings.json"),
 		filepath.Join(home, ".codeium", "windsurf", "hooks.json"),
 		filepath.Join(home, ".cline", "hooks", "PreToolUse"),
 		filepath.Join(home, "Documents", "Cline", "Hooks", "PreToolUse"),
@@ -40,8 +41,11 @@ func ProjectSettingsFiles(project string) []string {
 		filepath.Join(project, ".qwen", "settings.json"),
 		filepath.Join(project, ".cursor", "hooks.json"),
 		filepath.Join(project, ".github", "hooks", "interlock.json"),
+		filepath.Join(project, ".github", "copilot", "settings.json"),
+		filepath.Join(project, ".github", "copilot", "settings.local.json"),
 		filepath.Join(project, ".windsurf", "hooks.json"),
 		filepath.Join(project, ".clinerules", "hooks", "PreToolUse"),
+		filepath.Join(project, ".cline", "hooks", "PreToolUse"),
 	}
 }
 

@@ -1,16 +1,20 @@
 package hook
 
 import (
+	"encoding/json"
+	"strings"
+
 	"interlock"
 )
 
 // cline is Cline: one JSON object with "cancel" on standard output, for every event and verdict.
 func cline() dialect {
 	return dialect{
-		place:  placeCline,
-		parse:  parseCline,
-		asks:   func(Call, Environment) bool { return false },
-		answer: clineAnswer,
+		place:   placeCline,
+		parse:   parseCline,
+		asks:    func(Call, Environment) bool { return false },
+		answer:  clineAnswer,
+		rewrite: clineRewrite,
 	}
 }
 
@@ -45,12 +49,14 @@ func parseCline(call *Call, payload object, env Environment) error {
 	if call.Phase == Other {
 		return nil
 	}
-	name, alternative := "preToolUse", "tool_call" // the second is what the command-line version calls it
+	// The command line's own member holds the arguments as they are; in the other, which is the only one of the editors,
+	// they are texts.
+	name, older := "tool_call", "preToolUse"
 	if call.Phase == After {
-		name, alternative = "postToolUse", "tool_result"
+		name, older = "tool_result", "postToolUse"
 	}
-	if !payload.has(name) && payload.has(alternative) {
-		name = alternative
+	if !payload.has(name) {
+		name = older
 	}
 	inner, err := payload.sub(name)
 	if err != nil {
@@ -70,15 +76,18 @@ func parseCline(call *Call, payload object, env Environment) error {
 	if !inner.has(arguments) {
 		arguments = "input"
 	}
-	if u.input, err = inner.arguments(arguments); err != nil {
-		return err
-	}
-	actions, err := u.actions()
+	actions, err := u.clineUse(inner, arguments)
 	if err != nil {
 		return err
 	}
+	if len(actions) == 1 && u.tool == "run_commands" {
+		call.input = object{"command": json.RawMessage(strings.TrimSpace(string(line(actions[0].Input))))}
+	}
 	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess, Duration: inner.milliseconds("executionTimeMs")}
-	if string(inner["success"]) == "false" || inner.has("error") {
+	if outcome.Duration == 0 {
+		outcome.Duration = inner.milliseconds("durationMs")
+	}
+	if string(inner["success"]) == "false" || inner.has("error") || clineFailed(inner["output"]) {
 		outcome.Status = interlock.OutcomeFailure
 	}
 	id, err := inner.first("id", "toolCallId")
@@ -88,9 +97,48 @@ func parseCline(call *Call, payload object, env Environment) error {
 	return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
 }
 
+// clineUse reads one tool use.
+func (u use) clineUse(inner object, arguments string) ([]interlock.Action, error) {
+	if actions, known, err := u.clineActions(inner[arguments]); known {
+		return actions, err
+	}
+	used, err := inner.use(u.tool, arguments, u.dir)
+	if err != nil {
+		if list := inner[arguments]; len(list) > 0 && list[0] == '[' { // some tools' arguments may be a list
+			return use{tool: u.tool, input: object{"arguments": list}, dir: u.dir}.toolCall(u.tool)
+		}
+		return nil, err
+	}
+	if used.tool == "editor" {
+		return used.file("edit")
+	}
+	return used.actions()
+}
+
+// clineFailed reports whether a part of what a tool returned says that it failed: each command and file has one of its own.
+func clineFailed(output json.RawMessage) bool {
+	for _, part := range elements(output) {
+		if o, err := readObject(part); err == nil && string(o["success"]) == "false" {
+			return true
+		}
+	}
+	return false
+}
+
+// clineRewrite puts another command in the place of the only one: a list with one line, which a shell reads.
+func clineRewrite(_ Call, input json.RawMessage) Output {
+	arguments, err := readObject(input)
+	if err != nil {
+		return clineAnswer(Call{}, interlock.Deny, "the command could not be replaced") // unreachable: it is this package's own
+	}
+	return Output{Stdout: line(clineOutput{Override: json.RawMessage(line(map[string]any{"commands": []json.RawMessage{arguments["command"]}}))})}
+}
+
 type clineOutput struct {
 	Cancel  bool   `json:"cancel"`
 	Message string `json:"errorMessage,omitempty"`
+
+	Override json.RawMessage `json:"overrideInput,omitempty"`
 }
 
 func clineAnswer(_ Call, verdict interlock.Verdict, text string) Output {

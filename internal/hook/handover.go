@@ -38,7 +38,7 @@ func NewExec(program, home, searched string) *Exec {
 
 // POSIX reports whether a tool hands its command to a POSIX shell.
 func POSIX(tool string) bool {
-	return tool == "run_command" || shellTool(tool) && !strings.EqualFold(tool, "powershell")
+	return tool == "run_command" || tool == "run_commands" || shellTool(tool) && !strings.EqualFold(tool, "powershell")
 }
 
 // A handing is how the command of one call goes on to `interlock exec`. What is judged is the command that would run inside;

@@ -44,6 +44,8 @@ func (u use) actions() ([]interlock.Action, error) {
 		return u.fetch()
 	case "str_replace_editor", "str_replace_based_edit_tool":
 		return u.editor()
+	case "write_bash", "write_powershell":
+		return u.typed()
 	case "use_mcp_tool":
 		return u.clineMCP()
 	default:
@@ -249,8 +251,8 @@ func (u use) searched() string {
 
 // contents reads what a write or edit puts into the file and what it takes out.
 func (u use) contents() (added, removed string, err error) {
-	adds := []string{"content", "contents", "file_text", "new_string", "newString", "new_str", "new_source", "code_edit", "diff", "insert_text"}
-	removes := []string{"old_string", "oldString", "old_str"}
+	adds := []string{"content", "contents", "file_text", "new_string", "newString", "new_str", "new_source", "new_text", "code_edit", "diff", "insert_text"}
+	removes := []string{"old_string", "oldString", "old_str", "old_text"}
 	if err := u.input.only(append(removes, adds...)...); err != nil {
 		return "", "", err
 	}

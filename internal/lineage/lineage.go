@@ -35,12 +35,12 @@ func Look(agent string, getenv func(string) string) (prompts, alone bool) {
 	return false, false
 }
 
-// Prompts reports whether Copilot is known to show its prompts. It passes over an "ask" when the user switched prompts off,
-// and the payload doesn't say so; its command line does.
+// Prompts reports whether Copilot is known to show its prompts. Where it shows none it passes over an "ask" or refuses it by
+// itself, which names no request, and the payload doesn't say so; its command line does, and that a prompt is piped to it.
 func Prompts(line []Process) bool {
 	for _, p := range line {
 		if p.runs("copilot", "@github/copilot/") {
-			return !p.has("--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "-p", "--prompt")
+			return p.Input && !p.has("--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "--mode", "--acp", "-p", "--prompt")
 		}
 	}
 	return false

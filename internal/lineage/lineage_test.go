@@ -19,6 +19,7 @@ func TestPrompts(t *testing.T) {
 		"node --no-warnings /usr/lib/node_modules/@github/copilot/a --yolo": false,
 		"node /x/copilot.js -p fix_it":                                      false,
 		"copilot --prompt=go":                                               false,
+		"copilot --mode=autopilot":                                          false,
 		"copilot --allow-tool=shell(ls)":                                    true,
 		"bash -c interlock_hook_--agent_copilot":                            false,
 		"node server.js copilot":                                            false,
@@ -27,6 +28,9 @@ func TestPrompts(t *testing.T) {
 		if got := Prompts([]Process{started("sh"), started(command)}); got != want {
 			t.Errorf("%q shows prompts: %v", command, got)
 		}
+	}
+	if piped := started("copilot"); Prompts([]Process{{Args: piped.Args, Output: true}}) {
+		t.Error("it shows prompts although its own prompt was piped to it")
 	}
 	if prompts, _ := Look("copilot", func(string) string { return "1" }); prompts {
 		t.Error("COPILOT_ALLOW_ALL does not count")

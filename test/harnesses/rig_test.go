@@ -54,6 +54,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
+	lookAtSources()
 	d := &desk{t: t, home: t.TempDir(), state: t.TempDir(), workspace: t.TempDir()}
 	if err := os.Chmod(d.state, 0o700); err != nil {
 		t.Fatal(err)
@@ -71,6 +72,25 @@ func newDesk(t *testing.T) *desk {
 	d.env = append(d.env, "HOME="+d.home, "INTERLOCK_HOME="+d.state)
 	d.must("git", "init", "--quiet")
 	return d
+}
+
+// lookAtSources makes go test run the tests anew when the program has changed: it takes the result of an earlier run as long
+// as the files that tests looked at stand as they were, and sees nothing of what TestMain builds.
+func lookAtSources() {
+	_ = filepath.WalkDir("../..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return nil // gone meanwhile: another test's
+		}
+		if entry.IsDir() {
+			switch name := entry.Name(); {
+			case name == "test", name == "bench", name == "var", name == "bin", name != ".." && strings.HasPrefix(name, "."):
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		_, _ = os.Stat(path)
+		return nil
+	})
 }
 
 // set adds a variable to the environment of everything that is run from here on.
