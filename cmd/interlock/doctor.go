@@ -257,9 +257,6 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 	if err != nil {
 		binary = ""
 	}
-	for _, problem := range h.SwitchedOff(place) {
-		d.note("registered", name, statusFail, "%s", problem)
-	}
 	status, err := h.Status(place, binary)
 	switch {
 	case err != nil:

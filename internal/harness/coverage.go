@@ -46,7 +46,7 @@ func Gaps() []Gap {
 		{"cursor", "all", "afterShellExecution names no working directory and can't be matched to its call.", "postToolUse is registered instead."},
 		{"copilot", "from 1.0.67", "A hook that outlives its timeout (30 s) always lets the tool run, and so do parallel calls that time out.", "The hook refuses within its own deadline."},
 		{"copilot", "before 1.0.102", "With --allow-all-tools a question was reported to be passed over, and the tool to run; 1.0.102 asks, or refuses where it can't.", "The hook only asks where it sees that prompts are on (Linux); elsewhere it refuses and names the request."},
-		{"copilot", "all", "disableAllHooks in .github/copilot/settings.json, settings.local.json beside it or .claude/settings.json of a trusted folder switches the user's hooks off.", "Agents may not write them; doctor --project looks for them."},
+		{"copilot", "all", "disableAllHooks in .github/copilot/settings.json, settings.local.json beside it or .claude/settings.json of a trusted folder switches the user's hooks off.", "Agents may not write them; doctor, run there, finds it."},
 		{"copilot", "all", "Project hooks are not run in folders that are not trusted.", "Install for the user."},
 		{"copilot", "VS Code", "A deny was reported as ignored in the VS Code extension.", "Use VS Code's own approvals."},
 		{"windsurf", "all", "A hook that fails or times out lets the tool run, and hooks can't ask.", "An ask becomes a refusal that names the request."},

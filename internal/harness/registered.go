@@ -91,6 +91,12 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 	switch h.Name {
 	case "gemini", "qwen":
 		return h.switchedIn(place, filepath.Join(dir, "."+h.Name, "settings.json"))
+	case "copilot": // in folders that are trusted
+		var found []string
+		for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"} {
+			found = append(found, h.switchedIn(place, filepath.Join(dir, filepath.FromSlash(name)))...)
+		}
+		return found
 	case "claude":
 	default:
 		return nil
