@@ -147,6 +147,32 @@ func TestCopilotSwitchedOff(t *testing.T) {
 	}
 }
 
+// TestSwitchedOff: a project's settings can let the user's hooks not run.
+func TestSwitchedOff(t *testing.T) {
+	for _, c := range []struct{ harness, file, settings, want string }{
+		{"gemini", ".gemini/settings.json", `{"hooksConfig": {"enabled": false}}`, "FILE: hooksConfig.enabled is false, so no hook runs"},
+		{"gemini", ".gemini/settings.json", `{"hooksConfig": {"disabled": ["interlock"]}}`, "FILE: hooksConfig.disabled names interlock, so its hooks don't run"},
+		{"gemini", ".gemini/settings.json", `{"hooksConfig": {"enabled": true}}`, ""},
+		{"gemini", ".gemini/settings.json", `{"hooksConfig"`, "FILE can't be read, so it is not known whether it switches hooks off"},
+		{"gemini", ".qwen/settings.json", `{"disableAllHooks": true}`, ""},
+		{"qwen", ".qwen/settings.json", `{"disableAllHooks": true}`, "FILE: disableAllHooks is set, so no hook runs"},
+		{"codex", ".codex/hooks.json", `{"disableAllHooks": true}`, ""},
+	} {
+		place, project := Place{Home: t.TempDir(), GOOS: "linux"}, t.TempDir()
+		file := filepath.Join(project, filepath.FromSlash(c.file))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(c.settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.ReplaceAll(strings.Join(harnessNamed(t, c.harness).SwitchedOff(place, project), "\n"), file, "FILE")
+		if got != c.want {
+			t.Errorf("%s with %s in %s: %q", c.harness, c.settings, c.file, got)
+		}
+	}
+}
+
 // TestLines: what is printed for the harnesses that are registered by hand names every event once.
 func TestLines(t *testing.T) {
 	for name, want := range map[string]int{"windsurf": 7, "cline": 2} {
