@@ -20,7 +20,7 @@ import (
 // hookCommand judges one hook call. Whatever goes wrong, its answer is a refusal in the harness's dialect: harnesses run
 // the tool when a hook fails. Package hook has the reading, the deadline and the dialects; here is what decides.
 type hookCommand struct {
-	Agent    string        `help:"The harness: claude, codex, gemini, qwen, cursor, copilot, windsurf or cline." required:"" placeholder:"NAME"`
+	Agent    string        `help:"The harness: claude, codex, gemini, qwen, cursor, copilot, opencode, windsurf or cline." required:"" placeholder:"NAME"`
 	Event    string        `help:"The event this command is registered for; used where the payload names none or can't be read." placeholder:"EVENT"`
 	Deadline time.Duration `help:"Refuse when no decision was made by then. Keep it below the harness's own timeout." default:"5s"`
 }

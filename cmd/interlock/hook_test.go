@@ -173,7 +173,7 @@ func TestHookDeadline(t *testing.T) {
 			never, writer := io.Pipe()
 			t.Cleanup(func() { writer.Close() })
 			event := map[string]string{"claude": "PermissionRequest", "codex": "PermissionRequest", "gemini": "BeforeTool", "qwen": "PreToolUse",
-				"cursor": "beforeShellExecution", "copilot": "preToolUse", "windsurf": "pre_run_command", "cline": "PreToolUse"}[agent]
+				"cursor": "beforeShellExecution", "copilot": "preToolUse", "opencode": "tool.execute.before", "windsurf": "pre_run_command", "cline": "PreToolUse"}[agent]
 			out := f.run(never, "--agent", agent, "--event", event, "--deadline", "60ms")
 			if !hook.Refused(agent, event, out) || !strings.Contains(string(out.Stdout)+string(out.Stderr), "[hook.deadline] no decision was made within 60ms.") {
 				t.Errorf("%d %q %q", out.Exit, out.Stdout, out.Stderr)

@@ -13,8 +13,8 @@ import (
 
 // settingsFlags are shared by install and uninstall.
 type settingsFlags struct {
-	Harness string `arg:"" help:"claude, codex, gemini, qwen, cursor or copilot; with --print also windsurf or cline; or gateway, for a client's MCP servers."`
-	Client  string `help:"With gateway: whose servers; claude-code, claude-desktop, cursor, vscode, codex, windsurf, gemini, qwen or copilot." placeholder:"NAME"`
+	Harness string `arg:"" help:"claude, codex, gemini, qwen, cursor, copilot or opencode; with --print also windsurf or cline; or gateway, for a client's MCP servers."`
+	Client  string `help:"With gateway: whose servers; claude-code, claude-desktop, cursor, vscode, codex, windsurf, gemini, qwen, copilot or opencode." placeholder:"NAME"`
 	Project string `help:"Edit the settings of the project in this directory instead of the user's." type:"existingdir" placeholder:"DIR"`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and change nothing."`
 }
@@ -70,9 +70,7 @@ func (c *installCommand) Run(p *program) error {
 	}
 	command := func(event string) harness.Command { return harness.Command{Binary: binary, Args: args(event)} }
 	if c.Print {
-		for _, event := range h.Events {
-			fmt.Fprintf(p.stdout, "%s: %s\n", event, h.Line(runtime.GOOS, command(event)))
-		}
+		fmt.Fprint(p.stdout, h.Printed(runtime.GOOS, command))
 		return nil
 	}
 	plan, err := h.Install(p.place(c.Project), command)

@@ -77,6 +77,11 @@ func TestStatus(t *testing.T) {
 		{name: "all switched off", harness: "codex", config: codexTrusting + "[features]\nhooks = false\n", problems: "switches hooks off"},
 		{name: "cut short", harness: "codex", config: "[hooks", problems: "not known whether Codex trusts"},
 		{name: "whole", harness: "cursor"}, {name: "whole", harness: "copilot"}, {name: "whole", harness: "gemini"},
+		{name: "whole", harness: "opencode"},
+		{name: "one event lost", harness: "opencode", edit: func(s string) string { return strings.Replace(s, "\"tool.execute.after\": [", "\"x\": [", 1) },
+			missing: []string{"tool.execute.after"}, problems: "is not as this version writes it; run: interlock install opencode"},
+		{name: "its refusals are swallowed", harness: "opencode", edit: func(s string) string { return strings.ReplaceAll(s, "throw ", "void ") },
+			problems: "is not as this version writes it"},
 	} {
 		t.Run(c.harness+" "+c.name, func(t *testing.T) {
 			place := Place{Home: t.TempDir(), GOOS: "linux", System: t.TempDir()}

@@ -103,6 +103,9 @@ func registered(hooks *hujson.Object, event string) (*hujson.Array, error) {
 
 // install returns data with the harness's registrations in it, and data itself where they all stand already.
 func (h Harness) install(data []byte, goos string, command func(event string) Command) ([]byte, error) {
+	if h.owned != nil {
+		return h.owned.install(data, h.Events, command)
+	}
 	d, err := read(data)
 	if err != nil {
 		return nil, err
@@ -203,6 +206,9 @@ func (d *document) joint(before hujson.Extra, depth int) (value, bracket hujson.
 
 // remove returns data without the harness's registrations; nil means that nothing else was in it.
 func (h Harness) remove(data []byte, binary string) ([]byte, error) {
+	if h.owned != nil {
+		return h.owned.remove(data), nil
+	}
 	d, err := read(data)
 	if err != nil {
 		return nil, err

@@ -124,6 +124,9 @@ func checkInstalled(t *testing.T, h Harness, before, installed, removed []byte) 
 func TestEveryStartKeepsEverything(t *testing.T) {
 	for _, name := range Names() {
 		h := harnessNamed(t, name)
+		if h.owned != nil {
+			continue // nobody else writes there
+		}
 		event := h.Events[0]
 		other := `{"command":"mine"}`
 		if h.grouped {
@@ -347,6 +350,9 @@ func TestPlaces(t *testing.T) {
 		{"qwen", Place{Home: "/u", Getenv: env(map[string]string{"QWEN_HOME": "/c"})}, "/c/settings.json"},
 		{"gemini", Place{Home: "/u"}, "/u/.gemini/settings.json"},
 		{"cursor", Place{Home: "/u"}, "/u/.cursor/hooks.json"},
+		{"opencode", Place{Home: "/u"}, "/u/.config/opencode/plugins/interlock.js"},
+		{"opencode", Place{Home: "/u", Getenv: env(map[string]string{"XDG_CONFIG_HOME": "/c", "OPENCODE_CONFIG_DIR": "/d"})}, "/c/opencode/plugins/interlock.js"},
+		{"opencode", Place{Home: "/u", Project: "/p", Getenv: env(map[string]string{"XDG_CONFIG_HOME": "/c"})}, "/p/.opencode/plugins/interlock.js"},
 		{"copilot", Place{Home: "/u"}, "/u/.copilot/hooks/interlock.json"},
 		{"copilot", Place{Home: "/u", Project: "/p"}, "/p/.github/hooks/interlock.json"},
 	} {

@@ -15,7 +15,8 @@ type Harness struct {
 	Events []string // what is registered for, in this order
 	Note   string   // what the person installing must do or know afterwards
 
-	version   bool // the file has "version": 1 at its top
+	owned     *ownedFile // the settings are a file of ours alone; nil: they are JSON that others write, too
+	version   bool       // the file has "version": 1 at its top
 	settings  func(Place) string
 	entry     func(event, goos string, command Command) any
 	grouped   bool // entries are {matcher, hooks:[…]}; otherwise they are handlers themselves
@@ -68,6 +69,8 @@ func ByName(name string) (Harness, bool) {
 		return cursor(), true
 	case "copilot":
 		return copilot(), true
+	case "opencode":
+		return opencode(), true
 	}
 	return Harness{}, false
 }
@@ -249,6 +252,8 @@ func (c Command) line(goos string) string {
 	return c.posix()
 }
 
+func (c Command) argv() []string { return append([]string{c.Binary}, c.Args...) }
+
 func (c Command) posix() string { return c.join(quotePOSIX) }
 
 // String is the command line as a person types it.
@@ -339,5 +344,14 @@ func jsonText(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Line is what the harness would run for a command, as one line to read or to copy.
-func (h Harness) Line(goos string, c Command) string { return c.line(goos) }
+// Printed is what to register, to read or to copy: a line of what the harness would run for each event, or a whole file.
+func (h Harness) Printed(goos string, command func(event string) Command) string {
+	if h.owned != nil {
+		return string(h.owned.text(h.Events, func(event string) []string { return command(event).argv() }))
+	}
+	var b strings.Builder
+	for _, event := range h.Events {
+		fmt.Fprintf(&b, "%s: %s\n", event, command(event).line(goos))
+	}
+	return b.String()
+}

@@ -17,6 +17,7 @@ type Client struct {
 	member    string // of the file, that holds the servers
 	toml      bool
 	variables variables
+	listed    bool // the command is a list with its arguments, and the variables are called environment
 	sse       bool // a plain url means the transport before streamable HTTP
 	entry     func(Command, map[string]string) any
 }
@@ -29,6 +30,7 @@ const (
 	bracedVariables           // ${NAME}
 	prefixVariables           // ${env:NAME}
 	shellVariables            // $NAME and ${NAME}
+	curlyVariables            // {env:NAME}, and {file:PATH} for what a file holds
 )
 
 // An mcpEntry is a server as most clients write it.
@@ -52,12 +54,23 @@ func typedEntry(kind string, tools ...string) func(Command, map[string]string) a
 	}
 }
 
+// A listedEntry is a server as OpenCode writes it.
+type listedEntry struct {
+	Type    string            `json:"type"`
+	Command []string          `json:"command"`
+	Env     map[string]string `json:"environment,omitempty"`
+	Timeout int               `json:"timeout"`
+}
+
+// openCodeTimeout is how long OpenCode waits for the gateway, in milliseconds, also while a call is decided; 5 s by itself.
+const openCodeTimeout = 60_000
+
 // codexStartup is how long Codex waits for the gateway, in seconds: the gateway itself waits for its servers first.
 const codexStartup = 30
 
 // Clients lists the clients by name, in the order documentation names them.
 func Clients() []string {
-	return []string{"claude-code", "claude-desktop", "cursor", "vscode", "codex", "windsurf", "gemini", "qwen", "copilot"}
+	return []string{"claude-code", "claude-desktop", "cursor", "vscode", "codex", "windsurf", "gemini", "qwen", "copilot", "opencode"}
 }
 
 // ClientByName returns a client. Claude Code goes by the name of its hook, claude, as well.
@@ -104,6 +117,15 @@ func ClientByName(name string) (Client, bool) {
 			file: func(p Place) string {
 				return moved(p, "COPILOT_HOME", filepath.Join(p.Home, ".copilot"), "mcp-config.json")
 			}}, true
+	case "opencode":
+		return Client{Name: name, Title: "OpenCode", member: "mcp", project: "opencode.json", variables: curlyVariables, listed: true,
+			Note: "Running sessions keep their servers: restart them.",
+			entry: func(c Command, env map[string]string) any {
+				return listedEntry{Type: "local", Command: c.argv(), Env: env, Timeout: openCodeTimeout}
+			},
+			file: func(p Place) string {
+				return in(".config", "XDG_CONFIG_HOME", "", "opencode", "opencode.json")(Place{Home: p.Home, Getenv: p.Getenv})
+			}}, true
 	}
 	return Client{}, false
 }
@@ -118,13 +140,17 @@ func (c Client) entryID() string {
 
 // Settings is the file that holds the client's servers; empty if it keeps none where it is asked for.
 func (c Client) Settings(p Place) string {
-	if p.Project == "" {
-		return c.file(p)
+	path := ""
+	switch {
+	case p.Project == "":
+		path = c.file(p)
+	case c.project != "":
+		path = filepath.Join(p.Project, c.project)
 	}
-	if c.project == "" {
-		return ""
+	if c.listed && !exists(path) && exists(path+"c") { // JSON with comments may say so in its name
+		path += "c"
 	}
-	return filepath.Join(p.Project, c.project)
+	return path
 }
 
 // moved is a file in a directory, or in the one that an environment variable names instead.

@@ -34,10 +34,12 @@ type EntryValue struct {
 func (c Client) entryOf(name string, fields map[string]any, place Place) (ServerEntry, error) {
 	r := &entryReader{client: c, place: place, fields: fields, read: map[string]bool{}}
 	e := ServerEntry{Name: name, As: serverName(name)}
-	e.Command = r.text("command")
-	e.Args = r.list("args")
+	if c.listed {
+		r.listed(&e)
+	} else {
+		e.Command, e.Args, e.Env = r.text("command"), r.list("args"), r.values("env")
+	}
 	e.Dir = r.text("cwd")
-	e.Env = r.values("env")
 	for _, field := range []string{"httpUrl", "serverUrl", "url"} {
 		if text := r.text(field); text != "" && e.URL == "" {
 			e.URL = text
@@ -78,6 +80,14 @@ func (c Client) entryOf(name string, fields map[string]any, place Place) (Server
 		return e, fmt.Errorf("%s.%s.%w", c.member, name, r.err)
 	}
 	return e, nil
+}
+
+// listed reads the fields of OpenCode for a program.
+func (r *entryReader) listed(e *ServerEntry) {
+	if words := r.list("command"); len(words) > 0 {
+		e.Command, e.Args = words[0], words[1:]
+	}
+	e.Env = r.values("environment")
 }
 
 // codex reads the fields in which Codex names variables.
@@ -221,6 +231,9 @@ func (r *entryReader) variable(text string) (string, bool) {
 	case prefixVariables:
 		name, prefixed := strings.CutPrefix(inner, "env:")
 		inner, braced = name, braced && prefixed
+	case curlyVariables:
+		name, prefixed := strings.CutPrefix(text, "{env:")
+		inner, braced = strings.TrimSuffix(name, "}"), prefixed && strings.HasSuffix(name, "}")
 	case shellVariables:
 		if name, dollar := strings.CutPrefix(text, "$"); dollar && !braced {
 			inner, braced = name, true
@@ -231,13 +244,25 @@ func (r *entryReader) variable(text string) (string, bool) {
 	return inner, braced && variableName.MatchString(inner)
 }
 
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
+var (
+	placeholder      = regexp.MustCompile(`\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
+	curlyPlaceholder = regexp.MustCompile(`\{(?:env|file):[^}]*\}`)
+)
 
 // filled replaces what a client fills in and what is known here: the user's home and the project. Anything else can't be known,
 // and a server must not be started with another meaning than it had.
 func (r *entryReader) filled(field, text string) string {
-	if r.client.variables == noVariables {
+	switch r.client.variables {
+	case noVariables:
 		return text
+	case curlyVariables:
+		return curlyPlaceholder.ReplaceAllStringFunc(text, func(found string) string {
+			if found == "{env:HOME}" {
+				return r.place.Home
+			}
+			r.fail(field, "holds %s, which the gateway does not fill in there; write the value, or make {env:NAME} a whole value of environment or headers", found)
+			return found
+		})
 	}
 	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
 		braced := strings.HasPrefix(found, "${")

@@ -237,8 +237,9 @@ func (c Client) registered(data []byte) ([]string, error) {
 		if err != nil || !runsGateway(fields, c.entryID()) {
 			continue
 		}
-		argv := []string{fields["command"].(string)}
-		for _, arg := range fields["args"].([]any) {
+		command, args := startedBy(fields)
+		argv := []string{command}
+		for _, arg := range args {
 			argv = append(argv, fmt.Sprint(arg))
 		}
 		return argv, nil
@@ -299,10 +300,21 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
+// startedBy is the program of an entry and its arguments, which some clients write as one list.
+func startedBy(fields map[string]any) (command string, args []any) {
+	if words, ok := fields["command"].([]any); ok && len(words) > 0 {
+		command, _ = words[0].(string)
+		return command, words[1:]
+	}
+	command, _ = fields["command"].(string)
+	args, _ = fields["args"].([]any)
+	return command, args
+}
+
 // runsInterlock recognises an entry that starts this program, wherever it lay then, or that reaches its MCP server under
 // the name the manual gives it.
 func runsInterlock(name string, fields map[string]any) bool {
-	command, _ := fields["command"].(string)
+	command, _ := startedBy(fields)
 	if address, _ := fields["url"].(string); command == "" {
 		return strings.HasPrefix(name, EntryName) && strings.HasPrefix(address, "http://127.0.0.1:") && strings.HasSuffix(address, "/mcp")
 	}
@@ -311,6 +323,6 @@ func runsInterlock(name string, fields map[string]any) bool {
 
 // runsGateway recognises the entry that a move to the gateway of a client writes.
 func runsGateway(fields map[string]any, client string) bool {
-	args, _ := fields["args"].([]any)
+	_, args := startedBy(fields)
 	return runsInterlock("", fields) && len(args) > 2 && args[0] == "gateway" && args[1] == "--client" && args[2] == client
 }

@@ -18,12 +18,13 @@ func SettingsFiles(home string) []string {
 		filepath.Join(home, ".cursor", "hooks.json"),
 		filepath.Join(home, ".copilot", "hooks", "interlock.json"),
 		filepath.Join(home, ".copilot", "settings.json"),
+		filepath.Join(home, ".config", "opencode", "plugins", "interlock.js"),
 		filepath.Join(home, ".codeium", "windsurf", "hooks.json"),
 		filepath.Join(home, ".cline", "hooks", "PreToolUse"),
 		filepath.Join(home, "Documents", "Cline", "Hooks", "PreToolUse"),
 	}
 	for _, name := range Names() {
-		files = append(files, filepath.Join(home, "."+name, checkpointName))
+		files = append(files, CheckpointFile(home, name))
 	}
 	return files
 }
@@ -43,6 +44,7 @@ func ProjectSettingsFiles(project string) []string {
 		filepath.Join(project, ".github", "hooks", "interlock.json"),
 		filepath.Join(project, ".github", "copilot", "settings.json"),
 		filepath.Join(project, ".github", "copilot", "settings.local.json"),
+		filepath.Join(project, ".opencode", "plugins", "interlock.js"),
 		filepath.Join(project, ".windsurf", "hooks.json"),
 		filepath.Join(project, ".clinerules", "hooks", "PreToolUse"),
 		filepath.Join(project, ".cline", "hooks", "PreToolUse"),
@@ -55,8 +57,13 @@ const checkpointName = "interlock.checkpoint"
 // CheckpointFile is where the hook leaves the newest signed checkpoint for a harness: outside the store, so that a log cut
 // later contradicts it.
 func CheckpointFile(home, agent string) string {
+	if agent == "opencode" { // which installs packages into every .opencode it finds
+		return filepath.Join(home, ".config", agent, checkpointName)
+	}
 	return filepath.Join(home, "."+agent, checkpointName)
 }
 
 // Names lists the harnesses that can be installed to, in the order documentation names them.
-func Names() []string { return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot"} }
+func Names() []string {
+	return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot", "opencode"}
+}

@@ -47,7 +47,7 @@ func (h Harness) Uninstall(place Place, binary string) (Plan, error) {
 	if p.After, err = h.remove(p.Before, binary); err != nil {
 		return p, about(p.Path, err)
 	}
-	if original, ok := h.original(p, binary); ok {
+	if original, ok := h.original(p, binary); ok && h.owned == nil {
 		p.After = original
 	}
 	return p, nil

@@ -32,6 +32,9 @@ type Status struct {
 
 // Status reads what is registered with a harness. An error means that the file is there and can't be read.
 func (h Harness) Status(place Place, binary string) (Status, error) {
+	if h.owned != nil {
+		return h.ownedStatus(place)
+	}
 	s, err := h.inSettings(h.Settings(place), binary)
 	switch {
 	case err == nil && h.Name == "codex":

@@ -16,7 +16,7 @@ const (
 
 // Agents lists the harnesses that can be named, in the order documentation names them.
 func Agents() []string {
-	return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot", "windsurf", "cline"}
+	return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot", "opencode", "windsurf", "cline"}
 }
 
 // A Phase says where in a tool call's life an event stands. The zero value is unknown and is treated as Before: whatever
@@ -99,6 +99,8 @@ func dialectOf(agent string) (dialect, bool) {
 		return cursor(), true
 	case "copilot":
 		return copilot(), true
+	case "opencode":
+		return opencode(), true
 	case "windsurf":
 		return windsurf(), true
 	case "cline":

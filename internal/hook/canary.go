@@ -31,6 +31,8 @@ func Canary(agent, event, run string) []byte {
 	case "copilot":
 		arguments, _ := json.Marshal(command) // strings only: can't fail
 		shaped = map[string]any{"sessionId": run, "timestamp": 0, "cwd": "/", "toolName": "bash", "toolArgs": string(arguments)}
+	case "opencode":
+		shaped = map[string]any{"event": event, "tool": "bash", "sessionID": run, "callID": run, "directory": "/", "args": command}
 	case "windsurf":
 		shaped = map[string]any{"agent_action_name": event, "trajectory_id": run, "execution_id": run,
 			"tool_info": map[string]any{"command_line": CanaryCommand, "cwd": "/"}}
@@ -54,7 +56,7 @@ func CanaryCut(event, run string) []byte {
 func CarriesCommand(agent, event string) bool {
 	switch agent + " " + event {
 	case "cursor preToolUse", "cursor beforeShellExecution", "windsurf pre_run_command", "gemini BeforeTool", "copilot preToolUse",
-		"copilot PreToolUse", "cline PreToolUse", "claude PreToolUse", "claude PermissionRequest", "codex PreToolUse",
+		"copilot PreToolUse", "opencode tool.execute.before", "cline PreToolUse", "claude PreToolUse", "claude PermissionRequest", "codex PreToolUse",
 		"codex PermissionRequest", "qwen PreToolUse", "qwen PermissionRequest":
 		return true
 	}
@@ -69,6 +71,7 @@ func Refused(agent, event string, out Output) bool {
 		Verdict    string `json:"permissionDecision"`
 		Behavior   string `json:"behavior"`
 		Permission string `json:"permission"`
+		Own        string `json:"verdict"`
 		Cancel     bool   `json:"cancel"`
 		Specific   struct {
 			Event    string `json:"hookEventName"`
@@ -97,6 +100,8 @@ func Refused(agent, event string, out Output) bool {
 			return readable && o.Behavior == "deny"
 		}
 		return readable && o.Verdict == "deny"
+	case "opencode":
+		return readable && o.Own == "deny" // the plugin would refuse as well without an answer, but for no reason of ours
 	case "windsurf":
 		return exit2
 	case "cline":

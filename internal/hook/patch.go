@@ -10,7 +10,7 @@ import (
 // optional "*** Move to: q", "*** Delete File: p", each followed by lines marked '+', '-', ' ' or '@'. The patch may be
 // wrapped in a heredoc. A patch in which a header can't be placed is refused, because what it touches is not known.
 func (u use) patch() ([]interlock.Action, error) {
-	names := []string{"command", "input", "patch", "patch_text", "diff"}
+	names := []string{"command", "input", "patch", "patch_text", "patchText", "diff"}
 	if err := u.input.only(names...); err != nil {
 		return nil, err
 	}

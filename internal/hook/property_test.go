@@ -24,6 +24,7 @@ func blocks(agent string, phase hook.Phase, out hook.Output) bool {
 		Verdict    string `json:"permissionDecision"`
 		Behavior   string `json:"behavior"`
 		Permission string `json:"permission"`
+		Own        string `json:"verdict"`
 		Cancel     bool   `json:"cancel"`
 		Specific   struct {
 			Event    string `json:"hookEventName"`
@@ -51,6 +52,8 @@ func blocks(agent string, phase hook.Phase, out hook.Output) bool {
 			return isJSON && o.Behavior == "deny" && out.Exit == 0
 		}
 		return isJSON && o.Verdict == "deny" && out.Exit == 0
+	case "opencode": // the plugin lets nothing run but what it finds allowed in so many words
+		return !isJSON || o.Own != "allow" || out.Exit != 0
 	case "windsurf":
 		return exit2
 	case "cline":
@@ -213,6 +216,9 @@ func TestOneCallSeenByTwoEvents(t *testing.T) {
 		{"cursor mcp", "cursor",
 			`{"conversation_id":"c","generation_id":"g","cwd":"/r","hook_event_name":"preToolUse","tool_name":"MCP:query","tool_input":{"b":1,"a":2},"tool_use_id":"t"}`,
 			`{"conversation_id":"c","generation_id":"g","workspace_roots":["/r"],"hook_event_name":"beforeMCPExecution","tool_name":"query","tool_input":"{\"a\":2,\"b\":1}","url":"http://x"}`},
+		{"opencode after", "opencode",
+			`{"event":"tool.execute.before","tool":"edit","sessionID":"s","callID":"t","directory":"/r","args":{"filePath":"a","oldString":"x","newString":"y"}}`,
+			`{"event":"tool.execute.after","tool":"edit","sessionID":"s","callID":"t","directory":"/r","args":{"filePath":"a","oldString":"x","newString":"y"}}`},
 		{"after", "claude",
 			`{"session_id":"s","cwd":"/r","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a","content":"x"},"tool_use_id":"t"}`,
 			`{"session_id":"s","cwd":"/r","hook_event_name":"PostToolUse","tool_name":"Write","tool_input":{"file_path":"a","content":"x"},"tool_use_id":"t","tool_response":{"filePath":"/r/a"}}`},
@@ -292,7 +298,7 @@ func TestDocumentedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"claude/deny", "claude/ask", "claude/halt", "claude/permission-deny", "codex/ask", "gemini/ask",
-		"gemini/halt", "cursor/allow", "cursor/deny", "copilot/sample", "windsurf/deny", "cline/allow", "cline/deny"} {
+		"gemini/halt", "cursor/allow", "cursor/deny", "copilot/sample", "opencode/allow", "opencode/deny", "windsurf/deny", "cline/allow", "cline/deny"} {
 		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
 		if err != nil {
 			t.Fatal(err)
@@ -309,7 +315,7 @@ func TestDocumentedBytes(t *testing.T) {
 func TestCanary(t *testing.T) {
 	events := map[string][]string{"claude": {"PreToolUse", "PermissionRequest"}, "codex": {"PreToolUse", "PermissionRequest"},
 		"gemini": {"BeforeTool"}, "qwen": {"PreToolUse", "PermissionRequest"}, "cursor": {"preToolUse", "beforeShellExecution"},
-		"copilot": {"preToolUse"}, "windsurf": {"pre_run_command"}, "cline": {"PreToolUse"}}
+		"copilot": {"preToolUse"}, "opencode": {"tool.execute.before"}, "windsurf": {"pre_run_command"}, "cline": {"PreToolUse"}}
 	for _, agent := range hook.Agents() {
 		for _, event := range events[agent] {
 			call, err := hook.Parse(agent, hook.Canary(agent, event, "doctor-1"), hook.Environment{Event: event})

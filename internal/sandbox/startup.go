@@ -19,7 +19,7 @@ func Startup() []string {
 		".envrc", ".mise.toml", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".vimrc", ".exrc", ".nvim.lua",
 		".vscode", ".idea", ".devcontainer", ".devcontainer.json",
 		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".windsurfrules", ".clinerules",
-		".claude", ".codex", ".cursor", ".gemini", ".qwen", ".windsurf", ".mcp.json", ".github/copilot-instructions.md", ".github/workflows",
+		".claude", ".codex", ".cursor", ".gemini", ".qwen", ".opencode", "opencode.json", "opencode.jsonc", ".windsurf", ".mcp.json", ".github/copilot-instructions.md", ".github/workflows",
 		".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
 	}
 }

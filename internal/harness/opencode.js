@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process"
+
+// In milliseconds, and longer than the longest deadline by which the command itself answers.
+const patience = 40_000
+
+// run has the command of an event read a payload, and gives back how it ended and what it said.
+function run(event, payload) {
+  return new Promise((resolve, reject) => {
+    const [program, ...args] = commands[event]
+    const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL")
+      reject(new Error(`${program} did not answer within ${patience / 1000} s`))
+    }, patience)
+    let out = ""
+    let said = ""
+    child.stdout.setEncoding("utf8").on("data", (text) => (out += text))
+    child.stderr.setEncoding("utf8").on("data", (text) => (said += text))
+    child.stdin.on("error", () => {}) // it may answer before it has read everything
+    child.on("error", (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.on("close", (status) => {
+      clearTimeout(timer)
+      resolve({ status, out, said })
+    })
+    child.stdin.end(JSON.stringify({ event, ...payload }))
+  })
+}
+
+// judge returns only with an allow. Whatever else there is instead of one is thrown, and then OpenCode does not run the tool.
+async function judge(payload) {
+  let answer
+  try {
+    const { status, out } = await run("tool.execute.before", payload)
+    if (status !== 0) throw new Error(`the hook ended with status ${status}`)
+    answer = JSON.parse(out)
+  } catch (error) {
+    throw new Error(`[hook.plugin] Interlock gave no answer, so nothing runs: ${error?.message}. A human can look for the cause with: interlock doctor`)
+  }
+  if (answer?.verdict === "allow") return answer
+  throw new Error(answer?.reason || "[hook.plugin] Interlock gave no answer that can be read, so nothing runs.")
+}
+
+// put makes the arguments what they should be, in the object that the tool is run with.
+function put(args, wanted) {
+  for (const name of Object.keys(args)) delete args[name]
+  Object.assign(args, wanted)
+}
+
+export const Interlock = async ({ client, directory }) => ({
+  "tool.execute.before": async ({ tool, sessionID, callID }, output) => {
+    const answer = await judge({ tool, sessionID, callID, directory, args: output.args ?? {} })
+    if (answer.args) put(output.args, answer.args)
+  },
+  "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
+    const exit = output?.metadata?.exit
+    try {
+      const { status, said } = await run("tool.execute.after", { tool, sessionID, callID, directory, args: args ?? {}, exit })
+      if (status !== 0) throw new Error(said.trim() || `the hook ended with status ${status}`)
+    } catch (error) {
+      // The tool has run: there is nothing to stop any more, only to tell.
+      const message = `the outcome of a call is not recorded: ${error?.message}`
+      await client.app.log({ body: { service: "interlock", level: "error", message } }).catch(() => {})
+    }
+  },
+})
