@@ -51,6 +51,7 @@ func Gaps() []Gap {
 		{"copilot", "VS Code", "A deny was reported as ignored in the VS Code extension.", "Use VS Code's own approvals."},
 		{"opencode", "all", "--pure, OPENCODE_PURE=1, and for a plugin of a project OPENCODE_DISABLE_PROJECT_CONFIG=1, switch plugins off without a word; another XDG_CONFIG_HOME hides the user's.", "An agent may not start it so; doctor looks at OPENCODE_PURE."},
 		{"opencode", "all", "Plugins run in OpenCode's own process, one after the other: one that is loaded after this one can change a call that was allowed, and it, custom tools and plugins' own code do what they like.", "Agents may not write plugins, tools and opencode.json; read those of a project before you open it."},
+		{"opencode", "1.18.33", "Sessions led through the newer interface of OpenCode's server (POST /api/session/ID/prompt) call no plugins: their tools run unjudged.", "Work in the terminal or with opencode run; don't leave opencode serve or web running. An agent is asked about before it starts one."},
 		{"opencode", "all", "A plugin that can't be loaded is left out with a line in the log.", "doctor compares the file with what was installed."},
 		{"opencode", "all", "A tool that fails by an error raises no event after the fact, so its outcome is not recorded.", "The decision is."},
 		{"opencode", "all", "Commands the user types after !, those in the templates of commands, files named with @, formatters and language servers raise no tool event.", "They are the user's own acts and settings; agents may not write opencode.json."},
