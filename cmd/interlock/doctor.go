@@ -319,15 +319,15 @@ func (d *diagnosis) canary(agent string, r harness.Registration, run string) {
 	d.checks[len(d.checks)-1].Micros = took.Microseconds()
 }
 
-// runRegistered runs a command line as the harness would.
+// runRegistered runs a command line as the harness would, but for what is answered when it fails: that would hide a failure.
 func (d *diagnosis) runRegistered(r harness.Registration, payload []byte) (hook.Output, error) {
 	ctx, cancel := context.WithTimeout(d.program.ctx, 30*time.Second)
 	defer cancel()
 	argv := r.Argv
 	if len(argv) == 0 {
-		argv = []string{"sh", "-c", r.Shell}
+		argv = []string{"sh", "-c", r.Line()}
 		if runtime.GOOS == "windows" {
-			argv = []string{"cmd", "/C", r.Shell}
+			argv = []string{"cmd", "/C", r.Line()}
 		}
 	}
 	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -339,6 +339,8 @@ func (d *diagnosis) runRegistered(r harness.Registration, payload []byte) (hook.
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
+	case errors.As(err, &exit) && exit.Exited() && len(r.Argv) == 0 && (exit.ExitCode() == 126 || exit.ExitCode() == 127):
+		return hook.Output{}, fmt.Errorf("its program can't be started: %.200s", strings.TrimSpace(stderr.String())) // as shells say so
 	case errors.As(err, &exit) && exit.Exited():
 	case ctx.Err() != nil:
 		return hook.Output{}, fmt.Errorf("no answer within 30 s")

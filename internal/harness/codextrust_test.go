@@ -11,9 +11,9 @@ import (
 
 // codexTrusting is what Codex writes when it is told to trust the hooks as they are installed here.
 const codexTrusting = `[hooks.state.'SETTINGS:pre_tool_use:0:0']
-trusted_hash = "sha256:cd594c503cda34b807a3b2197af64788e034661d172beab28f713c344994e0a1"
+trusted_hash = "sha256:bca259a71c42b028fe4b7454459b88eeaa0210d1798742d8fe50143a501c031f"
 [hooks.state.'SETTINGS:permission_request:0:0']
-trusted_hash = "sha256:3aeaa5571cda98cb34567179967b89b3868d880dd9ee425b19f812e3ee07e436"
+trusted_hash = "sha256:dd7c40d07f509b77f4aad8243d3bafa11a0939f73412280f70292393df669490"
 [hooks.state.'SETTINGS:post_tool_use:0:0']
 trusted_hash = "sha256:6380f3167906d01b9cb8b0d1582160c561a6022b821661f8bb322c0048e4054a"
 `

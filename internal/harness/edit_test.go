@@ -319,8 +319,8 @@ func TestCommandsPerSystem(t *testing.T) {
 		{"gemini", "windows", `C:\interlock.exe`, `"command":"C:\\interlock.exe hook --agent gemini`},
 		{"copilot", "linux", `/a'b/interlock`, `"bash":"'/a'\\''b/interlock' hook --agent copilot`},
 		{"copilot", "windows", `C:\a b\interlock.exe`, `"powershell":"& 'C:\\a b\\interlock.exe' 'hook'`},
-		{"claude", "linux", `/opt/interlock-hook`, `"command":"/opt/interlock-hook","args":["hook","--agent","claude"`},
-		{"claude", "linux", `/opt/inter lock`, `"command":"'/opt/inter lock' hook --agent claude --event PreToolUse","timeout":120`},
+		{"claude", "linux", `/opt/interlock-hook`, `"command":"/opt/interlock-hook hook --agent claude --event PreToolUse || exit 2","timeout":120`},
+		{"claude", "linux", `/opt/inter lock`, `"command":"'/opt/inter lock' hook --agent claude --event PreToolUse || exit 2","timeout":120`},
 		{"claude", "windows", `C:\a b\interlock.exe`, `"command":"C:\\a b\\interlock.exe","args":["hook","--agent","claude"`},
 	} {
 		h := harnessNamed(t, c.harness)

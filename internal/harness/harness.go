@@ -99,6 +99,9 @@ type group struct {
 	Hooks   []any  `json:"hooks"`
 }
 
+// isBlocking reports of an event in Claude Code's form whether a call can be stopped through it.
+func isBlocking(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" }
+
 func claude() Harness {
 	type handler struct {
 		Type    string   `json:"type"`
@@ -111,14 +114,14 @@ func claude() Harness {
 		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"},
 		Note:      "Running sessions read their hooks at the start: restart them.",
 		settings:  in(".claude", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
+		blockable: isBlocking,
 		// A version that doesn't know args would run the bare program. The small one refuses then; the full one would
-		// print its help and let the tool run, so it gets one line, which costs a shell.
-		entry: func(_, goos string, c Command) any {
-			if goos == "windows" || programName(c.Binary) == SmallProgram {
+		// print its help and let the tool run. Elsewhere than on Windows a line costs a shell and refuses whatever becomes of it.
+		entry: func(event, goos string, c Command) any {
+			if goos == "windows" {
 				return group{"*", []any{handler{"command", c.Binary, c.Args, claudeTimeout}}}
 			}
-			return group{"*", []any{handler{"command", c.posix(), nil, claudeTimeout}}}
+			return group{"*", []any{handler{"command", c.closed(goos, isBlocking(event)), nil, claudeTimeout}}}
 		},
 	}
 }
@@ -135,9 +138,9 @@ func codex() Harness {
 		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
 		Note:      "Codex skips new and changed hooks without a word until they are trusted: " + codexReview + ".",
 		settings:  in(".codex", "CODEX_HOME", ".codex", codexFile),
-		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
-		entry: func(_, goos string, c Command) any {
-			h := handler{Type: "command", Command: c.line(goos), Timeout: codexTimeout}
+		blockable: isBlocking,
+		entry: func(event, goos string, c Command) any {
+			h := handler{Type: "command", Command: c.closed(goos, isBlocking(event)), Timeout: codexTimeout}
 			if goos == "windows" {
 				h.Windows = h.Command
 			}
@@ -164,8 +167,8 @@ func gemini() Harness {
 			return filepath.Join(moved(p, "GEMINI_CLI_HOME", p.Home, ".gemini"), "settings.json")
 		},
 		blockable: func(event string) bool { return event == "BeforeTool" },
-		entry: func(_, goos string, c Command) any {
-			return group{".*", []any{handler{hookName, "command", c.line(goos), geminiTimeout}}}
+		entry: func(event, goos string, c Command) any {
+			return group{".*", []any{handler{hookName, "command", c.closed(goos, event == "BeforeTool"), geminiTimeout}}}
 		},
 	}
 }
@@ -182,9 +185,9 @@ func qwen() Harness {
 		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"},
 		Note:      "Running sessions read their hooks at the start: restart them.",
 		settings:  in(".qwen", "QWEN_HOME", ".qwen", "settings.json"),
-		blockable: func(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" },
-		entry: func(_, goos string, c Command) any {
-			return group{"*", []any{handler{hookName, "command", c.line(goos), qwenTimeout}}}
+		blockable: isBlocking,
+		entry: func(event, goos string, c Command) any {
+			return group{"*", []any{handler{hookName, "command", c.closed(goos, isBlocking(event)), qwenTimeout}}}
 		},
 	}
 }
@@ -255,6 +258,17 @@ func (c Command) line(goos string) string {
 func (c Command) argv() []string { return append([]string{c.Binary}, c.Args...) }
 
 func (c Command) posix() string { return c.join(quotePOSIX) }
+
+const orRefuse = " || exit 2"
+
+// closed is the line for an event that can stop a call, for harnesses that take exit status 2 for a refusal and any other failure
+// for none: a program that is gone, may not be run or dies refuses too. cmd.exe and PowerShell share no words for it.
+func (c Command) closed(goos string, blocks bool) string {
+	if goos == "windows" || !blocks {
+		return c.line(goos)
+	}
+	return c.posix() + orRefuse
+}
 
 // String is the command line as a person types it.
 func (c Command) String() string { return c.posix() }

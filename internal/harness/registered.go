@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -20,6 +21,9 @@ type Registration struct {
 	trust string   // the key under which Codex keeps that it was reviewed
 	hash  string   // what Codex keeps there if it was reviewed as it is; empty: that can't be told
 }
+
+// Line is what Shell says to run, without what it says to answer if that fails.
+func (r Registration) Line() string { return strings.TrimSuffix(r.Shell, orRefuse) }
 
 // A Status is what was found of a harness.
 type Status struct {

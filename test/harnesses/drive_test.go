@@ -37,6 +37,7 @@ func drive(t *testing.T, a agent) {
 		{"where nobody can be asked an operator's yes counts once", yesCountsOnce},
 		{"what needs a sandbox runs in one", needsSandbox},
 		{"without its store nothing runs", withoutStore},
+		{"without its program nothing runs", withoutProgram},
 		{"behind the gateway", behindGateway},
 	} {
 		t.Run(scene.name, func(t *testing.T) { t.Parallel(); scene.play(t, a) })
@@ -217,6 +218,40 @@ func withoutStore(t *testing.T, a agent) {
 	wantIn(t, told[0], "restore interlock.db")
 	if d.exists("other.txt") {
 		t.Fatal("it ran")
+	}
+}
+
+// Most harnesses run what they are told where the program of a hook can't be started; so what is registered refuses by itself.
+func withoutProgram(t *testing.T, a agent) {
+	d := newDeskWith(t, a)
+	moved := t.TempDir()
+	for _, name := range []string{"interlock", "interlock-hook"} {
+		content, err := os.ReadFile(filepath.Join(filepath.Dir(program), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(moved, name), content, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.must(filepath.Join(moved, "interlock"), "install", a.name)
+	for what, undo := range map[string]func(path string) error{
+		"not executable": func(path string) error { return os.Chmod(path, 0o600) },
+		"gone":           os.Remove,
+	} {
+		for _, name := range []string{"interlock", "interlock-hook"} {
+			if err := undo(filepath.Join(moved, name)); err != nil && what != "not executable" {
+				t.Fatal(err)
+			}
+		}
+		d.work(a, a.shell("echo hello > made.txt"))
+		if d.exists("made.txt") {
+			t.Errorf("it ran although the program is %s", what)
+		}
+		out, _, status := d.run(program, "doctor")
+		if wantIn(t, out, "the registered command does not run"); status == 0 {
+			t.Errorf("doctor is content where the program is %s:\n%s", what, out)
+		}
 	}
 }
 
