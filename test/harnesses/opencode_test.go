@@ -9,7 +9,6 @@ func TestOpenCode(t *testing.T) {
 	binary := harness(t, "../opencode-linux-x64-baseline/bin/opencode")
 	drive(t, openCode(t, binary, nil))
 	t.Run("what a sub-agent may not is not done for it", func(t *testing.T) { t.Parallel(); subAgentMayNot(t, binary) })
-	t.Run("without its program the plugin lets nothing run", func(t *testing.T) { t.Parallel(); pluginWithoutProgram(t, binary) })
 }
 
 // openCode is OpenCode, whose sub-agents are answered by a model of their own if there is one.
@@ -69,17 +68,4 @@ func subAgentMayNot(t *testing.T, binary string) {
 		t.Fatal("what ran is not what was allowed")
 	}
 	d.wantLog("opencode: DECISION allow", "opencode: SAFETY_BLOCK_EVENT deny", "opencode: DECISION allow", "opencode: OUTCOME success", "opencode: OUTCOME success")
-}
-
-// The plugin stays when the program goes: what it can't ask about it refuses.
-func pluginWithoutProgram(t *testing.T, binary string) {
-	a := openCode(t, binary, nil)
-	d := newDeskWith(t, a)
-	const plugin = "~/.config/opencode/plugins/interlock.js"
-	d.write(plugin, strings.ReplaceAll(d.read(plugin), program+"-hook", d.path("nothing")))
-	told := d.work(a, a.shell("echo hello > made.txt"))
-	wantIn(t, told[0], "[hook.plugin] Interlock gave no answer, so nothing runs: ")
-	if d.exists("made.txt") {
-		t.Fatal("it ran")
-	}
 }
