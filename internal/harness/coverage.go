@@ -12,9 +12,9 @@ type Gap struct {
 // Gaps lists the known gaps, by harness in the order documentation names them. docs/coverage.md is made from this table.
 func Gaps() []Gap {
 	return []Gap{
-		{"claude", "all", "A hook that crashes, can't be started or outlives its timeout lets the tool run.", "The hook refuses within its own deadline; doctor proves that it starts."},
+		{"claude", "all", "A hook that outlives its timeout lets the tool run.", "The hook refuses within its own deadline."},
 		{"claude", "all", "Commands the user types after ! and files named with @ raise no tool event.", "They are the user's own acts."},
-		{"claude", "all, on Windows", "A hook whose program is gone lets every tool run, without a word to anybody.", "doctor finds it; run it after moving or updating Interlock. Elsewhere what is registered refuses by itself."},
+		{"claude", "all, on Windows", "A hook that crashes, or whose program is gone, lets the tool run without a word to anybody.", "doctor finds it; run it after moving or updating Interlock. Elsewhere what is registered refuses by itself."},
 		{"claude", "all", "disableAllHooks in a project's own .claude/settings.json switches the user's hooks off in that project; without a terminal (-p) nobody is asked first.", "Look at that file before working in a project of others; doctor, run there, finds it. An administrator's hooks (managed-settings.json) can't be switched off so."},
 		{"claude", "all", "--bare, --safe-mode, --setting-sources without user, and --settings with disableAllHooks leave the user's hooks out.", "They are its user's choice; an agent that starts another one is judged by its command. Managed settings can't be left out."},
 		{"claude", "up to 2.1", "A deny for the Agent tool, and hooks inside some subagents, were reported as not enforced.", "Each tool call of a subagent raises its own event; deny those."},
