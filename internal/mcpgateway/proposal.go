@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"interlock"
 	"interlock/internal/strictjson"
@@ -28,6 +29,9 @@ func resourceAction(server, method, uri, dir string) (interlock.Action, error) {
 	switch strings.ToLower(scheme) {
 	case "file":
 		if path, ok := filePath(uri); ok {
+			if !utf8.ValidString(path) { // no record could tell it from another such path
+				return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "uri", "names a path that is not valid UTF-8")
+			}
 			return actionOf(interlock.KindFile, "read", pathRead{Path: path}, dir)
 		}
 	case "http", "https":

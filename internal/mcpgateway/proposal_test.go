@@ -3,6 +3,7 @@ package mcpgateway_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"testing"
 	"unicode/utf8"
 
@@ -141,15 +142,15 @@ func TestHintsRaiseOnly(t *testing.T) {
 }
 
 // FuzzResourceAction: whatever a client calls a resource, it becomes an action that names what is read and can be recorded, or
-// an error; and a URI that is no path of this machine never becomes a path.
+// an error where it, or the path it names, is no text; and a URI that is no path of this machine never becomes a path.
 func FuzzResourceAction(f *testing.F) {
-	for _, uri := range []string{"file:///etc/passwd", "file:///C:/x", "file://host/x", "FILE:/x", "file:x", "file:///a%00b", "https://a/b", "http://[::1]/", "memo://x", "", ":", "\xff"} {
+	for _, uri := range []string{"file:///etc/passwd", "file:///C:/x", "file://host/x", "FILE:/x", "file:x", "file:///a%00b", "file:/%80", "https://a/b", "http://[::1]/", "memo://x", "", ":", "\xff"} {
 		f.Add(uri)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
 		action, err := mcpgateway.ResourceAction("files", "resources/read", uri, "/")
 		if err != nil {
-			if utf8.ValidString(uri) {
+			if decoded, unescaped := url.PathUnescape(uri); utf8.ValidString(uri) && (unescaped != nil || utf8.ValidString(decoded)) {
 				t.Fatalf("%q: %v", uri, err)
 			}
 			return
