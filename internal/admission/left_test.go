@@ -27,7 +27,10 @@ func TestAQuestionIsLeftToTheGateway(t *testing.T) {
 		t.Fatalf("%d events were recorded of what was not decided", n-before)
 	}
 	first := h.propose(push, goesTo(interlock.HandoverGateway, "PreToolUse"))
-	second := h.propose(push, goesTo(interlock.HandoverUnsure, "PermissionRequest"))
+	if a := h.propose(push, goesTo(interlock.HandoverUnsure, "PermissionRequest")); !a.Unsure || a.Gateway {
+		t.Fatalf("another event of the call was taken to go there unseen: %+v", a)
+	}
+	second := h.propose(push, goesTo(interlock.HandoverGateway, "PermissionRequest"))
 	for _, a := range []interlock.Answer{first, second} {
 		if !a.Gateway || a.Answer != interlock.Ask || a.Request != "" || a.Event != first.Event || a.Event == "" {
 			t.Errorf("%+v", a)
@@ -42,6 +45,23 @@ func TestAQuestionIsLeftToTheGateway(t *testing.T) {
 		t.Errorf("%d events were recorded: %s", len(log), log[0].Body)
 	}
 	h.entries()
+}
+
+// Whoever has a question recorded as left to the gateway gains nothing by it for a call that is not seen to go there.
+func TestALeftQuestionIsLeftForItsOwnCallAlone(t *testing.T) {
+	const push = "git push --force origin main"
+	h := newHouse(t)
+	h.propose(push, func(p *interlock.Proposal) {
+		p.Handover, p.Event, p.CanAsk = interlock.HandoverGateway, "PermissionRequest", true
+	})
+	for _, handover := range []interlock.Handover{"", interlock.HandoverOffered, interlock.HandoverUnsure} {
+		a := h.propose(push, func(p *interlock.Proposal) {
+			p.Handover, p.Event, p.Requester.Call = handover, "PreToolUse", "call-"+string(handover)
+		})
+		if a.Gateway || a.Repeated {
+			t.Errorf("%q: %+v", handover, a)
+		}
+	}
 }
 
 // What the gateway would not ask, or not for that reason, is asked here; what is allowed or denied is as ever.

@@ -50,6 +50,9 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	if able := p.Sandboxed || p.Handover.Boxes(); call.Decision.Owes(interlock.ObligationSandbox) && able == lackedSandbox(call.Decision) {
 		return interlock.Answer{}, false // the answer was to another door, which has one, or has none
 	}
+	if call.Gateway && p.Handover != interlock.HandoverGateway {
+		return interlock.Answer{}, false // a question is left to the gateway only where this event, too, was seen to go there
+	}
 	standing, err := a.config.Store.Standing(ctx)
 	if err != nil {
 		return interlock.Answer{}, false

@@ -44,12 +44,11 @@ func (c *Call) propose(ctx context.Context, i int, env Environment, ask func(int
 	if env.Gateway == nil {
 		return answer, false, nil
 	}
+	asked := *p
 	if env.Gateway(ctx, *c) {
-		again := *p
-		again.Handover, again.CanAsk = interlock.HandoverGateway, true
-		answer, err = ask(again)
-		return answer, true, err
+		p.Handover = interlock.HandoverGateway // what the answer is rendered by, too
+		asked.Handover, asked.CanAsk = p.Handover, true
 	}
-	answer, err = ask(*p)
+	answer, err = ask(asked)
 	return answer, true, err
 }

@@ -62,3 +62,14 @@ func TestWhoLooksWhereACallGoes(t *testing.T) {
 
 func yes(context.Context, Call) bool { return true }
 func no(context.Context, Call) bool  { return false }
+
+// An answer that leaves a question to the gateway silences no call but one that this hook saw to go there.
+func TestRenderLeavesNoOtherCallToTheGateway(t *testing.T) {
+	left := interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask}, Event: "e", Gateway: true}
+	for handover, silent := range map[interlock.Handover]bool{"": false, interlock.HandoverOffered: false, interlock.HandoverUnsure: false, interlock.HandoverGateway: true} {
+		call := Call{Agent: "claude", Event: "PreToolUse", Phase: Before, Proposals: []interlock.Proposal{{Handover: handover}}}
+		if out := Render(call, nil, left); (len(out.Stdout) == 0) != silent {
+			t.Errorf("%q: %s", handover, out.Stdout)
+		}
+	}
+}
