@@ -12,23 +12,23 @@ const (
 )
 
 // enter admits a payload of some kind or returns the trait that says which bound it is over.
-func (s *scan) enter(input string) string {
+func (c *collector) enter(input string) string {
 	switch {
 	case len(input) > MaxInput:
 		return TraitOversize
-	case s.depth >= maxDepth:
+	case c.depth >= maxDepth:
 		return TraitNested
 	case !utf8.ValidString(input):
 		return TraitEncoding
 	}
-	s.depth++
+	c.depth++
 	return ""
 }
 
-func (s *scan) leave() { s.depth-- }
+func (c *collector) leave() { c.depth-- }
 
 // spend counts n steps and reports whether the work bound still holds.
-func (s *scan) spend(n int) bool {
-	s.work += n
-	return s.work <= maxWork
+func (c *collector) spend(n int) bool {
+	c.work += n
+	return c.work <= maxWork
 }

@@ -341,7 +341,7 @@ func (r *codeRun) request(c *codeCall, e callEffect, target codeValue) {
 		if !strings.Contains(url, "://") {
 			continue
 		}
-		r.s.request(method, url, nil, bodyOf(method, body))
+		request(&r.s.world, method, url, nil, bodyOf(method, body))
 		reach, _ := r.s.host(url)
 		r.send(interlock.Impact{Reach: reach, Target: cleanURL(url), Via: c.name}, marks, method != "GET" || strings.Contains(url, "*"))
 	}

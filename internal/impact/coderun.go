@@ -61,7 +61,7 @@ type codeFrame struct {
 }
 
 // program analyses Python or JavaScript.
-func (s *scan) program(kind interlock.Kind, in string) {
+func readProgram(s *scan, kind interlock.Kind, in string) {
 	script := kind == interlock.KindJavaScript
 	reader := readCode(in, script)
 	if !s.spend(len(reader.tokens)) {

@@ -18,7 +18,7 @@ var (
 )
 
 // file analyses a file operation: what the tool is called says what it does, the arguments say to what.
-func (s *scan) file(tool string, args json.RawMessage) {
+func (s callRun) file(tool string, args json.RawMessage) {
 	object, ok := s.arguments(tool, args)
 	if !ok {
 		return
@@ -70,7 +70,7 @@ func (s *scan) file(tool string, args json.RawMessage) {
 
 // fileOperation says what a file tool does. An editor tool's own command argument says more than its name. A name that
 // is not known changes something.
-func (s *scan) fileOperation(tool string, folded map[string]any) string {
+func (s callRun) fileOperation(tool string, folded map[string]any) string {
 	files := s.know.toolTable().files
 	if command, found := textAt(folded, []string{"command", "action", "operation", "mode"}); found {
 		if op := files[fold(command)]; op != "" {
@@ -92,7 +92,7 @@ func (s *scan) fileOperation(tool string, folded map[string]any) string {
 }
 
 // link records a link: what it leads to can be read and written through it, and the link itself is new.
-func (s *scan) link(tool string, targets []string, folded map[string]any) {
+func (s callRun) link(tool string, targets []string, folded map[string]any) {
 	for _, name := range append(append([]string(nil), targets...), gather(folded, []string{"target", "targetpath", "to", "destination", "link", "linkpath", "linkname"})...) {
 		at := s.place(name)
 		i := interlock.Impact{Kind: interlock.ImpactRead, Via: tool}
@@ -120,7 +120,7 @@ func modeOf(folded map[string]any) string {
 }
 
 // mode records permission bits that a file tool sets: those that lend a program the rights of its owner.
-func (s *scan) mode(tool string, targets []string, mode string) {
+func (s callRun) mode(tool string, targets []string, mode string) {
 	digits := strings.TrimPrefix(strings.TrimPrefix(mode, "0o"), "0")
 	numeric := len(digits) == 4 && strings.Trim(digits, "01234567") == "" && digits[0] >= '2'
 	symbolic := strings.ContainsAny(mode, "ugo+=") && strings.Contains(mode, "s") && (strings.Contains(mode, "+") || strings.Contains(mode, "=")) && len(mode) <= 16
@@ -136,7 +136,7 @@ func (s *scan) mode(tool string, targets []string, mode string) {
 }
 
 // fileImpact records what one operation does to one path.
-func (s *scan) fileImpact(tool, op, target, to string, traits []string) {
+func (s callRun) fileImpact(tool, op, target, to string, traits []string) {
 	path, odd := plainPath(target)
 	if odd {
 		traits = append(traits[:len(traits):len(traits)], TraitObfuscated, TraitInjection)
@@ -169,7 +169,7 @@ func (s *scan) fileImpact(tool, op, target, to string, traits []string) {
 }
 
 // written looks at what is put into a file: secrets, and code that the place will run on its own later.
-func (s *scan) written(tool, target string, content []string) {
+func (s callRun) written(tool, target string, content []string) {
 	path, _ := plainPath(target)
 	p := s.place(path)
 	for _, text := range content {
@@ -238,7 +238,7 @@ type patchFile struct {
 }
 
 // patch analyses a patch file by file. A patch in which no file is found is unknown.
-func (s *scan) patch(tool, text string) {
+func (s callRun) patch(tool, text string) {
 	if reason := s.enter(text); reason != "" {
 		s.unknown(tool, reason)
 		return

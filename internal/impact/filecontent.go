@@ -13,7 +13,7 @@ const maxContent = 128 << 10
 // content reads what is written into a file that something will run: a script, a program, a build file. Writing code is
 // everyday work and what it does is judged when it runs, so one finding alone is kept: code that would attack, open a
 // door, or send secrets away. It is recorded as what the file would do and never as what the write does.
-func (s *scan) content(tool string, p place, text string) {
+func (s callRun) content(tool string, p place, text string) {
 	if len(text) > maxContent || !s.spend(len(text)/64+1) {
 		return
 	}
@@ -57,11 +57,11 @@ func (s *scan) content(tool string, p place, text string) {
 
 // attacks reports whether code would attack if it ran. unasked says that it runs without anybody asking for it, and then
 // taking something from a network to run it is enough.
-func (s *scan) attacks(kind interlock.Kind, text string, unasked bool) bool {
+func (s callRun) attacks(kind interlock.Kind, text string, unasked bool) bool {
 	if strings.TrimSpace(text) == "" {
 		return false
 	}
-	inner := &scan{know: s.know, view: s.view, dir: s.dir, depth: s.depth, work: s.work, strict: s.strict, room: s.room}
+	inner := s.apart()
 	inner.nested(kind, text)
 	s.work = inner.work
 	for _, i := range inner.impacts {

@@ -302,9 +302,9 @@ func (r *shellRun) deliver(io streams, out flow) flow {
 }
 
 // spelled marks the last writing to a file as one whose content stands in the action. It matters for what the system keeps.
-func (s *scan) spelled(name string) {
-	for i := len(s.impacts) - 1; i >= 0; i-- {
-		if one := &s.impacts[i]; one.Target == name && (one.Kind == interlock.ImpactWrite || one.Kind == interlock.ImpactPersist) {
+func (c *collector) spelled(name string) {
+	for i := len(c.impacts) - 1; i >= 0; i-- {
+		if one := &c.impacts[i]; one.Target == name && (one.Kind == interlock.ImpactWrite || one.Kind == interlock.ImpactPersist) {
 			if one.Reach == interlock.ReachSystem && !one.Has(TraitContent) {
 				one.Traits = append(one.Traits[:len(one.Traits):len(one.Traits)], TraitContent)
 				sort.Strings(one.Traits)

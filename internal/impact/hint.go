@@ -9,10 +9,19 @@ import (
 // TraitMalice marks prose that asks for an attack or for software made for one.
 const TraitMalice = "malice"
 
+// A proseRun reads what people and models write for an analysis.
+type proseRun struct{ *scan }
+
+// readHint reads what an agent says it will do.
+func readHint(s *scan, in string) { proseRun{s}.hint(in) }
+
+// readText reads text that is nothing but text.
+func readText(s *scan, in string) { proseRun{s}.text(in) }
+
 // hint analyses prose in which an agent says what it will do. Commands and code in it are analysed as what they are; the
 // sentences around them are read for a verb, what it is done to, and whether it is really said to be done. Prose is no
 // proof of anything, so everything read from it is inferred.
-func (s *scan) hint(in string) {
+func (s proseRun) hint(in string) {
 	if !s.spend(len(in)/4 + 1) {
 		s.unknown("hint", TraitWork)
 		return
@@ -48,7 +57,7 @@ func (s *scan) hint(in string) {
 const maxHintLines = 256
 
 // fenced analyses fenced code blocks and returns the prose without them.
-func (s *scan) fenced(in string) string {
+func (s proseRun) fenced(in string) string {
 	if !strings.Contains(in, "```") {
 		return in
 	}
@@ -77,7 +86,7 @@ func (s *scan) fenced(in string) string {
 	return prose.String()
 }
 
-func (s *scan) block(language, body string) {
+func (s proseRun) block(language, body string) {
 	switch language {
 	case "bash", "sh", "shell", "zsh", "console", "terminal", "mswea_bash_command":
 		s.nested(interlock.KindShell, strings.TrimPrefix(strings.TrimSpace(body), "$ "))
@@ -174,7 +183,7 @@ type saying struct {
 }
 
 // sentence reads one sentence.
-func (s *scan) sentence(text string, about telling) {
+func (s proseRun) sentence(text string, about telling) {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]
 	}

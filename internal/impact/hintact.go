@@ -46,7 +46,7 @@ var (
 )
 
 // said records what one verb of a sentence does.
-func (s *scan) said(act, verb string, at int, p *saying) {
+func (s proseRun) said(act, verb string, at int, p *saying) {
 	via := "hint " + verb
 	impact := func(kind interlock.ImpactKind, reach interlock.Reach, r interlock.Reversibility, target string, traits ...string) {
 		s.add(interlock.Impact{Kind: kind, Target: target, Reach: reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: traits})
@@ -67,7 +67,7 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 	case "send":
 		if onlyAsks(near) {
 			for _, url := range p.urls[:min(len(p.urls), 4)] {
-				s.request("GET", url, nil, "")
+				request(&s.world, "GET", url, nil, "")
 			}
 			return
 		}
@@ -102,7 +102,7 @@ func (s *scan) said(act, verb string, at int, p *saying) {
 }
 
 // saidFiles records that the files a sentence names are read or written.
-func (s *scan) saidFiles(kind interlock.ImpactKind, verb string, at int, p *saying) {
+func (s proseRun) saidFiles(kind interlock.ImpactKind, verb string, at int, p *saying) {
 	via := "hint " + verb
 	for n, path := range p.paths[:min(len(p.paths), 8)] {
 		if kind == interlock.ImpactWrite && p.isValue(verb, at, n) {
@@ -117,9 +117,9 @@ func (s *scan) saidFiles(kind interlock.ImpactKind, verb string, at int, p *sayi
 	s.saidInside(kind, via, p)
 }
 
-func (s *scan) saidFetch(via string, p *saying) {
+func (s proseRun) saidFetch(via string, p *saying) {
 	for _, url := range p.urls[:min(len(p.urls), 4)] {
-		s.request("GET", url, nil, "")
+		request(&s.world, "GET", url, nil, "")
 		for _, word := range p.low {
 			if word == "execute" || word == "run" || word == "executes" || word == "runs" {
 				s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: cleanURL(url), Reach: interlock.ReachSystem,
@@ -129,7 +129,7 @@ func (s *scan) saidFetch(via string, p *saying) {
 	}
 }
 
-func (s *scan) saidKill(via string, p *saying) {
+func (s proseRun) saidKill(via string, p *saying) {
 	if !has(p.low, "process", "processes", "daemon", "pid", "service", "services") {
 		return
 	}
@@ -142,7 +142,7 @@ func (s *scan) saidKill(via string, p *saying) {
 }
 
 // grants reports whether rights are given that go far, and records modes that are given as numbers.
-func (s *scan) grants(verb string, at int, near []string, p *saying) bool {
+func (s proseRun) grants(verb string, at int, near []string, p *saying) bool {
 	if verb == "chmod" && s.saidMode(p.low[min(at+1, len(p.low)):min(len(p.low), at+16)], p) {
 		return false
 	}
@@ -163,7 +163,7 @@ func onlyAsks(near []string) bool {
 
 // saidMode records that permissions are set to a number, if that is what a sentence says, and whether it does. On the
 // files it names, that is what the command would do; otherwise only a mode that opens them to everybody says anything.
-func (s *scan) saidMode(near []string, p *saying) bool {
+func (s proseRun) saidMode(near []string, p *saying) bool {
 	mode := ""
 	for i, word := range near {
 		if isMode(word) && (mode == "" || i > 0 && near[i-1] == "to") {
@@ -217,7 +217,7 @@ func (p *saying) pathsAfter(at int) []string {
 	return nil
 }
 
-func (s *scan) saidDelete(via string, at int, near []string, p *saying) {
+func (s proseRun) saidDelete(via string, at int, near []string, p *saying) {
 	paths := p.pathsAfter(at)
 	for _, path := range paths[:min(len(paths), 8)] {
 		i := interlock.Impact{Kind: interlock.ImpactDelete, Via: via, Confidence: interlock.Inferred}
@@ -243,7 +243,7 @@ func (s *scan) saidDelete(via string, at int, near []string, p *saying) {
 
 // saidInside records something done to what is in a directory that is named: it reaches as far, but the directory's own
 // traits are not those of what it holds.
-func (s *scan) saidInside(kind interlock.ImpactKind, via string, p *saying) {
+func (s proseRun) saidInside(kind interlock.ImpactKind, via string, p *saying) {
 	if kind == interlock.ImpactDelete && has(p.low, "line", "lines", "entry", "entries", "string", "strings", "word", "words", "occurrences", "comment", "comments", "text", "value", "option", "rule") {
 		kind = interlock.ImpactWrite // of a file, and what is removed is part of it
 	}
@@ -261,7 +261,7 @@ func (s *scan) saidInside(kind interlock.ImpactKind, via string, p *saying) {
 	}
 }
 
-func (s *scan) saidSend(via string, p *saying) {
+func (s proseRun) saidSend(via string, p *saying) {
 	traits := []string{TraitUpload}
 	if p.secret {
 		traits = append(traits, TraitSecretSend)
@@ -304,7 +304,7 @@ func has(words []string, any ...string) bool {
 }
 
 // quoted analyses commands in back-quotes and returns the sentence without them.
-func (s *scan) quoted(text string, p *saying) string {
+func (s proseRun) quoted(text string, p *saying) string {
 	for n := 0; n < 32; n++ {
 		start := strings.IndexByte(text, '`')
 		if start < 0 {
@@ -326,7 +326,7 @@ func (s *scan) quoted(text string, p *saying) string {
 
 // mentioned analyses one quoted piece as a command if it is one: a known command with arguments, or one that the words
 // before it say is run.
-func (s *scan) mentioned(inner string, lead []string) {
+func (s proseRun) mentioned(inner string, lead []string) {
 	inner = strings.TrimPrefix(inner, "$ ")
 	word, arguments, _ := strings.Cut(inner, " ")
 	base := word[strings.LastIndexByte(word, '/')+1:]
@@ -354,7 +354,7 @@ func (s *scan) mentioned(inner string, lead []string) {
 
 // commandInProse analyses a command that stands in a sentence without quotes: a known one with an option or a path
 // right behind it.
-func (s *scan) commandInProse(text string, p *saying) {
+func (s proseRun) commandInProse(text string, p *saying) {
 	fields := strings.Fields(text)
 	for i := 0; i+1 < len(fields); i++ {
 		word := strings.TrimLeft(fields[i], "\"'(`")
@@ -392,7 +392,7 @@ func (s *scan) commandInProse(text string, p *saying) {
 
 // commandLine reports whether a line of a hint is a command as it will be typed and no sentence: it begins with a program,
 // and goes on as no sentence about that program would. A program that is a word too must go on with a subcommand of its own.
-func (s *scan) commandLine(text string) bool {
+func (s proseRun) commandLine(text string) bool {
 	fields := strings.Fields(text)
 	if len(fields) < 2 || fields[0][0] < 'a' || fields[0][0] > 'z' || !s.know.described(fields[0]) {
 		return false
@@ -407,7 +407,7 @@ func (s *scan) commandLine(text string) bool {
 }
 
 // plan marks what commands that are only announced write to the system, as what prose announces is.
-func (s *scan) plan(p *saying, from int) {
+func (s proseRun) plan(p *saying, from int) {
 	if !p.steps {
 		return
 	}
@@ -421,7 +421,7 @@ func (s *scan) plan(p *saying, from int) {
 
 // spoken analyses a command taken out of a sentence. Where the sentence ended it in the wrong place it is no command; that
 // says something of the sentence and nothing of what will be done.
-func (s *scan) spoken(command string) {
+func (s proseRun) spoken(command string) {
 	before := len(s.impacts)
 	if strings.Count(command, "'")%2 == 1 || strings.Count(command, `"`)%2 == 1 {
 		command = strings.NewReplacer("'", "", `"`, "").Replace(command)

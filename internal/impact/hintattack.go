@@ -65,7 +65,7 @@ func (p *saying) guards(at int) bool {
 }
 
 // malice records that a sentence asks for an attack, unless it is about guarding against one.
-func (s *scan) malice(p *saying) {
+func (s proseRun) malice(p *saying) {
 	makes := has(p.low, "write", "create", "build", "develop", "implement", "execute", "generate", "code", "demonstrate", "demonstrates", "simulate", "simulates",
 		"simulating", "install", "launch", "deploy", "run", "make", "inject", "provide", "establish", "script", "want", "crafts", "performs", "perform", "automates",
 		"open", "start", "set", "spawn", "plant", "leave", "add", "put", "send", "use")
@@ -105,7 +105,7 @@ next:
 }
 
 // forced records a push that overwrites what others see.
-func (s *scan) forced(p *saying) {
+func (s proseRun) forced(p *saying) {
 	at := max(p.phrase("force push"), p.phrase("force-push"), p.phrase("force pushing"))
 	if at >= 0 && !deniedAt(p.low, at) && !discussedAt(p.low, at) {
 		s.add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible, Via: "hint force push",
@@ -138,7 +138,7 @@ func saysThousands(prose string) bool {
 }
 
 // flood records a sentence that sends datagrams or packets of prose that does something a thousand times.
-func (s *scan) flood(p *saying) {
+func (s proseRun) flood(p *saying) {
 	if p.steps && has(p.low, "flood", "flooding", "overwhelm") && has(p.low, "server", "host", "site", "network", "target", "service") && !deniedAt(p.low, len(p.low)) ||
 		has(p.low, "udp", "datagram", "datagrams", "packets") && has(p.low, "send", "sends", "sending", "sent", "transmits", "floods", "flood") && !deniedAt(p.low, len(p.low)) {
 		s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible, Via: "hint send",

@@ -56,7 +56,7 @@ func spokenFrom(low []string, at int) string {
 
 // toolInProse judges a tool that a sentence says will be called by its name, as a call of it without arguments: a hint that
 // names drop_table is about nothing safer than that.
-func (s *scan) toolInProse(p *saying) {
+func (s proseRun) toolInProse(p *saying) {
 	for i, word := range p.words[:min(len(p.words), 64)] {
 		name, _, _ := strings.Cut(word, "(")
 		if !strings.Contains(name, "_") || strings.ContainsAny(name, "/@:=.$%\\") || len(nameWords(name)) < 2 || deniedAt(p.low, i) || discussedAt(p.low, i) {
@@ -65,7 +65,7 @@ func (s *scan) toolInProse(p *saying) {
 		if i > 0 && !has(p.low[i-1:i], "call", "calling", "calls", "invoke", "invoking", "execute", "executing", "run", "running", "tool", "operation") {
 			continue
 		}
-		for _, impact := range s.capture(func() { c := s.called(name); s.concludeCall(&c) }) {
+		for _, impact := range s.capture(func() { readNamed(s.scan, name) }) {
 			impact.Confidence = interlock.Inferred
 			s.add(impact)
 		}

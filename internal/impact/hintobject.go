@@ -210,7 +210,7 @@ func (p *saying) concealed() bool {
 }
 
 // saidOf records what the things named in a clause make of a verb: the reading that needs no path.
-func (s *scan) saidOf(act, verb string, at int, p *saying) {
+func (s proseRun) saidOf(act, verb string, at int, p *saying) {
 	via := "hint " + verb
 	clause := p.clause(at)
 	impact := func(kind interlock.ImpactKind, reach interlock.Reach, r interlock.Reversibility, target string, traits ...string) {
@@ -254,7 +254,7 @@ func (s *scan) saidOf(act, verb string, at int, p *saying) {
 }
 
 // saidRights records rights, accounts and doors for later that a clause hands out.
-func (s *scan) saidRights(act string, at int, p *saying, clause []string, impact func(interlock.ImpactKind, interlock.Reach, interlock.Reversibility, string, ...string)) {
+func (s proseRun) saidRights(act string, at int, p *saying, clause []string, impact func(interlock.ImpactKind, interlock.Reach, interlock.Reversibility, string, ...string)) {
 	joined := " " + strings.Join(clause, " ") + " "
 	contains := func(any ...string) bool {
 		for _, words := range any {

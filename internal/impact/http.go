@@ -1,7 +1,6 @@
 package impact
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -9,56 +8,23 @@ import (
 	"interlock/internal/secret"
 )
 
-// http analyses a request by its method, where it goes, and what it carries.
-func (s *scan) http(args json.RawMessage) {
-	object, ok := s.arguments("http", args)
-	if !ok {
-		return
-	}
-	folded := foldKeys(object)
-	url, _ := textAt(folded, []string{"url", "uri", "href", "endpoint", "link"})
-	if url == "" {
-		s.unknown("http", TraitUnparsable)
-		return
-	}
-	method, _ := textAt(folded, []string{"method", "verb"})
-	body := ""
-	for _, key := range []string{"body", "data", "payload", "json", "content"} {
-		switch value := folded[key].(type) {
-		case nil:
-		case string:
-			body += value
-		default:
-			encoded, _ := json.Marshal(value) // can't fail: it was decoded from JSON
-			body += string(encoded)
-		}
-	}
-	if method == "" {
-		method = "GET"
-		if body != "" {
-			method = "POST"
-		}
-	}
-	s.request(strings.ToUpper(method), url, headerTexts(folded["headers"]), body)
-}
-
 // request records what one HTTP request does. It serves http actions, URL arguments of tools and calls in code.
-func (s *scan) request(method, url string, headers []string, body string) {
+func request(w *world, method, url string, headers []string, body string) {
 	if len(url) > 64<<10 {
-		s.unknown("http", TraitOversize)
+		w.unknown("http", TraitOversize)
 		return
 	}
-	s.executes(interlock.KindHTTP, method+" "+url)
-	if s.otherScheme(method, url) {
+	w.executes(interlock.KindHTTP, method+" "+url)
+	if otherScheme(w, method, url) {
 		return
 	}
 	plain, odd := plainHost(url)
-	reach, traits := s.host(plain)
+	reach, traits := w.host(plain)
 	if odd {
 		traits = append(traits, TraitObfuscated)
 	}
 	if internal := innerURL(url); internal != "" {
-		if _, inner := s.host(internal); hasTrait(inner, TraitMetadata) || linkLocal(internal) {
+		if _, inner := w.host(internal); hasTrait(inner, TraitMetadata) || linkLocal(internal) {
 			traits = append(traits, TraitMetadata, TraitInjection)
 		}
 	}
@@ -80,21 +46,21 @@ func (s *scan) request(method, url string, headers []string, body string) {
 		i.Reversibility = interlock.Reversible
 	}
 	i.Traits = append(i.Traits, queryTraits(url)...)
-	s.apiOf(&i, method, url, body)
+	apiOf(w, &i, method, url, body)
 	if body != "" && reach != interlock.ReachWorkspace && i.Kind != interlock.ImpactRead {
 		i.Traits = append(i.Traits, TraitUpload)
 	}
-	s.add(i)
+	w.add(i)
 	if hasTrait(traits, TraitMetadata) {
-		s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method,
+		w.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method,
 			Reversibility: interlock.Readonly, Traits: []string{TraitMetadata, TraitSecret}})
 	}
-	s.carried(method, url, reach, headers, body)
+	requestCarries(w, method, url, reach, headers, body)
 }
 
 // otherScheme reads URLs that are no requests to a web server: a file of this machine, and schemes that carry raw bytes to
 // whatever listens, which nothing but a forged request uses.
-func (s *scan) otherScheme(method, url string) bool {
+func otherScheme(w *world, method, url string) bool {
 	scheme, rest, ok := strings.Cut(strings.ToLower(url[:min(len(url), 16)]), ":")
 	if !ok {
 		return false
@@ -102,11 +68,11 @@ func (s *scan) otherScheme(method, url string) bool {
 	switch scheme {
 	case "file":
 		path := strings.TrimPrefix(url[len("file:"):], "//")
-		s.touch(strings.TrimPrefix(path, "localhost"), interlock.Impact{Kind: interlock.ImpactRead, Via: "HTTP " + method})
+		w.touch(strings.TrimPrefix(path, "localhost"), interlock.Impact{Kind: interlock.ImpactRead, Via: "HTTP " + method})
 		return true
 	case "gopher", "dict", "ldap", "ldaps", "tftp", "jar", "netdoc", "phar", "expect":
 		if strings.HasPrefix(rest, "//") || scheme == "jar" || scheme == "expect" {
-			s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: cleanURL(url), Reach: interlock.ReachExternal, Via: "HTTP " + method,
+			w.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: cleanURL(url), Reach: interlock.ReachExternal, Via: "HTTP " + method,
 				Reversibility: interlock.Irreversible, Traits: []string{TraitInjection, TraitUpload}})
 			return true
 		}
@@ -116,7 +82,7 @@ func (s *scan) otherScheme(method, url string) bool {
 
 // apiOf reads what is known of the interfaces of common services, wherever they listen: whole indices of a search engine,
 // secrets of a cluster, containers that are given the host's files.
-func (s *scan) apiOf(i *interlock.Impact, method, url, body string) {
+func apiOf(w *world, i *interlock.Impact, method, url, body string) {
 	path := strings.ToLower(pathOf(url))
 	writes := i.Kind != interlock.ImpactRead
 	switch {
@@ -124,10 +90,10 @@ func (s *scan) apiOf(i *interlock.Impact, method, url, body string) {
 		i.Kind, i.Reversibility = interlock.ImpactDelete, interlock.Irreversible
 		i.Traits = append(i.Traits, TraitDatabase, TraitBulk)
 	case strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") || strings.Contains(path, "/secrets/")) && (strings.Contains(path, "/namespaces/") || path == "/api/v1/secrets"):
-		s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: i.Reach, Via: i.Via, Reversibility: interlock.Readonly, Traits: []string{TraitSecret}})
+		w.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: i.Reach, Via: i.Via, Reversibility: interlock.Readonly, Traits: []string{TraitSecret}})
 	case writes && strings.HasSuffix(path, "/containers/create") && (strings.Contains(body, `"Privileged":true`) || strings.Contains(body, `"Privileged": true`) || strings.Contains(body, `"/:`) ||
 		strings.Contains(body, "docker.sock") || strings.Contains(body, `"/etc`) || strings.Contains(body, `"PidMode":"host"`)):
-		s.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: cleanURL(url), Reach: interlock.ReachSystem, Via: i.Via, Reversibility: interlock.Window, Traits: []string{TraitRoot}})
+		w.add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: cleanURL(url), Reach: interlock.ReachSystem, Via: i.Via, Reversibility: interlock.Window, Traits: []string{TraitRoot}})
 	case writes && administers(url):
 		i.Reversibility = interlock.Irreversible
 	case writes && i.Reach == interlock.ReachExternal && strings.Contains(path, "graphql") && graphQuery(body):
@@ -140,9 +106,9 @@ func graphQuery(body string) bool {
 	return body != "" && len(body) < 64<<10 && !strings.Contains(body, "mutation") && !strings.Contains(body, "subscription") && strings.Contains(body, "{") && strings.Contains(body, "query")
 }
 
-// carried records secrets a request carries to where they could leak: in the URL, in the body, and in a header if the
+// requestCarries records secrets a request carries to where they could leak: in the URL, in the body, and in a header if the
 // connection is in the clear. An Authorization header over TLS is how requests are made.
-func (s *scan) carried(method, url string, reach interlock.Reach, headers []string, body string) {
+func requestCarries(w *world, method, url string, reach interlock.Reach, headers []string, body string) {
 	if reach == interlock.ReachWorkspace {
 		return
 	}
@@ -152,7 +118,7 @@ func (s *scan) carried(method, url string, reach interlock.Reach, headers []stri
 		kind = plainSecret(body)
 	}
 	if authority, _, _ := strings.Cut(strings.TrimPrefix(url[strings.Index(url, "//")+1:], "/"), "/"); strings.Contains(authority, "@") && len(secret.Find(url)) > 0 {
-		s.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method,
+		w.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method,
 			Reversibility: interlock.Readonly, Traits: []string{TraitSecret}})
 	}
 	if strings.HasPrefix(strings.ToLower(url), "http://") {
@@ -163,7 +129,7 @@ func (s *scan) carried(method, url string, reach interlock.Reach, headers []stri
 		}
 	}
 	if kind != "" {
-		s.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method + " " + kind,
+		w.add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method + " " + kind,
 			Reversibility: interlock.Irreversible, Traits: []string{TraitSecretSend, TraitUpload}})
 	}
 }

@@ -7,6 +7,19 @@ import (
 	"interlock"
 )
 
+// A world is what an analysis knows of the world around the action: what the door saw, where commands run, which names
+// the knowledge has for places, and what a container sees of the host.
+type world struct {
+	collector
+	know    *Knowledge
+	view    interlock.View
+	dir     string    // working directory as the analysis follows it; empty is unknown
+	windows bool      // what is being analysed is for a shell of Windows: \ separates, case does not matter
+	mounts  []mounted // directories of the host inside the container being looked into
+	linking bool      // view.Links is the analysis's own
+	places  [8]judgedPlace
+}
+
 // A place is what the analysis knows about one path.
 type place struct {
 	Path       string // cleaned, absolute where the working directory is known; ~ where the home directory is not
@@ -21,20 +34,20 @@ type place struct {
 // place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform. It is
 // lexical; what it should know of links stands in the view. Where neither a working directory nor a workspace is known,
 // a path is taken to be in the workspace unless it says otherwise.
-func (s *scan) place(name string) place {
-	at := &s.places[(len(name)+int(lastByte(name)))%len(s.places)]
-	if at.judged && at.name == name && at.dir == s.dir && at.windows == s.windows {
+func (w *world) place(name string) place {
+	at := &w.places[(len(name)+int(lastByte(name)))%len(w.places)]
+	if at.judged && at.name == name && at.dir == w.dir && at.windows == w.windows {
 		return at.place
 	}
-	p := s.judgePlace(name)
+	p := w.judgePlace(name)
 	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // whoever adds traits adds to a copy
-	*at = judgedPlace{name: name, dir: s.dir, windows: s.windows, judged: true, place: p}
+	*at = judgedPlace{name: name, dir: w.dir, windows: w.windows, judged: true, place: p}
 	return p
 }
 
 // placeOfName judges a path whose pattern characters are letters of names like any other.
-func (s *scan) placeOfName(name string) place {
-	p := s.place(strings.NewReplacer("*", "\x01", "?", "\x02", "[", "\x03").Replace(name))
+func (w *world) placeOfName(name string) place {
+	p := w.place(strings.NewReplacer("*", "\x01", "?", "\x02", "[", "\x03").Replace(name))
 	p.Path = strings.NewReplacer("\x01", "*", "\x02", "?", "\x03", "[").Replace(p.Path)
 	return p
 }
@@ -54,70 +67,70 @@ func lastByte(text string) byte {
 	return text[len(text)-1]
 }
 
-func (s *scan) judgePlace(name string) (out place) {
-	table := s.know.pathTable()
+func (w *world) judgePlace(name string) (out place) {
+	table := w.know.pathTable()
 	p := place{Confidence: interlock.Parsed}
-	if s.windows || strings.IndexByte(name, '\\') >= 0 {
+	if w.windows || strings.IndexByte(name, '\\') >= 0 {
 		if key, ok := registryKey(name); ok {
-			return s.registry(key)
+			return w.registry(key)
 		}
 		var stream bool
-		if name, stream = s.windowsName(name); stream {
+		if name, stream = w.windowsName(name); stream {
 			defer func() {
 				out.Traits = append(out.Traits[:len(out.Traits):len(out.Traits)], TraitObfuscated)
 			}()
 		}
 	}
-	clean, sure := s.clean(name)
+	clean, sure := w.clean(name)
 	if !sure {
 		p.Confidence = interlock.Inferred
 	}
-	if len(s.mounts) > 0 {
-		clean = s.onHost(clean)
+	if len(w.mounts) > 0 {
+		clean = w.onHost(clean)
 	}
 	p.Path = clean
-	s.locate(&p, table)
-	if meant, ok := s.linked(clean); ok {
+	w.locate(&p, table)
+	if meant, ok := w.linked(clean); ok {
 		named := p.Traits
 		p.Path = meant
-		s.locate(&p, table)
+		w.locate(&p, table)
 		p.Traits = append(p.Traits, named...)
 	}
 	return p
 }
 
 // clean makes a path absolute where that is possible and drops what does not change its meaning.
-func (s *scan) clean(name string) (clean string, sure bool) {
+func (w *world) clean(name string) (clean string, sure bool) {
 	sure = true
 	name = strings.TrimPrefix(name, "file://")
 	if isDrive(name) || strings.HasPrefix(name, `\\`) {
 		name = strings.ReplaceAll(name, `\`, "/")
 		return name[:2] + path.Clean("/"+name[2:]), true
 	}
-	if s.windows && strings.HasPrefix(name, "//") {
+	if w.windows && strings.HasPrefix(name, "//") {
 		return "/" + path.Clean(name), true
 	}
 	switch {
 	case name == "":
 		return "", false
 	case name[0] == '~':
-		name = s.tilde(name)
+		name = w.tilde(name)
 	case name[0] == '$' || name[0] == '%':
-		name = s.expandLead(name)
+		name = w.expandLead(name)
 	}
 	if name[0] != '/' && name[0] != '~' {
 		if name[0] == '$' || name[0] == '%' {
 			return name, false
 		}
-		if s.dir != "" {
-			name = s.dir + "/" + name
+		if w.dir != "" {
+			name = w.dir + "/" + name
 		}
 	}
 	clean = path.Clean(throughRoot(dottedUp(name)))
 	if strings.HasPrefix(clean, "..") {
 		return climb(clean)
 	}
-	if under, ok := s.pointedHome(clean); ok {
+	if under, ok := w.pointedHome(clean); ok {
 		return under, sure
 	}
 	return unalias(clean), sure
@@ -125,8 +138,8 @@ func (s *scan) clean(name string) (clean string, sure bool) {
 
 // pointedHome reads a path whose beginning is the home directory with letters of it left to a pattern, as /?ome/dev or
 // /home/de[v]: whoever writes that means the home directory.
-func (s *scan) pointedHome(clean string) (string, bool) {
-	home := s.home()
+func (w *world) pointedHome(clean string) (string, bool) {
+	home := w.home()
 	if len(home) < 2 || clean[0] != '/' || !isGlob(clean) {
 		return "", false
 	}
@@ -209,39 +222,39 @@ func unalias(clean string) string {
 	return clean
 }
 
-func (s *scan) tilde(name string) string {
+func (w *world) tilde(name string) string {
 	user, rest, slash := strings.Cut(name[1:], "/")
 	if slash {
 		rest = "/" + rest
 	}
 	switch {
-	case user == "" || user == s.view.User:
-		return s.home() + rest
+	case user == "" || user == w.view.User:
+		return w.home() + rest
 	case user == "root":
 		return "/root" + rest
-	case user == "+" && s.dir != "":
-		return s.dir + rest
+	case user == "+" && w.dir != "":
+		return w.dir + rest
 	case strings.ContainsAny(user, ".#$*"): // a backup file's name and the like, not a user's
 		return "./" + name
 	}
 	return "/home/" + user + rest
 }
 
-func (s *scan) home() string {
-	if s.view.Home != "" {
-		return s.view.Home
+func (w *world) home() string {
+	if w.view.Home != "" {
+		return w.view.Home
 	}
 	return "~"
 }
 
 // expandLead resolves the variables that are known everywhere at the front of a path. A shell's own assignments have been
 // resolved before; this serves other callers and what was left.
-func (s *scan) expandLead(name string) string {
+func (w *world) expandLead(name string) string {
 	for _, v := range []struct{ name, value string }{
-		{"${HOME}", s.home()}, {"$HOME", s.home()}, {"%USERPROFILE%", s.home()}, {"$env:USERPROFILE", s.home()},
-		{"${PWD}", s.dir}, {"$PWD", s.dir}, {"${TMPDIR}", "/tmp"}, {"$TMPDIR", "/tmp"},
-		{"$env:LOCALAPPDATA", s.home() + "/AppData/Local"}, {"%LOCALAPPDATA%", s.home() + "/AppData/Local"},
-		{"$env:APPDATA", s.home() + "/AppData/Roaming"}, {"%APPDATA%", s.home() + "/AppData/Roaming"},
+		{"${HOME}", w.home()}, {"$HOME", w.home()}, {"%USERPROFILE%", w.home()}, {"$env:USERPROFILE", w.home()},
+		{"${PWD}", w.dir}, {"$PWD", w.dir}, {"${TMPDIR}", "/tmp"}, {"$TMPDIR", "/tmp"},
+		{"$env:LOCALAPPDATA", w.home() + "/AppData/Local"}, {"%LOCALAPPDATA%", w.home() + "/AppData/Local"},
+		{"$env:APPDATA", w.home() + "/AppData/Roaming"}, {"%APPDATA%", w.home() + "/AppData/Roaming"},
 		{"%SYSTEMROOT%", "C:/Windows"}, {"%WINDIR%", "C:/Windows"}, {"%TEMP%", "/tmp"}, {"%TMP%", "/tmp"},
 	} {
 		if rest, ok := strings.CutPrefix(name, v.name); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
@@ -260,12 +273,12 @@ func isDrive(name string) bool {
 }
 
 // linked follows the view's links: a link or anything below one.
-func (s *scan) linked(clean string) (string, bool) {
-	if len(s.view.Links) == 0 {
+func (w *world) linked(clean string) (string, bool) {
+	if len(w.view.Links) == 0 {
 		return clean, false
 	}
 	for end := len(clean); end > 0; end = strings.LastIndexByte(clean[:end], '/') {
-		if meant, ok := s.view.Links[clean[:end]]; ok && meant != clean[:end] {
+		if meant, ok := w.view.Links[clean[:end]]; ok && meant != clean[:end] {
 			return path.Clean(meant + clean[end:]), true
 		}
 	}
@@ -273,20 +286,20 @@ func (s *scan) linked(clean string) (string, bool) {
 }
 
 // locate fills in reach and traits of a clean path.
-func (s *scan) locate(p *place, table *pathTable) {
+func (w *world) locate(p *place, table *pathTable) {
 	p.Traits, p.Reach, p.scratch = nil, "", false
-	home, inHome := s.belowHome(p.Path)
-	if s.caseless(p.Path) {
-		s.know.foldedPaths().match(p, home, inHome)
+	home, inHome := w.belowHome(p.Path)
+	if w.caseless(p.Path) {
+		w.know.foldedPaths().match(p, home, inHome)
 	} else {
 		table.match(p, home, inHome)
 	}
 	p.assumed = false
 	if p.Reach == "" {
-		p.Reach = s.reach(p.Path, home, inHome, table)
-		p.assumed = p.Reach == interlock.ReachWorkspace && s.view.Workspace == "" && !inHome && assumedOnly(p.Path, table)
+		p.Reach = w.reach(p.Path, home, inHome, table)
+		p.assumed = p.Reach == interlock.ReachWorkspace && w.view.Workspace == "" && !inHome && assumedOnly(p.Path, table)
 	}
-	for _, self := range s.view.Self {
+	for _, self := range w.view.Self {
 		if below(p.Path, self) {
 			p.Reach = interlock.ReachSelf
 		}
@@ -297,8 +310,8 @@ func (s *scan) locate(p *place, table *pathTable) {
 }
 
 // belowHome returns a path's part below a home directory, "" for the home directory itself.
-func (s *scan) belowHome(clean string) (rest string, ok bool) {
-	if h := s.view.Home; h != "" && below(clean, h) {
+func (w *world) belowHome(clean string) (rest string, ok bool) {
+	if h := w.view.Home; h != "" && below(clean, h) {
 		return strings.TrimPrefix(clean[len(h):], "/"), true
 	}
 	if strings.HasPrefix(clean, "/.") { // the root is the home of whoever has none
@@ -323,11 +336,11 @@ func (s *scan) belowHome(clean string) (rest string, ok bool) {
 }
 
 // foreign reports whether what a file holds is none of the workspace's business and not public knowledge either.
-func (s *scan) foreign(p place) bool {
+func (w *world) foreign(p place) bool {
 	if p.Reach != interlock.ReachHome && p.Reach != interlock.ReachSystem || quietDevice(p.Path) {
 		return false
 	}
-	for _, pattern := range s.know.pathTable().public {
+	for _, pattern := range w.know.pathTable().public {
 		if matchGlob(pattern, p.Path) {
 			return false
 		}
@@ -343,8 +356,8 @@ func below(name, dir string) bool {
 }
 
 // reach says how far a clean path is that the table does not speak of.
-func (s *scan) reach(clean, home string, inHome bool, table *pathTable) interlock.Reach {
-	workspace := s.view.Workspace
+func (w *world) reach(clean, home string, inHome bool, table *pathTable) interlock.Reach {
+	workspace := w.view.Workspace
 	if len(workspace) < 2 || !inside(workspace, table) {
 		workspace = "" // the root or a home directory is no project
 	}
@@ -356,7 +369,7 @@ func (s *scan) reach(clean, home string, inHome bool, table *pathTable) interloc
 	case workspace != "" && below(clean, workspace):
 		return interlock.ReachWorkspace
 	case isDrive(clean):
-		return s.driveReach(clean, inHome, workspace)
+		return w.driveReach(clean, inHome, workspace)
 	case inHome && workspace == "" && clean[0] == '/' && !strings.HasPrefix(clean, "/root") && strings.Contains(home, "/") &&
 		home[0] != '.' && !table.personal[home[:strings.IndexByte(home, '/')]]:
 		return interlock.ReachWorkspace // some project below a home directory; nothing says which
@@ -396,7 +409,7 @@ func relativeReach(clean, workspace string) interlock.Reach {
 	return interlock.ReachWorkspace
 }
 
-func (s *scan) driveReach(clean string, inHome bool, workspace string) interlock.Reach {
+func (w *world) driveReach(clean string, inHome bool, workspace string) interlock.Reach {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(clean[2:], "/")), "/")
 	switch {
 	case inHome && (workspace != "" || !strings.Contains(clean[9:], "/")):
@@ -411,9 +424,9 @@ func (s *scan) driveReach(clean string, inHome bool, workspace string) interlock
 // touch records that a path is read, written or deleted, and what follows from the place it names: reading a secret is
 // also a credential impact, writing a start-up file is also a persist impact. Target, reach and the place's traits are
 // filled in; a reach that is set already stands.
-func (s *scan) touch(name string, i interlock.Impact) { s.touchPlace(s.place(name), i) }
+func (w *world) touch(name string, i interlock.Impact) { w.touchPlace(w.place(name), i) }
 
-func (s *scan) touchPlace(p place, i interlock.Impact) {
+func (w *world) touchPlace(p place, i interlock.Impact) {
 	i.Target = p.Path
 	if i.Reach == "" {
 		i.Reach = p.Reach
@@ -425,7 +438,7 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 		i.Traits = append(i.Traits, TraitRoot)
 	}
 	gone := i.Kind == interlock.ImpactDelete && i.Has(TraitRecursive) || i.Has(TraitMoved)
-	if gone && !i.Has(TraitRoot) && !hasTrait(p.Traits, TraitRoot) && s.holdsSelf(p.Path) {
+	if gone && !i.Has(TraitRoot) && !hasTrait(p.Traits, TraitRoot) && w.holdsSelf(p.Path) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
 	}
@@ -437,11 +450,11 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 		i.Reversibility = usualReversibility(i.Kind)
 	}
 	away := i.Kind == interlock.ImpactWrite && i.Has(TraitMoved) && !i.Has(TraitGlob) // what a pattern names may well go to a folder beside it
-	if (i.Kind == interlock.ImpactDelete || away) && s.wholeWorkspace(p.Path) ||
+	if (i.Kind == interlock.ImpactDelete || away) && w.wholeWorkspace(p.Path) ||
 		i.Kind == interlock.ImpactDelete && i.Has(TraitSecret) && i.Reach == interlock.ReachWorkspace && !i.Has(TraitGlob) {
 		i.Traits = append(i.Traits, TraitUncommitted)
 	}
-	s.add(i)
+	w.add(i)
 	switch {
 	case i.Kind == interlock.ImpactRead && i.Has(TraitSecret):
 		i.Kind = interlock.ImpactCredential
@@ -451,13 +464,13 @@ func (s *scan) touchPlace(p place, i interlock.Impact) {
 		return
 	}
 	i.Traits = append([]string(nil), i.Traits...)
-	s.add(i)
+	w.add(i)
 }
 
 // holdsSelf reports whether something of Interlock's own lies below a path, so that it goes when the path goes.
-func (s *scan) holdsSelf(clean string) bool {
+func (w *world) holdsSelf(clean string) bool {
 	clean = strings.TrimSuffix(clean, "/*")
-	for _, self := range s.view.Self {
+	for _, self := range w.view.Self {
 		if strings.HasPrefix(clean, "/") && below(self, clean) {
 			return true
 		}
@@ -466,8 +479,8 @@ func (s *scan) holdsSelf(clean string) bool {
 }
 
 // wholeWorkspace reports whether a path is the workspace or holds it.
-func (s *scan) wholeWorkspace(clean string) bool {
-	workspace := s.view.Workspace
+func (w *world) wholeWorkspace(clean string) bool {
+	workspace := w.view.Workspace
 	clean = strings.TrimSuffix(clean, "/*")
 	return clean == "." || clean == "*" || clean == ".*" || workspace != "" && clean != "" && below(workspace, clean)
 }

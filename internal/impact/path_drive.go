@@ -10,9 +10,9 @@ import (
 
 // windowsName writes a path of Windows with slashes and without what does not change its meaning: the prefixes \\?\ and
 // \\.\, dots and blanks at the end of a name. It reports whether the path names a stream beside a file's content.
-func (s *scan) windowsName(name string) (clean string, stream bool) {
+func (w *world) windowsName(name string) (clean string, stream bool) {
 	drive := isDrive(name) || strings.HasPrefix(name, `\\`)
-	if !s.windows && !drive {
+	if !w.windows && !drive {
 		return name, false
 	}
 	name = strings.ReplaceAll(name, `\`, "/")
@@ -130,7 +130,7 @@ func registryKey(name string) (string, bool) {
 }
 
 // registry judges a place in the registry: the machine's, or the user's own.
-func (s *scan) registry(key string) place {
+func (w *world) registry(key string) place {
 	p := place{Path: key, Reach: interlock.ReachSystem, Confidence: interlock.Parsed}
 	hive, rest, _ := strings.Cut(strings.ToLower(key), ":/")
 	if hive == "hkcu" {
@@ -147,8 +147,8 @@ func (s *scan) registry(key string) place {
 		rest = "system/currentcontrolset" + after[1:]
 	}
 	glob := isGlob(rest)
-	for i := range s.know.foldedPaths().registry {
-		if m := &s.know.foldedPaths().registry[i]; m.covers(rest, glob) {
+	for i := range w.know.foldedPaths().registry {
+		if m := &w.know.foldedPaths().registry[i]; m.covers(rest, glob) {
 			if m.negate {
 				p.Traits = without(p.Traits, m.trait)
 				continue
@@ -163,6 +163,6 @@ func (s *scan) registry(key string) place {
 }
 
 // caseless reports whether the case of a path's letters means nothing.
-func (s *scan) caseless(clean string) bool {
-	return s.windows || isDrive(clean) || strings.HasPrefix(clean, "//") || isDrive(s.view.Home) || strings.HasPrefix(s.view.Home, "/Users/")
+func (w *world) caseless(clean string) bool {
+	return w.windows || isDrive(clean) || strings.HasPrefix(clean, "//") || isDrive(w.view.Home) || strings.HasPrefix(w.view.Home, "/Users/")
 }

@@ -383,8 +383,8 @@ func inClass(class string, c byte) bool {
 }
 
 // host judges a host name, address or URL.
-func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
-	table := s.know.pathTable()
+func (w *world) host(nameOrURL string) (reach interlock.Reach, traits []string) {
+	table := w.know.pathTable()
 	name := hostOf(nameOrURL)
 	bare := name
 	if end := strings.IndexByte(name, ']'); end > 0 && name[0] == '[' {
@@ -393,7 +393,7 @@ func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
 		bare = h
 	}
 	bare = strings.Trim(bare, "[]")
-	for _, e := range s.view.Endpoints {
+	for _, e := range w.view.Endpoints {
 		if e == name || table.loopback[bare] && portOf(e) != "" && portOf(e) == portOf(name) {
 			return interlock.ReachSelf, []string{TraitSelf}
 		}
@@ -405,7 +405,7 @@ func (s *scan) host(nameOrURL string) (reach interlock.Reach, traits []string) {
 		return interlock.ReachExternal, nil
 	case table.loopback[bare] || strings.HasPrefix(bare, "127.") || strings.HasSuffix(bare, ".localhost"):
 		return interlock.ReachWorkspace, nil
-	case s.production(bare):
+	case w.production(bare):
 		return interlock.ReachProduction, nil
 	}
 	return interlock.ReachExternal, nil
@@ -418,14 +418,14 @@ func everyAddress(name string) bool {
 }
 
 // production reports whether a name (host, context, database, bucket) is production.
-func (s *scan) production(name string) bool {
+func (w *world) production(name string) bool {
 	name = strings.ToLower(name)
-	for _, pattern := range s.view.Production {
+	for _, pattern := range w.view.Production {
 		if matchGlob(strings.ToLower(pattern), name) {
 			return true
 		}
 	}
-	for _, pattern := range s.know.pathTable().production {
+	for _, pattern := range w.know.pathTable().production {
 		if matchGlob(pattern, name) {
 			return true
 		}
@@ -434,8 +434,8 @@ func (s *scan) production(name string) bool {
 }
 
 // localContext reports whether a context has the name that tools give to clusters they set up on this machine.
-func (s *scan) localContext(name string) bool {
-	for _, pattern := range s.know.pathTable().local {
+func (w *world) localContext(name string) bool {
+	for _, pattern := range w.know.pathTable().local {
 		if matchGlob(pattern, name) {
 			return true
 		}

@@ -16,7 +16,9 @@ func pathScan(t *testing.T, view interlock.View, dir string) *scan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scan{know: know, view: view, dir: dir}
+	s := &scan{}
+	s.know, s.view, s.dir = know, view, dir
+	return s
 }
 
 type judged struct {

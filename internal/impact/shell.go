@@ -17,7 +17,7 @@ const (
 )
 
 // shell analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
-func (s *scan) shell(input string) {
+func readShell(s *scan, input string) {
 	r := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
 	outer := s.files
 	s.files = r.files

@@ -116,7 +116,7 @@ func (r *shellRun) text(args []field) {
 		b = append(b, text...)
 	}
 	r.s.room.line = b
-	if !shown(r.s, interlock.KindShell, b) {
+	if !shown(&r.s.collector, interlock.KindShell, b) {
 		r.s.executes(interlock.KindShell, string(b))
 	}
 }

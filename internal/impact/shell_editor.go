@@ -47,7 +47,7 @@ func (r *shellRun) applied(u *use, io streams) flow {
 	}
 	switch {
 	case known:
-		r.s.patch(u.via, text)
+		r.s.readers.Patch(r.s, u.via, text)
 	case io.in.network:
 		r.opaque(u.via, io.in, "")
 	default:

@@ -47,31 +47,31 @@ func (r *shellRun) mount(u *use, value field) {
 }
 
 // inContainer runs f where the host's directories are seen through mounts, beside those of the containers around.
-func (s *scan) inContainer(mounts []mounted, f func()) {
+func (w *world) inContainer(mounts []mounted, f func()) {
 	if len(mounts) == 0 {
 		f()
 		return
 	}
-	outer := s.mounts
-	s.mounts = append(outer[:len(outer):len(outer)], mounts...)
-	s.places = [len(s.places)]judgedPlace{}
+	outer := w.mounts
+	w.mounts = append(outer[:len(outer):len(outer)], mounts...)
+	w.places = [len(w.places)]judgedPlace{}
 	f()
-	s.mounts = outer
-	s.places = [len(s.places)]judgedPlace{}
+	w.mounts = outer
+	w.places = [len(w.places)]judgedPlace{}
 }
 
 // onHost gives a path in a container its name on the host, where it is mounted from there.
-func (s *scan) onHost(clean string) string {
+func (w *world) onHost(clean string) string {
 	best, under := -1, ""
-	for i, m := range s.mounts {
-		if rest, ok := belowPattern(clean, m.inside); ok && (best < 0 || len(m.inside) >= len(s.mounts[best].inside)) {
+	for i, m := range w.mounts {
+		if rest, ok := belowPattern(clean, m.inside); ok && (best < 0 || len(m.inside) >= len(w.mounts[best].inside)) {
 			best, under = i, rest
 		}
 	}
 	if best < 0 {
 		return clean
 	}
-	return path.Join(s.mounts[best].outside, under)
+	return path.Join(w.mounts[best].outside, under)
 }
 
 // belowPattern returns what a path, whose parts may be patterns, says below a directory, and whether it is there or can be.

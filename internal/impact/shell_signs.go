@@ -50,9 +50,9 @@ func firstWord(text string) string {
 }
 
 // named returns the traits a path's last components have wherever it stands.
-func (s *scan) named(end string) []string {
+func (w *world) named(end string) []string {
 	p := place{Path: "x/" + end}
-	s.know.pathTable().match(&p, "", false)
+	w.know.pathTable().match(&p, "", false)
 	return p.Traits
 }
 

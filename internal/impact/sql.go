@@ -6,9 +6,18 @@ import (
 	"interlock"
 )
 
+// A sqlRun reads statements for an analysis.
+type sqlRun struct{ *scan }
+
+// readSQL reads one or more SQL statements.
+func readSQL(s *scan, in string) { sqlRun{s}.sql(in) }
+
+// readFragment records a value that would become a piece of a statement.
+func readFragment(s *scan, what, in string) { sqlRun{s}.fragment(what, in) }
+
 // sql analyses one or more SQL statements of any common dialect. It doesn't know the dialect, so where dialects read a
 // text differently (a backslash before a quote) it takes it in both ways and keeps all that either would do.
-func (s *scan) sql(in string) {
+func (s sqlRun) sql(in string) {
 	if strings.ContainsAny(in, `\.!`) {
 		s.sqlClient(in)
 	}
@@ -29,13 +38,13 @@ func (s *scan) sql(in string) {
 }
 
 // fragment records a value that would become a piece of a statement.
-func (s *scan) fragment(what, in string) {
+func (s sqlRun) fragment(what, in string) {
 	s.add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql " + what,
 		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{TraitInjection, TraitDatabase}})
 	s.executes(interlock.KindSQL, squeeze(in))
 }
 
-func (s *scan) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
+func (s sqlRun) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
 	if !s.spend(len(tokens)) {
 		s.unknown("sql", TraitWork)
 		return
@@ -52,7 +61,7 @@ func (s *scan) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
 		}
 		if end > 0 {
 			s.executes(interlock.KindSQL, sqlText(tokens[:end]))
-			s.sqlStatement(&sqlStatement{tokens: tokens[:end], odd: odd, level: s.sqlLevel})
+			s.sqlStatement(&sqlStatement{tokens: tokens[:end], odd: odd, level: s.statements.level})
 		}
 		tokens = tokens[min(end+1, len(tokens)):]
 	}
@@ -91,7 +100,7 @@ type sqlStatement struct {
 }
 
 // sqlStatement analyses one statement by its leading words, and then the functions it calls.
-func (s *scan) sqlStatement(st *sqlStatement) {
+func (s sqlRun) sqlStatement(st *sqlStatement) {
 	tokens := st.tokens
 	for len(tokens) > 0 && (tokens[0].is("(") || tokens[0].is(")")) {
 		tokens = tokens[1:]
@@ -124,7 +133,7 @@ var sqlOthers = set([]string{"EXCHANGE", "SYSTEM", "DETACH", "UNLOAD", "PUT", "G
 	"SIGNAL", "HANDLER", "PURGE", "CHANGE", "STOP", "BINLOG", "UNDROP", "RENAME", "ASSOCIATE", "AUDIT", "NOAUDIT", "FLASHBACK", "DISABLE",
 	"ENABLE", "ADD", "RESUME", "SUSPEND", "PAUSE", "UNSET", "SUBSCRIBE", "VALIDATE", "MOVE", "OVERRIDE", "UPDATE", "RECONFIGURE", "DBCC", "BULK"})
 
-func (s *scan) sqlVerb(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlVerb(st *sqlStatement, tokens []sqlToken) {
 	verb := tokens[0].upper
 	switch verb {
 	case "EXPLAIN":
@@ -181,7 +190,7 @@ func (s *scan) sqlVerb(st *sqlStatement, tokens []sqlToken) {
 }
 
 // sqlRest handles verbs that need no more than their name, and what is no verb at all.
-func (s *scan) sqlRest(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlRest(st *sqlStatement, tokens []sqlToken) {
 	verb := tokens[0].upper
 	switch {
 	case sqlReads[verb]:
@@ -213,7 +222,7 @@ var sqlOpened = set([]string{"DROP", "TRUNCATE", "ALTER", "GRANT", "REVOKE", "CO
 
 // sqlInner analyses statements inside another: in a block, a common table expression or a COPY. It reports whether it
 // found any.
-func (s *scan) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
+func (s sqlRun) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 	if st.inner++; st.inner > maxDepth {
 		s.unknown("sql", TraitNested)
 		return true
@@ -266,7 +275,7 @@ func (s *scan) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 }
 
 // sqlQuery analyses a query: what it changes inside, where its result goes, and which table it reads.
-func (s *scan) sqlQuery(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlQuery(st *sqlStatement, tokens []sqlToken) {
 	if tokens[0].upper == "WITH" {
 		s.sqlInner(st, tokens)
 	}
@@ -281,7 +290,7 @@ func (s *scan) sqlQuery(st *sqlStatement, tokens []sqlToken) {
 	s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, "SELECT", sqlNameAfter(tokens, "FROM"))
 }
 
-func (s *scan) sqlUpdate(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlUpdate(st *sqlStatement, tokens []sqlToken) {
 	if !s.spend(len(tokens)) {
 		s.unknown("sql", TraitWork)
 		return
@@ -298,7 +307,7 @@ func (s *scan) sqlUpdate(st *sqlStatement, tokens []sqlToken) {
 	}
 }
 
-func (s *scan) sqlDelete(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlDelete(st *sqlStatement, tokens []sqlToken) {
 	if !s.spend(len(tokens)) {
 		s.unknown("sql", TraitWork)
 		return
@@ -314,7 +323,7 @@ func (s *scan) sqlDelete(st *sqlStatement, tokens []sqlToken) {
 
 // effectiveWhere reports whether a statement changes some rows of a table only. What its conditions mean is decided by
 // parsing them; where one can't be parsed whole, a look at its tokens has to do.
-func (s *scan) effectiveWhere(tokens []sqlToken, target string) bool {
+func (s sqlRun) effectiveWhere(tokens []sqlToken, target string) bool {
 	narrow, whole := s.narrows(tokens, target)
 	if whole {
 		return narrow
@@ -389,7 +398,7 @@ func tautology(tokens []sqlToken) bool {
 
 // sqlAdd records an impact on a database object. Where the database runs is not known from a statement; only its names
 // can say that it is production.
-func (s *scan) sqlAdd(st *sqlStatement, kind interlock.ImpactKind, r interlock.Reversibility, via, target string, traits ...string) {
+func (s sqlRun) sqlAdd(st *sqlStatement, kind interlock.ImpactKind, r interlock.Reversibility, via, target string, traits ...string) {
 	i := interlock.Impact{Kind: kind, Target: target, Reach: interlock.ReachWorkspace, Reversibility: r, Via: "sql " + via, Traits: traits}
 	if target != "" && s.production(target) {
 		i.Reach = interlock.ReachProduction

@@ -63,7 +63,7 @@ var sqlTableCalls = map[string]sqlCallEffect{
 var sqlWaits = set([]string{"sleep", "pg_sleep", "pg_sleep_for", "pg_sleep_until", "benchmark", "dbms_lock.sleep", "dbms_session.sleep", "dbms_pipe.receive_message", "randomblob"})
 
 // sqlFunctions records calls that reach beyond the database, wherever in a statement they stand.
-func (s *scan) sqlFunctions(st *sqlStatement) {
+func (s sqlRun) sqlFunctions(st *sqlStatement) {
 	choosing := 0
 	for i, t := range st.tokens {
 		if t.kind != sqlWord || len(t.text) < 2 {
@@ -130,7 +130,7 @@ func sqlUpperIn(tokens []sqlToken, i int, words ...string) bool {
 }
 
 // sqlConfig handles set_config(name, value, local).
-func (s *scan) sqlConfig(st *sqlStatement, rest []sqlToken) {
+func (s sqlRun) sqlConfig(st *sqlStatement, rest []sqlToken) {
 	end := closing(rest[:min(len(rest), 256)])
 	if end < 0 {
 		return
@@ -148,7 +148,7 @@ func (s *scan) sqlConfig(st *sqlStatement, rest []sqlToken) {
 
 // sqlWait records that a server is made to wait. A wait that depends on a condition tells its caller how that turned out,
 // which is what injected conditions are read by.
-func (s *scan) sqlWait(st *sqlStatement, name string, rest []sqlToken, choosing bool) {
+func (s sqlRun) sqlWait(st *sqlStatement, name string, rest []sqlToken, choosing bool) {
 	end := closing(rest[:min(len(rest), 256)])
 	if end < 2 {
 		return
@@ -192,7 +192,7 @@ func (e sqlCallEffect) argument(args []string) string {
 	return ""
 }
 
-func (s *scan) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
+func (s sqlRun) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
 	i := interlock.Impact{Kind: effect.kind, Reach: interlock.ReachSystem, Via: "sql " + name, Traits: []string{TraitDatabase, TraitRemote},
 		Reversibility: interlock.Window}
 	switch effect.kind {
@@ -251,7 +251,7 @@ func (s *scan) sqlCallImpact(name string, effect sqlCallEffect, args []string) {
 	s.add(i)
 }
 
-func (s *scan) nestedArgument(kind interlock.Kind, argument string) {
+func (s sqlRun) nestedArgument(kind interlock.Kind, argument string) {
 	if argument != "" {
 		s.nested(kind, argument)
 	}

@@ -8,7 +8,7 @@ import (
 
 // sqlClient handles commands of database clients that are no SQL, line by line: psql's backslash, sqlite3's dot, the words
 // of mysql and sqlplus, sqlcmd's colon. They run shells, read scripts and write files on this side.
-func (s *scan) sqlClient(in string) {
+func (s sqlRun) sqlClient(in string) {
 	for line := range strings.SplitSeq(in, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || !s.spend(1) {
@@ -34,7 +34,7 @@ func (s *scan) sqlClient(in string) {
 }
 
 // sqlClientWord handles commands of mysql and sqlplus that are words, and reports whether a line is one.
-func (s *scan) sqlClientWord(line string) bool {
+func (s sqlRun) sqlClientWord(line string) bool {
 	word, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(line), ";"), " ")
 	rest = strings.TrimSpace(rest)
 	if rest == "" || strings.ContainsAny(rest, "\n;") {
@@ -56,7 +56,7 @@ func (s *scan) sqlClientWord(line string) bool {
 	return true
 }
 
-func (s *scan) clientShell(command string) {
+func (s sqlRun) clientShell(command string) {
 	if command = strings.TrimSpace(command); command == "" || !s.spend(16) {
 		return
 	}
@@ -66,7 +66,7 @@ func (s *scan) clientShell(command string) {
 }
 
 // clientFile records a file on this side that a client reads or writes; a pipe is a shell.
-func (s *scan) clientFile(kind interlock.ImpactKind, via, name string) {
+func (s sqlRun) clientFile(kind interlock.ImpactKind, via, name string) {
 	name = strings.Trim(strings.TrimSpace(name), `'"`)
 	if command, ok := strings.CutPrefix(name, "|"); ok {
 		s.clientShell(command)
@@ -79,7 +79,7 @@ func (s *scan) clientFile(kind interlock.ImpactKind, via, name string) {
 }
 
 // clientScript runs a file of statements, and reads what is known to stand in it.
-func (s *scan) clientScript(name string) {
+func (s sqlRun) clientScript(name string) {
 	name = strings.Trim(strings.TrimSpace(name), `'"`)
 	if strings.HasPrefix(name, "|") {
 		s.clientFile(interlock.ImpactExecute, "script", name)
@@ -104,7 +104,7 @@ func (s *scan) clientScript(name string) {
 }
 
 // psqlCommands handles the commands of psql on one line.
-func (s *scan) psqlCommands(line string) {
+func (s sqlRun) psqlCommands(line string) {
 	if parts := strings.Split(line, "`"); len(parts) >= 3 {
 		s.clientShell(parts[1])
 	}
@@ -146,7 +146,7 @@ func (s *scan) psqlCommands(line string) {
 }
 
 // psqlCopy handles \copy, which moves rows between a table and a file or program on this side.
-func (s *scan) psqlCopy(rest string) {
+func (s sqlRun) psqlCopy(rest string) {
 	tokens, _ := sqlTokens(rest, false)
 	for i := range tokens {
 		direction := tokens[i].upper
@@ -176,7 +176,7 @@ func (s *scan) psqlCopy(rest string) {
 }
 
 // sqliteCommand handles a dot command of sqlite3 or duckdb.
-func (s *scan) sqliteCommand(line string) {
+func (s sqlRun) sqliteCommand(line string) {
 	command, rest, _ := strings.Cut(line[1:], " ")
 	rest = strings.TrimSpace(rest)
 	operands := clientWords(rest)

@@ -25,7 +25,7 @@ func (b sqlBuilt) plus(other sqlBuilt) sqlBuilt {
 
 // sqlBuild evaluates the text that tokens put together, by concatenation and the functions dialects have for it, and
 // returns how many tokens that took.
-func (s *scan) sqlBuild(tokens []sqlToken, depth int) (sqlBuilt, int) {
+func (s sqlRun) sqlBuild(tokens []sqlToken, depth int) (sqlBuilt, int) {
 	if depth > 16 || !s.spend(1) {
 		return sqlBuilt{text: "x"}, len(tokens)
 	}
@@ -54,7 +54,7 @@ func (s *scan) sqlBuild(tokens []sqlToken, depth int) (sqlBuilt, int) {
 }
 
 // sqlPiece evaluates one operand.
-func (s *scan) sqlPiece(tokens []sqlToken, depth int) (sqlBuilt, int) {
+func (s sqlRun) sqlPiece(tokens []sqlToken, depth int) (sqlBuilt, int) {
 	t := tokens[0]
 	switch {
 	case t.kind == sqlString:
@@ -86,7 +86,7 @@ func (s *scan) sqlPiece(tokens []sqlToken, depth int) (sqlBuilt, int) {
 		}
 		return s.sqlBuilder(lastName(name), sqlArguments(tokens[n+1:n+end]), depth+1), n + end + 1
 	}
-	if held, ok := s.sqlHeld[name]; ok {
+	if held, ok := s.statements.held[name]; ok {
 		return held, n
 	}
 	return sqlBuilt{text: "x"}, n
@@ -113,7 +113,7 @@ func sqlArguments(tokens []sqlToken) (out [][]sqlToken) {
 }
 
 // sqlBuilder evaluates a function that makes text of text.
-func (s *scan) sqlBuilder(name string, arguments [][]sqlToken, depth int) sqlBuilt {
+func (s sqlRun) sqlBuilder(name string, arguments [][]sqlToken, depth int) sqlBuilt {
 	value := func(i int) sqlBuilt {
 		if i >= len(arguments) {
 			return sqlBuilt{}
@@ -188,7 +188,7 @@ func sqlCharacters(arguments [][]sqlToken) sqlBuilt {
 }
 
 // sqlFormat evaluates format('… %I …', name): a constant argument is put in, anything else becomes a name.
-func (s *scan) sqlFormat(arguments [][]sqlToken, depth int) sqlBuilt {
+func (s sqlRun) sqlFormat(arguments [][]sqlToken, depth int) sqlBuilt {
 	if len(arguments) == 0 {
 		return sqlBuilt{text: "x"}
 	}
@@ -222,26 +222,26 @@ func (s *scan) sqlFormat(arguments [][]sqlToken, depth int) sqlBuilt {
 }
 
 // sqlAssign remembers the text a variable is given, for a statement behind it that executes it.
-func (s *scan) sqlAssign(name string, tokens []sqlToken) {
+func (s sqlRun) sqlAssign(name string, tokens []sqlToken) {
 	for i := range tokens {
 		if !(tokens[i].is("=") || tokens[i].is(":=")) || i+1 >= len(tokens) {
 			continue
 		}
-		if built, _ := s.sqlBuild(tokens[i+1:], 0); built.literal && len(s.sqlHeld) < 64 {
-			if s.sqlHeld == nil {
-				s.sqlHeld = map[string]sqlBuilt{}
+		if built, _ := s.sqlBuild(tokens[i+1:], 0); built.literal && len(s.statements.held) < 64 {
+			if s.statements.held == nil {
+				s.statements.held = map[string]sqlBuilt{}
 			}
 			if i > 0 && tokens[i-1].is("+") { // @s += 'more'
-				built = s.sqlHeld[strings.ToLower(name)].plus(built)
+				built = s.statements.held[strings.ToLower(name)].plus(built)
 			}
-			s.sqlHeld[strings.ToLower(name)] = built
+			s.statements.held[strings.ToLower(name)] = built
 		}
 		return
 	}
 }
 
 // sqlDeclare remembers the texts that variables are declared with, or given in a query.
-func (s *scan) sqlDeclare(tokens []sqlToken) {
+func (s sqlRun) sqlDeclare(tokens []sqlToken) {
 	for i := range tokens {
 		if (tokens[i].is("=") || tokens[i].is(":=")) && s.spend(1) {
 			at := i - 1
@@ -257,7 +257,7 @@ func (s *scan) sqlDeclare(tokens []sqlToken) {
 
 // sqlDynamic analyses a text that is executed as a statement. If nothing of it stands there, what would be executed is not
 // known.
-func (s *scan) sqlDynamic(st *sqlStatement, verb string, tokens []sqlToken) {
+func (s sqlRun) sqlDynamic(st *sqlStatement, verb string, tokens []sqlToken) {
 	built, _ := s.sqlBuild(tokens, 0)
 	if !built.literal || strings.TrimSpace(strings.Trim(built.text, "x ")) == "" {
 		i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql " + verb, Reversibility: interlock.Window,
@@ -276,7 +276,7 @@ func (s *scan) sqlDynamic(st *sqlStatement, verb string, tokens []sqlToken) {
 }
 
 // sqlGiven reads the statement that PREPARE names and the body of a DO, and reports whether there is one.
-func (s *scan) sqlGiven(st *sqlStatement, verb string, rest []sqlToken) bool {
+func (s sqlRun) sqlGiven(st *sqlStatement, verb string, rest []sqlToken) bool {
 	switch verb {
 	case "PREPARE":
 		for i := range rest {
@@ -306,7 +306,7 @@ func (s *scan) sqlGiven(st *sqlStatement, verb string, rest []sqlToken) bool {
 }
 
 // sqlCall handles procedure calls, dynamic SQL and anonymous blocks.
-func (s *scan) sqlCall(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlCall(st *sqlStatement, tokens []sqlToken) {
 	verb := tokens[0].upper
 	rest := tokens[1:]
 	if s.sqlGiven(st, verb, rest) {
@@ -363,12 +363,12 @@ func languageOf(tokens []sqlToken) string {
 }
 
 // sqlBody analyses the body of a block, function or trigger by its language.
-func (s *scan) sqlBody(language, body string) {
+func (s sqlRun) sqlBody(language, body string) {
 	switch {
 	case language == "" || language == "sql" || strings.HasPrefix(language, "plpgsql") || language == "plsql":
-		s.sqlLevel++
+		s.statements.level++
 		s.nested(interlock.KindSQL, body)
-		s.sqlLevel--
+		s.statements.level--
 	case strings.HasPrefix(language, "plpython") || language == "python":
 		s.nested(interlock.KindPython, body)
 	case language == "plv8" || language == "javascript" || language == "js" || language == "pljs":

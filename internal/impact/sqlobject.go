@@ -25,7 +25,7 @@ func explained(tokens []sqlToken) ([]sqlToken, bool) {
 	return rest, runs && len(rest) > 0
 }
 
-func (s *scan) sqlDrop(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlDrop(st *sqlStatement, tokens []sqlToken) {
 	rest := skipWords(tokens[1:], "TEMP", "TEMPORARY", "EXTERNAL", "FOREIGN", "MATERIALIZED", "OR", "REPLACE", "UNIQUE", "ICEBERG", "DYNAMIC")
 	if len(rest) == 0 {
 		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "DROP", "", TraitDatabase)
@@ -72,7 +72,7 @@ func (s *scan) sqlDrop(st *sqlStatement, tokens []sqlToken) {
 	s.sqlAdd(st, interlock.ImpactDelete, reversibility, "DROP "+sort, target, traits...)
 }
 
-func (s *scan) sqlAlter(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlAlter(st *sqlStatement, tokens []sqlToken) {
 	rest := skipWords(tokens[1:], "EXTERNAL", "FOREIGN", "MATERIALIZED", "DYNAMIC", "DEFAULT", "ICEBERG")
 	if len(rest) == 0 {
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER", "", TraitDatabase)
@@ -104,7 +104,7 @@ func (s *scan) sqlAlter(st *sqlStatement, tokens []sqlToken) {
 }
 
 // sqlAlterOther handles ALTER of what is neither a table nor the server: names others use, owners, what watches.
-func (s *scan) sqlAlterOther(st *sqlStatement, rest []sqlToken, sort, target string) {
+func (s sqlRun) sqlAlterOther(st *sqlStatement, rest []sqlToken, sort, target string) {
 	traits, reversibility := []string{TraitDatabase}, interlock.Reversible
 	switch {
 	case findWord(rest, "OWNER") > 0:
@@ -121,8 +121,8 @@ func (s *scan) sqlAlterOther(st *sqlStatement, rest []sqlToken, sort, target str
 }
 
 // sqlOwn reports whether a table was made by a statement before: nobody waits for one that nobody else knows.
-func (s *scan) sqlOwn(table string) bool {
-	for _, made := range s.sqlMade {
+func (s sqlRun) sqlOwn(table string) bool {
+	for _, made := range s.statements.made {
 		if strings.EqualFold(made, table) {
 			return table != ""
 		}
@@ -130,7 +130,7 @@ func (s *scan) sqlOwn(table string) bool {
 	return false
 }
 
-func (s *scan) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) {
+func (s sqlRun) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) {
 	drops := false
 	for i := range rest {
 		next := ""
@@ -294,7 +294,7 @@ func sqlUpper(tokens []sqlToken, i int) string {
 	return tokens[i].upper
 }
 
-func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 	rest := skipWords(tokens[1:], "OR", "REPLACE", "TEMP", "TEMPORARY", "UNIQUE", "MATERIALIZED", "GLOBAL", "LOCAL", "UNLOGGED", "EXTERNAL",
 		"TRANSIENT", "SECURE", "RECURSIVE", "AGGREGATE", "DEFINER", "TRUSTED", "PROCEDURAL", "CONSTRAINT")
 	if len(rest) == 0 {
@@ -319,8 +319,8 @@ func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "CREATE POLICY", target, TraitDatabase, TraitDefence)
 		}
 	case "TABLE":
-		if len(s.sqlMade) < 256 {
-			s.sqlMade = append(s.sqlMade, target)
+		if len(s.statements.made) < 256 {
+			s.statements.made = append(s.statements.made, target)
 		}
 	case "EVENT", "TRIGGER", "TASK", "PIPE", "RULE":
 		s.sqlCreateBody(st, rest)
@@ -345,7 +345,7 @@ func (s *scan) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 
 // sqlCreateBody analyses what a function, trigger or event would do when it runs: a quoted body by its language, one that
 // stands there as the statements it is.
-func (s *scan) sqlCreateBody(st *sqlStatement, rest []sqlToken) {
+func (s sqlRun) sqlCreateBody(st *sqlStatement, rest []sqlToken) {
 	language := languageOf(rest)
 	for i := 1; i < len(rest); i++ {
 		if rest[i].kind == sqlString && (rest[i-1].upper == "AS" || rest[i-1].upper == "DO") {
@@ -357,7 +357,7 @@ func (s *scan) sqlCreateBody(st *sqlStatement, rest []sqlToken) {
 }
 
 // openPolicy reports a policy that lets every row through.
-func (s *scan) openPolicy(rest []sqlToken) bool {
+func (s sqlRun) openPolicy(rest []sqlToken) bool {
 	for _, word := range []string{"USING", "CHECK"} {
 		at := findWord(rest, word)
 		if at < 0 || at+1 >= len(rest) || !rest[at+1].is("(") {
@@ -387,7 +387,7 @@ func untrustedLanguage(tokens []sqlToken) bool {
 	return language == "c" || language == "java" || strings.HasSuffix(language, "u") && strings.HasPrefix(language, "pl") || language == "external"
 }
 
-func (s *scan) sqlGrant(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlGrant(st *sqlStatement, tokens []sqlToken) {
 	traits := []string{TraitAccount}
 	target := sqlNameAfter(tokens, "TO")
 	if target == "" {

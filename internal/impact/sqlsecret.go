@@ -16,7 +16,7 @@ var sqlPlainTables = set([]string{"pg_database", "pg_class", "pg_proc", "pg_larg
 
 // sqlSecrets records tables of password hashes that a statement reads, and tables of the server itself that it changes,
 // wherever in it they are named as tables.
-func (s *scan) sqlSecrets(st *sqlStatement) {
+func (s sqlRun) sqlSecrets(st *sqlStatement) {
 	for i, t := range st.tokens {
 		if i == 0 || t.kind != sqlWord || !sqlUpperIn(st.tokens, i-1, "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ONLY", ",", "COPY", "LATERAL", "USING") {
 			continue
@@ -71,7 +71,7 @@ func grantsRole(tokens []sqlToken) bool {
 }
 
 // sqlMerge handles MERGE: what it does with the rows that match, that don't, and that only the target has.
-func (s *scan) sqlMerge(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlMerge(st *sqlStatement, tokens []sqlToken) {
 	if !s.spend(len(tokens)) {
 		s.unknown("sql", TraitWork)
 		return
@@ -104,7 +104,7 @@ func (s *scan) sqlMerge(st *sqlStatement, tokens []sqlToken) {
 	s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "MERGE", target, TraitDatabase)
 }
 
-func (s *scan) sqlMerged(st *sqlStatement, what, target string, some bool) {
+func (s sqlRun) sqlMerged(st *sqlStatement, what, target string, some bool) {
 	kind, reversibility := interlock.ImpactWrite, interlock.Reversible
 	switch what {
 	case "DELETE":
@@ -122,7 +122,7 @@ func (s *scan) sqlMerged(st *sqlStatement, what, target string, some bool) {
 }
 
 // sqlLock handles statements that keep others out, and those that throw logs of changes away.
-func (s *scan) sqlLock(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlLock(st *sqlStatement, tokens []sqlToken) {
 	verb, next := tokens[0].upper, sqlUpper(tokens, 1)
 	switch {
 	case verb == "RESET" && (next == "MASTER" || next == "SLAVE" || next == "REPLICA" || next == "BINARY" || next == "PERSIST"):

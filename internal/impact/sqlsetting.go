@@ -36,7 +36,7 @@ func unsafeSetting(name, value string) bool {
 }
 
 // sqlSet handles SET, PRAGMA and RECONFIGURE: every setting of a list.
-func (s *scan) sqlSet(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlSet(st *sqlStatement, tokens []sqlToken) {
 	if s.sqlBecomes(st, tokens) {
 		return
 	}
@@ -64,13 +64,13 @@ func (s *scan) sqlSet(st *sqlStatement, tokens []sqlToken) {
 	}
 }
 
-func (s *scan) sqlServerSetting(name string) {
+func (s sqlRun) sqlServerSetting(name string) {
 	s.add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: name, Reach: interlock.ReachSystem,
 		Reversibility: interlock.Window, Via: "sql SET GLOBAL", Traits: []string{TraitDatabase}})
 }
 
 // sqlSetting handles one assignment and reports whether it concerns this session alone.
-func (s *scan) sqlSetting(st *sqlStatement, rest []sqlToken, verb string) bool {
+func (s sqlRun) sqlSetting(st *sqlStatement, rest []sqlToken, verb string) bool {
 	global := false
 	for len(rest) > 0 {
 		switch rest[0].upper {
@@ -132,7 +132,7 @@ func settingValue(rest []sqlToken) (string, bool) {
 var sqlRulers = set([]string{"postgres", "root", "sa", "admin", "superuser", "rdsadmin", "rds_superuser", "sys", "system", "dbo", "sysadmin", "accountadmin", "securityadmin", "pg_execute_server_program", "pg_write_server_files", "pg_read_server_files", "cloudsqlsuperuser", "supabase_admin"})
 
 // sqlBecomes handles SET ROLE and SET SESSION AUTHORIZATION.
-func (s *scan) sqlBecomes(st *sqlStatement, tokens []sqlToken) bool {
+func (s sqlRun) sqlBecomes(st *sqlStatement, tokens []sqlToken) bool {
 	rest := skipWords(tokens[1:], "LOCAL", "SESSION")
 	if len(rest) < 2 || rest[0].upper != "ROLE" && rest[0].upper != "AUTHORIZATION" {
 		return false
@@ -164,7 +164,7 @@ func skipMarks(tokens []sqlToken, marks ...string) []sqlToken {
 }
 
 // sqlAlterSettings handles SET inside ALTER SYSTEM, DATABASE, ROLE and the like.
-func (s *scan) sqlAlterSettings(st *sqlStatement, rest []sqlToken) {
+func (s sqlRun) sqlAlterSettings(st *sqlStatement, rest []sqlToken) {
 	for at := findWord(rest, "SET"); at >= 0 && at+1 < len(rest); {
 		if after := rest[at+1:]; sqlUpper(rest, at+1) != "DEFAULT" {
 			value, given := settingValue(after)

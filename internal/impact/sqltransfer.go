@@ -7,7 +7,7 @@ import (
 )
 
 // sqlTransfer handles statements that move data between a database and files, programs or other servers.
-func (s *scan) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
+func (s sqlRun) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
 	verb := tokens[0].upper
 	if verb == "LOAD" && len(tokens) > 1 && tokens[1].kind == sqlString { // a library of the server's machine
 		s.touch(tokens[1].text, interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Window,
@@ -58,7 +58,7 @@ func (s *scan) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
 
 // serverReach is how far a path of the server's machine lies. One inside the workspace is taken for a file of this project,
 // on a server that runs here.
-func (s *scan) serverReach(path string) interlock.Reach {
+func (s sqlRun) serverReach(path string) interlock.Reach {
 	if p := s.place(path); p.Reach == interlock.ReachWorkspace && s.view.Workspace != "" && below(p.Path, s.view.Workspace) {
 		return interlock.ReachWorkspace
 	}
@@ -105,7 +105,7 @@ func transferPath(tokens []sqlToken) string {
 }
 
 // sqlAttach handles a second database file. One that is named like a script or a page becomes one, with a row's text inside.
-func (s *scan) sqlAttach(path string) {
+func (s sqlRun) sqlAttach(path string) {
 	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file::memory:") {
 		return
 	}

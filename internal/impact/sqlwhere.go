@@ -101,7 +101,7 @@ func fewRows(tokens []sqlToken) bool {
 
 // narrows reports whether the statement that tokens begin with is kept to some of its table's rows, and whether that was
 // understood whole. A condition that every row fulfils keeps nothing out, and neither does one that no row has a part in.
-func (s *scan) narrows(tokens []sqlToken, target string) (narrow, whole bool) {
+func (s sqlRun) narrows(tokens []sqlToken, target string) (narrow, whole bool) {
 	c := sqlClausesOf(tokens)
 	if c.limited || topRows(tokens) {
 		return true, true
@@ -137,7 +137,7 @@ func topRows(tokens []sqlToken) bool {
 }
 
 // truth evaluates a condition and reports whether all of it was understood.
-func (s *scan) truth(condition []sqlToken, target string) (sqlTruth, bool) {
+func (s sqlRun) truth(condition []sqlToken, target string) (sqlTruth, bool) {
 	if !s.spend(len(condition)) {
 		return sqlSometimes, false
 	}

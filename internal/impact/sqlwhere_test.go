@@ -7,7 +7,7 @@ import (
 
 func rowsOf(statement string) (narrow, whole bool) {
 	tokens, _ := sqlTokens(statement, false)
-	s := &scan{}
+	s := sqlRun{&scan{}}
 	return s.narrows(tokens, sqlNameAfter(tokens, map[bool]string{true: "FROM", false: "UPDATE"}[strings.HasPrefix(statement, "DELETE")]))
 }
 
@@ -76,7 +76,7 @@ func TestWhereNotUnderstood(t *testing.T) {
 		"DELETE FROM t WHERE a ?? b": true, "DELETE FROM t WHERE a ?? b OR 1=1": false, "DELETE FROM t WHERE": false, "DELETE FROM t WHERE (": false, "DELETE FROM t WHERE a = = b": true,
 	} {
 		tokens, _ := sqlTokens(statement, false)
-		s := &scan{}
+		s := sqlRun{&scan{}}
 		if _, whole := s.narrows(tokens, "t"); whole {
 			t.Errorf("%s: claimed to be understood", statement)
 		}
@@ -92,7 +92,7 @@ func truthOf(condition string) (truth sqlTruth, whole bool) {
 	if odd.open || sqlDeep(tokens) {
 		return sqlSometimes, false
 	}
-	return (&scan{}).truth(tokens, "t")
+	return (sqlRun{&scan{}}).truth(tokens, "t")
 }
 
 // FuzzWhere: of any condition that is understood whole, brackets and a double negation change nothing, an alternative that

@@ -7,7 +7,7 @@ import (
 
 // text analyses content that is not an action: it can hold secrets, and it can hold instructions meant for the agent that
 // reads it. Both are only noted; what is done about them is for rules to say.
-func (s *scan) text(in string) {
+func (s proseRun) text(in string) {
 	if !s.spend(len(in)/8 + 1) {
 		s.unknown("text", TraitWork)
 		return

@@ -15,9 +15,31 @@ const (
 	TraitNamedForbidden = "named-forbidden" // the name has the form of a forbidden operation, e.g. drop_*
 )
 
+// A callRun reads calls of tools, files and web addresses for an analysis.
+type callRun struct{ *scan }
+
+// readTool reads a call of a named tool.
+func readTool(s *scan, name string, args json.RawMessage) { callRun{s}.tool(name, args) }
+
+// readFile reads a call of a file tool.
+func readFile(s *scan, tool string, args json.RawMessage) { callRun{s}.file(tool, args) }
+
+// readHTTP reads a request.
+func readHTTP(s *scan, args json.RawMessage) { callRun{s}.http(args) }
+
+// readPatch reads a patch that a tool or command is given.
+func readPatch(s *scan, tool, text string) { callRun{s}.patch(tool, text) }
+
+// readNamed reads a call of which only the name is known, as prose tells it.
+func readNamed(s *scan, name string) {
+	r := callRun{s}
+	c := r.called(name)
+	r.concludeCall(&c)
+}
+
 // tool analyses a call of a named tool: what its name says it does, what its annotations add, and what its arguments
 // are, each analysed as what it is.
-func (s *scan) tool(name string, args json.RawMessage) {
+func (s callRun) tool(name string, args json.RawMessage) {
 	object, ok := s.arguments(name, args)
 	if !ok {
 		s.texts = append(s.texts, toolTexts(s.know, name)...) // a rule about the name holds for a call that can't be read as well
@@ -85,7 +107,7 @@ type call struct {
 }
 
 // harness hands a coding agent's own tool to the analyser of what it is, if the arguments are those of one.
-func (s *scan) harness(name string, object map[string]any, args json.RawMessage) bool {
+func (s callRun) harness(name string, object map[string]any, args json.RawMessage) bool {
 	last := harnessName(name)
 	folded := foldKeys(object)
 	kind := s.know.toolTable().harness[fold(last)]
@@ -180,7 +202,7 @@ func shellQuote(word string) string {
 }
 
 // called reads a tool's name.
-func (s *scan) called(name string) call {
+func (s callRun) called(name string) call {
 	know := s.know.toolTable()
 	c := call{name: name, reach: interlock.ReachWorkspace}
 	c.words = nameWords(calledName(name))
@@ -302,7 +324,7 @@ func moreReversible(a, b interlock.Reversibility) bool {
 }
 
 // concludeCall records what the call itself does, once its arguments have been read.
-func (s *scan) concludeCall(c *call) {
+func (s callRun) concludeCall(c *call) {
 	know := s.know.toolTable()
 	if c.amount > 0 && c.kind != interlock.ImpactSpend && (has(c.words, "transfer", "send", "wire")) {
 		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window

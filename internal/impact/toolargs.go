@@ -6,7 +6,7 @@ import (
 )
 
 // arguments decodes a call's arguments, or records why they can't be: not an object, over a bound.
-func (s *scan) arguments(tool string, raw json.RawMessage) (map[string]any, bool) {
+func (s callRun) arguments(tool string, raw json.RawMessage) (map[string]any, bool) {
 	if len(raw) > MaxInput {
 		s.unknown(tool, TraitOversize)
 		return nil, false
@@ -113,7 +113,7 @@ func editTexts(folded map[string]any) (texts []string) {
 }
 
 // flagTraits returns what arguments that are set switch on.
-func (s *scan) flagTraits(folded map[string]any) (traits []string) {
+func (s callRun) flagTraits(folded map[string]any) (traits []string) {
 	flags := s.know.toolTable().flags
 	for _, key := range sortedNames(folded) {
 		if set, ok := folded[key].(bool); ok && set && flags[key] != "" && flags[key] != "irreversible" {

@@ -12,7 +12,7 @@ const elicits = ".elicitation/show-form"
 
 // elicited records that a form asks for what nobody types into one: whoever shows it hands the answer to the server.
 // Passwords and the like belong on a page of the server's own (MCP, elicitation).
-func (s *scan) elicited(name string, object map[string]any) {
+func (s callRun) elicited(name string, object map[string]any) {
 	server, rest, found := strings.Cut(name, ".")
 	if !found || "."+rest != elicits {
 		return
@@ -25,7 +25,7 @@ func (s *scan) elicited(name string, object map[string]any) {
 }
 
 // asksForSecret reports whether any text of a form, or the name of one of its fields, speaks of a secret.
-func (s *scan) asksForSecret(value any, depth int) bool {
+func (s callRun) asksForSecret(value any, depth int) bool {
 	if !s.spend(1) || depth > MaxNesting {
 		return true
 	}

@@ -4,7 +4,7 @@ import "interlock"
 
 // annotations reads what the tool's server says of it, as the view has it, and what a caller says beside the arguments, as
 // some doors pass it along. They can raise what the name says; a tool that calls itself read-only gains nothing by it.
-func (s *scan) annotations(c *call, folded map[string]any) {
+func (s callRun) annotations(c *call, folded map[string]any) {
 	if hints, ok := folded["annotations"].(map[string]any); ok {
 		destructive, _ := hints["destructiveHint"].(bool)
 		open, _ := hints["openWorldHint"].(bool)
@@ -34,7 +34,7 @@ func (c *call) raise(destructive, writes, open bool) {
 
 // annotated adds what a server says of a tool that was read as one of a coding agent's own, from the impact with this index
 // on. Where it reaches is known from its arguments better than from a hint, so that only what it does is raised.
-func (s *scan) annotated(name string, from int) {
+func (s callRun) annotated(name string, from int) {
 	a := s.view.Annotations
 	if a == nil || len(s.impacts) == from {
 		return

@@ -25,7 +25,7 @@ func (c *call) plainer() {
 }
 
 // subjects adds what the other words of the name say the verb is done to.
-func (s *scan) subjects(c *call, know *toolKnowledge) {
+func (s callRun) subjects(c *call, know *toolKnowledge) {
 	changes := c.kind != interlock.ImpactRead
 	for i, word := range c.words {
 		switch know.subjects[word] {
@@ -159,7 +159,7 @@ func (c *call) paired() {
 }
 
 // patterns raises a call by the form of its whole name.
-func (s *scan) patterns(c *call, know *toolKnowledge) {
+func (s callRun) patterns(c *call, know *toolKnowledge) {
 	for _, p := range know.patterns {
 		if !p.matches(c.words) {
 			continue

@@ -8,7 +8,7 @@ import (
 )
 
 // pathArgument reads a path: the call's own verb is done to it, and anything else at least reads it.
-func (s *scan) pathArgument(c *call, text string) {
+func (s callRun) pathArgument(c *call, text string) {
 	if holdsAddress(text) {
 		s.urlArgument(c, text)
 	}
@@ -28,7 +28,7 @@ func (s *scan) pathArgument(c *call, text string) {
 }
 
 // pathNamed records what the call does to one path.
-func (s *scan) pathNamed(c *call, name string) {
+func (s callRun) pathNamed(c *call, name string) {
 	c.sent = true
 	path, i := spelled(name, interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: slices.Clone(c.traits)})
 	switch c.kind {
@@ -47,7 +47,7 @@ func (s *scan) pathNamed(c *call, name string) {
 }
 
 // unnamedPath reads an argument whose name says nothing of paths, unless it is one of a transfer, which are read together.
-func (s *scan) unnamedPath(c *call, key, text string) {
+func (s callRun) unnamedPath(c *call, key, text string) {
 	if c.transfers == "" || !slices.Contains(transferFromKeys, key) && !slices.Contains(transferToKeys, key) {
 		s.sensitivePlace(c, text)
 	}
@@ -55,7 +55,7 @@ func (s *scan) unnamedPath(c *call, key, text string) {
 
 // sensitivePlace reads a text that may be a path: servers call their arguments what they like. Most that looks like one is a
 // route, a command or a key of some store, so only a place that somebody cares about counts.
-func (s *scan) sensitivePlace(c *call, text string) {
+func (s callRun) sensitivePlace(c *call, text string) {
 	if !beginsPath(text) && !ascends(text) || strings.IndexByte(text, '\n') >= 0 || !s.afford(c) {
 		return
 	}

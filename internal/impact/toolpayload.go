@@ -10,7 +10,7 @@ import (
 
 // argument reads one argument of a call, by the name it has, the schema it follows and the shape of its value, and
 // everything nested in it.
-func (s *scan) argument(c *call, key string, value any, depth int) {
+func (s callRun) argument(c *call, key string, value any, depth int) {
 	if !s.spend(1) || depth > MaxNesting {
 		s.unknown(c.name, TraitWork)
 		return
@@ -36,7 +36,7 @@ func (s *scan) argument(c *call, key string, value any, depth int) {
 }
 
 // listArgument reads a list: a command in words, ids of many things, or several values of one sort.
-func (s *scan) listArgument(c *call, key string, list []any, depth int) {
+func (s callRun) listArgument(c *call, key string, list []any, depth int) {
 	folded := fold(key)
 	if s.know.toolTable().arguments[folded] == "shell" {
 		if line := commandLine(list); line != "" && s.isCommand(c, line) {
@@ -52,7 +52,7 @@ func (s *scan) listArgument(c *call, key string, list []any, depth int) {
 	}
 }
 
-func (s *scan) numberArgument(c *call, key string, number json.Number) {
+func (s callRun) numberArgument(c *call, key string, number json.Number) {
 	if s.know.toolTable().arguments[key] != "amount" {
 		return
 	}
@@ -66,7 +66,7 @@ func (s *scan) numberArgument(c *call, key string, number json.Number) {
 }
 
 // textArgument reads a string argument.
-func (s *scan) textArgument(c *call, key, text string) {
+func (s callRun) textArgument(c *call, key, text string) {
 	if text == "" {
 		return
 	}
@@ -86,7 +86,7 @@ func (s *scan) textArgument(c *call, key, text string) {
 	}
 	role := s.know.toolTable().arguments[key]
 	if role != "content" && role != "shell" && role != "code" && !freeText(key) && len(text) <= 512 && breaksOut(text) {
-		s.fragment("fragment", text)
+		readFragment(s.scan, "fragment", text)
 		return
 	}
 	if c.kind == interlock.ImpactMessage {
@@ -121,7 +121,7 @@ func (s *scan) textArgument(c *call, key, text string) {
 }
 
 // grantedBy reads arguments that hand out rights or have what arrives sent on, whatever the tool is called.
-func (s *scan) grantedBy(c *call, key, text string) {
+func (s callRun) grantedBy(c *call, key, text string) {
 	if c.kind == interlock.ImpactRead || len(text) > 32 {
 		return
 	}
@@ -146,7 +146,7 @@ func (s *scan) grantedBy(c *call, key, text string) {
 }
 
 // otherArgument reads a string whose name says nothing: by its shape, and as the thing acted on if it names one.
-func (s *scan) otherArgument(c *call, key, text string) {
+func (s callRun) otherArgument(c *call, key, text string) {
 	switch {
 	case strings.HasPrefix(text, "#!/"):
 		s.nested(interlock.KindShell, text)
@@ -177,7 +177,7 @@ func secretField(low string) bool {
 }
 
 // isCommand reports whether the value of an argument named like a command is one. A tool for lamps has commands, too.
-func (s *scan) isCommand(c *call, text string) bool {
+func (s callRun) isCommand(c *call, text string) bool {
 	if c.verb == "execute" || c.verb == "" && strings.ContainsAny(text, " /") {
 		return true
 	}
@@ -189,7 +189,7 @@ func (s *scan) isCommand(c *call, text string) bool {
 }
 
 // codeArgument reads source code given to a tool that runs it, or that looks like source code.
-func (s *scan) codeArgument(c *call, text string) {
+func (s callRun) codeArgument(c *call, text string) {
 	words := " " + strings.Join(nameWords(c.name), " ") + " "
 	python, script := strings.Contains(words, " python ") || strings.Contains(words, " ipython ") || strings.Contains(words, " jupyter "),
 		strings.Contains(words, " javascript ") || strings.Contains(words, " js ") || strings.Contains(words, " node ") || strings.Contains(words, " browser ")
@@ -223,7 +223,7 @@ func looksLikeShell(text string) bool {
 }
 
 // urlArgument reads a URL: tools that read fetch it, others send something there.
-func (s *scan) urlArgument(c *call, url string) {
+func (s callRun) urlArgument(c *call, url string) {
 	if !strings.Contains(url, "://") && !strings.Contains(url, ".") {
 		return
 	}
@@ -234,5 +234,5 @@ func (s *scan) urlArgument(c *call, url string) {
 	if c.kind == interlock.ImpactRead || c.kind == interlock.ImpactMessage || c.verb == "" || c.verb == "create" || c.verb == "update" {
 		method = "GET" // a link that is stored or mentioned is at most followed
 	}
-	s.request(method, url, nil, "")
+	request(&s.world, method, url, nil, "")
 }

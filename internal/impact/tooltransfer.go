@@ -28,7 +28,7 @@ func transferOf(know *toolKnowledge, words []string) string {
 
 // transferred reads what such a tool takes from where to where. A move takes away what stands at its source, a copy or a link
 // shows it. It adds to what the names of the arguments say by themselves.
-func (s *scan) transferred(c *call, object map[string]any) {
+func (s callRun) transferred(c *call, object map[string]any) {
 	folded := foldKeys(object)
 	from, to := gather(folded, transferFromKeys), gather(folded, transferToKeys)
 	switch {
@@ -58,7 +58,7 @@ func (s *scan) transferred(c *call, object map[string]any) {
 }
 
 // afford spends a step of the work that one action may be, or says that the rest of the call is not known.
-func (s *scan) afford(c *call) bool {
+func (s callRun) afford(c *call) bool {
 	if s.spend(1) {
 		return true
 	}
@@ -66,7 +66,7 @@ func (s *scan) afford(c *call) bool {
 	return false
 }
 
-func (s *scan) takenFrom(c *call, name string) {
+func (s callRun) takenFrom(c *call, name string) {
 	path, i := spelled(name, interlock.Impact{Kind: interlock.ImpactRead, Via: c.name, Traits: slices.Clone(c.traits)})
 	if c.transfers == "move" {
 		i.Kind, i.Traits = interlock.ImpactWrite, append(slices.Clip(i.Traits), TraitMoved)
