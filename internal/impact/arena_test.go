@@ -54,7 +54,7 @@ func TestArraysThatShareElements(t *testing.T) {
 func TestPlacesAreJudgedAnewAfterALink(t *testing.T) {
 	s := &scan{}
 	s.places[0] = judgedPlace{name: "x", judged: true}
-	r := &shellRun{s: s, files: map[string]flow{}}
+	r := newShellRun(s)
 	r.link(literal("/etc"), literal("x"))
 	if got := s.place("x/passwd").Path; got != "/etc/passwd" {
 		t.Errorf("after ln -s /etc x, x/passwd is %q", got)

@@ -5,13 +5,13 @@ import "strings"
 // A cmdRun reads what cmd.exe would run: variables expanded, carets and quotes resolved, statements split at &, && and ||,
 // pipes, blocks, if and for. It runs each command there is once, whatever its condition.
 type cmdRun struct {
-	r    *shellRun
+	r    *winRun
 	vars map[string]field
 	loop map[string]field // variables of for, by their letter
 }
 
 // cmdexe walks a command line or batch file of cmd.exe.
-func (r *shellRun) cmdexe(text string, in flow) (out flow) {
+func (r *winRun) cmdexe(text string, in flow) (out flow) {
 	s := r.s
 	defer r.giveUp("cmd", r.steps, r.ps, r.batch, s.windows, r.src, &out)()
 	if reason := s.enter(text); reason != "" {

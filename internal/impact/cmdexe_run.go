@@ -187,8 +187,7 @@ func (c *cmdRun) set(raw string) flow {
 		f := literal(strings.ReplaceAll(text, "^", ""))
 		name = strings.TrimSpace(name)
 		c.vars[strings.ToLower(name)] = f
-		c.r.variable(strings.ToUpper(name), f)
-		c.r.set(strings.ToUpper(name), varValue(f)) // what it runs has it in its environment
+		c.r.exported(strings.ToUpper(name), f)
 	}
 	return flow{}
 }
@@ -216,10 +215,4 @@ func (c *cmdRun) redirect(io *streams, op string, number string, f field) {
 	if number == "" || number == "1" {
 		io.out, io.quiet = append(io.out, p.Path), true
 	}
-}
-
-// wrote reports whether a bare name is a program this action put where it is looked for first.
-func (r *shellRun) wrote(name string) bool {
-	_, ok := r.files[r.s.place(name).Path]
-	return ok
 }

@@ -293,7 +293,7 @@ func splitLine(line field) []field {
 }
 
 // windowsLine runs a program with its command line as one text.
-func (r *shellRun) windowsLine(base string, line field, io streams) flow {
+func (r *winRun) windowsLine(base string, line field, io streams) flow {
 	if base == "cmd" {
 		return r.cmdArguments([]field{line}, io)
 	}
@@ -305,7 +305,7 @@ func (r *shellRun) windowsLine(base string, line field, io streams) flow {
 }
 
 // cmdArguments runs what cmd.exe is given: the text behind /c or /k.
-func (r *shellRun) cmdArguments(args []field, io streams) flow {
+func (r *winRun) cmdArguments(args []field, io streams) flow {
 	line := joinWindows(args)
 	var from flow
 	dynamic := false

@@ -2,9 +2,7 @@ package impact
 
 // MeantForWindows reports whether a text has signs of a shell of Windows, so that it is read as its language.
 func MeantForWindows(know *Knowledge, input string) bool {
-	s := &scan{}
-	s.know = know
-	meant, _ := (&shellRun{s: s}).signsOf(input).verdict()
+	meant, _ := know.signsOf(input).verdict()
 	return meant != dialectGuess
 }
 

@@ -6,7 +6,7 @@ import "strings"
 // defined and where the script is are followed as in a shell. What is not known stays written as it was. Everything a
 // statement could run is run once: both branches of an if, the body of a loop, the block behind a cmdlet.
 type psRun struct {
-	r       *shellRun
+	r       *winRun
 	text    string
 	at      int
 	vars    map[string]psValue
@@ -86,7 +86,7 @@ func (v psValue) empty() bool {
 }
 
 // powershell walks a PowerShell script.
-func (r *shellRun) powershell(text string, in flow) (out flow) {
+func (r *winRun) powershell(text string, in flow) (out flow) {
 	s := r.s
 	defer r.giveUp("powershell", r.steps, r.ps, r.batch, s.windows, r.src, &out)()
 	if reason := s.enter(text); reason != "" {
@@ -123,7 +123,7 @@ func (r *shellRun) powershell(text string, in flow) (out flow) {
 
 // giveUp is deferred by the readers of Windows' shells: a place they can't go on from is input that is not understood, and
 // the analysis goes on after it.
-func (r *shellRun) giveUp(via string, steps int, ps *psRun, batch *cmdRun, windows bool, src string, out *flow) func() {
+func (r *winRun) giveUp(via string, steps int, ps *psRun, batch *cmdRun, windows bool, src string, out *flow) func() {
 	return func() {
 		if r.s.strict || recover() == nil {
 			return

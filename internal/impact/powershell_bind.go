@@ -121,7 +121,7 @@ func pipedFields(in psValue) []field {
 }
 
 // choose follows the subcommands that operands select.
-func (r *shellRun) choose(u *use) {
+func (r *winRun) choose(u *use) {
 	for len(u.operands) > 0 {
 		next := choose([]*command{u.spec}, u.operands[0].text)
 		if len(next) == 0 {

@@ -322,7 +322,7 @@ func (p *psRun) external(name field, base string, isPath bool, args []psArg, in 
 		spec = r.s.know.lookup(base)
 	}
 	if spec == nil {
-		spec = r.cmdletByVerb(base)
+		spec = r.s.know.cmdletByVerb(base)
 	}
 	if spec != nil && spec.style == "cmdlet" && spec.wraps == "" {
 		named := plain[0]
@@ -358,10 +358,10 @@ func windowsSystemProgram(name string) bool {
 }
 
 // cmdletByVerb returns what is known of a cmdlet by its verb alone.
-func (r *shellRun) cmdletByVerb(low string) *command {
+func (k *Knowledge) cmdletByVerb(low string) *command {
 	verb, noun, ok := strings.Cut(low, "-")
 	if !ok || len(verb) < 2 || noun == "" || strings.ContainsAny(low, "./\\") {
 		return nil
 	}
-	return r.s.know.lookup(verb + "-")
+	return k.lookup(verb + "-")
 }

@@ -304,8 +304,7 @@ func (p *psRun) assign(target string, op byte, old, v psValue) {
 		v = p.fold("+", old, v)
 	}
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
-		p.r.variable(strings.ToUpper(env), v.one())
-		p.r.set(strings.ToUpper(env), varValue(v.one())) // what it runs has it in its environment
+		p.r.exported(strings.ToUpper(env), v.one())
 	}
 	if name != "null" && p.r.s.spend(1) {
 		p.vars[name] = v

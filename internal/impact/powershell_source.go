@@ -113,7 +113,7 @@ func (p *psRun) compiled(source string) {
 		if at := skipAny(source, end, " "); at >= len(source) || source[at] != '(' {
 			continue
 		}
-		f := foreignScan{r: p.r, text: source}
+		f := foreignScan{text: source}
 		literals, next, _ := f.arguments(end)
 		dot := strings.LastIndexByte(name, '.')
 		if dot < 0 && !member || len(literals) == 0 {

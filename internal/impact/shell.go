@@ -18,7 +18,7 @@ const (
 
 // shell analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
 func readShell(s *scan, input string) {
-	r := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
+	r := newShellRun(s)
 	outer := s.files
 	s.files = r.files
 	defer func() { s.files = outer }()
@@ -34,10 +34,14 @@ func readShell(s *scan, input string) {
 	}
 }
 
+// newShellRun returns a reader of a script of which nothing has been read.
+func newShellRun(s *scan) *shellRun {
+	return &shellRun{walk: walk{s: s}, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
+}
+
 // A shellRun follows one script: what its variables hold, where it is, which files it made, which functions it defined.
 type shellRun struct {
-	s       *scan
-	src     string // the text the nodes being walked were parsed from
+	walk
 	vars    map[string]value
 	shared  bool // vars belongs to the shell around this one: set and forget copy it first
 	zero    field
@@ -46,23 +50,16 @@ type shellRun struct {
 	aliases map[string]string
 	files   map[string]flow // what this action wrote, by clean path
 	params  []field
-	stack   []string // directories pushed
-	steps   int
-	closed  int // here-documents that only the input's end closed
-	loops   int
+	closed  int                 // here-documents that only the input's end closed
 	forked  int                 // background commands being walked
-	rounds  int                 // loops being walked, of any kind
-	many    bool                // something is done, or was made, a great many times
 	sinks   []*syntax.ProcSubst // output process substitutions met and not yet given to a redirection or command
 	last    bool                // the last command of a pipe runs in this shell
 	prompt  bool                // a program that takes commands was started without being given any
 	held    map[string]streams  // file descriptors exec keeps open, by number or variable
 	outside bool                // the command being judged reads a file outside the workspace
 	sent    bool                // the command being judged sends a file
-	socket  bool                // a network connection is held open as a file descriptor
 	peer    string              // and whose it is, where that is known
-	ps      *psRun              // the PowerShell script being walked
-	batch   *cmdRun             // the script of cmd.exe being walked
+	win     *winRun             // what reads scripts for shells of Windows inside this one
 }
 
 type function struct {

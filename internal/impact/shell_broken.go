@@ -68,7 +68,7 @@ func continues(text string) bool {
 
 // fresh is a run that knows what this one knows and whose discoveries stay its own.
 func (r *shellRun) fresh() *shellRun {
-	q := &shellRun{s: r.s, vars: make(map[string]value, len(r.vars)), funcs: map[string]*function{}, files: map[string]flow{}, params: r.params, closed: r.closed}
+	q := &shellRun{walk: walk{s: r.s}, vars: make(map[string]value, len(r.vars)), funcs: map[string]*function{}, files: map[string]flow{}, params: r.params, closed: r.closed}
 	for name, v := range r.vars {
 		q.vars[name] = v
 	}

@@ -420,11 +420,11 @@ func (r *shellRun) foreign(kind, text string) flow {
 	case "vim":
 		return r.vim(text)
 	case "powershell":
-		return r.powershell(text, flow{})
+		return r.windows().powershell(text, flow{})
 	case "encoded":
-		return r.encoded(text)
+		return r.windows().encoded(text)
 	case "cmd":
-		return r.cmdexe(text, flow{})
+		return r.windows().cmdexe(text, flow{})
 	}
 	f := &foreignScan{r: r, kind: kind, text: text}
 	f.run()

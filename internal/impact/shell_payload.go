@@ -144,9 +144,9 @@ func (r *shellRun) wrapped(u *use, io streams) flow {
 			}
 			out = r.subshell(func() flow { return r.script(strings.Join(texts, " "), io.in) })
 		case u.spec.wraps == "powershell":
-			out = r.subshell(func() flow { return r.powershellWords(u.via, rest, io) })
+			out = r.subshell(func() flow { return r.windows().powershellWords(u.via, rest, io) })
 		case u.spec.wraps == "cmd":
-			out = r.subshell(func() flow { return r.cmdArguments(append([]field{literal("/c")}, rest...), io) })
+			out = r.subshell(func() flow { return r.windows().cmdArguments(append([]field{literal("/c")}, rest...), io) })
 		case u.spec.wraps == "exec":
 			out = r.command(rest, io)
 		default:
@@ -365,9 +365,9 @@ func (r *shellRun) code(kind, text string, in flow) flow {
 	case "argv":
 		return r.script(text, in)
 	case "powershell":
-		return r.powershell(text, in)
+		return r.windows().powershell(text, in)
 	case "cmd":
-		return r.cmdexe(text, in)
+		return r.windows().cmdexe(text, in)
 	case "debugger":
 		r.debugger(text)
 	case "other":

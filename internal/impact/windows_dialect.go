@@ -1,7 +1,6 @@
 package impact
 
 import (
-	"slices"
 	"strings"
 
 	"interlock"
@@ -31,123 +30,6 @@ func dialectOf(a interlock.Action) dialect {
 	return dialectGuess
 }
 
-// windowsText analyses a command that is, or may be, for a shell of Windows. It reports whether that was all there is to
-// analyse; if not, the caller reads it as bash too. What could be meant for either is read as both, so that writing it
-// like the other hides nothing.
-func (r *shellRun) windowsText(input string) bool {
-	s := r.s
-	meant, sure := s.dialect, s.dialect != dialectGuess
-	named := false // a language by what only it has, and not Windows by its paths
-	if !sure {
-		signs := r.signsOf(input)
-		if isDrive(s.view.Home) || isDrive(s.dir) { // on a machine that speaks neither is more likely than both
-			signs.either++
-			named = true
-		}
-		meant, sure = signs.verdict()
-		named = named || signs.powershell+signs.cmd >= 2
-	}
-	if meant == dialectGuess || meant == dialectPOSIX || len(input) > MaxInput {
-		return false
-	}
-	dir := s.dir
-	other := &shellRun{s: s, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string]flow{}}
-	got := s.capture(func() {
-		if meant == dialectPowerShell {
-			other.powershell(input, flow{})
-		} else {
-			other.cmdexe(input, flow{})
-		}
-	})
-	s.dir = dir
-	parses := s.dialect == dialectGuess && nesting(input) && r.parse(input) != nil
-	if !parses && (sure || named) {
-		for _, i := range got {
-			s.add(i)
-		}
-		noted := len(s.texts)
-		r.alsoBash(got, func() { r.beforeError(input) }) // bash runs what stands before it
-		s.texts = s.texts[:noted:noted]
-		s.dir = dir
-		return true
-	}
-	if !sure { // bash it may well be: what only the other shell could not read is no sign of anything
-		for _, i := range got {
-			if i.Confidence != interlock.Unknown {
-				s.add(i)
-			}
-		}
-		return false
-	}
-	for _, i := range got {
-		s.add(i)
-	}
-	noted := len(s.texts)
-	r.alsoBash(got, func() { r.script(input, flow{}) })
-	s.texts = r.sharedTexts(noted)
-	s.dir = dir
-	return true
-}
-
-// alsoBash adds what a text that is taken for one of Windows does where bash reads it, as far as that is certain and has
-// not been told.
-func (r *shellRun) alsoBash(got []interlock.Impact, read func()) {
-	for _, i := range r.s.capture(read) {
-		// What is spelled to look like another program's name is inferred, and no accident in either shell.
-		certain := i.Confidence == interlock.Parsed || i.Kind != interlock.ImpactExecute && i.Has(TraitObfuscated)
-		if certain && !i.Has(TraitDynamic) && !r.windowsOnly(i.Via) && i.Kind != interlock.ImpactRead && !told(got, i) {
-			r.s.add(i)
-		}
-	}
-}
-
-// sharedTexts drops those of the later texts whose program only Windows has: bash would not find it. The rest stays, for
-// what patterns look for may stand in either reading.
-func (r *shellRun) sharedTexts(from int) []Text {
-	kept := r.s.texts[:from:from]
-	for _, t := range r.s.texts[from:] {
-		if t.Kind == interlock.KindShell && r.s.know.described(strings.ToLower(firstWord(t.Value))) && !r.windowsOnly(t.Value) && !slices.Contains(kept, t) {
-			kept = append(kept, t)
-		}
-	}
-	return kept
-}
-
-// told reports whether a reading already says as much as an impact of the other: the same kind, the same reach, and no trait
-// but those of how thoroughly it is done.
-func told(reading []interlock.Impact, other interlock.Impact) bool {
-	for _, i := range reading {
-		if i.Kind != other.Kind || i.Reach != other.Reach {
-			continue
-		}
-		all := true
-		for _, trait := range other.Traits {
-			switch trait {
-			case TraitRecursive, TraitForce, TraitOverwrite, TraitMoved, TraitGlob:
-			default:
-				all = all && i.Has(trait)
-			}
-		}
-		if all {
-			return true
-		}
-	}
-	return false
-}
-
-// windowsOnly reports whether a program's name is one that only Windows has, or no program's. A name that both have, as rm
-// and curl, is not: the line may be meant for bash after all, where `rem x & rm -rf ~` is no remark.
-func (r *shellRun) windowsOnly(via string) bool {
-	name := strings.ToLower(firstWord(via))
-	if name == "" || strings.ContainsAny(name, "<>$:\\") || strings.HasSuffix(name, ".exe") || r.s.know.windows(name) {
-		return true
-	}
-	if r.s.know.lookup(name) != nil {
-		return false
-	}
-	return r.s.know.lookup("cmd:"+name) != nil || r.s.know.lookup("ps:"+name) != nil || r.s.know.lookup("win:"+name) != nil || r.cmdletByVerb(name) != nil
-}
-
 // signs counts what in a text speaks for which shell.
 type signs struct{ powershell, cmd, either int }
 
@@ -163,7 +45,7 @@ func (g signs) verdict() (dialect, bool) {
 }
 
 // signsOf looks for what only a shell of Windows would mean anything by. One pass; most commands have none.
-func (r *shellRun) signsOf(text string) signs {
+func (k *Knowledge) signsOf(text string) signs {
 	var g signs
 	start, single, double := true, false, false // a command may begin here; inside quotes
 	for i := 0; i < len(text) && i < maxText; i++ {
@@ -207,7 +89,7 @@ func (r *shellRun) signsOf(text string) signs {
 		}
 		if start || c == '.' {
 			if start && isNameStart(c) {
-				i += r.firstWord(text, i, &g)
+				i += k.weighWord(text, i, &g)
 			} else if c == '.' && len(text) >= i+4 && strings.EqualFold(text[i:i+4], ".exe") {
 				g.either++
 				if from := max(0, i-80); isNameStart(text[i-1]) && strings.IndexByte(text[from:i], '\\') >= 0 {
@@ -303,8 +185,8 @@ func (g *signs) percent(text string, i int) {
 	}
 }
 
-// firstWord weighs the word in a command's place and returns how far it reaches.
-func (r *shellRun) firstWord(text string, i int, g *signs) int {
+// weighWord weighs the word in a command's place and returns how far it reaches.
+func (k *Knowledge) weighWord(text string, i int, g *signs) int {
 	end := i
 	dash := -1
 	for end < len(text) && end < i+64 && (isVariableByte(text[end]) && text[end] < 0x80 || text[end] == '-') {
@@ -321,9 +203,9 @@ func (r *shellRun) firstWord(text string, i int, g *signs) int {
 	if dash > i+1 && end > dash+1 && (next == 0 || strings.IndexByte(" \t\r\n;|)}(&", next) >= 0) {
 		upper := text[i] >= 'A' && text[i] <= 'Z' && text[dash+1] >= 'A' && text[dash+1] <= 'Z'
 		low := strings.ToLower(word)
-		if upper && r.cmdletByVerb(low) != nil {
+		if upper && k.cmdletByVerb(low) != nil {
 			g.powershell += 3
-		} else if spec := r.s.know.lookup(low); spec != nil && spec.style == "cmdlet" {
+		} else if spec := k.lookup(low); spec != nil && spec.style == "cmdlet" {
 			g.powershell += 3
 		}
 		return max(end-i-1, 0)
@@ -393,7 +275,7 @@ func slashSwitch(rest string, most int) bool {
 }
 
 // encoded runs a command given as base64 of UTF-16.
-func (r *shellRun) encoded(text string) flow {
+func (r *winRun) encoded(text string) flow {
 	w := words{traits: []string{TraitDecoded, TraitObfuscated}}
 	raw, err := decodeBase64(text)
 	decodedText := decodeUTF16(raw)
@@ -410,7 +292,7 @@ func (r *shellRun) encoded(text string) flow {
 }
 
 // powershellWords runs the words behind -Command as one script.
-func (r *shellRun) powershellWords(via string, rest []field, io streams) flow {
+func (r *winRun) powershellWords(via string, rest []field, io streams) flow {
 	text := joinWords(rest)
 	var from flow
 	for _, f := range rest {
