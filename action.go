@@ -92,6 +92,7 @@ type Proposal struct {
 	Loop      *Loop     `json:"loop,omitempty"`      // of a step that a monitored execution reports
 	Upstream  *Upstream `json:"upstream,omitempty"`  // of what a gateway would pass on
 	Failed    *Failures `json:"failed,omitempty"`    // admission fills it in; what a door says of it counts for nothing
+	Origin    *Origin   `json:"origin,omitempty"`    // likewise
 	Unseen    bool      `json:"-"`                   // the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
 	Continues string    `json:"-"`                   // the approval spent on this call, which its server has not finished: it asked for input, and the door has seen that this is the retry
 	CanAsk    bool      `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now

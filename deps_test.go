@@ -23,7 +23,9 @@ mvdan.cc/sh/v3                                          < impact
 strictjson, golang.org/x/mod                            < auditlog
 impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
+interlock                                               < origin
 engine, auditlog                                        < replay, admission
+origin                                                  < admission
 engine                                                  < ruletest
 interlock                                               < identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
@@ -52,7 +54,7 @@ everything                                              < embedded, cmd/interloc
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
-const pureSet = `interlock, secret, strictjson, strictyaml, impact, ruleset, limit, quorum, classify, gate, engine, auditlog, replay, ruletest`
+const pureSet = `interlock, secret, strictjson, strictyaml, impact, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, replay, ruletest`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

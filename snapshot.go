@@ -24,6 +24,7 @@ type Snapshot struct {
 
 	Upstream *Upstream `json:"upstream,omitempty"` // the server behind the gateway that would carry the action out
 	Failed   *Failures `json:"failed,omitempty"`   // how the same action of the same agent has failed lately, where a gateway carries it out
+	Origin   *Origin   `json:"origin,omitempty"`   // where the values of the action come from; nil: nothing was heard
 	Pin      *Pin      `json:"pin,omitempty"`      // what is known of that tool, or of that server where the action is no tool's; nil: nothing
 }
 

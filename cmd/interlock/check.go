@@ -42,6 +42,11 @@ type checkRequest struct {
 	Kind  string          `json:"kind"`
 	Input json.RawMessage `json:"input"`
 	Dir   string          `json:"dir"`
+
+	Session string          `json:"session"` // lines of one are judged with what came before
+	Prompt  *string         `json:"prompt"`  // what the user of the session said
+	Of      json.RawMessage `json:"of"`      // the id of a line of the session
+	Result  json.RawMessage `json:"result"`  // what that call returned
 }
 
 // checkAnswer is what --json and --jsonl print.
@@ -80,23 +85,29 @@ func (c *checkCommand) Run(p *program) error {
 	if err != nil {
 		return c.refuse(p, err)
 	}
-	judge := func(action interlock.Action) (interlock.Decision, *explanation, time.Duration) {
+	sessions := checkSessions{}
+	judge := func(action interlock.Action, line checkRequest) (interlock.Decision, *explanation, time.Duration) {
 		start := now()
+		session := sessions.of(line.Session)
 		proposal := interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: c.Agent}, CanAsk: true,
 			View: interlock.View{Production: settings.Production}}
 		if action.Dir != "" {
 			proposal.View = embedded.GatherView(settings, action.Dir)
 			proposal.View.Scripts = embedded.Scripts(action, proposal.View)
 		}
-		decision := evaluator.Evaluate(proposal, standing, start)
+		recent := session.before(&proposal, line.Session, start)
+		decision := evaluator.EvaluateAfter(proposal, standing, evaluator.Rules.Recent(recent, start), start)
 		took := now().Sub(start)
+		session.after(evaluator, line.ID, proposal, decision, start)
 		if !c.Explain {
 			return decision, nil, took
 		}
 		return withoutSecrets(decision), explain(evaluator, proposal, standing, decision, start), took
 	}
 	if c.JSONL {
-		return c.stream(p, judge)
+		return c.stream(p, judge, func(line checkRequest) (checkHeard, error) {
+			return sessions.of(line.Session).hear(evaluator, &line, now())
+		})
 	}
 	return c.one(p, judge)
 }
@@ -123,7 +134,9 @@ func (c *checkCommand) standing(ctx context.Context, settings config.Config) (in
 	return interlock.Standing{Agents: known.Agents}, nil
 }
 
-type judgeFunc func(interlock.Action) (interlock.Decision, *explanation, time.Duration)
+type judgeFunc func(interlock.Action, checkRequest) (interlock.Decision, *explanation, time.Duration)
+
+type hearFunc func(checkRequest) (checkHeard, error)
 
 // one judges a single input given as argument or on standard input.
 func (c *checkCommand) one(p *program, judge judgeFunc) error {
@@ -131,7 +144,7 @@ func (c *checkCommand) one(p *program, judge judgeFunc) error {
 	if err != nil {
 		return c.refuse(p, err)
 	}
-	decision, why, took := judge(action)
+	decision, why, took := judge(action, checkRequest{})
 	if c.JSON {
 		if err := writeLine(p.stdout, answerOf(nil, decision, why, took)); err != nil {
 			return err
@@ -193,7 +206,7 @@ func (c *checkCommand) refuse(p *program, err error) error {
 
 // stream judges line after line in constant memory. A line that can't be judged is answered as a refusal in its place,
 // because one bad line must not silence the rest.
-func (c *checkCommand) stream(p *program, judge judgeFunc) error {
+func (c *checkCommand) stream(p *program, judge judgeFunc, hear hearFunc) error {
 	in := bufio.NewReaderSize(p.stdin, 64<<10)
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
 	refused := 0
@@ -210,11 +223,15 @@ func (c *checkCommand) stream(p *program, judge judgeFunc) error {
 				continue
 			}
 		}
-		answer := checkLine(line, err, judge)
+		answer, heard := checkLine(line, err, judge, hear)
 		if answer.Error != nil {
 			refused++
 		}
-		if err := writeLine(out, answer); err != nil {
+		var printed any = answer
+		if heard != nil {
+			printed = heard
+		}
+		if err := writeLine(out, printed); err != nil {
 			return err
 		}
 		if in.Buffered() == 0 { // nothing more waits: let an interactive caller have its answer
@@ -232,20 +249,28 @@ func (c *checkCommand) stream(p *program, judge judgeFunc) error {
 	return nil
 }
 
-func checkLine(line []byte, readErr error, judge judgeFunc) checkAnswer {
+// checkLine answers one line: what was proposed in it, or, in heard, that what it tells was taken in.
+func checkLine(line []byte, readErr error, judge judgeFunc, hear hearFunc) (answer checkAnswer, heard *checkHeard) {
 	if isRefusal(readErr) {
-		return refusalOf(nil, readErr)
+		return refusalOf(nil, readErr), nil
 	}
 	var request checkRequest
 	if err := strictjson.DecodeLimited(line, &request, strictjson.Limits{Bytes: maxLine, String: maxLine}); err != nil {
-		return refusalOf(nil, err)
+		return refusalOf(nil, err), nil
+	}
+	if request.tells() {
+		told, err := hear(request)
+		if err != nil {
+			return refusalOf(request.ID, err), nil
+		}
+		return checkAnswer{}, &told
 	}
 	action, err := admission.ParseAction(request.Kind, request.Input, request.Dir)
 	if err != nil {
-		return refusalOf(request.ID, err)
+		return refusalOf(request.ID, err), nil
 	}
-	decision, why, took := judge(action)
-	return answerOf(request.ID, decision, why, took)
+	decision, why, took := judge(action, request)
+	return answerOf(request.ID, decision, why, took), nil
 }
 
 // readLine returns the next line without its end. A line over maxLine is read past and refused.

@@ -64,6 +64,7 @@ func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, 
 		Sandboxed: p.Sandboxed || p.Handover.Boxes(),
 
 		Failed: p.Failed,
+		Origin: p.Origin,
 		Pin:    pinOf(standing, p.Upstream),
 
 		Grants:       grantsOf(standing, p.Requester, e.Rules.Digest(), now),

@@ -44,6 +44,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 		w.Name("loop")
 		w.General(d.Loop)
 	}
+	if d.Origin != nil {
+		w.Name("origin")
+		w.General(d.Origin)
+	}
 	if d.Pin != nil {
 		w.Name("pin")
 		w.Pin(d.Pin)

@@ -50,7 +50,7 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 	}
 	decided := Decided{Event: event, User: wire.User, Execution: wire.Execution.Status, DecisionRecord: DecisionRecord{
 		Proposal: interlock.Proposal{Action: wire.Proposed.Payload, Requester: wire.Requester, View: interlock.View{Workspace: wire.Workspace},
-			Event: wire.Carrier, Door: wire.Door, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed},
+			Event: wire.Carrier, Door: wire.Door, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed, Origin: wire.Origin},
 		Decision: wire.Decision, Request: wire.Request, Recent: wire.Recent, Orders: wire.Orders, Grants: wire.Grants, Pin: wire.Pin,
 	}}
 	for _, cut := range wire.Cut {

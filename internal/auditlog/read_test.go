@@ -20,6 +20,7 @@ func TestReadDecision(t *testing.T) {
 	record.Proposal.Loop = &interlock.Loop{Execution: "x", Step: 2, Limit: 10, Tolerance: 50}
 	record.Proposal.Upstream = &interlock.Upstream{Server: "files", Identity: "sha256:aa", Tool: "read", Definition: "sha256:bb"}
 	record.Proposal.Failed = &interlock.Failures{Last: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), Outcome: interlock.OutcomeUnknown, Count: 2}
+	record.Proposal.Origin = &interlock.Origin{Prompted: true, Asked: []string{"spend"}, Ordered: 1, Source: "fetch"}
 	record.Pin = &interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Why: interlock.PinChanged, Identity: "sha256:aa", Definition: "sha256:cc"}
 	record.Recent = []interlock.PastAction{{At: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), Kind: interlock.KindShell, Impacts: []interlock.Impact{}}}
 	_, _, entry := sealRecord(t, interlock.EventReviewRequest, record)

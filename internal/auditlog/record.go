@@ -57,6 +57,7 @@ type (
 		Danger    *dangerWire            `json:"danger_audit,omitempty"`
 		Upstream  *interlock.Upstream    `json:"upstream,omitempty"`
 		Failed    *interlock.Failures    `json:"failed,omitempty"`
+		Origin    *interlock.Origin      `json:"origin,omitempty"`
 		Pin       *interlock.Pin         `json:"pin,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
@@ -146,7 +147,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block = p.Loop, r.Block
-	w.Upstream, w.Pin, w.Failed = p.Upstream, r.Pin, p.Failed
+	w.Upstream, w.Pin, w.Failed, w.Origin = p.Upstream, r.Pin, p.Failed, p.Origin
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
 	}

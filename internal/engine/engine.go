@@ -35,6 +35,7 @@ func gates() []namedGate {
 		{"pin", gate.Pin},
 		{"denylist", gate.Denylist},
 		{"rules", gate.Rules},
+		{"origin", gate.Origin},
 		{"policy", gate.Policy},
 		{"scope", gate.Scope},
 		{"danger", gate.Danger},
@@ -106,6 +107,7 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 	if gate.AutoApproved(rules, snapshot, action, analysis) {
 		found = withoutApproved(found)
 	}
+	found = wanted(found, rules, snapshot, action, analysis)
 	found, notices := suppressed(found, rules, &snapshot, action, analysis, d.Danger, now)
 	d.Findings = append(ordered(tried(sandboxed(found, snapshot), action)), notices...)
 	d.Obligations = obligations(d.Findings)

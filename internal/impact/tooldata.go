@@ -18,6 +18,7 @@ type toolData struct {
 	Patterns  []toolPattern       `json:"patterns"`
 	Arguments map[string][]string `json:"arguments"`
 	Flags     map[string][]string `json:"flags"`
+	Wishes    map[string][]string `json:"wishes"`
 	Bulk      int                 `json:"bulk"`
 }
 
@@ -36,6 +37,7 @@ type toolKnowledge struct {
 	harness, files, verbs, arguments, flags map[string]string
 	subjects                                map[string]string
 	patterns                                []toolPattern
+	wishes                                  []wish
 	bulk                                    int
 }
 
@@ -73,7 +75,7 @@ func parseTools(document []byte) (*toolKnowledge, error) {
 	if err := strictjson.Decode(document, &data); err != nil {
 		return nil, err
 	}
-	know := &toolKnowledge{patterns: data.Patterns, bulk: data.Bulk}
+	know := &toolKnowledge{patterns: data.Patterns, wishes: wishesOf(data.Wishes), bulk: data.Bulk}
 	for _, section := range []struct {
 		name string
 		from map[string][]string

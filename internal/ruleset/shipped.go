@@ -99,6 +99,8 @@ func (r *shippedReader) rule(rule *Rule) {
 			})
 		case "tags":
 			rule.Tags = words[string](r)
+		case "wanted":
+			rule.Wanted = r.raw() == "true"
 		case "heuristic":
 			rule.Heuristic = r.raw() == "true"
 		case "tests":

@@ -29,3 +29,9 @@ func (r *Ruleset) Suppressible(id string) (denies bool, err error) {
 	}
 	return rule.Verdict == interlock.Deny, nil
 }
+
+// Wanted reports whether a rule is silent where the user's own words want the act.
+func (r *Ruleset) Wanted(id string) bool {
+	rule, known := r.Rule(id)
+	return known && rule.Wanted
+}

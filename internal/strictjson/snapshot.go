@@ -46,6 +46,10 @@ func (w *Writer) snapshot(s *interlock.Snapshot) {
 	}
 	w.Name("mode")
 	w.Named(s.Mode)
+	if s.Origin != nil {
+		w.Name("origin")
+		w.General(s.Origin)
+	}
 	if s.Pin != nil {
 		w.Name("pin")
 		w.Pin(s.Pin)

@@ -33,6 +33,11 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 	list := rapid.SliceOfN(text(), 0, 3)
 	pairs := rapid.MapOfN(text(), text(), 0, 4)
 	var upstream *interlock.Upstream
+	var origin *interlock.Origin
+	if rapid.Bool().Draw(t, "hasOrigin") {
+		origin = &interlock.Origin{Prompted: rapid.Bool().Draw(t, "prompted"), Asked: []string{text().Draw(t, "asked")},
+			Named: rapid.IntRange(0, 9).Draw(t, "named"), Source: text().Draw(t, "source")}
+	}
 	var pin *interlock.Pin
 	if rapid.Bool().Draw(t, "behind a gateway") {
 		upstream = &interlock.Upstream{Server: text().Draw(t, "server"), Identity: interlock.Digest(text().Draw(t, "identity")), Tool: text().Draw(t, "tool"),
@@ -61,7 +66,7 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 		failed = &interlock.Failures{Last: moment().Draw(t, "last"), Outcome: interlock.OutcomeStatus(text().Draw(t, "outcome")), Count: rapid.IntRange(0, 9).Draw(t, "count"), Changed: rapid.Bool().Draw(t, "changed")}
 	}
 	return interlock.Snapshot{
-		Failed: failed, Upstream: upstream, Pin: pin, Sandboxed: rapid.Bool().Draw(t, "sandboxed"),
+		Failed: failed, Origin: origin, Upstream: upstream, Pin: pin, Sandboxed: rapid.Bool().Draw(t, "sandboxed"),
 		Version: rapid.Int64().Draw(t, "version"), Mode: interlock.Mode(rapid.IntRange(0, 4).Draw(t, "mode")),
 		Profile: text().Draw(t, "profile"), Attended: rapid.Bool().Draw(t, "attended"),
 		Agent: interlock.AgentRecord{ID: text().Draw(t, "id"), Type: text().Draw(t, "type"), Principal: text().Draw(t, "principal"),

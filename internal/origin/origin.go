@@ -1,0 +1,218 @@
+// Package origin remembers where the values of a run come from: who first spoke of an address, an account, a link or a name,
+// the user or something a call returned. It keeps salted digests and never a value, and it is a function of its arguments.
+//
+// Start with Prompt and Result, which add to what a run has heard, and Of, which says of an action whose values it uses.
+// What counts as a value is in value.go.
+package origin
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"interlock"
+)
+
+// maxText bounds how much of a prompt or a result is read, in bytes. What stands behind it is not remembered, and the memory
+// says so.
+const maxText = 256 << 10
+
+// Prompt adds what the user said, and the kinds of act it asks for.
+func Prompt(h interlock.Heard, run, text string, wishes []string, now time.Time) interlock.Heard {
+	h = current(h, now)
+	h.Prompts++
+	h.Wishes = append(slices.Clone(h.Wishes), wishes)
+	if n := len(h.Wishes) - interlock.HeardPrompts; n > 0 {
+		h.Wishes = h.Wishes[n:]
+	}
+	return add(h, run, text, interlock.VoiceUser, "")
+}
+
+// Result adds what an action returned. Whether it holds instructions for whoever reads it is for the caller to say; one that
+// does is nobody's word but its writer's, wherever it stands.
+func Result(h interlock.Heard, run string, action interlock.Action, inside bool, text string, orders bool, now time.Time) interlock.Heard {
+	h = current(h, now)
+	by := interlock.VoiceResult
+	switch {
+	case orders:
+		by = interlock.VoiceOrdering
+		h.Orders++
+	case namedFile(h, run, action):
+		by = interlock.VoiceFile
+	case inside:
+		return h // the project's own files are nobody's orders, and would crowd out what matters
+	}
+	return add(h, run, text, by, sourceOf(action))
+}
+
+// current is what is still worth knowing, and not shared with the caller's.
+func current(h interlock.Heard, now time.Time) interlock.Heard {
+	if now.Sub(h.At) > interlock.HeardWindow {
+		h = interlock.Heard{}
+	}
+	h.At = now
+	h.Values, h.Sources = slices.Clone(h.Values), slices.Clone(h.Sources)
+	return h
+}
+
+func add(h interlock.Heard, run, text string, by interlock.Voice, source string) interlock.Heard {
+	if len(text) > maxText {
+		text, h.Over = text[:maxText], h.Over || by != interlock.VoiceUser
+	}
+	at := 0
+	if source != "" {
+		if at = slices.Index(h.Sources, source) + 1; at == 0 && len(h.Sources) < interlock.HeardSources {
+			h.Sources = append(h.Sources, source)
+			at = len(h.Sources)
+		}
+	}
+	known := make(map[uint64]int, len(h.Values))
+	for n, v := range h.Values {
+		known[v.Sum] = n
+	}
+	valuesOf(text, by&(interlock.VoiceUser|interlock.VoiceOrdering) != 0, func(v value) {
+		sum := digest(run, v.text)
+		n, have := known[sum]
+		switch {
+		case !have && len(h.Values) >= interlock.HeardValues:
+			h.Over = h.Over || by != interlock.VoiceUser
+			return
+		case !have:
+			n = len(h.Values)
+			known[sum] = n
+			h.Values = append(h.Values, interlock.Value{Sum: sum})
+		}
+		one := &h.Values[n]
+		if one.Source == 0 || by == interlock.VoiceOrdering && one.By&interlock.VoiceOrdering == 0 {
+			one.Source = at
+		}
+		one.By |= by
+	})
+	return h
+}
+
+// digest is salted with the run, so that nobody can tell from two memories that they hold the same value.
+func digest(run, value string) uint64 {
+	sum := sha256.Sum256([]byte(run + "\x00" + value))
+	return binary.BigEndian.Uint64(sum[:8])
+}
+
+func sourceOf(action interlock.Action) string {
+	name := action.Tool
+	if name == "" {
+		name = string(action.Kind)
+	}
+	if len(name) > 64 {
+		name = name[:64]
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
+// namedFile reports whether the action does no more than look at a file, and the user named that file or a directory it is in.
+func namedFile(h interlock.Heard, run string, action interlock.Action) bool {
+	if h.Prompts == 0 {
+		return false
+	}
+	by := voices(h)
+	for _, use := range uses(action) {
+		if !use.path() {
+			continue
+		}
+		for name := use.text; len(name) > 1; {
+			if by[digest(run, name)].By&interlock.VoiceUser != 0 {
+				return true
+			}
+			cut := strings.LastIndexByte(name, '/')
+			if cut <= 0 {
+				break
+			}
+			name = name[:cut]
+		}
+	}
+	return false
+}
+
+func voices(h interlock.Heard) map[uint64]interlock.Value {
+	by := make(map[uint64]interlock.Value, len(h.Values))
+	for _, v := range h.Values {
+		by[v.Sum] = v
+	}
+	return by
+}
+
+// Of says where the values of an action come from. It is nil where nothing was heard.
+func Of(h interlock.Heard, run string, action interlock.Action, now time.Time) *interlock.Origin {
+	if h.At.IsZero() || now.Sub(h.At) > interlock.HeardWindow {
+		return nil
+	}
+	o := &interlock.Origin{Prompted: h.Prompts > 0, Orders: h.Orders > 0}
+	for _, wishes := range h.Wishes {
+		for _, wish := range wishes {
+			if !slices.Contains(o.Asked, wish) {
+				o.Asked = append(o.Asked, wish)
+			}
+		}
+	}
+	sort.Strings(o.Asked)
+	by := voices(h)
+	for _, use := range uses(action) {
+		count(o, h, use, by, run)
+	}
+	return o
+}
+
+// count adds one value of the action to what is known of its values.
+func count(o *interlock.Origin, h interlock.Heard, use use, by map[uint64]interlock.Value, run string) {
+	var heard interlock.Value
+	found := false
+	for _, name := range use.names() { // an address is as well known as the host it is on
+		if v, ok := by[digest(run, name)]; ok {
+			found = true
+			heard.By |= v.By
+			if heard.Source == 0 {
+				heard.Source = v.Source
+			}
+		}
+	}
+	if !found {
+		if !h.Over || !use.target() {
+			return
+		}
+		heard.By = interlock.VoiceResult // there was more than could be remembered
+	}
+	const own = interlock.VoiceUser | interlock.VoiceFile
+	ordered := heard.By&interlock.VoiceOrdering != 0
+	switch {
+	case ordered && heard.By&own != 0:
+		o.Disputed++
+		return
+	case heard.By&own != 0:
+		if use.target() {
+			o.Named++
+		}
+		return
+	case ordered:
+		o.Ordered++
+		if use.network() {
+			o.Linked++
+		}
+	case !use.target():
+		return // that a text repeats what was read is what texts are for
+	default:
+		o.Returned++
+		if use.goes() {
+			o.Sent++
+		}
+	}
+	if o.Source == "" && heard.Source > 0 && heard.Source <= len(h.Sources) {
+		o.Source = h.Sources[heard.Source-1]
+	}
+}
