@@ -48,6 +48,7 @@ type Origin struct {
 	Named    int      `json:"named,omitempty"`    // values of the action that the user named, or a file the user named
 	Returned int      `json:"returned,omitempty"` // values that only results hold
 	Sent     int      `json:"sent,omitempty"`     // of these, those that say where something goes: addresses, accounts, hosts
+	Unheard  int      `json:"unheard,omitempty"`  // values that say where something goes and that nobody has named
 	Ordered  int      `json:"ordered,omitempty"`  // values that results with instructions hold, and the user has not named
 	Linked   int      `json:"linked,omitempty"`   // of these, addresses on the network
 	Disputed int      `json:"disputed,omitempty"` // values that the user named and a result with instructions holds as well

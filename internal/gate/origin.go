@@ -52,7 +52,9 @@ func Origin(_ *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Ac
 	acts := all(analysis.Impacts, func(i *interlock.Impact) bool { act := Act(i); return act != "" && act != ActCredential })
 	changes := acts
 	if action.Kind == interlock.KindTool || action.Kind == interlock.KindHTTP {
-		changes = all(analysis.Impacts, func(i *interlock.Impact) bool { return i.Kind != interlock.ImpactRead && i.Reversibility != interlock.Readonly })
+		changes = all(analysis.Impacts, func(i *interlock.Impact) bool {
+			return i.Kind != interlock.ImpactRead && i.Reversibility != interlock.Readonly
+		})
 	}
 	switch {
 	case o.Ordered > 0 && (len(changes) > 0 || o.Linked > 0 && !readsOnlyHere(action, analysis)):
@@ -101,7 +103,7 @@ func wantedAll(o *interlock.Origin, analysis impact.Analysis, at []int) bool {
 // it is done to, or nothing in this run has given orders yet.
 func Wanted(snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis, f interlock.Finding) bool {
 	o := snapshot.Origin
-	if o == nil || !o.Prompted || o.Ordered > 0 || o.Disputed > 0 || o.Sent > 0 || o.Named == 0 && o.Orders || len(f.Impacts) == 0 {
+	if o == nil || !o.Prompted || o.Ordered > 0 || o.Disputed > 0 || o.Sent > 0 || o.Unheard > 0 || o.Named == 0 && o.Orders || len(f.Impacts) == 0 {
 		return false
 	}
 	for _, n := range f.Impacts {

@@ -184,6 +184,9 @@ func count(o *interlock.Origin, h interlock.Heard, use use, by map[uint64]interl
 	}
 	if !found {
 		if !h.Over || !use.target() {
+			if use.goes() && !use.prose {
+				o.Unheard++
+			}
 			return
 		}
 		heard.By = interlock.VoiceResult // there was more than could be remembered

@@ -229,11 +229,12 @@ func (u use) goes() bool {
 	if u.shape == shapeMail || u.shape == shapeLink {
 		return true
 	}
-	return u.key != "" && receives(u.key)
+	return u.shape != shapeWord && u.key != "" && receives(u.key)
 }
 
 // receiverWords name arguments that say who gets something.
-var receiverWords = [...]string{"recipient", "receiver", "iban", "payee", "beneficiary", "address", "destination", "account", "phone", "webhook", "wallet", "collaborator", "owner"}
+var receiverWords = [...]string{"recipient", "receiver", "iban", "payee", "beneficiary", "address", "destination", "account", "phone", "webhook", "wallet", "collaborator", "owner",
+	"member", "invitee", "attendee", "password", "sshkey", "publickey", "username", "userid"}
 
 func receives(key string) bool {
 	for _, w := range receiverWords {
@@ -300,13 +301,13 @@ func walk(node any, key string, depth int, out *[]use) {
 		}
 	case string:
 		v = head(v)
-		prose := prosaic(key, v)
+		prose, before := prosaic(key, v), len(*out)
 		valuesOf(v, false, func(one value) {
 			if len(*out) < maxUses {
 				*out = append(*out, use{value: one, key: key, prose: prose})
 			}
 		})
-		if whole := strings.ToLower(strings.TrimSpace(v)); short(whole) {
+		if whole := strings.ToLower(strings.TrimSpace(v)); short(whole) && (len(*out) == before || strings.Contains(whole, " ")) {
 			*out = append(*out, use{value: value{whole, shapeWord}, key: key, prose: prose})
 		}
 	}
