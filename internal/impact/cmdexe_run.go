@@ -164,7 +164,13 @@ func (c *cmdRun) start(args []field, raw string, io streams) flow {
 		}
 		args = args[1:]
 	}
-	if len(args) == 0 || strings.Contains(args[0].text, "://") {
+	if len(args) == 0 {
+		return flow{}
+	}
+	if strings.Contains(args[0].text, "://") {
+		if low := strings.ToLower(args[0].text); !strings.HasPrefix(low, "http") { // a page is looked at; what else has a scheme is acted on
+			c.r.loads([]field{literal("start"), args[0]}, io)
+		}
 		return flow{}
 	}
 	return c.run(args, joinWindows(args), io)

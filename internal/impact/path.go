@@ -90,6 +90,9 @@ func (w *world) judgePlace(name string) (out place) {
 	}
 	p.Path = clean
 	w.locate(&p, table)
+	if strings.HasPrefix(clean, "//") && p.Reach != interlock.ReachSelf && w.sharedElsewhere(clean) {
+		p.Reach = interlock.ReachExternal
+	}
 	if meant, ok := w.linked(clean); ok {
 		named := p.Traits
 		p.Path = meant

@@ -166,3 +166,17 @@ func (w *world) registry(key string) place {
 func (w *world) caseless(clean string) bool {
 	return w.windows || isDrive(clean) || strings.HasPrefix(clean, "//") || isDrive(w.view.Home) || strings.HasPrefix(w.view.Home, "/Users/")
 }
+
+// sharedElsewhere reports whether //host/share/… lies on another machine: no device, no share of this machine itself and
+// none of the Linux that runs inside it.
+func (w *world) sharedElsewhere(clean string) bool {
+	host, _, ok := strings.Cut(clean[2:], "/")
+	if !ok || !w.windows {
+		return false
+	}
+	switch host, _, _ = strings.Cut(strings.ToLower(host), "@"); host {
+	case "", ".", "?", "localhost", "127.0.0.1", "wsl$", "wsl.localhost", "tsclient":
+		return false
+	}
+	return true
+}

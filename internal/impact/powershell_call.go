@@ -354,7 +354,7 @@ func (p *psRun) external(name field, base string, isPath bool, args []psArg, in 
 // windowsSystemProgram reports whether a path names a program where Windows keeps them.
 func windowsSystemProgram(name string) bool {
 	low := strings.ReplaceAll(strings.ToLower(name), `\`, "/")
-	return strings.HasPrefix(low, "c:/windows/") || strings.HasPrefix(low, "c:/program files") || strings.HasPrefix(low, "/")
+	return strings.HasPrefix(low, "c:/windows/") || strings.HasPrefix(low, "c:/program files") || strings.HasPrefix(low, "/") && !strings.HasPrefix(low, "//")
 }
 
 // cmdletByVerb returns what is known of a cmdlet by its verb alone.

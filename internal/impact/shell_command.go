@@ -221,6 +221,7 @@ func (r *shellRun) unknownCommand(args []field, io streams) flow {
 	if spec := r.cmdlet(args[0].text); spec != nil {
 		return r.described(spec, args, io)
 	}
+	r.loads(args, io)
 	if spec := r.s.know.lookup("?"); spec != nil && !args[0].glob && len(args) > 1 {
 		return r.guessed(spec, args, io)
 	}

@@ -106,7 +106,7 @@ func (k *Knowledge) signsOf(text string) signs {
 func (g *signs) backslash(text string, i int) {
 	if i > 1 && text[i-1] == ':' && isDrive(text[i-2:]) && (i == 2 || !isNameStart(text[i-3])) {
 		g.either += 2
-	} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || isBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) && isNameStart(text[i+2]) && strings.IndexByte(text[i+2:], '\\') > 0 {
+	} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || isBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) && isVariableByte(text[i+2]) && strings.IndexByte(text[i+2:], '\\') > 0 {
 		g.either += 2 // a share
 	} else if i > 2 && text[i-1] == ':' && strings.EqualFold(text[max(0, i-5):i-1], "hklm") || i > 3 && strings.EqualFold(text[max(0, i-4):i], "hklm") || strings.EqualFold(text[max(0, i-4):i], "hkcu") {
 		g.either += 2

@@ -19,6 +19,7 @@ type windowsHost interface {
 	program(args []field, io streams) flow                     // runs a file by its path
 	described(spec *command, args []field, io streams) flow    // runs a command the knowledge describes
 	unknownCommand(args []field, io streams) flow              // is a command nothing is known of
+	loads(args []field, io streams)                            // judges what an unknown program of Windows is given
 	placeOf(f field, follow bool) place                        // judges an argument that is a path
 	stored(f field, p place) flow                              // is what reading a file gives
 	opaque(via string, from flow, text string)                 // records that code runs which is only known when it runs
