@@ -89,10 +89,7 @@ func (w *world) judgePlace(name string) (out place) {
 		clean = w.onHost(clean)
 	}
 	p.Path = clean
-	w.locate(&p, table)
-	if strings.HasPrefix(clean, "//") && p.Reach != interlock.ReachSelf && w.sharedElsewhere(clean) {
-		p.Reach = interlock.ReachExternal
-	}
+	w.locateShared(&p, table)
 	if meant, ok := w.linked(clean); ok {
 		named := p.Traits
 		p.Path = meant

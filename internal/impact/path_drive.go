@@ -167,6 +167,14 @@ func (w *world) caseless(clean string) bool {
 	return w.windows || isDrive(clean) || strings.HasPrefix(clean, "//") || isDrive(w.view.Home) || strings.HasPrefix(w.view.Home, "/Users/")
 }
 
+// locateShared is locate for a path that may be a share's: what lies on another machine is outside of this one.
+func (w *world) locateShared(p *place, table *pathTable) {
+	w.locate(p, table)
+	if strings.HasPrefix(p.Path, "//") && p.Reach != interlock.ReachSelf && w.sharedElsewhere(p.Path) {
+		p.Reach = interlock.ReachExternal
+	}
+}
+
 // sharedElsewhere reports whether //host/share/… lies on another machine: no device, no share of this machine itself and
 // none of the Linux that runs inside it.
 func (w *world) sharedElsewhere(clean string) bool {
