@@ -29,7 +29,25 @@ func Unknown(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, 
 			break
 		}
 	}
+	if i.Has(impact.TraitInline) && i.Target != "" {
+		reason = inProgram(i, reason)
+	}
 	return []interlock.Finding{{Gate: "unknown", Rule: "unknown.input", Layer: 3, Verdict: interlock.Ask, Reason: reason, Impacts: at}}
+}
+
+// inProgram says what of a program in the command nobody can tell beforehand.
+func inProgram(i *interlock.Impact, reason string) string {
+	switch {
+	case i.Kind == interlock.ImpactDelete:
+		return "the " + i.Via + " code deletes " + i.Target + "; name what it deletes"
+	case i.Kind == interlock.ImpactWrite || i.Kind == interlock.ImpactPrivilege:
+		return "the " + i.Via + " code changes " + i.Target + "; name what it changes"
+	case i.Has(impact.TraitUnsupported):
+		return "the " + i.Via + " code calls " + i.Target + ", of which nothing is known"
+	case i.Has(impact.TraitDynamic):
+		return "the " + i.Via + " code runs something that is only known at run time; name the command plainly"
+	}
+	return reason
 }
 
 // understood reports whether every word of the impact is of the vocabulary and its confidence is more than unknown.

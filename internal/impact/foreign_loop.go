@@ -150,7 +150,7 @@ func (f *foreignScan) piped(args []string) bool {
 	switch {
 	case len(args) > 1 && slices.Contains([]string{"-|", "|-"}, strings.TrimSpace(args[0])):
 		if len(args) > 2 {
-			f.r.command(literals(args[1:]), streams{})
+			f.started(args[1:])
 		} else {
 			f.command(args[1])
 		}

@@ -16,13 +16,14 @@ import (
 // documents are indexed when it is made and each entry is decoded when it is first asked for, because one hook call uses
 // a handful of several hundred.
 type Knowledge struct {
-	commands map[string]*entry
-	room     []entry // for entries still to come
-	paths    *lazyPaths
-	tools    *lazyTools
-	code     *lazyCalls
-	parsers  sync.Pool // shell parsers, which are costly to make
-	rooms    sync.Pool // workrooms of analyses
+	commands  map[string]*entry
+	room      []entry // for entries still to come
+	paths     *lazyPaths
+	tools     *lazyTools
+	code      *lazyCalls
+	languages map[string]*entryLanguage // other languages, by name
+	parsers   sync.Pool                 // shell parsers, which are costly to make
+	rooms     sync.Pool                 // workrooms of analyses
 }
 
 // An entry is one command description, decoded when first used.
@@ -50,7 +51,7 @@ type lazyPaths struct {
 // converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
 // Check decodes them all.
 func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
-	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, code: &lazyCalls{}}
+	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, code: &lazyCalls{}, languages: map[string]*entryLanguage{}}
 	names := make([]string, 0, len(files))
 	for name := range files {
 		names = append(names, name)
@@ -64,6 +65,8 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 			know.tools.raw = files[name]
 		case name == "code.yaml":
 			know.code.raw = files[name]
+		case strings.HasPrefix(name, "languages/"):
+			know.languages[strings.TrimSuffix(strings.TrimPrefix(name, "languages/"), ".yaml")] = &entryLanguage{raw: files[name]}
 		case strings.HasPrefix(name, "commands/"):
 			if err := know.index(name, files[name]); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
@@ -198,6 +201,11 @@ func (k *Knowledge) Check() error {
 	k.toolTable()
 	if k.tools.err != nil {
 		all = append(all, fmt.Errorf("tools.yaml: %w", k.tools.err))
+	}
+	for _, name := range sortedNames(k.languages) {
+		if k.language(name); k.languages[name].err != nil {
+			all = append(all, fmt.Errorf("languages/%s.yaml: %w", name, k.languages[name].err))
+		}
 	}
 	k.calls("")
 	if k.code.err != nil {

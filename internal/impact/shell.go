@@ -60,6 +60,7 @@ type shellRun struct {
 	sent    bool                // the command being judged sends a file
 	peer    string              // and whose it is, where that is known
 	win     *winRun             // what reads scripts for shells of Windows inside this one
+	inlined *use                // the command that was given the code being read as an argument
 }
 
 type function struct {

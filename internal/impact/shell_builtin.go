@@ -426,7 +426,7 @@ func (r *shellRun) foreign(kind, text string) flow {
 	case "cmd":
 		return r.windows().cmdexe(text, flow{})
 	}
-	f := &foreignScan{r: r, kind: kind, text: text}
+	f := &foreignScan{r: r, kind: kind, text: text, quiet: r.otherLanguage(kind, text)}
 	f.run()
 	return flow{}
 }

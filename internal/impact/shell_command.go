@@ -197,10 +197,10 @@ func (r *shellRun) scriptFile(text, kind string, args []field, io streams) flow 
 			}
 		}
 	}
-	params := r.params
-	r.params = args[1:]
+	params, within := r.params, r.inlined
+	r.params, r.inlined = args[1:], nil
 	out := r.code(kind, text, io.in)
-	r.params = params
+	r.params, r.inlined = params, within
 	return out
 }
 

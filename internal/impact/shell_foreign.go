@@ -14,10 +14,31 @@ type foreignScan struct {
 	network bool
 	shell   bool
 	loop    foreignLoop
+	quiet   bool    // another reader has told what it does; only loops and connections are looked for
 	listed  []field // the names it went through last
 }
 
 func (f *foreignScan) run() {
+	if f.quiet {
+		f.r.s.capture(f.words)
+	} else {
+		f.words()
+	}
+	if f.kind == "applescript" {
+		f.asks()
+	}
+	if f.loop.bomb() {
+		f.r.bomb(f.kind)
+	}
+	if f.network && f.shell {
+		f.r.reverse(f.kind, "")
+	} else if f.network && !f.quiet {
+		f.r.inlineImpact(interlock.ImpactNetwork, f.kind, f.kind, TraitInline)
+	}
+}
+
+// words goes through the names and texts of a program.
+func (f *foreignScan) words() {
 	for i := 0; i < len(f.text) && f.r.s.spend(1); {
 		switch c := f.text[i]; {
 		case c == '`' && f.kind != "awk" && f.kind != "mongo" && (f.kind != "other" || strings.HasSuffix(f.text[:i], "run(")):
@@ -39,17 +60,6 @@ func (f *foreignScan) run() {
 		default:
 			i++
 		}
-	}
-	if f.kind == "applescript" {
-		f.asks()
-	}
-	if f.loop.bomb() {
-		f.r.bomb(f.kind)
-	}
-	if f.network && f.shell {
-		f.r.reverse(f.kind, "")
-	} else if f.network {
-		f.r.inlineImpact(interlock.ImpactNetwork, f.kind, f.kind, TraitInline)
 	}
 }
 
@@ -189,7 +199,7 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 	case len(args) > 1 && strings.HasSuffix(args[0], "sh") && args[1] == "-c" && len(args) > 2:
 		f.command(args[2])
 	case len(args) > 1 && last != "popen" && last != "proc_open":
-		f.r.command(literals(args), streams{})
+		f.started(args)
 	case len(args) > 0:
 		f.command(args[0] + f.unknownRest(next))
 	default:
@@ -204,6 +214,13 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, traits...)
 	}
 	return next
+}
+
+// started runs a program that is given its words one by one.
+func (f *foreignScan) started(args []string) {
+	if !f.quiet {
+		f.r.command(literals(args), streams{})
+	}
 }
 
 // unknownRest is an operand that is not known, if awk joins something that is not a literal to the text that ends here.
@@ -222,7 +239,9 @@ func (f *foreignScan) command(text string) {
 			f.shell = true
 		}
 	}
-	f.r.subshell(func() flow { return f.r.script(text, flow{}) })
+	if !f.quiet {
+		f.r.subshell(func() flow { return f.r.script(text, flow{}) })
+	}
 }
 
 // decodes reads a literal that is decoded. Where something before it runs text, that is taken to be what runs.

@@ -252,7 +252,8 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	if value.flow.network {
 		r.opaque(u.via, value.flow, value.text)
 	}
-	params, outer := r.params, r.zero
+	params, outer, within := r.params, r.zero, r.inlined
+	r.inlined = u
 	r.zero = field{text: u.via}
 	if kind == "shell" {
 		r.params = []field{}
@@ -274,7 +275,7 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	if !shell {
 		r.s.within--
 	}
-	r.params, r.zero = params, outer
+	r.params, r.zero, r.inlined = params, outer, within
 	return out
 }
 

@@ -132,7 +132,7 @@ func (r *shellRun) setting(u *use, name string, value field) {
 	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && strings.IndexByte(text[1:], text[0]) == n-2 { // TOML and the like
 		text = text[1 : n-1]
 	}
-	u = &use{spec: spec, via: spec.name + " " + key}
+	u = &use{spec: spec, via: spec.name + " " + key, operands: u.operands}
 	for _, e := range o.impacts {
 		r.effect(u, e, rest, streams{})
 	}
