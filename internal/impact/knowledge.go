@@ -324,6 +324,8 @@ type option struct {
 	append  bool   // what is found comes at its end if it has no {}
 	exec    bool   // a command line follows, up to ";" or "+"
 	none    bool   // the command does nothing but inform
+	looks   bool   // it only looks at what its operands name, whatever else is said of them
+	changes bool   // it does not only look, although its operands say so
 	split   bool   // the value begins a command line, as one text
 	argv    bool   // what follows the flags is a command line, word by word
 	narrow  bool   // narrows the set of paths the operands name

@@ -104,15 +104,6 @@ func (c *command) compileFlags(d commandDescription) error {
 	return nil
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	return keys
-}
-
 func (c *command) compileFlag(names, directives string) error {
 	o, err := parseOption(directives)
 	if err != nil {
@@ -337,6 +328,10 @@ func (o *option) plainDirective(word, rest string) bool {
 		o.exec, o.append = true, rest == "append"
 	case "none":
 		o.none = true
+	case "looks":
+		o.looks = true
+	case "changes":
+		o.changes = true
 	case "argv":
 		o.argv = true
 	case "split":
@@ -463,7 +458,7 @@ func (e *effect) takeTarget(word string) bool {
 
 // targetKinds lists what an operand or value may be.
 func targetKinds() []string {
-	return []string{"path", "entries", "host", "url", "name", "data", "base", "local", "remote", "rev", "address"}
+	return []string{"path", "entries", "folder", "host", "url", "name", "data", "base", "local", "remote", "rev", "address"}
 }
 
 func parseWords(fields []string) (words, error) {

@@ -2,6 +2,7 @@ package impact
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 )
 
@@ -91,4 +92,13 @@ func skipValue(b []byte, i int) int {
 		i++
 	}
 	return -1
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
 }

@@ -24,6 +24,7 @@ type pathsDescription struct {
 	Loopback   []string            `json:"loopback"`   // hosts that are this machine
 	Local      []string            `json:"local"`      // globs of names of clusters and contexts on this machine
 	Production []string            `json:"production"` // globs of names that are production
+	Git        []string            `json:"git"`        // what Git itself keeps in its directory, in lower case
 	Public     []string            `json:"public"`     // globs of system files that tell nothing about anybody
 }
 
@@ -43,6 +44,7 @@ type pathTable struct {
 	personal        map[string]bool
 	metadata        map[string]bool
 	loopback        map[string]bool
+	git             map[string]bool
 	production      []string
 	local           []string
 	public          []string
@@ -61,7 +63,7 @@ type pathPattern struct {
 
 func compilePaths(d pathsDescription, fold bool) (*pathTable, error) {
 	t := &pathTable{root: map[string][]pathPattern{}, home: map[string][]pathPattern{}, any: map[string][]pathPattern{}, wildByEnd: map[byte][]pathPattern{},
-		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback),
+		system: set(d.System), projects: set(d.Projects), personal: set(d.Personal), metadata: set(d.Metadata), loopback: set(d.Loopback), git: set(d.Git),
 		production: d.Production, local: d.Local, public: d.Public}
 	t.fold = fold
 	names := make([]string, 0, len(d.Traits))
@@ -221,6 +223,9 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 		}
 	}
 	t.anywhere(inWorktree(rest), glob, note)
+	if len(p.Traits) > 0 && t.foreign(p.Path) {
+		drop = append(drop, TraitHistory)
+	}
 	if len(drop) > 0 {
 		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
 	}
@@ -407,6 +412,8 @@ func (w *world) host(nameOrURL string) (reach interlock.Reach, traits []string) 
 		return interlock.ReachWorkspace, nil
 	case w.production(bare):
 		return interlock.ReachProduction, nil
+	case singleLabel(bare) && nearby(nameOrURL):
+		return interlock.ReachExternal, []string{TraitInside}
 	}
 	return interlock.ReachExternal, nil
 }

@@ -110,6 +110,9 @@ func (u *use) sorted(spec *command, args []field) {
 	if n := len(args); n > 0 && len(u.flags) == 0 && len(u.operands) == 0 && u.rest == nil {
 		u.asked = args[n-1].text == "--help" || args[n-1].text == "--version"
 	}
+	if len(args) == 1 && spec.wraps == "" { // whatever else the flag is for behind a subcommand
+		u.asked = u.asked || args[0].text == "--help" || args[0].text == "--version"
+	}
 	if spec.style == "slash" && len(args) > 0 && args[len(args)-1].text == "/?" {
 		u.asked = true
 	}

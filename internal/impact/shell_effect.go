@@ -2,6 +2,7 @@ package impact
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -9,7 +10,7 @@ import (
 
 // effects records a command's own impacts.
 func (r *shellRun) effects(u *use, io streams, adds *words) flow {
-	conditions := u.spec.conditions(u.words())
+	conditions := u.looking(u.spec.conditions(u.words()))
 	replaced := false
 	for _, o := range conditions {
 		for _, e := range o.only {
@@ -57,6 +58,27 @@ func (r *shellRun) effects(u *use, io streams, adds *words) flow {
 	r.seeks(u)
 	r.disguises(u)
 	return flow{}
+}
+
+// looking leaves of the conditions that hold only those that say the use only looks, if it does.
+func (u *use) looking(conditions []*option) []*option {
+	looks, changes := false, false
+	for _, g := range u.flags {
+		looks, changes = looks || g.option.looks, changes || g.option.changes
+	}
+	var seen []*option
+	for _, o := range conditions {
+		if o.looks && !changes {
+			seen = append(seen, o)
+		}
+	}
+	switch {
+	case looks || len(seen) > 0:
+		return seen
+	case !changes:
+		return conditions
+	}
+	return slices.DeleteFunc(slices.Clone(conditions), func(o *option) bool { return o.looks })
 }
 
 func httpMethod(method string, adds *words) {
@@ -265,6 +287,9 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 		p := r.placeOf(t, true)
 		p.Traits = without(p.Traits, TraitSecret)
 		r.s.touchPlace(p, i)
+		return
+	case "folder":
+		r.s.touchPlace(emptyFolder(r.placeOf(t, true)), i)
 		return
 	default:
 		r.pathTarget(i, t)

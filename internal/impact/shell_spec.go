@@ -2,6 +2,7 @@ package impact
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"interlock"
@@ -218,6 +219,9 @@ func (u *use) words() []field {
 
 func (w *condition) holds(operands []field) bool {
 	for _, pattern := range w.patterns {
+		if count, ok := strings.CutPrefix(pattern, "#"); ok && count == strconv.Itoa(len(operands)) {
+			return true
+		}
 		pattern, atFirst := strings.CutPrefix(pattern, "1:")
 		for i, f := range operands {
 			if atFirst && i > 0 {

@@ -68,6 +68,7 @@ const (
 	TraitListen       = "listen"        // a port is opened
 	TraitMetadata     = "metadata"      // a cloud metadata endpoint
 	TraitPublish      = "publish"       // something becomes visible to others
+	TraitInside       = "inside"        // the peer's name has no dot: a machine of the same network
 	TraitForward      = "forward"       // traffic is tunnelled or forwarded
 	TraitUnverified   = "unverified"    // nobody checks who the peer is
 	TraitScan         = "scan"          // hosts or ports are probed
