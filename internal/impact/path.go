@@ -29,6 +29,10 @@ type place struct {
 
 	assumed bool // it is in the workspace only as far as nothing says otherwise
 	scratch bool // it is the root of scratch space itself
+
+	listed    bool // only names are looked at, not what files hold
+	opened    bool // it stands for all that lies below it, and secrets are among that
+	maybeSelf bool // it is a pattern that could be filled in so that it names something of Interlock's own
 }
 
 // place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform. It is
@@ -287,7 +291,7 @@ func (w *world) linked(clean string) (string, bool) {
 
 // locate fills in reach and traits of a clean path.
 func (w *world) locate(p *place, table *pathTable) {
-	p.Traits, p.Reach, p.scratch = nil, "", false
+	p.Traits, p.Reach, p.scratch, p.maybeSelf = nil, "", false, false
 	home, inHome := w.belowHome(p.Path)
 	if w.caseless(p.Path) {
 		w.know.foldedPaths().match(p, home, inHome)
@@ -299,13 +303,18 @@ func (w *world) locate(p *place, table *pathTable) {
 		p.Reach = w.reach(p.Path, home, inHome, table)
 		p.assumed = p.Reach == interlock.ReachWorkspace && w.view.Workspace == "" && !inHome && assumedOnly(p.Path, table)
 	}
+	glob := isGlob(p.Path)
 	for _, self := range w.view.Self {
-		if below(p.Path, self) {
+		if below(p.Path, self) || glob && globReaches(p.Path, self, false) {
 			p.Reach = interlock.ReachSelf
 		}
+		p.maybeSelf = p.maybeSelf || glob && globReaches(p.Path, self, true)
 	}
 	if p.Reach == interlock.ReachSelf {
 		p.Traits = append(p.Traits, TraitSelf)
+		if last := p.Path[strings.LastIndexByte(p.Path, '/')+1:]; glob && isGlob(last) && globsMeet(last, "log.key") {
+			p.Traits = append(p.Traits, TraitSecret)
+		}
 	}
 }
 
@@ -434,6 +443,10 @@ func (w *world) touchPlace(p place, i interlock.Impact) {
 			i.Reach = interlock.ReachHome
 		}
 	}
+	if p.maybeSelf && !hasTrait(p.Traits, TraitRoot) && (i.Kind == interlock.ImpactWrite || i.Kind == interlock.ImpactDelete) && i.Reach != interlock.ReachSelf {
+		i.Reach = interlock.ReachSelf
+		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
+	}
 	if i.Kind == interlock.ImpactDelete && p.scratch {
 		i.Traits = append(i.Traits, TraitRoot)
 	}
@@ -444,6 +457,9 @@ func (w *world) touchPlace(p place, i interlock.Impact) {
 	}
 	if i.Confidence == "" {
 		i.Confidence = p.Confidence
+	}
+	if i.Kind == interlock.ImpactRead && !p.listed && (p.opened || i.Has(TraitRecursive) && w.holdsSecrets(p.Path)) {
+		p.Traits = append(p.Traits[:len(p.Traits):len(p.Traits)], TraitSecret)
 	}
 	i.Traits = append(append(make([]string, 0, len(i.Traits)+len(p.Traits)), i.Traits...), p.Traits...)
 	if i.Reversibility == "" {

@@ -148,7 +148,12 @@ func (w *world) registry(key string) place {
 	}
 	glob := isGlob(rest)
 	for i := range w.know.foldedPaths().registry {
-		if m := &w.know.foldedPaths().registry[i]; m.covers(rest, glob) {
+		m := &w.know.foldedPaths().registry[i]
+		covers := m.covers(rest)
+		if !covers && glob && !m.negate {
+			covers = m.mayCover(rest, false).covers
+		}
+		if covers {
 			if m.negate {
 				p.Traits = without(p.Traits, m.trait)
 				continue

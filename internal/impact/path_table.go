@@ -180,14 +180,24 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 	}
 	var drop []string
 	glob := isGlob(p.Path) || isGlob(home)
+	anchored := true
 	note := func(list []pathPattern, rest string) {
 		for i := range list {
-			if m := &list[i]; m.covers(rest, glob) {
+			m := &list[i]
+			is := guess{covers: m.covers(rest), sure: true}
+			if !is.covers && glob && !m.negate {
+				is = m.mayCover(rest, anchored)
+			}
+			if is.covers {
 				switch {
 				case m.negate:
 					drop = append(drop, m.trait)
+				case m.trait != "" && is.loose && m.trait != TraitSecret: // where nothing is spelled, only what is worst to lose counts
 				case m.trait != "":
 					p.Traits = append(p.Traits, m.trait)
+				case !is.sure && m.reach == interlock.ReachWorkspace: // what a pattern only may mean is no scratch space
+				case is.loose:
+					p.maybeSelf = p.maybeSelf || strings.Count(rest, "/") >= len(m.parts)
 				default:
 					p.Reach = m.reach
 					p.scratch = m.reach == interlock.ReachWorkspace && !m.cache && strings.Count(rest, "/") == len(m.parts)-1
@@ -216,12 +226,13 @@ func (t *pathTable) match(p *place, home string, inHome bool) {
 		first, _, _ := strings.Cut(home, "/")
 		note(t.home[first], home)
 		note(t.home["*"], home)
-		if pointed(first) {
+		if isGlob(first) {
 			for _, key := range t.homeKeys {
 				note(t.home[key], home)
 			}
 		}
 	}
+	anchored = false
 	t.anywhere(inWorktree(rest), glob, note)
 	if len(p.Traits) > 0 && t.foreign(p.Path) {
 		drop = append(drop, TraitHistory)
@@ -252,7 +263,7 @@ func (t *pathTable) anywhere(rest string, glob bool, note func(list []pathPatter
 		first, after, more := strings.Cut(rest, "/")
 		note(t.any[first], rest)
 		note(t.any["*"], rest)
-		if glob && pointed(first) {
+		if glob && isGlob(first) {
 			for _, key := range t.anyKeys {
 				note(t.any[key], rest)
 			}
@@ -279,43 +290,20 @@ func (t *pathTable) lastPart(name string, glob bool, note func(list []pathPatter
 	note(t.wildOpen, name)
 }
 
-// covers reports whether the pattern matches rest, or a directory above it if the pattern is a tree. A path that is
-// itself a glob is covered if it can name what the pattern names; glob is whether any part of it may be one.
-func (m *pathPattern) covers(rest string, glob bool) bool {
-	guessed := false
+// covers reports whether the pattern matches rest, or a directory above it if the pattern is a tree.
+func (m *pathPattern) covers(rest string) bool {
 	for i, part := range m.parts {
 		var name string
 		var more bool
 		name, rest, more = strings.Cut(rest, "/")
 		if name != part && !matchGlob(part, name) {
-			if !glob || !isGlob(name) || anything(name) || !matchGlob(name, strings.TrimRight(part, "*")) {
-				return false
-			}
-			guessed = guessed || strings.Contains(name, "*") || len(strings.Trim(name, "?")) < 4
+			return false
 		}
 		if !more {
 			return i == len(m.parts)-1
 		}
 	}
-	return m.tree && !guessed
-}
-
-// anything reports whether a glob says nothing about the name, so that it is no sign of any name in particular.
-func anything(name string) bool {
-	return len(name) < 2 || strings.Trim(name, "*?") == "" && strings.Contains(name, "*")
-}
-
-// pointed reports whether a glob is written to name one file without naming it: .netr[c], id_r?a, .aw*. One like *.txt
-// names a kind of files, and is no sign of any of them.
-func pointed(name string) bool {
-	if !isGlob(name) {
-		return false
-	}
-	star := strings.IndexByte(name, '*')
-	if star < 0 {
-		return len(strings.Trim(name, "?")) >= 4
-	}
-	return star >= 3 && name[0] == '.' && star == len(name)-1
+	return m.tree
 }
 
 func isGlob(name string) bool {

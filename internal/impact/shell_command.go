@@ -366,6 +366,9 @@ func (r *shellRun) placeOf(f field, follow bool) place {
 		p.Traits = append(p.Traits, TraitDynamic)
 		p.Confidence = interlock.Inferred
 	}
+	if f.depth != 0 {
+		r.s.found(&p, f.depth)
+	}
 	return p
 }
 

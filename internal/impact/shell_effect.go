@@ -124,7 +124,7 @@ func (r *shellRun) effect(u *use, e effect, value field, io streams) {
 		value = u.value(e.flag)
 	}
 	targets := u.targets(e.target, value)
-	if len(targets) == 0 && e.alt == "cwd" {
+	if len(targets) == 0 && (e.alt == "cwd" || u.tree && u.spec.seeks && e.target == "rest") {
 		targets = []field{literal(".")}
 	}
 	if len(targets) == 0 && (e.what == "name" || e.what == "host" || e.what == "url") && e.target != "value" &&
@@ -135,6 +135,9 @@ func (r *shellRun) effect(u *use, e effect, value field, io streams) {
 	}
 	if e.kind != interlock.ImpactRead {
 		targets = narrowed(u, targets)
+	}
+	if e.kind == interlock.ImpactRead && e.what != "entries" && u.keptFrom(r.s) {
+		base.Traits = without(base.Traits, TraitRecursive)
 	}
 	for _, t := range targets {
 		if !r.s.spend(1) {
@@ -209,7 +212,7 @@ func narrowed(u *use, targets []field) []field {
 	out := make([]field, len(targets))
 	for i, t := range targets {
 		t.text = strings.TrimSuffix(t.text, "/") + "/" + pattern
-		t.glob, t.all = true, !narrow
+		t.glob, t.all, t.depth = true, !narrow, namedBelow
 		out[i] = t
 	}
 	return out
@@ -285,7 +288,7 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 		return
 	case "entries": // names only: listing a secret store reveals no secret
 		p := r.placeOf(t, true)
-		p.Traits = without(p.Traits, TraitSecret)
+		p.Traits, p.listed = without(p.Traits, TraitSecret), true
 		r.s.touchPlace(p, i)
 		return
 	case "folder":

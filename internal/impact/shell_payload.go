@@ -96,6 +96,11 @@ func withFound(u *use, argv []field) []field {
 		found = []field{literal(".")}
 	}
 	found = narrowed(u, found)
+	for i := range found {
+		if found[i].depth == 0 {
+			found[i].depth = wholeTree
+		}
+	}
 	out := make([]field, 0, len(argv))
 	for _, a := range argv {
 		if a.text == "{}" {
@@ -421,8 +426,11 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 	case p == "translated":
 		carried.endless = io.in.endless
 		return r.translated(u, carried, io)
-	case p == "names":
+	case p == "names" || p == "found":
 		targets := u.operands
+		if u.spec.seeks && !u.has("-e") && !u.has("-f") && len(targets) > 0 { // the first is what is looked for
+			targets = targets[1:]
+		}
 		if len(targets) == 0 {
 			targets = []field{literal(".")}
 		}
@@ -430,6 +438,9 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 			if !strings.Contains(t.text, "*") {
 				t.text = strings.TrimSuffix(t.text, "/") + "/*"
 				t.glob = true
+				if t.depth == 0 && (p == "found" || u.spec.seeks) {
+					t.depth = wholeTree
+				}
 			}
 			t.flow = flow{}
 			carried.items = append(carried.items, t)

@@ -148,7 +148,7 @@ func TestDataIsNotCode(t *testing.T) {
 		{`echo "rm -rf /" # rm -rf ~`, []string{}},
 		{"printf '%s\\t' rm -rf /", []string{}},
 		{"git commit -m 'rm -rf / is bad'", []string{"write workspace"}},
-		{"grep -rn 'rm -rf /' .", []string{"read workspace"}},
+		{"grep -rn 'rm -rf /' .", []string{"read workspace recursive"}},
 		{"cat <<'E' > notes.md\nrm -rf /\nE", []string{"write workspace overwrite"}},
 		{"echo $(date)", []string{}},
 		{"for f in *.go; do gofmt -l $f; done", []string{"execute workspace"}},

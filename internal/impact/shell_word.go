@@ -20,6 +20,7 @@ type field struct {
 	quoted  bool // it is a path whose pattern characters are quoted, so that they mean themselves
 	all     bool // it stands for every file there is in a directory
 	each    bool // a loop gives it another value in each round
+	depth   int  // it stands for what lies anywhere below: wholeTree, namedBelow
 	odd     bool // it is spelled to hide what it is
 	flow    flow // what flowed into it from substitutions
 }
