@@ -303,19 +303,7 @@ func (w *world) locate(p *place, table *pathTable) {
 		p.Reach = w.reach(p.Path, home, inHome, table)
 		p.assumed = p.Reach == interlock.ReachWorkspace && w.view.Workspace == "" && !inHome && assumedOnly(p.Path, table)
 	}
-	glob := isGlob(p.Path)
-	for _, self := range w.view.Self {
-		if below(p.Path, self) || glob && globReaches(p.Path, self, false) {
-			p.Reach = interlock.ReachSelf
-		}
-		p.maybeSelf = p.maybeSelf || glob && globReaches(p.Path, self, true)
-	}
-	if p.Reach == interlock.ReachSelf {
-		p.Traits = append(p.Traits, TraitSelf)
-		if last := p.Path[strings.LastIndexByte(p.Path, '/')+1:]; glob && isGlob(last) && globsMeet(last, "log.key") {
-			p.Traits = append(p.Traits, TraitSecret)
-		}
-	}
+	w.locateSelf(p)
 }
 
 // belowHome returns a path's part below a home directory, "" for the home directory itself.
@@ -443,10 +431,7 @@ func (w *world) touchPlace(p place, i interlock.Impact) {
 			i.Reach = interlock.ReachHome
 		}
 	}
-	if p.maybeSelf && !hasTrait(p.Traits, TraitRoot) && (i.Kind == interlock.ImpactWrite || i.Kind == interlock.ImpactDelete) && i.Reach != interlock.ReachSelf {
-		i.Reach = interlock.ReachSelf
-		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
-	}
+	w.protects(&p, &i)
 	if i.Kind == interlock.ImpactDelete && p.scratch {
 		i.Traits = append(i.Traits, TraitRoot)
 	}
@@ -457,9 +442,6 @@ func (w *world) touchPlace(p place, i interlock.Impact) {
 	}
 	if i.Confidence == "" {
 		i.Confidence = p.Confidence
-	}
-	if i.Kind == interlock.ImpactRead && !p.listed && (p.opened || i.Has(TraitRecursive) && w.holdsSecrets(p.Path)) {
-		p.Traits = append(p.Traits[:len(p.Traits):len(p.Traits)], TraitSecret)
 	}
 	i.Traits = append(append(make([]string, 0, len(i.Traits)+len(p.Traits)), i.Traits...), p.Traits...)
 	if i.Reversibility == "" {

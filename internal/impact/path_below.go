@@ -1,6 +1,10 @@
 package impact
 
-import "strings"
+import (
+	"strings"
+
+	"interlock"
+)
 
 // What lies below a directory. A program that goes through a whole tree reads, changes or deletes what is protected in it as
 // well, so a home directory stands for the keys below it.
@@ -113,4 +117,55 @@ func (u *use) keptFrom(s *scan) bool {
 		}
 	}
 	return kept
+}
+
+// locateSelf notes that a path is, or could be, one of Interlock's own.
+func (w *world) locateSelf(p *place) {
+	glob := isGlob(p.Path)
+	for _, self := range w.view.Self {
+		if below(p.Path, self) || glob && globReaches(p.Path, self, false) {
+			p.Reach = interlock.ReachSelf
+		}
+		p.maybeSelf = p.maybeSelf || glob && globReaches(p.Path, self, true)
+	}
+	if p.Reach == interlock.ReachSelf {
+		p.Traits = append(p.Traits, TraitSelf)
+		if last := p.Path[strings.LastIndexByte(p.Path, '/')+1:]; glob && isGlob(last) && globsMeet(last, "log.key") {
+			p.Traits = append(p.Traits, TraitSecret)
+		}
+	}
+}
+
+// protects adds to an impact what follows from the places that a path stands for and does not name.
+func (w *world) protects(p *place, i *interlock.Impact) {
+	changes := i.Kind == interlock.ImpactWrite || i.Kind == interlock.ImpactDelete
+	if p.maybeSelf && changes && i.Reach != interlock.ReachSelf && !hasTrait(p.Traits, TraitRoot) {
+		i.Reach = interlock.ReachSelf
+		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
+	}
+	if i.Kind == interlock.ImpactRead && !p.listed && (p.opened || i.Has(TraitRecursive) && w.holdsSecrets(p.Path)) {
+		p.Traits = append(p.Traits[:len(p.Traits):len(p.Traits)], TraitSecret)
+	}
+}
+
+// searched are the places a search goes through.
+func (u *use) searched() []field {
+	targets := u.operands
+	if u.spec.seeks && !u.has("-e") && !u.has("-f") && len(targets) > 0 { // the first is what is looked for
+		targets = targets[1:]
+	}
+	if len(targets) == 0 {
+		targets = []field{literal(".")}
+	}
+	return narrowed(u, targets)
+}
+
+// withDepth marks fields that stand for all that lies below them.
+func withDepth(found []field) []field {
+	for i := range found {
+		if found[i].depth == 0 {
+			found[i].depth = wholeTree
+		}
+	}
+	return found
 }

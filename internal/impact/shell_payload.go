@@ -95,12 +95,7 @@ func withFound(u *use, argv []field) []field {
 	if len(found) == 0 {
 		found = []field{literal(".")}
 	}
-	found = narrowed(u, found)
-	for i := range found {
-		if found[i].depth == 0 {
-			found[i].depth = wholeTree
-		}
-	}
+	found = withDepth(append([]field(nil), narrowed(u, found)...))
 	out := make([]field, 0, len(argv))
 	for _, a := range argv {
 		if a.text == "{}" {
@@ -427,14 +422,7 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 		carried.endless = io.in.endless
 		return r.translated(u, carried, io)
 	case p == "names" || p == "found":
-		targets := u.operands
-		if u.spec.seeks && !u.has("-e") && !u.has("-f") && len(targets) > 0 { // the first is what is looked for
-			targets = targets[1:]
-		}
-		if len(targets) == 0 {
-			targets = []field{literal(".")}
-		}
-		for _, t := range narrowed(u, targets) {
+		for _, t := range u.searched() {
 			if !strings.Contains(t.text, "*") {
 				t.text = strings.TrimSuffix(t.text, "/") + "/*"
 				t.glob = true
