@@ -96,9 +96,13 @@ type Proposal struct {
 	Unseen    bool      `json:"-"`                   // the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
 	Continues string    `json:"-"`                   // the approval spent on this call, which its server has not finished: it asked for input, and the door has seen that this is the retry
 	CanAsk    bool      `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now
+	Read      Reader    `json:"-"`                   // reads what the action would run; nil where the door may not, as for an agent behind the network
 	Sandboxed bool      `json:"sandboxed,omitempty"` // the door runs it in Interlock's own sandbox, and so fulfils that obligation
 	Handover  Handover  `json:"handover,omitempty"`  // whether it goes on to `interlock exec`, which decides it again
 }
+
+// A Reader returns the texts of those of the named files that it could read within its bounds. A name may be a pattern.
+type Reader func(view View, names []string) map[string]string
 
 // A Handover says that an action does not run as it was proposed, or not only: something of Interlock's own decides it anew.
 // That is `interlock exec`, which runs it in a sandbox, so the obligation to have one counts as fulfilled and an approval or a

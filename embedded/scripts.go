@@ -4,74 +4,72 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
+	"syscall"
+	"time"
 
 	"interlock"
 )
 
-// Bounds of what is read for one action. A script that is longer, or one of more, stays a program nobody has looked into.
+// Bounds of what is read at once for one action. A script that is longer, or one of more, stays a program nobody has looked into.
 const (
-	maxScripts = 6
-	maxScript  = 64 << 10 // bytes
-	maxWords   = 4 << 10  // of the command
+	maxScripts = 16
+	maxScript  = 64 << 10  // bytes of one
+	maxTexts   = 512 << 10 // bytes of all
+	maxReading = 100 * time.Millisecond
+	maxEntries = 256 // of a directory that a pattern names files in
 )
 
-// recipes are the files in which a program finds what it is to run, by the program's name.
-var recipes = map[string][]string{
-	"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
-	"npm": {"package.json"}, "yarn": {"package.json"}, "pnpm": {"package.json"}, "bun": {"package.json"},
-}
-
-// scriptEndings mark words that are a script's name wherever they stand. A word that is a path without such an ending is
-// looked at too if a shell would run it: where a command begins, or after a shell's name.
-var scriptEndings = map[string]bool{".sh": true, ".bash": true, ".zsh": true, ".py": true, ".js": true, ".mjs": true, ".cjs": true,
-	".ts": true, ".sql": true, ".ps1": true, ".bat": true, ".cmd": true, ".mk": true}
-
-// Scripts returns the texts of the workspace's own files that a command would run, by path: the scripts it names, and the
-// makefile or package.json that says what `make` or `npm run` does. It reads regular files inside the workspace alone, so
-// that naming one can't make Interlock wait or look elsewhere. What changes between the decision and the run was not judged.
-func Scripts(action interlock.Action, view interlock.View) map[string]string {
-	if action.Kind != interlock.KindShell || action.Dir == "" || view.Workspace == "" || len(action.Input) > maxScript {
-		return nil
-	}
+// ReadScripts returns the texts of those of the named files that are regular ones within the bounds: what the analysis has
+// asked for, because the action would run it. A link out of the workspace is not followed, so that what is named is what is
+// read. What changes between the decision and the run was not judged.
+func ReadScripts(view interlock.View, names []string) map[string]string {
 	var texts map[string]string
-	keep := func(path string) {
-		if len(texts) >= maxScripts || !within(view.Workspace, path) {
-			return
-		}
-		if _, known := texts[path]; known {
-			return
-		}
-		if text, ok := scriptText(view.Workspace, path); ok {
+	begun, total, files := time.Now(), 0, 0
+	for _, name := range names {
+		for _, path := range meant(name) {
+			if files >= maxScripts || total >= maxTexts || time.Since(begun) > maxReading {
+				return texts
+			}
+			files++
+			text, ok := scriptText(view.Workspace, path)
+			if !ok {
+				continue
+			}
 			if texts == nil {
 				texts = map[string]string{}
 			}
 			texts[path] = text
-		}
-	}
-	words := strings.FieldsFunc(action.Input, func(r rune) bool { return strings.ContainsRune(" \t\r\n;|&()<>'\"`", r) })
-	for n, word := range words[:min(len(words), maxWords)] {
-		for _, name := range recipes[filepath.Base(word)] {
-			keep(filepath.Join(action.Dir, name))
-		}
-		if scriptEndings[strings.ToLower(filepath.Ext(word))] || strings.HasPrefix(word, "./") || n > 0 && runsFile(words[n-1]) {
-			path := word
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(action.Dir, path)
-			}
-			keep(filepath.Clean(path))
+			total += len(text)
 		}
 	}
 	return texts
 }
 
-// runsFile reports whether a program runs the file named behind it.
-func runsFile(word string) bool {
-	switch filepath.Base(word) {
-	case "sh", "bash", "zsh", "dash", "ksh", "source", ".", "python", "python3", "node", "-f", "--file":
-		return true
+// meant is the path a name is, or those that a pattern in its last part names.
+func meant(name string) []string {
+	dir, pattern := filepath.Split(name)
+	if !strings.ContainsAny(name, "*?[") {
+		return []string{name}
 	}
-	return false
+	if strings.ContainsAny(dir, "*?[") {
+		return nil
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	entries, _ := folder.Readdirnames(maxEntries)
+	sort.Strings(entries)
+	var paths []string
+	for _, entry := range entries {
+		if ok, err := filepath.Match(pattern, entry); err == nil && ok {
+			paths = append(paths, dir+entry)
+		}
+	}
+	return paths
 }
 
 // within reports whether a path lies below a directory, as spelled.
@@ -80,30 +78,44 @@ func within(dir, path string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// scriptText reads one file, if it is a regular one of at most maxScript bytes that really lies in the workspace, whatever
-// links lead to it.
+// scriptText reads one file, if it is a regular one of at most maxScript bytes. In the workspace it must really lie there,
+// whatever links lead to it; elsewhere its last part must be no link.
 func scriptText(workspace, path string) (string, bool) {
-	rel, err := filepath.Rel(workspace, path)
-	if err != nil {
-		return "", false
-	}
-	root, err := os.OpenRoot(workspace)
-	if err != nil {
-		return "", false
-	}
-	defer root.Close()
-	info, err := root.Stat(rel)
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxScript {
-		return "", false
-	}
-	file, err := root.Open(rel)
+	file, err := openScript(workspace, path)
 	if err != nil {
 		return "", false
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxScript {
+		return "", false
+	}
 	text, err := io.ReadAll(io.LimitReader(file, maxScript+1))
 	if err != nil || len(text) > maxScript || strings.IndexByte(string(text), 0) >= 0 {
 		return "", false
 	}
 	return string(text), true
+}
+
+// openScript opens a file so that neither a pipe nor a device makes it wait.
+func openScript(workspace, path string) (*os.File, error) {
+	const flags = os.O_RDONLY | syscall.O_NONBLOCK
+	if workspace != "" && within(workspace, path) {
+		root, err := os.OpenRoot(workspace)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		rel, err := filepath.Rel(workspace, path)
+		if err != nil {
+			return nil, err
+		}
+		return root.OpenFile(rel, flags, 0)
+	}
+	if info, err := os.Lstat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, os.ErrInvalid
+	}
+	return os.OpenFile(path, flags, 0)
 }

@@ -93,10 +93,10 @@ func (c *checkCommand) Run(p *program) error {
 			View: interlock.View{Production: settings.Production}}
 		if action.Dir != "" {
 			proposal.View = embedded.GatherView(settings, action.Dir)
-			proposal.View.Scripts = embedded.Scripts(action, proposal.View)
+			proposal.Read = embedded.ReadScripts
 		}
 		recent := session.before(&proposal, line.Session, start)
-		decision := evaluator.EvaluateAfter(proposal, standing, evaluator.Rules.Recent(recent, start), start)
+		decision := evaluator.Judge(&proposal, standing, evaluator.Rules.Recent(recent, start), start)
 		took := now().Sub(start)
 		session.after(evaluator, line.ID, proposal, decision, start)
 		if !c.Explain {

@@ -174,7 +174,7 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 		Door:      "exec", CanAsk: true, Sandboxed: true, Unseen: true,
 	}
 	proposal.View = embedded.GatherView(settings, dir)
-	proposal.View.Scripts = embedded.Scripts(proposal.Action, proposal.View)
+	proposal.Read = embedded.ReadScripts
 	return proposal, nil
 }
 

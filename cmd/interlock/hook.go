@@ -104,7 +104,7 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 	for i := range call.Proposals {
 		proposal := &call.Proposals[i]
 		proposal.View = embedded.GatherView(settings, proposal.Action.Dir)
-		proposal.View.Scripts = embedded.Scripts(proposal.Action, proposal.View)
+		proposal.Read = embedded.ReadScripts
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {

@@ -71,7 +71,7 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer gateway.close()
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages), MCP: loop.Handler(tokens),
-		View: embedded.NewViews(settings, now).Gather, Scripts: embedded.Scripts,
+		View: embedded.NewViews(settings, now).Gather, Read: embedded.ReadScripts,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)
 			return err

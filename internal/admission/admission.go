@@ -37,13 +37,18 @@ func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, 
 
 // EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
 func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Decision {
+	return e.evaluateWith(&p, standing, recent, nil, now)
+}
+
+// Judge is [Evaluator.EvaluateAfter] that leaves in the proposal what was read for it.
+func (e *Evaluator) Judge(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Decision {
 	return e.evaluateWith(p, standing, recent, nil, now)
 }
 
 // evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
-func (e *Evaluator) evaluateWith(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, limits []interlock.Finding, now time.Time) interlock.Decision {
-	snapshot := e.snapshot(p, standing, recent, now)
-	analysis := e.Analyser.Analyse(snapshot.View, p.Action)
+func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, limits []interlock.Finding, now time.Time) interlock.Decision {
+	snapshot := e.snapshot(*p, standing, recent, now)
+	analysis := e.read(p, &snapshot.View)
 	return engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approved(standing, p.Requester), now)
 }
 

@@ -87,7 +87,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		if err != nil {
 			return interlock.Change{}, err
 		}
-		decision, invalid, err := a.evaluate(ctx, p, begun, recent, now)
+		decision, invalid, err := a.evaluate(ctx, &p, begun, recent, now)
 		if err != nil {
 			return interlock.Change{}, err
 		}
@@ -145,9 +145,9 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
 // write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
 // much to be given another question.
-func (a *Admission) evaluate(ctx context.Context, p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
 	now time.Time) (decision interlock.Decision, invalid, err error) {
-	decision = a.config.EvaluateAfter(p, standing, recent, now)
+	decision = a.config.evaluateWith(p, standing, recent, nil, now)
 	for decision.Approval != "" {
 		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
 		if err == nil {
@@ -155,9 +155,9 @@ func (a *Admission) evaluate(ctx context.Context, p interlock.Proposal, standing
 		}
 		invalid = err
 		standing.Requests = without(standing.Requests, decision.Approval)
-		decision = a.config.EvaluateAfter(p, standing, recent, now)
+		decision = a.config.evaluateWith(p, standing, recent, nil, now)
 	}
-	limits, err := a.questions(ctx, p, standing, decision, now)
+	limits, err := a.questions(ctx, *p, standing, decision, now)
 	if err == nil && len(limits) > 0 {
 		decision = a.config.evaluateWith(p, standing, recent, limits, now)
 	}

@@ -118,7 +118,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.view(action), Door: x.door.name()}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(), Door: x.door.name()}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -203,7 +203,8 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	if body.View != nil {
 		proposal.View = guarded(*body.View, x.server.config.View(""))
 	} else {
-		proposal.View = x.view(action)
+		proposal.View = x.server.config.View(action.Dir)
+		proposal.Read = x.reader()
 	}
 	if len(proposal.Event) > maxName || len(proposal.Door) > maxName {
 		return interlock.Proposal{}, tooLong("/event", maxName)
@@ -214,15 +215,13 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	return proposal, nil
 }
 
-// view is what this server knows of the world for an action. Files are read for the local door alone: an agent behind the
-// network may be somebody else, who would learn from the answer what stands in this user's files.
-func (x *exchange) view(action interlock.Action) interlock.View {
-	config := &x.server.config
-	view := config.View(action.Dir)
-	if config.Scripts != nil && x.door == local {
-		view.Scripts = config.Scripts(action, view)
+// reader reads files for the local door alone: an agent behind the network may be somebody else, who would learn from the answer
+// what stands in this user's files.
+func (x *exchange) reader() interlock.Reader {
+	if x.door != local {
+		return nil
 	}
-	return view
+	return x.server.config.Read
 }
 
 // guarded keeps a caller's view from leaving out what is Interlock's own or production: it can add to both.

@@ -20,7 +20,7 @@ func TestFilesAreReadForTheLocalDoorAlone(t *testing.T) {
 	texts := map[string]string{"/w/a.sh": "ls"}
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now, User: "dana",
-		Scripts: func(interlock.Action, interlock.View) map[string]string { return texts }})
+		Read: func(interlock.View, []string) map[string]string { return texts }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,11 @@ func TestFilesAreReadForTheLocalDoorAlone(t *testing.T) {
 	}
 	var read []map[string]string
 	for _, p := range backend.seen {
-		read = append(read, p.View.Scripts)
+		if p.Read == nil {
+			read = append(read, nil)
+			continue
+		}
+		read = append(read, p.Read(p.View, nil))
 	}
 	if diff := cmp.Diff([]map[string]string{texts, nil}, read); diff != "" {
 		t.Error(diff)

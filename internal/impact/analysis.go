@@ -19,6 +19,7 @@ import (
 type Analysis struct {
 	Impacts []interlock.Impact `json:"impacts"`
 	Texts   []Text             `json:"texts"`
+	Wanted  []string           `json:"-"` // files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
 }
 
 // An Analyser analyses actions. It is immutable and safe for concurrent use.
@@ -54,7 +55,7 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 	s.room = a.know.borrow()
 	s.action(action)
 	a.know.giveBack(s.room)
-	return Analysis{Impacts: s.impacts, Texts: s.texts}
+	return Analysis{Impacts: s.impacts, Texts: s.texts, Wanted: s.wanted}
 }
 
 // action dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.

@@ -29,6 +29,7 @@ type flow struct {
 	executed bool    // the file it stands in was made executable or run
 	endless  bool    // there is no end to it
 	composed bool    // a program in the command, or whoever filled the clipboard, says what it is
+	unread   string  // files whose bytes it would hold if they had been read, between NUL
 }
 
 // taint adds what else flowed in, without the bytes.
@@ -40,6 +41,9 @@ func (f *flow) taint(o flow) {
 	f.shell = f.shell || o.shell
 	f.handed = f.handed || o.handed
 	f.composed = f.composed || o.composed
+	if o.unread != "" {
+		f.unread = unreadBoth(f.unread, o.unread)
+	}
 	if o.network && !f.network {
 		f.network, f.source = true, o.source
 	}
@@ -213,6 +217,9 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 	r.s.touchPlace(p, write)
 	if isOut {
 		io.out = append(io.out, p.Path)
+		if rd.Op == syntax.AppOut || rd.Op == syntax.AppAll {
+			r.appended(p)
+		}
 	}
 }
 
@@ -242,8 +249,7 @@ func (r *shellRun) readFrom(io *streams, f field) {
 func (r *shellRun) stored(f field, p place) flow {
 	out, ok := r.files[p.Path]
 	if !ok {
-		out = flow{}
-		out.text, out.known = r.s.view.Scripts[p.Path], r.s.view.Scripts[p.Path] != ""
+		out = r.readOf(p)
 	}
 	for _, trait := range p.Traits {
 		out.secret = out.secret || trait == TraitSecret || trait == TraitEnvironment

@@ -18,6 +18,7 @@ type world struct {
 	mounts  []mounted // directories of the host inside the container being looked into
 	linking bool      // view.Links is the analysis's own
 	places  [8]judgedPlace
+	wanted  []string // files whose text would be analysed if it were known
 }
 
 // A place is what the analysis knows about one path.

@@ -44,11 +44,10 @@ func (r *shellRun) recipe(u *use) {
 // textOf is the text of a file as far as it is known.
 func (r *shellRun) textOf(name string) (string, bool) {
 	p := r.s.place(name)
-	if held, ok := r.files[p.Path]; ok && held.known && held.written {
-		return held.text, true
+	if held, ok := r.madeHere(p); ok {
+		return held.text, held.known
 	}
-	text, ok := r.s.view.Scripts[p.Path]
-	return text, ok
+	return r.s.scriptAt(p)
 }
 
 // makeRecipe returns, as a script, the recipes of the targets asked for and of what they need: variables first.
@@ -186,14 +185,16 @@ func (r *shellRun) scriptOperand(u *use, io streams) flow {
 	}
 	p := r.placeOf(name, true)
 	args := append([]field{name}, u.operands[1:]...)
-	if held, ok := r.heldBy(p); ok && held.known && held.written && !held.network {
+	if held, ok := r.madeHere(p); ok && held.known && !held.network {
 		var out flow
 		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() {
 			out = r.subshell(func() flow { return r.scriptFile(held.text, u.spec.script, args, io) })
 		})
 		return out
+	} else if ok {
+		return r.touchExecuted(p, u.via, io)
 	}
-	if text, ok := r.s.view.Scripts[p.Path]; ok {
+	if text, ok := r.s.scriptAt(p); ok {
 		r.touchExecuted(p, u.via, io)
 		return r.subshell(func() flow { return r.scriptFile(text, u.spec.script, args, io) })
 	}

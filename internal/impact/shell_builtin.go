@@ -226,6 +226,7 @@ func (r *shellRun) eval(args []field, io streams) flow {
 	if len(text) == 0 {
 		return flow{}
 	}
+	r.wants(io.args)
 	if io.args.network || dynamic {
 		r.opaque("eval", io.args, "")
 	}
@@ -300,12 +301,14 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 		return flow{}
 	}
 	p := r.placeOf(name, true)
-	if held, ok := r.files[p.Path]; ok && held.known && held.written {
+	if held, ok := r.madeHere(p); ok && held.known {
 		var out flow
 		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() { out = r.script(held.text, io.in) })
 		return out
+	} else if ok {
+		return r.touchExecuted(p, "source", io)
 	}
-	if text, ok := r.s.view.Scripts[p.Path]; ok {
+	if text, ok := r.s.scriptAt(p); ok {
 		r.touchExecuted(p, "source", io)
 		return r.script(text, io.in)
 	}
@@ -386,6 +389,8 @@ func (r *shellRun) readVariable(args []field, io streams) flow {
 	case len(io.in.items) > 0:
 		v.field = io.in.items[0]
 		v.field.flow.taint(io.in)
+	case io.in.unread != "" && args[0].text != "read":
+		v.list = []field{v.field}
 	}
 	v.field.each = r.rounds > 0
 	skip := false

@@ -134,6 +134,7 @@ func systemProgram(name string) bool {
 // computed is a command whose name is only known when it runs.
 func (r *shellRun) computed(args []field, io streams) flow {
 	r.text(args)
+	r.wants(args[0].flow)
 	if len(args) > 2 && args[1].text == "=" && strings.HasPrefix(args[0].text, "$") && (r.cmdlet(args[2].text) != nil || r.s.know.lookup(strings.ToLower(args[2].text)) != nil) {
 		return r.command(args[2:], io) // PowerShell's $name = Verb-Noun …
 	}
@@ -160,15 +161,18 @@ func (r *shellRun) computed(args []field, io streams) flow {
 // program runs a file by its path.
 func (r *shellRun) program(args []field, io streams) flow {
 	p := r.placeOf(args[0], true)
-	if held, ok := r.files[p.Path]; ok && held.known && held.written {
+	held, made := r.madeHere(p)
+	if made && held.known {
 		r.s.touchPlace(p, interlock.Impact{Kind: interlock.ImpactExecute, Via: p.Path})
 		var out flow
 		r.s.modified(words{traits: []string{TraitWrittenRun}}, func() { out = r.scriptFile(held.text, "shell", args, io) })
 		return out
 	}
-	if text, ok := r.s.view.Scripts[p.Path]; ok {
-		r.touchExecuted(p, "", io)
-		return r.scriptFile(text, "shell", args, io)
+	if !made {
+		if text, ok := r.s.scriptAt(p); ok {
+			r.touchExecuted(p, "", io)
+			return r.scriptFile(text, "shell", args, io)
+		}
 	}
 	out := r.touchExecuted(p, p.Path, io)
 	out.taint(r.inner(args[1:], io))

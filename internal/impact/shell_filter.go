@@ -11,7 +11,11 @@ func (r *shellRun) teed(u *use, carried flow, io streams) flow {
 	carried.text, carried.known, carried.items, carried.endless = io.in.text, io.in.known, io.in.items, io.in.endless
 	carried.taint(io.in)
 	for _, f := range u.operands {
-		name := r.s.place(f.text).Path
+		p := r.s.place(f.text)
+		name := p.Path
+		if len(u.flags) > 0 {
+			r.appended(p)
+		}
 		stored := carried
 		stored.written, stored.items, stored.piped = true, nil, false
 		if old, ok := r.files[name]; ok && len(u.flags) > 0 { // -a: what stood there stays

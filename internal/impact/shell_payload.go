@@ -44,6 +44,7 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 		case g.option.feed && u.spec.wraps == "":
 			io.in = r.stored(g.value, r.placeOf(g.value, true))
 			fed = io.in.known
+			r.wants(io.in)
 		}
 	}
 	return r.runs(u, args, io, out, ran, fed)
@@ -181,6 +182,7 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	case len(io.in.items) > 0:
 		items = io.in.items
 	default:
+		r.wants(io.in)
 		items = []field{{text: "{stdin}", dynamic: true, lead: true}}
 	}
 	if len(items) > maxBraces {
@@ -238,6 +240,7 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	if value.text == "" {
 		return flow{}
 	}
+	r.wants(value.flow)
 	if value.dynamic && value.lead || value.flow.network && !value.dynamic {
 		for _, i := range r.s.capture(func() { r.opaque(u.via, value.flow, value.text) }) {
 			if kind == "shell" && value.text == "{stdin}" { // as good as a pipe into the shell
@@ -292,6 +295,7 @@ func (r *shellRun) unwrapped(via string, from flow) words {
 
 // opaque records that code runs which is only known when it runs.
 func (r *shellRun) opaque(via string, from flow, text string) {
+	r.wants(from)
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: via, Reach: interlock.ReachWorkspace, Via: via,
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
 	if from.network {
@@ -313,6 +317,7 @@ func (r *shellRun) opaque(via string, from flow, text string) {
 // fromStdin runs what comes in on standard input.
 func (r *shellRun) fromStdin(u *use, io streams) flow {
 	in := io.in
+	r.wants(in)
 	if io.socket != "" || r.socket && !in.known {
 		r.reverse(u.via, cmp.Or(io.socket, r.peer))
 		return flow{}
@@ -473,8 +478,12 @@ func (r *shellRun) passed(u *use, carried flow, io streams) flow {
 			carried.text += f.flow.text
 			continue
 		}
-		held, ok := r.files[r.s.place(f.text).Path]
-		if !ok || !held.known {
+		p := r.s.place(f.text)
+		held, ok := r.files[p.Path]
+		if !ok {
+			held = r.readOf(p)
+		}
+		if !held.known {
 			carried.known = false
 		}
 		if len(carried.text)+len(held.text) > maxText {

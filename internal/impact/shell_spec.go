@@ -77,8 +77,8 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 	}
 	carried := r.settle(own, io)
 	r.fills(u, own, io)
-	if spec.copies && len(u.operands) == 2 {
-		r.copied(u.operands[0], u.operands[1])
+	if spec.copies {
+		r.copies(u)
 	}
 	if spec.links && len(u.operands) == 2 { // only now: making a link changes the link, not what it points at
 		r.link(u.operands[0], u.operands[1])
@@ -135,20 +135,6 @@ func (u *use) leaves() {
 // sendsInput reports whether standard input holds more than words of this action.
 func sendsInput(io streams) bool {
 	return io.file || io.in.secret || io.in.piped && (!io.in.known || io.in.outside || io.in.written)
-}
-
-// copied notes that a file this action made, or one that stood there before, has a copy now.
-func (r *shellRun) copied(from, to field) {
-	if from.dynamic || to.dynamic || from.glob || strings.HasSuffix(to.text, "/") {
-		return
-	}
-	name := r.s.place(to.text).Path
-	held, ok := r.files[r.s.place(from.text).Path]
-	if _, have := r.files[name]; have && !ok {
-		return
-	}
-	held.written = true
-	r.files[name] = held
 }
 
 // link follows a link this action makes: later words that go through it mean what it points at.

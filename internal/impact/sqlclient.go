@@ -87,8 +87,12 @@ func (s sqlRun) clientScript(name string) {
 	}
 	p := s.place(name)
 	run := interlock.Impact{Kind: interlock.ImpactExecute, Via: "sql client script"}
-	text, ok := s.view.Scripts[p.Path]
-	if held, made := s.files[p.Path]; made { // by this action
+	held, made := s.files[p.Path]
+	text, ok := "", false
+	if !made {
+		text, ok = s.scriptAt(p)
+	} else { // by this action
+		s.wantAll(held.unread)
 		text, ok = held.text, held.known
 		switch {
 		case held.network:
