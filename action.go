@@ -70,6 +70,8 @@ type View struct {
 	Links      map[string]string `json:"links,omitempty"`      // symbolic links the door resolved: path named -> path meant
 	Scripts    map[string]string `json:"scripts,omitempty"`    // contents of workspace files the action would run, by path, bounded
 
+	Written []string `json:"written,omitempty"` // files the action would run that this agent wrote lately; admission fills it in
+
 	Annotations *Annotations `json:"annotations,omitempty"` // of the tool that is called; nil where its server gave none
 }
 

@@ -98,6 +98,7 @@ type Change struct {
 	Draw      string            // id of the grant this change uses once
 	Attempts  *Attempts         // an agent's failed answers, as they are now
 	Past      *PastAction       // remember this of the run of the first event
+	Wrote     []string          // remember under these keys, for [WrittenWindow], that an agent wrote a file
 	Pins      []PinChange       // create or replace
 }
 

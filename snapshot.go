@@ -43,6 +43,9 @@ const (
 	RecentWindow  = 30 * time.Minute // how long
 )
 
+// WrittenWindow is how long it is remembered that an agent wrote a file.
+const WrittenWindow = 24 * time.Hour
+
 // Remember returns the recent actions of a run with one more, without what is over a bound or too old by then. It changes
 // no slice it is given.
 func Remember(recent []PastAction, past PastAction) []PastAction {

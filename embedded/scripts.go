@@ -1,9 +1,11 @@
 package embedded
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
 	"syscall"
@@ -22,7 +24,7 @@ const (
 )
 
 // ReadScripts returns the texts of those of the named files that are regular ones within the bounds: what the analysis has
-// asked for, because the action would run it. A link out of the workspace is not followed, so that what is named is what is
+// asked for, because the action would run it. The text of a program for the machine is empty. A link out of the workspace is not followed, so that what is named is what is
 // read. What changes between the decision and the run was not judged.
 func ReadScripts(view interlock.View, names []string) map[string]string {
 	var texts map[string]string
@@ -87,14 +89,36 @@ func scriptText(workspace, path string) (string, bool) {
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxScript {
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return "", false
+	}
+	if info.Size() > maxScript {
+		begin := make([]byte, 64)
+		n, _ := io.ReadFull(file, begin)
+		return "", compiled(begin[:n])
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxScript+1))
-	if err != nil || len(text) > maxScript || strings.IndexByte(string(text), 0) >= 0 {
+	switch {
+	case err != nil || len(text) > maxScript:
 		return "", false
+	case bytes.IndexByte(text, 0) >= 0:
+		return "", compiled(text)
 	}
 	return string(text), true
+}
+
+// compiled reports whether a file begins as a program for the machine does, which has no text: the project's own tools made it.
+func compiled(begin []byte) bool {
+	if len(begin) < 64 || bytes.IndexByte(begin[:64], 0) < 0 {
+		return false
+	}
+	switch runtime.GOOS {
+	case "windows":
+		return bytes.HasPrefix(begin, []byte("MZ"))
+	case "darwin":
+		return bytes.HasPrefix(begin, []byte("\xcf\xfa\xed\xfe")) || bytes.HasPrefix(begin, []byte("\xca\xfe\xba\xbe"))
+	}
+	return bytes.HasPrefix(begin, []byte("\x7fELF")) && begin[4]-1 < 2 && begin[5]-1 < 2 && begin[6] == 1
 }
 
 // openScript opens a file so that neither a pipe nor a device makes it wait.

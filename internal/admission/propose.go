@@ -67,6 +67,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 	}
 	receipt, err := a.commitFrom(ctx, a.config.Store.Known, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
+		p.View.Written = nil                                   // what a door says of it counts for nothing
 		if err := inOffice(p.Requester, standing, now); err != nil {
 			return interlock.Change{}, err
 		}
@@ -148,6 +149,14 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
 	now time.Time) (decision interlock.Decision, invalid, err error) {
 	decision = a.config.evaluateWith(p, standing, recent, nil, now)
+	own, err := a.ownScripts(ctx, p, decision, now)
+	if err != nil {
+		return decision, nil, err
+	}
+	if len(own) > 0 {
+		p.View.Written = own
+		decision = a.config.evaluateWith(p, standing, recent, nil, now)
+	}
 	for decision.Approval != "" {
 		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
 		if err == nil {
@@ -237,6 +246,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Anywhere: anywhere(p), Events: events(p), Decision: recorded,
 			Request: answer.Request, Gateway: answer.Gateway, At: now}
 	}
+	change.Wrote = wrote(&p, d)
 	if p.Requester.Run != "" {
 		if past, ok := a.config.Rules.Remember(p.Action.Kind, recorded, now); ok {
 			change.Past = &past

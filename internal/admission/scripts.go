@@ -43,6 +43,9 @@ func (e *Evaluator) read(p *interlock.Proposal, view *interlock.View) impact.Ana
 		view.Scripts, p.View.Scripts = texts, texts
 		analysis = e.Analyser.Analyse(*view, p.Action)
 	}
-	p.Read = nil
+	p.Read = nothingMore
 	return analysis
 }
+
+// nothingMore is the reader of a proposal for which everything has been read.
+func nothingMore(interlock.View, []string) map[string]string { return nil }

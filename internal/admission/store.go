@@ -29,6 +29,7 @@ type Store interface {
 	Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) // whatever has become of it
 	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)  // how many requests this agent has opened since
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
+	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error) // those under which a commit has remembered a writing since
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended
 	SeeCall(ctx context.Context, eventID, event string) error       // remember that another harness event has seen the call

@@ -34,6 +34,9 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" || decision.Grant != "" {
 		return interlock.Answer{}, false
 	}
+	if len(wrote(&p, decision)) > 0 || p.Read != nil && len(targets(decision, interlock.ImpactExecute)) > 0 {
+		return interlock.Answer{}, false
+	}
 	if _, remembered := a.config.Rules.Remember(p.Action.Kind, decision, now); remembered && p.Requester.Run != "" {
 		return interlock.Answer{}, false
 	}

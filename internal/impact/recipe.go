@@ -194,9 +194,9 @@ func (r *shellRun) scriptOperand(u *use, io streams) flow {
 	} else if ok {
 		return r.touchExecuted(p, u.via, io)
 	}
-	if text, ok := r.s.scriptAt(p); ok {
-		r.touchExecuted(p, u.via, io)
+	if text, ok := r.s.scriptAt(p); ok && text != "" {
+		r.touchExecuted(r.readAs(p, r.scriptKind(text, u.spec.script)), u.via, io)
 		return r.subshell(func() flow { return r.scriptFile(text, u.spec.script, args, io) })
 	}
-	return r.touchExecuted(p, u.via, io)
+	return r.touchExecuted(r.s.unread(p), u.via, io)
 }

@@ -308,11 +308,11 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 	} else if ok {
 		return r.touchExecuted(p, "source", io)
 	}
-	if text, ok := r.s.scriptAt(p); ok {
+	if text, ok := r.s.scriptAt(p); ok && text != "" {
 		r.touchExecuted(p, "source", io)
 		return r.script(text, io.in)
 	}
-	return r.touchExecuted(p, "source", io)
+	return r.touchExecuted(r.s.unread(p), "source", io)
 }
 
 func (r *shellRun) trap(args []field, io streams) flow {

@@ -170,11 +170,11 @@ func (r *shellRun) program(args []field, io streams) flow {
 	}
 	if !made {
 		if text, ok := r.s.scriptAt(p); ok {
-			r.touchExecuted(p, "", io)
+			r.touchExecuted(r.readAs(p, r.scriptKind(text, "shell")), "", io)
 			return r.scriptFile(text, "shell", args, io)
 		}
 	}
-	out := r.touchExecuted(p, p.Path, io)
+	out := r.touchExecuted(r.s.unread(p), p.Path, io)
 	out.taint(r.inner(args[1:], io))
 	return out
 }
@@ -189,23 +189,31 @@ func (r *shellRun) touchExecuted(p place, via string, io streams) flow {
 
 // scriptFile analyses the content of a script that is run, as what its first line or the given kind says it is.
 func (r *shellRun) scriptFile(text, kind string, args []field, io streams) flow {
-	if line, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(line, "#!") {
-		fields := strings.Fields(line[2:])
-		if len(fields) > 0 {
-			name, _ := baseName(fields[0])
-			if name == "env" && len(fields) > 1 {
-				name = fields[len(fields)-1]
-			}
-			if spec := r.s.know.lookup(name); spec != nil && spec.script != "" {
-				kind = spec.script
-			}
-		}
-	}
 	params, within := r.params, r.inlined
 	r.params, r.inlined = args[1:], nil
-	out := r.code(kind, text, io.in)
+	out := r.code(r.scriptKind(text, kind), text, io.in)
 	r.params, r.inlined = params, within
 	return out
+}
+
+// scriptKind is the kind of code a script's first line says it is, or the given one.
+func (r *shellRun) scriptKind(text, kind string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(line, "#!") {
+		return kind
+	}
+	fields := strings.Fields(line[2:])
+	if len(fields) == 0 {
+		return kind
+	}
+	name, _ := baseName(fields[0])
+	if name == "env" && len(fields) > 1 {
+		name = fields[len(fields)-1]
+	}
+	if spec := r.s.know.lookup(name); spec != nil && spec.script != "" {
+		return spec.script
+	}
+	return kind
 }
 
 // unknownCommand is a command nothing is known of: it runs code. If what follows looks like a command line, as after a

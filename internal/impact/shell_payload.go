@@ -478,11 +478,7 @@ func (r *shellRun) passed(u *use, carried flow, io streams) flow {
 			carried.text += f.flow.text
 			continue
 		}
-		p := r.s.place(f.text)
-		held, ok := r.files[p.Path]
-		if !ok {
-			held = r.readOf(p)
-		}
+		held := r.holds(r.s.place(f.text))
 		if !held.known {
 			carried.known = false
 		}

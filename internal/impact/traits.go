@@ -73,6 +73,7 @@ const (
 	TraitUnverified   = "unverified"    // nobody checks who the peer is
 	TraitScan         = "scan"          // hosts or ports are probed
 	TraitOutside      = "outside"       // what a file outside the workspace holds goes along
+	TraitUnread       = "unread"        // a script that the agent wrote lately is executed and was not read, for its language or size
 	TraitWrittenRun   = "written-run"   // what was written is executed
 	TraitPassword     = "password"      // a password is given along, on the command line or by a pipe
 	TraitRecon        = "recon"         // accounts, rights, processes or connections of the machine are looked at

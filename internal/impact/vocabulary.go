@@ -9,7 +9,7 @@ func Traits() []string {
 		TraitRoot, TraitDevice, TraitSecret, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup, TraitAgentConfig, TraitCI,
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
-		TraitForward, TraitInside, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitRecon, TraitPassword, TraitInjection, TraitNegated,
+		TraitForward, TraitInside, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitUnread, TraitRecon, TraitPassword, TraitInjection, TraitNegated,
 		TraitWords, TraitPlanned, TraitHostile,
 		TraitNamedDangerous, TraitNamedForbidden, TraitMalice,
 	}

@@ -27,9 +27,10 @@ func (w *world) scriptAt(p place) (string, bool) {
 
 // scriptsLike is the text of the first file that was read of those a pattern names, by name.
 func (w *world) scriptsLike(pattern string) (string, bool) {
+	w.spend(len(w.view.Scripts))
 	var names []string
 	for name := range w.view.Scripts {
-		if w.spend(1); matchGlob(pattern, name) {
+		if matchGlob(pattern, name) {
 			names = append(names, name)
 		}
 	}
@@ -103,6 +104,14 @@ func (r *shellRun) readOf(p place) flow {
 		return flow{text: text, known: text != ""}
 	}
 	return flow{unread: unreadOf(p)}
+}
+
+// holds is what a file holds: what this action wrote, or what reading it gives.
+func (r *shellRun) holds(p place) flow {
+	if held, made := r.files[p.Path]; made {
+		return held
+	}
+	return r.readOf(p)
 }
 
 // madeHere is what this action wrote to a place that is to be run. Whatever stood there before is gone, so where what was

@@ -5,6 +5,7 @@ package ruletest
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 
@@ -58,19 +59,33 @@ func DecideUnder(rules *ruleset.Ruleset, analyser *impact.Analyser, profile stri
 func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.TestCase) interlock.Decision {
 	var recent []interlock.PastAction
 	var now time.Time
+	wrote := map[string]time.Time{}
 	for _, action := range c.After {
 		d := decide(rules, analyser, "guard", action, rules.Recent(recent, now), now)
 		if past, ok := rules.Remember(action.Kind, d, now); ok {
 			recent = interlock.Remember(recent, past)
 		}
+		for n := range d.Impacts {
+			if i := &d.Impacts[n]; i.Kind == interlock.ImpactWrite && impact.NamesFile(i) && d.Answer.Compare(interlock.Deny) < 0 {
+				wrote[i.Target] = now
+			}
+		}
 		now = now.Add(c.Gap)
 	}
-	return decide(rules, analyser, "guard", c.Action, rules.Recent(recent, now), now)
+	var written []string
+	for path, at := range wrote {
+		if now.Sub(at) <= interlock.WrittenWindow {
+			written = append(written, path)
+		}
+	}
+	sort.Strings(written)
+	return decide(rules, analyser, "guard", c.Action, rules.Recent(recent, now), now, written...)
 }
 
 func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action, recent []interlock.PastAction,
-	now time.Time) interlock.Decision {
+	now time.Time, written ...string) interlock.Decision {
 	snapshot := Snapshot(rules)
+	snapshot.View.Written = written
 	snapshot.Profile, snapshot.Recent, snapshot.Taken = profile, recent, now
 	if action.Dir == "" {
 		action.Dir = snapshot.View.Workspace

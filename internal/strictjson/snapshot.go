@@ -236,6 +236,7 @@ func (w *Writer) view(v *interlock.View) {
 	w.OptionalStrings("self", v.Self)
 	w.OptionalString("user", v.User)
 	w.OptionalString("workspace", v.Workspace)
+	w.OptionalStrings("written", v.Written)
 	w.Close()
 }
 

@@ -416,6 +416,9 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 	if err := b.saveRecent(ctx); err != nil {
 		return err
 	}
+	if err := b.saveWrote(ctx); err != nil {
+		return err
+	}
 	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ? WHERE one = 1",
 		next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision)
 	return b.one(changed, err)

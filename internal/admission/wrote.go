@@ -1,0 +1,73 @@
+package admission
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/impact"
+)
+
+// maxWrote bounds how many files are remembered, or asked for, of one action.
+const maxWrote = 8
+
+// writtenKey names a file as written by an agent in a workspace. It is a digest, so that the store holds no further copy of
+// names and a key has the same length however long the path is.
+func writtenKey(p *interlock.Proposal, path string) string {
+	r := p.Requester
+	sum := sha256.Sum256([]byte(strings.Join([]string{r.Principal, r.Agent, p.View.Workspace, path}, "\x00")))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// wrote returns the keys under which to remember what an action that was not refused writes. Only where the door reads what an
+// action runs does it matter later who wrote it.
+func wrote(p *interlock.Proposal, d interlock.Decision) (keys []string) {
+	if p.Read == nil || d.Answer.Compare(interlock.Deny) >= 0 {
+		return nil
+	}
+	for _, path := range targets(d, interlock.ImpactWrite) {
+		keys = append(keys, writtenKey(p, path))
+	}
+	return keys
+}
+
+// ownScripts returns the files an action would run that this agent wrote lately in this workspace, whatever run it was in.
+func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d interlock.Decision, now time.Time) ([]string, error) {
+	if p.Read == nil || len(p.View.Written) > 0 {
+		return nil, nil
+	}
+	paths := targets(d, interlock.ImpactExecute)
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	keys := make([]string, len(paths))
+	for n, path := range paths {
+		keys[n] = writtenKey(p, path)
+	}
+	known, err := a.config.Store.Wrote(ctx, keys, now.Add(-interlock.WrittenWindow))
+	if err != nil || len(known) == 0 {
+		return nil, err
+	}
+	var own []string
+	for n, path := range paths {
+		if slices.Contains(known, keys[n]) {
+			own = append(own, path)
+		}
+	}
+	return own, nil
+}
+
+// targets are the files, each once, that a decision's impacts of a kind name.
+func targets(d interlock.Decision, kind interlock.ImpactKind) (paths []string) {
+	for n := range d.Impacts {
+		i := &d.Impacts[n]
+		if i.Kind == kind && impact.NamesFile(i) && len(paths) < maxWrote && !slices.Contains(paths, i.Target) {
+			paths = append(paths, i.Target)
+		}
+	}
+	return paths
+}

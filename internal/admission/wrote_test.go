@@ -1,0 +1,89 @@
+package admission_test
+
+import (
+	"testing"
+	"time"
+
+	"interlock"
+)
+
+// TestOwnScripts: a script that nobody could read is asked about where this agent wrote it in this workspace within a day,
+// whatever run it was in, and where the door reads files at all; anybody else's is trusted as before.
+func TestOwnScripts(t *testing.T) {
+	h := newHouse(t)
+	texts := map[string]string{}
+	reads := func(p *interlock.Proposal) {
+		p.View.Workspace, p.Action.Dir, p.Requester.Run = "/w", "/w", "first"
+		p.Read = func(_ interlock.View, names []string) map[string]string {
+			found := map[string]string{}
+			for _, name := range names {
+				if text, ok := texts[name]; ok {
+					found[name] = text
+				}
+			}
+			return found
+		}
+	}
+	const rule, start = "scripts.unread", "julia clean.jl"
+	with := func(changes ...func(*interlock.Proposal)) func(*interlock.Proposal) {
+		return func(p *interlock.Proposal) {
+			reads(p)
+			for _, change := range changes {
+				change(p)
+			}
+		}
+	}
+	if a := h.propose(start, reads); a.Answer != interlock.Allow {
+		t.Fatalf("an old script: %v %v", a.Answer, names(a))
+	}
+	h.propose("cp a.jl clean.jl; cp a small.sh; cp a big.sh", reads)
+	texts["/w/small.sh"] = "echo small\n"
+	for _, test := range []struct {
+		name, input string
+		change      func(*interlock.Proposal)
+		wait        time.Duration
+		want        bool
+	}{
+		{"the next action", start, with(), 0, true},
+		{"another run", start, with(run("second")), time.Hour, true},
+		{"from another directory", "cd sub && julia ../clean.jl", with(), 0, true},
+		{"too big", "sh big.sh", with(), 0, true},
+		{"read", "sh small.sh", with(), 0, false},
+		{"another script", "julia other.jl", with(), 0, false},
+		{"not run", "cat clean.jl", with(), 0, false},
+		{"another agent", start, with(func(p *interlock.Proposal) { p.Requester.Agent = "other" }), 0, false},
+		{"another workspace", start, with(func(p *interlock.Proposal) { p.View.Workspace = "/v" }), 0, false},
+		{"a door that reads nothing", start, with(func(p *interlock.Proposal) { p.Read = nil }), 0, false},
+		{"a door that says so itself", "julia other.jl", with(func(p *interlock.Proposal) { p.View.Written = []string{"/w/other.jl"} }), 0, false},
+		{"a day later", start, with(), 24 * time.Hour, false},
+	} {
+		h.now = h.now.Add(test.wait)
+		if a := h.propose(test.input, test.change); names(a)[rule] != test.want {
+			t.Errorf("%s: %v %v, want %s %v", test.name, a.Answer, names(a), rule, test.want)
+		}
+	}
+	h.entries()
+}
+
+// TestScriptsOfScripts: what was read may name more to read, and a script is judged by what is in the end known of all of it.
+func TestScriptsOfScripts(t *testing.T) {
+	h := newHouse(t)
+	texts := map[string]string{"/w/a.sh": "cd sub && . ./b.sh", "/w/sub/b.sh": "make -f c.mk", "/w/sub/c.mk": "all:\n\trm -rf /\n"}
+	asked := 0
+	a := h.propose("sh a.sh", func(p *interlock.Proposal) {
+		p.View.Workspace, p.Action.Dir = "/w", "/w"
+		p.Read = func(_ interlock.View, names []string) map[string]string {
+			asked++
+			found := map[string]string{}
+			for _, name := range names {
+				if text, ok := texts[name]; ok {
+					found[name] = text
+				}
+			}
+			return found
+		}
+	})
+	if a.Answer != interlock.Deny || asked != 3 {
+		t.Errorf("decided %v after %d readings, want it denied after 3", a.Answer, asked)
+	}
+}
