@@ -484,7 +484,7 @@ func parseWords(fields []string) (words, error) {
 func traitNames() []string {
 	return []string{TraitUnparsable, TraitDynamic, TraitGlob, TraitWrapper, TraitRecursive, TraitForce, TraitOverwrite,
 		TraitAppend, TraitBulk, TraitDryRun, TraitElevated, TraitRemote, TraitObfuscated, TraitDecoded, TraitInline,
-		TraitBackground, TraitBomb, TraitRoot, TraitDevice, TraitSecret, TraitEnvironment, TraitHistory, TraitUncommitted,
+		TraitBackground, TraitBomb, TraitRoot, TraitDevice, TraitSecret, TraitPersonal, TraitEnvironment, TraitHistory, TraitUncommitted,
 		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
 		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun, TraitRecon, TraitPassword,

@@ -29,6 +29,7 @@ type toolPattern struct {
 	Kind         string   `json:"kind,omitempty"`
 	Irreversible bool     `json:"irreversible,omitempty"`
 	Production   bool     `json:"production,omitempty"`
+	External     bool     `json:"external,omitempty"` // what it names is kept by a service, not by this machine
 	Traits       []string `json:"traits,omitempty"`
 }
 

@@ -179,6 +179,9 @@ func (s callRun) patterns(c *call, know *toolKnowledge) {
 		if p.Irreversible {
 			c.reversibility = interlock.Irreversible
 		}
+		if p.External {
+			c.reach = interlock.ReachExternal
+		}
 		if p.Production {
 			c.reach = interlock.ReachProduction
 		}

@@ -96,7 +96,7 @@ func attachmentKey(folded string) bool {
 // plainWords reports whether a text is talk: no link, no secret, no long number, no opaque string, no list of addresses or of
 // labelled values, and nothing that speaks of a password or an account number.
 func plainWords(text string) bool {
-	if len(secret.Find(text)) > 0 || strings.Contains(text, "-----BEGIN") {
+	if len(secret.Find(text)) > 0 || strings.Contains(text, "-----BEGIN") || personalText(text) {
 		return false
 	}
 	addresses, labels, public, before := 0, 0, false, ""
@@ -129,7 +129,8 @@ func plainWords(text string) bool {
 
 // confided are words for what nobody sends around: a message that has one of them is not read as mere talk.
 var confided = set([]string{"password", "passwords", "passwd", "passcode", "passphrase", "pin", "otp", "cvv", "cvc", "ssn", "iban", "credential", "credentials",
-	"secret", "secrets", "token", "tokens", "id_rsa", "id_ed25519", "api-key", "apikey", "confidential", "passport", "salary", "salaries", "diagnosis", "wallet", "seed"})
+	"secret", "secrets", "token", "tokens", "id_rsa", "id_ed25519", "api-key", "apikey", "confidential", "passport", "salary", "salaries", "diagnosis", "wallet", "seed",
+	"genetic", "genome", "medication", "medications", "prescription", "allergies", "birthdate"})
 
 // confidedKind are words that make a key, a number or a code one that nobody sends around.
 var confidedKind = set([]string{"private", "secret", "access", "encryption", "signing", "recovery", "account", "card", "routing", "passport", "license", "phone",

@@ -42,6 +42,7 @@ const (
 	TraitRoot        = "root"           // the file system root, a home directory or a drive itself
 	TraitDevice      = "device"         // a block device or raw memory
 	TraitSecret      = "secret"         // a key, password or token store, or their content
+	TraitPersonal    = "personal"       // what a service keeps about a person: health, whereabouts, means of payment, private messages
 	TraitEnvironment = "environment"    // the environment, which holds secrets
 	TraitHistory     = "history"        // version control or shell history is lost or rewritten
 	TraitUncommitted = "uncommitted"    // work that exists nowhere else

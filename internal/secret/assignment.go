@@ -209,7 +209,7 @@ func valueEnd(text string, from int, quote byte, most int) int {
 
 // secretValue reports whether a value may be a secret, given how plainly its name says so.
 func secretValue(w word, value string, quoted bool) bool {
-	if len(value) < 4 || !w.strong && !random(value) || placeholder(value) {
+	if len(value) < 4 || !w.strong && !random(value) || placeholder(value) || composed(value) {
 		return false
 	}
 	if w.strong {

@@ -46,6 +46,11 @@ func identifier(text string, at, end int, name string) bool {
 	if camel := text[max(at, end-2):end]; camel == "Id" && end-at > 2 {
 		return true
 	}
+	if strings.HasPrefix(name, "key") && at >= 7 { // a key that everybody may have
+		if before := strings.ToLower(strings.TrimRight(text[max(0, at-8):at], "_-.")); strings.HasSuffix(before, "public") {
+			return true
+		}
+	}
 	for _, prefix := range [...]string{"key_down", "key_up", "keydown", "keyup", "keypress", "key_press", "keyframe", "keyword", "key_word", "keyspace", "keystroke", "client_version"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
