@@ -96,8 +96,9 @@ func (s callRun) link(tool string, targets []string, folded map[string]any) {
 	for _, name := range append(append([]string(nil), targets...), gather(folded, []string{"target", "targetpath", "to", "destination", "link", "linkpath", "linkname"})...) {
 		at := s.place(name)
 		i := interlock.Impact{Kind: interlock.ImpactRead, Via: tool}
-		if at.Reach == interlock.ReachWorkspace && len(at.Traits) == 0 {
-			i.Kind = interlock.ImpactWrite
+		if at.Reach == interlock.ReachWorkspace && len(at.Traits) == 0 || at.Reach == interlock.ReachSelf ||
+			hasTrait(at.Traits, TraitStartup) || at.Reach != interlock.ReachWorkspace && hasTrait(at.Traits, TraitAgentConfig) {
+			i.Kind = interlock.ImpactWrite // what is written through the link is written there, under a name that nobody watches
 		}
 		s.touch(name, i)
 		if at.Reach == interlock.ReachSystem && hasTrait(at.Traits, TraitRoot) {

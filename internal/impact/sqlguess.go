@@ -96,3 +96,15 @@ func meansSQL(tool, key string) bool {
 	}
 	return false
 }
+
+// aboutDatabase reports whether a tool or its server is called after a database.
+func aboutDatabase(name string) bool {
+	for _, word := range nameWords(name) {
+		switch word {
+		case "db", "sql", "pg", "postgres", "postgresql", "mysql", "mariadb", "sqlite", "database", "duckdb", "bigquery", "snowflake", "redshift", "clickhouse", "oracle",
+			"supabase", "cockroach", "cockroachdb", "mssql", "sqlserver", "warehouse", "trino", "presto", "athena":
+			return true
+		}
+	}
+	return false
+}

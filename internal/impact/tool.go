@@ -45,6 +45,11 @@ func (s callRun) tool(name string, args json.RawMessage) {
 		s.texts = append(s.texts, toolTexts(s.know, name)...) // a rule about the name holds for a call that can't be read as well
 		return
 	}
+	s.toolCall(name, object, args)
+}
+
+// toolCall is tool for arguments that are decoded; args is their text.
+func (s *scan) toolCall(name string, object map[string]any, args json.RawMessage) {
 	before := len(s.impacts)
 	if s.harness(name, object, args) {
 		s.annotated(name, before)
@@ -53,6 +58,7 @@ func (s callRun) tool(name string, args json.RawMessage) {
 	c := s.called(name)
 	folded := foldKeys(object)
 	s.annotations(&c, folded)
+	s.operated(&c, folded)
 	for _, key := range sortedNames(folded) {
 		if set, isBool := folded[key].(bool); isBool && set && c.kind != interlock.ImpactRead {
 			switch flag := s.know.toolTable().flags[key]; flag {
@@ -86,7 +92,10 @@ func toolTexts(know *Knowledge, name string) []Text {
 type call struct {
 	name          string
 	words         []string
-	verb          string // the list of rules/tools.yaml the deciding word stands in; empty if none does
+	runs          bool     // it runs what it is given, or types it where something runs it
+	program       string   // the program it is called after
+	acts          []string // words of the arguments that say what is to be done
+	verb          string   // the list of rules/tools.yaml the deciding word stands in; empty if none does
 	kind          interlock.ImpactKind
 	also          []interlock.ImpactKind
 	reach         interlock.Reach
@@ -180,12 +189,21 @@ func commandLine(value any) string {
 			}
 			words = append(words, shellQuote(word))
 		}
-		if len(words) == 3 && (words[1] == "-c" || words[1] == "-lc") {
+		if len(words) == 3 && (words[1] == "-c" || words[1] == "-lc") && isShellName(words[0]) {
 			return v[2].(string) // every item was a string above
 		}
 		return strings.Join(words, " ")
 	}
 	return ""
+}
+
+// isShellName reports whether a program is a POSIX shell.
+func isShellName(program string) bool {
+	switch program[strings.LastIndexByte(program, '/')+1:] {
+	case "sh", "bash", "zsh", "dash", "ksh", "ash":
+		return true
+	}
+	return false
 }
 
 // shellQuote quotes a word unless it needs no quoting.
@@ -206,9 +224,12 @@ func (s callRun) called(name string) call {
 	know := s.know.toolTable()
 	c := call{name: name, reach: interlock.ReachWorkspace}
 	c.words = nameWords(calledName(name))
+	c.runs, c.program = runsThings(know, name), s.programNamed(name)
 	c.verb, c.transfers = firstVerb(know, c.words), transferOf(know, c.words)
 	if c.verb == "" {
-		c.verb = firstVerb(know, nameWords(name))
+		if c.verb = firstVerb(know, nameWords(name)); c.verb != "" && c.verb != "read" && len(c.words) == 1 {
+			c.words = nameWords(name) // drop.table
+		}
 	}
 	if n := len(c.words); n > 1 && know.subjects[c.words[n-1]] == "instrument" {
 		c.verb = "read" // a validator of e-mail sends none
@@ -326,7 +347,7 @@ func moreReversible(a, b interlock.Reversibility) bool {
 // concludeCall records what the call itself does, once its arguments have been read.
 func (s callRun) concludeCall(c *call) {
 	know := s.know.toolTable()
-	if c.amount > 0 && c.kind != interlock.ImpactSpend && (has(c.words, "transfer", "send", "wire")) {
+	if c.amount > 0 && c.kind != interlock.ImpactSpend && (has(c.words, "transfer", "send", "wire") || has(c.acts, "transfer", "send", "wire")) {
 		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
 	}
 	if c.items >= know.bulk && (c.verb == "update" || c.verb == "configure" || c.verb == "privilege") {

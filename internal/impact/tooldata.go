@@ -19,6 +19,9 @@ type toolData struct {
 	Arguments map[string][]string `json:"arguments"`
 	Flags     map[string][]string `json:"flags"`
 	Wishes    map[string][]string `json:"wishes"`
+	Runners   []string            `json:"runners"`
+	Parts     map[string][]string `json:"parts"`
+	Languages map[string][]string `json:"languages"`
 	Bulk      int                 `json:"bulk"`
 }
 
@@ -37,6 +40,9 @@ type toolPattern struct {
 type toolKnowledge struct {
 	harness, files, verbs, arguments, flags map[string]string
 	subjects                                map[string]string
+	languages                               map[string]string // what runs code in a language, by the language's names
+	runners                                 map[string]bool
+	parts                                   map[string]map[string]bool // keys of arguments, by what they hold
 	patterns                                []toolPattern
 	wishes                                  []wish
 	bulk                                    int
@@ -83,7 +89,7 @@ func parseTools(document []byte) (*toolKnowledge, error) {
 		into *map[string]string
 	}{
 		{"harness", data.Harness, &know.harness}, {"files", data.Files, &know.files}, {"verbs", data.Verbs, &know.verbs},
-		{"subjects", data.Subjects, &know.subjects}, {"arguments", data.Arguments, &know.arguments}, {"flags", data.Flags, &know.flags},
+		{"subjects", data.Subjects, &know.subjects}, {"languages", data.Languages, &know.languages}, {"arguments", data.Arguments, &know.arguments}, {"flags", data.Flags, &know.flags},
 	} {
 		*section.into = make(map[string]string)
 		for _, list := range sortedNames(section.from) {
@@ -94,6 +100,10 @@ func parseTools(document []byte) (*toolKnowledge, error) {
 				(*section.into)[word] = list
 			}
 		}
+	}
+	know.runners, know.parts = set(data.Runners), make(map[string]map[string]bool, len(data.Parts))
+	for part, keys := range data.Parts { // a key may hold several things, so no order matters
+		know.parts[part] = set(keys)
 	}
 	for i, p := range data.Patterns {
 		if p.Name == "" || p.Kind != "" && !knownKind(p.Kind) {

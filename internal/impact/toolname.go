@@ -122,6 +122,7 @@ func (c *call) paired() {
 		}
 		return
 	}
+	c.wholeMachine()
 	if has(c.words, "grant", "revoke", "elevate", "impersonate", "promote", "demote", "ban", "suspend") && c.verb == "privilege" {
 		c.traits = append(c.traits, TraitAccount)
 	}
@@ -186,5 +187,27 @@ func (s callRun) patterns(c *call, know *toolKnowledge) {
 			c.reach = interlock.ReachProduction
 		}
 		c.traits = append(c.traits, p.Traits...)
+	}
+}
+
+// machines are words for a computer or what it keeps things on.
+var machines = []string{"host", "hosts", "machine", "machines", "computer", "computers", "device", "devices", "pc", "laptop", "laptops", "workstation",
+	"phone", "disk", "disks", "drive", "drives", "partition", "partitions", "volume", "volumes", "storage", "usb", "filesystem", "firmware"}
+
+// wholeMachine raises what is done to a computer or a disk as a whole, or to all there is: nobody puts that back.
+func (c *call) wholeMachine() {
+	machine := has(c.words, machines...)
+	off := has(c.words, "shutdown", "reboot", "poweroff", "halt") || has(c.words, "power", "shut") && has(c.words, "off", "down")
+	switch {
+	case has(c.words, "format", "reformat", "repartition", "reimage") && (machine || has(nameWords(c.name), machines...)), machine && c.verb == "delete" &&
+		!has(c.words, "from", "file", "files", "folder", "item", "event", "tag", "label"):
+		c.kind, c.verb, c.reversibility = interlock.ImpactDelete, "delete", interlock.Irreversible
+		c.traits = append(c.traits, TraitInfra)
+	case off && c.reach == interlock.ReachWorkspace && !has(c.words, "dev", "debug", "session", "app", "browser", "language", "lsp", "tab", "light", "lights", "lamp", "tv", "is", "get") &&
+		(machine || len(c.words) <= 2), machine && has(c.words, "restart") && c.verb == "configure":
+		c.kind, c.verb, c.reversibility = interlock.ImpactConfigure, "configure", interlock.Irreversible
+		c.traits = append(c.traits, TraitInfra)
+	case c.verb == "delete" && has(c.words[1:], "all", "everything", "everyone"):
+		c.reversibility, c.traits = interlock.Irreversible, append(c.traits, TraitBulk)
 	}
 }

@@ -44,6 +44,12 @@ func (s callRun) pathNamed(c *call, name string) {
 		i.Reach = c.reach
 	}
 	s.touch(path, i)
+	if i.Kind == interlock.ImpactExecute { // whatever is done with it, it is read
+		if p := s.place(path); hasTrait(p.Traits, TraitSecret) {
+			i.Kind = interlock.ImpactRead
+			s.touch(path, i)
+		}
+	}
 }
 
 // unnamedPath reads an argument whose name says nothing of paths, unless it is one of a transfer, which are read together.

@@ -20,8 +20,11 @@ func (s callRun) argument(c *call, key string, value any, depth int) {
 		if depth == 1 && fold(key) == "annotations" {
 			return
 		}
+		taken := s.assembled(c, v)
 		for _, name := range sortedNames(v) {
-			s.argument(c, name, v[name], depth+1)
+			if !taken[name] {
+				s.argument(c, name, v[name], depth+1)
+			}
 		}
 		if c.transfers != "" {
 			s.transferred(c, v)
@@ -29,7 +32,9 @@ func (s callRun) argument(c *call, key string, value any, depth int) {
 	case []any:
 		s.listArgument(c, key, v, depth)
 	case string:
-		s.textArgument(c, fold(key), v)
+		if !s.encodedObject(c, fold(key), v, depth) {
+			s.textArgument(c, fold(key), v)
+		}
 	case json.Number:
 		s.numberArgument(c, fold(key), v)
 	}
@@ -38,6 +43,9 @@ func (s callRun) argument(c *call, key string, value any, depth int) {
 // listArgument reads a list: a command in words, ids of many things, or several values of one sort.
 func (s callRun) listArgument(c *call, key string, list []any, depth int) {
 	folded := fold(key)
+	if s.commandLines(c, folded, list) {
+		return
+	}
 	if s.know.toolTable().arguments[folded] == "shell" {
 		if line := commandLine(list); line != "" && s.isCommand(c, line) {
 			s.nested(interlock.KindShell, line)
@@ -83,6 +91,13 @@ func (s callRun) textArgument(c *call, key, text string) {
 	if c.kind == interlock.ImpactWrite && has(c.words, "memory", "memories", "instructions", "prompt", "knowledge") && injected(text) {
 		s.add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: c.reach, Reversibility: interlock.Reversible, Via: c.name, Confidence: interlock.Inferred,
 			Traits: []string{TraitAgentConfig, TraitInjection}})
+	}
+	if s.runText(c, key, text) {
+		return
+	}
+	if (c.runs || aboutDatabase(c.name)) && looksLikeSQL(text) || aboutDatabase(c.name) && key != "name" && statesSQL(text) && strings.Contains(text, " ") {
+		s.nested(interlock.KindSQL, text)
+		return
 	}
 	role := s.know.toolTable().arguments[key]
 	if role != "content" && role != "shell" && role != "code" && !freeText(key) && len(text) <= 512 && breaksOut(text) {

@@ -1,0 +1,168 @@
+package impact
+
+import (
+	"encoding/json"
+	"strings"
+
+	"interlock"
+)
+
+// encodedObject reads a text that is an object or a list in JSON as that, unless it is what somebody wants to keep or say.
+func (s *scan) encodedObject(c *call, key, text string, depth int) bool {
+	trimmed := strings.TrimSpace(text)
+	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' || len(trimmed) > MaxInput {
+		return false
+	}
+	if role := s.know.toolTable().arguments[key]; role == "content" && !c.runs || role == "code" || role == "sql" {
+		return false
+	}
+	if deep([]byte(trimmed)) || !s.spend(len(trimmed)/64) {
+		return false
+	}
+	decoder := json.NewDecoder(strings.NewReader(trimmed))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil || decoder.More() {
+		return false
+	}
+	s.argument(c, key, value, depth+1)
+	return true
+}
+
+// commandLines reads a list of a tool that runs things: one command in words, or one command line after the other.
+func (s *scan) commandLines(c *call, key string, list []any) bool {
+	if !c.runs || len(list) == 0 || s.know.toolTable().parts["spoken"][key] {
+		return false
+	}
+	for _, item := range list {
+		if _, isText := item.(string); !isText {
+			return false
+		}
+	}
+	first := list[0].(string)
+	plural := strings.HasSuffix(key, "s") && key != "args" && key != "params" && key != "arguments"
+	switch line := commandLine(list); {
+	case strings.ContainsAny(strings.TrimSpace(first), " \n") || plural && !strings.HasPrefix(itemAt(list, 1), "-"):
+		lines := false
+		for _, item := range list {
+			if text, ok := item.(string); ok && s.afford(c) && s.readsAsCommand(text) {
+				s.nested(interlock.KindShell, strings.TrimLeft(strings.TrimRight(text, "\r\n"), " ;|&"))
+				lines = true
+			}
+		}
+		return lines
+	case line != "" && len(list) > 1 && s.readsAsCommand(first):
+		s.nested(interlock.KindShell, line)
+		return true
+	}
+	return false
+}
+
+func itemAt(list []any, n int) string {
+	if n >= len(list) {
+		return ""
+	}
+	word, _ := list[n].(string)
+	return word
+}
+
+// graveOperations are kinds for which the value of an argument for an operation stands in for the verb of the name.
+var graveOperations = map[interlock.ImpactKind]bool{interlock.ImpactDelete: true, interlock.ImpactSpend: true, interlock.ImpactPrivilege: true,
+	interlock.ImpactCredential: true, interlock.ImpactConfigure: true, interlock.ImpactPersist: true}
+
+// operated reads arguments that say what is to be done, as op or action, as words of the tool's name: a tool called manage deletes
+// where it is told to. They can only raise what the name says.
+func (s *scan) operated(c *call, folded map[string]any) {
+	know := s.know.toolTable()
+	if len(know.parts) == 0 {
+		return
+	}
+	s.operationIn(c, know, folded)
+	for _, key := range sortedNames(folded) {
+		if inner, ok := folded[key].(map[string]any); ok && know.parts["callee"][key] {
+			s.operationIn(c, know, foldKeys(inner))
+		}
+	}
+}
+
+func (s *scan) operationIn(c *call, know *toolKnowledge, folded map[string]any) {
+	for _, key := range sortedNames(folded) {
+		text, isText := folded[key].(string)
+		if !isText || !know.parts["operation"][key] || len(text) > 64 || strings.ContainsAny(text, " /") {
+			continue
+		}
+		words := nameWords(text)
+		verb := firstVerb(know, words)
+		kind, reversibility := verbKind(verb)
+		if isHTTPMethod(text) && (key == "method" || text == strings.ToUpper(text)) {
+			if strings.EqualFold(text, "DELETE") {
+				s.requested(c, folded)
+			}
+			continue
+		}
+		c.acts = append(c.acts, words...)
+		if verb == "" || !graveOperations[kind] || graveOperations[c.kind] || verb == "credential" && !aboutSecrets(know, words) {
+			continue
+		}
+		c.verb, c.kind, c.reversibility = verb, kind, reversibility
+		if kind == interlock.ImpactSpend {
+			c.reach = interlock.ReachExternal
+		}
+		whole := call{name: c.name, words: append(words, c.words...), verb: verb, kind: kind, reversibility: reversibility, reach: c.reach}
+		s.patterns(&whole, know)
+		c.reversibility, c.kind, c.traits = whole.reversibility, whole.kind, append(c.traits, whole.traits...)
+		if kind == interlock.ImpactDelete {
+			s.everyOne(c, know, words, folded)
+		}
+	}
+}
+
+// everyOne notes that an operation is done to all there is: its name says so, or it is told to do it to many and to no some.
+func (s *scan) everyOne(c *call, know *toolKnowledge, words []string, folded map[string]any) {
+	every := has(words, "all", "drop", "truncate", "wipe", "purge", "everything", "flush", "destroy", "erase")
+	if has(words, "many", "bulk", "multiple") {
+		every = true
+		for key, value := range folded {
+			if know.parts["criteria"][key] && !emptyValue(value) {
+				every = false
+			}
+		}
+	}
+	if every {
+		c.reversibility, c.traits = interlock.Irreversible, append(c.traits, TraitBulk)
+	}
+}
+
+func emptyValue(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == "" || v == "*"
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func isHTTPMethod(text string) bool {
+	switch strings.ToUpper(text) {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+		return true
+	}
+	return false
+}
+
+// requested raises a call that hands a DELETE on to a service: what goes there is gone for everybody who uses it.
+func (s *scan) requested(c *call, folded map[string]any) {
+	path, ok := textAt(folded, []string{"path", "route", "endpoint", "resource", "uri"})
+	if !ok || !strings.HasPrefix(path, "/") || len(gather(folded, []string{"url"})) > 0 {
+		return
+	}
+	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: path, Reach: interlock.ReachExternal, Via: c.name,
+		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred}
+	s.apiOf(&i, "DELETE", "https://service"+path, "")
+	s.add(i)
+}
