@@ -49,7 +49,7 @@ func (s callRun) tool(name string, args json.RawMessage) {
 }
 
 // toolCall is tool for arguments that are decoded; args is their text.
-func (s *scan) toolCall(name string, object map[string]any, args json.RawMessage) {
+func (s callRun) toolCall(name string, object map[string]any, args json.RawMessage) {
 	before := len(s.impacts)
 	if s.harness(name, object, args) {
 		s.annotated(name, before)

@@ -8,7 +8,7 @@ import (
 )
 
 // encodedObject reads a text that is an object or a list in JSON as that, unless it is what somebody wants to keep or say.
-func (s *scan) encodedObject(c *call, key, text string, depth int) bool {
+func (s callRun) encodedObject(c *call, key, text string, depth int) bool {
 	trimmed := strings.TrimSpace(text)
 	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' || len(trimmed) > MaxInput {
 		return false
@@ -30,7 +30,7 @@ func (s *scan) encodedObject(c *call, key, text string, depth int) bool {
 }
 
 // commandLines reads a list of a tool that runs things: one command in words, or one command line after the other.
-func (s *scan) commandLines(c *call, key string, list []any) bool {
+func (s callRun) commandLines(c *call, key string, list []any) bool {
 	if !c.runs || len(list) == 0 || s.know.toolTable().parts["spoken"][key] {
 		return false
 	}
@@ -72,7 +72,7 @@ var graveOperations = map[interlock.ImpactKind]bool{interlock.ImpactDelete: true
 
 // operated reads arguments that say what is to be done, as op or action, as words of the tool's name: a tool called manage deletes
 // where it is told to. They can only raise what the name says.
-func (s *scan) operated(c *call, folded map[string]any) {
+func (s callRun) operated(c *call, folded map[string]any) {
 	know := s.know.toolTable()
 	if len(know.parts) == 0 {
 		return
@@ -85,7 +85,7 @@ func (s *scan) operated(c *call, folded map[string]any) {
 	}
 }
 
-func (s *scan) operationIn(c *call, know *toolKnowledge, folded map[string]any) {
+func (s callRun) operationIn(c *call, know *toolKnowledge, folded map[string]any) {
 	for _, key := range sortedNames(folded) {
 		text, isText := folded[key].(string)
 		if !isText || !know.parts["operation"][key] || len(text) > 64 || strings.ContainsAny(text, " /") {
@@ -118,7 +118,7 @@ func (s *scan) operationIn(c *call, know *toolKnowledge, folded map[string]any) 
 }
 
 // everyOne notes that an operation is done to all there is: its name says so, or it is told to do it to many and to no some.
-func (s *scan) everyOne(c *call, know *toolKnowledge, words []string, folded map[string]any) {
+func (s callRun) everyOne(c *call, know *toolKnowledge, words []string, folded map[string]any) {
 	every := has(words, "all", "drop", "truncate", "wipe", "purge", "everything", "flush", "destroy", "erase")
 	if has(words, "many", "bulk", "multiple") {
 		every = true
@@ -156,13 +156,13 @@ func isHTTPMethod(text string) bool {
 }
 
 // requested raises a call that hands a DELETE on to a service: what goes there is gone for everybody who uses it.
-func (s *scan) requested(c *call, folded map[string]any) {
+func (s callRun) requested(c *call, folded map[string]any) {
 	path, ok := textAt(folded, []string{"path", "route", "endpoint", "resource", "uri"})
 	if !ok || !strings.HasPrefix(path, "/") || len(gather(folded, []string{"url"})) > 0 {
 		return
 	}
 	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: path, Reach: interlock.ReachExternal, Via: c.name,
 		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred}
-	s.apiOf(&i, "DELETE", "https://service"+path, "")
+	apiOf(&s.world, &i, "DELETE", "https://service"+path, "")
 	s.add(i)
 }

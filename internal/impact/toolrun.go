@@ -18,7 +18,7 @@ func runsThings(know *toolKnowledge, name string) bool {
 }
 
 // programNamed returns the program that a tool is called after, if what is known of commands describes it.
-func (s *scan) programNamed(name string) string {
+func (s callRun) programNamed(name string) string {
 	last := calledName(name)
 	if strings.ContainsAny(last, "_-. ") || !s.know.described(strings.ToLower(last)) {
 		return ""
@@ -36,7 +36,7 @@ type parts struct {
 
 // assembled reads together what an object of a tool's arguments says in pieces: a program and what it is given, its input, its
 // environment and directory; code and its language; another tool and its arguments. It returns the keys that need no other reading.
-func (s *scan) assembled(c *call, object map[string]any) map[string]bool {
+func (s callRun) assembled(c *call, object map[string]any) map[string]bool {
 	know := s.know.toolTable()
 	if taken := s.innerCall(c, know, object); taken != nil {
 		return taken
@@ -77,7 +77,7 @@ func (s *scan) assembled(c *call, object map[string]any) map[string]bool {
 }
 
 // part takes up one argument as the piece it is.
-func (s *scan) part(c *call, know *toolKnowledge, p *parts, name string, value any) {
+func (s callRun) part(c *call, know *toolKnowledge, p *parts, name string, value any) {
 	key := fold(name)
 	text, isText := value.(string)
 	holds := func(part string) bool { return know.parts[part][key] }
@@ -126,7 +126,7 @@ func isTalk(text string) bool {
 }
 
 // names reports whether a text can be the program of a call. What an argument for files holds is one only if it is known as one.
-func (s *scan) names(text, key string) bool {
+func (s callRun) names(text, key string) bool {
 	if key != "file" && key != "app" && key != "interpreter" {
 		return strings.TrimSpace(text) != "" && !(key == "program" && strings.ContainsAny(text, "(\n"))
 	}
@@ -134,7 +134,7 @@ func (s *scan) names(text, key string) bool {
 }
 
 // asProgram puts together the command of a tool that is called as a program is: git with a subcommand and options.
-func (s *scan) asProgram(c *call, know *toolKnowledge, p *parts, object map[string]any) bool {
+func (s callRun) asProgram(c *call, know *toolKnowledge, p *parts, object map[string]any) bool {
 	sub, paths := "", ""
 	for _, name := range sortedNames(object) {
 		text, isText := object[name].(string)
@@ -161,7 +161,7 @@ func (s *scan) asProgram(c *call, know *toolKnowledge, p *parts, object map[stri
 
 // innerCall reads a call of another tool that stands among the arguments, as that call. Where a tool only happens to have a name and
 // parameters among its arguments, it is none.
-func (s *scan) innerCall(c *call, know *toolKnowledge, object map[string]any) map[string]bool {
+func (s callRun) innerCall(c *call, know *toolKnowledge, object map[string]any) map[string]bool {
 	if strings.HasSuffix(c.name, "prompts/get") || len(object) < 2 {
 		return nil
 	}
@@ -202,7 +202,7 @@ func isToolName(text string) bool {
 }
 
 // runText reads a text of a tool that runs things: one that reads as a command is run, whatever its argument is called.
-func (s *scan) runText(c *call, key, text string) bool {
+func (s callRun) runText(c *call, key, text string) bool {
 	know := s.know.toolTable()
 	if !c.runs || know.parts["spoken"][key] || know.arguments[key] == "shell" && s.isCommand(c, text) {
 		return false
@@ -240,7 +240,7 @@ func encodedIn(know *toolKnowledge, c *call, key string) string {
 
 // readsAsCommand reports whether a text is a command and not talk: it begins with a program that is known, or with the path of one,
 // and goes on as commands do, or says nothing else.
-func (s *scan) readsAsCommand(text string) bool {
+func (s callRun) readsAsCommand(text string) bool {
 	line := strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(text), "$ "), ";|& ")
 	if line == "" || len(line) > MaxInput || line[0] == '{' && strings.HasSuffix(line, "}") && strings.Contains(line, `":`) {
 		return false
