@@ -61,6 +61,11 @@ func request(w *world, method, url string, headers []string, body string) {
 // otherScheme reads URLs that are no requests to a web server: a file of this machine, and schemes that carry raw bytes to
 // whatever listens, which nothing but a forged request uses.
 func otherScheme(w *world, method, url string) bool {
+	if outer, inner, ok := splitScheme(url); ok && !isWeb(outer) && outer != "file" && readsLocator(w, url, "HTTP "+method) {
+		return true
+	} else if ok && outer == "view-source" {
+		return otherScheme(w, method, inner)
+	}
 	scheme, rest, ok := strings.Cut(strings.ToLower(url[:min(len(url), 16)]), ":")
 	if !ok {
 		return false
@@ -112,8 +117,9 @@ func requestCarries(w *world, method, url string, reach interlock.Reach, headers
 	if reach == interlock.ReachWorkspace {
 		return
 	}
-	_, query, _ := strings.Cut(url, "?") // a link's own token="…" is how links are shared; a key with an issuer's form is not
-	kind := plainSecret(percentDecode(query))
+	_, named, _ := strings.Cut(url, "://") // a link's own token="…" is how links are shared; a key with an issuer's form is not
+	_, named, _ = strings.Cut(named, "/")
+	kind := plainSecret(percentDecode(named))
 	if kind == "" {
 		kind = plainSecret(body)
 	}

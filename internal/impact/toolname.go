@@ -207,7 +207,7 @@ func (c *call) wholeMachine() {
 		(machine || len(c.words) <= 2), machine && has(c.words, "restart") && c.verb == "configure":
 		c.kind, c.verb, c.reversibility = interlock.ImpactConfigure, "configure", interlock.Irreversible
 		c.traits = append(c.traits, TraitInfra)
-	case c.verb == "delete" && has(c.words[1:], "all", "everything", "everyone"):
+	case c.verb == "delete" && has(c.words[1:], "all", "everyone") && !has(c.words, "drop", "delete", "remove", "clear"): // those have forms of their own
 		c.reversibility, c.traits = interlock.Irreversible, append(c.traits, TraitBulk)
 	}
 }

@@ -10,6 +10,9 @@ import (
 // pathArgument reads a path: the call's own verb is done to it, and anything else at least reads it.
 func (s callRun) pathArgument(c *call, text string) {
 	if holdsAddress(text) {
+		if scheme, _, ok := splitScheme(text); ok && !isWeb(scheme) && readsLocator(&s.world, text, c.name) {
+			return
+		}
 		s.urlArgument(c, text)
 	}
 	whole, pieces := pathsIn(text)
@@ -62,6 +65,9 @@ func (s callRun) unnamedPath(c *call, key, text string) {
 // sensitivePlace reads a text that may be a path: servers call their arguments what they like. Most that looks like one is a
 // route, a command or a key of some store, so only a place that somebody cares about counts.
 func (s callRun) sensitivePlace(c *call, text string) {
+	if scheme, _, ok := splitScheme(text); ok && !isWeb(scheme) && scheme != "file" && !strings.ContainsAny(text, " \n") && s.afford(c) {
+		readsLocator(&s.world, text, c.name)
+	}
 	if !beginsPath(text) && !ascends(text) || strings.IndexByte(text, '\n') >= 0 || !s.afford(c) {
 		return
 	}

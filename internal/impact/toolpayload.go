@@ -122,7 +122,9 @@ func (s callRun) textArgument(c *call, key, text string) {
 	case "path":
 		s.pathArgument(c, text)
 	case "url":
-		s.urlArgument(c, text)
+		if scheme, _, _ := splitScheme(text); scheme == "file" || isWeb(scheme) || !readsLocator(&s.world, text, c.name) {
+			s.urlArgument(c, text)
+		}
 	case "recipient":
 		if c.recipient == "" && len(text) <= 320 && len(secret.Find(text)) == 0 {
 			c.recipient = text
