@@ -51,6 +51,10 @@ func request(w *world, method, url string, headers []string, body string) {
 		i.Traits = append(i.Traits, TraitUpload)
 	}
 	w.add(i)
+	if i.Kind == interlock.ImpactWrite && reach != interlock.ReachWorkspace && pays(url, body) {
+		w.add(interlock.Impact{Kind: interlock.ImpactSpend, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method, Reversibility: interlock.Window,
+			Confidence: interlock.Inferred})
+	}
 	if hasTrait(traits, TraitMetadata) {
 		w.add(interlock.Impact{Kind: interlock.ImpactCredential, Target: cleanURL(url), Reach: reach, Via: "HTTP " + method,
 			Reversibility: interlock.Readonly, Traits: []string{TraitMetadata, TraitSecret}})

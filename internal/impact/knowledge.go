@@ -257,6 +257,7 @@ type commandDescription struct {
 	Seeks    bool                          `json:"seeks,omitempty"`
 	Piped    bool                          `json:"piped,omitempty"`
 	Sends    bool                          `json:"sends,omitempty"`
+	Posts    string                        `json:"posts,omitempty"`
 	Copies   bool                          `json:"copies,omitempty"`
 	Anywhere bool                          `json:"anywhere,omitempty"`
 	Examples []Example                     `json:"examples,omitempty"`
@@ -289,13 +290,14 @@ type command struct {
 	stdin     string
 	script    string
 	code      string
-	copies    bool // the last operand becomes a copy of the first
-	limits    bool // some flag bounds how much it copies
-	anywhere  bool // it is what its name says wherever the program lies
-	sends     bool // standard input goes where the command connects to
-	links     bool // the last operand becomes another name of the first
-	seeks     bool // the first operand is what it looks for in all the others hold
-	piped     bool // a cmdlet: what comes through the pipeline stands for its first operand
+	copies    bool   // the last operand becomes a copy of the first
+	limits    bool   // some flag bounds how much it copies
+	anywhere  bool   // it is what its name says wherever the program lies
+	posting   string // whether it is a request that changes something: always, or with items to send
+	sends     bool   // standard input goes where the command connects to
+	links     bool   // the last operand becomes another name of the first
+	seeks     bool   // the first operand is what it looks for in all the others hold
+	piped     bool   // a cmdlet: what comes through the pipeline stands for its first operand
 	prints    string
 	recipe    string // the format and the names of the file that says what it runs
 	examples  []Example
@@ -332,6 +334,7 @@ type option struct {
 	naming  bool   // by a name pattern, which is its value
 	sorting bool   // by the kind of file, which is its value
 	method  bool   // the value is an HTTP method
+	body    bool   // the value is what a request sends
 	assign  bool   // the value is a name=value assignment
 	mount   bool   // the value is host-path:container-path
 	size    bool   // the value bounds how much is copied

@@ -37,7 +37,7 @@ func (k *Knowledge) compile(e *entry) (*command, error) {
 
 func compileCommand(name string, parent *command, d commandDescription) (*command, error) {
 	c := &command{name: name, parent: parent, described: true, style: d.Style, verb: d.Verb, wraps: d.Wraps, skip: d.Skip, stdin: d.Stdin,
-		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, seeks: d.Seeks, sends: d.Sends, copies: d.Copies, anywhere: d.Anywhere, piped: d.Piped, recipe: d.Recipe, examples: d.Examples}
+		script: d.Script, code: d.Code, prints: d.Prints, links: d.Links, seeks: d.Seeks, sends: d.Sends, posting: d.Posts, copies: d.Copies, anywhere: d.Anywhere, piped: d.Piped, recipe: d.Recipe, examples: d.Examples}
 	if c.style == "" && parent != nil {
 		c.style = parent.style
 	}
@@ -369,8 +369,8 @@ func (o *option) plainDirective(word, rest string) bool {
 // runDirective reads a directive about what is run with a flag's value, and what it prints.
 func (o *option) runDirective(word, rest string) bool {
 	switch word {
-	case "peer":
-		o.peer = true
+	case "body", "peer":
+		o.value, o.body, o.peer = o.value || word == "body", o.body || word == "body", o.peer || word == "peer"
 	case "pipe":
 		o.value, o.pipe = true, true
 	case "named":

@@ -135,7 +135,15 @@ func (r *shellRun) disguises(u *use) {
 
 // posts reports whether a request is one that changes something: by its method or because it has a body.
 func (u *use) posts() bool {
+	for n := u.spec; n != nil; n = n.parent {
+		if n.posting == "always" || n.posting == "items" && len(u.items()) > 0 && u.spec == n {
+			return true
+		}
+	}
 	for _, g := range u.flags {
+		if g.option.body {
+			return true
+		}
 		if g.option.method && !strings.EqualFold(g.value.text, "GET") && !strings.EqualFold(g.value.text, "HEAD") {
 			return true
 		}

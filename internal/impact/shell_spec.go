@@ -71,6 +71,10 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 		if empties && own[i].Kind == interlock.ImpactWrite && own[i].Has(TraitSecret) && own[i].Has(TraitOverwrite) {
 			own[i].Reversibility = interlock.Irreversible // no history keeps what such files hold
 		}
+		if posts && own[i].Kind == interlock.ImpactNetwork && own[i].Reach != interlock.ReachWorkspace && pays(own[i].Target, u.body()) {
+			r.s.add(interlock.Impact{Kind: interlock.ImpactSpend, Target: own[i].Target, Reach: own[i].Reach, Reversibility: interlock.Window,
+				Confidence: interlock.Inferred, Via: own[i].Via, Traits: slices.Clone(adds.traits)})
+		}
 		if posts && own[i].Kind == interlock.ImpactNetwork && (destructiveURL(own[i].Target) || administers(own[i].Target) || u.mutates()) {
 			own[i].Reversibility = interlock.Irreversible
 		}
