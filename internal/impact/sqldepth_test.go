@@ -72,3 +72,19 @@ func TestSQLClients(t *testing.T) {
 		}
 	}
 }
+
+// TestSQLAlterOfWhatOthersUse covers changes of what other people's statements rest on, beside those that disturb nobody.
+func TestSQLAlterOfWhatOthersUse(t *testing.T) {
+	sql := func(text string) interlock.Action { return source(interlock.KindSQL, text) }
+	checkReadings(t, []reading{
+		{"rights of a function", sql("ALTER FUNCTION f() SECURITY DEFINER"), []string{"privilege workspace reversible f +account"}},
+		{"a function", sql("ALTER FUNCTION f() IMMUTABLE"), []string{"write workspace reversible f +database"}},
+		{"numbers given anew", sql("ALTER SEQUENCE s RESTART WITH 1"), []string{"write workspace window s +breaking +database"}},
+		{"numbers", sql("ALTER SEQUENCE s INCREMENT BY 2"), []string{"write workspace reversible s +database"}},
+		{"a partition goes", sql("ALTER TABLE t DETACH PARTITION p"), []string{"write workspace window t +breaking +database"}},
+		{"a partition goes in its time", sql("ALTER TABLE t DETACH PARTITION p CONCURRENTLY"), []string{"write workspace reversible t +database"}},
+		{"another schema", sql("ALTER TABLE t SET SCHEMA private"), []string{"write workspace window t +breaking +database", "write workspace reversible t +database"}},
+		{"all that match", sql("MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE"), []string{"delete workspace irreversible t +bulk +database", "write workspace reversible t +database"}},
+		{"some that match", sql("MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.gone THEN DELETE"), []string{"delete workspace window t +database", "write workspace reversible t +database"}},
+	})
+}

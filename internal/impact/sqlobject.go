@@ -114,6 +114,11 @@ func (s sqlRun) sqlAlterOther(st *sqlStatement, rest []sqlToken, sort, target st
 		traits = append(traits, TraitDefence)
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "ALTER "+sort, target, traits...)
 		return
+	case findWord(rest, "DEFINER") > 0 && findWord(rest, "SECURITY") > 0:
+		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "ALTER "+sort+" SECURITY DEFINER", target, TraitAccount)
+		return
+	case sort == "SEQUENCE" && findWord(rest, "RESTART") > 0, sort == "DOMAIN" && findWord(rest, "DROP") > 0:
+		traits, reversibility = append(traits, TraitBreaking), interlock.Window
 	case sort == "TYPE" && (findWord(rest, "RENAME") > 0 || findWord(rest, "DROP") > 0), (sort == "VIEW" || sort == "FUNCTION" || sort == "PROCEDURE" || sort == "SCHEMA") && findWord(rest, "RENAME") > 0, sort == "SCHEMA" && findWord(rest, "TRANSFER") > 0:
 		traits, reversibility = append(traits, TraitBreaking), interlock.Window
 	}
@@ -152,6 +157,10 @@ func (s sqlRun) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) 
 		case "NO":
 			if next == "FORCE" || next == "INHERIT" {
 				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, TraitDatabase, TraitDefence)
+			}
+		case "SET":
+			if next == "SCHEMA" {
+				s.sqlAdd(st, interlock.ImpactWrite, interlock.Window, "ALTER TABLE SET SCHEMA", target, TraitDatabase, TraitBreaking)
 			}
 		case "NOCHECK":
 			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, TraitDatabase, TraitDefence)

@@ -98,7 +98,7 @@ func (s sqlRun) sqlMerge(st *sqlStatement, tokens []sqlToken) {
 		if then < 0 {
 			continue
 		}
-		some := narrow && !(findWord(clause[:then], "SOURCE") > 0 && findWord(clause[:then], "AND") < 0)
+		some := narrow && (findWord(clause[:then], "AND") >= 0 || findWord(clause[:then], "SOURCE") < 0 && sqlUpper(clause, then+1) != "DELETE")
 		s.sqlMerged(st, sqlUpper(clause, then+1), target, some)
 	}
 	s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "MERGE", target, TraitDatabase)
