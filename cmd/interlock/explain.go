@@ -15,6 +15,8 @@ import (
 type explanation struct {
 	Tree interlock.Step `json:"tree"`
 	Ways []way          `json:"ways"` // what would make it pass, best first; none if it is allowed
+	// Passes says of each impact that nothing objects to which row of the profile lets it pass.
+	Passes map[int]string `json:"passes,omitempty"`
 }
 
 // A way is one thing that would make an action pass.
@@ -26,6 +28,7 @@ type way struct {
 
 func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing interlock.Standing, d interlock.Decision, at time.Time) *explanation {
 	e := &explanation{Tree: evaluator.Explain(p, classify.Redact), Ways: []way{}}
+	e.Passes = passes(evaluator, d)
 	if d.Verdict.Allowed() {
 		return e
 	}
@@ -50,6 +53,27 @@ func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing inte
 		e.Ways = append(e.Ways, way{Kind: "none", Say: "nothing but doing something else: no approval, no operator's order and no profile lets this pass"})
 	}
 	return e
+}
+
+// passes says of each impact that nothing objects to by which row of the profile it passes.
+func passes(evaluator *admission.Evaluator, d interlock.Decision) map[int]string {
+	profile, ok := evaluator.Rules.Profile(evaluator.Profile)
+	if !ok {
+		return nil
+	}
+	objected := map[int]bool{}
+	for _, f := range d.Findings {
+		for _, n := range f.Impacts {
+			objected[n] = objected[n] || !f.Verdict.Allowed()
+		}
+	}
+	out := map[int]string{}
+	for n := range d.Impacts {
+		if row := profile.Row(&d.Impacts[n]); row != nil && row.Verdict.Allowed() && !objected[n] {
+			out[n] = "profile." + profile.Name + "." + row.ID
+		}
+	}
+	return out
 }
 
 // stopping are the findings that argue for more than allow, each rule once.
@@ -138,7 +162,10 @@ func printExplanation(w io.Writer, d interlock.Decision, e explanation) error {
 	p.line(0, "", fmt.Sprintf("%s   risk %d, %s", strings.ToUpper(d.Verdict.String()), d.Risk, d.Danger))
 	p.b.WriteString("\nHow it is read\n")
 	shown := map[int]bool{}
-	p.step(1, e.Tree, d, shown)
+	p.step(1, e.Tree, d, shown, e.Passes)
+	if d.Verdict.Allowed() && len(d.Impacts) == 0 {
+		p.line(2, "", "nothing in this has an effect that is known, so there is nothing to object to")
+	}
 	whole := false
 	for _, f := range d.Findings {
 		if len(f.Impacts) > 0 {
@@ -163,7 +190,7 @@ func printExplanation(w io.Writer, d interlock.Decision, e explanation) error {
 	return err
 }
 
-func (p *page) step(depth int, s interlock.Step, d interlock.Decision, shown map[int]bool) {
+func (p *page) step(depth int, s interlock.Step, d interlock.Decision, shown map[int]bool, passes map[int]string) {
 	lead := s.Kind + ": "
 	if s.Kind == "command" {
 		lead = "$ "
@@ -182,9 +209,12 @@ func (p *page) step(depth int, s interlock.Step, d interlock.Decision, shown map
 				}
 			}
 		}
+		if row := passes[n]; row != "" {
+			p.line(2*depth+4, "> ", "passes: no rule objects, and "+row+" lets it")
+		}
 	}
 	for _, inner := range s.Steps {
-		p.step(depth+1, inner, d, shown)
+		p.step(depth+1, inner, d, shown, passes)
 	}
 }
 

@@ -109,7 +109,7 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 	}
 	found = wanted(found, rules, snapshot, action, analysis)
 	found, notices := suppressed(found, rules, &snapshot, action, analysis, d.Danger, now)
-	d.Findings = append(ordered(tried(sandboxed(found, snapshot), action)), notices...)
+	d.Findings = append(gate.Told(ordered(tried(sandboxed(found, snapshot), action)), action, analysis), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)
 	d.Tier = tier(d, snapshot.Loop)

@@ -20,7 +20,7 @@ func Danger(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interloc
 		return needed
 	case interlock.Ask:
 		f.Verdict = interlock.Ask
-		f.Reason = "the operation is " + level.String() + " and the agent's trust level wants it confirmed"
+		f.Reason = "what is " + level.String() + " needs a person's yes"
 		f.Obligations = []interlock.Obligation{{Type: interlock.ObligationConfirm, Note: "danger level " + level.String()}}
 	default:
 		f.Verdict = interlock.Deny

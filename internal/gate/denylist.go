@@ -12,7 +12,7 @@ func Denylist(rules *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Act
 	var out []interlock.Finding
 	for _, r := range rules.MatchTexts(action.Kind, texts(analysis)) {
 		if !r.OnImpacts() {
-			out = append(out, ruleFinding("denylist", r, nil))
+			out = append(out, ruleFinding("denylist", r, nil, analysis))
 		}
 	}
 	return out

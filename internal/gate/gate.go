@@ -36,9 +36,9 @@ func texts(a impact.Analysis) []ruleset.Text {
 }
 
 // ruleFinding is the finding of a rule of the ruleset.
-func ruleFinding(gate string, r *ruleset.Rule, impacts []int) interlock.Finding {
+func ruleFinding(gate string, r *ruleset.Rule, impacts []int, analysis impact.Analysis) interlock.Finding {
 	suggestion := r.Suggestion.Say
-	if try := r.Suggestion.Try; try != "" {
+	if try := r.Suggestion.Try; try != "" && (fits(try, impacts, analysis) || suggestion == "") {
 		if suggestion != "" {
 			suggestion += ": "
 		}

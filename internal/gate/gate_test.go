@@ -477,7 +477,7 @@ func TestRulesAndDenylist(t *testing.T) {
 	rules := load(t, `
 rules:
   - {id: t.both, layer: 3, verdict: ask, reason: team rule, match: {kind: [delete], glob: ["frob *"]}}
-  - {id: t.text, layer: 2, verdict: deny, reason: team rule, match: {pattern: 'wipe\s+all'}, suggestion: {say: look first, try: ls}}
+  - {id: t.text, layer: 2, verdict: deny, reason: team rule, match: {pattern: 'wipe\s+all'}, suggestion: {say: look first, try: wipe --list}}
   - {id: t.impact, layer: 3, verdict: ask, reason: team rule, match: {kind: [delete], reach: [home]}}
 `)
 	analysis := impacts(interlock.Impact{Kind: "delete"}, interlock.Impact{Kind: "delete", Reach: "home"})
@@ -490,8 +490,12 @@ rules:
 	if diff := cmp.Diff([]string{"t.text deny"}, says(got)); diff != "" {
 		t.Error(diff)
 	}
-	if got[0].Suggestion != "look first: ls" {
+	if got[0].Suggestion != "look first: wipe --list" {
 		t.Errorf("suggestion is %q", got[0].Suggestion)
+	}
+	analysis.Texts = shellTexts("frob a; wipe  all").Texts // of another tool than the one that is suggested
+	if got := gate.Denylist(rules, guard(), action, analysis); len(got) != 1 || got[0].Suggestion != "look first" {
+		t.Errorf("the suggestion does not fit: %+v", got)
 	}
 	analysis.Texts = nil
 	if diff := cmp.Diff([]string{"t.impact ask"}, says(gate.Rules(rules, guard(), action, analysis))); diff != "" {

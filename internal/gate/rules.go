@@ -30,7 +30,7 @@ func Rules(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock
 				continue
 			}
 		}
-		out = append(out, ruleFinding("rules", h.Rule, h.Impacts))
+		out = append(out, ruleFinding("rules", h.Rule, h.Impacts, analysis))
 	}
 	return out
 }

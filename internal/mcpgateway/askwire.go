@@ -2,6 +2,7 @@ package mcpgateway
 
 import (
 	"encoding/json"
+	"strings"
 
 	"interlock/internal/strictjson"
 )
@@ -25,7 +26,8 @@ type elicitation struct {
 }
 
 func elicitationOf(r Refused) elicitation {
-	return elicitation{Mode: "url", URL: r.URL, Message: "A human has to approve this call: " + r.Reason + ". Request " + r.Request + " waits on the page."}
+	general, _, _ := strings.Cut(r.Reason, ": ") // what it is about stands on the page, for who signs in
+	return elicitation{Mode: "url", URL: r.URL, Message: "A human has to approve this call: " + general + ". Request " + r.Request + " waits on the page."}
 }
 
 // An inputRequest is a question in a result or a task.

@@ -31,7 +31,7 @@ func blocks(t *testing.T, language string) []string {
 
 // printed is what both clients on the page print: a harmless step goes on, one that replaces what others have does not, and
 // says why. What is named first depends on how far the agent is trusted.
-var printed = regexp.MustCompile(`^git status -> [tT]rue *\ngit push --force origin main -> [fF]alse (a forced push|the operation is destructive).*\n$`)
+var printed = regexp.MustCompile(`^git status -> [tT]rue *\ngit push --force origin main -> [fF]alse (a forced push|what is destructive).*\n$`)
 
 // The clients on the page do what the page says they do.
 func TestClientsOnThePageRun(t *testing.T) {

@@ -1,0 +1,268 @@
+package gate
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"interlock"
+	"interlock/internal/classify"
+	"interlock/internal/impact"
+)
+
+const (
+	maxObject  = 56  // characters of one object's name in a reason
+	maxObjects = 3   // objects that are named one by one
+	maxEffects = 2   // effects that are told
+	maxTold    = 290 // characters of all that is told beside a rule's own sentence
+)
+
+// Told adds to what each finding says in general what it is about in this action: what is done to what, and by what. The names
+// come from the analysed impacts, shortened and without secrets, so that a person who reads nothing else knows what is asked.
+func Told(findings []interlock.Finding, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+	for n := range findings {
+		f := &findings[n]
+		if f.Verdict == interlock.Allow || f.Verdict == interlock.Halt && len(f.Impacts) == 0 || f.Reason == "" {
+			continue
+		}
+		told := effects(f.Impacts, analysis.Impacts)
+		if f.Gate == "unknown" && action.Input != "" {
+			told = shown(action.Input)
+		}
+		if told == "" && (f.Gate == "danger" || f.Gate == "denylist" || f.Gate == "policy") {
+			told = operation(action, analysis)
+		}
+		if told != "" {
+			f.Reason += ": " + told
+		}
+	}
+	return findings
+}
+
+// An effectTold is what one thing does to several.
+type effectTold struct {
+	verb, via, where string
+	objects          []string
+	more             int
+}
+
+// effects tells the first few of the impacts in plain words, those alike together.
+func effects(at []int, impacts []interlock.Impact) string {
+	var told []effectTold
+	others := 0
+	for _, n := range at {
+		if n < 0 || n >= len(impacts) {
+			continue
+		}
+		i := &impacts[n]
+		e := effectTold{verb: verbOf(i), via: shown(i.Via), where: whereabouts(i)}
+		object := objectOf(i)
+		k := 0
+		for k < len(told) && (told[k].verb != e.verb || told[k].via != e.via || told[k].where != e.where) {
+			k++
+		}
+		if k == len(told) {
+			if len(told) == maxEffects {
+				others++
+				continue
+			}
+			told = append(told, e)
+		}
+		told[k].add(object)
+	}
+	var parts []string
+	for k := range told {
+		parts = append(parts, told[k].say())
+	}
+	if others > 0 && len(parts) > 0 {
+		parts = append(parts, "and more")
+	}
+	return shorten(strings.Join(parts, "; "), maxTold)
+}
+
+func (e *effectTold) add(object string) {
+	for _, have := range e.objects {
+		if have == object {
+			return
+		}
+	}
+	if len(e.objects) == maxObjects {
+		e.more++
+		return
+	}
+	e.objects = append(e.objects, object)
+}
+
+func (e *effectTold) say() string {
+	text := e.verb + " " + strings.Join(e.objects, ", ")
+	if e.more > 0 {
+		text += " and " + strconv.Itoa(e.more) + " more"
+	}
+	if named := len(e.objects) == 1 && e.objects[0] == e.via; e.via != "" && !named && isWord(e.via) {
+		text += " (" + e.via + ")"
+	}
+	return text + e.where
+}
+
+// isWord reports whether what does something has a name, as the operators of a shell have not.
+func isWord(via string) bool {
+	return strings.ContainsFunc(via, unicode.IsLetter)
+}
+
+// verbOf is what an impact does.
+func verbOf(i *interlock.Impact) string {
+	if !understood(i) {
+		return "does what is not known by"
+	}
+	quiet := i.Reversibility == interlock.Readonly
+	switch i.Kind {
+	case interlock.ImpactRead:
+		return "reads"
+	case interlock.ImpactWrite:
+		return writes(i)
+	case interlock.ImpactDelete:
+		if i.Has(impact.TraitRecursive) {
+			return "deletes all of"
+		}
+		return "deletes"
+	case interlock.ImpactExecute:
+		return "runs"
+	case interlock.ImpactNetwork:
+		return connects(i)
+	case interlock.ImpactMessage:
+		if i.Has(impact.TraitPublish) {
+			return "publishes with"
+		}
+		return "sends a message to"
+	case interlock.ImpactSpend:
+		if i.Amount > 0 {
+			return "spends " + strconv.FormatInt(i.Amount/100, 10) + "." + twoDigits(i.Amount%100) + " by"
+		}
+		return "spends money by"
+	case interlock.ImpactPrivilege:
+		return "changes the rights of"
+	case interlock.ImpactPersist:
+		return "has something run later by"
+	case interlock.ImpactCredential:
+		if quiet {
+			return "reads the secret"
+		}
+		return "changes the secret"
+	case interlock.ImpactConfigure:
+		return "changes"
+	case interlock.ImpactSpawn:
+		return "starts or ends"
+	}
+	return "concerns"
+}
+
+func writes(i *interlock.Impact) string {
+	switch {
+	case i.Has(impact.TraitMoved):
+		return "moves"
+	case i.Has(impact.TraitAppend):
+		return "adds to"
+	case i.Has(impact.TraitOverwrite):
+		return "overwrites"
+	}
+	return "writes"
+}
+
+func connects(i *interlock.Impact) string {
+	switch {
+	case i.Has(impact.TraitSecretSend) || i.Has(impact.TraitUpload) && i.Has(impact.TraitSecret):
+		return "sends a secret to"
+	case i.Has(impact.TraitUpload):
+		return "sends data to"
+	case i.Has(impact.TraitListen):
+		return "opens a port for"
+	case i.Has(impact.TraitForward):
+		return "tunnels to"
+	case i.Has(impact.TraitScan):
+		return "probes"
+	case i.Has(impact.TraitDownload):
+		return "fetches from"
+	}
+	return "connects to"
+}
+
+func twoDigits(n int64) string {
+	if n < 10 {
+		return "0" + strconv.FormatInt(n, 10)
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// objectOf names what an impact is about.
+func objectOf(i *interlock.Impact) string {
+	switch object := strings.TrimSuffix(shown(i.Target), ":"); {
+	case object != "":
+		return object
+	case i.Via != "":
+		return shown(i.Via)
+	}
+	return "something not named"
+}
+
+// whereabouts says where an impact happens if its name may not say so.
+func whereabouts(i *interlock.Impact) string {
+	switch {
+	case i.Reach == interlock.ReachProduction:
+		return " in production"
+	case i.Has(impact.TraitElevated):
+		return " as another user"
+	}
+	return ""
+}
+
+// operation names the action where no impact is at fault: its tool, or the one thing it would run.
+func operation(action interlock.Action, analysis impact.Analysis) string {
+	switch {
+	case action.Tool != "":
+		return shown(action.Tool)
+	case len(analysis.Texts) > 0:
+		return shown(analysis.Texts[0].Value)
+	}
+	return ""
+}
+
+// fits reports whether a command that is suggested is one of the tool that does what is objected to; what another tool would
+// do is no advice.
+func fits(try string, at []int, analysis impact.Analysis) bool {
+	program, _, _ := strings.Cut(try, " ")
+	uses := func(command string) bool {
+		first, _, _ := strings.Cut(command, " ")
+		return first == program
+	}
+	for _, n := range at {
+		if n >= 0 && n < len(analysis.Impacts) && uses(analysis.Impacts[n].Via) {
+			return true
+		}
+	}
+	for n := 0; n < len(analysis.Texts) && len(at) == 0; n++ {
+		if uses(analysis.Texts[n].Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a name as a reason may show it: one line of printable text, no secret in it, not long.
+func shown(name string) string {
+	if len(name) > 4*maxTold {
+		name = name[:4*maxTold]
+	}
+	name, _ = classify.Redact(name)
+	name = strings.Join(strings.FieldsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
+	return shorten(name, maxObject)
+}
+
+// shorten leaves the beginning and the end of a text that is too long.
+func shorten(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	end := most / 4
+	return string(runes[:most-end-1]) + "…" + string(runes[len(runes)-end:])
+}
