@@ -50,6 +50,7 @@ func (r *codeRun) shell(c *codeCall, target codeValue) {
 
 // unseen records a command of which nothing is known.
 func (r *codeRun) unseen(c *codeCall, target codeValue) {
+	r.wantsRead()
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
 		Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
 	if target.decoded() {
@@ -238,6 +239,7 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 	if maybe || len(target.texts) > 0 && !target.dynamic || target.closure != nil {
 		return
 	}
+	r.wantsRead()
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name, Reversibility: interlock.Window,
 		Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
 	if target.decoded() || r.hidden(c) {

@@ -59,6 +59,7 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 func (r *codeRun) foldBuiltin(c *codeCall, first codeValue) (codeValue, bool) {
 	switch c.name {
 	case "__import__", "importlib.import_module", "require", "import", "importlib.__import__":
+		r.runsModule(first)
 		return r.imported(first), true
 	case "module.createRequire":
 		return codeValue{is: "require", dynamic: true}, true

@@ -148,8 +148,13 @@ func (r *codeRun) pathEffect(c *codeCall, e callEffect, target codeValue) {
 		}
 	}
 	c.marked |= r.onPath(c.name, e.kind, target, e.traits)
-	if held, ok := r.files[target.text()]; ok && e.kind == interlock.ImpactRead {
-		c.value = held
+	switch e.kind {
+	case interlock.ImpactRead:
+		if held, ok := r.stands(target); ok {
+			c.value = held
+		}
+	case interlock.ImpactExecute:
+		r.runsFile(target)
 	}
 	if e.kind == interlock.ImpactWrite && e.arg == 0 && strings.Contains(c.last, "File") {
 		r.keep(target, c.argument(1, "data"))
@@ -279,7 +284,7 @@ func (r *codeRun) openFile(c *codeCall) {
 	c.marked |= r.onPath(c.name, kind, target, traits)
 	if kind == interlock.ImpactWrite {
 		c.opened = target.texts
-	} else if held, ok := r.files[target.text()]; ok {
+	} else if held, ok := r.stands(target); ok {
 		c.value = held
 	}
 }
@@ -313,6 +318,9 @@ func (r *codeRun) pathMethod(c *codeCall) bool {
 	}
 	r.say(r.kind, "pathlib.Path."+c.last+"("+visible(target.text())+")")
 	c.marked |= r.onPath("pathlib.Path."+c.last, kind, target, nil)
+	if held, ok := r.stands(target); ok && kind == interlock.ImpactRead && strings.HasPrefix(c.last, "read_") {
+		c.value = held
+	}
 	if strings.HasPrefix(c.last, "write_") {
 		r.keep(target, c.argument(0))
 	}

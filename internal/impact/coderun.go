@@ -25,6 +25,8 @@ type codeRun struct {
 	made      int // bytes of text made
 	said      map[string]bool
 	files     map[string]codeValue // what was written where
+	ran       []string             // files it runs that have been read here
+	looked    []string             // files it reads whose text is not known
 	environ   map[string]codeValue // variables of the environment that were set
 	instead   map[string]codeValue // what stands in the place of functions of libraries
 

@@ -342,6 +342,8 @@ type option struct {
 	makes   bool   // the value is how big a file is made
 	code    string // the first operand is code of this kind
 	data    bool   // standard input is data and no code
+	alone   bool   // and nothing else: what would be run without it is data
+	file    string // the value is a file with code of this kind, which is run
 	feed    bool   // the file that is its value takes the place of standard input
 	stdin   bool   // code is read from standard input although there are operands
 	peer    bool   // the program it names has the connection for its input and output

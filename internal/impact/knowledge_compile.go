@@ -241,7 +241,7 @@ func checkNames(d commandDescription) error {
 	if !slices.Contains([]string{"", "argv", "shell", "exec", "bash", "cmd", "powershell"}, d.Wraps) {
 		return fmt.Errorf("unknown wraps %q", d.Wraps)
 	}
-	if kind, _, _ := strings.Cut(d.Recipe, " "); !slices.Contains([]string{"", "make", "install", "script"}, kind) {
+	if kind, _, _ := strings.Cut(d.Recipe, " "); !slices.Contains([]string{"", "make", "install", "script", "just", "tasks", "ini", "python", "javascript", "ruby"}, kind) {
 		return fmt.Errorf("unknown recipe %q", d.Recipe)
 	}
 	if d.Stdin == "patch" {
@@ -382,7 +382,7 @@ func (o *option) runDirective(word, rest string) bool {
 	case "prints":
 		o.prints = rest
 	default:
-		return false
+		return o.fileDirective(word, rest)
 	}
 	return true
 }

@@ -33,6 +33,14 @@ func (r *shellRun) recipe(u *use) {
 			}
 		case "script":
 			lines = scriptRecipe(text, u)
+		case "just":
+			lines = justRecipe(text, u.operands)
+		case "tasks":
+			lines = taskRecipe(text, u.operands)
+		case "ini":
+			lines = iniRecipe(text)
+		default:
+			r.subshell(func() flow { return r.code(kind, text, flow{}) })
 		}
 		if lines != "" {
 			r.subshell(func() flow { return r.script(lines, flow{}) })
@@ -149,6 +157,9 @@ func (u *use) has(name string) bool {
 // and after it.
 func scriptRecipe(text string, u *use) string {
 	name := u.spec.name[strings.LastIndexByte(u.spec.name, ' ')+1:]
+	if name == "t" || name == "tst" {
+		name = "test"
+	}
 	if strings.HasPrefix(name, "run") {
 		if name = ""; len(u.operands) > 0 {
 			name = u.operands[0].text

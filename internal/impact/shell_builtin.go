@@ -289,6 +289,9 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 	if at := r.s.place(name.text).Path; at == "/dev/stdin" || name.glob && matchGlob(at, "/dev/stdin") || name.text == "-" {
 		name.flow, name.text, name.dynamic = io.in, "/dev/fd/0", false
 	}
+	if held, ok := r.held[strings.TrimPrefix(name.text, "/dev/fd/")]; ok && strings.HasPrefix(name.text, "/dev/fd/") {
+		name.flow = held.in
+	}
 	if name.flow.network {
 		r.opaque("source", name.flow, "")
 		return flow{}

@@ -3,6 +3,8 @@ package impact
 import (
 	"path"
 	"strings"
+
+	"interlock"
 )
 
 // copies notes that the files a command copies or moves stand somewhere else from now on: under the last operand's name, or
@@ -13,6 +15,10 @@ func (r *shellRun) copies(u *use) {
 		if g.name == "-t" || g.name == "--target-directory" {
 			into = g.value
 		}
+	}
+	if u.spec.style == "pairs" {
+		r.copiedPair(u)
+		return
 	}
 	if into.text == "" && len(sources) > 1 {
 		into, sources = sources[len(sources)-1], sources[:len(sources)-1]
@@ -46,4 +52,23 @@ func (r *shellRun) copied(from, to field) {
 	}
 	held.written = true
 	r.files[name] = held
+}
+
+// copiedPair is [shellRun.copied] of a command whose flags name both files: the one it reads and the one it writes.
+func (r *shellRun) copiedPair(u *use) {
+	var from, to field
+	for _, g := range u.flags {
+		for _, e := range g.option.impacts {
+			switch {
+			case e.target != "value":
+			case e.kind == interlock.ImpactRead:
+				from = g.value
+			case e.kind == interlock.ImpactWrite:
+				to = g.value
+			}
+		}
+	}
+	if from.text != "" && to.text != "" {
+		r.copied(from, to)
+	}
 }

@@ -25,12 +25,15 @@ func (r *shellRun) payloads(u *use, args []field, io streams) flow {
 				out = r.inline(u, g.option.nested, u.lines(at), args, io)
 			}
 			ran = true
+		case g.option.file != "":
+			out.taint(r.codeFile(u, g, io))
+			ran = ran || g.option.alone
 		case g.option.peer:
 			r.toPeer(u, g.value)
 		case g.option.pipe:
 			r.piped(u, g.value)
 		case g.option.module != "":
-			out, _ = r.module(g, io)
+			out, _ = r.module(u, g, io)
 			return out
 		case g.option.data:
 			return out

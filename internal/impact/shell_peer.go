@@ -76,10 +76,10 @@ func (r *shellRun) library(u *use, name field, io streams) (flow, bool) {
 }
 
 // module runs a part of a program that stands for a command of its own: python -m NAME. It reports whether there is one.
-func (r *shellRun) module(g given, io streams) (flow, bool) {
+func (r *shellRun) module(u *use, g given, io streams) (flow, bool) {
 	spec := r.s.know.lookup(g.option.module + g.value.text)
 	if spec == nil {
-		return flow{}, false
+		return r.ownModule(u, g, io)
 	}
 	return r.described(spec, append([]field{literal(spec.name)}, g.argv...), io), true
 }
