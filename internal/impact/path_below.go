@@ -143,6 +143,10 @@ func (w *world) protects(p *place, i *interlock.Impact) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
 	}
+	if i.Kind == interlock.ImpactPrivilege && i.Has(TraitRecursive) && w.holdsSelf(p.Path) && !hasTrait(p.Traits, TraitRoot) {
+		i.Reach = interlock.ReachSelf
+		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), TraitSelf)
+	}
 	if i.Kind == interlock.ImpactRead && !p.listed && (p.opened || i.Has(TraitRecursive) && w.holdsSecrets(p.Path)) {
 		p.Traits = append(p.Traits[:len(p.Traits):len(p.Traits)], TraitSecret)
 	}

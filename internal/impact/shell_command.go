@@ -276,7 +276,9 @@ func (r *shellRun) typed(args []field, io streams) bool {
 func (r *shellRun) guessed(spec *command, args []field, io streams) flow {
 	var out flow
 	for _, i := range r.s.capture(func() { out = r.described(spec, args, io) }) {
-		i.Confidence = interlock.Inferred
+		if i.Confidence != interlock.Unknown {
+			i.Confidence = interlock.Inferred
+		}
 		if i.Kind == interlock.ImpactExecute && i.Target == i.Via {
 			i.Target = args[0].text
 		}

@@ -79,6 +79,11 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 			own[i].Reversibility = interlock.Irreversible
 		}
 	}
+	if !dry {
+		if own = append(own, r.s.capture(func() { r.strays(u, args, own) })...); putsInto(spec) {
+			own = append(own, r.s.capture(func() { r.merges(u, own) })...)
+		}
+	}
 	carried := r.settle(own, io)
 	r.fills(u, own, io)
 	if spec.copies {
