@@ -186,6 +186,7 @@ func (s callRun) written(tool, target string, content []string) {
 			s.nested(interlock.KindShell, text)
 		} else {
 			s.content(tool, p, text)
+			s.settings(tool, p, text)
 		}
 	}
 }

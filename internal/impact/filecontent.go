@@ -33,6 +33,7 @@ func (s callRun) content(tool string, p place, text string) {
 	case strings.HasPrefix(low, "dockerfile") || strings.HasPrefix(low, "containerfile") || strings.HasSuffix(low, ".dockerfile"):
 		found = s.attacks(interlock.KindShell, runLines(text), false)
 	case strings.HasSuffix(low, ".yml") || strings.HasSuffix(low, ".yaml"):
+		found = hasTrait(p.Traits, TraitCI) && sendsSecrets(text)
 		for _, block := range runBlocks(text) {
 			found = found || s.attacks(interlock.KindShell, block, false)
 		}

@@ -2,6 +2,7 @@ package impact
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -459,6 +460,8 @@ func (w *world) touchPlace(p place, i interlock.Impact) {
 		i.Kind = interlock.ImpactCredential
 	case i.Kind == interlock.ImpactWrite && i.Has(TraitStartup):
 		i.Kind = interlock.ImpactPersist
+	case i.Kind == interlock.ImpactWrite && w.shadows(p.Path):
+		i.Kind, i.Traits = interlock.ImpactPersist, append(slices.Clip(i.Traits), TraitStartup)
 	default:
 		return
 	}

@@ -21,6 +21,8 @@ func Startup() []string {
 		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".windsurfrules", ".clinerules",
 		".claude", ".codex", ".cursor", ".gemini", ".qwen", ".opencode", "opencode.json", "opencode.jsonc", ".windsurf", ".mcp.json", ".github/copilot-instructions.md", ".github/workflows",
 		".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
+		"mise.toml", ".mise", ".tool-versions", ".config/mise", "justfile", ".justfile", "Makefile", "GNUmakefile", "conftest.py", "sitecustomize.py", "usercustomize.py",
+		".bazelrc", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".dir-locals.el", ".venv/bin", "venv/bin", "node_modules/.bin", ".git/commondir", ".git/info/attributes",
 	}
 }
 
