@@ -2,7 +2,6 @@ package impact
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"interlock"
@@ -460,8 +459,8 @@ func (w *world) touchPlace(p place, i interlock.Impact) {
 		i.Kind = interlock.ImpactCredential
 	case i.Kind == interlock.ImpactWrite && i.Has(TraitStartup):
 		i.Kind = interlock.ImpactPersist
-	case i.Kind == interlock.ImpactWrite && w.shadows(p.Path):
-		i.Kind, i.Traits = interlock.ImpactPersist, append(slices.Clip(i.Traits), TraitStartup)
+	case i.Kind == interlock.ImpactWrite && i.Reach != interlock.ReachSelf && w.shadows(p.Path):
+		i.Kind, i.Traits = interlock.ImpactPersist, append(i.Traits[:len(i.Traits):len(i.Traits)], TraitStartup)
 	default:
 		return
 	}
