@@ -457,9 +457,7 @@ func (w *world) touchPlace(p place, i interlock.Impact) {
 	switch {
 	case i.Kind == interlock.ImpactRead && i.Has(TraitSecret):
 		i.Kind = interlock.ImpactCredential
-	case i.Kind == interlock.ImpactWrite && i.Has(TraitStartup):
-		i.Kind = interlock.ImpactPersist
-	case i.Kind == interlock.ImpactWrite && i.Reach != interlock.ReachSelf && w.shadows(p.Path):
+	case i.Kind == interlock.ImpactWrite && (i.Has(TraitStartup) || i.Reach != interlock.ReachSelf && w.shadows(p.Path)):
 		i.Kind, i.Traits = interlock.ImpactPersist, append(i.Traits[:len(i.Traits):len(i.Traits)], TraitStartup)
 	default:
 		return
