@@ -359,6 +359,9 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 		if one.Kind == interlock.ImpactExecute && one.Target != "" {
 			r.ranFile(one)
 		}
+		r.ranFetched(one)
+		r.redirected(one)
+		r.unpacked(one, out)
 		r.s.add(*one)
 	}
 	out.secret = held.secret

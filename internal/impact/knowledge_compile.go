@@ -258,7 +258,7 @@ func checkNames(d commandDescription) error {
 // codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "encoded", "cmd", "applescript", "argv", "debugger", "other"}
+		"mongo", "powershell", "encoded", "cmd", "ftp", "applescript", "argv", "debugger", "other"}
 }
 
 // parseOption reads the directives of a flag: "value; write value overwrite; +force".
@@ -458,7 +458,7 @@ func (e *effect) takeTarget(word string) bool {
 
 // targetKinds lists what an operand or value may be.
 func targetKinds() []string {
-	return []string{"path", "entries", "folder", "host", "url", "name", "data", "base", "local", "remote", "rev", "address"}
+	return []string{"path", "entries", "folder", "host", "url", "name", "data", "base", "local", "remote", "rev", "address", "clone", "landed", "pair", "registry"}
 }
 
 func parseWords(fields []string) (words, error) {
@@ -486,7 +486,7 @@ func traitNames() []string {
 		TraitAppend, TraitBulk, TraitDryRun, TraitElevated, TraitRemote, TraitObfuscated, TraitDecoded, TraitInline,
 		TraitBackground, TraitBomb, TraitRoot, TraitDevice, TraitSecret, TraitPersonal, TraitEnvironment, TraitHistory, TraitUncommitted,
 		TraitStartup, TraitAgentConfig, TraitCI, TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup,
-		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend,
+		TraitDatabase, TraitInfra, TraitPackage, TraitSelf, TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitForeign, TraitRedirected, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish, TraitForward, TraitScan, TraitWrittenRun, TraitRecon, TraitPassword,
 		TraitInjection, TraitUnsupported, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitAttached, TraitUnverified}
 }

@@ -427,6 +427,8 @@ func (r *shellRun) foreign(kind, text string) flow {
 		return r.sed(text)
 	case "vim":
 		return r.vim(text)
+	case "ftp":
+		return r.transfer(text)
 	case "powershell":
 		return r.windows().powershell(text, flow{})
 	case "encoded":

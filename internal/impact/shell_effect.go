@@ -119,6 +119,9 @@ func (r *shellRun) effect(u *use, e effect, value field, io streams) {
 	case e.target == "cwd":
 		r.s.touch(".", base)
 		return
+	case e.what == "clone" || e.what == "landed":
+		r.fetched(u, base, e.what)
+		return
 	}
 	if e.flag != "" {
 		value = u.value(e.flag)
@@ -280,6 +283,15 @@ func (r *shellRun) target(i interlock.Impact, e effect, t field) {
 		}
 	case "data":
 		r.dataTarget(i, t)
+		return
+	case "pair": // name@file, or words to be encoded
+		if name, after, ok := strings.Cut(t.text, "@"); ok && !strings.ContainsAny(name, "= ") {
+			t.text = "@" + after
+		}
+		r.dataTarget(i, t)
+		return
+	case "registry":
+		r.named(r.registry(r.toHost(i, effect{what: "url"}, t), t), t)
 		return
 	case "base": // the file a URL's last part names, here
 		name := path.Base(strings.TrimRight(cleanURL(t.text), "/"))

@@ -350,8 +350,8 @@ func (r *shellRun) fromStdin(u *use, io streams) flow {
 	if shell && (r.s.within > 0 || r.prompt) {
 		traits = append(traits, TraitHooked)
 	}
-	r.prompt = r.prompt || !shell                                                                                             // what follows may be meant for it
-	if kind := u.spec.stdin; kind != "sql" && kind != "redis" && kind != "mongo" && (kind != "vim" || len(u.operands) == 0) { // interactive: whoever types, or whatever the caller's own input holds, decides
+	r.prompt = r.prompt || !shell                                                                                                              // what follows may be meant for it
+	if kind := u.spec.stdin; kind != "sql" && kind != "redis" && kind != "mongo" && (kind != "vim" && kind != "ftp" || len(u.operands) == 0) { // interactive: whoever types, or whatever the caller's own input holds, decides
 		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: u.via, Reach: interlock.ReachWorkspace, Via: u.via,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: traits})
 	}

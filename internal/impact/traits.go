@@ -64,6 +64,9 @@ const (
 	TraitDownload     = "download"      // from a network to here
 	TraitUpload       = "upload"        // from here to a network
 	TraitDownloadRun  = "download-run"  // what was downloaded is executed
+	TraitFetchedRun   = "fetched-run"   // what runs lies in a tree that was just fetched, or is told by a file in it what to do
+	TraitRedirected   = "redirected"    // it goes where the same action has only just made it go
+	TraitForeign      = "foreign"       // packages come from a place of somebody's own
 	TraitSecretSend   = "secret-send"   // a secret goes to a network
 	TraitReverseShell = "reverse-shell" // a shell is handed to a network peer
 	TraitListen       = "listen"        // a port is opened

@@ -8,7 +8,7 @@ func Traits() []string {
 		TraitDecoded, TraitInline, TraitBackground, TraitBomb, TraitFilling, TraitUnverified, TraitAttached,
 		TraitRoot, TraitDevice, TraitSecret, TraitPersonal, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup, TraitAgentConfig, TraitCI,
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
-		TraitDownload, TraitUpload, TraitDownloadRun, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
+		TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitForeign, TraitRedirected, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitInside, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitUnread, TraitRecon, TraitPassword, TraitInjection, TraitNegated,
 		TraitWords, TraitPlanned, TraitHostile,
 		TraitNamedDangerous, TraitNamedForbidden, TraitMalice,
