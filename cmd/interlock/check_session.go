@@ -77,18 +77,9 @@ func (s *checkSession) hear(e *admission.Evaluator, r *checkRequest, now time.Ti
 		return answer, interlock.Errorf(interlock.CodeNotFound, "/of", "names no line of this session so far")
 	}
 	before := s.heard.Orders
-	s.heard = e.Returned(s.heard, r.Session, call.view, call.action, resultText(r.Result), now)
+	s.heard = e.Returned(s.heard, r.Session, call.view, call.action, origin.Text(r.Result), now)
 	answer.Heard, answer.Orders = "result", s.heard.Orders > before
 	return answer, nil
-}
-
-// resultText is a string as it stands, and anything else as JSON.
-func resultText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }
 
 // callKey is an id as rows may spell it.

@@ -171,7 +171,7 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend, s
 	if err != nil {
 		return nil, err
 	}
-	c := mcpgateway.Config{Backend: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
+	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
 		Sparing: settings.Gateway.Record == config.RecordObjections,
 		Pins:    backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
 		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}}

@@ -216,6 +216,7 @@ type Admission struct {
 
 	executions executions
 	failures   failures
+	hearing    hearing
 	counters   []ruleset.Counter
 }
 

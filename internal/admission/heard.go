@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"sync"
 	"time"
 
 	"interlock"
@@ -29,4 +30,48 @@ func (e *Evaluator) inside(view interlock.View, action interlock.Action) bool {
 		}
 	}
 	return true
+}
+
+// The bounds of the runs whose results a process remembers, and of how much of a result is read for values.
+const (
+	maxHeard  = 1024
+	maxResult = 1 << 20
+)
+
+// hearing is what runs of this process have heard. It is of this process: a gateway sees all results of its sessions itself.
+type hearing struct {
+	mu   sync.Mutex
+	runs map[string]interlock.Heard
+}
+
+// Returned takes note of what an action of a run returned, before whoever proposed it sees the result. Without a user's words
+// nothing but a result that gives orders says anything about later actions, so that no other is kept.
+func (a *Admission) Returned(r interlock.Requester, view interlock.View, action interlock.Action, result string) {
+	result = result[:min(len(result), maxResult)]
+	result = origin.Text([]byte(result))
+	if r.Run == "" || !impact.Orders(result) {
+		return
+	}
+	a.hearing.mu.Lock()
+	defer a.hearing.mu.Unlock()
+	key := runOf(r)
+	if _, known := a.hearing.runs[key]; !known && (a.hearing.runs == nil || len(a.hearing.runs) >= maxHeard) {
+		a.hearing.runs = map[string]interlock.Heard{}
+	}
+	a.hearing.runs[key] = a.config.Returned(a.hearing.runs[key], key, view, action, result, a.config.Now())
+}
+
+// origin says where the values of a proposal's action come from, by what this process has heard.
+func (a *Admission) origin(p interlock.Proposal, now time.Time) *interlock.Origin {
+	if p.Requester.Run == "" {
+		return nil
+	}
+	key := runOf(p.Requester)
+	a.hearing.mu.Lock()
+	heard, known := a.hearing.runs[key]
+	a.hearing.mu.Unlock()
+	if !known {
+		return nil
+	}
+	return origin.Of(heard, key, p.Action, now)
 }

@@ -73,6 +73,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		}
 		p.Requester = owned(p.Requester, standing)
 		p.Failed = a.failuresOf(ctx, p)
+		p.Origin = a.origin(p, now)
 		recent, err := a.recent(ctx, p.Requester, now)
 		if err != nil {
 			return interlock.Change{}, err

@@ -26,6 +26,7 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 	}
 	p.Requester = owned(p.Requester, standing)
 	p.Failed = a.failuresOf(ctx, p)
+	p.Origin = a.origin(p, now)
 	recent, err := a.recent(ctx, p.Requester, now)
 	if err != nil {
 		return interlock.Answer{}, false

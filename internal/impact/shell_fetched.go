@@ -100,7 +100,7 @@ const (
 // knownRegistries are where packages come from for everybody: hosts, and with a dot before them everything below.
 var knownRegistries = [...]string{"pypi.org", ".pypi.org", "files.pythonhosted.org", "download.pytorch.org", "pypi.nvidia.com", "pypi.ngc.nvidia.com", "registry.npmjs.org",
 	"registry.yarnpkg.com", "npm.pkg.github.com", "registry.npmmirror.com", "registry.npm.taobao.org", "npm.jsr.io", "rubygems.org", "index.rubygems.org", "crates.io",
-	"index.crates.io", "proxy.golang.org", "packagist.org", "repo.packagist.org", "repo.maven.apache.org", "repo1.maven.org", "conda.anaconda.org", "repo.anaconda.com",
+	"index.crates.io", "packagist.org", "repo.packagist.org", "repo.maven.apache.org", "repo1.maven.org", "conda.anaconda.org", "repo.anaconda.com",
 	"pypi.tuna.tsinghua.edu.cn", "mirrors.aliyun.com", "pypi.douban.com", "pypi.mirrors.ustc.edu.cn", "mirrors.ustc.edu.cn", "mirrors.cloud.tencent.com", ".pkg.dev",
 	".amazonaws.com", ".jfrog.io", "pkgs.dev.azure.com", ".gitlab.com", "gitlab.com", ".huggingface.co", "download.pytorch.org", "data.pyg.org", "storage.googleapis.com"}
 

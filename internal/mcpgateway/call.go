@@ -210,6 +210,9 @@ func (s *Session) screened(ctx context.Context, r *request, p permit, result []b
 		}
 		result = shown
 	}
+	if h := s.gateway.config.Hearer; h != nil {
+		h.Returned(p.requester, interlock.View{}, p.action, string(result))
+	}
 	return answer{result: result}
 }
 

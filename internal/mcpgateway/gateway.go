@@ -23,6 +23,7 @@ type Config struct {
 	Pins       Pins                            // optional: which definitions were approved, and what callers may see; none: everything
 	FirstUse   func(server string) bool        // optional: whether what a server offers at first sight is trusted; none: yes
 	Classifier Classifier                      // optional: looks at results before the client sees them
+	Hearer     Hearer                          // optional: remembers what results name, before the client sees them
 	Sparing    bool                            // in modes that enforce nothing, what nothing objects to is not recorded
 	CanAsk     bool                            // whether somebody who can answer an Ask looks at the pending requests
 	Limits     Limits                          // optional

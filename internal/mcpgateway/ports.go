@@ -64,6 +64,11 @@ type Caller struct {
 	Shared     bool   // several connections of this agent share the session (stateless HTTP): equal ids are no duplicates
 }
 
+// A Hearer takes note of what the servers' results of a session name, so that a later call is judged by who named its target.
+type Hearer interface {
+	Returned(r interlock.Requester, view interlock.View, action interlock.Action, result string)
+}
+
 // A Classifier looks at what a server answers before the client sees it. It may return another result, or an error that
 // withholds it; the message of an *interlock.Error is shown.
 type Classifier interface {

@@ -111,6 +111,15 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+func TestTextOfResults(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{`"a\nb"`: "a\nb\n", `{"b":["x",2],"a":"y"}`: "y\nx\n2\n", `{"a":`: `{"a":`} {
+		if have := origin.Text([]byte(raw)); have != want {
+			t.Errorf("%s: %q, want %q", raw, have, want)
+		}
+	}
+}
+
 // FuzzNoPanic: whatever a page or a call holds, reading it ends, and what is remembered stays within its bounds.
 func FuzzNoPanic(f *testing.F) {
 	f.Add("mail bob@example.com 'x' https://a.example/b?c#d", `{"to":"bob@example.com","ids":[["P025"]]}`)

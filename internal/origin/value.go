@@ -3,6 +3,7 @@ package origin
 import (
 	"encoding/json"
 	"sort"
+	"strconv"
 	"strings"
 
 	"interlock"
@@ -30,7 +31,7 @@ const maxValue = 256
 
 // valuesOf calls yield with each value in a text that is not just any word. Short texts in quotes count where quoted is set.
 func valuesOf(text string, quoted bool, yield func(value)) {
-	low := strings.ToLower(text)
+	low := strings.ToLower(escapes.Replace(text))
 	start := -1
 	for i := 0; i <= len(low); i++ {
 		if i < len(low) && !separates(low[i]) {
@@ -335,3 +336,44 @@ func joined(list []use) []use {
 	}
 	return out
 }
+
+// Text is what a JSON value says: its strings, one under the other. Anything that is no JSON is taken as it stands.
+func Text(raw []byte) string {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return string(raw)
+	}
+	var b strings.Builder
+	spoken(value, 0, &b)
+	return b.String()
+}
+
+func spoken(node any, depth int, b *strings.Builder) {
+	if depth > 32 {
+		return
+	}
+	switch v := node.(type) {
+	case string:
+		b.WriteString(v)
+		b.WriteByte('\n')
+	case float64:
+		b.WriteString(strconv.FormatFloat(v, 'f', -1, 64))
+		b.WriteByte('\n')
+	case []any:
+		for _, item := range v {
+			spoken(item, depth+1, b)
+		}
+	case map[string]any:
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		sort.Strings(names)
+		for _, name := range names {
+			spoken(v[name], depth+1, b)
+		}
+	}
+}
+
+// escapes are line ends and tabs as JSON inside a text spells them.
+var escapes = strings.NewReplacer(`\n`, "\n", `\r`, "\n", `\t`, " ")
