@@ -26,6 +26,9 @@ func Unknown(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, 
 	} {
 		if i.Has(known.trait) {
 			reason = known.reason
+			if known.trait == impact.TraitDynamic && i.Target != "" && i.Target != i.Via {
+				reason = "what " + i.Target + " stands for shows only when it runs; name the command and its target plainly"
+			}
 			break
 		}
 	}

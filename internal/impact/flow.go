@@ -28,6 +28,7 @@ type flow struct {
 	items    []field // it lists these names, or names like them
 	executed bool    // the file it stands in was made executable or run
 	endless  bool    // there is no end to it
+	filed    bool    // it is what a file held that was not read
 	composed bool    // a program in the command, or whoever filled the clipboard, says what it is
 	unread   string  // files whose bytes it would hold if they had been read, between NUL
 }
@@ -40,6 +41,7 @@ func (f *flow) taint(o flow) {
 	f.encoded = f.encoded || o.encoded
 	f.shell = f.shell || o.shell
 	f.handed = f.handed || o.handed
+	f.filed = f.filed || o.filed
 	f.composed = f.composed || o.composed
 	if o.unread != "" {
 		f.unread = unreadBoth(f.unread, o.unread)
@@ -129,7 +131,7 @@ func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
 				io.in.text, io.in.known = body.text, len(body.text) <= maxText
 			}
 			io.in.taint(body.flow)
-			if keep && rd.N != nil {
+			if numbered(rd) {
 				r.hold(rd.N.Value, streams{in: io.in})
 			}
 			continue
@@ -137,7 +139,7 @@ func (r *shellRun) redirects(st *syntax.Stmt, in flow) streams {
 			f := r.word(rd.Word)
 			io.in = flow{text: f.text + "\n", known: !f.dynamic, piped: true}
 			io.in.taint(f.flow)
-			if keep && rd.N != nil {
+			if numbered(rd) {
 				r.hold(rd.N.Value, streams{in: io.in})
 			}
 			continue
@@ -189,6 +191,12 @@ func (r *shellRun) redirect(io *streams, rd *syntax.Redirect, f field) {
 		if len(f.flow.source) > 0 || f.flow.network || f.flow.known { // < <(command)
 			io.in = f.flow
 			io.in.piped = true
+			return
+		}
+		if numbered(rd) {
+			other := streams{}
+			r.readFrom(&other, f)
+			r.hold(rd.N.Value, other)
 			return
 		}
 		r.readFrom(io, f)
@@ -250,6 +258,7 @@ func (r *shellRun) stored(f field, p place) flow {
 	out, ok := r.files[p.Path]
 	if !ok {
 		out = r.readOf(p)
+		out.filed = !out.known && !quietDevice(p.Path)
 	}
 	for _, trait := range p.Traits {
 		out.secret = out.secret || trait == TraitSecret || trait == TraitEnvironment
@@ -349,7 +358,8 @@ func (r *shellRun) settle(impacts []interlock.Impact, io streams) flow {
 	out.taint(io.in)
 	out.taint(io.args)
 	out.outside = out.outside || r.outside
-	r.outside = false
+	out.filed = out.filed || r.reads
+	r.outside, r.reads = false, false
 	impacts, held := r.gathered(impacts, &out)
 	for i := range impacts {
 		one := &impacts[i]

@@ -191,7 +191,7 @@ func (r *shellRun) scriptOperand(u *use, io streams) flow {
 		return r.subshell(func() flow { return r.code(u.spec.script, name.flow.text, io.in) })
 	}
 	if strings.HasPrefix(name.text, "/dev/fd/") {
-		r.opaque(u.via, name.flow, "")
+		r.unread(u.via, u.spec.script, name, name.flow)
 		return flow{}
 	}
 	p := r.placeOf(name, true)

@@ -53,11 +53,14 @@ type shellRun struct {
 	closed  int                 // here-documents that only the input's end closed
 	forked  int                 // background commands being walked
 	sinks   []*syntax.ProcSubst // output process substitutions met and not yet given to a redirection or command
+	locals  []local             // what variables were before functions being walked made them their own
+	inside  bool                // a function is being walked
 	last    bool                // the last command of a pipe runs in this shell
 	prompt  bool                // a program that takes commands was started without being given any
 	held    map[string]streams  // file descriptors exec keeps open, by number or variable
 	outside bool                // the command being judged reads a file outside the workspace
 	sent    bool                // the command being judged sends a file
+	reads   bool                // the command being judged reads a file
 	peer    string              // and whose it is, where that is known
 	win     *winRun             // what reads scripts for shells of Windows inside this one
 	inlined *use                // the command that was given the code being read as an argument
@@ -166,6 +169,7 @@ func (r *shellRun) cmd(cmd syntax.Command, io streams) flow {
 func (r *shellRun) substitutions(node syntax.Node) flow {
 	var out flow
 	syntax.Walk(node, func(n syntax.Node) bool {
+		r.counted(n)
 		switch x := n.(type) {
 		case *syntax.CmdSubst:
 			out.taint(r.subshell(func() flow { return r.stmts(x.Stmts, flow{}) }))
@@ -406,7 +410,11 @@ func (r *shellRun) invoke(name string, f *function, args []field, in flow) flow 
 	}
 	params, src := r.params, r.src
 	r.params, r.src = args, f.src
+	mark, inside := len(r.locals), r.inside
+	r.inside = true
 	out := r.deeper(func() flow { return r.stmt(f.body, in) })
+	r.inside = inside
+	r.giveUp(mark)
 	r.params, r.src = params, src
 	f.active = false
 	return out
@@ -442,6 +450,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io streams) flow {
 	for i := range args {
 		tainted.taint(args[i].flow)
 	}
+	r.throughDescriptors(args)
 	if len(args) == 0 {
 		return flow{}
 	}

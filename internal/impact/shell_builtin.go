@@ -37,10 +37,16 @@ func builtinFor(name string) builtin {
 		return (*shellRun).setOptions
 	case "shopt", "setopt":
 		return (*shellRun).shopt
+	case "type":
+		return (*shellRun).typeOf
+	case "hash":
+		return (*shellRun).remember
+	case "enable":
+		return (*shellRun).enable
 	case "read", "mapfile", "readarray":
 		return (*shellRun).readVariable
 	case ":", "true", "false", "test", "[", "exit", "return", "break", "continue", "shift", "unalias",
-		"wait", "jobs", "fg", "bg", "type", "hash", "ulimit", "umask", "getopts", "times", "dirs", "bind", "complete",
+		"wait", "jobs", "fg", "bg", "ulimit", "umask", "getopts", "times", "dirs", "bind", "complete",
 		"compgen", "compopt", "caller", "suspend", "logout", "local", "export", "declare", "typeset", "readonly", "let",
 		"unsetopt", "autoload", "zmodload", "rehash", "emulate":
 		return (*shellRun).nothing
@@ -50,6 +56,7 @@ func builtinFor(name string) builtin {
 
 func (r *shellRun) nothing(args []field, io streams) flow {
 	out := flow{}
+	r.indexes(args[1:])
 	switch args[0].text {
 	case ":", "true", "false", "test", "[": // they print nothing
 		out.known = true
@@ -155,8 +162,10 @@ func (r *shellRun) says(args []field, io streams, escapes, newline bool) flow {
 func (r *shellRun) printf(args []field, io streams) flow {
 	args = args[1:]
 	if len(args) > 1 && args[0].text == "-v" {
+		r.indexes(args[1:2])
 		if len(args) > 2 {
 			out := r.format(args[2:], io)
+			r.variable(args[1].text, field{text: out.text, dynamic: !out.known, lead: !out.known})
 			r.set(args[1].text, varValue(field{text: out.text, dynamic: !out.known, lead: !out.known, flow: taintOnly(out)}))
 		}
 		return flow{known: true}
@@ -228,7 +237,7 @@ func (r *shellRun) eval(args []field, io streams) flow {
 	}
 	r.wants(io.args)
 	if io.args.network || dynamic {
-		r.opaque("eval", io.args, "")
+		r.unread("eval", "shell", args[1], io.args)
 	}
 	if io.args.handed {
 		r.s.add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "eval", Reach: interlock.ReachWorkspace, Via: "eval",
@@ -300,7 +309,7 @@ func (r *shellRun) sourceFile(args []field, io streams) flow {
 		return r.script(name.flow.text, io.in)
 	}
 	if name.dynamic && name.lead || strings.HasPrefix(name.text, "/dev/fd/") {
-		r.opaque("source", name.flow, "")
+		r.unread("source", "shell", name, name.flow)
 		return flow{}
 	}
 	p := r.placeOf(name, true)
@@ -349,6 +358,7 @@ func (r *shellRun) alias(args []field, io streams) flow {
 }
 
 func (r *shellRun) unset(args []field, io streams) flow {
+	r.indexes(args[1:])
 	for _, a := range args[1:] {
 		r.forget(a.text)
 		delete(r.funcs, a.text)
@@ -376,6 +386,8 @@ func (r *shellRun) setOptions(args []field, io streams) flow {
 
 // readVariable gives variables what stands on standard input.
 func (r *shellRun) readVariable(args []field, io streams) flow {
+	r.indexes(args[1:])
+	r.callback(args)
 	for i, a := range args[:len(args)-1] {
 		if held, ok := r.held[args[i+1].text]; ok && a.text == "-u" {
 			io.in = held.in
@@ -409,6 +421,9 @@ func (r *shellRun) readVariable(args []field, io streams) flow {
 		one := v
 		if one.field.text == "" {
 			one.field.text = "$" + a.text
+		}
+		if io.in.known {
+			r.variable(a.text, one.field)
 		}
 		r.set(a.text, one)
 	}

@@ -39,6 +39,11 @@ func (r *shellRun) command(args []field, io streams) flow {
 		if first.text == "" {
 			return flow{} // the shell looks for a program without a name, and finds none
 		}
+		if first.dynamic {
+			if out, done := r.partlyNamed(args, io); done {
+				return out
+			}
+		}
 		name, isPath := baseName(first.text)
 		if !isPath {
 			if f := r.funcs[name]; f != nil {
@@ -138,8 +143,14 @@ func (r *shellRun) computed(args []field, io streams) flow {
 	if len(args) > 2 && args[1].text == "=" && strings.HasPrefix(args[0].text, "$") && (r.cmdlet(args[2].text) != nil || r.s.know.lookup(strings.ToLower(args[2].text)) != nil) {
 		return r.command(args[2:], io) // PowerShell's $name = Verb-Noun …
 	}
+	if out, done := r.wellNamed(args, io); done {
+		return out
+	}
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: args[0].text, Reach: interlock.ReachWorkspace,
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{TraitDynamic}}
+	if r.unseen(args[0]) {
+		i.Confidence = interlock.Unknown
+	}
 	if args[0].flow.network {
 		i.Target, i.Reach = args[0].flow.source, interlock.ReachExternal
 		i.Traits = append(i.Traits, TraitDownloadRun)

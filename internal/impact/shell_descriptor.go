@@ -21,6 +21,26 @@ func (r *shellRun) keep(rd *syntax.Redirect, f field, sinks []*syntax.ProcSubst)
 	r.hold(rd.N.Value, one)
 }
 
+// numbered reports whether a redirection is of another descriptor than standard input.
+func numbered(rd *syntax.Redirect) bool { return rd.N != nil && rd.N.Value != "0" }
+
+// throughDescriptors gives arguments such as /dev/fd/3 what stands on the descriptor they name, where a redirection put it there.
+func (r *shellRun) throughDescriptors(args []field) {
+	if len(r.held) == 0 {
+		return
+	}
+	for i := range args {
+		a := &args[i]
+		number, ok := strings.CutPrefix(a.text, "/dev/fd/")
+		if !ok {
+			number, ok = strings.CutPrefix(a.text, "/proc/self/fd/")
+		}
+		if held, is := r.held[number]; ok && is && !a.dynamic {
+			a.text, a.flow = "/dev/fd/"+number, held.in
+		}
+	}
+}
+
 // hold notes what a file descriptor is connected to, by the number or the {variable} a redirection gives it.
 func (r *shellRun) hold(number string, one streams) {
 	name := strings.Trim(number, "{}")

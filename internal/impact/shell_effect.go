@@ -410,8 +410,9 @@ func (r *shellRun) pathTarget(i interlock.Impact, t field) {
 	if i.Kind == interlock.ImpactDelete && strings.HasSuffix(t.text, "/.") || t.text == "./" {
 		p.Confidence = interlock.Parsed
 	}
-	if i.Kind == interlock.ImpactRead && r.s.foreign(p) {
-		r.outside = true
+	if i.Kind == interlock.ImpactRead {
+		r.reads = true
+		r.outside = r.outside || r.s.foreign(p)
 	}
 	r.s.touchPlace(p, i)
 }

@@ -40,6 +40,9 @@ func invisible(c rune) bool {
 func (r *shellRun) lookalike(args []field) []field {
 	plain := args[0].text
 	if args[0].dynamic {
+		if fromEnvironment(plain) {
+			return nil
+		}
 		if plain = withoutVariables(plain); plain == "" || strings.Contains(plain, "$(") || strings.IndexByte(plain, '`') >= 0 {
 			return nil
 		}

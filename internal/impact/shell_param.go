@@ -80,7 +80,7 @@ func (r *shellRun) noParameter(name string) bool {
 }
 
 func (r *shellRun) element(name string, index syntax.ArithmExpr) (field, bool) {
-	v := r.vars[name]
+	v := r.vars[r.meant(name)]
 	if !r.s.spend(len(v.keys) / 16) {
 		return field{}, false
 	}
@@ -121,6 +121,10 @@ func (r *shellRun) expansion(p *syntax.ParamExp, f field, known bool, unknown fi
 				f.text = strings.ToLower(f.text)
 			}
 			return f
+		}
+	case syntax.OtherParamOps:
+		if known {
+			return r.transformed(p.Exp.Word, f, unknown)
 		}
 	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
 		if known {
@@ -222,6 +226,9 @@ func (r *shellRun) replace(p *syntax.Replace, f, unknown field) field {
 
 // lookup returns what a variable holds: assigned earlier in the script, a positional parameter, or known everywhere.
 func (r *shellRun) lookup(name string) (field, bool) {
+	if v, ok := r.vars[name]; ok && v.ref {
+		name = r.meant(name)
+	}
 	if v, ok := r.vars[name]; ok && !v.gone {
 		return v.field, true
 	}

@@ -197,7 +197,7 @@ func (r *shellRun) fed(u *use, rest []field, io streams) []field {
 	if len(rest) > 0 && strings.ContainsAny(rest[0].text, " \t\n()<>$|;&`,'\"\\?*[") && after != nil {
 		rest = append([]field{literal("sh"), literal("-c")}, rest...)
 	}
-	if !replaces {
+	if !replaces || !anyHolds(rest, placeholder) {
 		return append(append([]field(nil), rest...), items...)
 	}
 	out := make([]field, 0, len(rest))
@@ -228,7 +228,7 @@ func cutColons(rest []field) (command, items []field) {
 // placeholder is what stands for an item in the command line of a wrapper like xargs.
 func (u *use) placeholder() (string, bool) {
 	for _, g := range u.flags {
-		if g.option == u.spec.flags["{}"] {
+		if g.option == u.spec.flags["{}"] || g.option == u.spec.flags["{i}"] {
 			if g.value.text == "" {
 				return "{}", true
 			}
@@ -245,7 +245,7 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	}
 	r.wants(value.flow)
 	if value.dynamic && value.lead || value.flow.network && !value.dynamic {
-		for _, i := range r.s.capture(func() { r.opaque(u.via, value.flow, value.text) }) {
+		for _, i := range r.s.capture(func() { r.unread(u.via, kind, value, value.flow) }) {
 			if kind == "shell" && value.text == "{stdin}" { // as good as a pipe into the shell
 				i.Reversibility = interlock.Irreversible
 			}
@@ -281,6 +281,7 @@ func (r *shellRun) inline(u *use, kind string, value field, args []field, io str
 	if !shell {
 		r.s.within--
 	}
+	out.saidBy(kind, value.text, u.via)
 	r.params, r.zero, r.inlined = params, outer, within
 	return out
 }
@@ -431,7 +432,7 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 		return r.translated(u, carried, io)
 	case p == "names" || p == "found":
 		for _, t := range u.searched() {
-			if !strings.Contains(t.text, "*") {
+			if !strings.Contains(t.text, "*") && !u.findsName() {
 				t.text = strings.TrimSuffix(t.text, "/") + "/*"
 				t.glob = true
 				if t.depth == 0 && (p == "found" || u.spec.seeks) {
@@ -449,10 +450,6 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 		if len(u.operands) == 1 && !u.operands[0].dynamic {
 			carried.items = []field{{text: u.operands[0].text}}
 		}
-	case p == "process":
-		if len(u.operands) == 1 && !u.operands[0].lead {
-			carried.items = []field{{text: u.operands[0].text, dynamic: true}}
-		}
 	case p == "$PWD":
 		if r.s.dir != "" {
 			carried.text, carried.known = r.s.dir, true
@@ -461,8 +458,8 @@ func (r *shellRun) printed(u *use, carried flow, io streams) flow {
 		return r.decoded(p[len("decode "):], u, carried, io)
 	case p == "clipboard":
 		carried.composed = true
-	case strings.HasPrefix(p, "="):
-		carried.items = []field{{text: p[1:]}}
+	default:
+		r.printedWord(u, p, &carried)
 	}
 	return carried
 }
@@ -483,7 +480,7 @@ func (r *shellRun) passed(u *use, carried flow, io streams) flow {
 		}
 		held := r.holds(r.s.place(f.text))
 		if !held.known {
-			carried.known = false
+			carried.known, carried.filed = false, true
 		}
 		if len(carried.text)+len(held.text) > maxText {
 			carried.known = false

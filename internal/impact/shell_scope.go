@@ -12,6 +12,7 @@ import (
 type value struct {
 	field
 	gone bool     // it was unset
+	ref  bool     // it is another name of the variable it holds the name of
 	list []field  // an array's elements
 	keys []string // of the elements, if it is a table or has been given elements one by one
 
@@ -28,10 +29,10 @@ func varValue(f field) value { return value{field: f} }
 
 // subshell runs f with variables and directory that do not outlive it.
 func (r *shellRun) subshell(f func() flow) flow {
-	dir, vars, shared := r.s.dir, r.vars, r.shared
+	dir, vars, shared, locals := r.s.dir, r.vars, r.shared, len(r.locals)
 	r.shared = true
 	out := f()
-	r.s.dir, r.vars, r.shared = dir, vars, shared
+	r.s.dir, r.vars, r.shared, r.locals = dir, vars, shared, r.locals[:locals]
 	return out
 }
 
@@ -74,7 +75,7 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) value {
 	case a.Value != nil:
 		v.field = r.word(a.Value)
 	}
-	name := a.Name.Value
+	name := r.meant(a.Name.Value)
 	if old, ok := r.vars[name]; ok && a.Append {
 		if a.Array != nil {
 			v.list = append(append([]field(nil), old.list...), v.list...)
@@ -101,18 +102,24 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) value {
 func (r *shellRun) declare(c *syntax.DeclClause) flow {
 	var out flow
 	reference := false
+	own := r.inside && (c.Variant.Value == "local" || c.Variant.Value == "declare" || c.Variant.Value == "typeset")
 	for _, a := range c.Args {
 		if a.Name == nil && a.Value != nil {
 			text := a.Value.Lit()
 			reference = reference || strings.HasPrefix(text, "-") && strings.Contains(text, "n")
+			own = own && !(strings.HasPrefix(text, "-") && strings.Contains(text, "g"))
 			out.taint(r.declared(a.Value))
+		}
+		if a.Name != nil && own {
+			r.makeLocal(a.Name.Value, a.Naked)
 		}
 		if a.Name == nil || a.Naked && a.Value == nil && a.Array == nil {
 			continue
 		}
 		out.taint(r.assign(a, false).flow)
-		if held, known := r.vars[r.vars[a.Name.Value].text]; reference && known { // another name of a variable
-			r.set(a.Name.Value, held)
+		if v := r.vars[a.Name.Value]; reference && !v.dynamic && v.text != a.Name.Value { // another name of a variable
+			v.ref = true
+			r.set(a.Name.Value, v)
 		}
 		if a.Value != nil && hasBrace(a.Value) { // declare x={a,b} is declare x=a x=b
 			if list := r.fields(a.Value); len(list) > 1 {

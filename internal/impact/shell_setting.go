@@ -20,13 +20,14 @@ func (r *shellRun) variable(name string, f field) {
 		r.hooked("shell", function)
 		return
 	}
-	if name == "PS4" && (strings.Contains(f.text, "$(") || strings.Contains(f.text, "`")) { // expanded before each command that is traced
-		r.hooked("shell", ": <<PS4\n"+f.text+"\nPS4\n")
+	if isPrompt(name) { // expanded before each command that is traced, or each line that is read
+		r.expands(f)
 	}
 	spec := r.s.know.lookup("=")
 	if spec == nil {
 		return
 	}
+	r.carriesOptions(spec, name, f)
 	o := spec.flags[name]
 	if set := spec.flags[name+"="+f.text]; set != nil {
 		o = set
@@ -38,6 +39,13 @@ func (r *shellRun) variable(name string, f field) {
 		return
 	}
 	u := &use{spec: spec, via: name + "="}
+	if strings.HasPrefix(f.text, "/dev/fd/") && len(o.impacts) > 0 { // a start-up file that is written on the spot
+		if !f.flow.known {
+			r.unread(u.via, "shell", f, f.flow)
+			return
+		}
+		r.hooked("shell", f.flow.text)
+	}
 	for _, e := range o.impacts {
 		for _, i := range r.s.capture(func() { r.effect(u, e, f, streams{}) }) {
 			o.adds.apply(&i)
@@ -55,6 +63,10 @@ func (r *shellRun) variable(name string, f field) {
 func (r *shellRun) obeyed(u *use) {
 	for n := u.spec; n != nil; n = n.parent {
 		for _, name := range n.variables {
+			if o := n.flags[name]; o.setting != "" {
+				r.settingsIn(u, name[1:], o)
+				continue
+			}
 			if set, ok := r.given(name[1:]); ok {
 				u.flags = append(u.flags, given{option: n.flags[name], name: "$" + set, value: r.vars[set].field})
 			}
@@ -157,4 +169,52 @@ func exportedFunction(variable string) (name string, ok bool) {
 	rest, begins := strings.CutPrefix(variable, "BASH_FUNC_")
 	name, ends := strings.CutSuffix(rest, "%%")
 	return name, begins && ends && name != ""
+}
+
+// carriesOptions judges a variable whose value holds options for a program, or directories that it searches, where those make
+// it load or run something. The knowledge describes them as conditions on NAME=value.
+func (r *shellRun) carriesOptions(spec *command, name string, f field) {
+	if len(spec.when) == 0 || f.text == "" || len(f.text) > maxText || !r.s.spend(len(f.text)/16+len(spec.when)) {
+		return
+	}
+	u := &use{spec: spec, via: name + "="}
+	for _, o := range spec.conditions([]field{literal(name + "=" + f.text)}) {
+		for _, e := range o.impacts {
+			r.effect(u, e, f, streams{})
+		}
+	}
+}
+
+// settingsIn gives a use the settings that variables of the environment hold: NAME_KEY_0 and NAME_VALUE_0, or 'key=value' in one.
+func (r *shellRun) settingsIn(u *use, name string, o *option) {
+	family, numbered := strings.CutSuffix(name, "*")
+	if !numbered {
+		if v, ok := r.vars[name]; ok && !v.gone {
+			for i, one := range strings.Split(v.text, "' '") {
+				if i < maxItems {
+					u.flags = append(u.flags, given{option: o, name: "$" + name, value: literal(strings.ReplaceAll(strings.Trim(one, "' "), "'='", "="))})
+				}
+			}
+		}
+		return
+	}
+	for _, key := range r.variablesOf(family) {
+		value := strings.TrimSuffix(family, "KEY_") + "VALUE_" + strings.TrimPrefix(key, family)
+		setting := join(join(r.vars[key].field, literal("=")), r.vars[value].field)
+		u.flags = append(u.flags, given{option: o, name: "$" + key, value: setting})
+	}
+}
+
+// variablesOf are the variables set here whose names begin so, in order, a bounded number of them.
+func (r *shellRun) variablesOf(family string) []string {
+	var set []string
+	if r.s.spend(len(r.vars) / 8) {
+		for name, v := range r.vars {
+			if strings.HasPrefix(name, family) && !v.gone {
+				set = append(set, name)
+			}
+		}
+	}
+	sort.Strings(set)
+	return set[:min(len(set), maxBraces)]
 }

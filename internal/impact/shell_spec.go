@@ -56,7 +56,7 @@ func (r *shellRun) use(u *use, args []field, io streams) flow {
 	}
 	r.scope(u, &adds)
 	var out flow
-	r.outside, r.sent = false, false
+	r.outside, r.sent, r.reads = false, false, false
 	own := r.s.capture(func() { out = r.effects(u, io, &adds) })
 	if r.sent || spec.sends && sendsInput(io) {
 		adds.traits = append(adds.traits, TraitUpload)

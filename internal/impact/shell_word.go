@@ -160,12 +160,12 @@ func (r *shellRun) split(w *syntax.Word) []field {
 			return out
 		}
 		f.glob = f.glob || isExpansion(part) && isGlob(f.text)
-		if !isExpansion(part) || !strings.ContainsAny(f.text, " \t\n") || f.dynamic {
+		if !isExpansion(part) || !strings.ContainsAny(f.text, r.separators()) || f.dynamic {
 			started = started || f.text != "" || f.dynamic || !isExpansion(part)
 			out[len(out)-1] = join(out[len(out)-1], f)
 			continue
 		}
-		pieces := strings.Fields(f.text)
+		pieces := strings.FieldsFunc(f.text, func(c rune) bool { return strings.ContainsRune(r.separators(), c) })
 		if !r.s.spend(len(pieces)) {
 			return out
 		}
@@ -263,7 +263,7 @@ func (r *shellRun) list(part syntax.WordPart) ([]field, bool) {
 		return nil, false
 	}
 	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
-		v, known := r.vars[p.Param.Value]
+		v, known := r.vars[r.meant(p.Param.Value)]
 		if !known || v.list == nil || !r.s.spend(len(v.list)) {
 			return nil, false
 		}

@@ -20,6 +20,7 @@ func (s callRun) argument(c *call, key string, value any, depth int) {
 		if depth == 1 && fold(key) == "annotations" {
 			return
 		}
+		s.environment(fold(key), v)
 		taken := s.assembled(c, v)
 		for _, name := range sortedNames(v) {
 			if !taken[name] {
@@ -43,6 +44,7 @@ func (s callRun) argument(c *call, key string, value any, depth int) {
 // listArgument reads a list: a command in words, ids of many things, or several values of one sort.
 func (s callRun) listArgument(c *call, key string, list []any, depth int) {
 	folded := fold(key)
+	s.environmentList(folded, list)
 	if s.commandLines(c, folded, list) {
 		return
 	}
