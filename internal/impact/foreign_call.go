@@ -138,13 +138,16 @@ func (r *foreignRun) indirect(name string, args []foreignValue) (string, []forei
 }
 
 // unlisted is a call that stands in no table and that the program doesn't define.
+//
+// Where R and Julia load a package, the calls nobody knows are its own: what these languages do to the world stands in the table.
 func (r *foreignRun) unlisted(name string, self *foreignValue) {
+	r.packages = r.packages || r.lang.syntax == "r" && (name == "library" || name == "require")
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if self != nil && (self.quoted || self.listed || self.number || self.class == "option") || r.lang.quiet(name) || r.lang.harmless["."+last] ||
 		r.defined[last] || r.defined[name] || last == "" {
 		return
 	}
-	if !r.lang.closed {
+	if !r.lang.closed && !r.packages {
 		r.unknownCall(strings.TrimPrefix(name, "."))
 	}
 }

@@ -66,6 +66,10 @@ func (r *foreignRun) perform(name string, e *foreignEffect, self *foreignValue, 
 		r.requests(e, target, args)
 		out.sent = true
 	default:
+		if e.kind == interlock.ImpactExecute {
+			r.unknownCall(name)
+			return out
+		}
 		i := interlock.Impact{Kind: e.kind, Target: name, Reach: e.reach, Via: r.lang.name, Traits: append([]string{TraitInline}, e.traits...),
 			Confidence: interlock.Inferred, Reversibility: usualReversibility(e.kind)}
 		if e.what == "host" && target.known() {
@@ -83,6 +87,12 @@ func effectTarget(e *foreignEffect, self *foreignValue, args []foreignValue) (fo
 			return unknownForeign(), false
 		}
 		return *self, true
+	}
+	for _, a := range args { // file = "x"
+		switch a.class {
+		case "option:file", "option:path", "option:con", "option:filename", "option:destfile":
+			return a, true
+		}
 	}
 	plain := withoutOptions(args)
 	if e.arg < len(plain) {

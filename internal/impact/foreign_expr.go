@@ -6,19 +6,20 @@ import "strings"
 // the first to the last, and knows statements, calls, members, lists and joined texts; what it does not know is a value that
 // is not known.
 type foreignRun struct {
-	lang    *foreignLanguage
-	host    foreignHost
-	toks    []foreignToken
-	at      int
-	depth   int
-	level   int  // texts inside texts
-	inline  bool // the program stands in the command itself
-	vars    map[string]foreignValue
-	defined map[string]bool
-	piped   *foreignValue // what x |> f() gives to f
-	prints  int           // awk: depth at which a print statement's redirection may follow, 0 for none
-	secret  bool          // the program read a secret
-	inner   int           // brackets around what is being read, in which a line has no end
+	lang     *foreignLanguage
+	host     foreignHost
+	toks     []foreignToken
+	at       int
+	depth    int
+	level    int  // texts inside texts
+	inline   bool // the program stands in the command itself
+	vars     map[string]foreignValue
+	defined  map[string]bool
+	piped    *foreignValue // what x |> f() gives to f
+	prints   int           // awk: depth at which a print statement's redirection may follow, 0 for none
+	secret   bool          // the program read a secret
+	packages bool          // the program loads packages whose calls stand in no table
+	inner    int           // brackets around what is being read, in which a line has no end
 }
 
 const maxForeignDepth = 48
@@ -94,6 +95,7 @@ func (r *foreignRun) statement(word string) bool {
 			return true
 		}
 	}
+	r.packages = r.packages || r.lang.syntax == "julia" && (word == "using" || word == "import")
 	if r.lang.keywords[word] && !r.lang.valued(word) {
 		r.at++
 		return true
@@ -309,7 +311,11 @@ func (r *foreignRun) resolved(v foreignValue) foreignValue {
 	if v.name == "" {
 		return v
 	}
-	return r.value(v.name)
+	held := r.value(v.name)
+	if strings.HasPrefix(v.class, "option:") {
+		held.class = v.class
+	}
+	return held
 }
 
 // value is what is known of a name.

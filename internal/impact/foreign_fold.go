@@ -56,6 +56,9 @@ func (r *foreignRun) fold(name string, self *foreignValue, args []foreignValue) 
 		}
 		return out, true
 	case "list":
+		if len(args) == 1 && args[0].listed {
+			return args[0], true
+		}
 		return foreignValue{listed: true, list: args}, true
 	case "home":
 		return textForeign("~"), true

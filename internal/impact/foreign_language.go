@@ -83,7 +83,7 @@ func (k *Knowledge) language(name string) *foreignLanguage {
 
 // foreignSyntaxes are the ways of writing that the reader knows.
 func foreignSyntaxes() []string {
-	return []string{"perl", "ruby", "php", "lua", "awk", "julia", "r", "elixir", "groovy", "lisp", "tcl", "cmake"}
+	return []string{"perl", "ruby", "php", "lua", "awk", "julia", "r", "elixir", "groovy", "vim", "lisp", "tcl", "cmake"}
 }
 
 func compileLanguage(name string, d languageDescription) (*foreignLanguage, error) {

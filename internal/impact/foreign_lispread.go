@@ -1,5 +1,277 @@
 package impact
 
-func (l *foreignLanguage) readLisp(text string, host foreignHost, inline bool) {}
-func (l *foreignLanguage) readWords(text string, host foreignHost, inline bool, args []foreignValue) {
+import (
+	"strings"
+
+	"interlock"
+)
+
+// A lispReader follows a program that is written as lists: Emacs Lisp, Scheme, Common Lisp, Clojure.
+type lispReader struct {
+	*foreignRun
+	text string
+	pos  int
+}
+
+// readLisp follows a program of lists.
+func (l *foreignLanguage) readLisp(text string, host foreignHost, inline bool) {
+	run := &foreignRun{lang: l, host: host, inline: inline, vars: map[string]foreignValue{}, defined: map[string]bool{}}
+	p := &lispReader{foreignRun: run, text: text}
+	for p.pos < len(text) && host.spend(1) {
+		before := p.pos
+		p.read(false)
+		p.pos = max(p.pos, before+1)
+	}
+}
+
+// blanks skips white space and comments.
+func (p *lispReader) blanks() {
+	for p.pos < len(p.text) {
+		switch c := p.text[p.pos]; {
+		case c == ';':
+			p.pos = endOfLine(p.text, p.pos)
+		case strings.HasPrefix(p.text[p.pos:], "#|"):
+			if end := strings.Index(p.text[p.pos:], "|#"); end > 0 {
+				p.pos += end + 2
+			} else {
+				p.pos = len(p.text)
+			}
+		case c <= ' ' || c == ',' && p.lang.name == "clojure":
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// read reads one value: a text, a name, a list. In a quoted list nothing is called.
+func (p *lispReader) read(quoted bool) foreignValue {
+	if p.depth++; p.depth > maxForeignDepth {
+		p.depth--
+		p.host.tooDeep()
+		p.pos = len(p.text)
+		return unknownForeign()
+	}
+	defer func() { p.depth-- }()
+	p.blanks()
+	if p.pos >= len(p.text) || !p.host.spend(1) {
+		return unknownForeign()
+	}
+	switch c := p.text[p.pos]; c {
+	case '"':
+		text, next := stringLiteral(p.text, p.pos)
+		p.pos = next
+		return textForeign(text)
+	case '\'', '`':
+		p.pos++
+		return p.read(true)
+	case '#', '@', ',', '^':
+		p.pos++
+		if strings.HasPrefix(p.text[p.pos:], `p"`) || strings.HasPrefix(p.text[p.pos:], `P"`) {
+			p.pos++ // a path
+		}
+		if p.pos < len(p.text) && (p.text[p.pos] == '\\' || p.text[p.pos] == ':') {
+			p.atom()
+			return unknownForeign()
+		}
+		return p.read(quoted && c != ',')
+	case '(':
+		p.pos++
+		if quoted {
+			return foreignValue{listed: true, list: p.elements(true, ')')}
+		}
+		return p.form()
+	case '[', '{':
+		p.pos++
+		return foreignValue{listed: true, list: p.elements(quoted, c+2)}
+	case ')', ']', '}':
+		return unknownForeign()
+	}
+	return p.atom()
+}
+
+// atom reads a number or a name.
+func (p *lispReader) atom() foreignValue {
+	start := p.pos
+	for p.pos++; p.pos < len(p.text) && p.text[p.pos] > ' ' && strings.IndexByte("()[]{}\";'`", p.text[p.pos]) < 0; p.pos++ {
+	}
+	word := p.text[start:p.pos]
+	switch {
+	case word == "nil" || word == "t" || word == "true" || word == "false" || word[0] == ':':
+		return foreignValue{text: "\x00", name: word, class: "option:" + word}
+	case word[0] >= '0' && word[0] <= '9':
+		return foreignValue{text: word, quoted: true, number: true}
+	}
+	return foreignValue{name: word, text: "\x00"}
+}
+
+// elements reads values up to the closing bracket.
+func (p *lispReader) elements(quoted bool, closing byte) (list []foreignValue) {
+	for p.host.spend(1) {
+		p.blanks()
+		if p.pos >= len(p.text) {
+			return list
+		}
+		if c := p.text[p.pos]; c == ')' || c == ']' || c == '}' {
+			p.pos++
+			return list
+		}
+		v := p.read(quoted)
+		if !quoted {
+			v = p.resolved(v)
+		}
+		if len(list) < 256 {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// form reads a list that is a call.
+func (p *lispReader) form() foreignValue {
+	p.blanks()
+	if p.pos < len(p.text) && (p.text[p.pos] == '(' || p.text[p.pos] == '[') { // ((x 1) (y 2)), or a call of what a call gives
+		list := p.elements(false, ')')
+		return foreignValue{listed: true, list: list, text: "\x00"}
+	}
+	head := p.read(false)
+	name := head.name
+	switch {
+	case binds(name):
+		return p.binding(name)
+	case defines(strings.TrimPrefix(name, "public-")) || strings.HasPrefix(name, "def") && strings.IndexByte(name, '-') < 0:
+		return p.definition(name)
+	}
+	args := p.elements(false, ')')
+	if name == "" || p.lang.keywords[name] {
+		if len(args) > 0 {
+			return args[len(args)-1]
+		}
+		return unknownForeign()
+	}
+	return p.call(p.lispName(name), nil, args)
+}
+
+// lispName is a call's name as the table has it: without the package or alias before it, and without the dot of a method.
+func (p *lispReader) lispName(name string) string {
+	if p.lang.quiet(name) || p.lang.effectOf(name) != nil {
+		return name
+	}
+	if at := strings.LastIndexAny(name, "/:"); at >= 0 && at+1 < len(name) {
+		return name[at+1:]
+	}
+	return name
+}
+
+// binds reports whether a form begins with names that are given values.
+func binds(name string) bool {
+	switch name {
+	case "let", "let*", "letrec", "if-let", "when-let", "doseq", "for", "loop", "dolist", "dotimes", "with-open-file", "with-open", "binding", "setq", "setf", "set!", "define", "def", "defvar", "defparameter", "setq-default":
+		return true
+	}
+	return false
+}
+
+// binding reads a form that gives values to names.
+func (p *lispReader) binding(form string) foreignValue {
+	p.blanks()
+	if p.pos < len(p.text) && (p.text[p.pos] == '(' || p.text[p.pos] == '[') && form != "setq" && form != "setf" {
+		open := p.text[p.pos]
+		p.pos++
+		if form == "define" { // (define (name args) body)
+			if list := p.elements(true, ')'); len(list) > 0 {
+				p.defined[list[0].name] = true
+			}
+			return p.rest()
+		}
+		p.bindings(form, open)
+		return p.rest()
+	}
+	for p.host.spend(1) {
+		p.blanks()
+		if p.pos >= len(p.text) || p.text[p.pos] == ')' {
+			break
+		}
+		name := p.read(true)
+		p.blanks()
+		if p.pos >= len(p.text) || p.text[p.pos] == ')' {
+			break
+		}
+		v := p.resolved(p.read(false))
+		if name.name != "" {
+			p.set(name.name, v)
+		}
+	}
+	return p.rest()
+}
+
+// bindings reads the list of names and values of a form: ((x 1) (y 2)), [x 1 y 2], (x list).
+func (p *lispReader) bindings(form string, open byte) {
+	var flat []foreignValue
+	for p.host.spend(1) {
+		p.blanks()
+		if p.pos >= len(p.text) {
+			return
+		}
+		if c := p.text[p.pos]; c == ')' || c == ']' {
+			p.pos++
+			break
+		}
+		if p.text[p.pos] == '(' && open == '(' && len(flat)%2 == 0 {
+			p.pos++
+			name := p.read(true)
+			if values := p.elements(false, ')'); len(values) > 0 && name.name != "" {
+				p.set(name.name, values[0])
+			}
+			continue
+		}
+		if len(flat)%2 == 0 {
+			flat = append(flat, p.read(true))
+		} else {
+			flat = append(flat, p.resolved(p.read(false)))
+		}
+	}
+	p.opened(form, flat)
+	for i := 0; i+1 < len(flat); i += 2 {
+		v := flat[i+1]
+		if form == "dolist" || form == "doseq" || form == "for" {
+			v = v.each()
+		}
+		p.set(flat[i].name, v)
+	}
+}
+
+// opened reads (with-open-file (stream "path" :direction :output) …).
+func (p *lispReader) opened(form string, flat []foreignValue) {
+	if form != "with-open-file" || len(flat) < 2 {
+		return
+	}
+	kind := interlock.ImpactRead
+	for _, v := range flat[2:] {
+		if v.name == ":output" || v.name == ":io" {
+			kind = interlock.ImpactWrite
+		}
+	}
+	p.onPath(form, kind, flat[1], nil)
+}
+
+// definition reads (defun name (args) body).
+func (p *lispReader) definition(form string) foreignValue {
+	p.blanks()
+	if name := p.read(true); name.name != "" {
+		p.defined[name.name] = true
+		p.blanks()
+		if p.pos < len(p.text) && (p.text[p.pos] == '(' || p.text[p.pos] == '[') {
+			p.read(true)
+		}
+	}
+	return p.rest()
+}
+
+// rest reads the rest of a form.
+func (p *lispReader) rest() foreignValue {
+	if list := p.elements(false, ')'); len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return unknownForeign()
 }

@@ -307,6 +307,8 @@ func (r *foreignRun) member(v foreignValue) foreignValue {
 	if v.name != "" {
 		if known := r.value(v.name); known.name == "" {
 			held = known
+		} else if len(v.name) > maxForeignName {
+			return unknownForeign()
 		} else {
 			held = foreignValue{name: strings.TrimPrefix(strings.TrimPrefix(v.name+"."+name, "_G."), "Kernel."), text: "\x00"}
 			return held

@@ -49,6 +49,9 @@ func (l *foreignLanguage) read(text string, host foreignHost, inline bool, args 
 		l.readWords(text, host, inline, args)
 		return
 	}
+	if l.syntax == "php" {
+		text = betweenTags(text)
+	}
 	toks, ok := l.tokens(text, host.spend)
 	if !ok {
 		host.tooDeep()
@@ -179,6 +182,11 @@ func (h *foreignShell) file(v foreignValue) {
 	if !strings.ContainsAny(v.text, "/.") {
 		return // a module by its name
 	}
+	if strings.Contains(v.text, "://") {
+		v.sent = true
+		h.code("", v)
+		return
+	}
 	p := h.r.placeOf(field{text: v.text}, true)
 	h.r.touchExecuted(p, h.lang.name, streams{})
 	if text, ok := h.r.s.view.Scripts[p.Path]; ok {
@@ -241,4 +249,59 @@ func (h *foreignShell) request(method string, v foreignValue, upload, secret boo
 		i.Traits = append(i.Traits, TraitUpload, TraitSecretSend)
 	}
 	h.r.s.add(i)
+}
+
+// exScript reads a command of an editor that evaluates expressions.
+func (r *shellRun) exScript(word, line string) bool {
+	switch word {
+	case "call", "cal", "let", "echo", "ec", "echom", "exe", "exec", "execute", "put", "eval", "if", "for", "while", "return", "echomsg", "echon":
+		return r.otherLanguage("vim", line)
+	}
+	for _, language := range [...]string{"py", "lua", "rub", "pe", "tcl", "mz"} {
+		if strings.HasPrefix(word, language) {
+			return false
+		}
+	}
+	return strings.Contains(line, "system(") && r.otherLanguage("vim", line)
+}
+
+// exFile judges a command of an editor that reads, writes or runs a file by its name.
+func (r *shellRun) exFile(word, rest string) bool {
+	rest, _, _ = strings.Cut(rest, "|")
+	rest = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(rest), ">"))
+	if rest == "" || strings.HasPrefix(rest, "!") || strings.HasPrefix(rest, "++") {
+		return false
+	}
+	kind := interlock.ImpactRead
+	switch strings.TrimSuffix(strings.TrimLeft(word, "%0123456789,.$"), "!") {
+	case "w", "write", "W", "sav", "saveas", "up", "update", "wq", "x", "e", "edit", "E":
+		kind = interlock.ImpactWrite
+	case "r", "read":
+	case "so", "source", "ru", "runtime", "luafile", "luaf", "py3file", "pyfile":
+		kind = interlock.ImpactExecute
+	default:
+		return false
+	}
+	path := strings.NewReplacer("$HOME", "~", "\\ ", " ").Replace(rest)
+	r.s.touchPlace(r.placeOf(literal(path), true), interlock.Impact{Kind: kind, Via: "vim"})
+	return true
+}
+
+// betweenTags is the program in a file of PHP, whose text outside of <?php and ?> is only printed.
+func betweenTags(text string) string {
+	if !strings.Contains(text, "<?") {
+		return text
+	}
+	var b strings.Builder
+	for {
+		_, rest, ok := strings.Cut(text, "<?")
+		if !ok {
+			return b.String()
+		}
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, "php"), "=")
+		code, after, _ := strings.Cut(rest, "?>")
+		b.WriteString(code)
+		b.WriteString(";\n")
+		text = after
+	}
 }

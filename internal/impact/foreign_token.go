@@ -133,7 +133,7 @@ func (x *foreignLexer) next() {
 
 // word reads a name that begins at from and whose letters begin at i.
 func (x *foreignLexer) word(from, i int) {
-	for i < len(x.text) && (isNameStart(x.text[i]) || x.text[i] >= '0' && x.text[i] <= '9' || x.text[i] >= 0x80) {
+	for i < len(x.text) && (isNameStart(x.text[i]) || x.text[i] >= '0' && x.text[i] <= '9' || x.text[i] >= 0x80 || x.text[i] == '.' && x.lang.syntax == "r") {
 		i++
 	}
 	if c := x.byteAt(i); (c == '!' || c == '?') && (x.lang.syntax == "ruby" || x.lang.syntax == "elixir" || x.lang.syntax == "julia" && c == '!') && x.byteAt(i+1) != '=' {
@@ -147,7 +147,7 @@ func (x *foreignLexer) word(from, i int) {
 func (x *foreignLexer) sigil(c byte) bool {
 	next := x.byteAt(x.at + 1)
 	switch syntax := x.lang.syntax; {
-	case c == '$' && (syntax == "perl" || syntax == "php" || syntax == "ruby"):
+	case c == '$' && (syntax == "perl" || syntax == "php" || syntax == "ruby" || syntax == "vim"):
 		if isNameStart(next) {
 			x.word(x.at, x.at+1)
 			return true
@@ -215,7 +215,7 @@ func (x *foreignLexer) quoted(c byte, rest string) bool {
 	case strings.HasPrefix(rest, `"""`) || strings.HasPrefix(rest, "'''") && x.lang.syntax == "groovy":
 		x.until(rest[:3], 3, rest[0] == '"')
 	case c == '"':
-		x.plain('"', foreignText, x.lang.syntax != "lua" && x.lang.syntax != "r" && x.lang.syntax != "awk")
+		x.plain('"', foreignText, x.lang.puts())
 	case c == '\'' && x.lang.syntax != "awk" && !(x.lang.syntax == "julia" && x.ended()):
 		x.plain('\'', foreignText, false)
 	case c == '`' && x.lang.syntax == "r":
@@ -338,4 +338,9 @@ func (x *foreignLexer) page(rest string) bool {
 	}
 	x.at += len(rest)
 	return true
+}
+
+// puts reports whether values are put into texts in double quotes.
+func (l *foreignLanguage) puts() bool {
+	return l.syntax != "lua" && l.syntax != "r" && l.syntax != "awk" && l.syntax != "vim"
 }

@@ -87,3 +87,6 @@ func (v *foreignValue) each() foreignValue {
 func (v *foreignValue) marks(o *foreignValue) {
 	v.secret, v.sent = v.secret || o.secret, v.sent || o.sent
 }
+
+// maxForeignName is how long the name of a member of a member may grow.
+const maxForeignName = 256

@@ -258,7 +258,8 @@ func checkNames(d commandDescription) error {
 // codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "encoded", "cmd", "ftp", "applescript", "argv", "debugger", "other"}
+		"mongo", "powershell", "encoded", "cmd", "ftp", "applescript", "argv", "debugger", "other",
+		"julia", "r", "elixir", "groovy", "tcl", "cmake", "elisp", "scheme", "clojure"}
 }
 
 // parseOption reads the directives of a flag: "value; write value overwrite; +force".

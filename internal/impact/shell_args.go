@@ -275,7 +275,7 @@ func isFlag(spec *command, a field) bool {
 	case '-':
 		return true
 	case '+':
-		return spec.find(a.text) != nil
+		return spec.find(a.text) != nil || spec.flags["+"] != nil
 	case '/':
 		return spec.style == "slash" && len(a.text) <= 4 || spec.style == "slash" && spec.find(slashName(a.text)) != nil
 	}
@@ -310,6 +310,10 @@ func (u *use) flag(args []field, i int) int {
 	}
 	if o := u.spec.find(name); o != nil {
 		return u.take(o, name, args, i)
+	}
+	if o := u.spec.flags["+"]; o != nil && name[0] == '+' {
+		u.flags = append(u.flags, given{option: o, name: "+", value: cut(a, 1)})
+		return i
 	}
 	if a.dynamic { // what follows may well be nothing
 		if at := strings.IndexAny(name, "$`"); at > 1 {

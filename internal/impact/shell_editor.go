@@ -79,16 +79,14 @@ func (r *shellRun) exCommand(line string) string {
 		r.s.within--
 		return ""
 	}
-	if i := strings.Index(line, "system("); i >= 0 {
-		f := &foreignScan{r: r, kind: "vim", text: line[i:]}
-		f.run()
-		return ""
-	}
 	word := line
 	if i := strings.IndexAny(line, " |"); i >= 0 {
 		word = line[:i]
 	}
 	rest := strings.TrimLeft(line[len(word):], " ")
+	if r.exScript(word, line) || r.exFile(word, rest) {
+		return ""
+	}
 	switch strings.TrimSuffix(word, "!") {
 	case "py", "py3", "python", "python3", "pyx", "pythonx":
 		r.code("python", rest, flow{})
