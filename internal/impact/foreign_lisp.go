@@ -19,7 +19,7 @@ func (f *foreignScan) lisp(last string, start, end int) int {
 				end += len(more)
 			}
 		}
-		args, next, _ := f.arguments(end)
+		args, next, _ := literalArguments(f.text, end)
 		if len(args) == 0 {
 			return end
 		}
@@ -28,7 +28,7 @@ func (f *foreignScan) lisp(last string, start, end int) int {
 		}
 		return next
 	}
-	args, next, _ := f.arguments(end)
+	args, next, _ := literalArguments(f.text, end)
 	if len(args) == 0 || !strings.HasSuffix(before, "delete-") {
 		return end
 	}

@@ -122,7 +122,7 @@ func (f *foreignScan) lists(whole, last string, end int) {
 	if last != "glob" && last != "scandir" && last != "opendir" && !strings.HasPrefix(whole, "Dir") && !strings.HasPrefix(whole, "Find") {
 		return
 	}
-	args, _, _ := f.arguments(end)
+	args, _, _ := literalArguments(f.text, end)
 	f.listed = nil
 	for _, arg := range args {
 		if !isGlob(arg) {

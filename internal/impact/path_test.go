@@ -10,15 +10,13 @@ import (
 	"interlock/rules"
 )
 
-func pathScan(t *testing.T, view interlock.View, dir string) *scan {
+func pathScan(t *testing.T, view interlock.View, dir string) *world {
 	t.Helper()
 	know, err := ParseKnowledge(rules.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scan{}
-	s.know, s.view, s.dir = know, view, dir
-	return s
+	return &world{know: know, view: view, dir: dir}
 }
 
 type judged struct {
@@ -27,7 +25,7 @@ type judged struct {
 	Traits []string
 }
 
-func judge(s *scan, name string) judged {
+func judge(s *world, name string) judged {
 	p := s.place(name)
 	sort.Strings(p.Traits)
 	return judged{p.Path, p.Reach, compact(p.Traits)}
@@ -38,7 +36,7 @@ func TestPlaces(t *testing.T) {
 		Self: []string{"/opt/interlock"}, Links: map[string]string{"/home/dev/project/l": "/etc"}}, "/home/dev/project/sub")
 	bare := pathScan(t, interlock.View{}, "")
 	for _, c := range []struct {
-		scan *scan
+		scan *world
 		name string
 		want judged
 	}{

@@ -113,8 +113,7 @@ func (p *psRun) compiled(source string) {
 		if at := skipAny(source, end, " "); at >= len(source) || source[at] != '(' {
 			continue
 		}
-		f := foreignScan{text: source}
-		literals, next, _ := f.arguments(end)
+		literals, next, _ := literalArguments(source, end)
 		dot := strings.LastIndexByte(name, '.')
 		if dot < 0 && !member || len(literals) == 0 {
 			continue

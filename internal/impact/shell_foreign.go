@@ -122,7 +122,7 @@ func (f *foreignScan) called(whole, last string, i, end int) int {
 	case "command", "process", "file", "directory":
 		return f.lisp(last, i, end)
 	case "get", "getstore", "getprint", "mirror":
-		args, _, _ := f.arguments(end)
+		args, _, _ := literalArguments(f.text, end)
 		f.network = f.network || len(args) > 0 && strings.Contains(args[0], "://")
 	case "unlink", "rmtree", "remove_tree", "rm_rf", "rm_r", "rm_f", "delete", "rmdir", "remove", "remove_entry_secure", "rm":
 		return f.deletes(whole, last, end)
@@ -163,15 +163,15 @@ func (f *foreignScan) called(whole, last string, i, end int) int {
 	return end
 }
 
-// arguments reads the literal arguments after a name: f("a", "b"), f "a", f ['a'].
-func (f *foreignScan) arguments(i int) (args []string, next int, called bool) {
-	i = skipAny(f.text, i, " \t\n([{")
+// literalArguments reads the literal arguments after a name: f("a", "b"), f "a", f ['a'].
+func literalArguments(source string, i int) (args []string, next int, called bool) {
+	i = skipAny(source, i, " \t\n([{")
 	next = i
-	for i < len(f.text) && (f.text[i] == '"' || f.text[i] == '\'') {
+	for i < len(source) && (source[i] == '"' || source[i] == '\'') {
 		var text string
-		text, i = stringLiteral(f.text, i)
+		text, i = stringLiteral(source, i)
 		args, next = append(args, text), i
-		i = skipAny(f.text, i, " \t\n,")
+		i = skipAny(source, i, " \t\n,")
 	}
 	return args, next, next > 0
 }
@@ -194,7 +194,7 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 	if last == "execute" && whole != "os.execute" || last == "do" && f.kind != "applescript" {
 		return end
 	}
-	args, next, _ := f.arguments(end)
+	args, next, _ := literalArguments(f.text, end)
 	switch {
 	case len(args) > 1 && strings.HasSuffix(args[0], "sh") && args[1] == "-c" && len(args) > 2:
 		f.command(args[2])
@@ -246,7 +246,7 @@ func (f *foreignScan) command(text string) {
 
 // decodes reads a literal that is decoded. Where something before it runs text, that is taken to be what runs.
 func (f *foreignScan) decodes(start, end int) int {
-	args, next, _ := f.arguments(end)
+	args, next, _ := literalArguments(f.text, end)
 	if len(args) != 1 {
 		return end
 	}
@@ -286,7 +286,7 @@ func (f *foreignScan) deletes(whole, last string, end int) int {
 		!strings.HasPrefix(whole, "os.") && !strings.HasPrefix(whole, "Pathname") {
 		return end
 	}
-	args, next, _ := f.arguments(end)
+	args, next, _ := literalArguments(f.text, end)
 	i := interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind, Traits: []string{TraitInline}}
 	if last != "unlink" && last != "delete" && last != "rmdir" && last != "remove" {
 		i.Traits = append(i.Traits, TraitRecursive)
@@ -332,9 +332,9 @@ func (f *foreignScan) drops(last string, end int) {
 
 // files reads the file names a call opens; a mode or redirection in the arguments tells writing from reading.
 func (f *foreignScan) files(last string, end int) int {
-	args, next, _ := f.arguments(end)
+	args, next, _ := literalArguments(f.text, end)
 	if len(args) == 0 && last == "open" { // Perl names the handle first
-		args, next, _ = f.arguments(f.handle(end))
+		args, next, _ = literalArguments(f.text, f.handle(end))
 		if f.piped(args) {
 			return next
 		}
