@@ -15,11 +15,24 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, secret, account, bubblewrap, hostname, lineage, rules, spec
+std only                                                < interlock, lex, secret, account, bubblewrap, hostname, lineage, rules, spec
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
-strictyaml, secret                                      < impact, ruleset, limit, quorum, classify    (never each other)
-mvdan.cc/sh/v3                                          < impact
+strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
+lex                                                     < inject
+strictyaml, secret, inject                              < impact/fact
+impact/fact                                             < impact/know
+impact/know                                             < impact/place
+impact/place                                            < impact/web, impact/flow
+impact/flow                                             < impact/sql
+impact/sql, impact/web                                  < impact/program
+impact/program                                          < impact/foreign, impact/windows    (never each other)
+impact/foreign, impact/windows                          < impact/shell
+impact/shell                                            < impact/call
+impact/call                                             < impact/prose
+impact/prose                                            < impact
+mvdan.cc/sh/v3                                          < impact/flow, impact/shell
+impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
 impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
@@ -54,7 +67,7 @@ everything                                              < embedded, cmd/interloc
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
-const pureSet = `interlock, secret, strictjson, strictyaml, impact, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, replay, ruletest`
+const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, replay, ruletest`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

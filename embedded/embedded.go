@@ -27,6 +27,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/identity"
 	"interlock/internal/impact"
+	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/internal/store/sqlite"
 	"interlock/rules"
@@ -224,7 +225,7 @@ func openStore(ctx context.Context, home string, options sqlite.Options) (*sqlit
 // NewEvaluator builds everything that decides from the default rules and the user's, without opening a store.
 func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 	defaults := rules.Defaults()
-	know, err := impact.ParseKnowledge(defaults)
+	know, err := know.ParseKnowledge(defaults)
 	if err != nil {
 		return nil, fmt.Errorf("reading command knowledge: %w", err)
 	}

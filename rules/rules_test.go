@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"interlock/internal/impact"
+	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictyaml"
 	"interlock/rules"
@@ -46,7 +46,7 @@ func TestDefaultsAreFresh(t *testing.T) {
 
 // checked reads every description of a bundle, as the analysers do when they first need it.
 func checked(bundle []byte) error {
-	know, err := impact.ParseKnowledge(rules.Documents(bundle))
+	know, err := know.ParseKnowledge(rules.Documents(bundle))
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/engine"
-	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
+	"interlock/internal/inject"
 )
 
 // The bounds of what is known of one server.
@@ -178,7 +179,7 @@ func (e *examination) verdict(t definition, pin interlock.Pin) interlock.PinVerd
 // first is the pin of a tool that was never seen.
 func (e *examination) first(t definition, server interlock.Pin, known bool) interlock.Pin {
 	pin := interlock.Pin{Tool: t.tool, Status: interlock.PinQuarantined, SeenFrom: e.listing.Identity, Seen: t.digest, Since: e.now}
-	signs := impact.DefinitionSigns(t.text, e.others)
+	signs := inject.DefinitionSigns(t.text, e.others)
 	switch {
 	case len(signs) > 0:
 		pin.Why, pin.Detail = interlock.PinInstructions, describe(signs)
@@ -209,7 +210,7 @@ func (e *examination) again(t definition, pin interlock.Pin) (next interlock.Pin
 	if pin.Why == interlock.PinOrdered || pin.Definition == t.digest && pin.From(e.listing.Identity) {
 		return pin, true // what it is there for stays so
 	}
-	if signs := impact.DefinitionSigns(t.text, e.others); len(signs) > 0 && pin.Definition != t.digest {
+	if signs := inject.DefinitionSigns(t.text, e.others); len(signs) > 0 && pin.Definition != t.digest {
 		pin.Why, pin.Detail = interlock.PinInstructions, describe(signs)
 		return pin, true
 	}
@@ -256,7 +257,7 @@ func (e *examination) server(pin interlock.Pin, known bool, unread int) (next in
 }
 
 // describe tells the signs to people, with the places where they stand.
-func describe(signs []impact.DefinitionSign) string {
+func describe(signs []inject.DefinitionSign) string {
 	var parts []string
 	for _, s := range signs[:min(len(signs), 3)] {
 		parts = append(parts, bounded(s.Pointer, 80)+": "+s.What)
@@ -282,7 +283,7 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 	for i := range targets {
 		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller, Upstream: &targets[i].Upstream, CanAsk: true}
 		snapshot := a.config.snapshot(p, standing, nil, now)
-		var texts []impact.Text
+		var texts []fact.Text
 		if targets[i].Name != "" {
 			texts = a.config.Analyser.ToolTexts(targets[i].Name)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/impact"
+	"interlock/internal/impact/place"
 )
 
 // maxWrote bounds how many files are remembered, or asked for, of one action.
@@ -65,7 +65,7 @@ func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d int
 func targets(d interlock.Decision, kind interlock.ImpactKind) (paths []string) {
 	for n := range d.Impacts {
 		i := &d.Impacts[n]
-		if i.Kind == kind && impact.NamesFile(i) && len(paths) < maxWrote && !slices.Contains(paths, i.Target) {
+		if i.Kind == kind && place.NamesFile(i) && len(paths) < maxWrote && !slices.Contains(paths, i.Target) {
 			paths = append(paths, i.Target)
 		}
 	}

@@ -3,14 +3,14 @@ package engine
 import (
 	"interlock"
 	"interlock/internal/gate"
-	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
 // Hidden reports whether [Decide] denies every call of a tool to whom the snapshot is about, whatever the arguments, and names
 // the finding by which it does: who may call it in no way need not see it. texts are those that every call of this name has;
 // without them what is looked for in texts tells nothing. A tool of which any call might pass, or be asked about, is not hidden.
-func Hidden(rules *ruleset.Ruleset, snapshot interlock.Snapshot, tool string, texts []impact.Text) (interlock.Finding, bool) {
+func Hidden(rules *ruleset.Ruleset, snapshot interlock.Snapshot, tool string, texts []fact.Text) (interlock.Finding, bool) {
 	if rules == nil {
 		return refusal("no-ruleset", "no rules are loaded, so nothing is allowed"), true
 	}

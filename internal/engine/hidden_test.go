@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"interlock"
-	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -158,7 +158,7 @@ func marshalled(text []byte, err error) []byte {
 func drawArguments(t *rapid.T) json.RawMessage {
 	switch rapid.IntRange(0, 9).Draw(t, "form") {
 	case 0:
-		return json.RawMessage(`{"x":"` + strings.Repeat("y", impact.MaxInput) + `"}`)
+		return json.RawMessage(`{"x":"` + strings.Repeat("y", fact.MaxInput) + `"}`)
 	case 1:
 		return json.RawMessage(strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100))
 	case 2:

@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/spec"
 )
 
@@ -53,7 +54,7 @@ func TestWhatAGrantAnswers(t *testing.T) {
 		decision interlock.Decision
 		snapshot interlock.Snapshot
 		action   interlock.Action
-		texts    []impact.Text
+		texts    []fact.Text
 		now      time.Time
 	}
 	for name, test := range map[string]struct {
@@ -117,10 +118,10 @@ func hinted(action *interlock.Action, grant *interlock.Grant, text string) {
 	grant.Kind, grant.Tool, grant.Conditions = interlock.KindHint, "npm *", nil
 }
 
-func texts(values ...string) []impact.Text {
-	var out []impact.Text
+func texts(values ...string) []fact.Text {
+	var out []fact.Text
 	for _, v := range values {
-		out = append(out, impact.Text{Kind: interlock.KindShell, Value: v})
+		out = append(out, fact.Text{Kind: interlock.KindShell, Value: v})
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"interlock"
-	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 )
 
 // A respelling writes a script otherwise so that it still does the same.
@@ -72,7 +72,7 @@ func verdictOf(t *testing.T, script string) (verdict interlock.Verdict, bounded 
 	snapshot := standing()
 	analysis := analyser(t).Analyse(snapshot.View, action)
 	for _, i := range analysis.Impacts {
-		bounded = bounded || i.Confidence == interlock.Unknown && (i.Has(impact.TraitNested) || i.Has(impact.TraitWork))
+		bounded = bounded || i.Confidence == interlock.Unknown && (i.Has(fact.TraitNested) || i.Has(fact.TraitWork))
 	}
 	return Decide(shipped(t), snapshot, action, analysis, nil, nil, noon).Verdict, bounded
 }

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
 	"interlock/spec"
@@ -45,7 +46,7 @@ func drawImpact(t *rapid.T) interlock.Impact {
 		Via:           oneOf(t, "via", "", "rm", "git push", "tool"),
 		Amount:        oneOf(t, "amount", int64(0), 5, 5000),
 	}
-	traits := rapid.SliceOfNDistinct(rapid.SampledFrom(impact.Traits()), 0, 3, rapid.ID).Draw(t, "traits")
+	traits := rapid.SliceOfNDistinct(rapid.SampledFrom(fact.Traits()), 0, 3, rapid.ID).Draw(t, "traits")
 	i.Traits = append(i.Traits, traits...)
 	return i
 }
@@ -72,7 +73,7 @@ func drawQuestion(t *rapid.T) question {
 	q.action = interlock.Action{Kind: oneOf(t, "action", interlock.Kinds()...), Tool: oneOf(t, "tool", "", "Bash", "drop_all"), Input: "x"}
 	q.analysis.Impacts = rapid.SliceOfN(rapid.Custom(drawImpact), 0, 4).Draw(t, "impacts")
 	for _, text := range rapid.SliceOfN(rapid.SampledFrom([]string{"rm -rf /", "git push", "interlock approve 1", "ls"}), 0, 3).Draw(t, "texts") {
-		q.analysis.Texts = append(q.analysis.Texts, impact.Text{Kind: interlock.KindShell, Value: text})
+		q.analysis.Texts = append(q.analysis.Texts, fact.Text{Kind: interlock.KindShell, Value: text})
 	}
 	q.findings = rapid.SliceOfN(rapid.Custom(drawFinding), 0, 3).Draw(t, "findings")
 	if rapid.Bool().Draw(t, "approved") {

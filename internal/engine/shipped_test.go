@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"interlock/internal/impact"
+	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictyaml"
 )
@@ -47,7 +48,7 @@ var loadAnalyser = sync.OnceValues(func() (*impact.Analyser, error) {
 	if err != nil {
 		return nil, err
 	}
-	know, err := impact.ParseKnowledge(files)
+	know, err := know.ParseKnowledge(files)
 	if err != nil {
 		return nil, err
 	}

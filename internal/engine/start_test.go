@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/rules"
 )
@@ -18,7 +19,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		defaults := rules.Defaults()
-		know, err := impact.ParseKnowledge(defaults)
+		know, err := know.ParseKnowledge(defaults)
 		if err != nil {
 			b.Fatal(err)
 		}

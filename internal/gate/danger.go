@@ -5,6 +5,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -185,7 +186,7 @@ func shownDanger(i *interlock.Impact) interlock.Danger {
 	switch {
 	case !understood(i):
 		return interlock.DangerDestructive // the gate for unknown input asks in any case
-	case i.Has(impact.TraitDryRun) || i.Has(impact.TraitNegated):
+	case i.Has(fact.TraitDryRun) || i.Has(fact.TraitNegated):
 		return interlock.DangerSafe
 	case i.Reversibility == interlock.Readonly:
 		return interlock.DangerSafe
@@ -207,20 +208,20 @@ func lastingHarm(i *interlock.Impact) bool {
 	if i.Kind == interlock.ImpactSpend && i.Amount > 0 {
 		return true
 	}
-	for _, t := range [...]string{impact.TraitRoot, impact.TraitDevice, impact.TraitBoot, impact.TraitBomb, impact.TraitBackup} {
+	for _, t := range [...]string{fact.TraitRoot, fact.TraitDevice, fact.TraitBoot, fact.TraitBomb, fact.TraitBackup} {
 		if i.Has(t) {
 			return true
 		}
 	}
-	return i.Has(impact.TraitBulk) && (i.Has(impact.TraitDatabase) || i.Has(impact.TraitInfra))
+	return i.Has(fact.TraitBulk) && (i.Has(fact.TraitDatabase) || i.Has(fact.TraitInfra))
 }
 
 // namedDanger is the level the form of an operation's name argues for.
 func namedDanger(i *interlock.Impact) interlock.Danger {
 	switch {
-	case i.Has(impact.TraitNamedForbidden):
+	case i.Has(fact.TraitNamedForbidden):
 		return interlock.DangerForbidden
-	case i.Has(impact.TraitNamedDangerous):
+	case i.Has(fact.TraitNamedDangerous):
 		return interlock.DangerDangerous
 	}
 	return interlock.DangerSafe

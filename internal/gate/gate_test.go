@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 	"interlock/spec"
 )
@@ -66,7 +67,7 @@ func impacts(list ...interlock.Impact) impact.Analysis {
 func shellTexts(commands ...string) impact.Analysis {
 	var a impact.Analysis
 	for _, c := range commands {
-		a.Texts = append(a.Texts, impact.Text{Kind: interlock.KindShell, Value: c})
+		a.Texts = append(a.Texts, fact.Text{Kind: interlock.KindShell, Value: c})
 	}
 	return a
 }
@@ -89,8 +90,8 @@ var levels = map[interlock.Danger]interlock.Impact{
 	interlock.DangerSafe:        {Kind: interlock.ImpactRead, Reversibility: interlock.Readonly},
 	interlock.DangerReversible:  {Kind: interlock.ImpactWrite},
 	interlock.DangerDestructive: {Kind: interlock.ImpactDelete, Reversibility: interlock.Window},
-	interlock.DangerDangerous:   {Kind: interlock.ImpactWrite, Traits: []string{impact.TraitNamedDangerous}},
-	interlock.DangerForbidden:   {Kind: interlock.ImpactWrite, Traits: []string{impact.TraitNamedForbidden}},
+	interlock.DangerDangerous:   {Kind: interlock.ImpactWrite, Traits: []string{fact.TraitNamedDangerous}},
+	interlock.DangerForbidden:   {Kind: interlock.ImpactWrite, Traits: []string{fact.TraitNamedForbidden}},
 }
 
 func TestMatrixOfDangerAndTrust(t *testing.T) {
@@ -163,7 +164,7 @@ func TestUndeclaredDanger(t *testing.T) {
 func TestDeclaredDanger(t *testing.T) {
 	spec.Covers(t, "AQL-D-5.1")
 	spec.Covers(t, "AQL-D-5.3")
-	forbiddenName := impacts(interlock.Impact{Kind: "write", Traits: []string{impact.TraitNamedForbidden, impact.TraitNamedDangerous}})
+	forbiddenName := impacts(interlock.Impact{Kind: "write", Traits: []string{fact.TraitNamedForbidden, fact.TraitNamedDangerous}})
 	action := interlock.Action{Kind: interlock.KindTool, Tool: "reset_view"}
 	for _, test := range []struct {
 		name     string
@@ -331,7 +332,7 @@ func TestPolicy(t *testing.T) {
 		action := interlock.Action{Kind: interlock.KindShell, Tool: test.tool}
 		analysis := shellTexts(test.command)
 		if test.command == "" {
-			action.Kind, analysis = interlock.KindTool, impact.Analysis{Texts: []impact.Text{{Kind: interlock.KindTool, Value: "note"}}}
+			action.Kind, analysis = interlock.KindTool, impact.Analysis{Texts: []fact.Text{{Kind: interlock.KindTool, Value: "note"}}}
 		}
 		if diff := cmp.Diff(test.want, says(gate.Policy(rules, guard(), action, analysis))); diff != "" {
 			t.Errorf("%s %s: %s", test.tool, test.command, diff)
@@ -423,8 +424,8 @@ func TestProfile(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	for trait, reason := range map[string]string{
-		impact.TraitOversize: "too large", impact.TraitWork: "too long", impact.TraitNested: "nested", impact.TraitEncoding: "UTF-8",
-		impact.TraitUnparsable: "syntax", impact.TraitUnsupported: "no way", "": "could not be understood",
+		fact.TraitOversize: "too large", fact.TraitWork: "too long", fact.TraitNested: "nested", fact.TraitEncoding: "UTF-8",
+		fact.TraitUnparsable: "syntax", fact.TraitUnsupported: "no way", "": "could not be understood",
 	} {
 		got := gate.Unknown(nil, guard(), interlock.Action{}, impacts(interlock.Impact{Confidence: "unknown", Traits: []string{trait}}))
 		if len(got) != 1 || got[0].Verdict != interlock.Ask || got[0].Heuristic || !strings.Contains(got[0].Reason, reason) {

@@ -5,6 +5,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/prose"
 	"interlock/internal/ruleset"
 )
 
@@ -92,7 +93,7 @@ func namesOf(action interlock.Action, analysis impact.Analysis) []string {
 		names = append(names, t.Value)
 	}
 	if action.Kind == interlock.KindHint {
-		names = append(names, impact.Spoken(action.Input)...)
+		names = append(names, prose.Spoken(action.Input)...)
 	}
 	return names
 }

@@ -10,6 +10,7 @@ import (
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/spec"
 )
 
@@ -42,7 +43,7 @@ func TestLoopStages(t *testing.T) {
 	harmless := impacts(interlock.Impact{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly})
 	deletes := impacts(interlock.Impact{Kind: interlock.ImpactDelete, Reversibility: interlock.Irreversible})
 	bulk := impacts(interlock.Impact{Kind: interlock.ImpactDelete, Reversibility: interlock.Irreversible, Traits: []string{"bulk", "database"}})
-	forbidden := impacts(interlock.Impact{Kind: interlock.ImpactDelete, Traits: []string{impact.TraitNamedForbidden}})
+	forbidden := impacts(interlock.Impact{Kind: interlock.ImpactDelete, Traits: []string{fact.TraitNamedForbidden}})
 	tolerance := ask("tolerance", 4)
 	tolerance.Heuristic, tolerance.Impacts = true, []int{0}
 	verify := ask("verify", 4)

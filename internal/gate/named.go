@@ -3,6 +3,7 @@ package gate
 import (
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -12,7 +13,7 @@ import (
 // It asks the gates themselves, of a call that shows nothing but its name: of each gate asked, what it finds then it finds in
 // every call. That is not so of those that read impacts, nor of lists that an executed text may meet, of declarations with
 // conditions, of rules that an operator's order silences somewhere, and of guesses that autoApprove may take back.
-func Named(rules *ruleset.Ruleset, snapshot interlock.Snapshot, tool string, texts []impact.Text) []interlock.Finding {
+func Named(rules *ruleset.Ruleset, snapshot interlock.Snapshot, tool string, texts []fact.Text) []interlock.Finding {
 	action := interlock.Action{Kind: interlock.KindTool, Tool: tool}
 	analysis := impact.Analysis{Texts: texts}
 	found := Standing(rules, snapshot, action, analysis)
@@ -45,7 +46,7 @@ func silencedSomewhere(snapshot interlock.Snapshot, rule string) bool {
 
 // namedDangers is what the matrix says of the least level that any call of the tool has: that which is declared for its name
 // without a condition. The matrix only gets stricter with the level.
-func namedDangers(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, texts []impact.Text) []interlock.Finding {
+func namedDangers(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, texts []fact.Text) []interlock.Finding {
 	analysis := impact.Analysis{Texts: texts}
 	if approvable(rules, action, texts) {
 		return nil
@@ -70,7 +71,7 @@ func namedDangers(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action in
 }
 
 // approvable reports whether policy.autoApprove might cover a call of the tool, and so take back what was inferred.
-func approvable(rules *ruleset.Ruleset, action interlock.Action, texts []impact.Text) bool {
+func approvable(rules *ruleset.Ruleset, action interlock.Action, texts []fact.Text) bool {
 	if len(rules.Policy().AutoApprove) == 0 {
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -21,15 +22,15 @@ const (
 func Act(i *interlock.Impact) string {
 	outside := i.Reach == interlock.ReachExternal || i.Reach == interlock.ReachProduction
 	switch {
-	case i.Has(impact.TraitDryRun) || i.Has(impact.TraitNegated):
+	case i.Has(fact.TraitDryRun) || i.Has(fact.TraitNegated):
 		return ""
 	case i.Kind == interlock.ImpactSpend:
 		return ActSpend
-	case i.Kind == interlock.ImpactMessage, i.Kind == interlock.ImpactNetwork && outside && (i.Has(impact.TraitUpload) || i.Has(impact.TraitPublish)):
+	case i.Kind == interlock.ImpactMessage, i.Kind == interlock.ImpactNetwork && outside && (i.Has(fact.TraitUpload) || i.Has(fact.TraitPublish)):
 		return ActMessage
 	case i.Kind == interlock.ImpactCredential:
 		return ActCredential
-	case i.Has(impact.TraitAccount) && i.Kind != interlock.ImpactRead, i.Kind == interlock.ImpactPrivilege && outside:
+	case i.Has(fact.TraitAccount) && i.Kind != interlock.ImpactRead, i.Kind == interlock.ImpactPrivilege && outside:
 		return ActAccount
 	case i.Kind == interlock.ImpactDelete && outside:
 		return ActDelete
@@ -109,7 +110,7 @@ func Wanted(snapshot interlock.Snapshot, action interlock.Action, analysis impac
 	for _, n := range f.Impacts {
 		i := &analysis.Impacts[n]
 		act := Act(i)
-		if act == "" || !slices.Contains(o.Asked, act) || i.Has(impact.TraitSecretSend) || i.Has(impact.TraitBulk) || i.Has(impact.TraitElevated) {
+		if act == "" || !slices.Contains(o.Asked, act) || i.Has(fact.TraitSecretSend) || i.Has(fact.TraitBulk) || i.Has(fact.TraitElevated) {
 			return false
 		}
 		if act == ActCredential && (action.Kind != interlock.KindTool || o.Named == 0) {

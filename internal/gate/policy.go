@@ -3,6 +3,7 @@ package gate
 import (
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/prose"
 	"interlock/internal/ruleset"
 )
 
@@ -31,7 +32,7 @@ func policyMeets(rules *ruleset.Ruleset, list int, action interlock.Action, anal
 		}
 	}
 	if action.Kind == interlock.KindHint && len(rules.Policy().Deny)+len(rules.Policy().RequiresApproval) > 0 {
-		for _, name := range impact.Spoken(action.Input) {
+		for _, name := range prose.Spoken(action.Input) {
 			if rules.PolicyMatches(list, name) {
 				return true
 			}

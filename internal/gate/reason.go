@@ -8,6 +8,7 @@ import (
 	"interlock"
 	"interlock/internal/classify"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 )
 
 const (
@@ -121,7 +122,7 @@ func verbOf(i *interlock.Impact) string {
 	case interlock.ImpactWrite:
 		return writes(i)
 	case interlock.ImpactDelete:
-		if i.Has(impact.TraitRecursive) {
+		if i.Has(fact.TraitRecursive) {
 			return "deletes all of"
 		}
 		return "deletes"
@@ -130,7 +131,7 @@ func verbOf(i *interlock.Impact) string {
 	case interlock.ImpactNetwork:
 		return connects(i)
 	case interlock.ImpactMessage:
-		if i.Has(impact.TraitPublish) {
+		if i.Has(fact.TraitPublish) {
 			return "publishes with"
 		}
 		return "sends a message to"
@@ -158,11 +159,11 @@ func verbOf(i *interlock.Impact) string {
 
 func writes(i *interlock.Impact) string {
 	switch {
-	case i.Has(impact.TraitMoved):
+	case i.Has(fact.TraitMoved):
 		return "moves"
-	case i.Has(impact.TraitAppend):
+	case i.Has(fact.TraitAppend):
 		return "adds to"
-	case i.Has(impact.TraitOverwrite):
+	case i.Has(fact.TraitOverwrite):
 		return "overwrites"
 	}
 	return "writes"
@@ -170,17 +171,17 @@ func writes(i *interlock.Impact) string {
 
 func connects(i *interlock.Impact) string {
 	switch {
-	case i.Has(impact.TraitSecretSend) || i.Has(impact.TraitUpload) && i.Has(impact.TraitSecret):
+	case i.Has(fact.TraitSecretSend) || i.Has(fact.TraitUpload) && i.Has(fact.TraitSecret):
 		return "sends a secret to"
-	case i.Has(impact.TraitUpload):
+	case i.Has(fact.TraitUpload):
 		return "sends data to"
-	case i.Has(impact.TraitListen):
+	case i.Has(fact.TraitListen):
 		return "opens a port for"
-	case i.Has(impact.TraitForward):
+	case i.Has(fact.TraitForward):
 		return "tunnels to"
-	case i.Has(impact.TraitScan):
+	case i.Has(fact.TraitScan):
 		return "probes"
-	case i.Has(impact.TraitDownload):
+	case i.Has(fact.TraitDownload):
 		return "fetches from"
 	}
 	return "connects to"
@@ -209,7 +210,7 @@ func whereabouts(i *interlock.Impact) string {
 	switch {
 	case i.Reach == interlock.ReachProduction:
 		return " in production"
-	case i.Has(impact.TraitElevated):
+	case i.Has(fact.TraitElevated):
 		return " as another user"
 	}
 	return ""

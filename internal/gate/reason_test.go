@@ -7,6 +7,7 @@ import (
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 )
 
 // TestReasonsNameTheObject: what is asked about stands in the reason: the effect, the object, what does it and where.
@@ -57,7 +58,7 @@ func TestReasonsWithoutImpacts(t *testing.T) {
 	if got := gate.Told(findings("danger"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why: refund" || got[1].Reason != "why not" {
 		t.Error(got)
 	}
-	if got := gate.Told(findings("policy"), interlock.Action{}, impact.Analysis{Texts: []impact.Text{{Kind: "shell", Value: "wipe all"}}}); got[0].Reason != "why: wipe all" {
+	if got := gate.Told(findings("policy"), interlock.Action{}, impact.Analysis{Texts: []fact.Text{{Kind: "shell", Value: "wipe all"}}}); got[0].Reason != "why: wipe all" {
 		t.Error(got)
 	}
 	if got := gate.Told(findings("loop"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why" {

@@ -3,6 +3,7 @@ package gate
 import (
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -71,8 +72,8 @@ func impactWeight(i *interlock.Impact) int {
 	if i.Confidence != interlock.Parsed {
 		weight += 5
 	}
-	for _, t := range [...]string{impact.TraitRecursive, impact.TraitForce, impact.TraitBulk, impact.TraitElevated,
-		impact.TraitObfuscated, impact.TraitSecret, impact.TraitUncommitted} {
+	for _, t := range [...]string{fact.TraitRecursive, fact.TraitForce, fact.TraitBulk, fact.TraitElevated,
+		fact.TraitObfuscated, fact.TraitSecret, fact.TraitUncommitted} {
 		if i.Has(t) {
 			weight += 8
 		}

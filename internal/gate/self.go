@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -17,13 +18,13 @@ func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, ana
 	secret := all(analysis.Impacts, func(i *interlock.Impact) bool {
 		// A whole folder of Interlock's own holds its key.
 		return onSelf(i) && i.Reversibility == interlock.Readonly &&
-			(i.Has(impact.TraitSecret) || i.Has(impact.TraitRecursive) || i.Kind == interlock.ImpactCredential)
+			(i.Has(fact.TraitSecret) || i.Has(fact.TraitRecursive) || i.Kind == interlock.ImpactCredential)
 	})
 	if len(secret) > 0 {
 		out = append(out, selfFinding("self.read-key", interlock.Deny, "this would read a key of the safety interlock", secret))
 	}
 	changes := all(analysis.Impacts, func(i *interlock.Impact) bool {
-		return onSelf(i) && i.Reversibility != interlock.Readonly && i.Kind != interlock.ImpactRead && !i.Has(impact.TraitDryRun) && !harmlessCall(i)
+		return onSelf(i) && i.Reversibility != interlock.Readonly && i.Kind != interlock.ImpactRead && !i.Has(fact.TraitDryRun) && !harmlessCall(i)
 	})
 	if len(changes) > 0 {
 		out = append(out, selfFinding("self.change", interlock.Deny, "this would change or stop the safety interlock itself", changes))
@@ -52,7 +53,7 @@ func selfFinding(rule string, verdict interlock.Verdict, reason string, impacts 
 }
 
 func onSelf(i *interlock.Impact) bool {
-	return i.Reach == interlock.ReachSelf || i.Has(impact.TraitSelf)
+	return i.Reach == interlock.ReachSelf || i.Has(fact.TraitSelf)
 }
 
 // harmlessCall reports whether the impact is a call of an endpoint that only proposes or tells, or runs Interlock's

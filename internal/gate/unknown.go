@@ -3,6 +3,7 @@ package gate
 import (
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -15,24 +16,24 @@ func Unknown(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, 
 	reason := "part of this could not be understood, so a human must look at it"
 	i := &analysis.Impacts[at[0]]
 	for _, known := range []struct{ trait, reason string }{
-		{impact.TraitOversize, "the input is too large to be examined; split it into smaller steps"},
-		{impact.TraitWork, "the input is too long to be examined; split it into smaller steps"},
-		{impact.TraitNested, "the input is nested too deep to be examined; write it plainly"},
-		{impact.TraitEncoding, "the input is not valid text; remove bytes that are not UTF-8"},
-		{impact.TraitUnparsable, "the input could not be parsed; correct its syntax"},
-		{impact.TraitUnsupported, "there is no way to examine this kind of input"},
-		{impact.TraitDynamic, "what would run is only known at run time; name the command and its target plainly"},
-		{impact.TraitWrapper, "the command is run by a program that is not known; run it directly"},
+		{fact.TraitOversize, "the input is too large to be examined; split it into smaller steps"},
+		{fact.TraitWork, "the input is too long to be examined; split it into smaller steps"},
+		{fact.TraitNested, "the input is nested too deep to be examined; write it plainly"},
+		{fact.TraitEncoding, "the input is not valid text; remove bytes that are not UTF-8"},
+		{fact.TraitUnparsable, "the input could not be parsed; correct its syntax"},
+		{fact.TraitUnsupported, "there is no way to examine this kind of input"},
+		{fact.TraitDynamic, "what would run is only known at run time; name the command and its target plainly"},
+		{fact.TraitWrapper, "the command is run by a program that is not known; run it directly"},
 	} {
 		if i.Has(known.trait) {
 			reason = known.reason
-			if known.trait == impact.TraitDynamic && i.Target != "" && i.Target != i.Via {
+			if known.trait == fact.TraitDynamic && i.Target != "" && i.Target != i.Via {
 				reason = "what " + i.Target + " stands for shows only when it runs; name the command and its target plainly"
 			}
 			break
 		}
 	}
-	if i.Has(impact.TraitInline) && i.Target != "" {
+	if i.Has(fact.TraitInline) && i.Target != "" {
 		reason = inProgram(i, reason)
 	}
 	return []interlock.Finding{{Gate: "unknown", Rule: "unknown.input", Layer: 3, Verdict: interlock.Ask, Reason: reason, Impacts: at}}
@@ -45,9 +46,9 @@ func inProgram(i *interlock.Impact, reason string) string {
 		return "the " + i.Via + " code deletes " + i.Target + "; name what it deletes"
 	case i.Kind == interlock.ImpactWrite || i.Kind == interlock.ImpactPrivilege:
 		return "the " + i.Via + " code changes " + i.Target + "; name what it changes"
-	case i.Has(impact.TraitUnsupported):
+	case i.Has(fact.TraitUnsupported):
 		return "the " + i.Via + " code calls " + i.Target + ", of which nothing is known"
-	case i.Has(impact.TraitDynamic):
+	case i.Has(fact.TraitDynamic):
 		return "the " + i.Via + " code runs something that is only known at run time; name the command plainly"
 	}
 	return reason

@@ -13,23 +13,32 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/impact/call"
+	"interlock/internal/impact/fact"
+	"interlock/internal/impact/flow"
+	"interlock/internal/impact/know"
+	"interlock/internal/impact/program"
+	"interlock/internal/impact/prose"
+	"interlock/internal/impact/shell"
+	"interlock/internal/impact/sql"
+	"interlock/internal/lex"
 )
 
 // An Analysis is what an action would do, and the texts in which patterns may be looked for.
 type Analysis struct {
 	Impacts []interlock.Impact `json:"impacts"`
-	Texts   []Text             `json:"texts"`
+	Texts   []fact.Text        `json:"texts"`
 	Wanted  []string           `json:"-"` // files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
 }
 
 // An Analyser analyses actions. It is immutable and safe for concurrent use.
 type Analyser struct {
-	know   *Knowledge
+	know   *know.Knowledge
 	strict bool // the readers of Windows' shells may not give up; tests hold them to it
 }
 
 // NewAnalyser returns an analyser over command knowledge.
-func NewAnalyser(know *Knowledge) *Analyser { return &Analyser{know: know} }
+func NewAnalyser(know *know.Knowledge) *Analyser { return &Analyser{know: know} }
 
 // Analyse returns what action would do. Equal arguments give equal analyses: impacts stand in the order in which the
 // input would cause them, duplicates removed.
@@ -38,61 +47,61 @@ func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysi
 }
 
 // analyse is Analyse, with somebody who notes what is read if trace is given.
-func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *tracer) Analysis {
+func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *fact.Tracer) Analysis {
 	if view.Workspace == "" {
 		view.Workspace = action.Dir
 	}
-	if isDrive(view.Home) || isDrive(view.Workspace) || isDrive(action.Dir) {
+	if lex.IsDrive(view.Home) || lex.IsDrive(view.Workspace) || lex.IsDrive(action.Dir) {
 		view.Home, view.Workspace = strings.ReplaceAll(view.Home, `\`, "/"), strings.ReplaceAll(view.Workspace, `\`, "/")
 		action.Dir = strings.ReplaceAll(action.Dir, `\`, "/")
 	}
-	s := &scan{dialect: dialectOf(action), strict: a.strict}
-	s.know, s.view, s.dir, s.trace = a.know, view, action.Dir, trace
-	s.begin(&Readers{Payload: read, Patch: readPatch})
-	if s.dir == "" {
-		s.dir = view.Workspace
+	s := &flow.Scan{Dialect: flow.DialectOf(action), Strict: a.strict}
+	s.Know, s.View, s.Dir, s.Trace = a.know, view, action.Dir, trace
+	s.Begin(&flow.Readers{Payload: read, Patch: call.Patch})
+	if s.Dir == "" {
+		s.Dir = view.Workspace
 	}
-	s.room = a.know.borrow()
-	s.action(action)
-	a.know.giveBack(s.room)
-	return Analysis{Impacts: s.impacts, Texts: s.texts, Wanted: s.wanted}
+	s.Room = flow.Borrow(a.know)
+	readAction(s, action)
+	flow.GiveBack(a.know, s.Room)
+	return Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted}
 }
 
-// action dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.
-func (s *scan) action(a interlock.Action) {
+// readAction dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.
+func readAction(s *flow.Scan, a interlock.Action) {
 	switch a.Kind {
 	case interlock.KindFile:
-		readFile(s, a.Tool, a.Arguments)
+		call.File(s, a.Tool, a.Arguments)
 	case interlock.KindHTTP:
-		readHTTP(s, a.Arguments)
+		call.HTTP(s, a.Arguments)
 	case interlock.KindTool:
-		readTool(s, a.Tool, a.Arguments)
+		call.Tool(s, a.Tool, a.Arguments)
 	default:
-		s.direct = a.Kind == interlock.KindShell
-		s.nested(a.Kind, a.Input)
+		s.Direct = a.Kind == interlock.KindShell
+		s.Nested(a.Kind, a.Input)
 	}
 }
 
 // read reads a payload as what it is.
-func read(s *scan, kind interlock.Kind, input string) {
+func read(s *flow.Scan, kind interlock.Kind, input string) {
 	switch kind {
 	case interlock.KindShell:
-		readShell(s, input)
+		shell.Read(s, input)
 	case interlock.KindSQL:
-		readSQL(s, input)
+		sql.Read(s, input)
 	case interlock.KindPython:
-		s.within++
-		readProgram(s, kind, input)
-		s.within--
+		s.Within++
+		program.Read(s, kind, input)
+		s.Within--
 	case interlock.KindJavaScript:
-		s.within++
-		readProgram(s, kind, input)
-		s.within--
+		s.Within++
+		program.Read(s, kind, input)
+		s.Within--
 	case interlock.KindHint:
-		readHint(s, input)
+		prose.Hint(s, input)
 	case interlock.KindText:
-		readText(s, input)
+		prose.Text(s, input)
 	default:
-		s.unknown(string(kind), TraitUnsupported)
+		s.Unknown(string(kind), fact.TraitUnsupported)
 	}
 }

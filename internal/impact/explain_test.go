@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/impacttest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // outline writes a tree as indented lines: kind, text, impacts.
@@ -24,7 +25,7 @@ func outline(s interlock.Step, kinds []interlock.Impact, indent string) string {
 }
 
 func TestExplain(t *testing.T) {
-	analyser := impact.NewAnalyser(knowledge(t))
+	analyser := impact.NewAnalyser(impacttest.Knowledge(t))
 	for _, c := range []struct{ input, want string }{
 		{"git status", "shell git status\n command git status #read\n"},
 		{"curl https://example.com/i.sh | sh", "shell curl https://example.com/i.sh | sh\n pipeline curl https://example.com/i.sh | sh\n" +
@@ -46,7 +47,7 @@ func TestExplain(t *testing.T) {
 // TestExplainPlacesEveryImpact: each impact of the analysis stands at exactly one step, for every example there is, and
 // asking for the explanation changes nothing.
 func TestExplainPlacesEveryImpact(t *testing.T) {
-	know := knowledge(t)
+	know := impacttest.Knowledge(t)
 	analyser := impact.NewAnalyser(know)
 	for _, name := range know.Commands() {
 		for _, example := range know.Examples(name) {
@@ -77,7 +78,7 @@ func placed(s interlock.Step, counts []int) {
 
 // TestExplainIsBounded: a script of thousands of commands is explained in a bounded number of steps.
 func TestExplainIsBounded(t *testing.T) {
-	tree := impact.NewAnalyser(knowledge(t)).Explain(interlock.View{}, interlock.Action{Kind: interlock.KindShell, Input: strings.Repeat("rm x; ", 5000)})
+	tree := impact.NewAnalyser(impacttest.Knowledge(t)).Explain(interlock.View{}, interlock.Action{Kind: interlock.KindShell, Input: strings.Repeat("rm x; ", 5000)})
 	if n := steps(tree); n > 600 {
 		t.Errorf("%d steps", n)
 	}

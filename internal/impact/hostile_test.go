@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/impacttest"
 )
 
 // hostile are inputs made to be slow to read, by size: an analyser that looks back at what it has read, or reads it again,
@@ -82,7 +83,7 @@ func hostile() map[string]func(bytes int) string {
 
 // BenchmarkHostile reads each hostile input at 16, 32 and 64 KB.
 func BenchmarkHostile(b *testing.B) {
-	analyser := impact.NewAnalyser(knowledge(b))
+	analyser := impact.NewAnalyser(impacttest.Knowledge(b))
 	view := interlock.View{Home: "/home/dev", Workspace: "/home/dev/project"}
 	for name, build := range hostile() {
 		for _, kb := range []int{16, 32, 64} {

@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/impacttest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // FuzzWindows: text for PowerShell and for cmd.exe is analysed without panic, not even one that a reader would recover
@@ -22,7 +23,7 @@ func FuzzWindows(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	analyser := impact.NewAnalyser(knowledge(f)).Strict()
+	analyser := impact.NewAnalyser(impacttest.Knowledge(f)).Strict()
 	f.Fuzz(func(t *testing.T, input string) {
 		input = input[:min(len(input), 1<<13)]
 		view := interlock.View{Home: `C:\Users\dev`, Workspace: `C:\Users\dev\project`}

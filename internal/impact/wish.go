@@ -4,23 +4,9 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"interlock/internal/inject"
 )
-
-// A wish is words by which people ask for an act of a kind.
-type wish struct {
-	kind  string
-	words []string
-}
-
-func wishesOf(data map[string][]string) []wish {
-	var out []wish
-	for _, kind := range sortedNames(data) {
-		for _, phrase := range data[kind] {
-			out = append(out, wish{kind, strings.Fields(phrase)})
-		}
-	}
-	return out
-}
 
 // maxWishes bounds how much of what a user said is read for wishes, in bytes.
 const maxWishes = 32 << 10
@@ -41,9 +27,9 @@ func (a *Analyser) Wishes(said string) []string {
 				at[single] = append(at[single], n)
 			}
 		}
-		for _, w := range a.know.toolTable().wishes {
-			if !slices.Contains(kinds, w.kind) && wished(words, at, w.words) {
-				kinds = append(kinds, w.kind)
+		for _, w := range a.know.ToolTable().Wishes {
+			if !slices.Contains(kinds, w.Kind) && wished(words, at, w.Words) {
+				kinds = append(kinds, w.Kind)
 			}
 		}
 	}
@@ -84,4 +70,4 @@ func denies(word string) bool {
 }
 
 // Orders reports whether a text holds instructions for the model that reads it, as far as can be seen.
-func Orders(text string) bool { return injected(text) }
+func Orders(text string) bool { return inject.Injected(text) }

@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
 )
 
@@ -47,7 +48,7 @@ func Lint(rules *ruleset.Ruleset, analyser *impact.Analyser) []Problem {
 func lintWords(r *ruleset.Rule) []Problem {
 	var out []Problem
 	known := map[string]bool{}
-	for _, t := range impact.Traits() {
+	for _, t := range fact.Traits() {
 		known[t] = true
 	}
 	for _, list := range [][]string{r.Match.Traits.All, r.Match.Traits.Any, r.Match.Traits.None} {

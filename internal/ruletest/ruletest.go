@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/internal/engine"
 	"interlock/internal/impact"
+	"interlock/internal/impact/place"
 	"interlock/internal/ruleset"
 )
 
@@ -66,7 +67,7 @@ func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.Tes
 			recent = interlock.Remember(recent, past)
 		}
 		for n := range d.Impacts {
-			if i := &d.Impacts[n]; i.Kind == interlock.ImpactWrite && impact.NamesFile(i) && d.Answer.Compare(interlock.Deny) < 0 {
+			if i := &d.Impacts[n]; i.Kind == interlock.ImpactWrite && place.NamesFile(i) && d.Answer.Compare(interlock.Deny) < 0 {
 				wrote[i.Target] = now
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"interlock/internal/impact"
+	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/internal/ruletest"
 	"interlock/internal/strictyaml"
@@ -46,7 +47,7 @@ func shipped(t testing.TB) (*ruleset.Ruleset, *impact.Analyser) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	know, err := impact.ParseKnowledge(files)
+	know, err := know.ParseKnowledge(files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 )
 
 // The list of traits must not fall behind the constants.
@@ -23,8 +23,8 @@ func TestTraitsListIsComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range constant.FindAllSubmatch(source, -1) {
-			if !slices.Contains(impact.Traits(), string(m[1])) {
-				t.Errorf("%s: the trait %s is missing from impact.Traits", file, m[1])
+			if !slices.Contains(fact.Traits(), string(m[1])) {
+				t.Errorf("%s: the trait %s is missing from fact.Traits", file, m[1])
 			}
 		}
 	}

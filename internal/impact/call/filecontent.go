@@ -1,0 +1,151 @@
+package call
+
+import (
+	"strings"
+
+	"interlock"
+	"interlock/internal/impact/fact"
+	"interlock/internal/impact/know"
+	"interlock/internal/impact/shell"
+	"interlock/internal/lex"
+)
+
+// maxContent is how much of what is written into a file is read as code. Longer files are data more often than not, and what
+// they do is judged when they run.
+const maxContent = 128 << 10
+
+// content reads what is written into a file that something will run: a script, a program, a build file. Writing code is
+// everyday work and what it does is judged when it runs, so one finding alone is kept: code that would attack, open a
+// door, or send secrets away. It is recorded as what the file would do and never as what the write does.
+func (s callRun) content(tool string, p know.Place, text string) {
+	if len(text) > maxContent || !s.Spend(len(text)/64+1) {
+		return
+	}
+	hooked := false // it runs without anybody asking for it
+	var found bool
+	base := p.Path[strings.LastIndexAny(p.Path, "/\\")+1:]
+	low := strings.ToLower(base)
+	first, _, _ := strings.Cut(text, "\n")
+	switch {
+	case low == "package.json":
+		hooked = true
+		for _, line := range shell.InstallScripts(text) {
+			found = found || s.attacks(interlock.KindShell, line, true)
+		}
+	case low == "makefile" || low == "gnumakefile" || strings.HasSuffix(low, ".mk") || low == "justfile":
+		found = s.attacks(interlock.KindShell, recipes(text), false)
+	case strings.HasPrefix(low, "dockerfile") || strings.HasPrefix(low, "containerfile") || strings.HasSuffix(low, ".dockerfile"):
+		found = s.attacks(interlock.KindShell, runLines(text), false)
+	case strings.HasSuffix(low, ".yml") || strings.HasSuffix(low, ".yaml"):
+		found = fact.HasTrait(p.Traits, fact.TraitCI) && sendsSecrets(text)
+		for _, block := range runBlocks(text) {
+			found = found || s.attacks(interlock.KindShell, block, false)
+		}
+	case strings.HasSuffix(low, ".py") || strings.HasPrefix(first, "#!") && strings.Contains(first, "python"):
+		found = s.attacks(interlock.KindPython, text, false)
+		hooked = low == "setup.py" || low == "sitecustomize.py" || low == "conftest.py"
+	case strings.HasSuffix(low, ".js") || strings.HasSuffix(low, ".mjs") || strings.HasSuffix(low, ".cjs") || strings.HasSuffix(low, ".ts") || strings.HasPrefix(first, "#!") && strings.Contains(first, "node"):
+		found = s.attacks(interlock.KindJavaScript, text, false)
+	case strings.HasSuffix(low, ".sh") || strings.HasSuffix(low, ".bash") || strings.HasSuffix(low, ".zsh") || low == ".envrc" || strings.HasPrefix(first, "#!") && strings.Contains(first, "sh"):
+		found = s.attacks(interlock.KindShell, text, false)
+	}
+	if !found {
+		return
+	}
+	traits := []string{fact.TraitHostile}
+	if hooked {
+		traits = append(traits, fact.TraitHooked)
+	}
+	s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: p.Reach, Via: tool, Reversibility: interlock.Irreversible,
+		Confidence: interlock.Inferred, Traits: traits})
+}
+
+// attacks reports whether code would attack if it ran. unasked says that it runs without anybody asking for it, and then
+// taking something from a network to run it is enough.
+func (s callRun) attacks(kind interlock.Kind, text string, unasked bool) bool {
+	if strings.TrimSpace(text) == "" {
+		return false
+	}
+	inner := s.Apart()
+	inner.Nested(kind, text)
+	s.Work = inner.Work
+	for _, i := range inner.Impacts {
+		changes := i.Kind != interlock.ImpactRead && i.Reversibility != interlock.Readonly
+		switch {
+		case i.Has(fact.TraitReverseShell), i.Has(fact.TraitSecretSend), i.Has(fact.TraitBomb), i.Has(fact.TraitMalice),
+			changes && i.Has(fact.TraitDevice) && i.Has(fact.TraitOverwrite), i.Kind == interlock.ImpactDelete && i.Has(fact.TraitRoot) && i.Reach != interlock.ReachWorkspace,
+			changes && i.Reach == interlock.ReachSelf, i.Has(fact.TraitDecoded) && i.Kind == interlock.ImpactExecute,
+			unasked && (i.Has(fact.TraitDownloadRun) || i.Kind == interlock.ImpactNetwork && i.Reach == interlock.ReachExternal && (i.Has(fact.TraitUpload) || i.Has(fact.TraitDownload))):
+			return true
+		}
+	}
+	return false
+}
+
+// recipes returns the commands of a Makefile, as a script.
+func recipes(text string) string {
+	var out strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if command, ok := strings.CutPrefix(line, "\t"); ok {
+			out.WriteString(strings.ReplaceAll(strings.TrimLeft(command, "@-+ \t"), "$$", "$"))
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
+// runLines returns the commands of a Dockerfile, as a script.
+func runLines(text string) string {
+	var out strings.Builder
+	going := false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		command, runs := strings.CutPrefix(line, "RUN ")
+		if !runs {
+			command, runs = strings.CutPrefix(line, "run ")
+		}
+		if !runs && !going || going && strings.HasPrefix(line, "#") {
+			continue
+		}
+		if runs {
+			for strings.HasPrefix(command, "--") { // --mount=…, --network=…
+				_, command, _ = strings.Cut(command, " ")
+			}
+		}
+		going = strings.HasSuffix(command, "\\")
+		out.WriteString(command)
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// runBlocks returns the scripts of a CI definition: what stands behind a key that is run, on its line or indented below.
+func runBlocks(text string) (blocks []string) {
+	lines := strings.Split(text, "\n")
+	for n := 0; n < len(lines) && len(blocks) < 256; n++ {
+		trimmed := strings.TrimLeft(lines[n], " -")
+		indent := len(lines[n]) - len(trimmed)
+		key, value, ok := strings.Cut(trimmed, ":")
+		if !ok || !lex.Has([]string{key}, "run", "script", "before_script", "after_script", "command", "entrypoint", "bash", "pwsh", "sh", "cmds", "entry") {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if value != "" && value != "|" && value != ">" && value != "|-" && value != ">-" && value != "|+" {
+			blocks = append(blocks, strings.Trim(value, `"'`))
+			continue
+		}
+		var block strings.Builder
+		for n+1 < len(lines) {
+			next := strings.TrimLeft(lines[n+1], " ")
+			column := len(lines[n+1]) - len(next)
+			if next != "" && column <= indent && (column < indent || !strings.HasPrefix(next, "- ")) {
+				break
+			}
+			block.WriteString(strings.TrimPrefix(next, "- "))
+			block.WriteByte('\n')
+			n++
+		}
+		blocks = append(blocks, block.String())
+	}
+	return blocks
+}

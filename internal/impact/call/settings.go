@@ -1,0 +1,138 @@
+package call
+
+import (
+	"slices"
+	"strings"
+
+	"interlock"
+	"interlock/internal/impact/fact"
+	"interlock/internal/impact/know"
+)
+
+// settings reads settings that have something run, wherever they are written: a configuration of git lies where git is pointed at, and
+// what .npmrc says of a shell every script goes through.
+func (s callRun) settings(tool string, p know.Place, text string) {
+	if fact.HasTrait(p.Traits, fact.TraitStartup) || len(text) > maxContent || !s.Spend(len(text)/256+1) {
+		return
+	}
+	base := strings.ToLower(p.Path[strings.LastIndexAny(p.Path, "/\\")+1:])
+	runs := gitSettingsRun(text)
+	if base == ".npmrc" || base == "npmrc" {
+		runs = setsKey(text, "script-shell", "node-options", "git", "shell")
+	}
+	if base == ".git" && strings.HasPrefix(text, "gitdir:") {
+		runs = true
+	}
+	if runs {
+		s.Add(interlock.Impact{Kind: interlock.ImpactPersist, Target: p.Path, Reach: p.Reach, Via: tool, Reversibility: interlock.Reversible,
+			Confidence: interlock.Inferred, Traits: []string{fact.TraitStartup}})
+	}
+}
+
+// setsKey reports whether a text of settings, one a line, gives one of these keys a value.
+func setsKey(text string, keys ...string) bool {
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(line, "=")
+		if ok && slices.Contains(keys, strings.ToLower(strings.TrimSpace(key))) && strings.TrimSpace(value) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// gitSettingsRun reports whether a text is a configuration of git that has a program run which git does not bring.
+func gitSettingsRun(text string) bool {
+	section := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") && strings.Contains(line, "]") {
+			section, _, _ = strings.Cut(strings.ToLower(strings.Trim(line[:strings.IndexByte(line, ']')], "[")), " ")
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if !ok || section == "" {
+			continue
+		}
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(value), `"`)
+		program := strings.ContainsAny(value, "/$!;|`(")
+		switch section + "." + key {
+		case "core.hookspath", "core.gitproxy":
+			return value != "" && value != "/dev/null"
+		case "core.fsmonitor", "core.sshcommand", "core.pager", "core.editor", "core.askpass", "sequence.editor", "credential.helper", "gpg.program",
+			"filter.clean", "filter.smudge", "filter.process", "diff.textconv", "diff.command", "diff.external", "merge.driver", "difftool.cmd", "mergetool.cmd", "uploadpack.packobjectshook":
+			if program {
+				return true
+			}
+		}
+		if section == "alias" && strings.HasPrefix(value, "!") {
+			return true
+		}
+	}
+	return false
+}
+
+// sendsSecrets reports whether a line of a CI job sends one of the job's secrets somewhere in a request's address or body. One in a
+// header, or one that is the address itself, is how services are used.
+func sendsSecrets(text string) bool {
+	named := secretVariables(text)
+	for _, block := range runBlocks(text) {
+		for line := range strings.Lines(block) {
+			low := strings.ToLower(line)
+			if strings.Contains(low, "tojson(secrets)") || strings.Contains(low, "tojson( secrets") {
+				return true
+			}
+			if !strings.Contains(low, "curl") && !strings.Contains(low, "wget") && !strings.Contains(low, "nc ") && !strings.Contains(low, "/dev/tcp/") && !strings.Contains(low, "nslookup") &&
+				!strings.Contains(low, "invoke-") {
+				continue
+			}
+			if mentionsSecret(line, named) && !isHeaderUse(low) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isHeaderUse(low string) bool {
+	for _, sign := range [...]string{"authorization", "-h ", "--header", "-u ", "--user", "x-api-key", "password-stdin", "codecov", "bearer"} {
+		if strings.Contains(low, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretVariables returns the variables that a CI job fills from its secrets.
+func secretVariables(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(line, ":")
+		name = strings.TrimSpace(strings.TrimLeft(name, " -"))
+		if ok && isVariableName(name) && strings.Contains(value, "secrets.") && !addressName(name) && !addressName(value) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func mentionsSecret(line string, named []string) bool {
+	for rest := line; ; {
+		_, after, ok := strings.Cut(rest, "secrets.")
+		if !ok {
+			break
+		}
+		name, _, _ := strings.Cut(after, "}")
+		if !addressName(name) {
+			return true
+		}
+		rest = after
+	}
+	return slices.ContainsFunc(named, func(name string) bool {
+		return strings.Contains(line, "$"+name) || strings.Contains(line, "${"+name) || strings.Contains(line, "$env:"+name)
+	})
+}
+
+// addressName reports whether the name of a secret says that it is where something is sent.
+func addressName(name string) bool {
+	up := strings.ToUpper(name)
+	return strings.Contains(up, "URL") || strings.Contains(up, "HOOK") || strings.Contains(up, "HOST") || strings.Contains(up, "ENDPOINT") || strings.Contains(up, "ADDR")
+}

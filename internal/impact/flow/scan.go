@@ -1,0 +1,66 @@
+package flow
+
+import (
+	"interlock"
+	"interlock/internal/impact/place"
+)
+
+// A Scan is one analysis under way: the collector, the world as far as it is known, and what the readers of the rooms above
+// share with one another.
+type Scan struct {
+	place.World
+	Within     int // programs around what is being analysed that are no shells and were made to run it
+	Loose      int // texts with a syntax error that were read nevertheless
+	Dialect    Dialect
+	Direct     bool            // the action is a command line for a shell
+	Strict     bool            // see Analyser
+	Files      map[string]Flow // what the script being walked wrote, by clean path
+	Room       *workroom
+	Statements statements
+	Readers    *Readers
+}
+
+// Readers reads payloads as what they are. They are given to a scan as values, so that the reader of one language can have
+// another language read without knowing its package.
+type Readers struct {
+	Payload func(s *Scan, kind interlock.Kind, input string)
+	Patch   func(s *Scan, tool, text string) // a patch changes files as a call of a file tool does
+}
+
+// Begin has payloads read by readers.
+func (s *Scan) Begin(readers *Readers) {
+	s.Readers = readers
+	s.Read = func(kind interlock.Kind, input string) { readers.Payload(s, kind, input) }
+}
+
+// Apart returns a scan of the same world and budget whose findings are its own; whoever asks for it takes over its work.
+func (s *Scan) Apart() *Scan {
+	inner := &Scan{Strict: s.Strict, Room: s.Room}
+	inner.Know, inner.View, inner.Dir, inner.Depth, inner.Work = s.Know, s.View, s.Dir, s.Depth, s.Work
+	inner.Begin(s.Readers)
+	return inner
+}
+
+// statements is what earlier statements of the same analysis left to later ones.
+type statements struct {
+	Held  map[string]SqlBuilt // texts that variables hold
+	Made  []string            // tables that statements made, which nobody else uses yet
+	Level int                 // bodies of functions around a statement
+}
+
+// maxSQLText bounds a text put together by a statement, so that doubling it over and over ends.
+const maxSQLText = 16 << 10
+
+// A sqlText is a text that a statement puts together from constants. What is not constant stands in it as the word x.
+type SqlBuilt struct {
+	Text    string
+	Literal bool // some of it stood in the statement
+	Decoded bool // some of it was encoded
+}
+
+func (b SqlBuilt) Plus(other SqlBuilt) SqlBuilt {
+	if len(b.Text)+len(other.Text) <= maxSQLText {
+		b.Text += other.Text
+	}
+	return SqlBuilt{b.Text, b.Literal || other.Literal, b.Decoded || other.Decoded}
+}

@@ -1,0 +1,409 @@
+package know
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"interlock"
+	"interlock/internal/impact/fact"
+	"interlock/internal/lex"
+)
+
+// foreign reports whether a path lies in the directory that a version control keeps for itself, but is none of its own: what
+// another tool has put there, or a lock that a crashed command has left behind.
+func (t *PathTable) foreign(clean string) bool {
+	_, inner, found := strings.Cut(clean, "/.git/")
+	if !found {
+		inner, found = strings.CutPrefix(clean, ".git/")
+	}
+	if !found || inner == "" || strings.ContainsAny(inner, "*?[$`{") || strings.HasPrefix(inner, "..") {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.ToLower(inner), "/")
+	if t.git[first] {
+		return strings.HasSuffix(inner, ".lock")
+	}
+	return !strings.HasSuffix(first, "_head") && !strings.HasPrefix(first, "bisect_")
+}
+
+// pathsDescription is rules/paths.yaml.
+type pathsDescription struct {
+	About      string              `json:"about,omitempty"`
+	Traits     map[string][]string `json:"traits"`     // trait -> patterns
+	Registry   map[string][]string `json:"registry"`   // trait -> patterns of keys and values below a hive of Windows' registry, in lower case
+	Scratch    []string            `json:"scratch"`    // patterns of scratch space, which counts as workspace
+	Caches     []string            `json:"caches"`     // patterns of what is fetched or built again when it is missing, which counts as workspace
+	Self       []string            `json:"self"`       // patterns of Interlock's own files
+	System     []string            `json:"system"`     // first components of system paths
+	Projects   []string            `json:"projects"`   // first components under which projects are kept
+	Personal   []string            `json:"personal"`   // directories below a home directory that hold no projects
+	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
+	Loopback   []string            `json:"loopback"`   // hosts that are this machine
+	Local      []string            `json:"local"`      // globs of names of clusters and contexts on this machine
+	Production []string            `json:"production"` // globs of names that are production
+	Git        []string            `json:"git"`        // what Git itself keeps in its directory, in lower case
+	Public     []string            `json:"public"`     // globs of system files that tell nothing about anybody
+}
+
+// A PathTable finds the patterns a path matches. Patterns begin with / (from the root), ~/ (from any home directory) or
+// neither (anywhere); they end in / to cover a directory and all below; each component may be a glob; a leading ! takes
+// the trait away again.
+type PathTable struct {
+	root, Home, any map[string][]PathPattern // by first component
+	wild            []PathPattern            // anywhere, one component that is a glob
+	wildByEnd       map[byte][]PathPattern   // wild by the last letter of what they match
+	wildOpen        []PathPattern            // wild that end in a glob character
+	rootKeys        []string                 // of root, in order
+	HomeKeys        []string                 // of home, in order
+	anyKeys         []string                 // of any, in order
+	System          map[string]bool
+	Projects        map[string]bool
+	Personal        map[string]bool
+	Metadata        map[string]bool
+	Loopback        map[string]bool
+	git             map[string]bool
+	Production      []string
+	Local           []string
+	Public          []string
+	Registry        []PathPattern // in a folded table
+	fold            bool          // patterns and paths are compared in lower case
+}
+
+type PathPattern struct {
+	Parts  []string
+	Trait  string
+	reach  interlock.Reach
+	tree   bool // covers everything below
+	cache  bool // nothing is lost with it
+	Negate bool
+}
+
+func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
+	t := &PathTable{root: map[string][]PathPattern{}, Home: map[string][]PathPattern{}, any: map[string][]PathPattern{}, wildByEnd: map[byte][]PathPattern{},
+		System: lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata), Loopback: lex.Set(d.Loopback), git: lex.Set(d.Git),
+		Production: d.Production, Local: d.Local, Public: d.Public}
+	t.fold = fold
+	names := make([]string, 0, len(d.Traits))
+	for name := range d.Traits {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if !slices.Contains(traitNames(), name) {
+			return nil, fmt.Errorf("unknown trait %q", name)
+		}
+		for _, pattern := range d.Traits[name] {
+			t.put(pattern, PathPattern{Trait: name})
+		}
+	}
+	if err := t.putRegistry(d.Registry); err != nil {
+		return nil, err
+	}
+	for _, pattern := range d.Scratch {
+		t.put(pattern, PathPattern{reach: interlock.ReachWorkspace})
+	}
+	for _, pattern := range d.Caches {
+		t.put(pattern, PathPattern{reach: interlock.ReachWorkspace, cache: true})
+	}
+	for _, pattern := range d.Self {
+		t.put(pattern, PathPattern{reach: interlock.ReachSelf})
+	}
+	t.rootKeys, t.HomeKeys, t.anyKeys = sortedPatterns(t.root), sortedPatterns(t.Home), sortedPatterns(t.any)
+	return t, nil
+}
+
+func sortedPatterns(index map[string][]PathPattern) []string {
+	keys := make([]string, 0, len(index))
+	for key := range index {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// putRegistry keeps the registry's patterns in a folded table only, which is where they are looked for.
+func (t *PathTable) putRegistry(described map[string][]string) error {
+	names := make([]string, 0, len(described))
+	for name := range described {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if !slices.Contains(traitNames(), name) {
+			return fmt.Errorf("registry: unknown trait %q", name)
+		}
+		for _, pattern := range described[name] {
+			if t.fold {
+				p := PathPattern{Trait: name}
+				pattern, p.Negate = strings.CutPrefix(pattern, "!")
+				pattern, p.tree = strings.CutSuffix(pattern, "/")
+				p.Parts = strings.Split(strings.ToLower(pattern), "/")
+				t.Registry = append(t.Registry, p)
+			}
+		}
+	}
+	sort.SliceStable(t.Registry, func(i, j int) bool { return !t.Registry[i].Negate && t.Registry[j].Negate })
+	return nil
+}
+
+func (t *PathTable) put(pattern string, p PathPattern) {
+	pattern, p.Negate = strings.CutPrefix(pattern, "!")
+	if t.fold {
+		pattern = strings.ToLower(pattern)
+	}
+	if pattern != "/" {
+		pattern, p.tree = strings.CutSuffix(pattern, "/")
+	}
+	index, anywhere := t.any, false
+	switch {
+	case strings.HasPrefix(pattern, "/"):
+		index, pattern = t.root, pattern[1:]
+	case strings.HasPrefix(pattern, "~/"):
+		index, pattern = t.Home, pattern[2:]
+	case pattern == "~":
+		index, pattern = t.Home, ""
+	default:
+		anywhere = true
+	}
+	p.Parts = strings.Split(pattern, "/")
+	if IsGlob(p.Parts[0]) {
+		if len(p.Parts) == 1 && anywhere && !p.tree {
+			t.wild = append(t.wild, p)
+			if last := pattern[len(pattern)-1]; strings.IndexByte("*?]", last) < 0 {
+				t.wildByEnd[last] = append(t.wildByEnd[last], p)
+			} else {
+				t.wildOpen = append(t.wildOpen, p)
+			}
+			return
+		}
+		index["*"] = append(index["*"], p)
+		return
+	}
+	index[p.Parts[0]] = append(index[p.Parts[0]], p)
+}
+
+// Match fills in what the patterns say about a clean path.
+func (t *PathTable) Match(p *Place, home string, inHome bool) {
+	if t.any == nil {
+		return
+	}
+	var drop []string
+	glob := IsGlob(p.Path) || IsGlob(home)
+	anchored := true
+	note := func(list []PathPattern, rest string) {
+		for i := range list {
+			m := &list[i]
+			is := guess{Covers: m.Covers(rest), sure: true}
+			if !is.Covers && glob && !m.Negate {
+				is = m.MayCover(rest, anchored)
+			}
+			if is.Covers {
+				switch {
+				case m.Negate:
+					drop = append(drop, m.Trait)
+				case m.Trait != "" && is.loose && m.Trait != fact.TraitSecret: // where nothing is spelled, only what is worst to lose counts
+				case m.Trait != "":
+					p.Traits = append(p.Traits, m.Trait)
+				case !is.sure && m.reach == interlock.ReachWorkspace: // what a pattern only may mean is no scratch space
+				case is.loose:
+					p.MaybeSelf = p.MaybeSelf || strings.Count(rest, "/") >= len(m.Parts)
+				default:
+					p.Reach = m.reach
+					p.Scratch = m.reach == interlock.ReachWorkspace && !m.cache && strings.Count(rest, "/") == len(m.Parts)-1
+				}
+			}
+		}
+	}
+	rest := strings.TrimPrefix(p.Path, "/")
+	if t.fold {
+		rest, home = strings.ToLower(rest), strings.ToLower(home)
+	}
+	if lex.IsDrive(p.Path) {
+		rest = strings.TrimSuffix(strings.ToLower(rest), "/")
+	}
+	if p.Path != "" && (p.Path[0] == '/' || lex.IsDrive(p.Path)) {
+		first, _, _ := strings.Cut(rest, "/")
+		note(t.root[first], rest)
+		note(t.root["*"], rest)
+		if IsGlob(first) {
+			for _, key := range t.rootKeys {
+				note(t.root[key], rest)
+			}
+		}
+	}
+	if inHome {
+		first, _, _ := strings.Cut(home, "/")
+		note(t.Home[first], home)
+		note(t.Home["*"], home)
+		if IsGlob(first) {
+			for _, key := range t.HomeKeys {
+				note(t.Home[key], home)
+			}
+		}
+	}
+	anchored = false
+	t.anywhere(inWorktree(rest), glob, note)
+	if len(p.Traits) > 0 && t.foreign(p.Path) {
+		drop = append(drop, fact.TraitHistory)
+	}
+	if len(drop) > 0 {
+		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
+	}
+}
+
+// inWorktree takes what lies in a worktree that Claude Code made of a project as if it lay in the project: no more of it is
+// the program's own than there.
+func inWorktree(rest string) string {
+	const worktrees = ".claude/worktrees/"
+	i := strings.Index(rest, worktrees)
+	if i < 0 || i > 0 && rest[i-1] != '/' {
+		return rest
+	}
+	name, inner, below := strings.Cut(rest[i+len(worktrees):], "/")
+	if !below || name == "" || inner == "" || IsGlob(name) || name == ".." || strings.Contains(inner, worktrees) {
+		return rest
+	}
+	return rest[:i] + inner
+}
+
+// anywhere notes what patterns say that hold wherever in a path they stand.
+func (t *PathTable) anywhere(rest string, glob bool, note func(list []PathPattern, rest string)) {
+	for rest != "" {
+		first, after, more := strings.Cut(rest, "/")
+		note(t.any[first], rest)
+		note(t.any["*"], rest)
+		if glob && IsGlob(first) {
+			for _, key := range t.anyKeys {
+				note(t.any[key], rest)
+			}
+		}
+		if !more {
+			t.lastPart(rest, glob, note)
+			break
+		}
+		rest = after
+	}
+}
+
+// lastPart notes what patterns of one component say about a path's last one. Every path is held against a hundred of
+// them, so the last letter chooses; a name that is itself a glob may end in any.
+func (t *PathTable) lastPart(name string, glob bool, note func(list []PathPattern, rest string)) {
+	if name == "" {
+		return
+	}
+	if glob {
+		note(t.wild, name)
+		return
+	}
+	note(t.wildByEnd[name[len(name)-1]], name)
+	note(t.wildOpen, name)
+}
+
+// Covers reports whether the pattern matches rest, or a directory above it if the pattern is a tree.
+func (m *PathPattern) Covers(rest string) bool {
+	for i, part := range m.Parts {
+		var name string
+		var more bool
+		name, rest, more = strings.Cut(rest, "/")
+		if name != part && !MatchGlob(part, name) {
+			return false
+		}
+		if !more {
+			return i == len(m.Parts)-1
+		}
+	}
+	return m.tree
+}
+
+func IsGlob(name string) bool {
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c == '*' || c == '?' || c == '[' {
+			return true
+		}
+	}
+	return false
+}
+
+// MatchGlob reports whether name matches a pattern of literals, *, ? and [classes]. It takes time linear in the product
+// of the lengths and never fails: a malformed class is a literal.
+func MatchGlob(pattern, name string) bool {
+	// Most names end in another letter than most patterns do, and every path is held against a hundred of them.
+	if len(pattern) > 0 && len(name) > 0 {
+		if last := pattern[len(pattern)-1]; last != name[len(name)-1] && last != '*' && last != '?' && last != ']' && last != '[' {
+			return false
+		}
+	}
+	return MatchGlobSlowly(pattern, name)
+}
+
+func MatchGlobSlowly(pattern, name string) bool {
+	p, n, star, mark := 0, 0, -1, 0
+	for n < len(name) {
+		if p < len(pattern) {
+			switch c := pattern[p]; {
+			case c == '*':
+				star, mark = p, n
+				p++
+				continue
+			case c == '[':
+				if end := strings.IndexByte(pattern[p:], ']'); end > 1 && inClass(pattern[p+1:p+end], name[n]) {
+					p, n = p+end+1, n+1
+					continue
+				}
+			case c == '?' || c == name[n]:
+				p, n = p+1, n+1
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		mark++
+		p, n = star+1, mark
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+func inClass(class string, c byte) bool {
+	negated := class[0] == '!' || class[0] == '^'
+	if negated {
+		class = class[1:]
+	}
+	found := false
+	for i := 0; i < len(class); i++ {
+		if i+2 < len(class) && class[i+1] == '-' {
+			found = found || class[i] <= c && c <= class[i+2]
+			i += 2
+			continue
+		}
+		found = found || class[i] == c
+	}
+	return found != negated
+}
+
+// CleanURL is a URL or remote name as it may be shown: without credentials, query or fragment.
+func CleanURL(name string) string {
+	scheme, rest, isURL := strings.Cut(name, "://")
+	if i := strings.IndexAny(rest, "?#"); isURL && i >= 0 {
+		rest = rest[:i]
+	}
+	if !isURL {
+		if i := strings.IndexAny(name, "?#"); i >= 0 {
+			name = name[:i]
+		}
+		return name
+	}
+	authority, tail, slash := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		authority = authority[i+1:]
+	}
+	if slash {
+		tail = "/" + tail
+	}
+	return scheme + "://" + authority + tail
+}

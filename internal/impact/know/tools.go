@@ -1,0 +1,173 @@
+package know
+
+import (
+	"strings"
+	"sync"
+
+	"interlock"
+	"interlock/internal/lex"
+	"interlock/internal/strictjson"
+)
+
+// toolData is rules/tools.yaml: what names of tools and of their arguments say.
+type toolData struct {
+	Harness   map[string][]string `json:"harness"`
+	Files     map[string][]string `json:"files"`
+	Verbs     map[string][]string `json:"verbs"`
+	Subjects  map[string][]string `json:"subjects"`
+	Patterns  []toolPattern       `json:"patterns"`
+	Arguments map[string][]string `json:"arguments"`
+	Flags     map[string][]string `json:"flags"`
+	Wishes    map[string][]string `json:"wishes"`
+	Runners   []string            `json:"runners"`
+	Parts     map[string][]string `json:"parts"`
+	Languages map[string][]string `json:"languages"`
+	Bulk      int                 `json:"bulk"`
+}
+
+// toolPattern raises what a tool does by the form of its whole name.
+type toolPattern struct {
+	Name         string   `json:"name"`
+	Danger       string   `json:"danger,omitempty"` // a level of the MCP-AQL scale, becomes a trait
+	Kind         string   `json:"kind,omitempty"`
+	Irreversible bool     `json:"irreversible,omitempty"`
+	Production   bool     `json:"production,omitempty"`
+	External     bool     `json:"external,omitempty"` // what it names is kept by a service, not by this machine
+	Traits       []string `json:"traits,omitempty"`
+}
+
+// ToolKnowledge is toolData turned round for look-up by word.
+type ToolKnowledge struct {
+	Harness, Files, Verbs, Arguments, Flags map[string]string
+	Subjects                                map[string]string
+	Languages                               map[string]string // what runs code in a language, by the language's names
+	Runners                                 map[string]bool
+	Parts                                   map[string]map[string]bool // keys of arguments, by what they hold
+	Patterns                                []toolPattern
+	Wishes                                  []wish
+	Bulk                                    int
+}
+
+// lazyTools is the tool table, decoded when first asked for: most hook calls never need it.
+type lazyTools struct {
+	raw  []byte
+	once sync.Once
+	done *ToolKnowledge
+	err  error
+}
+
+// ToolTable returns what is known about tools; without a table nothing is, and every tool is one of unknown effect.
+func (k *Knowledge) ToolTable() *ToolKnowledge {
+	if k == nil || k.tools == nil {
+		return &ToolKnowledge{Bulk: 20}
+	}
+	k.tools.once.Do(func() {
+		if k.tools.raw != nil {
+			k.tools.done, k.tools.err = parseTools(k.tools.raw)
+		}
+		if k.tools.done == nil {
+			k.tools.done = &ToolKnowledge{Bulk: 20}
+		}
+	})
+	return k.tools.done
+}
+
+// parseTools reads rules/tools.yaml, converted to JSON. A word may stand in one list of a section only, so that what a
+// name means does not depend on the order of a map.
+func parseTools(document []byte) (*ToolKnowledge, error) {
+	var data toolData
+	if err := strictjson.Decode(document, &data); err != nil {
+		return nil, err
+	}
+	know := &ToolKnowledge{Patterns: data.Patterns, Wishes: wishesOf(data.Wishes), Bulk: data.Bulk}
+	for _, section := range []struct {
+		name string
+		from map[string][]string
+		into *map[string]string
+	}{
+		{"harness", data.Harness, &know.Harness}, {"files", data.Files, &know.Files}, {"verbs", data.Verbs, &know.Verbs},
+		{"subjects", data.Subjects, &know.Subjects}, {"languages", data.Languages, &know.Languages}, {"arguments", data.Arguments, &know.Arguments}, {"flags", data.Flags, &know.Flags},
+	} {
+		*section.into = make(map[string]string)
+		for _, list := range lex.SortedNames(section.from) {
+			for _, word := range section.from[list] {
+				if have, taken := (*section.into)[word]; taken && have != list {
+					return nil, interlock.Errorf(interlock.CodeInvalid, "/"+section.name+"/"+list, "%q is already listed under %s", word, have)
+				}
+				(*section.into)[word] = list
+			}
+		}
+	}
+	know.Runners, know.Parts = lex.Set(data.Runners), make(map[string]map[string]bool, len(data.Parts))
+	for part, keys := range data.Parts { // a key may hold several things, so no order matters
+		know.Parts[part] = lex.Set(keys)
+	}
+	for i, p := range data.Patterns {
+		if p.Name == "" || p.Kind != "" && !knownKind(p.Kind) {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "/patterns", "entry %d needs a name and, if it has one, a known kind", i+1)
+		}
+	}
+	if know.Bulk <= 0 {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "/bulk", "must be a positive number")
+	}
+	return know, nil
+}
+
+func knownKind(kind string) bool {
+	for _, k := range interlock.ImpactKinds() {
+		if string(k) == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// emphatic are words before a name that say how it is done: what follows them has a form of its own (force_delete_all).
+var emphatic = lex.Set([]string{"force", "forced", "forcibly", "bulk", "mass", "hard", "admin", "auto", "unsafe", "really", "please", "quick", "immediately", "permanently", "system", "do"})
+
+// wholesale are the beginnings of forms that mean the same wherever in a name they stand.
+var wholesale = lex.Set([]string{"delete_all", "remove_all", "clear_all", "bulk_delete"})
+
+// Matches reports whether a name, in words, has the form: as a whole, behind words that only add emphasis, or written in
+// one word.
+func (p *toolPattern) Matches(words []string) bool {
+	for n := range words {
+		if matchName(p.Name, strings.Join(words[n:], "_")) {
+			return true
+		}
+		if !emphatic[words[n]] {
+			break
+		}
+	}
+	if wholesale[strings.TrimSuffix(p.Name, "*")] { // behind the name of a service, too: DriveDeleteAllFiles
+		for n := 1; n < len(words)-1; n++ {
+			if matchName(p.Name, strings.Join(words[n:], "_")) && !lex.Has(words[:n], "get", "list", "un", "can", "is", "not", "undo", "confirm", "before", "after", "on") {
+				return true
+			}
+		}
+	}
+	verb, rest, joined := strings.Cut(strings.TrimSuffix(p.Name, "*"), "_")
+	return joined && len(words) > 0 && rest != "" && !strings.Contains(verb, "*") && strings.HasPrefix(words[0], verb+rest)
+}
+
+// matchName matches a name against a pattern in which * stands for any run of characters, in linear time for the few
+// stars that patterns have.
+func matchName(pattern, name string) bool {
+	part, pattern, more := strings.Cut(pattern, "*")
+	if !more {
+		return part == name
+	}
+	if !strings.HasPrefix(name, part) {
+		return false
+	}
+	for name = name[len(part):]; ; {
+		if part, pattern, more = strings.Cut(pattern, "*"); !more {
+			return strings.HasSuffix(name, part)
+		}
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+}

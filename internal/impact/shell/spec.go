@@ -1,0 +1,264 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"interlock"
+	"interlock/internal/impact/fact"
+	"interlock/internal/impact/flow"
+	"interlock/internal/impact/know"
+	"interlock/internal/impact/place"
+	"interlock/internal/impact/web"
+	"interlock/internal/lex"
+)
+
+// Described runs a command the knowledge describes.
+func (r *shellRun) Described(spec *know.Command, args []flow.Field, io flow.Streams) flow.Flow {
+	return r.Use(r.read(spec, args[1:]), args, io)
+}
+
+// Use judges one use of a described command, whose arguments have been sorted.
+func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flow {
+	spec := u.Spec
+	calledAs(u, args[0])
+	leaves(u)
+	r.obeyed(u)
+	dir := r.S.Dir
+	defer func() { r.S.Dir = dir }()
+	adds, dry, none := r.modifiers(u)
+	if (none || u.Asked) && !runsCode(u) && u.Rest == nil {
+		return flow.Flow{}
+	}
+	u.Tree = slices.Contains(adds.Traits, fact.TraitRecursive)
+	if args[0].Odd {
+		adds.Traits = append(adds.Traits, fact.TraitObfuscated)
+	}
+	if dry {
+		adds.Traits = append(adds.Traits, fact.TraitDryRun)
+		adds.Reversibility = interlock.Readonly
+	}
+	r.scope(u, &adds)
+	var out flow.Flow
+	r.outside, r.sent, r.reads = false, false, false
+	own := r.S.Capture(func() { out = r.effects(u, io, &adds) })
+	if r.sent || spec.Sends && sendsInput(io) {
+		adds.Traits = append(adds.Traits, fact.TraitUpload)
+	}
+	if r.guesses(u) {
+		adds.Traits = append(adds.Traits, fact.TraitPassword, fact.TraitRepeated)
+	}
+	empties := r.empties(u, io)
+	posts := posts(u) || spec.Sends
+	for i := range own {
+		adds.Apply(&own[i])
+		if empties && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitSecret) && own[i].Has(fact.TraitOverwrite) {
+			own[i].Reversibility = interlock.Irreversible // no history keeps what such files hold
+		}
+		if posts && own[i].Kind == interlock.ImpactNetwork && own[i].Reach != interlock.ReachWorkspace && web.Pays(own[i].Target, body(u)) {
+			r.S.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: own[i].Target, Reach: own[i].Reach, Reversibility: interlock.Window,
+				Confidence: interlock.Inferred, Via: own[i].Via, Traits: slices.Clone(adds.Traits)})
+		}
+		if posts && own[i].Kind == interlock.ImpactNetwork && (destructiveURL(own[i].Target) || web.Administers(own[i].Target) || mutates(u)) {
+			own[i].Reversibility = interlock.Irreversible
+		}
+	}
+	if !dry {
+		if own = append(own, r.S.Capture(func() { r.strays(u, args, own) })...); putsInto(spec) {
+			own = append(own, r.S.Capture(func() { r.merges(u, own) })...)
+		}
+	}
+	carried := r.settle(own, io)
+	r.fills(u, own, io)
+	if spec.Copies {
+		r.copies(u)
+	}
+	if spec.Links && len(u.Operands) == 2 { // only now: making a link changes the link, not what it points at
+		r.link(u.Operands[0], u.Operands[1])
+	}
+	var ran flow.Flow
+	inherited := runTraits(adds, dry)
+	inherited.Reach = u.Reach
+	r.S.Modified(inherited, func() { r.S.InContainer(u.Mounts, func() { ran = r.payloads(u, args, io) }) })
+	carried.Taint(ran)
+	return r.output(u, out, ran, carried, io)
+}
+
+// calledAs puts the name a command was called by where the description's own stands.
+func calledAs(u *flow.Use, name flow.Field) {
+	spec := u.Spec
+	for spec.Parent != nil {
+		spec = spec.Parent
+	}
+	if used, _ := lex.BaseName(name.Text); used != spec.Name && spec.Name != "?" {
+		u.Via = used + strings.TrimPrefix(u.Via, spec.Name)
+	} else if spec.Name == "?" {
+		u.Via = name.Text
+	}
+}
+
+// modifiers is what flags and operands add to all a command does, whether nothing is changed after all and whether it
+// only informs. A flag that names the working directory takes effect.
+func (r *shellRun) modifiers(u *flow.Use) (adds know.Words, dry, none bool) {
+	for _, g := range u.Flags {
+		adds.Merge(g.Option.Adds)
+		dry, none = dry || g.Option.Dry, none || g.Option.None
+		if g.Option.Dir {
+			r.Chdir(g.Value)
+		}
+	}
+	for _, o := range conditions(u.Spec, words(u)) {
+		adds.Merge(o.Adds)
+		dry, none = dry || o.Dry, none || o.None
+	}
+	return adds, dry, none
+}
+
+// leaves puts what a flag names into the place the first operand names.
+func leaves(u *flow.Use) {
+	for _, g := range u.Flags {
+		if g.Option.Leaf && g.Value.Text != "" && len(u.Operands) > 0 {
+			u.Operands = append([]flow.Field(nil), u.Operands...)
+			u.Operands[0] = flow.Join(flow.Join(u.Operands[0], flow.Literal("/")), g.Value)
+			return
+		}
+	}
+}
+
+// sendsInput reports whether standard input holds more than words of this action.
+func sendsInput(io flow.Streams) bool {
+	return io.File || io.In.Secret || io.In.Piped && (!io.In.Known || io.In.Outside || io.In.Written)
+}
+
+// link follows a link this action makes: later words that go through it mean what it points at.
+func (r *shellRun) link(to, name flow.Field) {
+	if to.Dynamic || name.Dynamic {
+		return
+	}
+	from, meant := r.S.Place(name.Text).Path, r.S.Place(to.Text).Path
+	if !r.S.Linking { // the links the caller gave are the caller's
+		links := make(map[string]string, len(r.S.View.Links)+1)
+		for k, v := range r.S.View.Links {
+			links[k] = v
+		}
+		r.S.View.Links, r.S.Linking = links, true
+	}
+	r.S.View.Links[from] = meant
+	r.S.Places = [len(r.S.Places)]place.JudgedPlace{}
+	if held, ok := r.files[meant]; ok {
+		r.files[from] = held
+	}
+}
+
+// runTraits is what code a command runs inherits: that it is elevated or not really run, not what is special to the
+// command's own effects.
+func runTraits(adds know.Words, dry bool) know.Words {
+	w := know.Words{}
+	for _, t := range adds.Traits {
+		if t == fact.TraitElevated || t == fact.TraitRemote || t == fact.TraitObfuscated {
+			w.Traits = append(w.Traits, t)
+		}
+	}
+	if dry {
+		w.Traits = append(w.Traits, fact.TraitDryRun)
+		w.Reversibility = interlock.Readonly
+	}
+	return w
+}
+
+func runsCode(u *flow.Use) bool {
+	for _, g := range u.Flags {
+		if g.Option.Nested != "" || g.Option.Exec || g.Option.Code != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// conditions returns the options whose patterns some operand matches.
+func conditions(c *know.Command, operands []flow.Field) []*know.Option {
+	var out []*know.Option
+	for n := c; n != nil; n = n.Parent {
+		for i := range n.When {
+			if holds(&n.When[i], operands) {
+				out = append(out, n.When[i].Option)
+			}
+		}
+	}
+	return out
+}
+
+// words are what a command's conditions look at: its operands, or the name of what a wrapper runs.
+func words(u *flow.Use) []flow.Field {
+	if len(u.Operands) == 0 && u.Spec.Wraps != "" && len(u.Rest) > 0 {
+		return u.Rest[:1]
+	}
+	return u.Operands
+}
+
+func holds(w *know.Condition, operands []flow.Field) bool {
+	for _, pattern := range w.Patterns {
+		if count, ok := strings.CutPrefix(pattern, "#"); ok && count == strconv.Itoa(len(operands)) {
+			return true
+		}
+		pattern, atFirst := strings.CutPrefix(pattern, "1:")
+		for i, f := range operands {
+			if atFirst && i > 0 {
+				break
+			}
+			if isTemplate(f.Text) && strings.IndexByte(pattern, '*') >= 0 {
+				continue // what stands in its place is not known, and its name is no sign of it
+			}
+			if know.MatchGlob(pattern, f.Text) || pattern == strings.ToLower(f.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isTemplate reports whether a word is one ${{ … }} of a template and nothing else.
+func isTemplate(text string) bool {
+	return strings.HasPrefix(text, "${{") && strings.Index(text, "}}") == len(text)-2
+}
+
+// scope raises the reach of a command that is told to act on something named as production, and lowers it for a host that is
+// this machine and for a cluster that tools set up on it under a name of their own.
+func (r *shellRun) scope(u *flow.Use, adds *know.Words) {
+	for _, g := range u.Flags {
+		if g.Option.Scope == "" || g.Value.Text == "" {
+			continue
+		}
+		if g.Option.Scope == "host" {
+			if reach, _ := r.S.Host(g.Value.Text); reach == interlock.ReachProduction || reach == interlock.ReachExternal {
+				adds.Reach, u.Reach = reach, reach
+			}
+			continue
+		}
+		if g.Option.Scope == "bind" && anyAddress(g.Value.Text) {
+			continue
+		}
+		if g.Option.Scope == "local" || g.Option.Scope == "bind" {
+			if reach, _ := r.S.Host(g.Value.Text); u.Reach == "" && reach == interlock.ReachWorkspace && !g.Value.Dynamic {
+				adds.Reach, u.Reach = reach, reach
+			}
+			continue
+		}
+		if r.S.Production(g.Value.Text) {
+			adds.Reach, u.Reach = interlock.ReachProduction, interlock.ReachProduction
+		} else if u.Reach == "" && (g.Name == "--context" || g.Name == "--kube-context") && r.S.LocalContext(g.Value.Text) {
+			adds.Reach, u.Reach = interlock.ReachWorkspace, interlock.ReachWorkspace
+		}
+	}
+}
+
+// anyAddress reports whether a server that is told to listen there listens to everybody.
+func anyAddress(text string) bool {
+	name := place.HostOf(text)
+	if strings.HasPrefix(name, "[") {
+		return strings.HasPrefix(name, "[::]")
+	}
+	name, _, _ = strings.Cut(name, ":")
+	return name == "" || name == "0.0.0.0" || name == "0" || name == "*"
+}
