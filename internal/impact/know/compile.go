@@ -259,7 +259,7 @@ func checkNames(d commandDescription) error {
 // codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "encoded", "cmd", "ftp", "applescript", "argv", "debugger", "other",
+		"mongo", "powershell", "encoded", "cmd", "ftp", "applescript", "argv", "debugger", "make", "pager", "other",
 		"julia", "r", "elixir", "groovy", "tcl", "cmake", "elisp", "scheme", "clojure"}
 }
 

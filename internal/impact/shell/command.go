@@ -240,6 +240,7 @@ func (r *shellRun) UnknownCommand(args []flow.Field, io flow.Streams) flow.Flow 
 		return r.Described(spec, args, io)
 	}
 	r.Loads(args, io)
+	r.suspects(args, io)
 	if spec := r.S.Know.Lookup("?"); spec != nil && !args[0].Glob && len(args) > 1 {
 		return r.guessed(spec, args, io)
 	}

@@ -109,3 +109,26 @@ func (r *shellRun) exCommand(line string) string {
 	_, after, _ := strings.Cut(line, "|")
 	return after
 }
+
+// makefile runs the targets asked for of a Makefile that is given as text.
+func (r *shellRun) makefile(text string) {
+	var asked []flow.Field
+	if r.inlined != nil {
+		asked = r.inlined.Operands
+	}
+	if lines := makeRecipe(text, asked); lines != "" {
+		r.subshell(func() flow.Flow { return r.script(lines, flow.Flow{}) })
+	}
+}
+
+// pager runs what a pager does first: !command, |mark command, or a place to go to.
+func (r *shellRun) pager(text string) {
+	if at := strings.IndexAny(text, "!|"); at >= 0 && at < 2 {
+		if text[at] == '|' {
+			at++
+		}
+		r.S.Within++
+		r.subshell(func() flow.Flow { return r.script(text[min(at+1, len(text)):], flow.Flow{}) })
+		r.S.Within--
+	}
+}

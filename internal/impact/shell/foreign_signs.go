@@ -29,8 +29,12 @@ func (f *foreignScan) run() {
 	} else {
 		f.words()
 	}
-	if f.kind == "applescript" {
+	switch f.kind {
+	case "applescript":
 		f.asks()
+		f.tells()
+	case "other":
+		f.unreadSigns()
 	}
 	if f.loop.bomb() {
 		f.r.bomb(f.kind)

@@ -386,6 +386,10 @@ func (r *shellRun) code(kind, text string, in flow.Flow) flow.Flow {
 		return r.windows().Cmdexe(text, in)
 	case "debugger":
 		r.debugger(text)
+	case "make":
+		r.makefile(text)
+	case "pager":
+		r.pager(text)
 	case "other":
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "code", Reach: interlock.ReachWorkspace,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitInline}})

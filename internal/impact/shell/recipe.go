@@ -78,6 +78,10 @@ func makeRecipe(text string, asked []flow.Field) string {
 			out.WriteString(strings.TrimRight(name, ":?+! ") + "=\"" + strings.ReplaceAll(shellOf(strings.TrimSpace(value)), `"`, `\"`) + "\"\n")
 			continue
 		}
+		if strings.HasPrefix(line, "$(shell ") {
+			out.WriteString(": " + shellOf(line) + "\n")
+			continue
+		}
 		names, rest, ok := strings.Cut(line, ":")
 		if !ok || strings.HasPrefix(line, "#") || strings.HasPrefix(line, " ") {
 			continue

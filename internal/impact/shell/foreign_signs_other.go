@@ -1,0 +1,70 @@
+package shell
+
+import (
+	"strings"
+
+	"interlock"
+	"interlock/internal/impact/fact"
+	"interlock/internal/impact/flow"
+	"interlock/internal/lex"
+)
+
+// unreadSigns looks through a program in a language that nobody reads for what languages share: a line that leaves for the
+// shell (!command, :!command), texts and lists of words that read as a grave command, and the path that a call named after
+// deleting is given. Anything less is left alone, because what surrounds it is not understood.
+func (f *foreignScan) unreadSigns() {
+	for line := range strings.SplitSeq(f.text, "\n") {
+		line = strings.TrimLeft(line, " \t:")
+		if command, ok := strings.CutPrefix(line, "!"); ok && command != "" && command[0] != '=' && f.r.S.Spend(1+len(line)/16) {
+			f.command(strings.TrimSpace(command))
+		}
+	}
+	var list []string // texts with nothing but commas and blanks between them
+	last := 0
+	for i := 0; i < len(f.text) && f.r.S.Spend(1); {
+		if f.text[i] == '`' { // m4 begins a text so, and ends it with a single quote
+			if end := strings.IndexAny(f.text[i+1:min(len(f.text), i+512)], "`'\n"); end > 0 {
+				f.r.harmIn(f.text[i+1 : i+1+end])
+			}
+		}
+		if f.text[i] != '"' && f.text[i] != '\'' {
+			i++
+			continue
+		}
+		text, next := lex.StringLiteral(f.text, i)
+		if strings.Trim(f.text[last:i], " ,\t\n\"'#p") != "" {
+			f.wordsOf(list)
+			list = nil
+		}
+		list = append(list, text)
+		f.r.harmIn(text)
+		f.removed(text, i)
+		i, last = next, next
+	}
+	f.wordsOf(list)
+}
+
+// wordsOf judges a list of texts as the words of a command.
+func (f *foreignScan) wordsOf(list []string) {
+	if len(list) > 1 && len(list) < 64 && f.r.namesProgram(list[0]) {
+		f.r.onlyHarm(func() { f.r.subshell(func() flow.Flow { return f.r.command(flow.Literals(list), flow.Streams{}) }) })
+	}
+}
+
+// removed judges a text that is a path and stands behind a name that speaks of deleting: removeItem(atPath: "/x").
+func (f *foreignScan) removed(text string, at int) {
+	if text == "" || text[0] != '/' && text[0] != '~' || strings.ContainsAny(text, " \n") {
+		return
+	}
+	before := strings.ToLower(strings.TrimRight(f.text[max(0, at-64):at], " \t([{:\""))
+	words := strings.FieldsFunc(before, func(c rune) bool { return !lex.IsNameStart(byte(c)) || c > 127 })
+	for _, word := range words[max(0, len(words)-3):] {
+		for _, verb := range [...]string{"remove", "delete", "unlink", "rmdir", "rmtree", "rm_r"} {
+			if strings.HasPrefix(word, verb) {
+				f.r.S.TouchPlace(f.r.PlaceOf(flow.Literal(text), true), interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind,
+					Confidence: interlock.Inferred, Traits: []string{fact.TraitInline, fact.TraitRecursive}})
+				return
+			}
+		}
+	}
+}
