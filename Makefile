@@ -5,10 +5,15 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test fuzz escape load eval bench fmt generate clean
+.PHONY: help setup build run test fuzz escape load eval redteam bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
+REDTEAM ?= ../shared/redteam
+# What the runner in REDTEAM must reach, in percent. Aimed at are 97, 99 and 98: raise these as more is stopped.
+MIN_STOP ?= 95
+MIN_CRITICAL ?= 96
+MIN_PASS ?= 98
 PEERS := cc-safety-net@2.4.5 mcp-proxy@6.7.19 supergateway@4.0.0
 
 help: ## list the targets
@@ -47,6 +52,12 @@ eval: ## decide the labelled cases in CORPUS and write bench/eval.md
 	@if [ -d "$(CORPUS)" ]; then go run ./bench/eval -corpus "$(CORPUS)" -out bench/eval.md && echo "wrote bench/eval.md"; \
 	else echo "eval: there is no folder $(CORPUS); deciding the small sample in bench/corpus instead (CORPUS=DIR names another)"; \
 	go run ./bench/eval -corpus bench/corpus; fi
+
+redteam: build ## judge attacks and their harmless twins (REDTEAM=DIR, else our own cases), fail below the thresholds
+	@if [ -f "$(REDTEAM)/rt.py" ]; then python3 "$(REDTEAM)/rt.py" bin "$(REDTEAM)/dev.jsonl" --quiet --misses bin/redteam.misses \
+		--min-stop "$(MIN_STOP)%" --min-critical "$(MIN_CRITICAL)%" --min-pass "$(MIN_PASS)%"; \
+	else echo "redteam: there is no $(REDTEAM)/rt.py; judging our own cases in bench/redteam instead (REDTEAM=DIR names another folder)"; \
+	go run ./bench/redteam -binaries bin -misses bin/redteam.misses; fi
 
 bench: build ## measure beside a peer and the disk, and write bench/README.md
 	@scripts/setup.sh bench
