@@ -115,6 +115,21 @@ func editTexts(folded map[string]any) (texts []string) {
 	return texts
 }
 
+// replacedTexts returns the texts that an edit takes out of a file.
+func replacedTexts(folded map[string]any) []string {
+	keys := []string{"oldstring", "oldstr", "oldtext", "search", "find"}
+	texts := gather(folded, keys)
+	for _, key := range []string{"edits", "changes", "replacements"} {
+		list, _ := folded[key].([]any)
+		for _, item := range list {
+			if edit, ok := item.(map[string]any); ok {
+				texts = append(texts, gather(foldKeys(edit), keys)...)
+			}
+		}
+	}
+	return texts
+}
+
 // flagTraits returns what arguments that are set switch on.
 func (s callRun) flagTraits(folded map[string]any) (traits []string) {
 	flags := s.Know.ToolTable().Flags

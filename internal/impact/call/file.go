@@ -65,7 +65,11 @@ func (s callRun) file(tool string, args json.RawMessage) {
 			s.Unknown(tool, fact.TraitWork)
 			return
 		}
-		s.fileImpact(tool, op, target, to, s.flagTraits(folded))
+		traits := s.flagTraits(folded)
+		if plainAdvice(op, s.Place(target), content, replacedTexts(folded)) {
+			traits = append(traits, fact.TraitAdvice)
+		}
+		s.fileImpact(tool, op, target, to, traits)
 		if op != "read" && op != "delete" {
 			s.written(tool, target, content)
 		}
@@ -221,6 +225,7 @@ func looksLikePatch(text string) bool {
 type patchFile struct {
 	op, path, to string
 	added        []string
+	removed      []string
 }
 
 // patch analyses a patch file by file. A patch in which no file is found is unknown.
@@ -239,7 +244,11 @@ func (s callRun) patch(tool, text string) {
 		s.Unknown(tool, fact.TraitUnparsable)
 	}
 	for _, f := range files {
-		s.fileImpact(tool, f.op, f.path, f.to, nil)
+		var traits []string
+		if plainAdvice(f.op, s.Place(f.path), f.added, f.removed) {
+			traits = []string{fact.TraitAdvice}
+		}
+		s.fileImpact(tool, f.op, f.path, f.to, traits)
 		if f.op != "delete" {
 			s.written(tool, f.path, []string{strings.Join(f.added, "\n")})
 		}
@@ -278,6 +287,8 @@ func parsePatch(text string) []patchFile {
 			old = ""
 		case strings.HasPrefix(line, "+") && last >= 0:
 			files[last].added = append(files[last].added, line[1:])
+		case strings.HasPrefix(line, "-") && last >= 0:
+			files[last].removed = append(files[last].removed, line[1:])
 		}
 	}
 	return files

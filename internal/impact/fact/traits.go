@@ -67,6 +67,7 @@ const (
 	TraitUncommitted = "uncommitted"    // work that exists nowhere else
 	TraitStartup     = "startup"        // a start-up file, scheduler, service or hook
 	TraitAgentConfig = "agent-config"   // instructions or settings of a coding agent
+	TraitAdvice      = "advice"         // an edit of a project's instructions to agents that speaks of nothing delicate
 	TraitCI          = "ci"             // continuous-integration definitions
 	TraitLog         = "log"            // logs or audit trails
 	TraitDefence     = "defence"        // firewall, antivirus, sandbox, audit or update mechanisms

@@ -6,7 +6,7 @@ func Traits() []string {
 		TraitUnparsable, TraitOversize, TraitNested, TraitEncoding, TraitWork, TraitUnsupported, TraitDynamic, TraitGlob, TraitWrapper,
 		TraitRecursive, TraitForce, TraitOverwrite, TraitAppend, TraitBulk, TraitDryRun, TraitElevated, TraitRemote, TraitObfuscated,
 		TraitDecoded, TraitInline, TraitBackground, TraitBomb, TraitFilling, TraitUnverified, TraitAttached,
-		TraitRoot, TraitDevice, TraitSecret, TraitPersonal, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup, TraitAgentConfig, TraitCI,
+		TraitRoot, TraitDevice, TraitSecret, TraitPersonal, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup, TraitAgentConfig, TraitAdvice, TraitCI,
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage, TraitSelf,
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitForeign, TraitRedirected, TraitSecretSend, TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitInside, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitUnread, TraitRecon, TraitPassword, TraitInjection, TraitNegated,

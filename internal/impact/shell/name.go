@@ -121,13 +121,18 @@ func (r *shellRun) unseen(first flow.Field) bool {
 		return false
 	case r.fenced(text):
 		return false
-	case r.S.Direct && !first.Flow.Filed && text != "" && text[0] == '`' && strings.TrimSpace(r.Src) == text:
+	case r.S.Direct && !first.Flow.Filed && text != "" && text[0] == '`' && quoted(strings.TrimSpace(r.Src)):
 		return false // a line in backquotes is more likely one that is written of than one that runs what it prints
 	case r.params == nil && first.Unset:
 		name := strings.Trim(text, `"${}`)
 		return name != "@" && name != "*" && (len(name) != 1 || name[0] < '0' || name[0] > '9')
 	}
 	return true
+}
+
+// quoted reports whether a line is one pair of backquotes with something in it, and nothing else.
+func quoted(line string) bool {
+	return len(line) > 2 && line[0] == '`' && line[len(line)-1] == '`' && strings.Count(line, "`") == 2
 }
 
 // fenced reports whether a word stands where a code block's fence was read as backquotes.
