@@ -1,7 +1,8 @@
 // Package rules holds Interlock's defaults as data: the rules and profiles that judge actions (layers, profiles/), what is
-// known of commands (commands/), of paths (paths.yaml) and of tools (tools.yaml). The YAML is the source people read and
-// edit; defaults.json holds the same documents as JSON, so that a start-up measured in milliseconds parses no YAML. It is
-// generated, and a test proves it fresh. This package holds the data and gives it no meaning.
+// known of commands (commands/), of paths (paths.yaml), of tools (tools.yaml) and of the words of prose (prose.yaml). The YAML
+// is the source people read and edit; defaults.json holds the same documents as JSON, so that a start-up measured in
+// milliseconds parses no YAML. It is generated, and a test proves it fresh. This package holds the data and gives it no
+// meaning.
 package rules
 
 import (

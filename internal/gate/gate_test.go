@@ -12,6 +12,8 @@ import (
 	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
+	"interlock/internal/impact/impacttest"
+	"interlock/internal/impact/prose"
 	"interlock/internal/ruleset"
 	"interlock/spec"
 )
@@ -378,10 +380,11 @@ func TestPolicyOnHints(t *testing.T) {
 		{"Delete temp files", []string{}, true},
 	} {
 		action := interlock.Action{Kind: interlock.KindHint, Input: test.hint}
-		if diff := cmp.Diff(test.want, says(gate.Policy(rules, guard(), action, impact.Analysis{}))); diff != "" {
+		analysis := impact.Analysis{Spoken: prose.Spoken(impacttest.Knowledge(t), test.hint)}
+		if diff := cmp.Diff(test.want, says(gate.Policy(rules, guard(), action, analysis))); diff != "" {
 			t.Errorf("%s: %s", test.hint, diff)
 		}
-		if got := gate.AutoApproved(rules, interlock.Snapshot{}, action, impact.Analysis{}); got != test.approved {
+		if got := gate.AutoApproved(rules, interlock.Snapshot{}, action, analysis); got != test.approved {
 			t.Errorf("%s: approved %v", test.hint, got)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
-	"interlock/internal/impact/prose"
 	"interlock/internal/ruleset"
 )
 
@@ -93,7 +92,7 @@ func namesOf(action interlock.Action, analysis impact.Analysis) []string {
 		names = append(names, t.Value)
 	}
 	if action.Kind == interlock.KindHint {
-		names = append(names, prose.Spoken(action.Input)...)
+		names = append(names, analysis.Spoken...)
 	}
 	return names
 }

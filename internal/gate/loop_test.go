@@ -11,6 +11,8 @@ import (
 	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
+	"interlock/internal/impact/impacttest"
+	"interlock/internal/impact/prose"
 	"interlock/spec"
 )
 
@@ -76,6 +78,7 @@ func TestLoopStages(t *testing.T) {
 		"verify":       {step(func(l *interlock.Loop) { l.Tolerance = 75 }), hint("x"), bulk, []interlock.Finding{verify}},
 		"danger zone":  {step(func(l *interlock.Loop) { l.Tolerance = 75 }), hint("x"), forbidden, []interlock.Finding{zone}},
 	} {
+		test.analysis.Spoken = prose.Spoken(impacttest.Knowledge(t), test.action.Input)
 		got := brief(gate.Loop(load(t, ""), test.snapshot, test.action, test.analysis))
 		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -3,7 +3,6 @@ package gate
 import (
 	"interlock"
 	"interlock/internal/impact"
-	"interlock/internal/impact/prose"
 	"interlock/internal/ruleset"
 )
 
@@ -32,7 +31,7 @@ func policyMeets(rules *ruleset.Ruleset, list int, action interlock.Action, anal
 		}
 	}
 	if action.Kind == interlock.KindHint && len(rules.Policy().Deny)+len(rules.Policy().RequiresApproval) > 0 {
-		for _, name := range prose.Spoken(action.Input) {
+		for _, name := range analysis.Spoken {
 			if rules.PolicyMatches(list, name) {
 				return true
 			}

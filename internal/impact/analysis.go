@@ -5,8 +5,8 @@
 // agent says about the action. Input it can't understand, or that is over a bound, becomes an impact of confidence
 // unknown; it never becomes silence. Knowledge of commands is data (package interlock/rules, directory commands).
 //
-// Start with Analyse here; each kind of action has its file: shell.go, sql.go, python.go and so on. Paths are judged in
-// path.go, bounds are in bounds.go, the words analysers use for facts are in traits.go.
+// Start with Analyse here; each kind of action is read by a package below: shell, sql, program, call, prose. Paths are judged in
+// package place; bounds and the words analysers use for facts are in package fact.
 package impact
 
 import (
@@ -28,6 +28,7 @@ import (
 type Analysis struct {
 	Impacts []interlock.Impact `json:"impacts"`
 	Texts   []fact.Text        `json:"texts"`
+	Spoken  []string           `json:"-"` // what a hint names, for operators' globs: see [prose.Spoken]
 	Wanted  []string           `json:"-"` // files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
 }
 
@@ -64,7 +65,11 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 	s.Room = flow.Borrow(a.know)
 	readAction(s, action)
 	flow.GiveBack(a.know, s.Room)
-	return Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted}
+	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted}
+	if action.Kind == interlock.KindHint {
+		result.Spoken = prose.Spoken(a.know, action.Input)
+	}
+	return result
 }
 
 // readAction dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.

@@ -490,7 +490,7 @@ func traitNames() []string {
 		fact.TraitStartup, fact.TraitAgentConfig, fact.TraitCI, fact.TraitLog, fact.TraitDefence, fact.TraitAccount, fact.TraitBoot, fact.TraitBackup,
 		fact.TraitDatabase, fact.TraitInfra, fact.TraitPackage, fact.TraitSelf, fact.TraitDownload, fact.TraitUpload, fact.TraitDownloadRun, fact.TraitFetchedRun, fact.TraitForeign, fact.TraitRedirected, fact.TraitSecretSend,
 		fact.TraitReverseShell, fact.TraitListen, fact.TraitMetadata, fact.TraitPublish, fact.TraitForward, fact.TraitScan, fact.TraitWrittenRun, fact.TraitRecon, fact.TraitPassword,
-		fact.TraitInjection, fact.TraitUnsupported, fact.TraitOutside, fact.TraitClimbing, fact.TraitContent, fact.TraitRepeated, fact.TraitHooked, fact.TraitEncrypted, fact.TraitMoved, fact.TraitAttached, fact.TraitUnverified}
+		fact.TraitInjection, fact.TraitMalice, fact.TraitUnsupported, fact.TraitOutside, fact.TraitClimbing, fact.TraitContent, fact.TraitRepeated, fact.TraitHooked, fact.TraitEncrypted, fact.TraitMoved, fact.TraitAttached, fact.TraitUnverified}
 }
 
 // MaxSlots is the number of positions a cmdlet's operands may have names for.

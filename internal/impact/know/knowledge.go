@@ -21,6 +21,7 @@ type Knowledge struct {
 	room      []entry // for entries still to come
 	paths     *lazyPaths
 	tools     *lazyTools
+	prose     *lazyProse
 	code      *lazyCalls
 	languages map[string]*entryLanguage // other languages, by name
 	Parsers   sync.Pool                 // shell parsers, which are costly to make
@@ -52,7 +53,8 @@ type lazyPaths struct {
 // converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
 // Check decodes them all.
 func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
-	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, code: &lazyCalls{}, languages: map[string]*entryLanguage{}}
+	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, prose: &lazyProse{}, code: &lazyCalls{},
+		languages: map[string]*entryLanguage{}}
 	names := make([]string, 0, len(files))
 	for name := range files {
 		names = append(names, name)
@@ -64,6 +66,8 @@ func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
 			know.paths.raw = files[name]
 		case name == "tools.yaml":
 			know.tools.raw = files[name]
+		case name == "prose.yaml":
+			know.prose.raw = files[name]
 		case name == "code.yaml":
 			know.code.raw = files[name]
 		case strings.HasPrefix(name, "languages/"):
@@ -202,6 +206,10 @@ func (k *Knowledge) Check() error {
 	k.ToolTable()
 	if k.tools.err != nil {
 		all = append(all, fmt.Errorf("tools.yaml: %w", k.tools.err))
+	}
+	k.Prose()
+	if k.prose.err != nil {
+		all = append(all, fmt.Errorf("prose.yaml: %w", k.prose.err))
 	}
 	for _, name := range lex.SortedNames(k.languages) {
 		if k.Language(name); k.languages[name].err != nil {

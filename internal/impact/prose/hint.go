@@ -6,6 +6,7 @@ import (
 	"interlock"
 	"interlock/internal/impact/fact"
 	"interlock/internal/impact/flow"
+	"interlock/internal/impact/know"
 	"interlock/internal/impact/sql"
 	"interlock/internal/impact/web"
 	"interlock/internal/inject"
@@ -13,13 +14,18 @@ import (
 )
 
 // A proseRun reads what people and models write for an analysis.
-type proseRun struct{ *flow.Scan }
+type proseRun struct {
+	*flow.Scan
+	vocabulary
+}
+
+func newRun(s *flow.Scan) proseRun { return proseRun{s, vocabulary{s.Know.Prose()}} }
 
 // Hint reads what an agent says it will do.
-func Hint(s *flow.Scan, in string) { proseRun{s}.hint(in) }
+func Hint(s *flow.Scan, in string) { newRun(s).hint(in) }
 
 // Text reads text that is nothing but text.
-func Text(s *flow.Scan, in string) { proseRun{s}.text(in) }
+func Text(s *flow.Scan, in string) { newRun(s).text(in) }
 
 // hint analyses prose in which an agent says what it will do. Commands and code in it are analysed as what they are; the
 // sentences around them are read for a verb, what it is done to, and whether it is really said to be done. Prose is no
@@ -31,16 +37,16 @@ func (s proseRun) hint(in string) {
 	}
 	before := len(s.Impacts)
 	prose := s.fenced(in)
-	about := telling{large: saysThousands(prose), steps: announces(in), program: wantsProgram(in)}
+	about := hintContext{large: saysThousands(prose), steps: s.announces(in), program: s.wantsProgram(in)}
 	for _, line := range strings.SplitN(prose, "\n", maxHintLines) {
 		if line = strings.TrimPrefix(strings.TrimSpace(line), "$ "); s.commandLine(line) {
 			from := len(s.Impacts)
-			s.spoken(line)
-			s.plan(&saying{steps: about.steps}, from)
+			s.readCommand(line)
+			s.markPlanned(&sentence{steps: about.steps}, from)
 		}
 	}
 	for _, sentence := range sentences(prose) {
-		s.sentence(sentence, about)
+		s.readSentence(sentence, about)
 	}
 	if strings.Contains(prose, "__import__(") { // an expression that imports for itself
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "hint eval", Reversibility: interlock.Window,
@@ -142,36 +148,16 @@ func sentences(prose string) (out []string) {
 	return out
 }
 
-// A telling is what the whole of a hint says of each of its sentences.
-type telling struct {
+// A hintContext is what the whole of a hint says of each of its sentences.
+type hintContext struct {
 	large   bool // it speaks of doing something a thousand times
 	steps   bool // somebody tells what he does next; the steps themselves are judged when they are taken
 	program bool // a program is to be written, which is judged when it runs
 }
 
-// wantsProgram reports whether prose asks for a program to be written and not for it to be run.
-func wantsProgram(prose string) bool {
-	words := strings.Fields(strings.ToLower(prose[:min(len(prose), 200)]))
-	words = words[:min(len(words), 10)]
-	if len(words) < 3 || !lex.Has(words[:1], "write", "generate", "create", "implement", "develop", "build", "design", "code", "make") || lex.Has(words, "execute", "run", "executes", "runs") {
-		return false
-	}
-	return lex.Has(words, "program", "script", "function", "class", "code", "application", "module", "method", "library", "tool", "snippet")
-}
-
-// announces reports whether prose is that of somebody who says what he is about to do, and no order for a program.
-func announces(prose string) bool {
-	low := strings.ToLower(prose[:min(len(prose), 4096)])
-	for _, words := range [...]string{"i'll ", "i’ll ", "i will ", "let me ", "let's ", "let’s ", "i need to ", "i should ", "i'm going to ", "i am going to ", "i can ", "i have to ", "we need to ", "we should ", "we can ", "now i ", "i must ", "i want to ", "we'll ", "i could "} {
-		if at := strings.Index(low, words); at == 0 || at > 0 && (low[at-1] == ' ' || low[at-1] == '\n' || low[at-1] == '(') {
-			return true
-		}
-	}
-	return false
-}
-
-// A saying is one sentence while it is read.
-type saying struct {
+// A sentence is one while it is read.
+type sentence struct {
+	vocabulary
 	words   []string // as written, trimmed of punctuation
 	low     []string // in lower case
 	paths   []string
@@ -185,43 +171,44 @@ type saying struct {
 	program bool
 }
 
-// sentence reads one sentence.
-func (s proseRun) sentence(text string, about telling) {
+// readSentence reads one sentence.
+func (s proseRun) readSentence(text string, about hintContext) {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]
 	}
-	p := readSaying(text)
+	p := s.parseSentence(text)
 	p.steps, p.program = about.steps, about.program
 	rest := s.quoted(text, p)
 	s.commandInProse(rest, p)
 	s.toolInProse(p)
 	p.foldPhrases()
 	for i, word := range p.low {
-		act := hintVerbs[stem(word)]
-		if act == "" || i > 0 && isDeterminer(p.low[i-1]) || aside(act, p.low, i) {
+		verb := s.stem(word)
+		act := s.Verbs[verb]
+		if act == "" || i > 0 && s.Is(know.Determiner, p.low[i-1]) || s.aside(act, p.low, i) {
 			continue
 		}
-		if deniedAt(p.low, i) || discussedAt(p.low, i) {
-			s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + stem(word),
+		if s.deniedAt(p.low, i) || s.discussedAt(p.low, i) {
+			s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + verb,
 				Confidence: interlock.Inferred, Traits: []string{fact.TraitNegated}})
 			continue
 		}
-		s.said(act, stem(word), i, p)
-		s.saidOf(act, stem(word), i, p)
+		s.recordVerb(act, verb, i, p)
+		s.recordObject(act, verb, i, p)
 	}
 	if p.concealed() {
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible, Via: "hint",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitMalice}})
 	}
-	s.malice(p)
-	s.forced(p)
+	s.recordAttack(p)
+	s.recordForcePush(p)
 	if about.large {
-		s.flood(p)
+		s.recordFlood(p)
 	}
 }
 
-func readSaying(text string) *saying {
-	p := &saying{}
+func (v vocabulary) parseSentence(text string) *sentence {
+	p := &sentence{vocabulary: v}
 	for _, field := range strings.Fields(text) {
 		word := strings.Trim(field, "\"'`,;:!?()[]{}<>*“”‘’")
 		word = strings.Trim(strings.TrimRight(word, "."), "\"'`,;:")
@@ -237,9 +224,9 @@ func readSaying(text string) *saying {
 			if n := len(p.low); lex.Has(p.low[max(0, n-4):n], "to", "email", "with") { // and not merely somebody's address
 				p.address = word
 			}
-		case isPathWord(word):
+		case v.isPathWord(word):
 			n := len(p.low) - 1
-			if homeDotfiles[word] {
+			if v.Is(know.HomeDotfile, word) {
 				word = "~/" + word
 			}
 			if len(word) > 2 && (lex.Has(p.low[max(0, n-1):n], "in", "under", "inside", "within", "below") || lex.Has(p.low[max(0, n-2):n], "in", "under", "inside", "within") && lex.Has(p.low[n-1:n], "the", "a", "directory", "folder")) {
@@ -251,9 +238,9 @@ func readSaying(text string) *saying {
 			p.urls = append(p.urls, "http://"+word)
 		}
 		switch {
-		case hintSecrets[low], low == "key" && len(p.low) > 1 && lex.Has(p.low[len(p.low)-2:len(p.low)-1], "private", "ssh", "api", "access", "secret"):
+		case v.Is(know.Secret, low), low == "key" && len(p.low) > 1 && v.Is(know.KeyKinds, p.low[len(p.low)-2]):
 			p.secret = true
-		case hintWide[low]:
+		case v.Is(know.Wide, low):
 			p.wide = true
 		}
 	}
@@ -261,7 +248,7 @@ func readSaying(text string) *saying {
 }
 
 // isPathWord reports whether a word of prose names a file.
-func isPathWord(word string) bool {
+func (v vocabulary) isPathWord(word string) bool {
 	if len(word) < 2 || strings.ContainsAny(word, "()={}") {
 		return false
 	}
@@ -271,7 +258,7 @@ func isPathWord(word string) bool {
 	case strings.HasPrefix(word, "~/"), strings.HasPrefix(word, "./"), strings.HasPrefix(word, "../"), lex.IsDrive(word) && len(word) > 2:
 		return true
 	case word[0] == '.' && len(word) > 3 && word[1]|0x20 >= 'a' && word[1]|0x20 <= 'z' && !strings.ContainsAny(word[1:], "."):
-		return hintDotfiles[word]
+		return v.Is(know.Dotfile, word)
 	case strings.Count(word, "/") >= 2 && !strings.Contains(word, "//"):
 		return true
 	}
@@ -286,86 +273,4 @@ func isAddress(word string) bool {
 	}
 	_, ok := web.LooseIPv4(host)
 	return ok
-}
-
-// stem takes the ending off a verb.
-func stem(word string) string {
-	if hintVerbs[word] != "" {
-		return word
-	}
-	for _, ending := range [...]struct{ from, to string }{
-		{"ies", "y"}, {"es", "e"}, {"es", ""}, {"s", ""}, {"ied", "y"}, {"ed", "e"}, {"ed", ""}, {"ing", "e"}, {"ing", ""}, {"ping", "p"}, {"ting", "t"}, {"ding", "d"}, {"pped", "p"},
-	} {
-		if base, ok := strings.CutSuffix(word, ending.from); ok && len(base) >= 2 && hintVerbs[base+ending.to] != "" {
-			return base + ending.to
-		}
-	}
-	return word
-}
-
-// aside reports whether a verb's word is not an announcement here: a participle that describes ("files modified today"), a
-// permission ("group write permission"), a form of writing ("in JSON format").
-func aside(act string, low []string, at int) bool {
-	word := low[at]
-	next := ""
-	if at+1 < len(low) {
-		next = low[at+1]
-	}
-	switch {
-	case strings.HasSuffix(word, "ed") && (act == "write" || act == "read"):
-		return true
-	case strings.HasSuffix(word, "ed") && at > 0 && lex.Has(low[at-1:at], "been", "was", "were", "last", "is", "are"):
-		return true
-	case act == "write" || act == "read":
-		return lex.Has(low[at+1:min(len(low), at+5)], "permission", "permissions") || next == "access" || next == "time" || next == "timestamps"
-	case stem(word) == "email" || stem(word) == "share" || stem(word) == "post" || stem(word) == "access": // nouns as often as verbs
-		return at > 0 && !lex.Has(low[at-1:at], "and", "then", "please", "to", "will", "also", "i'll", "should", "must", "or", "can", "let's", "now", "me", "may")
-	case word == "granting":
-		return at > 0 && lex.Has(low[at-1:at], "before", "when", "of", "for") // what a program checks, not what is done
-	case stem(word) == "format":
-		return !lex.Has(low[at+1:min(len(low), at+6)], "disk", "drive", "partition", "usb", "/dev/sda", "c:", "filesystem")
-	}
-	return false
-}
-
-func isDeterminer(word string) bool {
-	switch word {
-	case "the", "a", "an", "this", "that", "its", "their", "any", "each", "no":
-		return true
-	}
-	return false
-}
-
-// deniedAt reports whether the words before at say that it will not be done.
-func deniedAt(low []string, at int) bool {
-	from := max(0, at-6)
-	if at > 0 && at <= len(low) && low[at-1] == "than" {
-		return true // rather than that
-	}
-	if lex.Has(low[max(0, at-8):min(at, len(low))], "or", "such", "nor") {
-		from = max(0, at-16) // a list of what is not done
-	}
-	for i := from; i < at && i < len(low); i++ {
-		switch low[i] {
-		case "not", "never", "don't", "won't", "without", "avoid", "avoiding", "cannot", "can't", "shouldn't", "mustn't", "refuse", "doesn't", "didn't",
-			"prevent", "prevents", "preventing", "instead", "isn't", "wouldn't", "n't", "neither", "nor", "block", "blocking", "blocks", "protect", "protects", "detect", "detects", "detecting":
-			return true
-		}
-	}
-	return false
-}
-
-// discussedAt reports whether the words before at make the sentence one about the act and not an announcement of it.
-func discussedAt(low []string, at int) bool {
-	for i := 0; i < at && i < len(low); i++ {
-		switch low[i] {
-		case "explain", "explains", "describe", "describes", "documentation", "why", "whether", "difference", "meaning", "teach", "what's", "learn":
-			return true
-		case "how":
-			return i == 0 || low[i-1] == "explain" || low[i-1] == "show" || low[i-1] == "about" || low[i-1] == "wonder" || low[i-1] == "me"
-		case "what":
-			return i == 0
-		}
-	}
-	return false
 }

@@ -16,56 +16,8 @@ import (
 	"interlock/internal/lex"
 )
 
-// hintVerbs are the verbs that are read in prose and what they do.
-var hintVerbs = map[string]string{
-	"delete": "delete", "remove": "delete", "erase": "delete", "wipe": "delete", "destroy": "delete", "drop": "delete", "purge": "delete",
-	"clear": "clear", "empty": "clear", "pipe": "pipe", "make": "make", "stop": "disable", "put": "write", "plant": "write", "cat": "read", "query": "fetch", "request": "fetch",
-	"visit": "fetch", "hit": "fetch", "call": "fetch", "curl": "fetch", "pay": "spend", "unload": "disable",
-	"unlink": "delete", "shred": "delete", "truncate": "delete", "rm": "delete", "format": "delete",
-	"write": "write", "modify": "write", "append": "write", "overwrite": "write", "edit": "write", "replace": "write", "save": "write",
-	"store": "write", "add": "write", "insert": "write", "create": "write", "copy": "write", "move": "write", "change": "write", "inject": "write", "tamper": "write",
-	"read": "read", "print": "read", "display": "read", "open": "read", "output": "read", "dump": "read", "extract": "read", "view": "read", "access": "read",
-	"steal": "steal", "exfiltrate": "steal", "leak": "steal", "harvest": "steal",
-	"send": "send", "upload": "send", "post": "send", "transmit": "send", "forward": "send", "email": "send", "share": "send", "submit": "send",
-	"download": "fetch", "fetch": "fetch", "retrieve": "fetch",
-	"kill": "kill", "terminate": "kill", "shutdown": "halt", "reboot": "halt",
-	"disable": "disable", "bypass": "disable", "circumvent": "disable", "deactivate": "disable", "evade": "disable", "tamper-with": "disable", "uninstall": "disable",
-	"grant": "grant", "escalate": "grant", "elevate": "grant", "chmod": "grant", "impersonate": "grant", "give": "give",
-	"transfer": "spend", "wire": "spend", "withdraw": "spend",
-}
-
-var (
-	hintSecrets = lex.Set([]string{"password", "passwords", "credentials", "credential", "secrets", "tokens", "token", "keys", "passwd", "shadow", "private-key", "api-key",
-		"cookies", "ssn", "environment", "secret", "passphrase", "id_rsa", "wallet"})
-)
-
-var (
-	hintWide = lex.Set([]string{"all", "every", "entire", "everything", "whole", "any", "recursively", "completely", "permanently"})
-)
-
-var (
-	hintDefences = lex.Set([]string{"firewall", "antivirus", "selinux", "apparmor", "auditd", "audit", "auditing", "logging", "security", "safety", "guardrail", "guardrails",
-		"sandbox", "interlock", "monitoring", "approval", "approvals", "authentication", "2fa", "mfa", "defender", "protections", "protection", "restrictions", "alarm", "alarms", "verification", "edr", "iptables", "ufw"})
-)
-
-var (
-	hintDotfiles = lex.Set([]string{".env", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".ssh", ".aws", ".netrc", ".npmrc", ".pypirc", ".git-credentials",
-		".bash_history", ".gitconfig", ".kube", ".docker", ".gnupg"})
-)
-
-var (
-	// plainCommands are names of commands that are no words of a language: with a path behind them they are a command in any sentence.
-	plainCommands = lex.Set([]string{"rm", "cp", "mv", "chmod", "chown", "chgrp", "dd", "mkfs", "curl", "wget", "scp", "rsync", "tar", "ls", "mkdir", "rmdir", "ln", "nc", "ncat", "netcat", "ssh", "sed",
-		"awk", "grep", "bash", "sh", "zsh", "sudo", "umount", "fdisk", "wipefs", "mkswap", "losetup", "insmod", "setfacl", "chattr", "visudo", "crontab", "useradd", "usermod", "truncate", "unlink", "srm"})
-)
-
-var (
-	// subcommanded are programs that are told what to do by a word, with options behind it.
-	subcommanded = lex.Set([]string{"git", "docker", "podman", "kubectl", "npm", "terraform", "aws", "gcloud", "az", "helm", "gh", "systemctl", "apt", "apt-get", "brew", "cargo", "redis-cli"})
-)
-
-// said records what one verb of a sentence does.
-func (s proseRun) said(act, verb string, at int, p *saying) {
+// recordVerb records what one verb of a sentence does.
+func (s proseRun) recordVerb(act, verb string, at int, p *sentence) {
 	via := "hint " + verb
 	impact := func(kind interlock.ImpactKind, reach interlock.Reach, r interlock.Reversibility, target string, traits ...string) {
 		s.Add(interlock.Impact{Kind: kind, Target: target, Reach: reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: traits})
@@ -76,11 +28,11 @@ func (s proseRun) said(act, verb string, at int, p *saying) {
 	}
 	switch act {
 	case "delete":
-		s.saidDelete(via, at, near, p)
+		s.recordDelete(via, at, near, p)
 	case "write":
-		s.saidFiles(interlock.ImpactWrite, verb, at, p)
+		s.recordFiles(interlock.ImpactWrite, verb, at, p)
 	case "read":
-		s.saidFiles(interlock.ImpactRead, verb, at, p)
+		s.recordFiles(interlock.ImpactRead, verb, at, p)
 	case "steal":
 		impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", fact.TraitSecretSend, fact.TraitUpload, fact.TraitMalice)
 	case "send":
@@ -90,21 +42,21 @@ func (s proseRun) said(act, verb string, at int, p *saying) {
 			}
 			return
 		}
-		s.saidSend(via, p)
+		s.recordSend(via, p)
 	case "fetch":
-		s.saidFetch(via, p)
+		s.recordFetch(via, p)
 	case "kill":
-		s.saidKill(via, p)
+		s.recordKill(via, p)
 	case "halt":
 		if lex.Has(p.low, "system", "machine", "computer", "server", "host", "now") {
 			impact(interlock.ImpactSpawn, interlock.ReachSystem, interlock.Window, "")
 		}
 	case "disable":
 		if p.steps || verb == "stop" {
-			return // what of it is grave, saidOf tells
+			return // what of it matters, recordObject records
 		}
 		for _, word := range near {
-			if hintDefences[word] {
+			if s.Is(know.Defence, word) {
 				impact(interlock.ImpactConfigure, interlock.ReachSystem, interlock.Window, word, fact.TraitDefence)
 				break
 			}
@@ -114,14 +66,14 @@ func (s proseRun) said(act, verb string, at int, p *saying) {
 			impact(interlock.ImpactPrivilege, interlock.ReachSystem, interlock.Window, "", fact.TraitAccount)
 		}
 	case "spend":
-		if lex.Has(p.low, "money", "funds", "bitcoin", "dollars", "usd", "eur", "payment", "ethereum", "btc") || strings.ContainsAny(strings.Join(p.words, " "), "$€£") && lex.Has(near, "to", "from") {
+		if s.Any(know.Money, p.low) || strings.ContainsAny(strings.Join(p.words, " "), "$€£") && lex.Has(near, "to", "from") {
 			impact(interlock.ImpactSpend, interlock.ReachExternal, interlock.Window, "")
 		}
 	}
 }
 
-// saidFiles records that the files a sentence names are read or written.
-func (s proseRun) saidFiles(kind interlock.ImpactKind, verb string, at int, p *saying) {
+// recordFiles records that the files a sentence names are read or written.
+func (s proseRun) recordFiles(kind interlock.ImpactKind, verb string, at int, p *sentence) {
 	via := "hint " + verb
 	for n, path := range p.paths[:min(len(p.paths), 8)] {
 		if kind == interlock.ImpactWrite && p.isValue(verb, at, n) {
@@ -133,14 +85,14 @@ func (s proseRun) saidFiles(kind interlock.ImpactKind, verb string, at int, p *s
 		}
 		s.Touch(path, i)
 	}
-	s.saidInside(kind, via, p)
+	s.recordInside(kind, via, p)
 }
 
-func (s proseRun) saidFetch(via string, p *saying) {
+func (s proseRun) recordFetch(via string, p *sentence) {
 	for _, url := range p.urls[:min(len(p.urls), 4)] {
 		web.Request(&s.World, "GET", url, nil, "")
 		for _, word := range p.low {
-			if word == "execute" || word == "run" || word == "executes" || word == "runs" {
+			if s.Is(know.Run, word) {
 				s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: know.CleanURL(url), Reach: interlock.ReachSystem,
 					Reversibility: interlock.Irreversible, Via: via, Confidence: interlock.Inferred, Traits: []string{fact.TraitDownloadRun}})
 			}
@@ -148,7 +100,7 @@ func (s proseRun) saidFetch(via string, p *saying) {
 	}
 }
 
-func (s proseRun) saidKill(via string, p *saying) {
+func (s proseRun) recordKill(via string, p *sentence) {
 	if !lex.Has(p.low, "process", "processes", "daemon", "pid", "service", "services") {
 		return
 	}
@@ -161,8 +113,8 @@ func (s proseRun) saidKill(via string, p *saying) {
 }
 
 // grants reports whether rights are given that go far, and records modes that are given as numbers.
-func (s proseRun) grants(verb string, at int, near []string, p *saying) bool {
-	if verb == "chmod" && s.saidMode(p.low[min(at+1, len(p.low)):min(len(p.low), at+16)], p) {
+func (s proseRun) grants(verb string, at int, near []string, p *sentence) bool {
+	if verb == "chmod" && s.recordMode(p.low[min(at+1, len(p.low)):min(len(p.low), at+16)], p) {
 		return false
 	}
 	return lex.Has(near, "root", "admin", "administrator", "sudo", "privileges", "permanent", "777", "superuser", "anyone") && !lex.Has(near, "table", "tables", "database", "schema") ||
@@ -180,9 +132,9 @@ func onlyAsks(near []string) bool {
 	return lex.Has(near, "ping", "pings") || lex.Has(near, "get", "head", "options") && lex.Has(near, "request", "requests")
 }
 
-// saidMode records that permissions are set to a number, if that is what a sentence says, and whether it does. On the
+// recordMode records that permissions are set to a number, if that is what a sentence says, and whether it does. On the
 // files it names, that is what the command would do; otherwise only a mode that opens them to everybody says anything.
-func (s proseRun) saidMode(near []string, p *saying) bool {
+func (s proseRun) recordMode(near []string, p *sentence) bool {
 	mode := ""
 	for i, word := range near {
 		if isMode(word) && (mode == "" || i > 0 && near[i-1] == "to") {
@@ -203,19 +155,19 @@ func isMode(word string) bool {
 }
 
 // isValue reports whether a path is what something is set to and not what is changed: "change the shell to /bin/sh".
-func (p *saying) isValue(verb string, at, n int) bool {
+func (p *sentence) isValue(verb string, at, n int) bool {
 	place := p.places[n]
 	return (verb == "change" || verb == "modify") && place > at && inject.WordAt(p.low, place-1) == "to"
 }
 
 // allProcesses reports whether every process is meant, and not those that some words pick out.
-func (p *saying) allProcesses() bool {
+func (p *sentence) allProcesses() bool {
 	for i, w := range p.low {
 		if w != "processes" && w != "process" {
 			continue
 		}
 		before := p.low[max(0, i-3):i]
-		picked := lex.Has(p.low[i+1:min(len(p.low), i+5)], "listening", "matching", "using", "named", "called", "that", "that's", "with", "which", "started", "spawned", "related", "containing", "belonging", "holding", "from", "port")
+		picked := p.Any(know.Picking, p.low[i+1:min(len(p.low), i+5)])
 		if lex.Has(before, "all", "every", "any", "everything") && !picked && (len(before) == 0 || lex.Has(before[len(before)-1:], "all", "every", "any", "the", "running", "other", "user", "system")) {
 			return true
 		}
@@ -224,7 +176,7 @@ func (p *saying) allProcesses() bool {
 }
 
 // pathsAfter returns the paths that stand behind a verb, or, if none does and something named before is taken up again, all.
-func (p *saying) pathsAfter(at int) []string {
+func (p *sentence) pathsAfter(at int) []string {
 	for n, place := range p.places {
 		if place > at {
 			return p.paths[n:]
@@ -236,7 +188,7 @@ func (p *saying) pathsAfter(at int) []string {
 	return nil
 }
 
-func (s proseRun) saidDelete(via string, at int, near []string, p *saying) {
+func (s proseRun) recordDelete(via string, at int, near []string, p *sentence) {
 	paths := p.pathsAfter(at)
 	for _, path := range paths[:min(len(paths), 8)] {
 		i := interlock.Impact{Kind: interlock.ImpactDelete, Via: via, Confidence: interlock.Inferred}
@@ -245,14 +197,14 @@ func (s proseRun) saidDelete(via string, at int, near []string, p *saying) {
 		}
 		s.Touch(path, i)
 	}
-	s.saidInside(interlock.ImpactDelete, via, p)
+	s.recordInside(interlock.ImpactDelete, via, p)
 	wide := false
 	for _, word := range near {
-		wide = wide || hintWide[word]
+		wide = wide || s.Is(know.Wide, word)
 	}
 	i := interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachWorkspace, Reversibility: interlock.Window, Via: via, Confidence: interlock.Inferred}
 	switch {
-	case wide && lex.Has(near, "backups", "database", "databases", "disk", "disks", "drive", "partition", "filesystem", "system", "root", "users", "everything", "tables", "accounts", "emails"):
+	case wide && s.Any(know.Wholesale, near):
 		i.Reversibility, i.Traits = interlock.Irreversible, []string{fact.TraitBulk}
 	case len(p.paths)+len(p.inside) > 0:
 		return
@@ -260,10 +212,10 @@ func (s proseRun) saidDelete(via string, at int, near []string, p *saying) {
 	s.Add(i)
 }
 
-// saidInside records something done to what is in a directory that is named: it reaches as far, but the directory's own
+// recordInside records something done to what is in a directory that is named: it reaches as far, but the directory's own
 // traits are not those of what it holds.
-func (s proseRun) saidInside(kind interlock.ImpactKind, via string, p *saying) {
-	if kind == interlock.ImpactDelete && lex.Has(p.low, "line", "lines", "entry", "entries", "string", "strings", "word", "words", "occurrences", "comment", "comments", "text", "value", "option", "rule") {
+func (s proseRun) recordInside(kind interlock.ImpactKind, via string, p *sentence) {
+	if kind == interlock.ImpactDelete && s.Any(know.Part, p.low) {
 		kind = interlock.ImpactWrite // of a file, and what is removed is part of it
 	}
 	for _, path := range p.inside[:min(len(p.inside), 8)] {
@@ -280,7 +232,7 @@ func (s proseRun) saidInside(kind interlock.ImpactKind, via string, p *saying) {
 	}
 }
 
-func (s proseRun) saidSend(via string, p *saying) {
+func (s proseRun) recordSend(via string, p *sentence) {
 	traits := []string{fact.TraitUpload}
 	if p.secret {
 		traits = append(traits, fact.TraitSecretSend)
@@ -312,7 +264,7 @@ func (s proseRun) saidSend(via string, p *saying) {
 }
 
 // quoted analyses commands in back-quotes and returns the sentence without them.
-func (s proseRun) quoted(text string, p *saying) string {
+func (s proseRun) quoted(text string, p *sentence) string {
 	for n := 0; n < 32; n++ {
 		start := strings.IndexByte(text, '`')
 		if start < 0 {
@@ -325,22 +277,22 @@ func (s proseRun) quoted(text string, p *saying) string {
 		inner := strings.TrimSpace(text[start+1 : start+1+length])
 		lead := strings.Fields(strings.ToLower(text[:start]))
 		before := len(s.Impacts)
-		s.mentioned(inner, lead)
-		s.plan(p, before)
+		s.quotedCommand(inner, lead)
+		s.markPlanned(p, before)
 		text = text[:start] + " " + text[start+length+2:]
 	}
 	return text
 }
 
-// mentioned analyses one quoted piece as a command if it is one: a known command with arguments, or one that the words
+// quotedCommand analyses one quoted piece as a command if it is one: a known command with arguments, or one that the words
 // before it say is run.
-func (s proseRun) mentioned(inner string, lead []string) {
+func (s proseRun) quotedCommand(inner string, lead []string) {
 	inner = strings.TrimPrefix(inner, "$ ")
 	word, arguments, _ := strings.Cut(inner, " ")
 	base := word[strings.LastIndexByte(word, '/')+1:]
 	known := s.Know.Described(base)
 	if !known && sql.LooksLikeSQL(inner) {
-		if !deniedAt(lead, len(lead)) {
+		if !s.deniedAt(lead, len(lead)) {
 			s.Nested(interlock.KindSQL, inner)
 		}
 		return
@@ -352,7 +304,7 @@ func (s proseRun) mentioned(inner string, lead []string) {
 	if !known || arguments == "" && !runs {
 		return
 	}
-	if deniedAt(lead, len(lead)) || discussedAt(lead, len(lead)) {
+	if s.deniedAt(lead, len(lead)) || s.discussedAt(lead, len(lead)) {
 		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + base,
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitNegated}})
 		return
@@ -362,7 +314,7 @@ func (s proseRun) mentioned(inner string, lead []string) {
 
 // commandInProse analyses a command that stands in a sentence without quotes: a known one with an option or a path
 // right behind it.
-func (s proseRun) commandInProse(text string, p *saying) {
+func (s proseRun) commandInProse(text string, p *sentence) {
 	fields := strings.Fields(text)
 	for i := 0; i+1 < len(fields); i++ {
 		word := strings.TrimLeft(fields[i], "\"'(`")
@@ -371,8 +323,8 @@ func (s proseRun) commandInProse(text string, p *saying) {
 		}
 		next := fields[i+1]
 		option := next[0] == '-' && len(next) > 1 && next[1] != '-' || strings.HasPrefix(next, "--") && len(next) > 4
-		place := (next[0] == '/' || strings.HasPrefix(next, "~/") || strings.HasPrefix(next, "http")) && plainCommands[word]
-		if subcommanded[word] && i+3 < len(fields) && isLowerWord(next) && (fields[i+2][0] == '-' && len(fields[i+2]) > 1 || isLowerWord(fields[i+2]) && fields[i+3][0] == '-' && len(fields[i+3]) > 1) {
+		place := (next[0] == '/' || strings.HasPrefix(next, "~/") || strings.HasPrefix(next, "http")) && s.Is(know.PlainCommand, word)
+		if s.Is(know.Subcommanded, word) && i+3 < len(fields) && isLowerWord(next) && (fields[i+2][0] == '-' && len(fields[i+2]) > 1 || isLowerWord(fields[i+2]) && fields[i+3][0] == '-' && len(fields[i+3]) > 1) {
 			option = true
 		}
 		after := word == "sudo" || i > 0 && lex.Has([]string{strings.ToLower(strings.Trim(fields[i-1], ":'\"`"))}, "run", "execute", "$", "running", "executing", "issue", "command")
@@ -386,14 +338,14 @@ func (s proseRun) commandInProse(text string, p *saying) {
 		for _, f := range fields[:i] {
 			lead = append(lead, strings.ToLower(strings.Trim(f, ",.;:!?\"'`()")))
 		}
-		if deniedAt(lead, len(lead)) || discussedAt(lead, len(lead)) {
+		if s.deniedAt(lead, len(lead)) || s.discussedAt(lead, len(lead)) {
 			s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + word,
 				Confidence: interlock.Inferred, Traits: []string{fact.TraitNegated}})
 			return
 		}
 		before := len(s.Impacts)
-		s.spoken(strings.TrimRight(proseCommand(fields[i:], word), ".\"'`)"))
-		s.plan(p, before)
+		s.readCommand(strings.TrimRight(s.proseCommand(fields[i:], word), ".\"'`)"))
+		s.markPlanned(p, before)
 		return
 	}
 }
@@ -410,12 +362,11 @@ func (s proseRun) commandLine(text string) bool {
 		spec := s.Know.Lookup(fields[0])
 		return spec != nil && spec.Subs[next] != nil
 	}
-	return !isDeterminer(next) && !lex.Has([]string{next}, "is", "was", "are", "will", "can", "can't", "could", "should", "would", "may", "must", "might", "has", "had", "does",
-		"doesn't", "did", "and", "or", "to", "in", "of", "on", "for", "with", "from", "but", "as", "when", "if", "command", "commands", "tool", "cli", "uses", "needs", "works", "fails", "failed", "-", "–", "—", "=")
+	return !s.Is(know.Determiner, next) && !s.Is(know.GoingOn, next)
 }
 
-// plan marks what commands that are only announced write to the system, as what prose announces is.
-func (s proseRun) plan(p *saying, from int) {
+// markPlanned marks what commands that are only announced write to the system, as what prose announces is.
+func (s proseRun) markPlanned(p *sentence, from int) {
 	if !p.steps {
 		return
 	}
@@ -427,9 +378,9 @@ func (s proseRun) plan(p *saying, from int) {
 	}
 }
 
-// spoken analyses a command taken out of a sentence. Where the sentence ended it in the wrong place it is no command; that
+// readCommand analyses a command taken out of a sentence. Where the sentence ended it in the wrong place it is no command; that
 // says something of the sentence and nothing of what will be done.
-func (s proseRun) spoken(command string) {
+func (s proseRun) readCommand(command string) {
 	before := len(s.Impacts)
 	if strings.Count(command, "'")%2 == 1 || strings.Count(command, `"`)%2 == 1 {
 		command = strings.NewReplacer("'", "", `"`, "").Replace(command)
@@ -454,11 +405,10 @@ func isLowerWord(word string) bool {
 }
 
 // proseCommand ends a command where the sentence goes on.
-func proseCommand(fields []string, first string) string {
+func (v vocabulary) proseCommand(fields []string, first string) string {
 	out := []string{first}
 	for _, f := range fields[1:] {
-		switch f {
-		case "to", "and", "which", "so", "in", "then", "command", "without", "from", "because", "as", "on", "for":
+		if v.Is(know.CommandEnd, f) {
 			return strings.Join(out, " ")
 		}
 		ends := strings.HasSuffix(f, "'") || strings.HasSuffix(f, "\"") || strings.HasSuffix(f, ",")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"interlock/internal/impact/fact"
+	"interlock/internal/impact/impacttest"
 	"interlock/internal/impact/prose"
 )
 
@@ -23,7 +24,7 @@ func TestSpoken(t *testing.T) {
 		{"look at /srv/delete_all/x", nil, []string{"srv_delete_all_x"}},
 		{"", []string{""}, nil},
 	} {
-		got := prose.Spoken(test.hint)
+		got := prose.Spoken(impacttest.Knowledge(t), test.hint)
 		for _, name := range test.want {
 			if !slices.Contains(got, name) {
 				t.Errorf("%q: %q is not in %q", test.hint, name, got)
@@ -39,12 +40,13 @@ func TestSpoken(t *testing.T) {
 
 // FuzzSpoken: what is named is bounded, begins with the hint, and is the same when asked again.
 func FuzzSpoken(f *testing.F) {
+	know := impacttest.Knowledge(f)
 	for _, seed := range []string{"", "Delete All", "a_b c-d eF", strings.Repeat("delete x. ", 200), "\xff", "not delete_all"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, hint string) {
-		got := prose.Spoken(hint)
-		if len(got) == 0 || len(got) > 256 || !slices.Equal(got, prose.Spoken(hint)) {
+		got := prose.Spoken(know, hint)
+		if len(got) == 0 || len(got) > 256 || !slices.Equal(got, prose.Spoken(know, hint)) {
 			t.Errorf("%q: %d names", hint, len(got))
 		}
 		if len(hint) < fact.MaxInput && got[0] != strings.TrimSpace(hint) {
