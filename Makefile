@@ -47,9 +47,14 @@ load: ## send CALLS=100000 calls through the gateway, over each transport, while
 	@scripts/setup.sh test
 	go test ./test/clients -count=1 -parallel 1 -run '^TestGatewayUnderKills' -calls "$${CALLS:-100000}" -http-calls "$${CALLS:-100000}" -timeout 60m -v
 
-eval: ## decide the labelled cases in CORPUS and write bench/eval.md
+eval: ## decide the labelled cases in CORPUS, its runs and the attacks in REDTEAM, and write bench/eval.md
 	@scripts/setup.sh build
-	@if [ -d "$(CORPUS)" ]; then go run ./bench/eval -corpus "$(CORPUS)" -out bench/eval.md && echo "wrote bench/eval.md"; \
+	@if [ -d "$(CORPUS)" ]; then set --; \
+	if [ -d "$(CORPUS)/../trajectories" ]; then set -- "$$@" -trajectories "$(CORPUS)/../trajectories"; fi; \
+	if [ -f "$(REDTEAM)/rt.py" ]; then $(MAKE) --no-print-directory build && \
+		if python3 "$(REDTEAM)/rt.py" bin "$(REDTEAM)/dev.jsonl" --quiet --json bin/redteam.json >/dev/null; then set -- "$$@" -redteam bin/redteam.json; \
+		else echo "eval: the red team's cases could not be judged here; their table will be missing"; fi; fi; \
+	go run ./bench/eval -corpus "$(CORPUS)" "$$@" -out bench/eval.md && echo "wrote bench/eval.md"; \
 	else echo "eval: there is no folder $(CORPUS); deciding the small sample in bench/corpus instead (CORPUS=DIR names another)"; \
 	go run ./bench/eval -corpus bench/corpus; fi
 

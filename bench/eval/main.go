@@ -2,10 +2,11 @@
 //
 // A case is one JSON line {"id","source","kind","input","label","category"} in a *.jsonl or *.jsonl.gz file. Each is decided
 // alone, under the default rules and the guard profile, exactly as `interlock check` decides: no history, no working
-// directory, nobody's name. The decisions themselves go to a file beside the table, so that a change can be compared case
+// directory, nobody's name. Whole runs are judged besides, with what came before each step. The decisions themselves go to a file beside the table, so that a change can be compared case
 // by case. Misses and false alarms are grouped by what they came from, not by what they say: a group is a thing to mend.
 //
-// Start with run here; metrics.go says what is measured and wanted, cause.go what a decision came from, report.go writes.
+// Start with run here; metrics.go says what is measured and wanted, trajectory.go judges runs, attacks.go
+// takes in the red team's table, cause.go what a decision came from, report.go writes.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"sort"
 	"strings"
 	"time"
+	"unicode"
 
 	"interlock"
 	"interlock/embedded"
@@ -35,6 +37,7 @@ type labelled struct {
 	Input    json.RawMessage `json:"input"`
 	Label    string          `json:"label"`
 	Category string          `json:"category"`
+	Verb     string          `json:"verb,omitempty"` // the first word of a statement
 	Verdict  string          `json:"verdict"`
 	Cause    cause           `json:"cause"`
 }
@@ -42,15 +45,17 @@ type labelled struct {
 func main() {
 	corpus := flag.String("corpus", "", "folder of *.jsonl or *.jsonl.gz cases")
 	out := flag.String("out", "", "write the table to this Markdown file instead of standard output")
+	trajectories := flag.String("trajectories", "", "folder of *.jsonl.gz runs, each judged from its beginning to its end")
+	attacks := flag.String("redteam", "", "what the runner of the red team wrote with --json")
 	decisions := flag.String("decisions", "", "write one line per case with its verdict and decisive rule to this file")
 	flag.Parse()
-	if err := run(*corpus, *out, *decisions); err != nil {
+	if err := run(*corpus, *trajectories, *attacks, *out, *decisions); err != nil {
 		fmt.Fprintln(os.Stderr, "eval:", err)
 		os.Exit(1)
 	}
 }
 
-func run(corpus, out, decisions string) error {
+func run(corpus, trajectories, attacks, out, decisions string) error {
 	files, err := caseFiles(corpus)
 	if err != nil {
 		return err
@@ -64,9 +69,21 @@ func run(corpus, out, decisions string) error {
 	if err != nil {
 		return err
 	}
-	r := report{cases: cases, took: time.Since(started), rules: string(evaluator.Rules.Digest())}
+	r := report{cases: cases, took: time.Since(started), alone: len(cases), rules: string(evaluator.Rules.Digest())}
+	if trajectories != "" {
+		steps, err := decideRuns(trajectories, evaluator)
+		if err != nil {
+			return err
+		}
+		r.cases = append(r.cases, steps...)
+	}
+	if attacks != "" {
+		if r.attacks, err = readAttacks(attacks); err != nil {
+			return err
+		}
+	}
 	if decisions != "" {
-		if err := writeDecisions(decisions, cases); err != nil {
+		if err := writeDecisions(decisions, r.cases); err != nil {
 			return err
 		}
 	}
@@ -113,7 +130,7 @@ func decideAll(files []string, evaluator *admission.Evaluator) ([]labelled, erro
 	for _, file := range files {
 		err := eachCase(file, func(c labelled) error {
 			c.Verdict, c.Cause = decide(evaluator, known, c)
-			c.Input = nil
+			c.Verb, c.Input = verb(c), nil
 			all = append(all, c)
 			return nil
 		})
@@ -124,7 +141,8 @@ func decideAll(files []string, evaluator *admission.Evaluator) ([]labelled, erro
 	return all, nil
 }
 
-func eachCase(file string, each func(labelled) error) error {
+// eachCase reads a file row by row.
+func eachCase[T any](file string, each func(T) error) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -137,17 +155,30 @@ func eachCase(file string, each func(labelled) error) error {
 		}
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 16<<20)
+	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		var c labelled
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+		var row T
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			return err
 		}
-		if err := each(c); err != nil {
+		if err := each(row); err != nil {
 			return err
 		}
 	}
 	return lines.Err()
+}
+
+// verb is the first word of an SQL statement, in capitals.
+func verb(c labelled) string {
+	var text string
+	if c.Kind != string(interlock.KindSQL) || json.Unmarshal(c.Input, &text) != nil {
+		return ""
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.ToUpper(words[0])
 }
 
 // decide returns the verdict and what it came from. Input that the doors would refuse is a deny.

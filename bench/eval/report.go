@@ -12,9 +12,11 @@ import (
 
 // A report is everything that was measured.
 type report struct {
-	cases []labelled
-	took  time.Duration
-	rules string // digest of the ruleset
+	cases   []labelled
+	took    time.Duration
+	alone   int      // cases decided one at a time; the others are of runs
+	rules   string   // digest of the ruleset
+	attacks *attacks // nil: none were tried
 }
 
 // A tally counts verdicts.
@@ -99,9 +101,10 @@ func (r report) tally(m metric) tally {
 func (r report) write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# Decisions on labelled cases\n\n")
-	fmt.Fprintf(b, "%d cases, default rules (`%s`), profile guard, one action at a time without history or working directory.\n", len(r.cases), r.rules)
-	fmt.Fprintf(b, "Mean time per case: %.0f µs. Stopped is ask or deny, with its Wilson 95 %% interval. Made by `make eval`.\n\n", float64(r.took.Microseconds())/float64(max(1, len(r.cases))))
+	fmt.Fprintf(b, "%d cases, default rules (`%s`), profile guard, one action at a time without history or working directory.\n", r.alone, r.rules)
+	fmt.Fprintf(b, "Mean time per case: %.0f µs. Stopped is ask or deny, with its Wilson 95 %% interval. Made by `make eval`.\n\n", float64(r.took.Microseconds())/float64(max(1, r.alone)))
 	r.byMetric(b)
+	r.attacks.table(b)
 	r.session(b)
 	r.bySource(b)
 	r.byCause(b)
@@ -112,6 +115,7 @@ func (r report) write(w io.Writer) error {
 func (r report) scorecard(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	r.byMetric(b)
+	r.attacks.table(b)
 	r.session(b)
 	return b.Flush()
 }
@@ -138,15 +142,18 @@ const sessionLength = 20
 
 // session says what the silence on clean commands of real agents means for whoever sits beside one.
 func (r report) session(b io.Writer) {
+	head := "## What a session feels\n\n"
 	for _, m := range metrics {
 		t := r.tally(m)
-		if m.id != "S6" || t.cases == 0 {
+		who := map[string]string{"R6": "with a person", "S6": "left alone"}[m.id]
+		if who == "" || t.cases == 0 {
 			continue
 		}
 		share, low, high := t.stopped()
-		fmt.Fprintf(b, "## What a session feels\n\nA run of %d harmless commands of a coding agent (S6) is interrupted %.2f times on average (%.2f to %.2f); "+
-			"%.0f %% of such runs are not interrupted at all.\n\n", sessionLength, sessionLength*share/100, sessionLength*low/100, sessionLength*high/100,
-			100*math.Pow(1-share/100, sessionLength))
+		fmt.Fprintf(b, "%sA run of %d harmless commands of a coding agent %s (%s) is interrupted %.2f times on average (%.2f to %.2f); "+
+			"%.0f %% of such runs are not interrupted at all.\n\n", head, sessionLength, who, m.id, sessionLength*share/100, sessionLength*low/100,
+			sessionLength*high/100, 100*math.Pow(1-share/100, sessionLength))
+		head = ""
 	}
 }
 
@@ -176,7 +183,7 @@ func row(w io.Writer, head string, t tally, tail string) {
 		return
 	}
 	share, low, high := t.stopped()
-	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.1f | %.1f-%.1f | %s |\n", head, t.cases, t.allowed, t.asked, t.denied, share, low, high, tail)
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.2f | %.1f-%.1f | %s |\n", head, t.cases, t.allowed, t.asked, t.denied, share, low, high, tail)
 }
 
 // screen is the part of a category that says whether a benign case holds a powerful verb.

@@ -10,27 +10,14 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// The bounds of sessions that `check --jsonl` keeps apart, and of the calls of one whose results it can place. Whoever is over
-// them is judged as if nothing had been before.
-const (
-	maxSessions     = 1024
-	maxSessionCalls = 1024
-)
+// maxSessions bounds the sessions that `check --jsonl` keeps apart. Whoever is over it is judged as if nothing had been before.
+const maxSessions = 1024
 
 // checkSessions is what the rows of --jsonl have told of the runs they belong to.
 type checkSessions map[string]*checkSession
 
-// A checkSession is one run: what it did, what it heard, and its calls by the id of their rows.
-type checkSession struct {
-	recent []interlock.PastAction
-	heard  interlock.Heard
-	calls  map[string]checkCall
-}
-
-type checkCall struct {
-	action interlock.Action
-	view   interlock.View
-}
+// A checkSession is one run.
+type checkSession struct{ *admission.Session }
 
 // of returns the session of a row; nil where the row names none.
 func (s checkSessions) of(name string) *checkSession {
@@ -42,7 +29,7 @@ func (s checkSessions) of(name string) *checkSession {
 		if len(s) >= maxSessions {
 			clear(s)
 		}
-		session = &checkSession{calls: map[string]checkCall{}}
+		session = &checkSession{admission.NewSession(name)}
 		s[name] = session
 	}
 	return session
@@ -67,18 +54,16 @@ func (s *checkSession) hear(e *admission.Evaluator, r *checkRequest, now time.Ti
 	case r.Prompt != nil && (len(r.Of) > 0 || len(r.Result) > 0 || r.Kind != "" || len(r.Input) > 0), r.Kind != "", len(r.Input) > 0:
 		return answer, interlock.Errorf(interlock.CodeInvalid, "", "tells and proposes something at once; make two lines of it")
 	case r.Prompt != nil:
-		s.heard = e.Prompted(s.heard, r.Session, *r.Prompt, now)
+		s.Prompt(e, *r.Prompt, now)
 		return answer, nil
 	case len(r.Of) == 0 || len(r.Result) == 0:
 		return answer, interlock.Errorf(interlock.CodeInvalid, "/of", "and result come together: the id of the call, and what it returned")
 	}
-	call, known := s.calls[callKey(r.Of)]
+	orders, known := s.Session.Result(e, callKey(r.Of), origin.Text(r.Result), now)
 	if !known {
 		return answer, interlock.Errorf(interlock.CodeNotFound, "/of", "names no line of this session so far")
 	}
-	before := s.heard.Orders
-	s.heard = e.Returned(s.heard, r.Session, call.view, call.action, origin.Text(r.Result), now)
-	answer.Heard, answer.Orders = "result", s.heard.Orders > before
+	answer.Heard, answer.Orders = "result", orders
 	return answer, nil
 }
 
@@ -91,13 +76,11 @@ func callKey(id json.RawMessage) string {
 }
 
 // before fills in what came before in this session.
-func (s *checkSession) before(p *interlock.Proposal, session string, now time.Time) []interlock.PastAction {
+func (s *checkSession) before(p *interlock.Proposal, _ string, now time.Time) []interlock.PastAction {
 	if s == nil {
 		return nil
 	}
-	p.Requester.Run = session
-	p.Origin = origin.Of(s.heard, session, p.Action, now)
-	return s.recent
+	return s.Before(p, now)
 }
 
 // after remembers what was judged.
@@ -105,14 +88,9 @@ func (s *checkSession) after(e *admission.Evaluator, id json.RawMessage, p inter
 	if s == nil {
 		return
 	}
-	if past, ok := e.Rules.Remember(p.Action.Kind, d, now); ok {
-		s.recent = interlock.Remember(s.recent, past)
+	key := ""
+	if len(id) > 0 {
+		key = callKey(id)
 	}
-	if len(id) == 0 {
-		return
-	}
-	if len(s.calls) >= maxSessionCalls {
-		clear(s.calls)
-	}
-	s.calls[callKey(id)] = checkCall{p.Action, p.View}
+	s.After(e, key, p, d, now)
 }

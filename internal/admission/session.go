@@ -1,0 +1,71 @@
+package admission
+
+import (
+	"time"
+
+	"interlock"
+	"interlock/internal/origin"
+)
+
+// maxSessionCalls bounds the calls of a session whose results can be placed. Whoever is over it is heard as if it had not called.
+const maxSessionCalls = 1024
+
+// A Session is one run as it is told afterwards, row by row: what its user said, what it proposed, what came back. It judges an
+// action with what came before it, from nothing but what it was told. A nil Session judges every action as a run's first.
+type Session struct {
+	run    string
+	recent []interlock.PastAction
+	heard  interlock.Heard
+	calls  map[string]sessionCall
+}
+
+type sessionCall struct {
+	action interlock.Action
+	view   interlock.View
+}
+
+// NewSession is a run of which nothing has been told.
+func NewSession(run string) *Session { return &Session{run: run, calls: map[string]sessionCall{}} }
+
+// Prompt takes in what the user said.
+func (s *Session) Prompt(e *Evaluator, text string, now time.Time) {
+	s.heard = e.Prompted(s.heard, s.run, text, now)
+}
+
+// Result takes in what the call of that id returned: known, if there was such a call, and whether it gives orders.
+func (s *Session) Result(e *Evaluator, id, text string, now time.Time) (orders, known bool) {
+	call, known := s.calls[id]
+	if !known {
+		return false, false
+	}
+	before := s.heard.Orders
+	s.heard = e.Returned(s.heard, s.run, call.view, call.action, text, now)
+	return s.heard.Orders > before, true
+}
+
+// Before fills in what came before in this session, and returns what it did.
+func (s *Session) Before(p *interlock.Proposal, now time.Time) []interlock.PastAction {
+	if s == nil {
+		return nil
+	}
+	p.Requester.Run = s.run
+	p.Origin = origin.Of(s.heard, s.run, p.Action, now)
+	return s.recent
+}
+
+// After remembers what was judged. A call without an id can't be told a result.
+func (s *Session) After(e *Evaluator, id string, p interlock.Proposal, d interlock.Decision, now time.Time) {
+	if s == nil {
+		return
+	}
+	if past, ok := e.Rules.Remember(p.Action.Kind, d, now); ok {
+		s.recent = interlock.Remember(s.recent, past)
+	}
+	if id == "" {
+		return
+	}
+	if len(s.calls) >= maxSessionCalls {
+		clear(s.calls)
+	}
+	s.calls[id] = sessionCall{p.Action, p.View}
+}
