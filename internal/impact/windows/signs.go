@@ -43,7 +43,7 @@ func countSigns(k *know.Knowledge, text string, heed bool) (signs, bool) {
 			continue
 		}
 		c := text[i]
-		if q.quoted() && !q.counts(i) {
+		if q.quoted() && !q.counts(i) || q.heed && q.comment && c != '\n' {
 			start = false
 			continue
 		}
@@ -149,7 +149,8 @@ func (q *quoting) quoted() bool { return q.heed && (q.single || q.double) }
 // counts reports whether a quoted byte says something all the same: the quotes stand where a command does or behind a shell
 // of Windows, or it belongs to the beginning of a path that is an argument of its own.
 func (q *quoting) counts(i int) bool {
-	return q.program || q.shell || i-q.opened <= len(`"HKLM:\`) && strings.IndexByte(`\%$`, q.text[i]) >= 0
+	return q.program || q.shell || i-q.opened <= len(`"HKLM:\`) && strings.IndexByte(`\%$`, q.text[i]) >= 0 &&
+		strings.IndexByte(q.text[q.opened:i], ' ') < 0
 }
 
 // runs takes notice of the word in a command's place.
