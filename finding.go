@@ -1,5 +1,7 @@
 package interlock
 
+import "strings"
+
 // A Finding is one objection by a gate, a limit, a classifier or the judge. Findings can only tighten a decision.
 type Finding struct {
 	Gate        string       `json:"gate"`                 // which gate objects, e.g. "rules", "danger", "scope"
@@ -12,6 +14,14 @@ type Finding struct {
 	Obligations []Obligation `json:"obligations,omitempty"`
 	Impacts     []int        `json:"impacts,omitempty"` // evidence: indexes into the analysed impacts
 	Tags        []string     `json:"tags,omitempty"`    // e.g. "ASI02", "LLM06"
+}
+
+// GeneralReason is the part of a finding's reason that its rule says of every action, without what it says of this one. It is for
+// readers who may know that something was objected to and not what exactly was proposed. Whatever a rule's sentence holds, nothing
+// of the action is left: gates put what they say of it behind the first colon and blank.
+func GeneralReason(reason string) string {
+	general, _, _ := strings.Cut(reason, ": ")
+	return general
 }
 
 // An Obligation is something that must also happen before or while an allowed action runs.

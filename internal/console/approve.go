@@ -62,6 +62,7 @@ func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, stan
 		one.Refused = err.Error()
 	}
 	if !c.may(r, reading) { // who may not read it may not answer it either
+		one.Reason = interlock.GeneralReason(one.Reason)
 		one.Display, one.Changes, one.Statement, one.Hash, one.Tried = "what exactly was proposed is not shown to your role\n", nil, "", "", nil
 	}
 	return one

@@ -39,7 +39,7 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 			one.Until = attempts.Until
 		}
 		if !c.may(r, reading) {
-			one.Display = ""
+			one.Display, one.Reason = "", interlock.GeneralReason(one.Reason)
 		}
 		if err := quorum.MayOrder(interlock.VerbNewCode, challenge.Requester, operator, standing.Agents, now); err != nil {
 			one.Refused = err.Error()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -216,6 +217,11 @@ func veil(d *auditlog.Decided) {
 		impacts[i] = impact
 	}
 	d.Decision.Impacts = impacts
+	findings := slices.Clone(d.Decision.Findings)
+	for i := range findings {
+		findings[i].Reason = interlock.GeneralReason(findings[i].Reason)
+	}
+	d.Decision.Findings = findings
 	d.Recent = nil
 }
 

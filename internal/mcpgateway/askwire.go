@@ -2,8 +2,8 @@ package mcpgateway
 
 import (
 	"encoding/json"
-	"strings"
 
+	"interlock"
 	"interlock/internal/strictjson"
 )
 
@@ -26,7 +26,7 @@ type elicitation struct {
 }
 
 func elicitationOf(r Refused) elicitation {
-	general, _, _ := strings.Cut(r.Reason, ": ") // what it is about stands on the page, for who signs in
+	general := interlock.GeneralReason(r.Reason) // what it is about stands on the page, for who signs in
 	return elicitation{Mode: "url", URL: r.URL, Message: "A human has to approve this call: " + general + ". Request " + r.Request + " waits on the page."}
 }
 
