@@ -32,6 +32,24 @@ func TestBrokenTextThatDoesNothing(t *testing.T) {
 	}
 }
 
+// TestDanglingOperators: what stands before an operator that nothing follows is read as if the operator were not there, and a
+// comment that is none in every shell keeps the text broken.
+func TestDanglingOperators(t *testing.T) {
+	for input, want := range map[string]bool{
+		"pip install 'a>=1' &&  # the rest is below": false, "npm ci &&": false, "npm ci && \\": false, "make build || # or else": false,
+		"ls && # $(rm -rf ~)": true, "ls && # `rm -rf ~`": true, "$(frob) &&": true, "&& ls": true,
+	} {
+		if got := shellImpacts(t, input); hasUnknown(got) != want {
+			t.Errorf("%q: unknown is %v: %v", input, !want, impacttest.Briefs(got))
+		}
+	}
+	for _, input := range []string{"rm -rf ~ &&", "ls && rm -rf ~ || # done", "ls\nrm -rf ~ && # done"} {
+		if !impacttest.AnyImpact(shellImpacts(t, input), func(i interlock.Impact) bool { return i.Kind == interlock.ImpactDelete }) {
+			t.Errorf("%q: what stands before the operator is not seen", input)
+		}
+	}
+}
+
 // TestBrokenTextThatMayDoSomething: what any shell, any reading of the quotes or the part before the error might run
 // keeps broken text unknown.
 func TestBrokenTextThatMayDoSomething(t *testing.T) {

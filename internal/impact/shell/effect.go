@@ -144,8 +144,9 @@ func (r *shellRun) effect(u *flow.Use, e know.Effect, value flow.Field, io flow.
 	if e.Kind != interlock.ImpactRead {
 		targets = narrowed(u, targets)
 	}
-	if e.Kind == interlock.ImpactRead && e.What != "entries" && keptFrom(u, r.S) {
+	if e.Kind == interlock.ImpactRead && e.What != "entries" && (keptFrom(u, r.S) || seeksPlain(u)) {
 		base.Traits = lex.Without(base.Traits, fact.TraitRecursive)
+		targets = withoutDepth(targets)
 	}
 	for _, t := range targets {
 		if !r.S.Spend(1) {

@@ -62,7 +62,30 @@ func (r *shellRun) parse(text string) *syntax.File {
 	if plain := withoutPlaceholders(text); plain != text {
 		return r.parse(plain)
 	}
+	if before, cut := withoutDangling(text); cut {
+		return r.parse(before)
+	}
 	return nil
+}
+
+// withoutDangling takes an operator away that nothing but a comment follows, as where one step is cut out of a longer script.
+// A shell waits for the rest, so what stands before is at most what runs.
+func withoutDangling(text string) (before string, cut bool) {
+	rest := strings.TrimRight(text, " \t\r\n\\")
+	line := rest[strings.LastIndexByte(rest, '\n')+1:]
+	for _, sign := range [...]string{"&&", "||"} {
+		at := strings.LastIndex(line, sign)
+		if at < 0 {
+			continue
+		}
+		after := strings.TrimLeft(line[at+len(sign):], " \t")
+		if after != "" && (after[0] != '#' || strings.ContainsAny(after, "`$;&|<>")) {
+			continue
+		}
+		before = strings.TrimRight(rest[:len(rest)-len(line)+at], " \t")
+		return before, before != "" && strings.IndexByte("&|", before[len(before)-1]) < 0
+	}
+	return text, false
 }
 
 // withoutPlaceholders puts variables of the same length where documentation writes <name>, and a word for its file(s), in text that no shell can read
