@@ -21,34 +21,7 @@ func (s callRun) content(tool string, p know.Place, text string) {
 	if len(text) > maxContent || !s.Spend(len(text)/64+1) {
 		return
 	}
-	hooked := false // it runs without anybody asking for it
-	var found bool
-	base := p.Path[strings.LastIndexAny(p.Path, "/\\")+1:]
-	low := strings.ToLower(base)
-	first, _, _ := strings.Cut(text, "\n")
-	switch {
-	case low == "package.json":
-		hooked = true
-		for _, line := range shell.InstallScripts(text) {
-			found = found || s.attacks(interlock.KindShell, line, true)
-		}
-	case low == "makefile" || low == "gnumakefile" || strings.HasSuffix(low, ".mk") || low == "justfile":
-		found = s.attacks(interlock.KindShell, recipes(text), false)
-	case strings.HasPrefix(low, "dockerfile") || strings.HasPrefix(low, "containerfile") || strings.HasSuffix(low, ".dockerfile"):
-		found = s.attacks(interlock.KindShell, runLines(text), false)
-	case strings.HasSuffix(low, ".yml") || strings.HasSuffix(low, ".yaml"):
-		found = fact.HasTrait(p.Traits, fact.TraitCI) && sendsSecrets(text)
-		for _, block := range runBlocks(text) {
-			found = found || s.attacks(interlock.KindShell, block, false)
-		}
-	case strings.HasSuffix(low, ".py") || strings.HasPrefix(first, "#!") && strings.Contains(first, "python"):
-		found = s.attacks(interlock.KindPython, text, false)
-		hooked = low == "setup.py" || low == "sitecustomize.py" || low == "conftest.py"
-	case strings.HasSuffix(low, ".js") || strings.HasSuffix(low, ".mjs") || strings.HasSuffix(low, ".cjs") || strings.HasSuffix(low, ".ts") || strings.HasPrefix(first, "#!") && strings.Contains(first, "node"):
-		found = s.attacks(interlock.KindJavaScript, text, false)
-	case strings.HasSuffix(low, ".sh") || strings.HasSuffix(low, ".bash") || strings.HasSuffix(low, ".zsh") || low == ".envrc" || strings.HasPrefix(first, "#!") && strings.Contains(first, "sh"):
-		found = s.attacks(interlock.KindShell, text, false)
-	}
+	found, hooked := s.attackIn(p, text)
 	if !found {
 		return
 	}
@@ -58,6 +31,50 @@ func (s callRun) content(tool string, p know.Place, text string) {
 	}
 	s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: p.Reach, Via: tool, Reversibility: interlock.Irreversible,
 		Confidence: interlock.Inferred, Traits: traits})
+}
+
+// attackIn reports whether a file's text, read as what its name or first line makes it, would attack, and whether it runs without
+// anybody asking for it.
+func (s callRun) attackIn(p know.Place, text string) (found, unasked bool) {
+	low := strings.ToLower(p.Path[strings.LastIndexAny(p.Path, "/\\")+1:])
+	first, _, _ := strings.Cut(text, "\n")
+	names := func(interpreter string) bool {
+		return strings.HasPrefix(first, "#!") && strings.Contains(first, interpreter)
+	}
+	switch {
+	case low == "package.json":
+		for _, line := range shell.InstallScripts(text) {
+			found = found || s.attacks(interlock.KindShell, line, true)
+		}
+		return found, true
+	case low == "makefile" || low == "gnumakefile" || low == "justfile" || endsIn(low, ".mk"):
+		return s.attacks(interlock.KindShell, recipes(text), false), false
+	case strings.HasPrefix(low, "dockerfile") || strings.HasPrefix(low, "containerfile") || endsIn(low, ".dockerfile"):
+		return s.attacks(interlock.KindShell, runLines(text), false), false
+	case endsIn(low, ".yml", ".yaml"):
+		found = fact.HasTrait(p.Traits, fact.TraitCI) && sendsSecrets(text)
+		for _, block := range runBlocks(text) {
+			found = found || s.attacks(interlock.KindShell, block, false)
+		}
+		return found, false
+	case endsIn(low, ".py") || names("python"):
+		return s.attacks(interlock.KindPython, text, false), low == "setup.py" || low == "sitecustomize.py" || low == "conftest.py"
+	case endsIn(low, ".js", ".mjs", ".cjs", ".ts") || names("node"):
+		return s.attacks(interlock.KindJavaScript, text, false), false
+	case endsIn(low, ".sh", ".bash", ".zsh") || low == ".envrc" || names("sh"):
+		return s.attacks(interlock.KindShell, text, false), false
+	}
+	return false, false
+}
+
+// endsIn reports whether a name has one of the endings.
+func endsIn(name string, endings ...string) bool {
+	for _, ending := range endings {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return false
 }
 
 // attacks reports whether code would attack if it ran. unasked says that it runs without anybody asking for it, and then

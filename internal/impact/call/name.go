@@ -36,30 +36,11 @@ func (s callRun) subjects(c *call, know *know.ToolKnowledge) {
 		case "money":
 			c.aboutMoney(word)
 		case "account":
-			if changes && (c.verb == "create" || c.verb == "update" || c.verb == "delete" || c.verb == "configure" || c.verb == "privilege" || c.verb == "message" && word != "access") {
-				c.also = append(c.also, interlock.ImpactPrivilege)
-				c.traits = append(c.traits, fact.TraitAccount)
-			}
+			c.aboutAccount(word)
 		case "secret":
-			if strings.HasPrefix(word, "token") && lex.Has(c.words, "count", "tokenize", "estimate", "split", "max", "encode", "usage") {
-				continue // pieces of a text
-			}
-			if !changes && lex.Has(c.words, "validate", "verify", "format", "valid", "expired", "expiry", "detect", "scan") {
-				continue // looked at, or looked for
-			}
-			c.also = append(c.also, interlock.ImpactCredential)
-			c.traits = append(c.traits, fact.TraitSecret)
+			c.aboutSecret(word)
 		case "defence":
-			if changes && (c.verb == "delete" || c.verb == "configure" || word == "firewall" && c.verb != "") {
-				c.also = append(c.also, interlock.ImpactConfigure)
-				if word == "backup" || word == "backups" {
-					if c.traits = append(c.traits, fact.TraitBackup); c.verb == "delete" {
-						c.reversibility = interlock.Irreversible
-					}
-				} else {
-					c.traits = append(c.traits, fact.TraitDefence)
-				}
-			}
+			c.aboutDefence(word)
 		case "physical":
 			if changes && (c.verb == "configure" || lex.Has(c.words, "unlock", "open", "disarm") && !lex.Has(c.words, "file")) {
 				c.also = append(c.also, interlock.ImpactConfigure)
@@ -81,6 +62,41 @@ func (s callRun) subjects(c *call, know *know.ToolKnowledge) {
 		case "infrastructure":
 			c.aboutInfrastructure(word)
 		}
+	}
+}
+
+func (c *call) aboutAccount(word string) {
+	switch c.verb {
+	case "create", "update", "delete", "configure", "privilege", "message":
+		if c.kind != interlock.ImpactRead && (c.verb != "message" || word != "access") {
+			c.also = append(c.also, interlock.ImpactPrivilege)
+			c.traits = append(c.traits, fact.TraitAccount)
+		}
+	}
+}
+
+func (c *call) aboutSecret(word string) {
+	switch {
+	case strings.HasPrefix(word, "token") && lex.Has(c.words, "count", "tokenize", "estimate", "split", "max", "encode", "usage"): // pieces of a text
+	case c.kind == interlock.ImpactRead &&
+		lex.Has(c.words, "validate", "verify", "format", "valid", "expired", "expiry", "detect", "scan"): // looked at, or looked for
+	default:
+		c.also = append(c.also, interlock.ImpactCredential)
+		c.traits = append(c.traits, fact.TraitSecret)
+	}
+}
+
+func (c *call) aboutDefence(word string) {
+	if c.kind == interlock.ImpactRead || c.verb != "delete" && c.verb != "configure" && (word != "firewall" || c.verb == "") {
+		return
+	}
+	c.also = append(c.also, interlock.ImpactConfigure)
+	if word != "backup" && word != "backups" {
+		c.traits = append(c.traits, fact.TraitDefence)
+		return
+	}
+	if c.traits = append(c.traits, fact.TraitBackup); c.verb == "delete" {
+		c.reversibility = interlock.Irreversible
 	}
 }
 

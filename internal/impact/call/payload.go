@@ -89,32 +89,59 @@ func (s callRun) textArgument(c *call, key, text string) {
 	if c.secret == "" && c.kind != interlock.ImpactRead {
 		c.secret = web.PlainSecret(text)
 	}
-	if (key == "environment" || key == "env" || key == "database" || key == "host" || key == "cluster" || key == "context" || key == "bucket" ||
-		key == "branch" || key == "namespace" || key == "project" || key == "server" || (key == "name" || key == "target" || key == "resource" || key == "instance" || key == "service") &&
-		(c.kind == interlock.ImpactDelete || c.kind == interlock.ImpactConfigure)) && len(text) < 256 && s.Production(text) {
+	if c.namesPlace(key) && len(text) < 256 && s.Production(text) {
 		c.reach = interlock.ReachProduction
 	}
-	c.field = c.field || len(text) <= 64 && secretField(strings.ToLower(text)) && !strings.HasSuffix(key, "value") && !strings.HasSuffix(key, "values") && !strings.HasSuffix(key, "text")
+	c.field = c.field || len(text) <= 64 && secretField(strings.ToLower(text)) && !endsIn(key, "value", "values", "text")
 	s.grantedBy(c, key, text)
-	if c.kind == interlock.ImpactWrite && lex.Has(c.words, "memory", "memories", "instructions", "prompt", "knowledge") && inject.Injected(text) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: c.reach, Reversibility: interlock.Reversible, Via: c.name, Confidence: interlock.Inferred,
-			Traits: []string{fact.TraitAgentConfig, fact.TraitInjection}})
-	}
-	if s.runText(c, key, text) {
-		return
-	}
-	if (c.runs || sql.AboutDatabase(c.name)) && sql.LooksLikeSQL(text) || sql.AboutDatabase(c.name) && key != "name" && sql.StatesSQL(text) && strings.Contains(text, " ") {
-		s.Nested(interlock.KindSQL, text)
-		return
-	}
+	s.rememberedOrders(c, text)
 	role := s.Know.ToolTable().Arguments[key]
-	if role != "content" && role != "shell" && role != "code" && !sql.FreeText(key) && len(text) <= 512 && sql.BreaksOut(text) {
-		sql.ReadFragment(s.Scan, "fragment", text)
+	if s.runText(c, key, text) || s.statement(c, key, role, text) {
 		return
 	}
 	if c.kind == interlock.ImpactMessage {
 		c.cargo.load(key, role, text)
 	}
+	s.textInRole(c, key, role, text)
+}
+
+// namesPlace reports whether an argument names where a call acts: always by some names, by others where what they name is
+// deleted or configured.
+func (c *call) namesPlace(key string) bool {
+	switch key {
+	case "environment", "env", "database", "host", "cluster", "context", "bucket", "branch", "namespace", "project", "server":
+		return true
+	case "name", "target", "resource", "instance", "service":
+		return c.kind == interlock.ImpactDelete || c.kind == interlock.ImpactConfigure
+	}
+	return false
+}
+
+// rememberedOrders records orders to a model that are written where a model will read them again.
+func (s callRun) rememberedOrders(c *call, text string) {
+	if c.kind == interlock.ImpactWrite && lex.Has(c.words, "memory", "memories", "instructions", "prompt", "knowledge") && inject.Injected(text) {
+		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: c.reach, Reversibility: interlock.Reversible, Via: c.name, Confidence: interlock.Inferred,
+			Traits: []string{fact.TraitAgentConfig, fact.TraitInjection}})
+	}
+}
+
+// statement reads an argument that is SQL whatever it is called, or breaks out of the statement it would become a value of. It
+// reports whether the argument was one of those.
+func (s callRun) statement(c *call, key, role, text string) bool {
+	database := sql.AboutDatabase(c.name)
+	if (c.runs || database) && sql.LooksLikeSQL(text) || database && key != "name" && sql.StatesSQL(text) && strings.Contains(text, " ") {
+		s.Nested(interlock.KindSQL, text)
+		return true
+	}
+	if role == "content" || role == "shell" || role == "code" || sql.FreeText(key) || len(text) > 512 || !sql.BreaksOut(text) {
+		return false
+	}
+	sql.ReadFragment(s.Scan, "fragment", text)
+	return true
+}
+
+// textInRole reads an argument as what the table of arguments says of its name.
+func (s callRun) textInRole(c *call, key, role, text string) {
 	switch role {
 	case "shell":
 		if s.isCommand(c, text) {

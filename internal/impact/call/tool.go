@@ -180,6 +180,19 @@ func (s callRun) called(name string) call {
 			c.words = lex.NameWords(name) // drop.table
 		}
 	}
+	c.correctVerb(know)
+	c.strongestVerb(know)
+	s.subjects(&c, know)
+	c.paired()
+	s.patterns(&c, know)
+	if c.kind == interlock.ImpactMessage || c.kind == interlock.ImpactSpend || c.kind == interlock.ImpactNetwork {
+		c.reach = interlock.ReachExternal
+	}
+	return c
+}
+
+// correctVerb replaces the verb where the words beside it say that another is meant.
+func (c *call) correctVerb(know *know.ToolKnowledge) {
 	if n := len(c.words); n > 1 && know.Subjects[c.words[n-1]] == "instrument" {
 		c.verb = "read" // a validator of e-mail sends none
 	}
@@ -200,22 +213,21 @@ func (s callRun) called(name string) call {
 		c.verb = "message" // somebody is asked for money, none is given
 		c.cargo.said = true
 	}
+}
+
+// strongestVerb says what the call does: its verb, or one behind a joint that takes more to undo ("read and delete").
+func (c *call) strongestVerb(know *know.ToolKnowledge) {
 	c.kind, c.reversibility = verbKind(c.verb)
-	for i, word := range c.words { // "read and delete": each verb after a joint counts
-		if (word == "and" || word == "then" || word == "or") && i+1 < len(c.words) {
-			if kind, reversibility := verbKind(firstVerb(know, c.words[i+1:i+2])); moreReversible(c.reversibility, reversibility) {
-				c.also = append(c.also, c.kind)
-				c.kind, c.reversibility, c.verb = kind, reversibility, firstVerb(know, c.words[i+1:i+2])
-			}
+	for i, word := range c.words[:max(0, len(c.words)-1)] {
+		if word != "and" && word != "then" && word != "or" {
+			continue
+		}
+		verb := firstVerb(know, c.words[i+1:i+2])
+		if kind, reversibility := verbKind(verb); moreReversible(c.reversibility, reversibility) {
+			c.also = append(c.also, c.kind)
+			c.kind, c.reversibility, c.verb = kind, reversibility, verb
 		}
 	}
-	s.subjects(&c, know)
-	c.paired()
-	s.patterns(&c, know)
-	if c.kind == interlock.ImpactMessage || c.kind == interlock.ImpactSpend || c.kind == interlock.ImpactNetwork {
-		c.reach = interlock.ReachExternal
-	}
-	return c
 }
 
 // socialPlaces are names of services whose posts everybody reads.
@@ -295,40 +307,12 @@ func moreReversible(a, b interlock.Reversibility) bool {
 
 // concludeCall records what the call itself does, once its arguments have been read.
 func (s callRun) concludeCall(c *call) {
-	know := s.Know.ToolTable()
-	if c.amount > 0 && c.kind != interlock.ImpactSpend && (lex.Has(c.words, "transfer", "send", "wire") || lex.Has(c.acts, "transfer", "send", "wire")) {
-		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
-	}
-	if c.items >= know.Bulk && (c.verb == "update" || c.verb == "configure" || c.verb == "privilege") {
-		c.reversibility = interlock.Irreversible // nobody puts so many back one by one
-	}
 	if c.page != "" && c.sent && lex.Has(c.words, "upload") {
 		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.page, Reach: interlock.ReachExternal, Via: c.name,
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitUpload}})
 	}
-	if c.owed && (c.recipient != "" || c.amount > 0) {
-		c.also = append(c.also, interlock.ImpactSpend)
-	}
-	if c.kind == interlock.ImpactMessage && c.cargo.words() && !lex.Has(c.words, publicWords...) && len(c.also) == 0 {
-		c.traits = append(c.traits, fact.TraitWords)
-	}
-	if c.items >= know.Bulk && c.kind != interlock.ImpactRead {
-		c.traits = append(c.traits, fact.TraitBulk)
-	}
-	if c.kind == interlock.ImpactDelete && fact.HasTrait(c.traits, fact.TraitBulk) {
-		c.reversibility = interlock.Irreversible
-	}
-	i := interlock.Impact{Kind: c.kind, Target: c.target, Reach: c.reach, Reversibility: c.reversibility, Via: c.name,
-		Confidence: interlock.Inferred, Traits: c.traits}
-	switch {
-	case c.kind == interlock.ImpactSpend:
-		i.Amount = c.amount
-	case c.items > 1:
-		i.Amount = int64(c.items)
-	}
-	if c.recipient != "" && (c.kind == interlock.ImpactMessage || c.kind == interlock.ImpactSpend || c.kind == interlock.ImpactNetwork || c.kind == interlock.ImpactPrivilege) {
-		i.Target = c.recipient
-	}
+	c.learn(s.Know.ToolTable().Bulk)
+	i := c.impact()
 	if !c.placed || c.kind != interlock.ImpactRead && c.kind != interlock.ImpactWrite && c.kind != interlock.ImpactDelete {
 		s.Add(i)
 	}
@@ -342,11 +326,61 @@ func (s callRun) concludeCall(c *call) {
 			s.Add(also)
 		}
 	}
-	if c.field && c.page != "" && c.kind != interlock.ImpactRead {
+	s.secretsHandedOn(c)
+}
+
+// learn corrects what the name said by what the arguments say: sums, recipients, and how many things are named. From bulk on,
+// those are many.
+func (c *call) learn(bulk int) {
+	if c.amount > 0 && c.kind != interlock.ImpactSpend && (lex.Has(c.words, "transfer", "send", "wire") || lex.Has(c.acts, "transfer", "send", "wire")) {
+		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
+	}
+	if c.items >= bulk && (c.verb == "update" || c.verb == "configure" || c.verb == "privilege") {
+		c.reversibility = interlock.Irreversible // nobody puts so many back one by one
+	}
+	if c.owed && (c.recipient != "" || c.amount > 0) {
+		c.also = append(c.also, interlock.ImpactSpend)
+	}
+	if c.kind == interlock.ImpactMessage && c.cargo.words() && !lex.Has(c.words, publicWords...) && len(c.also) == 0 {
+		c.traits = append(c.traits, fact.TraitWords)
+	}
+	if c.items >= bulk && c.kind != interlock.ImpactRead {
+		c.traits = append(c.traits, fact.TraitBulk)
+	}
+	if c.kind == interlock.ImpactDelete && fact.HasTrait(c.traits, fact.TraitBulk) {
+		c.reversibility = interlock.Irreversible
+	}
+}
+
+// impact is what the call does by its name and arguments.
+func (c *call) impact() interlock.Impact {
+	i := interlock.Impact{Kind: c.kind, Target: c.target, Reach: c.reach, Reversibility: c.reversibility, Via: c.name,
+		Confidence: interlock.Inferred, Traits: c.traits}
+	switch {
+	case c.kind == interlock.ImpactSpend:
+		i.Amount = c.amount
+	case c.items > 1:
+		i.Amount = int64(c.items)
+	}
+	switch c.kind {
+	case interlock.ImpactMessage, interlock.ImpactSpend, interlock.ImpactNetwork, interlock.ImpactPrivilege:
+		if c.recipient != "" {
+			i.Target = c.recipient
+		}
+	}
+	return i
+}
+
+// secretsHandedOn records secrets that a call fills into a page or sends away.
+func (s callRun) secretsHandedOn(c *call) {
+	if c.kind == interlock.ImpactRead {
+		return
+	}
+	if c.field && c.page != "" {
 		s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: c.page, Reach: interlock.ReachExternal, Via: c.name,
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitSecret, fact.TraitUpload}})
 	}
-	if c.secret != "" && (c.reach == interlock.ReachExternal || c.reach == interlock.ReachProduction) && c.kind != interlock.ImpactRead {
+	if c.secret != "" && (c.reach == interlock.ReachExternal || c.reach == interlock.ReachProduction) {
 		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.recipient, Reach: interlock.ReachExternal, Via: c.name + " " + c.secret,
 			Reversibility: interlock.Irreversible, Traits: []string{fact.TraitSecretSend, fact.TraitUpload}})
 	}
