@@ -51,7 +51,7 @@ type statements struct {
 // maxSQLText bounds a text put together by a statement, so that doubling it over and over ends.
 const maxSQLText = 16 << 10
 
-// A sqlText is a text that a statement puts together from constants. What is not constant stands in it as the word x.
+// A SqlBuilt is a text that a statement puts together from constants. What is not constant stands in it as the word x.
 type SqlBuilt struct {
 	Text    string
 	Literal bool // some of it stood in the statement

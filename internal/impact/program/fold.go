@@ -267,7 +267,7 @@ func (r *codeRun) joinPaths(parts []codeValue) codeValue {
 	return v
 }
 
-// each text of a value through a function that may fail.
+// mapped is each text of a value through a function that may fail.
 func (r *codeRun) mapped(v codeValue, change func(string) (string, bool)) codeValue {
 	out := codeValue{marks: v.marks, dynamic: v.dynamic || len(v.Texts) == 0}
 	for _, text := range v.Texts {

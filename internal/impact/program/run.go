@@ -67,7 +67,7 @@ type codeFrame struct {
 	loops    int    // loops outside of it
 }
 
-// program analyses Python or JavaScript.
+// Read analyses Python or JavaScript.
 func Read(s *flow.Scan, kind interlock.Kind, in string) {
 	script := kind == interlock.KindJavaScript
 	reader := readCode(in, script)

@@ -9,7 +9,7 @@ import (
 	"interlock/internal/impact/web"
 )
 
-// The sorts of tokens of a program.
+// A codeSort is the sort of a token of a program.
 type codeSort uint8
 
 const (

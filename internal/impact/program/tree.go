@@ -1,6 +1,6 @@
 package program
 
-// The kinds of nodes of a program's tree. It has the same shape for Python and JavaScript, and holds what matters for what
+// A codeNodeKind is a kind of node of a program's tree. It has the same shape for Python and JavaScript, and holds what matters for what
 // a program does: names, values, calls, and which code runs when.
 type codeNodeKind uint8
 

@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shell analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
+// Read analyses a command line or script. What it can't parse in the bash dialect it tries as mksh and as POSIX shell.
 func Read(s *flow.Scan, input string) {
 	r := newShellRun(s)
 	outer := s.Files

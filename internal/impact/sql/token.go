@@ -7,7 +7,7 @@ import (
 	"interlock/internal/lex"
 )
 
-// The sorts of SQL tokens.
+// A sqlSort is the sort of an SQL token.
 type sqlSort uint8
 
 const (

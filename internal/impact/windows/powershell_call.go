@@ -144,7 +144,7 @@ func (p *psRun) parameter() psArg {
 	return a
 }
 
-// plain are arguments as another program gets them.
+// plainArgs are arguments as another program gets them.
 func plainArgs(args []psArg) []flow.Field {
 	var out []flow.Field
 	for _, a := range args {
