@@ -158,6 +158,14 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 		p.View.Written = own
 		decision = a.config.evaluateWith(p, standing, recent, nil, now)
 	}
+	told, err := a.told(ctx, p, decision, now)
+	if err != nil {
+		return decision, nil, err
+	}
+	if told != nil {
+		p.Origin = told
+		decision = a.config.evaluateWith(p, standing, recent, nil, now)
+	}
 	for decision.Approval != "" {
 		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
 		if err == nil {

@@ -21,6 +21,8 @@ import (
 // and what can lag is which pending request an unanswered question is found under. Whatever does not end in such a Commit
 // takes Standing.
 //
+// Hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
+//
 // Past is what commits have remembered of a run, as [interlock.Remember] keeps it. Like Known it may come from memory.
 // Nothing compares it in Commit: of two actions of one run that are decided at the same moment, neither came after the other.
 type Store interface {
@@ -30,6 +32,8 @@ type Store interface {
 	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)  // how many requests this agent has opened since
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error) // those under which a commit has remembered a writing since
+	Heard(ctx context.Context, run string) (interlock.Heard, error)              // nothing where nothing was heard
+	Hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended
 	SeeCall(ctx context.Context, eventID, event string) error       // remember that another harness event has seen the call

@@ -29,7 +29,8 @@ const (
 	Before                  // the tool is about to run and can be stopped
 	Permission              // the harness is about to ask its user about the tool
 	After                   // the tool has run
-	Other                   // prompts, sessions, notifications: nothing to judge
+	Told                    // the user has said something to the agent: nothing to judge, and never a refusal
+	Other                   // sessions, notifications: nothing to judge
 )
 
 // A Call is one event of one harness. Its zero value refuses.
@@ -39,6 +40,9 @@ type Call struct {
 	Phase     Phase
 	Proposals []interlock.Proposal // what is to be judged, in order; a patch to three files is three proposals
 	Outcomes  []interlock.Outcome  // for After: what became of each proposal
+	Who       interlock.Requester  // for Told: whose user spoke
+	Said      string               // for Told: what the user said
+	Result    string               // for After: what the agent is shown of how it went, as text or JSON; empty where it isn't told
 	Silent    bool                 // the harness says that it shows no prompts in this session
 
 	roams  bool     // After says which directory the harness is in by then, which a command may have changed
@@ -144,6 +148,7 @@ func Parse(agent string, stdin []byte, env Environment) (Call, error) {
 		call.Proposals, call.Outcomes = nil, nil
 		return call, err
 	}
+	call.Who.Principal, call.Who.Agent = env.Principal, call.Agent
 	canAsk := d.asks(call, env) && !env.Unattended && !call.Silent
 	for i := range call.Proposals {
 		p := &call.Proposals[i]

@@ -38,6 +38,8 @@ func placeClaude(event string) (Phase, bool) {
 		return After, false
 	case "PostToolUseFailure":
 		return After, true
+	case "UserPromptSubmit":
+		return Told, false
 	case "":
 		return Unknown, false
 	default:
@@ -72,6 +74,10 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 		if call.Phase == Other {
 			return nil
 		}
+		if call.Phase == Told {
+			call.told(run, payload, "prompt")
+			return nil
+		}
 		if id == "" {
 			id = alternative
 		}
@@ -99,6 +105,7 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 		for _, name := range []string{"tool_response", "tool_result"} {
 			if payload.has(name) {
 				outcome.Status = u.outcomeOf(payload[name])
+				call.returned(payload[name])
 			}
 		}
 		if failed {
@@ -107,6 +114,7 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 				failure = ""
 			}
 			outcome.Detail = cut(printable(failure), maxDetail)
+			call.returned(payload["error"])
 		}
 		return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
 	}

@@ -29,6 +29,8 @@ func placeCodex(event string) (Phase, bool) {
 		return Permission, false
 	case "PostToolUse":
 		return After, false
+	case "UserPromptSubmit":
+		return Told, false
 	case "":
 		return Unknown, false
 	default:

@@ -48,17 +48,20 @@ type run struct {
 
 // Run does it all and returns the exit status.
 func (p Process) Run(ctx context.Context) int {
-	ctx, cancel := context.WithTimeout(ctx, p.Deadline)
-	defer cancel()
 	r := &run{Process: p}
 	r.call, _ = Parse(p.Agent, nil, p.Environment) // what is known before anything is read
+	if r.call.Phase == Told {
+		r.Deadline = min(r.Deadline, toldDeadline)
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Deadline)
+	defer cancel()
 	finished := make(chan Output, 1)
 	go func() { finished <- r.answer(ctx) }()
 	var out Output
 	select {
 	case out = <-finished:
 	case <-ctx.Done():
-		reason := "no decision was made within " + p.Deadline.String()
+		reason := "no decision was made within " + r.Deadline.String()
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			reason = "the hook was interrupted before a decision was made"
 		}
@@ -71,7 +74,7 @@ func (p Process) Run(ctx context.Context) int {
 func (r *run) write(out Output) int {
 	_, outErr := r.Stdout.Write(out.Stdout)
 	_, errErr := r.Stderr.Write(out.Stderr)
-	if (outErr != nil || errErr != nil) && out.Exit == 0 {
+	if (outErr != nil || errErr != nil) && out.Exit == 0 && r.current().Phase != Told {
 		return 2
 	}
 	r.mutex.Lock()
@@ -115,15 +118,15 @@ func (r *run) answer(ctx context.Context) (out Output) {
 	r.call = call
 	r.mutex.Unlock()
 	if parseErr != nil {
-		if r.Unreadable == nil {
+		if r.Unreadable == nil || call.Phase == Told {
 			return Refuse(call, "unreadable", parseErr.Error())
 		}
 		out, checkpoint := r.Unreadable(ctx, call, payload, parseErr)
 		r.note(checkpoint)
 		return out
 	}
-	if len(call.Proposals) == 0 {
-		return Render(call, nil) // nothing to judge
+	if len(call.Proposals) == 0 && (call.Phase != Told || call.Said == "" || call.Who.Run == "") {
+		return Render(call, nil) // nothing to judge, and nothing to remember
 	}
 	if r.Socket != "" {
 		if out, checkpoint, answered := askServer(ctx, call, r.Environment, r.Socket, r.Deadline, r.Redact); answered {
@@ -139,11 +142,18 @@ func (r *run) answer(ctx context.Context) (out Output) {
 // Decide has every part of a call judged by a backend and renders the answers; events after the fact are reported. shown
 // says of an error what may be shown. It returns the newest checkpoint.
 func Decide(ctx context.Context, call Call, env Environment, backend interlock.Backend, redact func(string) string, shown func(error) string) (Output, []byte) {
+	if call.Phase == Told {
+		_ = call.hear(ctx, backend) // what is not known of the user's words permits nothing
+		return Render(call, redact), nil
+	}
 	if call.Phase == After {
 		for i, outcome := range call.Outcomes {
 			if err := backend.Report(ctx, call.Proposals[i].Requester, outcome); err != nil {
 				return Refuse(call, "outcome", "the outcome was not recorded: "+shown(err)), nil
 			}
+		}
+		if err := call.hear(ctx, backend); err != nil {
+			return Refuse(call, "result", "what the call returned is not remembered: "+shown(err)), nil
 		}
 		return Render(call, redact), nil
 	}

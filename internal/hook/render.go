@@ -16,7 +16,7 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	if !known || call.Phase == Unknown {
 		return Refuse(call, "internal", "the hook could not place the event")
 	}
-	if call.Phase == After || call.Phase == Other {
+	if call.Phase == After || call.Phase == Told || call.Phase == Other {
 		return d.answer(call, interlock.Allow, "")
 	}
 	if len(answers) == 0 || len(answers) != len(call.Proposals) {
@@ -82,6 +82,9 @@ func weigh(answers []interlock.Answer) (strictest interlock.Answer, requests []s
 // part of a rule id under "hook.". For events after the fact there is nothing to stop; the failure is told on standard
 // error with exit status 1, which every harness shows without blocking.
 func Refuse(call Call, rule, reason string) Output {
+	if d, known := dialectOf(call.Agent); known && call.Phase == Told {
+		return d.answer(call, interlock.Allow, "") // a refusal would take the user's words from the agent
+	}
 	text := presentable("[hook."+rule+"] "+sentence(reason), nil)
 	if call.Phase == After || call.Phase == Other {
 		return Output{Stderr: []byte(text + "\n"), Exit: 1}

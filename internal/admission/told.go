@@ -1,0 +1,76 @@
+package admission
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"interlock"
+	"interlock/internal/gate"
+	"interlock/internal/impact"
+	"interlock/internal/origin"
+)
+
+// HearPrompt takes note of what the user of a run said, so that later actions of the run are judged by who named their target.
+// Kept are digests and the kinds of act the words ask for, beside the log; nothing is recorded and nothing is permitted by it.
+func (a *Admission) HearPrompt(ctx context.Context, r interlock.Requester, text string) error {
+	if r.Run == "" || r.Agent == "" || text == "" {
+		return nil
+	}
+	key, now := runOf(r), a.config.Now().UTC()
+	return a.config.Store.Hear(ctx, key, func(h interlock.Heard) (interlock.Heard, bool) {
+		return a.config.Prompted(h, key, text, now), true
+	})
+}
+
+// HearResult takes note of what an action of a run returned, as [Admission.HearPrompt] does of what the user said. Without a
+// user's words nothing but a result that gives orders says anything about later actions, and of the project's own files
+// nothing else does: then nothing is kept.
+func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result string) error {
+	r := p.Requester
+	if r.Run == "" || r.Agent == "" || result == "" {
+		return nil
+	}
+	text := origin.Text([]byte(result[:min(len(result), maxResult)]))
+	p.View.Production = append(append([]string{}, p.View.Production...), a.config.Rules.Production()...)
+	inside, orders := a.config.inside(p.View, p.Action), impact.Orders(text)
+	if inside && !orders && p.Action.Kind != interlock.KindFile && p.Action.Kind != interlock.KindShell {
+		return nil
+	}
+	key, now := runOf(r), a.config.Now().UTC()
+	return a.config.Store.Hear(ctx, key, func(h interlock.Heard) (interlock.Heard, bool) {
+		if !orders && h.Prompts == 0 {
+			return h, false
+		}
+		after := origin.Result(h, key, p.Action, inside, text, orders, now)
+		return after, after.Orders != h.Orders || after.Over != h.Over || !slices.Equal(after.Values, h.Values)
+	})
+}
+
+// told is where the values of an action come from, by what was heard of its run through any process. It is only looked for
+// where that may matter to a decision that was made without.
+func (a *Admission) told(ctx context.Context, p *interlock.Proposal, d interlock.Decision, now time.Time) (*interlock.Origin, error) {
+	if p.Requester.Run == "" || p.Origin != nil || !outward(p.Action, d) {
+		return nil, nil
+	}
+	key := runOf(p.Requester)
+	heard, err := a.config.Store.Heard(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return origin.Of(heard, key, p.Action, now), nil
+}
+
+// outward reports whether an action reaches anybody or anything beyond this machine, or is a call whose doing only its server knows.
+func outward(action interlock.Action, d interlock.Decision) bool {
+	if action.Kind == interlock.KindTool || action.Kind == interlock.KindHTTP {
+		return true
+	}
+	for n := range d.Impacts {
+		i := &d.Impacts[n]
+		if gate.Act(i) != "" || i.Kind == interlock.ImpactNetwork || i.Reach == interlock.ReachExternal || i.Reach == interlock.ReachProduction {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"interlock"
+)
+
+// toldDeadline bounds how long a user's words wait on their way to the agent.
+const toldDeadline = time.Second
+
+// maxTold bounds how much is kept in memory of what a user said or a call returned, in bytes; less is read of it.
+const maxTold = 1 << 20
+
+// A Listener takes note of what a run is told, by its user and by what its calls return. See admission.
+type Listener interface {
+	HearPrompt(ctx context.Context, r interlock.Requester, text string) error
+	HearResult(ctx context.Context, p interlock.Proposal, result string) error
+}
+
+// hear hands on what a call tells of its run, if the backend listens.
+func (c *Call) hear(ctx context.Context, backend any) error {
+	listener, listens := backend.(Listener)
+	switch {
+	case !listens:
+		return nil
+	case c.Phase == Told:
+		return listener.HearPrompt(ctx, c.Who, c.Said)
+	case c.Phase == After && c.Result != "" && len(c.Proposals) > 0:
+		return listener.HearResult(ctx, c.Proposals[0], c.Result)
+	}
+	return nil
+}
+
+// told fills in what the user said. Whatever can't be read is not the user's word. Neither is what a subagent is given to do,
+// which its parent wrote, nor what a harness puts among the user's words by itself.
+func (c *Call) told(run string, payload object, members ...string) {
+	if payload.has("agent_id") || payload.has("agent_type") {
+		return
+	}
+	text, err := payload.first(members...)
+	if err != nil {
+		return
+	}
+	c.Who = interlock.Requester{Run: run}
+	c.Said = spoken(cut(text, maxTold))
+}
+
+// returned keeps what the agent is shown of a call.
+func (c *Call) returned(raw json.RawMessage) {
+	if text := string(raw); text != "null" && text != `""` {
+		c.Result = cut(text, maxTold)
+	}
+}
+
+// harnessTags are the elements in which harnesses put words of their own, and of subagents and tools, among the user's.
+var harnessTags = [...]string{"task-notification", "system-reminder", "local-command-stdout", "local-command-stderr", "bash-stdout",
+	"bash-stderr", "teammate-message", "cross-session-message", "hook_context", "subagent_notification"}
+
+// spoken is what the user said, without what stands between such tags. One that isn't closed takes all that follows.
+func spoken(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	for _, tag := range harnessTags {
+		var kept strings.Builder
+		for rest := text; rest != ""; {
+			before, after, found := strings.Cut(rest, "<"+tag)
+			kept.WriteString(before)
+			if rest = ""; found {
+				_, rest, _ = strings.Cut(after, "</"+tag+">")
+			}
+		}
+		text = kept.String()
+	}
+	return text
+}
