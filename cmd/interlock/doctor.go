@@ -272,6 +272,9 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 			}
 		}
 		return
+	case len(status.Missing) > 0 && status.Guards():
+		d.note("registered", name, statusWarn, "%s lacks %s, so that calls are judged without knowing what the user asked for; run: interlock install %s",
+			status.Path, strings.Join(status.Missing, ", "), name)
 	case len(status.Missing) > 0:
 		d.note("registered", name, statusFail, "%s lacks %s; run: interlock install %s", status.Path, strings.Join(status.Missing, ", "), name)
 	default:

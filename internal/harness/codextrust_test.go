@@ -10,7 +10,10 @@ import (
 )
 
 // codexTrusting is what Codex writes when it is told to trust the hooks as they are installed here.
-const codexTrusting = `[hooks.state.'SETTINGS:pre_tool_use:0:0']
+const codexTrusting = `[hooks.state.'SETTINGS:user_prompt_submit:0:0']
+trusted_hash = 'sha256:00'
+
+[hooks.state.'SETTINGS:pre_tool_use:0:0']
 trusted_hash = "sha256:bca259a71c42b028fe4b7454459b88eeaa0210d1798742d8fe50143a501c031f"
 [hooks.state.'SETTINGS:permission_request:0:0']
 trusted_hash = "sha256:dd7c40d07f509b77f4aad8243d3bafa11a0939f73412280f70292393df669490"
@@ -49,14 +52,15 @@ func TestCodexManaged(t *testing.T) {
 		problems                   string
 	}{
 		{name: "nothing", requirements: "[features]\nhooks = true\n"},
-		{name: "whole", requirements: all, events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}},
-		{name: "one event", requirements: handler("PreToolUse"), events: []string{"PreToolUse"}, missing: []string{"PermissionRequest", "PostToolUse"}},
+		{name: "whole", requirements: all, events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}, missing: []string{"UserPromptSubmit"}},
+		{name: "one event", requirements: handler("PreToolUse"), events: []string{"PreToolUse"}, missing: []string{"PermissionRequest", "PostToolUse", "UserPromptSubmit"}},
 		{name: "one event, the others by the user", requirements: handler("PreToolUse"), installed: true,
-			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PreToolUse"}, problems: "trust the hooks for PermissionRequest, PostToolUse and"},
+			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "PreToolUse"},
+			problems: "trust the hooks for PermissionRequest, PostToolUse, UserPromptSubmit and"},
 		{name: "switched off by the user", requirements: all, config: "[features]\nhooks = false\n",
-			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}, problems: "switches hooks off"},
+			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}, missing: []string{"UserPromptSubmit"}, problems: "switches hooks off"},
 		{name: "pinned", requirements: "[features]\nhooks = true\n" + all, config: "[features]\nhooks = false\n",
-			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}},
+			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}, missing: []string{"UserPromptSubmit"}},
 		{name: "somebody else's", requirements: strings.ReplaceAll(all, "/opt/interlock", "/opt/other")},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -67,8 +67,8 @@ func TestStatus(t *testing.T) {
 		{name: "others switched off", harness: "gemini", settings: `{"hooksConfig": {"disabled": ["lint"]}, "disableAllHooks": false}`},
 		{name: "a switch that can't be read", harness: "gemini", settings: `{"hooksConfig": true}`, problems: "hooksConfig can't be read"},
 		{name: "switched off", harness: "qwen", settings: `{"disableAllHooks": true}`, problems: "disableAllHooks is set"},
-		{name: "not trusted", harness: "codex", problems: "hooks for PreToolUse, PermissionRequest, PostToolUse and skips"},
-		{name: "partly trusted", harness: "codex", config: strings.Replace(codexTrusting, "trusted_hash", "enabled = true #", 1), problems: "hooks for PreToolUse and skips"},
+		{name: "not trusted", harness: "codex", problems: "hooks for PreToolUse, PermissionRequest, PostToolUse, UserPromptSubmit and skips"},
+		{name: "partly trusted", harness: "codex", config: strings.Replace(codexTrusting, "trusted_hash", "enabled = true #", 2), problems: "hooks for PreToolUse, UserPromptSubmit and skips"},
 		{name: "trusted", harness: "codex", config: codexTrusting},
 		{name: "changed since", harness: "codex", config: codexTrusting, edit: func(s string) string { return strings.ReplaceAll(s, `"timeout": 120`, `"timeout": 121`) },
 			problems: "hooks for PreToolUse, PermissionRequest, PostToolUse are not as they were"},
@@ -180,7 +180,7 @@ func TestSwitchedOff(t *testing.T) {
 
 // TestLines: what is printed for the harnesses that are registered by hand names every event once.
 func TestLines(t *testing.T) {
-	for name, want := range map[string]int{"windsurf": 7, "cline": 2} {
+	for name, want := range map[string]int{"windsurf": 8, "cline": 3} {
 		text, known := Lines(name, "linux", "/opt/my tools/interlock", func(event string) []string { return HookArgs(name, event, "/h", true) })
 		if !known || strings.Count(text, "--home /h --unattended") != want || strings.Count(text, "'/opt/my tools/interlock' hook --agent "+name) != want {
 			t.Errorf("%s (%v):\n%s", name, known, text)

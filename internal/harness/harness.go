@@ -89,14 +89,40 @@ const (
 	qwenTimeout    = 30_000 // ms; versions that count in seconds take 1000 and more for milliseconds still
 	cursorTimeout  = 60     // s
 	copilotTimeout = 30     // s, which is also Copilot's default
+	toldTimeout    = 10     // s, where an event only tells what the user says, whose words wait for it
 )
+
+// patience is how long a harness that counts in seconds waits at an event.
+func patience(event string, usual int) int {
+	if Listens(event) {
+		return toldTimeout
+	}
+	return usual
+}
 
 // hookName is how Interlock's handlers are called where handlers have names.
 const hookName = "interlock"
 
 type group struct {
-	Matcher string `json:"matcher"`
+	Matcher string `json:"matcher,omitempty"`
 	Hooks   []any  `json:"hooks"`
+}
+
+// Listens reports whether an event only tells what the user says. A registration without it guards as well, and knows less.
+func Listens(event string) bool {
+	switch event {
+	case "UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt", "userPromptSubmitted", "chat.message", "pre_user_prompt":
+		return true
+	}
+	return false
+}
+
+// matching is the matcher of an event: events without a tool have none.
+func matching(event, all string) string {
+	if Listens(event) {
+		return ""
+	}
+	return all
 }
 
 // isBlocking reports of an event in Claude Code's form whether a call can be stopped through it.
@@ -111,7 +137,7 @@ func claude() Harness {
 	}
 	return Harness{
 		Name: "claude", Title: "Claude Code", grouped: true,
-		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"},
+		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"},
 		Note:      "Running sessions read their hooks at the start: restart them.",
 		settings:  in(".claude", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
 		blockable: isBlocking,
@@ -119,9 +145,9 @@ func claude() Harness {
 		// print its help and let the tool run. Elsewhere than on Windows a line costs a shell and refuses whatever becomes of it.
 		entry: func(event, goos string, c Command) any {
 			if goos == "windows" {
-				return group{"*", []any{handler{"command", c.Binary, c.Args, claudeTimeout}}}
+				return group{matching(event, "*"), []any{handler{"command", c.Binary, c.Args, patience(event, claudeTimeout)}}}
 			}
-			return group{"*", []any{handler{"command", c.closed(goos, isBlocking(event)), nil, claudeTimeout}}}
+			return group{matching(event, "*"), []any{handler{"command", c.closed(goos, isBlocking(event)), nil, patience(event, claudeTimeout)}}}
 		},
 	}
 }
@@ -135,16 +161,16 @@ func codex() Harness {
 	}
 	return Harness{
 		Name: "codex", Title: "Codex CLI", grouped: true,
-		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
+		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit"},
 		Note:      "Codex skips new and changed hooks without a word until they are trusted: " + codexReview + ".",
 		settings:  in(".codex", "CODEX_HOME", ".codex", codexFile),
 		blockable: isBlocking,
 		entry: func(event, goos string, c Command) any {
-			h := handler{Type: "command", Command: c.closed(goos, isBlocking(event)), Timeout: codexTimeout}
+			h := handler{Type: "command", Command: c.closed(goos, isBlocking(event)), Timeout: patience(event, codexTimeout)}
 			if goos == "windows" {
 				h.Windows = h.Command
 			}
-			return group{"*", []any{h}}
+			return group{matching(event, "*"), []any{h}}
 		},
 	}
 }
@@ -158,7 +184,7 @@ func gemini() Harness {
 	}
 	return Harness{
 		Name: "gemini", Title: "Gemini CLI", grouped: true,
-		Events: []string{"BeforeTool", "AfterTool"},
+		Events: []string{"BeforeTool", "AfterTool", "BeforeAgent"},
 		Note:   "Gemini CLI runs no hooks in folders that are not trusted, these neither: trust the folders you work in. Gemini CLI before March 2026 lets a tool run when a hook asks: there, install with --unattended.",
 		settings: func(p Place) string {
 			if p.Project != "" {
@@ -168,7 +194,7 @@ func gemini() Harness {
 		},
 		blockable: func(event string) bool { return event == "BeforeTool" },
 		entry: func(event, goos string, c Command) any {
-			return group{".*", []any{handler{hookName, "command", c.closed(goos, event == "BeforeTool"), geminiTimeout}}}
+			return group{matching(event, ".*"), []any{handler{hookName, "command", c.closed(goos, event == "BeforeTool"), geminiTimeout}}}
 		},
 	}
 }
@@ -182,12 +208,12 @@ func qwen() Harness {
 	}
 	return Harness{
 		Name: "qwen", Title: "Qwen Code", grouped: true,
-		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"},
+		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"},
 		Note:      "Running sessions read their hooks at the start: restart them.",
 		settings:  in(".qwen", "QWEN_HOME", ".qwen", "settings.json"),
 		blockable: isBlocking,
 		entry: func(event, goos string, c Command) any {
-			return group{"*", []any{handler{hookName, "command", c.closed(goos, isBlocking(event)), qwenTimeout}}}
+			return group{matching(event, "*"), []any{handler{hookName, "command", c.closed(goos, isBlocking(event)), qwenTimeout}}}
 		},
 	}
 }
@@ -198,15 +224,17 @@ func cursor() Harness {
 		Timeout    int    `json:"timeout"`
 		FailClosed bool   `json:"failClosed,omitempty"`
 	}
-	blocks := func(event string) bool { return strings.HasPrefix(event, "before") || event == "preToolUse" }
+	blocks := func(event string) bool {
+		return !Listens(event) && (strings.HasPrefix(event, "before") || event == "preToolUse")
+	}
 	return Harness{
 		Name: "cursor", Title: "Cursor", version: true,
-		Events:    []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse", "postToolUseFailure"},
+		Events:    []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse", "postToolUseFailure", "beforeSubmitPrompt"},
 		Note:      "User hooks are not run by Cursor's cloud agents. Restart Cursor to load them.",
 		settings:  in(".cursor", "", ".cursor", "hooks.json"),
 		blockable: blocks,
 		entry: func(event, goos string, c Command) any {
-			return handler{c.line(goos), cursorTimeout, blocks(event)}
+			return handler{c.line(goos), patience(event, cursorTimeout), blocks(event)}
 		},
 	}
 }
@@ -220,12 +248,12 @@ func copilot() Harness {
 	}
 	return Harness{
 		Name: "copilot", Title: "GitHub Copilot CLI", version: true,
-		Events:    []string{"preToolUse", "postToolUse", "postToolUseFailure"},
+		Events:    []string{"preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted"},
 		Note:      "With --allow-all-tools Copilot passes over questions; the hook then refuses and names the request instead.",
 		settings:  in(".copilot", "COPILOT_HOME", filepath.Join(".github"), "hooks", "interlock.json"),
 		blockable: func(event string) bool { return event == "preToolUse" },
-		entry: func(_, _ string, c Command) any {
-			return handler{"command", c.posix(), c.powershell(), copilotTimeout}
+		entry: func(event, _ string, c Command) any {
+			return handler{"command", c.posix(), c.powershell(), patience(event, copilotTimeout)}
 		},
 	}
 }
@@ -328,14 +356,14 @@ func Lines(name, goos string, binary string, args func(event string) []string) (
 	case "windsurf":
 		var b strings.Builder
 		b.WriteString("Put into ~/.codeium/windsurf/hooks.json:\n{\n  \"hooks\": {\n")
-		events := []string{"pre_run_command", "pre_read_code", "pre_write_code", "pre_mcp_tool_use", "post_run_command", "post_write_code", "post_mcp_tool_use"}
+		events := []string{"pre_user_prompt", "pre_run_command", "pre_read_code", "pre_write_code", "pre_mcp_tool_use", "post_run_command", "post_write_code", "post_mcp_tool_use"}
 		for i, event := range events {
 			fmt.Fprintf(&b, "    %q: [{\"command\": %s, \"show_output\": true}]%s\n", event, jsonText(line(event)), comma(i, events))
 		}
 		return b.String() + "  }\n}\n", true
 	case "cline":
-		return "Make these two files executable in ~/Documents/Cline/Hooks (or .clinerules/hooks in a project):\n" +
-			"PreToolUse:\n#!/bin/sh\nexec " + line("PreToolUse") + "\nPostToolUse:\n#!/bin/sh\nexec " + line("PostToolUse") + "\n", true
+		return "Make these three files executable in ~/Documents/Cline/Hooks (or .clinerules/hooks in a project):\n" +
+			"PreToolUse:\n#!/bin/sh\nexec " + line("PreToolUse") + "\nPostToolUse:\n#!/bin/sh\nexec " + line("PostToolUse") + "\nUserPromptSubmit:\n#!/bin/sh\nexec " + line("UserPromptSubmit") + "\n", true
 	}
 	return "", false
 }

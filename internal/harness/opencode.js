@@ -49,15 +49,35 @@ function put(args, wanted) {
   Object.assign(args, wanted)
 }
 
+// How long a message of the user's waits for being taken note of, in milliseconds, and how much of a text is handed on.
+const moment = 1500
+const most = 1 << 20
+
+// listen hands on what the user says. It stops nothing, whatever becomes of it. In a session that another began, it is that
+// one's agent who speaks and not the user.
+async function listen(client, sessionID, directory, parts) {
+  const said = (parts ?? []).filter((part) => part.type === "text" && !part.synthetic && !part.ignored)
+  const prompt = said.map((part) => part.text).join("\n").slice(0, most)
+  if (!prompt) return
+  const session = await client.session.get({ path: { id: sessionID } })
+  if (!session?.data || session.data.parentID) return
+  await run("chat.message", { sessionID, directory, prompt })
+}
+
 export const Interlock = async ({ client, directory }) => ({
+  "chat.message": async ({ sessionID }, output) => {
+    const late = new Promise((resolve) => setTimeout(resolve, moment))
+    await Promise.race([listen(client, sessionID, directory, output?.parts).catch(() => {}), late])
+  },
   "tool.execute.before": async ({ tool, sessionID, callID }, output) => {
     const answer = await judge({ tool, sessionID, callID, directory, args: output.args ?? {} })
     if (answer.args) put(output.args, answer.args)
   },
   "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
     const exit = output?.metadata?.exit
+    const said = typeof output?.output === "string" ? output.output.slice(0, most) : undefined
     try {
-      const { status, said } = await run("tool.execute.after", { tool, sessionID, callID, directory, args: args ?? {}, exit })
+      const { status, said } = await run("tool.execute.after", { tool, sessionID, callID, directory, args: args ?? {}, exit, output: said })
       if (status !== 0) throw new Error(said.trim() || `the hook ended with status ${status}`)
     } catch (error) {
       // The tool has run: there is nothing to stop any more, only to tell.

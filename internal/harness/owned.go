@@ -28,7 +28,7 @@ var openCodePlugin string
 func opencode() Harness {
 	return Harness{
 		Name: "opencode", Title: "OpenCode",
-		Events: []string{"tool.execute.before", "tool.execute.after"},
+		Events: []string{"tool.execute.before", "tool.execute.after", "chat.message"},
 		Note:   "OpenCode reads its plugins at the start: restart it. With --pure or OPENCODE_PURE it reads none.",
 		settings: func(p Place) string {
 			file := filepath.Join("plugins", "interlock.js")

@@ -22,6 +22,11 @@ type Registration struct {
 	hash  string   // what Codex keeps there if it was reviewed as it is; empty: that can't be told
 }
 
+// Guards reports whether nothing is missing but events that only tell what the user says, which earlier versions did not register.
+func (s Status) Guards() bool {
+	return !slices.ContainsFunc(s.Missing, func(event string) bool { return !Listens(event) })
+}
+
 // Line is what Shell says to run, without what it says to answer if that fails.
 func (r Registration) Line() string { return strings.TrimSuffix(r.Shell, orRefuse) }
 
@@ -108,7 +113,7 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 	default:
 		return nil
 	}
-	if managed, err := h.inSettings(place.managed(managedSettings), ""); err == nil && len(managed.Registrations) > 0 && len(managed.Missing) == 0 {
+	if managed, err := h.inSettings(place.managed(managedSettings), ""); err == nil && len(managed.Registrations) > 0 && managed.Guards() {
 		return nil // whatever users and projects say
 	}
 	var found []string
@@ -198,6 +203,9 @@ func (h Harness) registrations(event string, list *hujson.Array, binary string) 
 			if h.Name == "codex" {
 				group, _ := decoded(list.Elements[i].Pack()).(map[string]any)
 				r.trust, r.hash = codexKey(event, i, j), codexHash(event, group, fields)
+				if Listens(event) {
+					r.hash = "" // which Codex makes of other members, for events without a tool
+				}
 			}
 			found = append(found, r)
 		}

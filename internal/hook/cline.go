@@ -24,6 +24,8 @@ func placeCline(event string) (Phase, bool) {
 		return Before, false
 	case "PostToolUse", "tool_result":
 		return After, false
+	case "UserPromptSubmit":
+		return Told, false
 	case "":
 		return Unknown, false
 	default:
@@ -47,6 +49,12 @@ func parseCline(call *Call, payload object, env Environment) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/hookName", "is missing")
 	}
 	if call.Phase == Other {
+		return nil
+	}
+	if call.Phase == Told {
+		if said, err := payload.sub("userPromptSubmit"); err == nil && said != nil {
+			call.told(run, said, "prompt")
+		}
 		return nil
 	}
 	// The command line's own member holds the arguments as they are; in the other, which is the only one of the editors,
@@ -89,6 +97,12 @@ func parseCline(call *Call, payload object, env Environment) error {
 	}
 	if string(inner["success"]) == "false" || inner.has("error") || clineFailed(inner["output"]) {
 		outcome.Status = interlock.OutcomeFailure
+	}
+	for _, name := range []string{"output", "result"} {
+		if call.Phase == After && inner.has(name) {
+			call.returned(inner[name])
+			break
+		}
 	}
 	id, err := inner.first("id", "toolCallId")
 	if err != nil {

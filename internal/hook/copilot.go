@@ -42,6 +42,8 @@ func placeCopilot(event string) (Phase, bool) {
 		return After, false
 	case "postToolUseFailure", "PostToolUseFailure":
 		return After, true
+	case "userPromptSubmitted", "UserPromptSubmit":
+		return Told, false
 	case "":
 		return Unknown, false
 	default:
@@ -73,6 +75,10 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 	if call.Phase == Other {
 		return nil
 	}
+	if call.Phase == Told {
+		call.told(run, payload, "prompt")
+		return nil
+	}
 	arguments := "toolArgs"
 	if call.Phase == Permission && payload.has("toolInput") {
 		arguments = "toolInput"
@@ -89,6 +95,7 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess}
 	if payload.has("toolResult") {
 		outcome.Status = u.outcomeOf(payload["toolResult"])
+		call.returned(payload["toolResult"])
 	}
 	if failed {
 		outcome.Status = interlock.OutcomeFailure
@@ -97,6 +104,7 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 			failure = ""
 		}
 		outcome.Detail = cut(printable(failure), maxDetail)
+		call.returned(payload["error"])
 	}
 	return call.judge(interlock.Requester{Run: run}, actions, outcome)
 }

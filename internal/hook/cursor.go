@@ -39,6 +39,8 @@ func placeCursor(event string) (Phase, bool) {
 		return After, false
 	case "postToolUseFailure":
 		return After, true
+	case "beforeSubmitPrompt":
+		return Told, false
 	case "":
 		return Unknown, false
 	default:
@@ -67,6 +69,10 @@ func parseCursor(call *Call, payload object, env Environment) error {
 	if call.Phase == Other {
 		return nil
 	}
+	if call.Phase == Told {
+		call.told(run, payload, "prompt")
+		return nil
+	}
 	if dir == "" {
 		dir = payload.firstOf("workspace_roots")
 	}
@@ -86,6 +92,12 @@ func parseCursor(call *Call, payload object, env Environment) error {
 			failure = ""
 		}
 		outcome.Detail = cut(printable(failure), maxDetail)
+	}
+	for _, name := range []string{"tool_output", "output", "result_json", "error_message"} {
+		if call.Phase == After && payload.has(name) {
+			call.returned(payload[name])
+			break
+		}
 	}
 	return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
 }
@@ -144,6 +156,9 @@ type cursorRewrite struct {
 }
 
 func cursorAnswer(call Call, verdict interlock.Verdict, text string) Output {
+	if call.Phase == Told {
+		return Output{Stdout: []byte(`{"continue":true}` + "\n")}
+	}
 	if verdict == interlock.Allow {
 		return Output{Stdout: []byte("{}\n")}
 	}

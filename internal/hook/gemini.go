@@ -31,6 +31,8 @@ func placeGemini(event string) (Phase, bool) {
 		return Before, false
 	case "AfterTool":
 		return After, false
+	case "BeforeAgent":
+		return Told, false
 	case "":
 		return Unknown, false
 	default:

@@ -25,15 +25,27 @@ type Listener interface {
 func (c *Call) hear(ctx context.Context, backend any) error {
 	listener, listens := backend.(Listener)
 	switch {
-	case !listens:
+	case !listens || !tells(c):
 		return nil
 	case c.Phase == Told:
 		return listener.HearPrompt(ctx, c.Who, c.Said)
-	case c.Phase == After && c.Result != "" && len(c.Proposals) > 0:
-		return listener.HearResult(ctx, c.Proposals[0], c.Result)
 	}
-	return nil
+	return listener.HearResult(ctx, c.Proposals[0], c.Result)
 }
+
+// tells reports whether a call says something that may be worth remembering.
+func tells(c *Call) bool {
+	switch c.Phase {
+	case Told:
+		return c.Said != "" && c.Who.Run != ""
+	case After:
+		return len(c.Result) > minTold && len(c.Proposals) > 0 && c.Proposals[0].Requester.Run != ""
+	}
+	return false
+}
+
+// minTold is a length of results, in bytes, in which neither an order nor an address has room.
+const minTold = 8
 
 // told fills in what the user said. Whatever can't be read is not the user's word. Neither is what a subagent is given to do,
 // which its parent wrote, nor what a harness puts among the user's words by itself.

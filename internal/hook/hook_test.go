@@ -150,7 +150,7 @@ func environment(t *testing.T, comment string) hook.Environment {
 // callText shows a call: the phase, and each proposal and outcome on a line of its own.
 func callText(t *testing.T, call hook.Call) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %q %s\n", call.Agent, call.Event, [...]string{"unknown", "before", "permission", "after", "other"}[call.Phase])
+	fmt.Fprintf(&b, "%s %q %s\n", call.Agent, call.Event, [...]string{"unknown", "before", "permission", "after", "told", "other"}[call.Phase])
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	for i, p := range call.Proposals {
@@ -164,6 +164,12 @@ func callText(t *testing.T, call hook.Call) []byte {
 			o := call.Outcomes[i]
 			fmt.Fprintf(&b, "outcome %s %v %q%s\n", o.Status, o.Duration, o.Detail, map[bool]string{true: " from anywhere"}[o.Anywhere != ""])
 		}
+	}
+	if call.Said != "" {
+		fmt.Fprintf(&b, "said in %q: %q\n", call.Who.Run, call.Said)
+	}
+	if call.Result != "" {
+		fmt.Fprintf(&b, "returned %s\n", call.Result)
 	}
 	return b.Bytes()
 }

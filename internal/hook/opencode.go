@@ -32,6 +32,8 @@ func placeOpencode(event string) (Phase, bool) {
 		return Before, false
 	case "tool.execute.after":
 		return After, false
+	case "chat.message":
+		return Told, false
 	default:
 		return Unknown, false
 	}
@@ -55,6 +57,10 @@ func parseOpencode(call *Call, payload object, env Environment) error {
 	if call.Phase, _ = placeOpencode(event); call.Phase == Unknown {
 		return interlock.Errorf(interlock.CodeInvalid, "/event", "is missing or not known")
 	}
+	if call.Phase == Told {
+		call.told(run, payload, "prompt")
+		return nil
+	}
 	u, err := payload.use(opencodeTool(tool), "args", dir)
 	if err != nil {
 		return err
@@ -67,6 +73,9 @@ func parseOpencode(call *Call, payload object, env Environment) error {
 	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess}
 	if payload.has("exit") && string(payload["exit"]) != "0" {
 		outcome.Status = interlock.OutcomeFailure
+	}
+	if call.Phase == After && payload.has("output") {
+		call.returned(payload["output"])
 	}
 	return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
 }

@@ -125,7 +125,7 @@ func (r *run) answer(ctx context.Context) (out Output) {
 		r.note(checkpoint)
 		return out
 	}
-	if len(call.Proposals) == 0 && (call.Phase != Told || call.Said == "" || call.Who.Run == "") {
+	if len(call.Proposals) == 0 && !tells(&call) {
 		return Render(call, nil) // nothing to judge, and nothing to remember
 	}
 	if r.Socket != "" {

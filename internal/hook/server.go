@@ -34,6 +34,14 @@ func askServer(ctx context.Context, call Call, env Environment, socket string, d
 		return Output{}, nil, false
 	}
 	defer s.Close()
+	if tells(&call) {
+		if s.heard(&call) != nil {
+			return Output{}, nil, false // by an older server, say: in process it is remembered as well
+		}
+	}
+	if call.Phase == Told {
+		return Render(call, redact), nil, true
+	}
 	if call.Phase == After {
 		for i, outcome := range call.Outcomes {
 			if err := s.report(call.Proposals[i].Requester, outcome); err != nil {
@@ -126,6 +134,27 @@ func (s *Server) report(r interlock.Requester, o interlock.Outcome) error {
 	}{o, r})
 	return err
 }
+
+// heard hands on what a call tells of its run.
+func (s *Server) heard(c *Call) error {
+	body := heardBody{Requester: c.Who, Prompt: cut(c.Said, maxSent)}
+	if c.Phase == After {
+		p := c.Proposals[0]
+		body = heardBody{Requester: p.Requester, Action: &p.Action, Result: cut(c.Result, maxSent)}
+	}
+	_, err := s.post("/v1/heard", body)
+	return err
+}
+
+type heardBody struct {
+	Requester interlock.Requester `json:"requester"`
+	Prompt    string              `json:"prompt,omitempty"`
+	Action    *interlock.Action   `json:"action,omitempty"`
+	Result    string              `json:"result,omitempty"`
+}
+
+// maxSent bounds how much of a text is handed on to the server, in bytes: a little more than is read of it, so that it shows.
+const maxSent = 256<<10 + 64
 
 // post sends one request and returns its reply, or the *interlock.Error that stands in its place. Errors that mean "no
 // answer" are of other types.

@@ -27,6 +27,8 @@ func placeWindsurf(event string) (Phase, bool) {
 		return Before, false
 	case "post_run_command", "post_read_code", "post_write_code", "post_mcp_tool_use":
 		return After, false
+	case "pre_user_prompt":
+		return Told, false
 	case "":
 		return Unknown, false
 	default:
@@ -56,9 +58,16 @@ func parseWindsurf(call *Call, payload object, env Environment) error {
 	if err != nil {
 		return err
 	}
+	if call.Phase == Told {
+		call.told(run, info, "user_prompt")
+		return nil
+	}
 	actions, err := windsurfActions(event, info)
 	if err != nil {
 		return err
+	}
+	if call.Phase == After && info.has("mcp_result") {
+		call.returned(info["mcp_result"])
 	}
 	return call.judge(interlock.Requester{Run: run, Call: id}, actions, interlock.Outcome{Status: interlock.OutcomeSuccess})
 }

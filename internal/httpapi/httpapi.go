@@ -225,10 +225,11 @@ const (
 	routeReady
 	routeMetrics
 	routeMCP
+	routeHeard
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
-	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp"}
+	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard"}
 
 func routeOf(path string) route {
 	switch path {
@@ -236,6 +237,8 @@ func routeOf(path string) route {
 		return routeDecide
 	case "/v1/outcome":
 		return routeOutcome
+	case "/v1/heard":
+		return routeHeard
 	case "/v1/events":
 		return routeEvents
 	case "/v1/checkpoint":
@@ -279,7 +282,7 @@ func (x *exchange) serve() {
 		x.server.config.MCP.ServeHTTP(seen, x.r)
 		x.status = seen.status
 		return
-	case routeDecide, routeOutcome, routeEvaluation, routeEvaluations:
+	case routeDecide, routeOutcome, routeHeard, routeEvaluation, routeEvaluations:
 		method = http.MethodPost
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
@@ -316,6 +319,8 @@ func (x *exchange) serve() {
 		x.decide()
 	case routeOutcome:
 		x.outcome()
+	case routeHeard:
+		x.heard()
 	case routeEvents:
 		x.events()
 	case routeCheckpoint:

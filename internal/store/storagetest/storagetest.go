@@ -25,6 +25,8 @@ type Store interface {
 	Known(ctx context.Context) (interlock.Standing, error)
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)
+	Heard(ctx context.Context, run string) (interlock.Heard, error)
+	Hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error)
@@ -53,7 +55,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires}, {"asked", asked},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
-		{"past", past}, {"past of others", pastOfOthers}, {"wrote", wrote}, {"suppressions", suppressions},
+		{"past", past}, {"past of others", pastOfOthers}, {"wrote", wrote}, {"heard", heard}, {"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"the newest calls", callsNewest}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},

@@ -1,0 +1,79 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// A Listener takes note of what a run was told. A backend that is one has POST /v1/heard on the local door.
+type Listener interface {
+	// HearPrompt takes note of what the run's user said.
+	HearPrompt(ctx context.Context, r interlock.Requester, text string) error
+	// HearResult takes note of what an action of the run returned.
+	HearResult(ctx context.Context, p interlock.Proposal, result string) error
+}
+
+// heardBody is what POST /v1/heard takes: what the user of a run said, or what an action of it returned.
+type heardBody struct {
+	Requester interlock.Requester `json:"requester"`
+	Prompt    string              `json:"prompt"`
+	Action    *interlock.Action   `json:"action"`
+	Result    string              `json:"result"`
+}
+
+// heard answers POST /v1/heard. It is for hooks: an agent with a token is not the user, and has nothing to say here.
+func (x *exchange) heard() {
+	body, err := x.readHeard()
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	listener, listens := x.server.config.Backend.(Listener)
+	if !listens {
+		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "nothing is remembered of what runs are told here"))
+		return
+	}
+	ctx, cancel := x.decisionContext()
+	defer cancel()
+	if body.Action == nil {
+		err = listener.HearPrompt(ctx, body.Requester, body.Prompt)
+	} else {
+		err = listener.HearResult(ctx, interlock.Proposal{Action: *body.Action, Requester: body.Requester,
+			View: x.server.config.View(body.Action.Dir), Door: x.door.name()}, body.Result)
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.answer(http.StatusOK, typeJSON, []byte(`{"heard":true}`+"\n"))
+}
+
+func (x *exchange) readHeard() (heardBody, error) {
+	var body heardBody
+	if x.door != local || x.token {
+		return body, interlock.Errorf(interlock.CodeUnauthorized, "", "what a run is told is taken from hooks on the local socket only")
+	}
+	buffer, err := x.read()
+	if err != nil {
+		return body, err
+	}
+	defer release(buffer)
+	if err := strictjson.Decode(*buffer, &body); err != nil {
+		return body, err
+	}
+	if (body.Prompt == "") == (body.Action == nil) {
+		return body, interlock.Errorf(interlock.CodeInvalid, "/prompt", "give either prompt, or action and result")
+	}
+	if body.Action != nil {
+		action, err := wholeAction(*body.Action)
+		if err != nil {
+			return body, err
+		}
+		body.Action = &action
+	}
+	body.Requester, err = x.requester(body.Requester)
+	return body, err
+}
