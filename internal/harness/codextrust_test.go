@@ -55,7 +55,7 @@ func TestCodexManaged(t *testing.T) {
 		{name: "whole", requirements: all, events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}, missing: []string{"UserPromptSubmit"}},
 		{name: "one event", requirements: handler("PreToolUse"), events: []string{"PreToolUse"}, missing: []string{"PermissionRequest", "PostToolUse", "UserPromptSubmit"}},
 		{name: "one event, the others by the user", requirements: handler("PreToolUse"), installed: true,
-			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "PreToolUse"},
+			events:   []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "PreToolUse"},
 			problems: "trust the hooks for PermissionRequest, PostToolUse, UserPromptSubmit and"},
 		{name: "switched off by the user", requirements: all, config: "[features]\nhooks = false\n",
 			events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}, missing: []string{"UserPromptSubmit"}, problems: "switches hooks off"},
