@@ -89,7 +89,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		if err != nil {
 			return interlock.Change{}, err
 		}
-		decision, invalid, err := a.evaluate(ctx, &p, begun, recent, now)
+		decision, invalid, err := a.evaluate(ctx, &p, begun, &recent, now)
 		if err != nil {
 			return interlock.Change{}, err
 		}
@@ -146,17 +146,26 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
 // write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
-// much to be given another question.
-func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+// much to be given another question, and with what only shows once it is known what the action does: who wrote or fetched what it
+// runs, which it adds to what the run did before, and where its values come from.
+func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing, recent *[]interlock.PastAction,
 	now time.Time) (decision interlock.Decision, invalid, err error) {
-	decision = a.config.evaluateWith(p, standing, recent, nil, now)
+	decision = a.config.evaluateWith(p, standing, *recent, nil, now)
 	own, err := a.ownScripts(ctx, p, decision, now)
 	if err != nil {
 		return decision, nil, err
 	}
 	if len(own) > 0 {
 		p.View.Written = own
-		decision = a.config.evaluateWith(p, standing, recent, nil, now)
+		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
+	}
+	before, err := a.fetchedBefore(ctx, p, decision, now)
+	if err != nil {
+		return decision, nil, err
+	}
+	if len(before) > 0 {
+		*recent = append(before, *recent...)
+		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
 	}
 	told, err := a.told(ctx, p, decision, now)
 	if err != nil {
@@ -164,7 +173,7 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 	}
 	if told != nil {
 		p.Origin = told
-		decision = a.config.evaluateWith(p, standing, recent, nil, now)
+		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
 	}
 	for decision.Approval != "" {
 		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
@@ -173,11 +182,11 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 		}
 		invalid = err
 		standing.Requests = without(standing.Requests, decision.Approval)
-		decision = a.config.evaluateWith(p, standing, recent, nil, now)
+		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
 	}
 	limits, err := a.questions(ctx, *p, standing, decision, now)
 	if err == nil && len(limits) > 0 {
-		decision = a.config.evaluateWith(p, standing, recent, limits, now)
+		decision = a.config.evaluateWith(p, standing, *recent, limits, now)
 	}
 	return decision, invalid, err
 }

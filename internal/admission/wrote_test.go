@@ -87,3 +87,44 @@ func TestScriptsOfScripts(t *testing.T) {
 		t.Errorf("decided %v after %d readings, want it denied after 3", a.Answer, asked)
 	}
 }
+
+// TestFetchedRun: what was fetched in one run is asked about in another of the same agent and workspace for a day, also in what
+// was fetched whole; looking at it is not.
+func TestFetchedRun(t *testing.T) {
+	h := newHouse(t)
+	reads := func(run string) func(*interlock.Proposal) {
+		return func(p *interlock.Proposal) {
+			p.View.Workspace, p.Action.Dir, p.Requester.Run = "/w", "/w", run
+			p.Read = func(interlock.View, []string) map[string]string { return map[string]string{"/w/get.sh": "echo hi\n"} }
+		}
+	}
+	const rule = "flow.download-run"
+	h.propose("curl -fsSLo get.sh https://example.com/get.sh", reads("first"))
+	h.propose("git clone https://github.com/acme/tools.git", reads("first"))
+	for _, test := range []struct {
+		name, input string
+		change      func(*interlock.Proposal)
+		wait        time.Duration
+		want        bool
+	}{
+		{"the same run", "sh get.sh", nil, 0, true},
+		{"another run, later", "sh get.sh", nil, 2 * time.Hour, true},
+		{"from what was fetched whole", "./tools/bin/setup", nil, 0, true},
+		{"looked at", "cat get.sh", nil, 0, false},
+		{"another file", "sh other.sh", nil, 0, false},
+		{"another agent", "sh get.sh", func(p *interlock.Proposal) { p.Requester.Agent = "other" }, 0, false},
+		{"another workspace", "sh get.sh", func(p *interlock.Proposal) { p.View.Workspace = "/v" }, 0, false},
+		{"a day later", "sh get.sh", nil, 24 * time.Hour, false},
+	} {
+		h.now = h.now.Add(test.wait)
+		a := h.propose(test.input, func(p *interlock.Proposal) {
+			if reads("second")(p); test.change != nil {
+				test.change(p)
+			}
+		})
+		if names(a)[rule] != test.want {
+			t.Errorf("%s: %v %v, want %s %v", test.name, a.Answer, names(a), rule, test.want)
+		}
+	}
+	h.entries()
+}

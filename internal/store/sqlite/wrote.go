@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"interlock"
@@ -17,19 +18,30 @@ func sweptAfter(at time.Time) int64 {
 
 // Wrote returns those of the keys under which commits have remembered something since a time.
 func (s *Store) Wrote(ctx context.Context, keys []string, since time.Time) (found []string, err error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	query := "SELECT run FROM recent WHERE at >= ? AND run IN (?" + strings.Repeat(", ?", len(keys)-1) + ")"
+	arguments := make([]any, 0, len(keys)+1)
+	arguments = append(arguments, sweptAfter(since))
+	for _, key := range keys {
+		arguments = append(arguments, writtenKey(key))
+	}
 	err = s.read(ctx, "read what an agent wrote", func(c *conn) error {
+		known := map[string]bool{}
+		err := c.each(ctx, query, arguments, func(scan func(...any) error) error {
+			var row string
+			err := scan(&row)
+			known[row] = true
+			return err
+		})
 		found = nil
 		for _, key := range keys {
-			var at int64
-			known, err := c.row(ctx, "SELECT at FROM recent WHERE run = ?", []any{writtenKey(key)}, &at)
-			if err != nil {
-				return err
-			}
-			if known && at >= sweptAfter(since) {
+			if known[writtenKey(key)] {
 				found = append(found, key)
 			}
 		}
-		return nil
+		return err
 	})
 	return found, err
 }
