@@ -14,6 +14,7 @@ REDTEAM ?= ../shared/redteam
 MIN_STOP ?= 95
 MIN_CRITICAL ?= 96
 MIN_PASS ?= 98
+BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
 PEERS := cc-safety-net@2.4.5 mcp-proxy@6.7.19 supergateway@4.0.0
 
 help: ## list the targets
@@ -24,7 +25,7 @@ setup: ## check the Go toolchain and install what is missing
 
 build: ## build bin/interlock and bin/interlock-hook
 	@scripts/setup.sh build
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
+	$(BUILD)
 
 run: ## start Interlock on ./var, make one decision and stay in the foreground
 	@scripts/setup.sh run
@@ -51,7 +52,7 @@ eval: ## decide the labelled cases in CORPUS, its runs and the attacks in REDTEA
 	@scripts/setup.sh build
 	@if [ -d "$(CORPUS)" ]; then set --; \
 	if [ -d "$(CORPUS)/../trajectories" ]; then set -- "$$@" -trajectories "$(CORPUS)/../trajectories"; fi; \
-	if [ -f "$(REDTEAM)/rt.py" ]; then $(MAKE) --no-print-directory build && \
+	if [ -f "$(REDTEAM)/rt.py" ]; then $(BUILD) && \
 		if python3 "$(REDTEAM)/rt.py" bin "$(REDTEAM)/dev.jsonl" --quiet --json bin/redteam.json >/dev/null; then set -- "$$@" -redteam bin/redteam.json; \
 		else echo "eval: the red team's cases could not be judged here; their table will be missing"; fi; fi; \
 	go run ./bench/eval -corpus "$(CORPUS)" "$$@" -out bench/eval.md && echo "wrote bench/eval.md"; \
