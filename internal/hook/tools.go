@@ -91,6 +91,12 @@ func searches(name string) bool {
 	return false
 }
 
+// showsLines reports whether a search shows what the files hold, and not only which ones hold it.
+func (u use) showsLines() bool {
+	mode, err := u.input.text("output_mode")
+	return err == nil && mode == "content" && searches(u.tool)
+}
+
 func (u use) shell() ([]interlock.Action, error) {
 	if err := u.input.only("command", "cmd", "description", "shell", "working_directory", "directory", "dir_path", "cwd", "workdir"); err != nil {
 		return nil, err
@@ -195,6 +201,13 @@ func (u use) file(operation string) ([]interlock.Action, error) {
 		action, err := fileAction(operation, p, added, removed, u.dir)
 		if err != nil {
 			return nil, err
+		}
+		if u.showsLines() {
+			arguments, err := strictjson.Marshal(map[string]string{"path": p, "output_mode": "content"})
+			if err != nil {
+				return nil, unreadable(err)
+			}
+			action.Arguments = arguments
 		}
 		list = append(list, action)
 	}

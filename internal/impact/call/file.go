@@ -69,6 +69,9 @@ func (s callRun) file(tool string, args json.RawMessage) {
 		if plainAdvice(op, s.Place(target), content, replacedTexts(folded)) {
 			traits = append(traits, fact.TraitAdvice)
 		}
+		if mode, _ := textAt(folded, []string{"outputmode"}); op == "read" && mode == "content" {
+			traits = append(traits, fact.TraitRecursive) // lines of all files below it are shown
+		}
 		s.fileImpact(tool, op, target, to, traits)
 		if op != "read" && op != "delete" {
 			s.written(tool, target, content)

@@ -79,6 +79,7 @@ const (
 	TraitInfra       = "infrastructure" // cloud resources, clusters
 	TraitPackage     = "package"        // software is installed or removed
 	TraitSelf        = "self"           // Interlock itself
+	TraitSelfCopy    = "self-copy"      // Interlock's program gets another name
 
 	// What flows where.
 	TraitDownload     = "download"      // from a network to here

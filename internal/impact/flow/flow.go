@@ -33,6 +33,8 @@ type Flow struct {
 	Endless  bool    // there is no end to it
 	Filed    bool    // it is what a file held that was not read
 	Composed bool    // a program in the command, or whoever filled the clipboard, says what it is
+	Everyone bool    // it lists the numbers of all processes, or all of a user's
+	Own      string  // the program of Interlock's that it holds
 	Unread   string  // files whose bytes it would hold if they had been read, between NUL
 }
 
@@ -43,6 +45,7 @@ func (f *Flow) Taint(o Flow) {
 	f.Outside = f.Outside || o.Outside
 	f.Encoded = f.Encoded || o.Encoded
 	f.Shell = f.Shell || o.Shell
+	f.Everyone = f.Everyone || o.Everyone
 	f.Handed = f.Handed || o.Handed
 	f.Filed = f.Filed || o.Filed
 	f.Composed = f.Composed || o.Composed

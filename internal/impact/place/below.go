@@ -127,6 +127,10 @@ func (w *World) protects(p *know.Place, i *interlock.Impact) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), fact.TraitSelf)
 	}
+	if i.Reach != interlock.ReachSelf && replaces(p, i) {
+		i.Reach = interlock.ReachSelf
+		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), fact.TraitSelf)
+	}
 	if i.Kind == interlock.ImpactPrivilege && i.Has(fact.TraitRecursive) && w.HoldsSelf(p.Path) && !fact.HasTrait(p.Traits, fact.TraitRoot) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), fact.TraitSelf)

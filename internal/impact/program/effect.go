@@ -157,7 +157,11 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 		}
 		return words, len(words) > 0
 	case target.items != nil:
-		return texts(target), len(target.items) > 0
+		words = texts(target)
+		if runs := c.argument(0, "path", "file"); len(words) > 0 && strings.HasPrefix(c.name, "os.execv") && strings.Trim(runs.text(), "\x00") != "" {
+			words[0] = runs.text() // whatever name the program is told it has
+		}
+		return words, len(target.items) > 0
 	}
 	return nil, false
 }

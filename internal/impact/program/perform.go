@@ -132,6 +132,9 @@ func (r *codeRun) pathEffect(c *codeCall, e know.CallEffect, target codeValue) {
 		r.onPath(c.name, interlock.ImpactRead, target, e.Traits)
 		to := c.argument(e.Arg+1, "dst", "target")
 		r.onPath(c.name, interlock.ImpactWrite, to, e.Traits)
+		for _, text := range pathsOf(target) {
+			r.s.OwnCopy(text, visible(to.text()), c.name)
+		}
 		return
 	}
 	if e.Arg == 1 && e.Kind == interlock.ImpactWrite { // a move

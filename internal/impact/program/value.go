@@ -374,6 +374,9 @@ func (r *codeRun) assign(n *codeNode) codeValue {
 			have = r.eval(target)
 		}
 		if n.text == "+" {
+			if target.kind == nodeName && n.of[1].kind == nodeName && n.of[1].text == target.text {
+				r.growing(target.text)
+			}
 			v = r.concat(have, v)
 		} else {
 			v = r.operate(n.text, have, v)

@@ -321,10 +321,10 @@ func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 
 // named records an impact on what an argument names, which may not be known.
 func (r *shellRun) named(i interlock.Impact, t flow.Field) {
-	if t.Dynamic {
+	if everyone := i.Kind == interlock.ImpactSpawn && (t.Flow.Everyone || t.Glob && (r.Rounds > 0 || strings.HasPrefix(t.Text, "/proc/"))); t.Dynamic || everyone {
 		i.Confidence = interlock.Inferred
 		i.Traits = append(i.Traits, fact.TraitDynamic)
-		if r.Rounds > 0 && i.Kind == interlock.ImpactSpawn {
+		if everyone || r.Rounds > 0 && i.Kind == interlock.ImpactSpawn {
 			i.Traits = append(i.Traits, fact.TraitRepeated)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // hugeFile is more than what is left on most disks.
-const hugeFile = 256 << 30
+const hugeFile = 64 << 30
 
 // endless reports whether a path is a device that can be read for ever, or a pattern that one may fit.
 func (r *shellRun) endless(f flow.Field) bool {
@@ -42,11 +42,11 @@ func (r *shellRun) fills(u *flow.Use, own []interlock.Impact, io flow.Streams) {
 			source = source || e.Kind == interlock.ImpactRead && e.Target == "value" && r.endless(g.Value)
 		}
 	}
-	if copies := u.Spec.Copies || u.Spec.Prints == "stored"; !copies && !makes && !(u.Spec.Limits && bounded) {
+	if copies := u.Spec.Copies || u.Spec.Prints == "stored" || u.Spec.Prints == "filtered" && r.anyEndless(u.Operands); !copies && !makes && !(u.Spec.Limits && bounded) {
 		return
 	}
 	if len(u.Operands) > 0 && u.Spec.Prints != "stored" {
-		source = source || r.endless(u.Operands[0])
+		source = source || r.endless(u.Operands[0]) || u.Spec.Prints == "filtered" && r.anyEndless(u.Operands)
 	}
 	if !makes && (!source || bounded && size < hugeFile) || makes && size < hugeFile {
 		return
@@ -59,6 +59,22 @@ func (r *shellRun) fills(u *flow.Use, own []interlock.Impact, io flow.Streams) {
 			r.filling(own[i].Target, u.Via)
 		}
 	}
+}
+
+// anyEndless reports whether one of the files that a command is given has no end.
+func (r *shellRun) anyEndless(operands []flow.Field) bool {
+	for _, f := range operands {
+		if r.endless(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// gathers records that a command holds all of an input that has no end, which takes what memory there is.
+func (r *shellRun) gathers(via string) {
+	r.S.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Target: "memory", Reach: interlock.ReachSystem, Via: via,
+		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitFilling}})
 }
 
 // filling records that a file grows until the disk is full.

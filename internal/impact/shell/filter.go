@@ -15,6 +15,9 @@ func (r *shellRun) teed(u *flow.Use, carried flow.Flow, io flow.Streams) flow.Fl
 	carried.Taint(io.In)
 	for _, f := range u.Operands {
 		p := r.S.Place(f.Text)
+		if io.In.Own != "" {
+			r.S.OwnCopy(io.In.Own, p.Path, u.Via)
+		}
 		name := p.Path
 		if len(u.Flags) > 0 {
 			r.appended(p)

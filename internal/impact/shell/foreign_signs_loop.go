@@ -48,7 +48,7 @@ func (f *foreignScan) repeats(whole, last string, end int) {
 			n++
 		}
 		l.defined, l.calls = rest[:n], -1 // where it is named first
-	case "wait", "waitpid", "waitall", "waitpid2", "wait2", "detach", "sleep", "usleep", "accept", "exit", "_exit", "last", "break", "die", "recv", "read", "readline", "gets", "select", "select_loop", "pcntl_wait", "pcntl_waitpid", "os.exit":
+	case "wait", "waitpid", "waitall", "waitpid2", "wait2", "detach", "sleep", "usleep", "accept", "exit", "_exit", "return", "next", "raise", "throw", "last", "break", "die", "recv", "read", "readline", "gets", "select", "select_loop", "pcntl_wait", "pcntl_waitpid", "os.exit":
 		l.pauses = true
 	default:
 		if last == l.defined && last != "" {
@@ -70,6 +70,9 @@ func doubles(name, rest string) bool {
 			return ok && (after == "" || !lex.IsNameStart(after[0]))
 		}
 		after = strings.TrimLeft(after, " ")
+		if ok && after != "" && after[0] == '"' { // what awk joins stands side by side
+			return true
+		}
 		if trimmed := strings.TrimLeft(after, "+. "); ok && trimmed != after {
 			rest, same := strings.CutPrefix(strings.TrimLeft(trimmed, "$@"), name)
 			return same && (rest == "" || !lex.IsNameStart(rest[0]))

@@ -157,6 +157,7 @@ func (r *shellRun) printedWord(u *flow.Use, what string, carried *flow.Flow) {
 	case what == "base" || what == "directory":
 		r.partOfPath(u, what == "base", carried)
 	case what == "process":
+		carried.Everyone = len(u.Operands) == 0
 		if len(u.Operands) == 1 && !u.Operands[0].Lead {
 			carried.Items = []flow.Field{{Text: u.Operands[0].Text, Dynamic: true}}
 		}

@@ -11,6 +11,9 @@ import (
 
 // output is what a command's standard output carries on: known text for the few whose output follows from their input.
 func (r *shellRun) output(u *flow.Use, out, ran, carried flow.Flow, io flow.Streams) flow.Flow {
+	if carried.Everyone && selects(u) {
+		carried.Everyone = false
+	}
 	if len(u.Rest) > 0 || hasNested(u) {
 		carried.Composed = carried.Composed || composes(u)
 		ran.Taint(carried)
@@ -64,6 +67,14 @@ func (r *shellRun) printed(u *flow.Use, carried flow.Flow, io flow.Streams) flow
 		carried.Encoded, carried.Endless = true, io.In.Endless || len(u.Operands) == 1 && r.endless(u.Operands[0])
 	case p == "endless":
 		carried.Endless = true
+	case p == "filtered":
+		carried.Endless = (io.In.Endless || r.anyEndless(u.Operands)) && !bounded(u)
+	case p == "gathered":
+		if io.In.Endless || r.anyEndless(u.Operands) {
+			r.gathers(u.Via)
+		}
+	case p == "processes":
+		carried.Everyone = true
 	case p == "first":
 		if len(u.Operands) == 1 && !u.Operands[0].Dynamic {
 			carried.Items = []flow.Field{{Text: u.Operands[0].Text}}
@@ -84,6 +95,7 @@ func (r *shellRun) printed(u *flow.Use, carried flow.Flow, io flow.Streams) flow
 
 // passed is the output of cat and its kind: the input, or the files named, where this action wrote them.
 func (r *shellRun) passed(u *flow.Use, carried flow.Flow, io flow.Streams) flow.Flow {
+	carried.Own = io.In.Own
 	if len(u.Operands) == 0 || len(u.Operands) == 1 && u.Operands[0].Text == "-" {
 		carried.Text, carried.Known, carried.Items, carried.Endless = io.In.Text, io.In.Known, io.In.Items, io.In.Endless
 		carried.Taint(io.In)
@@ -92,6 +104,9 @@ func (r *shellRun) passed(u *flow.Use, carried flow.Flow, io flow.Streams) flow.
 	carried.Known = true
 	for _, f := range u.Operands {
 		carried.Endless = carried.Endless || r.endless(f)
+		if name := r.S.Place(f.Text).Path; place.OwnProgram(name) {
+			carried.Own = name
+		}
 		if f.Flow.Known && strings.HasPrefix(f.Text, "/dev/fd/") {
 			carried.Text += f.Flow.Text
 			continue

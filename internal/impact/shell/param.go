@@ -27,6 +27,10 @@ func (r *shellRun) substitute(p *syntax.CmdSubst) flow.Field {
 			return r.stmts(p.Stmts, flow.Flow{})
 		})
 	})
+	if out.Endless {
+		r.gathers("$(…)")
+		out.Endless = false
+	}
 	if out.Known {
 		text := strings.TrimRight(out.Text, "\n")
 		out.Known, out.Text = false, ""

@@ -13,7 +13,7 @@ import (
 
 // payloads runs the code a command runs: a wrapped command line, an inline program, a script file, standard input.
 func (r *shellRun) payloads(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flow {
-	r.recipe(u)
+	r.recipe(u, io)
 	r.toPeers(u)
 	var out flow.Flow
 	ran, fed := false, false

@@ -15,7 +15,7 @@ const (
 
 // recipe runs what a build tool is told to run by a file of the project whose text is known: what this action wrote, or
 // what the door has read. Where the text is not known, running the tool is all that can be said.
-func (r *shellRun) recipe(u *flow.Use) {
+func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
 	if u.Spec.Recipe == "" {
 		return
 	}
@@ -23,7 +23,12 @@ func (r *shellRun) recipe(u *flow.Use) {
 		if given := valueOf(u, "-f"); given.Text != "" && !given.Dynamic {
 			name = given.Text
 		}
-		text, ok := r.textOf(name)
+		text, ok := io.In.Text, io.In.Known
+		if name != "-" && name != "/dev/stdin" {
+			text, ok = r.textOf(name)
+		} else if !ok {
+			r.Opaque(u.Via, io.In, "")
+		}
 		if !ok || !r.S.Spend(1+len(text)/64) {
 			continue
 		}

@@ -228,7 +228,7 @@ func (r *shellRun) ifClause(c *syntax.IfClause, in flow.Flow) flow.Flow {
 func (r *shellRun) while(c *syntax.WhileClause, in flow.Flow) flow.Flow {
 	r.Rounds++
 	r.stmts(c.Cond, in)
-	if len(c.Cond) == 1 && endless(c) && (multiplies(c.Do) || fills(c.Do)) {
+	if len(c.Cond) == 1 && endless(c) && (multiplies(c.Do) || fills(c.Do) || swells(c.Do)) {
 		r.bomb("while")
 	}
 	out := r.stmts(c.Do, in)
@@ -277,11 +277,14 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow.Flow) flow.Flow {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		r.substitutions(c.Loop)
-		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok && loop.Cond == nil && multiplies(c.Do) {
+		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok && loop.Cond == nil && (multiplies(c.Do) || swells(c.Do)) {
 			r.bomb("for")
 		}
 		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok && countsFar(loop.Cond) {
 			r.Many = true
+		}
+		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok && countsTo(loop.Cond) >= manyFiles {
+			r.litters(c.Do)
 		}
 		r.Rounds++
 		out := r.stmts(c.Do, in)
@@ -290,6 +293,9 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow.Flow) flow.Flow {
 		return out
 	}
 	items := r.params
+	if turns(iter.Items) >= manyFiles {
+		r.litters(c.Do)
+	}
 	if iter.InPos.IsValid() {
 		items = nil
 		for _, w := range iter.Items {
@@ -321,6 +327,18 @@ func (r *shellRun) forClause(c *syntax.ForClause, in flow.Flow) flow.Flow {
 	r.Rounds--
 	out.Known = false
 	return out
+}
+
+// countsTo is the largest constant that a loop's condition compares with.
+func countsTo(cond syntax.ArithmExpr) (most int) {
+	if test, ok := cond.(*syntax.BinaryArithm); ok {
+		for _, side := range []syntax.ArithmExpr{test.X, test.Y} {
+			if n, ok := number(side); ok {
+				most = max(most, int(n))
+			}
+		}
+	}
+	return most
 }
 
 // countsFar reports whether a loop's condition compares with a constant of manyTimes or more.

@@ -74,6 +74,7 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 	if spec.Copies {
 		r.copies(u)
 	}
+	r.ownCopies(u)
 	if spec.Links && len(u.Operands) == 2 { // only now: making a link changes the link, not what it points at
 		r.link(u.Operands[0], u.Operands[1])
 	}

@@ -148,6 +148,9 @@ func (r *shellRun) Stored(f flow.Field, p know.Place) flow.Flow {
 	}
 	out.Outside = out.Outside || !ok && r.S.Foreign(p)
 	out.Taint(f.Flow)
+	if place.OwnProgram(p.Path) {
+		out.Own = p.Path
+	}
 	return out
 }
 
@@ -156,6 +159,9 @@ func (r *shellRun) Deliver(io flow.Streams, out flow.Flow) flow.Flow {
 	for _, name := range io.Out {
 		if out.Endless {
 			r.filling(name, ">")
+		}
+		if out.Own != "" {
+			r.S.OwnCopy(out.Own, name, ">")
 		}
 		stored := out
 		stored.Written, stored.Items, stored.Piped = true, nil, false
