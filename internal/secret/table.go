@@ -178,7 +178,7 @@ var forms = [...]form{
 	{"perplexity-key", "pplx-", alnum, 40, 60, false},
 	{"replicate-token", "r8_", alnum, 35, 40, false},
 	{"xai-key", "xai-", alnum, 70, 90, false},
-	{"notion-token", "ntn_", alnum, 40, 60, false},
+	{"notion-token", "ntn_", alnum, 46, 46, false},
 	{"notion-token", "secret_", alnum, 43, 43, true},
 	{"airtable-token", "pat", alnum | dot, 79, 79, true},
 	{"sourcegraph-token", "sgp_", alnum | under, 40, 70, false},
