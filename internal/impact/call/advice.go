@@ -14,8 +14,8 @@ const maxAdvice = 32 << 10
 
 // adviceFiles are the files in which a project tells every agent how it is worked on. Settings, hooks and scripts of an agent
 // are none of them: those run, and are asked about whatever they say.
-var adviceFiles = lex.Set([]string{"claude.md", "agents.md", "agent.md", "gemini.md", ".cursorrules", ".windsurfrules", ".clinerules",
-	".roorules", ".goosehints", "copilot-instructions.md", ".augment-guidelines"})
+var adviceFiles = lex.Set([]string{"claude.md", "agents.md", "agent.md", "gemini.md", ".cursorrules", ".windsurfrules",
+	".clinerules", ".roorules", ".goosehints", "copilot-instructions.md", ".augment-guidelines"})
 
 // plainAdvice reports whether an edit of a project's instruction file only changes what is said about the project: how it is
 // built, tested, named. The text that goes counts as much as the text that comes, because a warning can be taken out.

@@ -35,7 +35,8 @@ func seeksPlain(u *flow.Use) bool {
 	}
 	for _, g := range u.Flags {
 		switch g.Name {
-		case "-i", "-r", "-R", "-n", "-o", "-h", "-H", "-w", "-s", "-I", "-F", "-Z", "--recursive", "--ignore-case", "--line-number", "--fixed-strings", "--word-regexp":
+		case "-i", "-r", "-R", "-n", "-o", "-h", "-H", "-w", "-s", "-I", "-F", "-Z",
+			"--recursive", "--ignore-case", "--line-number", "--fixed-strings", "--word-regexp":
 		case "--include", "--exclude", "--exclude-dir", "--color", "--colour":
 		default:
 			return false
@@ -71,10 +72,12 @@ func plainWords(pattern flow.Field) bool {
 }
 
 // besideSecrets are parts of words that stand on the line of a secret.
-var besideSecrets = []string{"pass", "pwd", "secret", "token", "key", "auth", "cred", "login", "user", "account", "api", "aws", "azure", "google", "gcp", "git",
-	"private", "public", "begin", "rsa", "ssh", "cert", "bearer", "basic", "session", "cookie", "export", "machine", "host", "seed", "mnemonic", "wallet",
-	"card", "iban", "access", "client", "sign", "hash", "salt", "cipher", "encrypt", "proxy", "server", "database", "connect", "slack", "stripe", "openai",
-	"anthropic", "npm", "pypi", "docker", "registry", "email", "phone", "bank", "payment", "vault", "admin", "root", "license", "assert", "confidential"}
+var besideSecrets = []string{"pass", "pwd", "secret", "token", "key", "auth", "cred", "login", "user", "account",
+	"api", "aws", "azure", "google", "gcp", "git", "private", "public", "begin", "rsa", "ssh", "cert", "bearer",
+	"basic", "session", "cookie", "export", "machine", "host", "seed", "mnemonic", "wallet", "card", "iban", "access",
+	"client", "sign", "hash", "salt", "cipher", "encrypt", "proxy", "server", "database", "connect", "slack", "stripe",
+	"openai", "anthropic", "npm", "pypi", "docker", "registry", "email", "phone", "bank", "payment", "vault", "admin",
+	"root", "license", "assert", "confidential"}
 
 // searched are the places a search goes through.
 func searched(u *flow.Use) []flow.Field {
