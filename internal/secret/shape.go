@@ -1,9 +1,6 @@
 package secret
 
-import (
-	base64encoding "encoding/base64"
-	"strings"
-)
+import "strings"
 
 // shape returns the secret that the anchor at at belongs to, for secrets known by their shape instead of their beginning.
 func shape(text string, at int) Span {
@@ -179,7 +176,7 @@ func urlPassword(text string, from int) Span {
 // standsIn reports whether a password of a URL is one that examples have: the word itself.
 func standsIn(password string) bool {
 	switch strings.ToLower(password) {
-	case "pass", "pwd", "passwd", "abc", "xyz", "mypassword", "mypass", "mongodb", "mysql", "postgres", "redis":
+	case "mypassword", "mypass", "mongodb", "mysql", "postgres", "redis":
 		return true
 	}
 	return false
@@ -209,16 +206,7 @@ func discordToken(text string, at int) Span {
 	if n := end - at - 8; n < 27 || n > 40 {
 		return Span{}
 	}
-	if !numbered(text[start:at]) {
-		return Span{}
-	}
 	return Span{start, end, "discord-token"}
-}
-
-// numbered reports whether text is a number in base 64, in whole groups as far as it goes: the id that a bot's token begins with.
-func numbered(text string) bool {
-	decoded, err := base64encoding.RawStdEncoding.DecodeString(text[:len(text)/4*4])
-	return err == nil && strings.Trim(string(decoded), "0123456789") == ""
 }
 
 // authorization returns the credential of an Authorization value: "Bearer …" or "Basic …".
