@@ -69,6 +69,7 @@ type View struct {
 	Production []string          `json:"production,omitempty"` // globs of names (hosts, contexts, databases, branches, buckets) that are production
 	Links      map[string]string `json:"links,omitempty"`      // symbolic links the door resolved: path named -> path meant
 	Scripts    map[string]string `json:"scripts,omitempty"`    // contents of workspace files the action would run, by path, bounded
+	Work       map[string]Work   `json:"work,omitempty"`       // what git would not give back of the paths the action would delete or overwrite
 
 	Written []string `json:"written,omitempty"` // files the action would run that this agent wrote lately; admission fills it in
 
@@ -86,22 +87,37 @@ type Annotations struct {
 
 // A Proposal is an action together with who proposes it and what the door saw of the world.
 type Proposal struct {
-	Action    Action    `json:"action"`
-	Requester Requester `json:"requester"`
-	View      View      `json:"view"`
-	Event     string    `json:"event,omitempty"`     // the harness event that carried it; one call seen by two events is judged once
-	Door      string    `json:"door,omitempty"`      // which door it came through, for the record
-	Loop      *Loop     `json:"loop,omitempty"`      // of a step that a monitored execution reports
-	Upstream  *Upstream `json:"upstream,omitempty"`  // of what a gateway would pass on
-	Failed    *Failures `json:"failed,omitempty"`    // admission fills it in; what a door says of it counts for nothing
-	Origin    *Origin   `json:"origin,omitempty"`    // likewise
-	Unseen    bool      `json:"-"`                   // the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
-	Continues string    `json:"-"`                   // the approval spent on this call, which its server has not finished: it asked for input, and the door has seen that this is the retry
-	CanAsk    bool      `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now
-	Read      Reader    `json:"-"`                   // reads what the action would run; nil where the door may not, as for an agent behind the network
-	Sandboxed bool      `json:"sandboxed,omitempty"` // the door runs it in Interlock's own sandbox, and so fulfils that obligation
-	Handover  Handover  `json:"handover,omitempty"`  // whether it goes on to `interlock exec`, which decides it again
+	Action    Action     `json:"action"`
+	Requester Requester  `json:"requester"`
+	View      View       `json:"view"`
+	Event     string     `json:"event,omitempty"`     // the harness event that carried it; one call seen by two events is judged once
+	Door      string     `json:"door,omitempty"`      // which door it came through, for the record
+	Loop      *Loop      `json:"loop,omitempty"`      // of a step that a monitored execution reports
+	Upstream  *Upstream  `json:"upstream,omitempty"`  // of what a gateway would pass on
+	Failed    *Failures  `json:"failed,omitempty"`    // admission fills it in; what a door says of it counts for nothing
+	Origin    *Origin    `json:"origin,omitempty"`    // likewise
+	Unseen    bool       `json:"-"`                   // the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
+	Continues string     `json:"-"`                   // the approval spent on this call, which its server has not finished: it asked for input, and the door has seen that this is the retry
+	CanAsk    bool       `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now
+	Read      Reader     `json:"-"`                   // reads what the action would run; nil where the door may not, as for an agent behind the network
+	Work      WorkReader `json:"-"`                   // looks at what it would delete or overwrite; nil likewise
+	Sandboxed bool       `json:"sandboxed,omitempty"` // the door runs it in Interlock's own sandbox, and so fulfils that obligation
+	Handover  Handover   `json:"handover,omitempty"`  // whether it goes on to `interlock exec`, which decides it again
 }
+
+// Work says what git knows of a path and of what lies below it. A path that is not in the view's map is unknown: it is in no
+// repository, or there was too much to look at.
+type Work struct {
+	Changed   bool `json:"changed,omitempty"`   // a tracked file holds changes that were not added
+	Untracked bool `json:"untracked,omitempty"` // files that git neither knows nor ignores, and that no tool makes again
+	Ignored   bool `json:"ignored,omitempty"`   // files that git ignores, and that no tool is known to make again
+	Absent    bool `json:"absent,omitempty"`    // nothing is there
+	Root      bool `json:"root,omitempty"`      // it is the root of its repository
+	Committed bool `json:"committed,omitempty"` // nothing in this repository is added and not committed
+}
+
+// A WorkReader returns what is known of the work at those of the named paths that lie in repositories.
+type WorkReader func(paths []string) map[string]Work
 
 // A Reader returns the texts of those of the named files that it could read within its bounds. A name may be a pattern.
 type Reader func(view View, names []string) map[string]string

@@ -40,7 +40,7 @@ interlock                                               < origin
 engine, auditlog                                        < replay, admission
 origin                                                  < admission
 engine                                                  < ruletest
-interlock                                               < identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
+interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity

@@ -16,6 +16,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/gitwork"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/strictjson"
 )
@@ -93,7 +94,7 @@ func (c *checkCommand) Run(p *program) error {
 			View: interlock.View{Production: settings.Production}}
 		if action.Dir != "" {
 			proposal.View = embedded.GatherView(settings, action.Dir)
-			proposal.Read = embedded.ReadScripts
+			proposal.Read, proposal.Work = embedded.ReadScripts, gitwork.Look
 		}
 		recent := session.before(&proposal, line.Session, start)
 		decision := evaluator.Judge(&proposal, standing, evaluator.Rules.Recent(recent, start), start)

@@ -14,6 +14,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/config"
+	"interlock/internal/gitwork"
 	"interlock/internal/sandbox"
 )
 
@@ -174,7 +175,7 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 		Door:      "exec", CanAsk: true, Sandboxed: true, Unseen: true,
 	}
 	proposal.View = embedded.GatherView(settings, dir)
-	proposal.Read = embedded.ReadScripts
+	proposal.Read, proposal.Work = embedded.ReadScripts, gitwork.Look
 	return proposal, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"interlock/internal/account"
 	"interlock/internal/classify"
 	"interlock/internal/config"
+	"interlock/internal/gitwork"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
@@ -104,7 +105,7 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 	for i := range call.Proposals {
 		proposal := &call.Proposals[i]
 		proposal.View = embedded.GatherView(settings, proposal.Action.Dir)
-		proposal.Read = embedded.ReadScripts
+		proposal.Read, proposal.Work = embedded.ReadScripts, gitwork.Look
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {

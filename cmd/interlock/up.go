@@ -17,6 +17,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/config"
+	"interlock/internal/gitwork"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
 	"interlock/internal/ruleset"
@@ -71,7 +72,7 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer gateway.close()
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages), MCP: loop.Handler(tokens),
-		View: embedded.NewViews(settings, now).Gather, Read: embedded.ReadScripts,
+		View: embedded.NewViews(settings, now).Gather, Read: embedded.ReadScripts, Work: gitwork.Look,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)
 			return err

@@ -12,6 +12,25 @@ const maxReadings = 4
 // What was read stays in the proposal's view, so that nothing is read twice and the snapshot says what was known. An action
 // that runs no file is analysed once, and nothing is read.
 func (e *Evaluator) read(p *interlock.Proposal, view *interlock.View) impact.Analysis {
+	return e.weighWork(p, view, e.readScripts(p, view))
+}
+
+// weighWork has the door look at what the action would delete or overwrite, where the analysis asks for that. It is asked once, when
+// all that is run has been read.
+func (e *Evaluator) weighWork(p *interlock.Proposal, view *interlock.View, analysis impact.Analysis) impact.Analysis {
+	if p.Work == nil || len(analysis.Work) == 0 || view.Work != nil {
+		return analysis
+	}
+	work := p.Work(analysis.Work)
+	if len(work) == 0 {
+		return analysis
+	}
+	view.Work, p.View.Work = work, work
+	return e.Analyser.Analyse(*view, p.Action)
+}
+
+// readScripts is read without what lies in the way of the action.
+func (e *Evaluator) readScripts(p *interlock.Proposal, view *interlock.View) impact.Analysis {
 	analysis := e.Analyser.Analyse(*view, p.Action)
 	if p.Read == nil {
 		return analysis

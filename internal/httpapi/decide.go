@@ -118,7 +118,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(), Door: x.door.name()}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(), Work: x.work(), Door: x.door.name()}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -204,7 +204,7 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 		proposal.View = guarded(*body.View, x.server.config.View(""))
 	} else {
 		proposal.View = x.server.config.View(action.Dir)
-		proposal.Read = x.reader()
+		proposal.Read, proposal.Work = x.reader(), x.work()
 	}
 	if len(proposal.Event) > maxName || len(proposal.Door) > maxName {
 		return interlock.Proposal{}, tooLong("/event", maxName)
@@ -224,11 +224,20 @@ func (x *exchange) reader() interlock.Reader {
 	return x.server.config.Read
 }
 
+// work is likewise for the local door alone.
+func (x *exchange) work() interlock.WorkReader {
+	if x.door != local {
+		return nil
+	}
+	return x.server.config.Work
+}
+
 // guarded keeps a caller's view from leaving out what is Interlock's own or production: it can add to both.
 func guarded(view, own interlock.View) interlock.View {
 	view.Self = union(view.Self, own.Self)
 	view.Endpoints = union(view.Endpoints, own.Endpoints)
 	view.Production = union(view.Production, own.Production)
+	view.Work = nil // it can take an objection back, so only this side's own look counts
 	return view
 }
 

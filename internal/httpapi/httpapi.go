@@ -115,6 +115,7 @@ type Config struct {
 	Rules   []string                    // optional: ids of the rules in force, for counting what they object to
 	User    string                      // operating-system user the local door acts for
 	View    func(string) interlock.View // optional: what is known of the world for an action in a directory; default: the directory alone
+	Work    interlock.WorkReader        // optional: what git knows of the paths an action would delete, likewise
 	Read    interlock.Reader            // optional: texts of the files an action would run, asked for on the local door
 	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
 	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read

@@ -56,7 +56,7 @@ func (x *exchange) translate(body evaluationBody) (interlock.Proposal, error) {
 	if err != nil {
 		return none, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(), Door: "authzen"}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(), Work: x.work(), Door: "authzen"}, nil
 }
 
 func missing(field, what string) error {

@@ -29,6 +29,7 @@ type Analysis struct {
 	Impacts []interlock.Impact `json:"impacts"`
 	Texts   []fact.Text        `json:"texts"`
 	Spoken  []string           `json:"-"` // what a hint names, for operators' globs: see [prose.Spoken]
+	Work    []string           `json:"-"` // paths of which it matters whether git would give back what is there; Work of the view has it once it was looked at
 	Wanted  []string           `json:"-"` // files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
 }
 
@@ -65,7 +66,7 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 	s.Room = flow.Borrow(a.know)
 	readAction(s, action)
 	flow.GiveBack(a.know, s.Room)
-	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted}
+	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works}
 	if action.Kind == interlock.KindHint {
 		result.Spoken = prose.Spoken(a.know, action.Input)
 	}

@@ -22,6 +22,7 @@ type World struct {
 	Linking bool      // view.Links is the analysis's own
 	Places  [8]JudgedPlace
 	Wanted  []string // files whose text would be analysed if it were known
+	Works   []string // paths whose work is asked about, see weighWork
 }
 
 // Place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform. It is
@@ -436,6 +437,7 @@ func (w *World) TouchPlace(p know.Place, i interlock.Impact) {
 		i.Kind == interlock.ImpactDelete && i.Has(fact.TraitSecret) && i.Reach == interlock.ReachWorkspace && !i.Has(fact.TraitGlob) {
 		i.Traits = append(i.Traits, fact.TraitUncommitted)
 	}
+	w.weighWork(&p, &i)
 	w.Add(i)
 	switch {
 	case i.Kind == interlock.ImpactRead && i.Has(fact.TraitSecret):

@@ -56,6 +56,9 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 		if empties && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitSecret) && own[i].Has(fact.TraitOverwrite) {
 			own[i].Reversibility = interlock.Irreversible // no history keeps what such files hold
 		}
+		if empties && !dry && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitOverwrite) {
+			r.S.Empties(own[i])
+		}
 		if posts && own[i].Kind == interlock.ImpactNetwork && own[i].Reach != interlock.ReachWorkspace && web.Pays(own[i].Target, body(u)) {
 			r.S.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: own[i].Target, Reach: own[i].Reach, Reversibility: interlock.Window,
 				Confidence: interlock.Inferred, Via: own[i].Via, Traits: slices.Clone(adds.Traits)})

@@ -106,6 +106,9 @@ func (r *shellRun) redirect(io *flow.Streams, rd *syntax.Redirect, f flow.Field)
 		write.Reversibility = interlock.Irreversible // no history keeps what such files hold
 	}
 	r.S.TouchPlace(p, write)
+	if write.Target, write.Reach = p.Path, p.Reach; io.Silent && isOut && slices.Contains(write.Traits, fact.TraitOverwrite) {
+		r.S.Empties(write)
+	}
 	if isOut {
 		io.Out = append(io.Out, p.Path)
 		if rd.Op == syntax.AppOut || rd.Op == syntax.AppAll {

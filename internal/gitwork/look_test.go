@@ -1,0 +1,147 @@
+package gitwork_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/internal/gitwork"
+)
+
+// repository makes a committed repository of files and returns its root and a git.
+func repository(t *testing.T, files map[string]string) (string, func(...string)) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	run("init", "-q")
+	for name, text := range files {
+		write(t, filepath.Join(root, name), text)
+	}
+	run("add", "-A")
+	run("commit", "-q", "-m", "first")
+	return root, run
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLook(t *testing.T) {
+	files := map[string]string{"a/one.go": "one", "b/two.go": "two", "c/deep/three.go": "three", "d/four.go": "four", "e/f.txt": "five",
+		".gitignore": "*.gen\n/secretive/\n!keep.gen\nmaps/**/x\n"}
+	for _, version := range []string{"2", "4"} {
+		root, run := repository(t, files)
+		run("update-index", "--index-version", version)
+		write(t, filepath.Join(root, "a/one.go"), "eno")
+		write(t, filepath.Join(root, "b/new.go"), "new")
+		write(t, filepath.Join(root, "c/deep/x.gen"), "x")
+		write(t, filepath.Join(root, "c/deep/__pycache__/x"), "x")
+		write(t, filepath.Join(root, "d/keep.gen"), "x")
+		write(t, filepath.Join(root, "dist/x.js"), "x")
+		write(t, filepath.Join(root, "secretive/x"), "x")
+		write(t, filepath.Join(root, "maps/p/q/x"), "x")
+		if err := os.Chtimes(filepath.Join(root, "e/f.txt"), time.Now(), time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		committed := false
+		want := map[string]interlock.Work{
+			"a": {Changed: true}, "a/one.go": {Changed: true}, "b": {Untracked: true}, "b/new.go": {Untracked: true}, "b/two.go": {},
+			"c": {Ignored: true}, "d": {Untracked: true}, "e/f.txt": {}, "dist": {}, "secretive": {Ignored: true}, "maps": {Ignored: true},
+			"*.go": {Changed: true, Untracked: true}, "d/*.go": {}, "d/*.gen": {Untracked: true}, "c/x.*": {Ignored: true}, "nothing": {Absent: true}, ".": {Root: true, Changed: true, Untracked: true, Ignored: true},
+		}
+		got := map[string]interlock.Work{}
+		for name := range want {
+			for _, work := range gitwork.Look([]string{filepath.Join(root, name)}) {
+				committed, work.Root = work.Committed, work.Root && name == "."
+				work.Committed = false
+				got[name] = work
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("version %s: %s", version, diff)
+		}
+		if !committed {
+			t.Errorf("version %s: an index as committed is not seen as such", version)
+		}
+		run("add", "a/one.go")
+		if got := gitwork.Look([]string{filepath.Join(root, "a")}); got[filepath.Join(root, "a")] != (interlock.Work{}) {
+			t.Errorf("version %s: what was added but not committed: %+v", version, got)
+		}
+	}
+}
+
+// What can't be understood is not answered, and a repository has nothing run.
+func TestUnknown(t *testing.T) {
+	root, run := repository(t, map[string]string{"a/one.go": "one"})
+	path := filepath.Join(root, "a")
+	outside := t.TempDir()
+	if got := gitwork.Look([]string{outside, "a", filepath.Join(root, ".git", "index")}); got != nil {
+		t.Errorf("outside a repository: %v", got)
+	}
+	mark := filepath.Join(outside, "mark")
+	run("config", "core.fsmonitor", "touch "+mark)
+	write(t, filepath.Join(root, ".gitattributes"), "* filter=x\n")
+	run("config", "filter.x.clean", "touch "+mark)
+	if got := gitwork.Look([]string{path}); len(got) != 1 {
+		t.Errorf("a repository with programs in its settings: %v", got)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("looking had a program run")
+	}
+	index := filepath.Join(root, ".git", "index")
+	data, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := range data {
+		write(t, index, string(data[:end]))
+		gitwork.Look([]string{path}) // must not fail
+	}
+	write(t, index, "DIRC\x00\x00\x00\x09"+string(data[8:]))
+	if got := gitwork.Look([]string{path}); got != nil {
+		t.Errorf("an index of a later version: %v", got)
+	}
+	write(t, index, string(data))
+	run("config", "core.worktree", outside)
+	if got := gitwork.Look([]string{path}); got != nil {
+		t.Errorf("files that lie elsewhere: %v", got)
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00"))
+	root := f.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, ".git"), 0o755); err != nil {
+		f.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".git", "config"), nil, 0o644); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(filepath.Join(root, ".git", "index"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		gitwork.Look([]string{root, filepath.Join(root, "x")})
+	})
+}
