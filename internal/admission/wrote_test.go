@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -127,4 +128,32 @@ func TestFetchedRun(t *testing.T) {
 		}
 	}
 	h.entries()
+}
+
+// TestOwnModules: what a test runner or a program loads is read where this agent wrote it lately; what stood there before is as
+// trusted as the project is.
+func TestOwnModules(t *testing.T) {
+	for _, test := range []struct{ file, text, start string }{
+		{"conftest.py", "import shutil\nshutil.rmtree('/')\n", "pytest -q"},
+		{"helper.py", "import os\nos.system('rm -rf /')\n", "python -c 'import helper'"},
+		{"jest.config.js", "require('child_process').execSync('rm -rf /')\n", "npx jest"},
+	} {
+		h := newHouse(t)
+		reads := func(p *interlock.Proposal) {
+			p.View.Workspace, p.Action.Dir = "/w", "/w"
+			p.Read = func(_ interlock.View, names []string) map[string]string {
+				if slices.Contains(names, "/w/"+test.file) {
+					return map[string]string{"/w/" + test.file: test.text}
+				}
+				return nil
+			}
+		}
+		if a := h.propose(test.start, reads); a.Answer != interlock.Allow {
+			t.Errorf("%s of the project: %v %v", test.file, a.Answer, names(a))
+		}
+		h.propose("cp a "+test.file, reads)
+		if a := h.propose(test.start, reads); a.Answer != interlock.Deny {
+			t.Errorf("%s of this agent: %v %v, want it denied", test.file, a.Answer, names(a))
+		}
+	}
 }

@@ -195,10 +195,10 @@ func (r *shellRun) touchExecuted(p know.Place, via string, io flow.Streams) flow
 
 // scriptFile analyses the content of a script that is run, as what its first line or the given kind says it is.
 func (r *shellRun) scriptFile(text, kind string, args []flow.Field, io flow.Streams) flow.Flow {
-	params, within := r.params, r.inlined
-	r.params, r.inlined = args[1:], nil
+	params, within, beside := r.params, r.inlined, r.beside
+	r.params, r.inlined, r.beside = args[1:], nil, path.Dir(r.S.Place(args[0].Text).Path)
 	out := r.code(r.scriptKind(text, kind), text, io.In)
-	r.params, r.inlined = params, within
+	r.params, r.inlined, r.beside = params, within, beside
 	return out
 }
 

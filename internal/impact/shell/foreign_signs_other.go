@@ -32,7 +32,7 @@ func (f *foreignScan) unreadSigns() {
 			continue
 		}
 		text, next := lex.StringLiteral(f.text, i)
-		if strings.Trim(f.text[last:i], " ,\t\n\"'#p") != "" {
+		if !f.joins(last, i) {
 			f.wordsOf(list)
 			list = nil
 		}
@@ -42,6 +42,15 @@ func (f *foreignScan) unreadSigns() {
 		i, last = next, next
 	}
 	f.wordsOf(list)
+}
+
+// joins reports whether what stands between two texts makes them words of one list: commas, or calls that add an argument.
+func (f *foreignScan) joins(from, to int) bool {
+	if to-from > 32 {
+		return false
+	}
+	between := strings.NewReplacer("args", "", "arg", "", "listOf", "", "list", "", "vec!", "").Replace(f.text[from:to])
+	return strings.Trim(between, " ,\t\n\"'#p.()[]&") == ""
 }
 
 // wordsOf judges a list of texts as the words of a command.

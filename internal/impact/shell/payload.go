@@ -376,8 +376,10 @@ func (r *shellRun) code(kind, text string, in flow.Flow) flow.Flow {
 		s.Nested(interlock.KindSQL, text)
 	case "python":
 		s.Nested(interlock.KindPython, text)
+		r.siblings(kind, text)
 	case "javascript":
 		s.Nested(interlock.KindJavaScript, text)
+		r.siblings(kind, text)
 	case "argv":
 		return r.script(text, in)
 	case "powershell":

@@ -1,11 +1,13 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/impact/fact"
 	"interlock/internal/impact/flow"
 	"interlock/internal/impact/know"
+	"interlock/internal/lex"
 )
 
 const (
@@ -16,46 +18,143 @@ const (
 // recipe runs what a build tool is told to run by a file of the project whose text is known: what this action wrote, or
 // what the door has read. Where the text is not known, running the tool is all that can be said.
 func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
-	if u.Spec.Recipe == "" {
+	if u.Spec.Recipe == "" || has(u, "-E") && strings.HasPrefix(u.Spec.Recipe, "cmake") {
 		return
 	}
-	for _, name := range strings.Fields(u.Spec.Recipe)[1:] {
-		if given := valueOf(u, "-f"); given.Text != "" && !given.Dynamic {
-			name = given.Text
-		}
-		text, ok := io.In.Text, io.In.Known
-		if name != "-" && name != "/dev/stdin" {
-			text, ok = r.textOf(name)
-		} else if !ok {
+	if given := valueOf(u, "-f"); given.Text == "-" {
+		if kind, _, _ := strings.Cut(u.Spec.Recipe, " "); io.In.Known {
+			r.runRecipe(u, kind, "-", io.In.Text)
+		} else if io.In.Piped || io.In.Network {
 			r.Opaque(u.Via, io.In, "")
 		}
-		if !ok || !r.S.Spend(1+len(text)/64) {
-			continue
-		}
-		lines := ""
-		switch kind, _, _ := strings.Cut(u.Spec.Recipe, " "); kind {
-		case "make":
-			lines = makeRecipe(text, u.Operands)
-		case "install":
-			if !has(u, "--ignore-scripts") {
-				lines = strings.Join(InstallScripts(text), "\n")
-			}
-		case "script":
-			lines = scriptRecipe(text, u)
-		case "just":
-			lines = justRecipe(text, u.Operands)
-		case "tasks":
-			lines = taskRecipe(text, u.Operands)
-		case "ini":
-			lines = iniRecipe(text)
-		default:
-			r.subshell(func() flow.Flow { return r.code(kind, text, flow.Flow{}) })
-		}
-		if lines != "" {
-			r.subshell(func() flow.Flow { return r.script(lines, flow.Flow{}) })
-		}
 		return
 	}
+	for part := range strings.SplitSeq(u.Spec.Recipe, ";") {
+		kind, names, _ := strings.Cut(strings.TrimSpace(part), " ")
+		kind, own := strings.CutPrefix(kind, "own-")
+		for _, name := range r.recipeFiles(u, kind, names) {
+			text, ok := "", false
+			if own {
+				text, ok = r.ownText(name)
+			} else {
+				text, ok = r.textOf(name)
+			}
+			if !ok || !r.S.Spend(1+len(text)/64) {
+				continue
+			}
+			key := kind + " " + r.S.Place(name).Path + " " + flow.SpelledOut(u.Operands)
+			if !r.loaded[key] { // else it runs itself
+				if r.loaded == nil {
+					r.loaded = map[string]bool{}
+				}
+				r.loaded[key] = true
+				r.runRecipe(u, kind, name, text)
+				delete(r.loaded, key)
+			}
+			break
+		}
+	}
+}
+
+// recipeFiles are the names under which a recipe may stand, the likeliest first.
+func (r *shellRun) recipeFiles(u *flow.Use, kind, names string) []string {
+	if given := valueOf(u, "-f"); given.Text != "" && !given.Dynamic {
+		return []string{given.Text}
+	}
+	program, _, _ := strings.Cut(u.Spec.Name, " ")
+	if base, _ := lex.BaseName(u.Via); base != "" {
+		program, _, _ = strings.Cut(base, " ")
+	}
+	files := strings.Fields(strings.ReplaceAll(names, "{}", program))
+	if kind == "script" || kind == "install" {
+		for _, dir := range inWorkspaces(u) {
+			files = append(files[:len(files):len(files)], dir+"/package.json")
+		}
+		if n := len(strings.Fields(names)); len(files) > n {
+			files = files[n:]
+		}
+	}
+	if dir := recipeDir(u); dir == "" && kind == "setup" {
+		return nil
+	} else if dir != "" && (kind == "setup" || kind == "cmake" || kind == "install" || kind == "python") {
+		for i := range files {
+			files[i] = dir + "/" + files[i]
+		}
+	}
+	return files
+}
+
+// recipeDir is the folder that the first operand names where a program takes one: pip install ./dir, cmake ../src.
+func recipeDir(u *flow.Use) string {
+	for _, f := range append([]flow.Field{valueOf(u, "-S"), valueOf(u, "-e")}, u.Operands...) {
+		if f.Text == "." || f.Text == ".." || strings.HasPrefix(f.Text, "./") || strings.HasPrefix(f.Text, "../") {
+			return strings.TrimSuffix(f.Text, "/")
+		}
+	}
+	return ""
+}
+
+// runRecipe runs what the text of a recipe says.
+func (r *shellRun) runRecipe(u *flow.Use, kind, name, text string) {
+	lines := ""
+	switch kind {
+	case "make":
+		lines = makeRecipe(text, u.Operands)
+	case "install":
+		if !has(u, "--ignore-scripts") {
+			lines = strings.Join(InstallScripts(text), "\n")
+		}
+	case "script":
+		lines = scriptRecipe(text, u)
+	case "just":
+		lines = justRecipe(text, u.Operands)
+	case "tasks":
+		lines = taskRecipe(text, u.Operands)
+	case "ini":
+		lines = iniRecipe(text)
+	case "gradle":
+		if lines = gradleRecipe(text, u.Operands); !strings.HasSuffix(name, ".kts") {
+			r.subshell(func() flow.Flow { return r.code("groovy", text, flow.Flow{}) })
+		}
+	case "cmake":
+		lines = cmakeRecipe(text)
+		r.subshell(func() flow.Flow { return r.code("cmake", text, flow.Flow{}) })
+	case "rake":
+		r.subshell(func() flow.Flow { return r.code("ruby", rakeRecipe(text, u.Operands), flow.Flow{}) })
+	case "setup":
+		r.subshell(func() flow.Flow { return r.code("python", text, flow.Flow{}) })
+	case "composer":
+		lines = composerRecipe(text, u)
+	case "toml":
+		lines = tomlRecipe(text, append(u.Operands[:len(u.Operands):len(u.Operands)], u.Rest[:min(1, len(u.Rest))]...))
+	case "cargo":
+		lines = cargoRecipe(text)
+	case "compose":
+		lines = composeRecipe(text)
+	case "procfile":
+		lines = procfileRecipe(text)
+	case "ant":
+		lines = antRecipe(text)
+	default:
+		r.subshell(func() flow.Flow { return r.code(kind, text, flow.Flow{}) })
+	}
+	if lines != "" {
+		r.subshell(func() flow.Flow { return r.script(lines, flow.Flow{}) })
+	}
+}
+
+// ownText is the text of a file that this agent wrote: in this action, or lately. What stood there before is as trusted as the
+// project is.
+func (r *shellRun) ownText(name string) (string, bool) {
+	p := r.S.Place(name)
+	if held, ok := r.madeHere(p); ok {
+		return held.Text, held.Known
+	}
+	text, ok := r.S.ScriptAt(p)
+	if ok {
+		r.touchExecuted(p, "", flow.Streams{}) // by which it is seen to whom the file belongs
+	}
+	return text, ok && slices.Contains(r.S.View.Written, p.Path)
 }
 
 // textOf is the text of a file as far as it is known.
@@ -177,8 +276,15 @@ func scriptRecipe(text string, u *flow.Use) string {
 		if name = ""; len(u.Operands) > 0 {
 			name = u.Operands[0].Text
 		}
+	} else if strings.HasPrefix(name, "workspace") || name == "recursive" || name == "task" {
+		if name = ""; len(u.Operands) > 0 { // yarn workspace NAME run SCRIPT
+			name = u.Operands[len(u.Operands)-1].Text
+		}
 	}
 	_, scripts, ok := strings.Cut(text, `"scripts"`)
+	if !ok {
+		_, scripts, ok = strings.Cut(text, `"tasks"`)
+	}
 	if !ok || name == "" {
 		return ""
 	}

@@ -59,6 +59,8 @@ type shellRun struct {
 	peer    string                  // and whose it is, where that is known
 	win     *windows.Run            // what reads scripts for shells of Windows inside this one
 	inlined *flow.Use               // the command that was given the code being read as an argument
+	beside  string                  // the directory of the program being read, beside which its modules lie
+	loaded  map[string]bool         // modules that were read
 }
 
 type function struct {
