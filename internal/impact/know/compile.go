@@ -242,11 +242,8 @@ func checkNames(d commandDescription) error {
 	if !slices.Contains([]string{"", "argv", "shell", "exec", "bash", "cmd", "powershell"}, d.Wraps) {
 		return fmt.Errorf("unknown wraps %q", d.Wraps)
 	}
-	for part := range strings.SplitSeq(d.Recipe, ";") {
-		kind, _, _ := strings.Cut(strings.TrimSpace(part), " ")
-		if kind = strings.TrimPrefix(kind, "own-"); !slices.Contains(recipeKinds(), kind) {
-			return fmt.Errorf("unknown recipe %q", d.Recipe)
-		}
+	if err := checkRecipe(d.Recipe); err != nil {
+		return err
 	}
 	if d.Stdin == "patch" {
 		d.Stdin = "" // no code, but what it says becomes of files
@@ -257,12 +254,6 @@ func checkNames(d commandDescription) error {
 		}
 	}
 	return nil
-}
-
-// recipeKinds lists the formats of files that say what a tool runs.
-func recipeKinds() []string {
-	return []string{"", "make", "install", "script", "just", "tasks", "ini", "python", "javascript", "ruby", "rake", "gradle", "cmake",
-		"composer", "toml", "cargo", "compose", "procfile", "ant", "setup", "other", "shell"}
 }
 
 // codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
