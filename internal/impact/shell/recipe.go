@@ -21,6 +21,7 @@ func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
 	if u.Spec.Recipe == "" || has(u, "-E") && strings.HasPrefix(u.Spec.Recipe, "cmake") {
 		return
 	}
+	r.fromFetched(u, io)
 	if given := valueOf(u, "-f"); given.Text == "-" {
 		if kind, _, _ := strings.Cut(u.Spec.Recipe, " "); io.In.Known {
 			r.runRecipe(u, kind, "-", io.In.Text)
@@ -52,6 +53,23 @@ func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
 				delete(r.loaded, key)
 			}
 			break
+		}
+	}
+}
+
+// fromFetched records that what is built, started or installed stands in a tree that this action fetched, where an argument
+// and not the working directory says so.
+func (r *shellRun) fromFetched(u *flow.Use, io flow.Streams) {
+	given := []flow.Field{valueOf(u, "-f"), valueOf(u, "-e"), valueOf(u, "-S")}
+	if strings.Contains(u.Spec.Recipe, "setup") || strings.HasPrefix(u.Spec.Recipe, "install") {
+		given = append(given, u.Operands...)
+	}
+	for _, f := range given {
+		if f.Text == "" || f.Dynamic || strings.Contains(f.Text, "://") || !r.S.Spend(2) {
+			continue
+		}
+		if p := r.PlaceOf(f, true); r.inFetched(p.Path) || r.inUnpacked(p.Path, 1) {
+			r.touchExecuted(p, u.Via, io)
 		}
 	}
 }
