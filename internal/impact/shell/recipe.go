@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"interlock"
 	"interlock/internal/impact/fact"
 	"interlock/internal/impact/flow"
 	"interlock/internal/impact/know"
@@ -21,7 +22,7 @@ func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
 	if u.Spec.Recipe == "" || has(u, "-E") && strings.HasPrefix(u.Spec.Recipe, "cmake") {
 		return
 	}
-	r.fromFetched(u, io)
+	r.fromFetched(u)
 	if given := valueOf(u, "-f"); given.Text == "-" {
 		if kind, _, _ := strings.Cut(u.Spec.Recipe, " "); io.In.Known {
 			r.runRecipe(u, kind, "-", io.In.Text)
@@ -59,17 +60,18 @@ func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
 
 // fromFetched records that what is built, started or installed stands in a tree that this action fetched, where an argument
 // and not the working directory says so.
-func (r *shellRun) fromFetched(u *flow.Use, io flow.Streams) {
+func (r *shellRun) fromFetched(u *flow.Use) {
 	given := []flow.Field{valueOf(u, "-f"), valueOf(u, "-e"), valueOf(u, "-S")}
 	if strings.Contains(u.Spec.Recipe, "setup") || strings.HasPrefix(u.Spec.Recipe, "install") {
 		given = append(given, u.Operands...)
 	}
 	for _, f := range given {
-		if f.Text == "" || f.Dynamic || strings.Contains(f.Text, "://") || !r.S.Spend(2) {
+		if f.Text == "" || f.Text == "." || f.Dynamic || strings.Contains(f.Text, "://") || !r.S.Spend(2) {
 			continue
 		}
 		if p := r.PlaceOf(f, true); r.inFetched(p.Path) || r.inUnpacked(p.Path, 1) {
-			r.touchExecuted(p, u.Via, io)
+			r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: interlock.ReachWorkspace, Via: u.Via,
+				Reversibility: interlock.Reversible, Traits: []string{fact.TraitFetchedRun}})
 		}
 	}
 }
