@@ -23,7 +23,7 @@ func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
 		return
 	}
 	r.fromFetched(u)
-	if given := valueOf(u, "-f"); given.Text == "-" {
+	if given := valueOf(u, "-f"); given.Text == "-" || given.Text == "/dev/stdin" {
 		if kind, _, _ := strings.Cut(u.Spec.Recipe, " "); io.In.Known {
 			r.runRecipe(u, kind, "-", io.In.Text)
 		} else if io.In.Piped || io.In.Network {
