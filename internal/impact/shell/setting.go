@@ -130,7 +130,9 @@ func (r *shellRun) setting(u *flow.Use, name string, value flow.Field) {
 	key = strings.ToLower(key)
 	o := spec.Flags[key]
 	if section, _, dotted := strings.Cut(key, "."); o == nil && dotted {
-		o = spec.Flags[section+".*"]
+		if o = spec.Flags[section+".*"]; o == nil { // of a part with a name: filter.NAME.clean
+			o = spec.Flags[section+".*."+key[strings.LastIndexByte(key, '.')+1:]]
+		}
 	}
 	if o == nil {
 		return
