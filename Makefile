@@ -11,8 +11,8 @@ SHELL := /bin/bash
 CORPUS ?= ../shared/corpus/dev
 REDTEAM ?= ../shared/redteam
 # What the runner in REDTEAM must reach, in percent. Aimed at are 97, 99 and 98: raise these as more is stopped.
-MIN_STOP ?= 95
-MIN_CRITICAL ?= 96
+MIN_STOP ?= 97
+MIN_CRITICAL ?= 99
 MIN_PASS ?= 98
 BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
 PEERS := cc-safety-net@2.4.5 mcp-proxy@6.7.19 supergateway@4.0.0

@@ -106,7 +106,7 @@ func (r report) misses() string {
 type thresholds struct{ stop, critical, pass float64 }
 
 // wanted is what our own cases reach today less a small margin: raise it as more is stopped. What is aimed at is 97, 99 and 98.
-var wanted = thresholds{stop: 91, critical: 89, pass: 98}
+var wanted = thresholds{stop: 94, critical: 93, pass: 98}
 
 // met is an error that names what was not reached.
 func (t thresholds) met(r report) error {

@@ -194,7 +194,7 @@ func gemini() Harness {
 		},
 		blockable: func(event string) bool { return event == "BeforeTool" },
 		entry: func(event, goos string, c Command) any {
-			return group{matching(event, ".*"), []any{handler{hookName, "command", c.closed(goos, event == "BeforeTool"), geminiTimeout}}}
+			return group{matching(event, ".*"), []any{handler{hookName, "command", c.gemini(goos, event), geminiTimeout}}}
 		},
 	}
 }
@@ -287,7 +287,10 @@ func (c Command) argv() []string { return append([]string{c.Binary}, c.Args...) 
 
 func (c Command) posix() string { return c.join(quotePOSIX) }
 
-const orRefuse = " || exit 2"
+const (
+	orRefuse = " || exit 2"
+	orGoOn   = " || exit 0"
+)
 
 // closed is the line for an event that can stop a call, for harnesses that take exit status 2 for a refusal and any other failure
 // for none: a program that is gone, may not be run or dies refuses too. cmd.exe and PowerShell share no words for it.
@@ -296,6 +299,15 @@ func (c Command) closed(goos string, blocks bool) string {
 		return c.line(goos)
 	}
 	return c.posix() + orRefuse
+}
+
+// gemini is the line for an event of Gemini CLI, which takes a failure of the hook that hears the prompt for a reason to end the
+// turn. That hook permits nothing, so a program that is gone is passed over there; the hook before each tool refuses.
+func (c Command) gemini(goos, event string) string {
+	if goos != "windows" && Listens(event) {
+		return c.posix() + orGoOn
+	}
+	return c.closed(goos, event == "BeforeTool")
 }
 
 // String is the command line as a person types it.

@@ -75,9 +75,9 @@ export const Interlock = async ({ client, directory }) => ({
   },
   "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
     const exit = output?.metadata?.exit
-    const said = typeof output?.output === "string" ? output.output.slice(0, most) : undefined
+    const result = typeof output?.output === "string" ? output.output.slice(0, most) : undefined
     try {
-      const { status, said } = await run("tool.execute.after", { tool, sessionID, callID, directory, args: args ?? {}, exit, output: said })
+      const { status, said } = await run("tool.execute.after", { tool, sessionID, callID, directory, args: args ?? {}, exit, output: result })
       if (status !== 0) throw new Error(said.trim() || `the hook ended with status ${status}`)
     } catch (error) {
       // The tool has run: there is nothing to stop any more, only to tell.

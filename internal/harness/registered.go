@@ -28,7 +28,9 @@ func (s Status) Guards() bool {
 }
 
 // Line is what Shell says to run, without what it says to answer if that fails.
-func (r Registration) Line() string { return strings.TrimSuffix(r.Shell, orRefuse) }
+func (r Registration) Line() string {
+	return strings.TrimSuffix(strings.TrimSuffix(r.Shell, orRefuse), orGoOn)
+}
 
 // A Status is what was found of a harness.
 type Status struct {

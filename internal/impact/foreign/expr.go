@@ -5,6 +5,7 @@ import (
 
 	"interlock/internal/impact/know"
 	"interlock/internal/impact/program"
+	"interlock/internal/impact/web"
 )
 
 // A Run follows one program: what its variables hold, and what the calls it reaches do. It reads the words once, from
@@ -352,16 +353,5 @@ func environmentForeign(key string) Value {
 	if len(v.Texts) == 1 {
 		return textForeign(v.Texts[0])
 	}
-	return Value{Text: "\x00", secret: secretName(key)}
-}
-
-// secretName reports whether a variable of the environment is named as what holds a secret.
-func secretName(key string) bool {
-	upper := strings.ToUpper(key)
-	for _, word := range [...]string{"TOKEN", "SECRET", "PASSW", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"} {
-		if strings.Contains(upper, word) {
-			return true
-		}
-	}
-	return false
+	return Value{Text: "\x00", secret: web.NamesSecret(key)}
 }

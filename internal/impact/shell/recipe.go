@@ -168,6 +168,7 @@ func (r *shellRun) runRecipe(u *flow.Use, kind, name, text string) {
 func (r *shellRun) ownText(name string) (string, bool) {
 	p := r.S.Place(name)
 	if held, ok := r.madeHere(p); ok {
+		r.fetchedRecipe(p, held)
 		return held.Text, held.Known
 	}
 	text, ok := r.S.ScriptAt(p)
@@ -181,9 +182,17 @@ func (r *shellRun) ownText(name string) (string, bool) {
 func (r *shellRun) textOf(name string) (string, bool) {
 	p := r.S.Place(name)
 	if held, ok := r.madeHere(p); ok {
+		r.fetchedRecipe(p, held)
 		return held.Text, held.Known
 	}
 	return r.S.ScriptAt(p)
+}
+
+// fetchedRecipe records that a file of recipes which came over a network a moment ago is carried out.
+func (r *shellRun) fetchedRecipe(p know.Place, held flow.Flow) {
+	if held.Network {
+		r.touchExecuted(p, "", flow.Streams{})
+	}
 }
 
 // makeRecipe returns, as a script, the recipes of the targets asked for and of what they need: variables first.

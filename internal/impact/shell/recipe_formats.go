@@ -131,5 +131,5 @@ func iniRecipe(text string) string {
 			within = false
 		}
 	}
-	return strings.NewReplacer("{posargs}", "", "{toxinidir}", ".", "{envpython}", "python").Replace(out.String())
+	return strings.NewReplacer("{posargs}", "", "{toxinidir}", ".", "{env:", "${", "{envpython}", "python").Replace(out.String())
 }

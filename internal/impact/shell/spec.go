@@ -72,6 +72,10 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 			own = append(own, r.S.Capture(func() { r.merges(u, own) })...)
 		}
 	}
+	if name := r.sendsNamedSecret(u, own); name != "" {
+		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: "$" + name, Reach: interlock.ReachExternal, Via: u.Via,
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitSecret, fact.TraitUpload}})
+	}
 	carried := r.settle(own, io)
 	r.fills(u, own, io)
 	if spec.Copies {

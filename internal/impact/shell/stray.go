@@ -141,7 +141,7 @@ func (r *shellRun) merges(u *flow.Use, own []interlock.Impact) {
 		if from.Text == "" || isRemote(from.Text) {
 			continue
 		}
-		if whole := strings.HasSuffix(from.Text, "/.") || name == ".." || name == "." || name == ".*"; whole {
+		if whole := strings.HasSuffix(from.Text, "/.") || name == ".." || name == "." || name == ".*" || u.Via == "rsync" && strings.HasSuffix(from.Text, "/"); whole {
 			r.mergesWhole(u, into)
 			continue
 		}

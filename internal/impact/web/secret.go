@@ -1,6 +1,8 @@
 package web
 
 import (
+	"strings"
+
 	"interlock/internal/secret"
 )
 
@@ -13,4 +15,15 @@ func PlainSecret(text string) string {
 		}
 	}
 	return ""
+}
+
+// NamesSecret reports whether a variable of the environment is named as what holds a secret.
+func NamesSecret(key string) bool {
+	upper := strings.ToUpper(key)
+	for _, word := range [...]string{"TOKEN", "SECRET", "PASSW", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"} {
+		if strings.Contains(upper, word) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,73 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"interlock"
+	"interlock/internal/impact/fact"
+	"interlock/internal/impact/flow"
+	"interlock/internal/impact/web"
+	"interlock/internal/lex"
+)
+
+// services are the words by which the names of variables say whose secret they hold.
+func services() []string {
+	return []string{"github", "gh", "gitlab", "aws", "openai", "anthropic", "stripe", "slack", "npm", "docker", "google", "gcp", "azure",
+		"heroku", "digitalocean", "cloudflare", "vault", "twilio", "sendgrid", "pypi", "huggingface", "hf", "ssh", "gpg", "cosign"}
+}
+
+// sendsNamedSecret returns the variable, named as what holds a secret, that goes to a host outside that is not the one it is for. A service may be sent its own token: the host bears the name, or the variable names nobody and stands in a header.
+func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string {
+	host := ""
+	for i := range own {
+		one := &own[i]
+		if one.Kind == interlock.ImpactNetwork && one.Reach != interlock.ReachWorkspace && !one.Has(fact.TraitListen) && !one.Has(fact.TraitInside) {
+			host = strings.ToLower(one.Target)
+			break
+		}
+	}
+	if host == "" {
+		return ""
+	}
+	for _, f := range u.Operands {
+		if name := foreignSecret(f.Text, host, false); name != "" && r.S.Spend(1) {
+			return name
+		}
+	}
+	for _, g := range u.Flags {
+		identifies := slices.Contains([]string{"-H", "--header", "-u", "--user", "--oauth2-bearer", "--proxy-user", "--cert", "--key", "--password"}, g.Name)
+		if name := foreignSecret(g.Value.Text, host, identifies); name != "" && r.S.Spend(1) {
+			return name
+		}
+	}
+	return ""
+}
+
+// foreignSecret returns the secret that a text names, as $NAME, and that is not for a host. Where the text only says who asks, as a
+// header does, nothing but the name of another service counts.
+func foreignSecret(text, host string, identifies bool) string {
+	for at := strings.IndexByte(text, '$'); at >= 0 && at+1 < len(text); {
+		rest := strings.TrimPrefix(text[at+1:], "{")
+		end := 0
+		for end < len(rest) && (lex.IsNameStart(rest[end]) || rest[end] >= '0' && rest[end] <= '9') {
+			end++
+		}
+		if name := strings.ToLower(rest[:end]); web.NamesSecret(name) {
+			known, its := false, false
+			for word := range strings.SplitSeq(name, "_") {
+				known = known || slices.Contains(services(), word)
+				its = its || len(word) > 2 && !web.NamesSecret(word) && word != "key" && word != "api" && strings.Contains(host, word)
+			}
+			if !its && (known || !identifies) {
+				return rest[:end]
+			}
+		}
+		next := strings.IndexByte(text[at+1:], '$')
+		if next < 0 {
+			return ""
+		}
+		at += 1 + next
+	}
+	return ""
+}
