@@ -41,6 +41,7 @@ type pathsDescription struct {
 	Personal   []string            `json:"personal"`   // directories below a home directory that hold no projects
 	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
 	Loopback   []string            `json:"loopback"`   // hosts that are this machine
+	Registries []string            `json:"registries"` // hosts from which everybody takes packages, and all below them
 	Local      []string            `json:"local"`      // globs of names of clusters and contexts on this machine
 	Production []string            `json:"production"` // globs of names that are production
 	Git        []string            `json:"git"`        // what Git itself keeps in its directory, in lower case
@@ -63,6 +64,7 @@ type PathTable struct {
 	Personal        map[string]bool
 	Metadata        map[string]bool
 	Loopback        map[string]bool
+	Registries      []string
 	git             map[string]bool
 	Production      []string
 	Local           []string
@@ -82,7 +84,8 @@ type PathPattern struct {
 
 func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 	t := &PathTable{root: map[string][]PathPattern{}, Home: map[string][]PathPattern{}, any: map[string][]PathPattern{}, wildByEnd: map[byte][]PathPattern{},
-		System: lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata), Loopback: lex.Set(d.Loopback), git: lex.Set(d.Git),
+		System: lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata), Loopback: lex.Set(d.Loopback),
+		Registries: d.Registries, git: lex.Set(d.Git),
 		Production: d.Production, Local: d.Local, Public: d.Public}
 	t.fold = fold
 	names := make([]string, 0, len(d.Traits))

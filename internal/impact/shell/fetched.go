@@ -100,13 +100,6 @@ const (
 	unpackedTree = "unpacked "
 )
 
-// knownRegistries are where packages come from for everybody: hosts, and with a dot before them everything below.
-var knownRegistries = [...]string{"pypi.org", ".pypi.org", "files.pythonhosted.org", "download.pytorch.org", "pypi.nvidia.com", "pypi.ngc.nvidia.com", "registry.npmjs.org",
-	"registry.yarnpkg.com", "npm.pkg.github.com", "registry.npmmirror.com", "registry.npm.taobao.org", "npm.jsr.io", "rubygems.org", "index.rubygems.org", "crates.io",
-	"index.crates.io", "packagist.org", "repo.packagist.org", "repo.maven.apache.org", "repo1.maven.org", "conda.anaconda.org", "repo.anaconda.com",
-	"pypi.tuna.tsinghua.edu.cn", "mirrors.aliyun.com", "pypi.douban.com", "pypi.mirrors.ustc.edu.cn", "mirrors.ustc.edu.cn", "mirrors.cloud.tencent.com", ".pkg.dev",
-	".amazonaws.com", ".jfrog.io", "pkgs.dev.azure.com", ".gitlab.com", "gitlab.com", ".huggingface.co", "download.pytorch.org", "data.pyg.org", "storage.googleapis.com"}
-
 // registry says of an address that packages are to come from whether everybody takes theirs from there.
 func (r *shellRun) registry(i interlock.Impact, t flow.Field) interlock.Impact {
 	host := place.HostOf(t.Text)
@@ -116,8 +109,8 @@ func (r *shellRun) registry(i interlock.Impact, t flow.Field) interlock.Impact {
 	if i.Reach != interlock.ReachExternal || t.Dynamic || !strings.Contains(t.Text, "://") {
 		return i
 	}
-	for _, known := range knownRegistries {
-		if host == known || known[0] == '.' && strings.HasSuffix(host, known) {
+	for _, known := range r.S.Know.PathTable().Registries {
+		if host == known || strings.HasSuffix(host, "."+known) {
 			return i
 		}
 	}
