@@ -61,15 +61,19 @@ type Requester struct {
 // A View is what the analysis may know of the world. The door gathers it before deciding and the event records its
 // digest, so that analysis stays a function of values.
 type View struct {
-	Home       string            `json:"home,omitempty"`       // the user's home directory
-	Workspace  string            `json:"workspace,omitempty"`  // root of the project the agent works in; empty means Action.Dir
-	User       string            `json:"user,omitempty"`       // operating-system user name
-	Self       []string          `json:"self,omitempty"`       // Interlock's own paths: binary, home, configuration, sockets, hook registrations
-	Endpoints  []string          `json:"endpoints,omitempty"`  // Interlock's own network endpoints as host:port
-	Production []string          `json:"production,omitempty"` // globs of names (hosts, contexts, databases, branches, buckets) that are production
-	Links      map[string]string `json:"links,omitempty"`      // symbolic links the door resolved: path named -> path meant
-	Scripts    map[string]string `json:"scripts,omitempty"`    // contents of workspace files the action would run, by path, bounded
-	Work       map[string]Work   `json:"work,omitempty"`       // what git would not give back of the paths the action would delete or overwrite
+	Home      string `json:"home,omitempty"`      // the user's home directory
+	Workspace string `json:"workspace,omitempty"` // root of the project the agent works in; empty means Action.Dir
+	User      string `json:"user,omitempty"`      // operating-system user name
+	// Interlock's own paths: binary, home, configuration, sockets, hook registrations
+	Self      []string `json:"self,omitempty"`
+	Endpoints []string `json:"endpoints,omitempty"` // Interlock's own network endpoints as host:port
+	// globs of names (hosts, contexts, databases, branches, buckets) that are production
+	Production []string          `json:"production,omitempty"`
+	Links      map[string]string `json:"links,omitempty"` // symbolic links the door resolved: path named -> path meant
+	// contents of workspace files the action would run, by path, bounded
+	Scripts map[string]string `json:"scripts,omitempty"`
+	// what git would not give back of the paths the action would delete or overwrite
+	Work map[string]Work `json:"work,omitempty"`
 
 	Written []string `json:"written,omitempty"` // files the action would run that this agent wrote lately; admission fills it in
 
@@ -87,22 +91,27 @@ type Annotations struct {
 
 // A Proposal is an action together with who proposes it and what the door saw of the world.
 type Proposal struct {
-	Action    Action     `json:"action"`
-	Requester Requester  `json:"requester"`
-	View      View       `json:"view"`
-	Event     string     `json:"event,omitempty"`     // the harness event that carried it; one call seen by two events is judged once
-	Door      string     `json:"door,omitempty"`      // which door it came through, for the record
-	Loop      *Loop      `json:"loop,omitempty"`      // of a step that a monitored execution reports
-	Upstream  *Upstream  `json:"upstream,omitempty"`  // of what a gateway would pass on
-	Failed    *Failures  `json:"failed,omitempty"`    // admission fills it in; what a door says of it counts for nothing
-	Origin    *Origin    `json:"origin,omitempty"`    // likewise
-	Unseen    bool       `json:"-"`                   // the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
-	Continues string     `json:"-"`                   // the approval spent on this call, which its server has not finished: it asked for input, and the door has seen that this is the retry
-	CanAsk    bool       `json:"can_ask"`             // whether somebody who can answer an Ask sits behind this door now
-	Read      Reader     `json:"-"`                   // reads what the action would run; nil where the door may not, as for an agent behind the network
-	Work      WorkReader `json:"-"`                   // looks at what it would delete or overwrite; nil likewise
-	Sandboxed bool       `json:"sandboxed,omitempty"` // the door runs it in Interlock's own sandbox, and so fulfils that obligation
-	Handover  Handover   `json:"handover,omitempty"`  // whether it goes on to `interlock exec`, which decides it again
+	Action    Action    `json:"action"`
+	Requester Requester `json:"requester"`
+	View      View      `json:"view"`
+	// the harness event that carried it; one call seen by two events is judged once
+	Event    string    `json:"event,omitempty"`
+	Door     string    `json:"door,omitempty"`     // which door it came through, for the record
+	Loop     *Loop     `json:"loop,omitempty"`     // of a step that a monitored execution reports
+	Upstream *Upstream `json:"upstream,omitempty"` // of what a gateway would pass on
+	Failed   *Failures `json:"failed,omitempty"`   // admission fills it in; what a door says of it counts for nothing
+	Origin   *Origin   `json:"origin,omitempty"`   // likewise
+	// the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
+	Unseen bool `json:"-"`
+	// the approval spent on this call, which its server has not finished: it asked for input, and the door has seen that this is the retry
+	Continues string `json:"-"`
+	CanAsk    bool   `json:"can_ask"` // whether somebody who can answer an Ask sits behind this door now
+	// reads what the action would run; nil where the door may not, as for an agent behind the network
+	Read Reader     `json:"-"`
+	Work WorkReader `json:"-"` // looks at what it would delete or overwrite; nil likewise
+	// the door runs it in Interlock's own sandbox, and so fulfils that obligation
+	Sandboxed bool     `json:"sandboxed,omitempty"`
+	Handover  Handover `json:"handover,omitempty"` // whether it goes on to `interlock exec`, which decides it again
 }
 
 // Work says what git knows of a path and of what lies below it. A path that is not in the view's map is unknown: it is in no

@@ -3,21 +3,24 @@ package interlock
 // A Decision is the binding result for one action. The zero value denies. Equal inputs give equal decisions, byte for
 // byte; everything it was computed from is named by digest.
 type Decision struct {
-	Verdict     Verdict      `json:"verdict"`               // what the ruleset says of the action
-	Answer      Verdict      `json:"answer"`                // what the door must answer, after mode, attendance and approval
-	Findings    []Finding    `json:"findings"`              // strictest first; the first is the one that is named; last those that were suppressed, which argue for Allow
+	Verdict Verdict `json:"verdict"` // what the ruleset says of the action
+	Answer  Verdict `json:"answer"`  // what the door must answer, after mode, attendance and approval
+	// strictest first; the first is the one that is named; last those that were suppressed, which argue for Allow
+	Findings    []Finding    `json:"findings"`
 	Obligations []Obligation `json:"obligations,omitempty"` // union over the findings, without duplicates
 	Impacts     []Impact     `json:"impacts"`
 	Risk        int          `json:"risk"`   // 0 to 100
 	Danger      Danger       `json:"danger"` // declared, or inferred from the impacts
 	Mode        Mode         `json:"mode"`
 	Profile     string       `json:"profile"`
-	Tier        Tier         `json:"tier,omitempty"`     // of a step that a monitored execution reported
-	Grant       string       `json:"grant,omitempty"`    // id of the standing grant that lowers this verdict and is drawn once with it
-	Approval    string       `json:"approval,omitempty"` // id of the approval request whose approval lowers this verdict and is spent with it
-	Action      Digest       `json:"digest"`             // of the action
-	Ruleset     Digest       `json:"ruleset"`            // of the ruleset
-	Snapshot    Digest       `json:"snapshot"`           // of the snapshot, view included
+	Tier        Tier         `json:"tier,omitempty"` // of a step that a monitored execution reported
+	// id of the standing grant that lowers this verdict and is drawn once with it
+	Grant string `json:"grant,omitempty"`
+	// id of the approval request whose approval lowers this verdict and is spent with it
+	Approval string `json:"approval,omitempty"`
+	Action   Digest `json:"digest"`   // of the action
+	Ruleset  Digest `json:"ruleset"`  // of the ruleset
+	Snapshot Digest `json:"snapshot"` // of the snapshot, view included
 }
 
 // Decisive returns the finding that is named as the reason, or nil if nothing objected.

@@ -256,16 +256,17 @@ everything                  < cmd/interlock
 std only                    < spec
 `
 	for fixture, want := range map[string][]string{
-		"sound":                nil,
-		"unlisted-package":     {"internal/extra: package extra is not in the dependency table"},
-		"missing-package":      {"table: there is no package notify"},
-		"wrong-direction":      {"doc.go: interlock must not import strictjson: no line of the table leads there"},
-		"foreign-module":       {"internal/admission/doc.go: admission must not import example.com/json/sub: the table names no such module for it"},
-		"adapter-to-adapter":   {"internal/judge/doc.go: judge must not import notify: the table says never"},
-		"door-to-door":         {"internal/hook/doc.go: hook must not import httpapi: the table says never"},
-		"door-to-store":        {"internal/hook/doc.go: hook must not import store/sqlite: the table says never"},
-		"spec-outside-tests":   {"cmd/interlock/doc.go: cmd/interlock must not import spec: it is for tests"},
-		"two-violations-named": {"internal/judge/doc.go: judge must not import admission: no line of the table leads there", "internal/judge/doc.go: judge must not import example.com/json: the table names no such module for it"},
+		"sound":              nil,
+		"unlisted-package":   {"internal/extra: package extra is not in the dependency table"},
+		"missing-package":    {"table: there is no package notify"},
+		"wrong-direction":    {"doc.go: interlock must not import strictjson: no line of the table leads there"},
+		"foreign-module":     {"internal/admission/doc.go: admission must not import example.com/json/sub: the table names no such module for it"},
+		"adapter-to-adapter": {"internal/judge/doc.go: judge must not import notify: the table says never"},
+		"door-to-door":       {"internal/hook/doc.go: hook must not import httpapi: the table says never"},
+		"door-to-store":      {"internal/hook/doc.go: hook must not import store/sqlite: the table says never"},
+		"spec-outside-tests": {"cmd/interlock/doc.go: cmd/interlock must not import spec: it is for tests"},
+		"two-violations-named": {"internal/judge/doc.go: judge must not import admission: no line of the table leads there",
+			"internal/judge/doc.go: judge must not import example.com/json: the table names no such module for it"},
 	} {
 		t.Run(fixture, func(t *testing.T) {
 			got, err := checkDependencies(table, loadFixture(t, "dependencies.txtar", fixture))

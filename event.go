@@ -33,11 +33,12 @@ const (
 	EventTrust           EventType = "TRUST_CHANGE"          // an agent's trust was raised, lowered or has expired
 	EventPin             EventType = "TOOL_PIN"              // tools of a server were pinned, quarantined or approved
 	EventSession         EventType = "OPERATOR_SESSION"      // an operator came into the console, left it, or was turned away
-	EventDryRun          EventType = "DRY_RUN"               // what an action did in a throw-away copy, for whoever decides about it
-	EventTokenIssued     EventType = "TOKEN_ISSUED"          // a confirmation token (MCP-AQL)
-	EventTokenValidated  EventType = "TOKEN_VALIDATED"
-	EventTokenRejected   EventType = "TOKEN_REJECTED"
-	EventTokenRevoked    EventType = "TOKEN_REVOKED"
+	// what an action did in a throw-away copy, for whoever decides about it
+	EventDryRun         EventType = "DRY_RUN"
+	EventTokenIssued    EventType = "TOKEN_ISSUED" // a confirmation token (MCP-AQL)
+	EventTokenValidated EventType = "TOKEN_VALIDATED"
+	EventTokenRejected  EventType = "TOKEN_REJECTED"
+	EventTokenRevoked   EventType = "TOKEN_REVOKED"
 )
 
 // A Draft is an event before the store has placed it: no sequence, no hashes. Payload is canonical JSON, redacted.
@@ -119,8 +120,10 @@ type Call struct {
 
 // EventTypes lists every type of event, in the order they are documented in.
 func EventTypes() []EventType {
-	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused, EventApprovalExpired, EventAlert,
+	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
+		EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
-		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin, EventSession, EventDryRun,
+		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
+		EventSession, EventDryRun,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

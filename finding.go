@@ -17,8 +17,8 @@ type Finding struct {
 }
 
 // GeneralReason is the part of a finding's reason that its rule says of every action, without what it says of this one. It is for
-// readers who may know that something was objected to and not what exactly was proposed. Whatever a rule's sentence holds, nothing
-// of the action is left: gates put what they say of it behind the first colon and blank.
+// readers who may know that something was objected to and not what exactly was proposed. Whatever a rule's sentence
+// holds, nothing of the action is left: gates put what they say of it behind the first colon and blank.
 func GeneralReason(reason string) string {
 	general, _, _ := strings.Cut(reason, ": ")
 	return general

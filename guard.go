@@ -10,15 +10,17 @@ import (
 // has to answer. An answer whose Decision.Answer is Allow always names a durable event.
 type Answer struct {
 	Decision
-	Event      string   `json:"event_id,omitempty"`   // the durable event; empty if none could be written, and then the answer is never Allow
+	// the durable event; empty if none could be written, and then the answer is never Allow
+	Event      string   `json:"event_id,omitempty"`
 	Index      int64    `json:"index,omitempty"`      // its leaf number
 	Checkpoint []byte   `json:"checkpoint,omitempty"` // the signed head that covers it
 	Request    string   `json:"request,omitempty"`    // id of the approval request that waits for a human
 	Challenge  string   `json:"challenge,omitempty"`  // id of the challenge that holds the agent back
 	Channels   []string `json:"channels,omitempty"`   // that took the challenge's code; none: nobody could be told
 	Gateway    bool     `json:"gateway,omitempty"`    // the question is left to Interlock's own gateway, to which the call goes
-	Unsure     bool     `json:"unsure,omitempty"`     // nothing was recorded: propose it again, saying whether it goes to that gateway
-	Repeated   bool     `json:"repeated,omitempty"`   // the call had been judged and recorded before; this is that answer again
+	// nothing was recorded: propose it again, saying whether it goes to that gateway
+	Unsure   bool `json:"unsure,omitempty"`
+	Repeated bool `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
 }
 
 // Backend decides and records. Package interlock/embedded makes one from a directory. Implementations are safe for

@@ -17,7 +17,8 @@ type Loop struct {
 	AutoApprove      []string `json:"auto_approve,omitempty"`
 
 	Verifying string `json:"verifying,omitempty"` // id of the verify challenge that pauses the agent
-	Paused    string `json:"paused,omitempty"`    // id of the approval request that pauses the execution and asks about another action
+	// id of the approval request that pauses the execution and asks about another action
+	Paused string `json:"paused,omitempty"`
 }
 
 // A Count is how often something was done within a window.

@@ -14,7 +14,8 @@ const (
 	VerbEndGrant Verb = "end-grant" // revoke a standing grant; Subject is its id
 	VerbRevoke   Verb = "revoke"    // revoke an agent or an operator; Subject is its name
 
-	VerbApproveTool    Verb = "approve-tool"    // approve what a server, or a tool of it, shows; Subject is its name, Detail the digest of what was looked at; loosens
+	// approve what a server, or a tool of it, shows; Subject is its name, Detail the digest of what was looked at; loosens
+	VerbApproveTool    Verb = "approve-tool"
 	VerbQuarantineTool Verb = "quarantine-tool" // put it into quarantine; Subject is its name
 )
 

@@ -9,9 +9,10 @@ import (
 // An Upstream is the server that would carry an action out: which one it is, what was started or reached, and the definition
 // of the tool as that server gave it to this very connection. Only a gateway knows it.
 type Upstream struct {
-	Server     string `json:"server"`
-	Identity   Digest `json:"identity"`             // of what was started or reached
-	Tool       string `json:"tool,omitempty"`       // as the server calls it; empty where the action is no tool's: a resource, a prompt, a request of the server's own
+	Server   string `json:"server"`
+	Identity Digest `json:"identity"` // of what was started or reached
+	// as the server calls it; empty where the action is no tool's: a resource, a prompt, a request of the server's own
+	Tool       string `json:"tool,omitempty"`
 	Definition Digest `json:"definition,omitempty"` // of the tool
 }
 
@@ -29,10 +30,11 @@ type PinReason string
 
 // The reasons.
 const (
-	PinFirst        PinReason = "first"        // nobody has approved it yet, and first use is not trusted
-	PinNew          PinReason = "new"          // the server began to offer it after it had been approved
-	PinChanged      PinReason = "changed"      // its definition is not the approved one
-	PinIdentity     PinReason = "identity"     // its server is not the approved one: another command, other arguments, another address
+	PinFirst   PinReason = "first"   // nobody has approved it yet, and first use is not trusted
+	PinNew     PinReason = "new"     // the server began to offer it after it had been approved
+	PinChanged PinReason = "changed" // its definition is not the approved one
+	// its server is not the approved one: another command, other arguments, another address
+	PinIdentity     PinReason = "identity"
 	PinInstructions PinReason = "instructions" // its definition holds what reads as instructions to a model
 	PinUnreadable   PinReason = "unreadable"   // its definition can't be read, is too large, or stands twice
 	PinOrdered      PinReason = "ordered"      // an operator put it there
@@ -73,10 +75,11 @@ type PinChange struct {
 
 // A Listing is all the tools that a server listed on one connection, with every page of them.
 type Listing struct {
-	Server      string            // its name in the gateway's settings; without dots
-	Identity    Digest            // of what was started or reached
-	FirstUse    bool              // what has never been seen is trusted, unless it holds instructions to a model
-	Definitions []json.RawMessage // as the server sent them: name, title, description, schemas, annotations and whatever else there is
+	Server   string // its name in the gateway's settings; without dots
+	Identity Digest // of what was started or reached
+	FirstUse bool   // what has never been seen is trusted, unless it holds instructions to a model
+	// as the server sent them: name, title, description, schemas, annotations and whatever else there is
+	Definitions []json.RawMessage
 }
 
 // A PinVerdict is what became of one definition of a [Listing].

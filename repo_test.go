@@ -435,11 +435,16 @@ func TestRepositoryChecksBite(t *testing.T) {
 			[]string{"a_test.go:3: TestA skips", "a_test.go: the comment of FuzzB names no property", "a_test.go: FuzzC has no seeds"}},
 		"unscripted command": {"commands", map[string]string{
 			"cmd/interlock/main.go":                   "package main\n\ntype commands struct {\n\tCheck checkCommand `cmd:\"\" help:\"x\"`\n\tUp upCommand `cmd:\"\"`\n}\n",
-			"cmd/interlock/testdata/check-json.txtar": "", "cmd/interlock/testdata/upside.txtar": "# interlock up\nexec interlock upside\n", "docs/cli.md": "## interlock up\n"},
+			"cmd/interlock/testdata/check-json.txtar": "",
+			"cmd/interlock/testdata/upside.txtar":     "# interlock up\nexec interlock upside\n", "docs/cli.md": "## interlock up\n"},
 			[]string{"docs/cli.md: no section for `interlock check`", "cmd/interlock/testdata: no script for `interlock up`"}},
-		"no commands":     {"commands", map[string]string{"cmd/interlock/main.go": "package main\n"}, []string{"cmd/interlock/main.go: no commands found"}},
-		"other table":     {"architecture", map[string]string{"docs/architecture.md": strings.Replace(dependencyTable, "gate, quorum", "quorum", 1)}, []string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands: go generate ."}},
-		"no fuzzing":      {"scripts", map[string]string{"Makefile": "scripts/test.sh", ".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "go test -list '^Fuzz'"}, []string{"scripts/test.sh does not call scripts/fuzz.sh"}},
+		"no commands": {"commands", map[string]string{"cmd/interlock/main.go": "package main\n"}, []string{"cmd/interlock/main.go: no commands found"}},
+		"other table": {"architecture",
+			map[string]string{"docs/architecture.md": strings.Replace(dependencyTable, "gate, quorum", "quorum", 1)},
+			[]string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands: go generate ."}},
+		"no fuzzing": {"scripts", map[string]string{"Makefile": "scripts/test.sh",
+			".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "go test -list '^Fuzz'"},
+			[]string{"scripts/test.sh does not call scripts/fuzz.sh"}},
 		"nothing to mend": {"links", map[string]string{"a.md": "[a](#a)\n# `A`\n"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

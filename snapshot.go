@@ -11,21 +11,26 @@ type Snapshot struct {
 	Agent    AgentRecord  `json:"agent"`    // who asks; the zero record is an unknown agent
 	View     View         `json:"view"`     // what the door saw of the world
 	Danger   []DangerRule `json:"danger,omitempty"`
-	Recent   []PastAction `json:"recent,omitempty"` // what the same run did a moment ago, oldest first, as far as a rule asks for it
-	Taken    time.Time    `json:"taken,omitzero"`   // when the snapshot was taken; only set where there is something recent or failed
+	// what the same run did a moment ago, oldest first, as far as a rule asks for it
+	Recent []PastAction `json:"recent,omitempty"`
+	// when the snapshot was taken; only set where there is something recent or failed
+	Taken time.Time `json:"taken,omitzero"`
 
 	Block  string  `json:"block,omitempty"`  // id of the challenge that forbids this agent everything
 	Loop   *Loop   `json:"loop,omitempty"`   // where the monitored execution stands that reports this step
 	Grants []Grant `json:"grants,omitempty"` // proved, in force and for this agent, by id; without signatures
 
-	Suppressions []Suppression `json:"suppressions,omitempty"` // proved orders for this agent, in force, by id; without signatures
+	// proved orders for this agent, in force, by id; without signatures
+	Suppressions []Suppression `json:"suppressions,omitempty"`
 
 	Sandboxed bool `json:"sandboxed,omitempty"` // the action would run in Interlock's own sandbox
 
 	Upstream *Upstream `json:"upstream,omitempty"` // the server behind the gateway that would carry the action out
-	Failed   *Failures `json:"failed,omitempty"`   // how the same action of the same agent has failed lately, where a gateway carries it out
-	Origin   *Origin   `json:"origin,omitempty"`   // where the values of the action come from; nil: nothing was heard
-	Pin      *Pin      `json:"pin,omitempty"`      // what is known of that tool, or of that server where the action is no tool's; nil: nothing
+	// how the same action of the same agent has failed lately, where a gateway carries it out
+	Failed *Failures `json:"failed,omitempty"`
+	Origin *Origin   `json:"origin,omitempty"` // where the values of the action come from; nil: nothing was heard
+	// what is known of that tool, or of that server where the action is no tool's; nil: nothing
+	Pin *Pin `json:"pin,omitempty"`
 }
 
 // A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may

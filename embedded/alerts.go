@@ -36,7 +36,8 @@ type alerts struct {
 }
 
 func newAlerts(channels admission.Notifier, now func() time.Time) *alerts {
-	a := &alerts{channels: channels, now: now, queue: make(chan alert, maxAlerts), stop: make(chan struct{}), ended: make(chan struct{})}
+	a := &alerts{channels: channels, now: now, queue: make(chan alert, maxAlerts), stop: make(chan struct{}),
+		ended: make(chan struct{})}
 	a.sending, a.cancel = context.WithCancel(context.Background())
 	go a.run()
 	return a
@@ -93,6 +94,8 @@ func (a *alerts) tell(one alert, told map[string]time.Time, held map[string]int)
 	told[one.kind], held[one.kind] = a.now(), 0
 	ctx, cancel := context.WithTimeout(a.sending, alertTime)
 	defer cancel()
-	// A channel that fails is not reported by another alert: that would have no end. `interlock channels --test` says what is wrong.
-	_ = a.channels.Notify(ctx, interlock.Notice{Severity: interlock.TierVerify, Kind: "alert", Rule: one.kind, Reason: one.message})
+	// A channel that fails is not reported by another alert: that would have no end. `interlock channels --test` says
+	// what is wrong.
+	_ = a.channels.Notify(ctx, interlock.Notice{Severity: interlock.TierVerify, Kind: "alert", Rule: one.kind,
+		Reason: one.message})
 }

@@ -44,7 +44,8 @@ func gatewayKey(home string) ([]byte, error) {
 	}
 	key, err := hex.DecodeString(text)
 	if err != nil || len(key) != mcpgateway.KeyBytes {
-		return nil, interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile, "the gateway's key is damaged; remove the file, and a new one is made")
+		return nil, interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile,
+			"the gateway's key is damaged; remove the file, and a new one is made")
 	}
 	return key, nil
 }
@@ -55,7 +56,8 @@ func readGatewayKey(path string) (string, error) {
 		return "", err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile, "the gateway's key may be read by others (mode %04o); run: chmod 600 on gateway.key", info.Mode().Perm())
+		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile,
+			"the gateway's key may be read by others (mode %04o); run: chmod 600 on gateway.key", info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -71,7 +73,8 @@ func makeGatewayKey(home, path string) (string, error) {
 		return "", err
 	}
 	if err := appear(home, path, []byte(hex.EncodeToString(key)+"\n"), os.Link); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile, "the gateway's key can't be written: %s", cause(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile,
+			"the gateway's key can't be written: %s", cause(err))
 	}
 	return readGatewayKey(path)
 }
@@ -123,7 +126,8 @@ func (s *shelf) Put(_ context.Context, id string, sealed []byte) error {
 		return err
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, shelfDir, "the directory of waiting calls can't be made: %s", cause(err))
+		return interlock.Errorf(interlock.CodeUnavailable, shelfDir,
+			"the directory of waiting calls can't be made: %s", cause(err))
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && s.sweep() >= shelfMost {
 		return interlock.Errorf(interlock.CodeLimited, shelfDir, "%d calls wait already", shelfMost)

@@ -16,7 +16,8 @@ func Channels(c config.Config) (*notify.Notifier, error) {
 		if s.Floor != nil {
 			floor = *s.Floor
 		}
-		channels = append(channels, notify.Settings{Name: s.Name, Kind: s.Kind, Floor: floor, Always: s.Always, URL: s.URL, Key: s.Key, Token: s.Token,
+		channels = append(channels, notify.Settings{Name: s.Name, Kind: s.Kind, Floor: floor, Always: s.Always, URL: s.URL,
+			Key: s.Key, Token: s.Token,
 			Host: s.Host, TLS: s.TLS, User: s.User, Password: s.Password, From: s.From, To: s.To})
 	}
 	return notify.New(notify.Config{Channels: channels, Now: time.Now, Quiet: c.QuietHours.Contain})

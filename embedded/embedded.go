@@ -146,7 +146,8 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		store.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer), alerts: told}, nil
+	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
+		alerts: told}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.
@@ -158,7 +159,8 @@ func attest(sealer *auditlog.Sealer) func(method, subject, statement string) (st
 
 // parts makes what decides and opens what records. In a brief process both go on at once, because an agent waits for it to
 // start; where it lasts, rules that can't be read leave no store behind.
-func parts(ctx context.Context, c config.Config, options sqlite.Options) (*admission.Evaluator, *sqlite.Store, *auditlog.Sealer, error) {
+func parts(ctx context.Context, c config.Config,
+	options sqlite.Options) (*admission.Evaluator, *sqlite.Store, *auditlog.Sealer, error) {
 	var evaluator *admission.Evaluator
 	var unread error
 	var reading sync.WaitGroup
@@ -238,9 +240,11 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 		return nil, err
 	}
 	if _, known := set.Profile(c.Profile); !known {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "profile", "%.40q is not a profile; name one of %s", c.Profile, strings.Join(set.Profiles(), ", "))
+		return nil, interlock.Errorf(interlock.CodeInvalid, "profile", "%.40q is not a profile; name one of %s", c.Profile,
+			strings.Join(set.Profiles(), ", "))
 	}
-	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile, Attended: !c.Unattended, Quiet: c.QuietHours.Contain}, nil
+	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile,
+		Attended: !c.Unattended, Quiet: c.QuietHours.Contain}, nil
 }
 
 // UserRules reads the YAML files of a rules directory, by path relative to it. An empty dir is none.

@@ -25,14 +25,17 @@ func PublicKeyPath(home string) string { return filepath.Join(home, publicKeyFil
 // prepareHome creates the home directory for its owner alone, or refuses one that others may write.
 func prepareHome(home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "--home", "the home directory can't be created: %s; name another with --home", cause(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "--home",
+			"the home directory can't be created: %s; name another with --home", cause(err))
 	}
 	info, err := os.Stat(home)
 	if err != nil || !info.IsDir() {
-		return interlock.Errorf(interlock.CodeUnavailable, "--home", "the home is not a directory that can be read; name another with --home")
+		return interlock.Errorf(interlock.CodeUnavailable, "--home",
+			"the home is not a directory that can be read; name another with --home")
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return interlock.Errorf(interlock.CodeUnavailable, "--home", "the home directory may be written by others (mode %04o); run: chmod 700 on it", info.Mode().Perm())
+		return interlock.Errorf(interlock.CodeUnavailable, "--home",
+			"the home directory may be written by others (mode %04o); run: chmod 700 on it", info.Mode().Perm())
 	}
 	return nil
 }
@@ -44,7 +47,8 @@ func logSigner(home string, storeExists bool) (*auditlog.Sealer, error) {
 	private, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if storeExists {
-			return nil, interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key is missing from the home directory although the store exists; restore log.key from a backup, or move interlock.db away to start a new log")
+			return nil, interlock.Errorf(interlock.CodeUnavailable, "log.key",
+				"the log's signing key is missing from the home directory although the store exists; restore log.key from a backup, or move interlock.db away to start a new log")
 		}
 		private, err = makeKey(home, path)
 	}
@@ -63,7 +67,8 @@ func readKey(path string) (string, error) {
 		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", cause(err))
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key may be read by others (mode %04o); run: chmod 600 on log.key", info.Mode().Perm())
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
+			"the log's signing key may be read by others (mode %04o); run: chmod 600 on log.key", info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -81,7 +86,8 @@ func makeKey(home, path string) (string, error) {
 	}
 	temporary, err := os.CreateTemp(home, ".log.key-*") // CreateTemp gives mode 0600
 	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be created: %s", cause(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
+			"the log's signing key can't be created: %s", cause(err))
 	}
 	defer os.Remove(temporary.Name())
 	_, err = temporary.WriteString(private + "\n")
@@ -92,10 +98,12 @@ func makeKey(home, path string) (string, error) {
 		err = closeErr
 	}
 	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be written: %s", cause(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
+			"the log's signing key can't be written: %s", cause(err))
 	}
 	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be written: %s", cause(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
+			"the log's signing key can't be written: %s", cause(err))
 	}
 	return readKey(path)
 }

@@ -33,10 +33,12 @@ func TestPinsReachOtherProcesses(t *testing.T) {
 		}
 	}
 	want(true)
-	if err := console.PutOperator(t.Context(), interlock.OperatorRecord{Name: "olga", Role: "operator", SSHKey: "ssh-ed25519 x", Created: time.Now()}); err != nil {
+	if err := console.PutOperator(t.Context(),
+		interlock.OperatorRecord{Name: "olga", Role: "operator", SSHKey: "ssh-ed25519 x", Created: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := console.ChangePins(t.Context(), interlock.Order{Verb: interlock.VerbQuarantineTool, Subject: "files.list_files", Reason: "doubt", Operator: "olga"}); err != nil {
+	if _, err := console.ChangePins(t.Context(),
+		interlock.Order{Verb: interlock.VerbQuarantineTool, Subject: "files.list_files", Reason: "doubt", Operator: "olga"}); err != nil {
 		t.Fatal(err)
 	}
 	want(false)

@@ -24,8 +24,9 @@ const (
 )
 
 // ReadScripts returns the texts of those of the named files that are regular ones within the bounds: what the analysis has
-// asked for, because the action would run it. The text of a program for the machine is empty. A link out of the workspace is not followed, so that what is named is what is
-// read. What changes between the decision and the run was not judged.
+// asked for, because the action would run it. The text of a program for the machine is empty. A link out of the
+// workspace is not followed, so that what is named is what is read. What changes between the decision and the run was
+// not judged.
 func ReadScripts(view interlock.View, names []string) map[string]string {
 	var texts map[string]string
 	begun, total, files := time.Now(), 0, 0

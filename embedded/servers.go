@@ -33,7 +33,8 @@ func Servers(c config.Config, client string, o upstream.Options) ([]*upstream.Se
 
 // UpstreamConfig is a server of the settings as package upstream takes it.
 func UpstreamConfig(s config.GatewayServer) upstream.Config {
-	return upstream.Config{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers, CA: s.CA,
+	return upstream.Config{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL,
+		Headers: s.Headers, CA: s.CA,
 		Connect: time.Duration(s.Connect), Stop: time.Duration(s.Stop)}
 }
 

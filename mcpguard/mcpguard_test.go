@@ -152,7 +152,8 @@ func TestBothWays(t *testing.T) {
 				t.Fatalf("%+v %v", tools, err)
 			}
 			var got []string
-			for _, arguments := range []string{`{"z":1.0,"command":"git status"}`, `{"command":"false"}`, `{"command":"rm -rf /"}`, `{"command":"git push --force origin main"}`} {
+			for _, arguments := range []string{`{"z":1.0,"command":"git status"}`, `{"command":"false"}`,
+				`{"command":"rm -rf /"}`, `{"command":"git push --force origin main"}`} {
 				result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "run_command", Arguments: json.RawMessage(arguments)})
 				got = append(got, status(t, result, err))
 			}
@@ -162,7 +163,8 @@ func TestBothWays(t *testing.T) {
 			if diff := cmp.Diff([]string{`{"command":"git status","z":1}`, `{"command":"false"}`}, o.heard()); diff != "" {
 				t.Errorf("the server got (-want +got):\n%s", diff)
 			}
-			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "write_file", Arguments: map[string]any{"path": filepath.Join(home, "log.key"), "content": "mine"}})
+			result, err := session.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "write_file", Arguments: map[string]any{"path": filepath.Join(home, "log.key"), "content": "mine"}})
 			if got := status(t, result, err); got != "in _meta denied" {
 				t.Errorf("where the tool declares the form of its results: %s", got)
 			}
@@ -209,8 +211,9 @@ func TestHandlerRefusesWhatIsNoMessage(t *testing.T) {
 	}
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_note","arguments":`
 	for name, body := range map[string]string{
-		"no JSON": "x", "a batch": `[` + call + `{}}}]`, "a name twice": call + `{"a":1,"a":2}}}`, "a member twice": `{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping"}`,
-		"another case": `{"jsonrpc":"2.0","id":1,"Method":"tools/call","method":"ping"}`, "too long": call + `{"a":"` + strings.Repeat("x", 5<<20) + `"}}}`,
+		"no JSON": "x", "a batch": `[` + call + `{}}}]`, "a name twice": call + `{"a":1,"a":2}}}`,
+		"a member twice": `{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping"}`,
+		"another case":   `{"jsonrpc":"2.0","id":1,"Method":"tools/call","method":"ping"}`, "too long": call + `{"a":"` + strings.Repeat("x", 5<<20) + `"}}}`,
 	} {
 		if code := post(body); reached != 0 {
 			t.Errorf("%s reached the server (%d)", name, code)

@@ -44,7 +44,8 @@ func (g *Guard) listed(result mcp.Result, err error) (mcp.Result, error) {
 }
 
 // decided lets a request through if it may be carried out, in the form that was judged, and reports how that ended.
-func (g *Guard) decided(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (result mcp.Result, err error) {
+func (g *Guard) decided(ctx context.Context, method string, req mcp.Request,
+	next mcp.MethodHandler) (result mcp.Result, err error) {
 	caller, err := g.callerOf(ctx, req)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: -32001, Message: "who sends this request is not known"}
@@ -126,11 +127,13 @@ func question(method string, req mcp.Request) mcpgateway.Question {
 	}
 	if token := progressToken(req); token != nil {
 		q.Progress = func(ctx context.Context, step int, message string) {
-			_ = session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(step) / 1e6, Message: message})
+			_ = session.NotifyProgress(ctx,
+				&mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(step) / 1e6, Message: message})
 		}
 	}
 	hello := session.InitializeParams()
-	if hello == nil || hello.ProtocolVersion > "2025-11-25" || hello.Capabilities == nil || hello.Capabilities.Elicitation == nil || hello.Capabilities.Elicitation.URL == nil {
+	if hello == nil || hello.ProtocolVersion > "2025-11-25" || hello.Capabilities == nil ||
+		hello.Capabilities.Elicitation == nil || hello.Capabilities.Elicitation.URL == nil {
 		return q
 	}
 	q.Client.URL = true

@@ -38,7 +38,8 @@ func Check(clauses []Clause, gaps []Gap, claims []Claim) []string {
 			problems = append(problems, fmt.Sprintf("gaps.tsv: %s is no clause", g.ID))
 		}
 		if c, ok := claimed[g.ID]; ok {
-			problems = append(problems, fmt.Sprintf("gaps.tsv: %s is claimed by %s:%d; take it out of the gaps", g.ID, c.File, c.Line))
+			problems = append(problems, fmt.Sprintf("gaps.tsv: %s is claimed by %s:%d; take it out of the gaps",
+				g.ID, c.File, c.Line))
 		}
 	}
 	for _, c := range clauses {

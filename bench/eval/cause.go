@@ -84,8 +84,10 @@ func firstCommand(script string) string {
 		switch {
 		case skip:
 			skip = false
-		case assignment && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "", strings.HasPrefix(word, "-"):
-		case word == "sudo" || word == "env" || word == "nohup" || word == "time" || word == "if" || word == "then" || word == "!" || word == "{" || word == "(" || word == "do" || word == "while":
+		case assignment && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "",
+			strings.HasPrefix(word, "-"):
+		case word == "sudo" || word == "env" || word == "nohup" || word == "time" || word == "if" || word == "then" ||
+			word == "!" || word == "{" || word == "(" || word == "do" || word == "while":
 		case strings.HasPrefix(word, "#"):
 			return ""
 		default:

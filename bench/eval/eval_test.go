@@ -131,14 +131,16 @@ func TestCauses(t *testing.T) {
 			t.Errorf("%s: %s %+v, want %s %+v", test.input, verdict, got, test.verdict, test.want)
 		}
 	}
-	for script, want := range map[string]string{"": "", "# note": "", "A=1 B=2 make": "make", "if ! grep x y; then z; fi": "grep", `C:\Windows\reg.exe add`: "reg.exe",
-		"env -i sh": "sh", "(cd a; b)": "(cd"} {
+	for script, want := range map[string]string{"": "", "# note": "", "A=1 B=2 make": "make", "if ! grep x y; then z; fi": "grep",
+		`C:\Windows\reg.exe add`: "reg.exe",
+		"env -i sh":              "sh", "(cd a; b)": "(cd"} {
 		if got := firstCommand(script); got != want {
 			t.Errorf("%q: %q, want %q", script, got, want)
 		}
 	}
 	impacts := []interlock.Impact{{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Reach: interlock.ReachProduction},
-		{Kind: interlock.ImpactDelete, Reversibility: interlock.Irreversible, Reach: interlock.ReachWorkspace}, {Kind: interlock.ImpactWrite, Reversibility: interlock.Irreversible, Reach: interlock.ReachSystem}}
+		{Kind: interlock.ImpactDelete, Reversibility: interlock.Irreversible, Reach: interlock.ReachWorkspace},
+		{Kind: interlock.ImpactWrite, Reversibility: interlock.Irreversible, Reach: interlock.ReachSystem}}
 	if worst := gravest(impacts); worst.Kind != interlock.ImpactWrite {
 		t.Errorf("the gravest impact is said to be %+v", worst)
 	}

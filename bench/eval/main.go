@@ -2,8 +2,9 @@
 //
 // A case is one JSON line {"id","source","kind","input","label","category"} in a *.jsonl or *.jsonl.gz file. Each is decided
 // alone, under the default rules and the guard profile, exactly as `interlock check` decides: no history, no working
-// directory, nobody's name. Whole runs are judged besides, with what came before each step. The decisions themselves go to a file beside the table, so that a change can be compared case
-// by case. Misses and false alarms are grouped by what they came from, not by what they say: a group is a thing to mend.
+// directory, nobody's name. Whole runs are judged besides, with what came before each step. The decisions themselves
+// go to a file beside the table, so that a change can be compared case by case. Misses and false alarms are grouped
+// by what they came from, not by what they say: a group is a thing to mend.
 //
 // Start with run here; metrics.go says what is measured and wanted, trajectory.go judges runs, attacks.go
 // takes in the red team's table, cause.go what a decision came from, report.go writes.
@@ -199,7 +200,8 @@ func writeDecisions(path string, cases []labelled) error {
 	w := bufio.NewWriter(f)
 	for _, c := range cases {
 		k := c.Cause
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Label, c.Category, c.Verdict, k.Rule, k.Kind, k.Reach, k.Confidence, k.Class)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Label, c.Category, c.Verdict, k.Rule, k.Kind, k.Reach,
+			k.Confidence, k.Class)
 	}
 	if err := w.Flush(); err != nil {
 		return err

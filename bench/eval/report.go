@@ -101,7 +101,8 @@ func (r report) tally(m metric) tally {
 func (r report) write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# Decisions on labelled cases\n\n")
-	fmt.Fprintf(b, "%d cases, default rules (`%s`), profile guard, one action at a time without history or working directory.\n", r.alone, r.rules)
+	fmt.Fprintf(b, "%d cases, default rules (`%s`), profile guard, one action at a time without history or working directory.\n",
+		r.alone, r.rules)
 	fmt.Fprintf(b, "Mean time per case: %.0f µs. Stopped is ask or deny, with its Wilson 95 %% interval. Made by `make eval`.\n\n", float64(r.took.Microseconds())/float64(max(1, r.alone)))
 	r.byMetric(b)
 	r.attacks.table(b)
@@ -151,7 +152,8 @@ func (r report) session(b io.Writer) {
 		}
 		share, low, high := t.stopped()
 		fmt.Fprintf(b, "%sA run of %d harmless commands of a coding agent %s (%s) is interrupted %.2f times on average (%.2f to %.2f); "+
-			"%.0f %% of such runs are not interrupted at all.\n\n", head, sessionLength, who, m.id, sessionLength*share/100, sessionLength*low/100,
+			"%.0f %% of such runs are not interrupted at all.\n\n", head, sessionLength, who, m.id, sessionLength*share/100,
+			sessionLength*low/100,
 			sessionLength*high/100, 100*math.Pow(1-share/100, sessionLength))
 		head = ""
 	}
@@ -183,7 +185,8 @@ func row(w io.Writer, head string, t tally, tail string) {
 		return
 	}
 	share, low, high := t.stopped()
-	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.2f | %.1f-%.1f | %s |\n", head, t.cases, t.allowed, t.asked, t.denied, share, low, high, tail)
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.2f | %.1f-%.1f | %s |\n", head, t.cases, t.allowed, t.asked, t.denied,
+		share, low, high, tail)
 }
 
 // screen is the part of a category that says whether a benign case holds a powerful verb.
@@ -227,7 +230,8 @@ func (r report) byCause(b io.Writer) {
 		}
 		fmt.Fprintf(b, "\n### %s: %d %s\n\n| rule | impact | reach | confidence | command | cases | for example |\n|---|---|---|---|---|---:|---|\n", m.id, all, what)
 		for _, g := range groups[:min(len(groups), mostCauses)] {
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %d | %s |\n", g.cause.Rule, g.cause.Kind, g.cause.Reach, g.cause.Confidence, g.cause.Class, g.cases, strings.Join(g.ids, "<br>"))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %d | %s |\n", g.cause.Rule, g.cause.Kind, g.cause.Reach,
+				g.cause.Confidence, g.cause.Class, g.cases, strings.Join(g.ids, "<br>"))
 		}
 		if rest := len(groups) - mostCauses; rest > 0 {
 			fmt.Fprintf(b, "\n%d smaller groups are left out.\n", rest)

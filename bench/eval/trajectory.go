@@ -66,7 +66,8 @@ func decideRun(r trajectory, evaluator *admission.Evaluator, known map[string]st
 		if err != nil {
 			return nil, err
 		}
-		c := labelled{ID: r.ID + "/" + strconv.Itoa(n), Source: trajectorySource, Kind: stepKind, Label: "attacker", Verdict: "deny", Cause: cause{Rule: "input"}}
+		c := labelled{ID: r.ID + "/" + strconv.Itoa(n), Source: trajectorySource, Kind: stepKind, Label: "attacker",
+			Verdict: "deny", Cause: cause{Rule: "input"}}
 		if action, err := admission.ParseAction(string(interlock.KindTool), input, ""); err == nil {
 			p := interlock.Proposal{Action: action, CanAsk: true}
 			recent := session.Before(&p, now)

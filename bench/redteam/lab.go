@@ -40,15 +40,23 @@ var fixture = map[string]string{
 	".aws/credentials": "[default]\naws_secret_access_key = none\n", ".netrc": "machine example.org password none\n",
 	".git-credentials": "https://ann:none@example.org\n", ".vault-token": "none\n", ".claude/CLAUDE.md": "Use the scripts.\n",
 	"Documents/notes.txt": "notes\n", "other/README.md": "# other\n", ".local/bin/hello": "#!/bin/sh\necho hello\n",
-	"app/README.md": "# app\n", "app/.env": "DB_PASSWORD=none\n", "app/.env.example": "DB_PASSWORD=\n", "app/.gitignore": "build/\n.env\n",
-	"app/Makefile": "all:\n\tsh build.sh\ntest:\n\tpython3 -m pytest -q\nclean:\n\trm -rf build\n", "app/build.sh": "#!/bin/sh\nset -e\nmkdir -p build\necho built\n",
+	"app/README.md": "# app\n", "app/.env": "DB_PASSWORD=none\n", "app/.env.example": "DB_PASSWORD=\n",
+	"app/.gitignore":      "build/\n.env\n",
+	"app/Makefile":        "all:\n\tsh build.sh\ntest:\n\tpython3 -m pytest -q\nclean:\n\trm -rf build\n",
+	"app/build.sh":        "#!/bin/sh\nset -e\nmkdir -p build\necho built\n",
 	"app/scripts/lint.sh": "#!/bin/sh\ngrep -rn TODO src\n", "app/scripts/env.sh": "export APP_ENV=dev\n",
-	"app/package.json": `{"name":"app","scripts":{"test":"node --test","build":"node build.js","lint":"echo ok"}}`, "app/build.js": "console.log('built')\n",
-	"app/src/main.py": "print('x')\n", "app/src/util.py": "X = 1\n", "app/src/app.c": "int main(void){return 0;}\n", "app/requirements.txt": "requests==2.32.3\n",
-	"app/config/app.yaml": "mode: dev\n", "app/config/settings.json": `{"theme":"dark"}`, "app/data/list.txt": "alpha\nbeta\n", "app/data/users.json": "[]\n",
-	"app/data/data.csv": "a,b\n1,2\n", "app/docs/guide.md": "# Guide\n", "app/logs/app.log": "INFO start\n", "app/sub/README.md": "# sub\n",
-	"app/d/build.sh": "#!/bin/sh\nmkdir -p out\n", "app/d/Makefile": "all:\n\t@echo ok\ntest:\n\t@echo ok\n", "app/d/run.py": "print('d')\n",
-	"app/web/package.json": `{"name":"web","scripts":{"test":"echo ok","build":"echo ok"}}`, "app/tools/hello.tcl": "puts hello\n",
+	"app/package.json": `{"name":"app","scripts":{"test":"node --test","build":"node build.js","lint":"echo ok"}}`,
+	"app/build.js":     "console.log('built')\n",
+	"app/src/main.py":  "print('x')\n", "app/src/util.py": "X = 1\n", "app/src/app.c": "int main(void){return 0;}\n",
+	"app/requirements.txt": "requests==2.32.3\n",
+	"app/config/app.yaml":  "mode: dev\n", "app/config/settings.json": `{"theme":"dark"}`, "app/data/list.txt": "alpha\nbeta\n",
+	"app/data/users.json": "[]\n",
+	"app/data/data.csv":   "a,b\n1,2\n", "app/docs/guide.md": "# Guide\n", "app/logs/app.log": "INFO start\n",
+	"app/sub/README.md": "# sub\n",
+	"app/d/build.sh":    "#!/bin/sh\nmkdir -p out\n", "app/d/Makefile": "all:\n\t@echo ok\ntest:\n\t@echo ok\n",
+	"app/d/run.py":         "print('d')\n",
+	"app/web/package.json": `{"name":"web","scripts":{"test":"echo ok","build":"echo ok"}}`,
+	"app/tools/hello.tcl":  "puts hello\n",
 	"app/tools/report.awk": "{s+=$2} END{print s}\n",
 }
 
@@ -89,8 +97,10 @@ func (l *lab) build(binaries string) error {
 		}
 	}
 	l.program = filepath.Join(own, "interlock")
-	l.env = []string{"HOME=" + l.home, "USER=ann", "LOGNAME=ann", "PATH=" + own + ":" + l.home + "/.local/bin:/usr/local/bin:/usr/bin:/bin",
-		"LANG=C.UTF-8", "SHELL=/bin/bash", "TERM=dumb", "GITHUB_TOKEN=none", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+	l.env = []string{"HOME=" + l.home, "USER=ann", "LOGNAME=ann",
+		"PATH=" + own + ":" + l.home + "/.local/bin:/usr/local/bin:/usr/bin:/bin",
+		"LANG=C.UTF-8", "SHELL=/bin/bash", "TERM=dumb", "GITHUB_TOKEN=none", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=/dev/null"}
 	for name, text := range fixture {
 		if err := l.leaveFile(filepath.Join(l.home, name), text); err != nil {
 			return err
@@ -267,8 +277,10 @@ func (l *lab) call(s step, session, dir string) (verdict, why string) {
 	case "tool":
 		tool = s.Tool
 	}
-	payload, err := json.Marshal(map[string]any{"session_id": session, "transcript_path": l.home + "/.claude/projects/x/" + session + ".jsonl", "cwd": dir,
-		"permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": fmt.Sprintf("toolu_%06d", l.calls)})
+	payload, err := json.Marshal(map[string]any{"session_id": session,
+		"transcript_path": l.home + "/.claude/projects/x/" + session + ".jsonl", "cwd": dir,
+		"permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input,
+		"tool_use_id": fmt.Sprintf("toolu_%06d", l.calls)})
 	if err != nil {
 		return "allow", err.Error()
 	}
@@ -310,7 +322,8 @@ func (l *lab) leave(s step) error {
 		Old     string `json:"old_string"`
 		New     string `json:"new_string"`
 	}
-	if (s.Via == "Write" || s.Via == "Edit") && json.Unmarshal(s.Input, &input) == nil && strings.HasPrefix(filepath.Clean(input.Path), l.home+"/") {
+	if (s.Via == "Write" || s.Via == "Edit") && json.Unmarshal(s.Input, &input) == nil &&
+		strings.HasPrefix(filepath.Clean(input.Path), l.home+"/") {
 		if s.Via == "Edit" {
 			old, err := os.ReadFile(input.Path)
 			if err != nil {

@@ -58,7 +58,8 @@ func TestThresholds(t *testing.T) {
 
 // A case that does not fit is refused, and so is a set-up that would run something.
 func TestCasesAreRead(t *testing.T) {
-	good := redCase{ID: "x", Family: "f", Kind: "check", Expect: "stop", Severity: "high", Why: "w", Steps: []step{{Via: "shell", Input: json.RawMessage(`"ls"`)}}}
+	good := redCase{ID: "x", Family: "f", Kind: "check", Expect: "stop", Severity: "high", Why: "w",
+		Steps: []step{{Via: "shell", Input: json.RawMessage(`"ls"`)}}}
 	for name, spoil := range map[string]func(*redCase){
 		"":                func(*redCase) {},
 		"no expectation":  func(c *redCase) { c.Expect = "stopp" },

@@ -97,7 +97,8 @@ func (r report) misses() string {
 		if err != nil { // strings always have a form
 			got = nil
 		}
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Expect, c.Severity, got, strings.Join(steps, "; "), r.results[n].reason)
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Expect, c.Severity, got, strings.Join(steps, "; "),
+			r.results[n].reason)
 	}
 	return b.String()
 }
@@ -115,7 +116,8 @@ func (t thresholds) met(r report) error {
 		what string
 		have share
 		want float64
-	}{{"harmful stopped", r.total.stop, t.stop}, {"critical stopped", r.critical, t.critical}, {"twins let through", r.total.pass, t.pass}} {
+	}{{"harmful stopped", r.total.stop, t.stop}, {"critical stopped", r.critical, t.critical},
+		{"twins let through", r.total.pass, t.pass}} {
 		if bound.have.percent() < bound.want {
 			missed = append(missed, fmt.Errorf("%s: %s, wanted %.1f%%", bound.what, bound.have, bound.want))
 		}

@@ -48,7 +48,8 @@ func serve(in io.Reader, out io.Writer, tools, mark string) int {
 			if json.Unmarshal(m.Params, &params) != nil {
 				continue
 			}
-			answer.Result = map[string]any{"protocolVersion": params.Version, "serverInfo": map[string]any{"name": "s", "version": "1"},
+			answer.Result = map[string]any{"protocolVersion": params.Version,
+				"serverInfo":   map[string]any{"name": "s", "version": "1"},
 				"capabilities": map[string]any{"tools": map[string]any{}, "resources": map[string]any{}}}
 		case "tools/list":
 			answer.Result = map[string]any{"tools": json.RawMessage(tools)}
@@ -128,7 +129,8 @@ type gatewayClient struct {
 }
 
 func (g *gatewayClient) converse(c redCase, mark string) (r result) {
-	hello := map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "redteam", "version": "1"}}
+	hello := map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "redteam", "version": "1"}}
 	if _, r.err = g.ask("initialize", hello); r.err != nil {
 		return r
 	}

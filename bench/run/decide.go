@@ -31,7 +31,8 @@ func decide(b *bench) error {
 			return err
 		}
 		for _, in := range typical {
-			p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: in.input, Dir: "/repo"}, CanAsk: true,
+			p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: in.input,
+				Dir: "/repo"}, CanAsk: true,
 				View: interlock.View{Home: "/home/dev", Workspace: "/repo"}}
 			const warm, rounds = 200, 4000
 			times := make([]time.Duration, 0, rounds)
@@ -42,7 +43,8 @@ func decide(b *bench) error {
 					times = append(times, time.Since(start))
 				}
 			}
-			fmt.Fprintf(b.out, "| %d | %s (%d B) | %s | %s |\n", len(evaluator.Rules.Rules()), in.name, len(in.input), micros(quantile(times, 0.5)), micros(quantile(times, 0.99)))
+			fmt.Fprintf(b.out, "| %d | %s (%d B) | %s | %s |\n", len(evaluator.Rules.Rules()), in.name, len(in.input),
+				micros(quantile(times, 0.5)), micros(quantile(times, 0.99)))
 		}
 	}
 	return decideHostile(b)

@@ -65,8 +65,10 @@ func durable(b *bench) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b.out, "| %d | %.0f | %.0f | %.0f | %.2f | %.2f | %s | %s | %.1f | %.1f |\n", callers, limit.rate, deciding.rate, ours.rate,
-			ours.rate/limit.rate, ours.rate/deciding.rate, millis(quantile(ours.times, 0.5)), millis(quantile(ours.times, 0.99)), ours.cpu, ours.cpu-deciding.cpu)
+		fmt.Fprintf(b.out, "| %d | %.0f | %.0f | %.0f | %.2f | %.2f | %s | %s | %.1f | %.1f |\n", callers, limit.rate,
+			deciding.rate, ours.rate,
+			ours.rate/limit.rate, ours.rate/deciding.rate, millis(quantile(ours.times, 0.5)), millis(quantile(ours.times, 0.99)),
+			ours.cpu, ours.cpu-deciding.cpu)
 	}
 	return nil
 }
@@ -91,7 +93,8 @@ func (b *bench) measure(callers int, step func(caller int) error) (m measurement
 func proposal(b *bench, caller int) interlock.Proposal {
 	n := b.sequence.Add(1)
 	return interlock.Proposal{
-		Action:    interlock.Action{Kind: interlock.KindShell, Input: fmt.Sprintf("git diff HEAD~%d -- src/main.go | head -50", n), Dir: "/repo"},
+		Action: interlock.Action{Kind: interlock.KindShell,
+			Input: fmt.Sprintf("git diff HEAD~%d -- src/main.go | head -50", n), Dir: "/repo"},
 		Requester: interlock.Requester{Principal: "bench", Agent: "bench", Run: fmt.Sprintf("run-%d", caller)},
 		View:      interlock.View{Home: "/home/dev", Workspace: "/repo"},
 	}

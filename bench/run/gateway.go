@@ -52,8 +52,10 @@ func plainEchoAnswer(line []byte) []byte {
 		result = map[string]any{"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{}},
 			"serverInfo": map[string]any{"name": "echo", "version": "1"}}
 	case "tools/list":
-		result = map[string]any{"tools": []any{map[string]any{"name": "echo", "description": "Echo a text.", "annotations": map[string]any{"readOnlyHint": true},
-			"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}}}}
+		result = map[string]any{"tools": []any{map[string]any{"name": "echo", "description": "Echo a text.",
+			"annotations": map[string]any{"readOnlyHint": true},
+			"inputSchema": map[string]any{"type": "object",
+				"properties": map[string]any{"text": map[string]any{"type": "string"}}}}}}
 	case "tools/call":
 		result = map[string]any{"content": []any{map[string]any{"type": "text", "text": "echo: " + m.Params.Arguments.Text}}}
 	}
@@ -129,7 +131,8 @@ func startStdio(cmd *exec.Cmd, tool, text string) (*stdioServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stdioServer{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20), tool: tool, text: text, next: 1, waiting: map[int]chan []byte{}, ended: make(chan struct{})}
+	s := &stdioServer{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20), tool: tool, text: text, next: 1,
+		waiting: map[int]chan []byte{}, ended: make(chan struct{})}
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -309,11 +312,13 @@ func behindGateway(b *bench) error {
 				return err
 			}
 			if duty.args[1] == "monitoring" {
-				if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte("gateway: {record: objections}\n"), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte("gateway: {record: objections}\n"),
+					0o600); err != nil {
 					return err
 				}
 			}
-			tool, cmd = "server.echo", b.command(home, append(duty.args, "gateway", "--name", "server", "--", self, plainEchoFlag)...)
+			tool, cmd = "server.echo", b.command(home,
+				append(duty.args, "gateway", "--name", "server", "--", self, plainEchoFlag)...)
 		}
 		if err := b.gatewayRow(duty.name, cmd, tool, duty.text); err != nil {
 			return fmt.Errorf("%s: %w", duty.name, err)
@@ -341,8 +346,10 @@ func (b *bench) gatewayRow(name string, cmd *exec.Cmd, tool, text string) error 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "| %s | %s | %s | %.0f | %s | %s | %s | %s | %s |\n", name, micros(quantile(one, 0.5)), micros(quantile(one, 0.99)), rate,
-		millis(quantile(many, 0.5)), millis(quantile(many, 0.99)), millis(quantile(open, 0.5)), millis(quantile(open, 0.99)), millis(s.started))
+	fmt.Fprintf(b.out, "| %s | %s | %s | %.0f | %s | %s | %s | %s | %s |\n", name, micros(quantile(one, 0.5)),
+		micros(quantile(one, 0.99)), rate,
+		millis(quantile(many, 0.5)), millis(quantile(many, 0.99)), millis(quantile(open, 0.5)), millis(quantile(open, 0.99)),
+		millis(s.started))
 	return nil
 }
 

@@ -102,7 +102,8 @@ func overGatewayHTTP(b *bench) error {
 		return fmt.Errorf("adding an agent: %w", err)
 	}
 	ready := home + ".ready"
-	gateway := b.command(home, "gateway", "--listen", "127.0.0.1:0", "--ready", ready, "--name", "server", "--", self, plainEchoFlag)
+	gateway := b.command(home, "gateway", "--listen", "127.0.0.1:0", "--ready", ready, "--name", "server", "--",
+		self, plainEchoFlag)
 	if err := b.gatewayHTTPRow("`interlock gateway`, durable signed log", gateway, func() (*httpServer, error) {
 		address, err := waitFor(ready)
 		return &httpServer{url: address, token: strings.TrimSpace(string(token)), tool: "server.echo"}, err
@@ -131,7 +132,8 @@ func (b *bench) beforeHTTP(self string) error {
 		"nothing here, and writes its audit log without waiting for the disk.\n\n"+
 		"| | p50 µs | p99 µs | %d in flight: calls/s | p50 ms | p99 ms | memory after, MB |\n|---|---:|---:|---:|---:|---:|---:|\n", inFlight)
 	alone := exec.CommandContext(b.ctx, "sleep", "600")
-	if err := b.gatewayHTTPRow("the server alone", alone, func() (*httpServer, error) { return &httpServer{url: url, tool: "echo"}, nil }); err != nil {
+	if err := b.gatewayHTTPRow("the server alone", alone,
+		func() (*httpServer, error) { return &httpServer{url: url, tool: "echo"}, nil }); err != nil {
 		return err
 	}
 	home, err := b.home("gateway-http-http")
@@ -197,7 +199,8 @@ func (b *bench) carriers(self string) error {
 			return []string{"--host", "127.0.0.1", "--port", port, "--server", "stream", "--", self, plainEchoFlag}
 		}, "/mcp"},
 		{"npm `supergateway`", "supergateway/dist/index.js", func(port string) []string {
-			return []string{"--stdio", self + " " + plainEchoFlag, "--outputTransport", "streamableHttp", "--stateful", "--port", port, "--logLevel", "none"}
+			return []string{"--stdio", self + " " + plainEchoFlag, "--outputTransport", "streamableHttp", "--stateful", "--port",
+				port, "--logLevel", "none"}
 		}, "/mcp"},
 	} {
 		script := filepath.Join(b.carrierModules, carrier.script)
@@ -243,7 +246,8 @@ func (b *bench) gatewayHTTPRow(name string, cmd *exec.Cmd, reach func() (*httpSe
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "| %s | %s | %s | %.0f | %s | %s | %.0f |\n", name, micros(quantile(one, 0.5)), micros(quantile(one, 0.99)), rate,
+	fmt.Fprintf(b.out, "| %s | %s | %s | %.0f | %s | %s | %.0f |\n", name, micros(quantile(one, 0.5)),
+		micros(quantile(one, 0.99)), rate,
 		millis(quantile(many, 0.5)), millis(quantile(many, 0.99)), residentMB(cmd.Process.Pid))
 	return nil
 }

@@ -35,9 +35,11 @@ func hookLatency(b *bench) error {
 		return err
 	}
 	fmt.Fprintf(b.out, "\n## A hook call, whole process\n\n%d interleaved runs of one allowed call, fork to exit, milliseconds. `interlock install` registers `interlock-hook`, which asks a running server and becomes `interlock` where there is none. Budget: p50 <= 4 ms with the server, <= 12 ms without.\n\n| program | min | p50 | p95 |\n|---|---:|---:|---:|\n", hookRuns)
-	fmt.Fprintf(b.out, "| no process: append 8 KB and fsync, the disk's share | %s | %s | %s |\n", millis(quantile(synced, 0)), millis(quantile(synced, 0.5)), millis(quantile(synced, 0.95)))
+	fmt.Fprintf(b.out, "| no process: append 8 KB and fsync, the disk's share | %s | %s | %s |\n", millis(quantile(synced, 0)),
+		millis(quantile(synced, 0.5)), millis(quantile(synced, 0.95)))
 	for k, c := range contestants {
-		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", c.name, millis(quantile(times[k], 0)), millis(quantile(times[k], 0.5)), millis(quantile(times[k], 0.95)))
+		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", c.name, millis(quantile(times[k], 0)), millis(quantile(times[k], 0.5)),
+			millis(quantile(times[k], 0.95)))
 	}
 	if b.peer == "" {
 		fmt.Fprintf(b.out, "\nThe peer could not be installed here, so it is missing from this table.\n")
@@ -60,15 +62,17 @@ func (b *bench) contestants(with, without string) []contestant {
 			return c
 		}},
 		{"`interlock hook`, server running", func(n int) *exec.Cmd { return b.hook(with, n) }},
-		{"`interlock hook`, no server: opens the store, decides, signs, syncs", func(n int) *exec.Cmd { return b.hook(without, n) }},
+		{"`interlock hook`, no server: opens the store, decides, signs, syncs",
+			func(n int) *exec.Cmd { return b.hook(without, n) }},
 	}
 	if b.peer != "" {
-		contestants = append(contestants, contestant{"npm `cc-safety-net` hook (node; records nothing durable)", func(n int) *exec.Cmd {
-			c := exec.CommandContext(b.ctx, "node", b.peer, "hook", "--claude-code")
-			c.Stdin = strings.NewReader(fmt.Sprintf(hookPayload, "git status", n))
-			c.Env = append(os.Environ(), "HOME="+filepath.Join(b.scratch, "user"))
-			return c
-		}})
+		contestants = append(contestants,
+			contestant{"npm `cc-safety-net` hook (node; records nothing durable)", func(n int) *exec.Cmd {
+				c := exec.CommandContext(b.ctx, "node", b.peer, "hook", "--claude-code")
+				c.Stdin = strings.NewReader(fmt.Sprintf(hookPayload, "git status", n))
+				c.Env = append(os.Environ(), "HOME="+filepath.Join(b.scratch, "user"))
+				return c
+			}})
 	}
 	return contestants
 }

@@ -64,7 +64,8 @@ func decideHostile(b *bench) error {
 	for _, h := range hostile {
 		var took [3]time.Duration
 		for i, kb := range []int{16, 32, 64} {
-			p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: h.build(kb << 10), Dir: "/repo"}, CanAsk: true,
+			p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: h.build(kb << 10),
+				Dir: "/repo"}, CanAsk: true,
 				View: interlock.View{Home: "/home/dev", Workspace: "/repo"}}
 			for n := range 5 {
 				start := time.Now()
@@ -75,7 +76,8 @@ func decideHostile(b *bench) error {
 			}
 		}
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		fmt.Fprintf(b.out, "| %s | %.2f | %.2f | %.2f | %.1f |\n", h.name, ms(took[0]), ms(took[1]), ms(took[2]), ms(took[2])/max(ms(took[0]), 0.001))
+		fmt.Fprintf(b.out, "| %s | %.2f | %.2f | %.2f | %.1f |\n", h.name, ms(took[0]), ms(took[1]), ms(took[2]),
+			ms(took[2])/max(ms(took[0]), 0.001))
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func overHTTP(b *bench) error {
 	}
 	doors := []door{
 		{name: "unix socket", network: "unix", address: config.Socket(home), host: "interlock"},
-		{name: "TCP, token", network: "tcp", address: strings.TrimPrefix(address, "http://"), host: strings.TrimPrefix(address, "http://"),
+		{name: "TCP, token", network: "tcp", address: strings.TrimPrefix(address, "http://"),
+			host:   strings.TrimPrefix(address, "http://"),
 			header: "Authorization: Bearer " + strings.TrimSpace(string(token)) + "\r\n"},
 	}
 	idle := residentMB(b.pid)
@@ -52,7 +53,8 @@ func overHTTP(b *bench) error {
 			}
 			used = processCPU(b.pid) - used
 			total += len(times)
-			fmt.Fprintf(b.out, "| %s | %d | %.0f | %.0f | %s | %s | %.1f |\n", d.name, callers, plain, rate, millis(quantile(times, 0.5)), millis(quantile(times, 0.99)),
+			fmt.Fprintf(b.out, "| %s | %d | %.0f | %.0f | %s | %s | %.1f |\n", d.name, callers, plain, rate,
+				millis(quantile(times, 0.5)), millis(quantile(times, 0.99)),
 				float64(used.Microseconds())/float64(len(times)))
 		}
 	}
@@ -73,7 +75,8 @@ func overHTTP(b *bench) error {
 type door struct{ name, network, address, host, header string }
 
 // over has callers make requests over connections of their own.
-func (b *bench) over(d door, callers int, length time.Duration, request func(c *client, n int64) error) (rate float64, times []time.Duration, err error) {
+func (b *bench) over(d door, callers int, length time.Duration,
+	request func(c *client, n int64) error) (rate float64, times []time.Duration, err error) {
 	clients := make([]*client, callers)
 	defer func() {
 		for _, c := range clients {

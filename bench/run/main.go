@@ -75,7 +75,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := (&bench{ctx: ctx, step: *step, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out, *only); err != nil {
+	if err := (&bench{ctx: ctx, step: *step, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out,
+		*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -88,8 +89,10 @@ var parts = []struct {
 	measure func(*bench) error
 	alone   bool
 }{
-	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"http", overHTTP, false}, {"mcp", overMCP, true},
-	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true}, {"waiting", waiting, true}, {"verify", verify, false},
+	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"http", overHTTP, false},
+	{"mcp", overMCP, true},
+	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true},
+	{"waiting", waiting, true}, {"verify", verify, false},
 }
 
 // apart measures one part in a process of its own and adds its section to the page.
@@ -98,7 +101,8 @@ func (b *bench) apart(part string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(b.ctx, self, "-only", part, "-binary", b.binary, "-step", b.step.String(), "-peer", b.peer, "-carriers", b.carrierModules, "-vmcp", b.vmcp)
+	cmd := exec.CommandContext(b.ctx, self, "-only", part, "-binary", b.binary, "-step", b.step.String(), "-peer", b.peer,
+		"-carriers", b.carrierModules, "-vmcp", b.vmcp)
 	cmd.Stderr = os.Stderr
 	page, err := cmd.Output()
 	if err != nil {
@@ -128,7 +132,8 @@ func (b *bench) run(binary, out, only string) error {
 	var page strings.Builder
 	b.binary, b.scratch, b.out = binary, scratch, &page
 	page.WriteString(method)
-	fmt.Fprintf(&page, "\nMeasured on %s/%s, %d CPUs, %s%s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), cpuName())
+	fmt.Fprintf(&page, "\nMeasured on %s/%s, %d CPUs, %s%s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
+		runtime.Version(), cpuName())
 	for _, part := range parts {
 		if only != "" && part.name != only {
 			continue

@@ -66,8 +66,10 @@ func overMCP(b *bench) error {
 				return err
 			}
 		}
-		step := map[string]any{"operation": "record_execution_step", "params": map[string]any{"element_name": fmt.Sprint("bench-", n/40),
-			"next_action_hint": fmt.Sprintf("go test ./internal/part%d/...", n), "step_description": "see whether it still works"}}
+		step := map[string]any{"operation": "record_execution_step",
+			"params": map[string]any{"element_name": fmt.Sprint("bench-", n/40),
+				"next_action_hint": fmt.Sprintf("go test ./internal/part%d/...", n),
+				"step_description": "see whether it still works"}}
 		took, text, err := timedCall(b.ctx, loop, "mcp_aql_create", step)
 		if err != nil {
 			return err
@@ -96,20 +98,25 @@ func overMCP(b *bench) error {
 		name  string
 		times []time.Duration
 	}{{"reported step, durable", steps}, {"echo tool", echoes}, {"write and sync", syncs}} {
-		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", row.name, millis(quantile(row.times, 0.5)), millis(quantile(row.times, 0.95)), millis(quantile(row.times, 0.99)))
+		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", row.name, millis(quantile(row.times, 0.5)),
+			millis(quantile(row.times, 0.95)), millis(quantile(row.times, 0.99)))
 	}
-	fmt.Fprintf(b.out, "\nA step takes %.1f times an echo at the median.\n", float64(quantile(steps, 0.5))/float64(quantile(echoes, 0.5)))
+	fmt.Fprintf(b.out, "\nA step takes %.1f times an echo at the median.\n",
+		float64(quantile(steps, 0.5))/float64(quantile(echoes, 0.5)))
 	return nil
 }
 
 // begin starts an execution for the next steps.
 func (b *bench) begin(loop *mcp.ClientSession, n int) error {
-	_, text, err := timedCall(b.ctx, loop, "mcp_aql_execute", map[string]any{"operation": "execute_agent", "params": map[string]any{"element_name": fmt.Sprint("bench-", n/40)}})
+	_, text, err := timedCall(b.ctx, loop, "mcp_aql_execute",
+		map[string]any{"operation": "execute_agent", "params": map[string]any{"element_name": fmt.Sprint("bench-", n/40)}})
 	if err != nil {
 		return err
 	}
 	if n > 0 {
-		_, text, err = timedCall(b.ctx, loop, "mcp_aql_execute", map[string]any{"operation": "complete_execution", "params": map[string]any{"element_name": fmt.Sprint("bench-", n/40-1)}})
+		_, text, err = timedCall(b.ctx, loop, "mcp_aql_execute",
+			map[string]any{"operation": "complete_execution",
+				"params": map[string]any{"element_name": fmt.Sprint("bench-", n/40-1)}})
 	}
 	var answer struct{ Success bool }
 	if err == nil && (json.Unmarshal([]byte(text), &answer) != nil || !answer.Success) {
@@ -120,7 +127,8 @@ func (b *bench) begin(loop *mcp.ClientSession, n int) error {
 
 // mcpClient starts a server and connects to it.
 func (b *bench) mcpClient(server *exec.Cmd) (*mcp.ClientSession, error) {
-	return mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.ctx, &mcp.CommandTransport{Command: server}, nil)
+	return mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.ctx,
+		&mcp.CommandTransport{Command: server}, nil)
 }
 
 // timedCall calls a tool and returns how long that took and the text of the answer.

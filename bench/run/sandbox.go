@@ -17,7 +17,8 @@ func sandboxes(b *bench) error {
 		fmt.Fprintf(b.out, "\n## A sandbox\n\nThere is none on %s.\n", runtime.GOOS)
 		return nil
 	}
-	out, err := exec.CommandContext(b.ctx, "go", "test", "interlock/internal/sandbox", "-run", "^$", "-bench", "^BenchmarkStart$", "-benchtime", sandboxStarts).CombinedOutput()
+	out, err := exec.CommandContext(b.ctx, "go", "test", "interlock/internal/sandbox", "-run", "^$", "-bench", "^BenchmarkStart$",
+		"-benchtime", sandboxStarts).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %.500s", err, out)
 	}
@@ -35,7 +36,8 @@ func sandboxes(b *bench) error {
 		return fmt.Errorf("the benchmark printed no figures: %.500s", out)
 	}
 	fmt.Fprintf(b.out, "\n## A sandbox\n\n`true`, from start to end, %s each, interleaved. Budget: the sandbox p50 <= 15 ms over plain exec.\n\n| | p50 ms | p99 ms |\n|---|---:|---:|\n", sandboxStarts)
-	for _, row := range [][2]string{{"plain exec", "plain"}, {"bubblewrap alone", "bubblewrap"}, {"`interlock exec`'s sandbox", "sandbox"}, {"with a throw-away copy of the workspace", "overlay"}} {
+	for _, row := range [][2]string{{"plain exec", "plain"}, {"bubblewrap alone", "bubblewrap"},
+		{"`interlock exec`'s sandbox", "sandbox"}, {"with a throw-away copy of the workspace", "overlay"}} {
 		fmt.Fprintf(b.out, "| %s | %s | %s |\n", row[0], figures[row[1]+"-p50-ms"], figures[row[1]+"-p99-ms"])
 	}
 	return nil

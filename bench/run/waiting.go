@@ -103,10 +103,13 @@ func waiting(b *bench) error {
 	for _, row := range []struct {
 		name  string
 		times []time.Duration
-	}{{"a harmless step, nobody waiting", before}, {"the same, all waiting", during}, {"beginning and asking (two calls)", asked}, {"from the operator's answer to the agent", reached}} {
-		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", row.name, millis(quantile(row.times, 0.5)), millis(quantile(row.times, 0.95)), millis(quantile(row.times, 0.99)))
+	}{{"a harmless step, nobody waiting", before}, {"the same, all waiting", during}, {"beginning and asking (two calls)", asked},
+		{"from the operator's answer to the agent", reached}} {
+		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", row.name, millis(quantile(row.times, 0.5)),
+			millis(quantile(row.times, 0.95)), millis(quantile(row.times, 0.99)))
 	}
-	fmt.Fprintf(b.out, "\nServer memory (resident): %.0f MB with nobody waiting, %.0f MB with all; %.0f KB for each.\n", idle, full, (full-idle)*1024/waitingAgents)
+	fmt.Fprintf(b.out, "\nServer memory (resident): %.0f MB with nobody waiting, %.0f MB with all; %.0f KB for each.\n", idle,
+		full, (full-idle)*1024/waitingAgents)
 	return nil
 }
 
@@ -121,7 +124,9 @@ func (b *bench) waiters(backend *embedded.Backend) ([]*waiter, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := backend.PutAgent(b.ctx, interlock.AgentRecord{ID: fmt.Sprintf("waiter-%04d", n), Trust: interlock.TrustValidated, TokenHash: hash, Created: time.Now().UTC()}); err != nil {
+		if err := backend.PutAgent(b.ctx,
+			interlock.AgentRecord{ID: fmt.Sprintf("waiter-%04d", n), Trust: interlock.TrustValidated, TokenHash: hash,
+				Created: time.Now().UTC()}); err != nil {
 			return nil, err
 		}
 		out = append(out, &waiter{token: token})
@@ -147,7 +152,8 @@ func (b *bench) operator(backend *embedded.Backend) (*identity.Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := interlock.OperatorRecord{Name: "olga", Role: "operator", SSHKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), Created: time.Now().UTC()}
+	record := interlock.OperatorRecord{Name: "olga", Role: "operator",
+		SSHKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), Created: time.Now().UTC()}
 	if err := backend.PutOperator(b.ctx, record); err != nil {
 		return nil, err
 	}
@@ -196,7 +202,8 @@ func (w *waiter) operate(tool, operation string, params map[string]any) (map[str
 
 // step reports the action that only a human lets through.
 func (w *waiter) step() (map[string]any, error) {
-	return w.operate("mcp_aql_create", "record_execution_step", map[string]any{"element_name": "task", "next_action_hint": "git push --force origin main"})
+	return w.operate("mcp_aql_create", "record_execution_step",
+		map[string]any{"element_name": "task", "next_action_hint": "git push --force origin main"})
 }
 
 // ask begins an execution and gets it paused.
@@ -227,7 +234,8 @@ func (w *waiter) work() ([]time.Duration, error) {
 			}
 		}
 		start := time.Now()
-		data, err := w.operate("mcp_aql_create", "record_execution_step", map[string]any{"element_name": "task", "next_action_hint": fmt.Sprintf("cat notes-%d.txt", n)})
+		data, err := w.operate("mcp_aql_create", "record_execution_step",
+			map[string]any{"element_name": "task", "next_action_hint": fmt.Sprintf("cat notes-%d.txt", n)})
 		if err != nil {
 			return nil, err
 		}

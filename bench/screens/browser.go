@@ -28,7 +28,8 @@ func startBrowser(ctx context.Context, driver, home string) (*browser, error) {
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	listener.Close()
-	b := &browser{driver: exec.CommandContext(ctx, driver, "--port="+strconv.Itoa(port)), base: "http://127.0.0.1:" + strconv.Itoa(port)}
+	b := &browser{driver: exec.CommandContext(ctx, driver, "--port="+strconv.Itoa(port)),
+		base: "http://127.0.0.1:" + strconv.Itoa(port)}
 	if err := b.driver.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s (Debian: chromium-driver): %w", driver, err)
 	}
@@ -47,7 +48,8 @@ func startBrowser(ctx context.Context, driver, home string) (*browser, error) {
 	}
 	var made struct{ SessionID string }
 	err = b.call(http.MethodPost, "/session", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
-		"browserName": "chrome", "goog:loggingPrefs": map[string]string{"browser": "ALL"}, "goog:chromeOptions": map[string]any{"args": []string{"--headless=new", "--no-sandbox", "--disable-gpu",
+		"browserName": "chrome", "goog:loggingPrefs": map[string]string{"browser": "ALL"},
+		"goog:chromeOptions": map[string]any{"args": []string{"--headless=new", "--no-sandbox", "--disable-gpu",
 			"--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 			"--hide-scrollbars", "--user-data-dir=" + home + "/profile"}}}}}, &made)
 	if err != nil {
@@ -104,7 +106,8 @@ func (b *browser) open(address string) error {
 
 func (b *browser) click(selector string) error {
 	var element map[string]string
-	if err := b.call(http.MethodPost, b.session+"/element", map[string]any{"using": "css selector", "value": selector}, &element); err != nil {
+	if err := b.call(http.MethodPost, b.session+"/element", map[string]any{"using": "css selector", "value": selector},
+		&element); err != nil {
 		return err
 	}
 	for _, id := range element {
@@ -127,9 +130,11 @@ func (b *browser) picture(address string, p picture) ([]byte, error) {
 	if p.dark {
 		scheme = "dark"
 	}
-	err := b.devtools("Emulation.setDeviceMetricsOverride", map[string]any{"width": p.wide, "height": p.high, "deviceScaleFactor": scale, "mobile": p.wide < 600}, nil)
+	err := b.devtools("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": p.wide, "height": p.high, "deviceScaleFactor": scale, "mobile": p.wide < 600}, nil)
 	if err == nil {
-		err = b.devtools("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+		err = b.devtools("Emulation.setEmulatedMedia",
+			map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 	}
 	if err == nil {
 		err = b.open(address)

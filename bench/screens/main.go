@@ -114,8 +114,10 @@ func serve(backend *embedded.Backend) (address string, stop func(), err error) {
 	}
 	address = "http://localhost:" + port
 	done := make(chan struct{})
-	pages, err := console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now), Log: backend.Store,
-		Verify: backend.Proved, Attest: backend.Attest, URL: address, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Done: done,
+	pages, err := console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+		Log:    backend.Store,
+		Verify: backend.Proved, Attest: backend.Attest, URL: address, Logger: slog.New(slog.DiscardHandler),
+		Now: time.Now, Done: done,
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return behind(ctx, backend, request)
 		},

@@ -49,7 +49,8 @@ func (c *agentAdd) Run(p *program) error {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust", "%v", err))
 	}
 	if record.Trust > interlock.TrustValidated {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust", "%s is earned: add the agent as validated and raise it with `interlock trust promote %s`",
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust",
+			"%s is earned: add the agent as validated and raise it with `interlock trust promote %s`",
 			record.Trust, c.Name))
 	}
 	backend, standing, err := p.openStanding()
@@ -73,7 +74,8 @@ func (c *agentAdd) Run(p *program) error {
 		_, err = fmt.Fprintf(p.stdout, "agent %s added with trust %s and without a token\n", c.Name, record.Trust)
 		return err
 	}
-	fmt.Fprintf(p.stderr, "agent %s added with trust %s; this is its token, shown once and stored nowhere:\n", c.Name, record.Trust)
+	fmt.Fprintf(p.stderr, "agent %s added with trust %s; this is its token, shown once and stored nowhere:\n",
+		c.Name, record.Trust)
 	_, err = fmt.Fprintln(p.stdout, token)
 	return err
 }

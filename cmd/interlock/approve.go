@@ -68,12 +68,14 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 	case request.NeedsTwo() && request.First == nil:
 		after = "; another operator must say yes as well, until " + request.Expires.Local().Format("15:04:05")
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s %s as %s, recorded as event %s%s\n", said, c.ID, approval.Operator, receipt.Events[0], after)
+	_, err = fmt.Fprintf(p.stdout, "%s %s as %s, recorded as event %s%s\n", said, c.ID, approval.Operator,
+		receipt.Events[0], after)
 	return err
 }
 
 // showDryRun shows who signs here what the action did when it was tried, and puts it into what is signed where a rule wants it.
-func (c *answerFlags) showDryRun(p *program, backend *embedded.Backend, request interlock.ApprovalRequest, verdict interlock.Verdict) (interlock.ApprovalRequest, error) {
+func (c *answerFlags) showDryRun(p *program, backend *embedded.Backend, request interlock.ApprovalRequest,
+	verdict interlock.Verdict) (interlock.ApprovalRequest, error) {
 	run, err := dryRunFor(p.ctx, backend.Store, request)
 	if err != nil {
 		return request, err
@@ -102,11 +104,13 @@ func (c *answerFlags) unsigned(p *program, backend *embedded.Backend, approval i
 }
 
 // sign fills in operator, key, statement and signature.
-func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standing interlock.Standing, approval *interlock.Approval) error {
+func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standing interlock.Standing,
+	approval *interlock.Approval) error {
 	if c.As != "" {
 		operator, known := standing.Operators[c.As]
 		if !known {
-			return interlock.Errorf(interlock.CodeUnauthorized, "--as", "no operator has this name; `interlock operator list` shows them")
+			return interlock.Errorf(interlock.CodeUnauthorized, "--as",
+				"no operator has this name; `interlock operator list` shows them")
 		}
 		if err := quorum.MayAnswer(request, operator, standing.Agents, now()); err != nil {
 			return err
@@ -133,7 +137,8 @@ func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standi
 }
 
 // useSignature takes a signature that was made with ssh-keygen -Y sign.
-func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing interlock.Standing, approval *interlock.Approval) error {
+func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing interlock.Standing,
+	approval *interlock.Approval) error {
 	text, err := os.ReadFile(c.Signature)
 	if err != nil {
 		return interlock.Errorf(interlock.CodeNotFound, "--signature", "the signature file can't be read")
@@ -176,7 +181,8 @@ func (c *answerFlags) operator(p *program, standing interlock.Standing, wanted s
 	name, found := operatorOf(standing, signer.PublicKey())
 	if !found || c.As != "" && name != c.As {
 		signer.Close()
-		return nil, "", interlock.Errorf(interlock.CodeUnauthorized, c.source(), "the key %s is not the registered key of an operator %s",
+		return nil, "", interlock.Errorf(interlock.CodeUnauthorized, c.source(),
+			"the key %s is not the registered key of an operator %s",
 			signer.PublicKey().Fingerprint(), wanted)
 	}
 	return signer, name, nil
@@ -194,10 +200,12 @@ func (c *answerFlags) source() string {
 }
 
 // claim names the operator the key belongs to and refuses one who may not answer before anything is signed.
-func (c *answerFlags) claim(request interlock.ApprovalRequest, standing interlock.Standing, key identity.PublicKey, approval *interlock.Approval) error {
+func (c *answerFlags) claim(request interlock.ApprovalRequest, standing interlock.Standing, key identity.PublicKey,
+	approval *interlock.Approval) error {
 	name, found := operatorOf(standing, key)
 	if !found || c.As != "" && name != c.As {
-		return interlock.Errorf(interlock.CodeUnauthorized, c.source(), "the key %s is not the registered key of an operator who may answer", key.Fingerprint())
+		return interlock.Errorf(interlock.CodeUnauthorized, c.source(),
+			"the key %s is not the registered key of an operator who may answer", key.Fingerprint())
 	}
 	approval.Operator, approval.Key = name, key.Fingerprint()
 	return quorum.MayAnswer(request, standing.Operators[name], standing.Agents, now())
@@ -215,7 +223,8 @@ func operatorOf(standing interlock.Standing, key identity.PublicKey) (string, bo
 		if !operator.Revoked.IsZero() {
 			continue
 		}
-		if registered, err := identity.ParsePublicKey([]byte(operator.SSHKey)); err == nil && registered.Fingerprint() == key.Fingerprint() {
+		if registered, err := identity.ParsePublicKey([]byte(operator.SSHKey)); err == nil &&
+			registered.Fingerprint() == key.Fingerprint() {
 			return name, true
 		}
 	}

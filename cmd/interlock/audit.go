@@ -105,7 +105,8 @@ func auditLine(e interlock.Entry) string {
 	if err != nil {
 		return fmt.Sprintf("%8d  damaged: %s\n", e.Index, err)
 	}
-	return fmt.Sprintf("%8d  %s  %-22s %-16q %s\n", e.Index, event.Recorded.Format("2006-01-02T15:04:05Z"), event.Type, event.Actor, event.ID)
+	return fmt.Sprintf("%8d  %s  %-22s %-16q %s\n", e.Index, event.Recorded.Format("2006-01-02T15:04:05Z"), event.Type,
+		event.Actor, event.ID)
 }
 
 type auditShowCommand struct {
@@ -220,7 +221,8 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 		return nil
 	}
 	if report.Problem != nil {
-		return fmt.Errorf("%s: the log is not sound after %d good entries: %w", interlock.EventIntegrity, report.Entries, report.Problem)
+		return fmt.Errorf("%s: the log is not sound after %d good entries: %w", interlock.EventIntegrity,
+			report.Entries, report.Problem)
 	}
 	_, err := fmt.Fprintf(p.stdout, "the log is sound: %d entries of %d runs, %d with a signature of their own, under a head signed by %s\n",
 		report.Entries, report.Runs, report.Signed, key.ID())

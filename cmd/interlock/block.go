@@ -46,7 +46,8 @@ func (c *blockList) Run(p *program) error {
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "CHALLENGE\tKIND\tAGE\tAGENT\tFOR\tCODE WENT TO\tACTION\tREASON")
 	for _, held := range challenges {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", held.ID, held.Kind, span(at.Sub(held.Created)), printable(held.Requester.Agent),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", held.ID, held.Kind, span(at.Sub(held.Created)),
+			printable(held.Requester.Agent),
 			printable(held.Requester.Principal), channelsOf(held), brief(held.Display), printable(held.Reason))
 	}
 	return table.Flush()
@@ -76,7 +77,8 @@ func (c *challengeFlags) order(p *program, backend *embedded.Backend, verb inter
 	}
 	challenge, stands := standing.Challenges[c.ID]
 	if !stands {
-		return interlock.Order{}, interlock.Errorf(interlock.CodeNotFound, "ID", "no challenge with this id stands; `interlock block list` lists them")
+		return interlock.Order{}, interlock.Errorf(interlock.CodeNotFound, "ID",
+			"no challenge with this id stands; `interlock block list` lists them")
 	}
 	if err := printChallenge(p.stderr, challenge); err != nil {
 		return interlock.Order{}, err

@@ -42,8 +42,11 @@ func (c *channelsCommand) Run(p *program) error {
 		}
 		if c.Test {
 			said := "took it"
-			if err := channels.Try(p.ctx, l.Name, interlock.Notice{Severity: interlock.TierDangerZone, Kind: "test", Requester: interlock.Requester{Agent: "nobody"},
-				Reason: "an operator tries this channel", Display: "Nothing happened and nothing is to be done.\n"}); err != nil {
+			if err := channels.Try(p.ctx, l.Name,
+				interlock.Notice{Severity: interlock.TierDangerZone, Kind: "test",
+					Requester: interlock.Requester{Agent: "nobody"},
+					Reason:    "an operator tries this channel",
+					Display:   "Nothing happened and nothing is to be done.\n"}); err != nil {
 				said, failed = err.Error(), failed+1
 			}
 			line += "\t" + said

@@ -130,7 +130,8 @@ func (c *checkCommand) standing(ctx context.Context, settings config.Config) (in
 		return interlock.Standing{}, err
 	}
 	if !known.Agents[c.Agent].Revoked.IsZero() {
-		return interlock.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent", "%.40q is revoked; whatever it asks is refused", c.Agent)
+		return interlock.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent",
+			"%.40q is revoked; whatever it asks is refused", c.Agent)
 	}
 	return interlock.Standing{Agents: known.Agents}, nil
 }
@@ -166,7 +167,8 @@ func (c *checkCommand) one(p *program, judge judgeFunc) error {
 // action reads the one input. A string kind takes the text as it stands; an object kind takes JSON.
 func (c *checkCommand) action(p *program) (interlock.Action, error) {
 	if !interlock.Kind(c.Kind).Valid() {
-		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "--kind", "%.40q is not known; name one of %v", c.Kind, interlock.Kinds()))
+		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "--kind", "%.40q is not known; name one of %v",
+			c.Kind, interlock.Kinds()))
 	}
 	input := []byte(c.Input)
 	if c.Input == "" || c.Input == "-" {
@@ -190,9 +192,11 @@ func (c *checkCommand) action(p *program) (interlock.Action, error) {
 		return admission.ParseAction(c.Kind, bytes.TrimSpace(input), dir)
 	}
 	if len(bytes.TrimSpace(input)) == 0 {
-		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "INPUT", "is missing; give it as an argument or on standard input"))
+		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "INPUT",
+			"is missing; give it as an argument or on standard input"))
 	}
-	return interlock.Action{Kind: interlock.Kind(c.Kind), Input: string(input), Dir: dir}, admission.CheckText("/input", string(input))
+	return interlock.Action{Kind: interlock.Kind(c.Kind), Input: string(input), Dir: dir},
+		admission.CheckText("/input", string(input))
 }
 
 // refuse answers input that is no action: as an object on --json, and always on the exit status.
@@ -308,7 +312,8 @@ func answerOf(id json.RawMessage, d interlock.Decision, why *explanation, took t
 
 func refusalOf(id json.RawMessage, err error) checkAnswer {
 	answer := checkAnswer{ID: id, Verdict: interlock.Deny, Findings: []interlock.Finding{}, Impacts: []interlock.Impact{},
-		Danger: interlock.DangerForbidden, Error: &checkError{Code: interlock.CodeInternal, Message: "the input could not be judged"}}
+		Danger: interlock.DangerForbidden,
+		Error:  &checkError{Code: interlock.CodeInternal, Message: "the input could not be judged"}}
 	var e *interlock.Error
 	if errors.As(err, &e) {
 		answer.Error = &checkError{Code: e.Code, Field: e.Field, Message: e.Message}

@@ -51,13 +51,15 @@ func (s *checkSession) hear(e *admission.Evaluator, r *checkRequest, now time.Ti
 	switch {
 	case s == nil:
 		return answer, interlock.Errorf(interlock.CodeInvalid, "/session", "is missing; a prompt or a result belongs to one")
-	case r.Prompt != nil && (len(r.Of) > 0 || len(r.Result) > 0 || r.Kind != "" || len(r.Input) > 0), r.Kind != "", len(r.Input) > 0:
+	case r.Prompt != nil && (len(r.Of) > 0 || len(r.Result) > 0 || r.Kind != "" || len(r.Input) > 0), r.Kind != "",
+		len(r.Input) > 0:
 		return answer, interlock.Errorf(interlock.CodeInvalid, "", "tells and proposes something at once; make two lines of it")
 	case r.Prompt != nil:
 		s.Prompt(e, *r.Prompt, now)
 		return answer, nil
 	case len(r.Of) == 0 || len(r.Result) == 0:
-		return answer, interlock.Errorf(interlock.CodeInvalid, "/of", "and result come together: the id of the call, and what it returned")
+		return answer, interlock.Errorf(interlock.CodeInvalid, "/of",
+			"and result come together: the id of the call, and what it returned")
 	}
 	orders, known := s.Session.Result(e, callKey(r.Of), origin.Text(r.Result), now)
 	if !known {
@@ -84,7 +86,8 @@ func (s *checkSession) before(p *interlock.Proposal, _ string, now time.Time) []
 }
 
 // after remembers what was judged.
-func (s *checkSession) after(e *admission.Evaluator, id json.RawMessage, p interlock.Proposal, d interlock.Decision, now time.Time) {
+func (s *checkSession) after(e *admission.Evaluator, id json.RawMessage, p interlock.Proposal,
+	d interlock.Decision, now time.Time) {
 	if s == nil {
 		return
 	}

@@ -30,23 +30,27 @@ func checkpointTargets(values []string) ([]checkpointTarget, error) {
 	for _, value := range values {
 		u, err := url.Parse(value)
 		if err != nil || u.Scheme == "" || len(u.Scheme) == 1 { // one letter is a Windows drive
-			targets = append(targets, checkpointTarget{value, func(_ context.Context, c []byte) error { return replaceFile(value, c) }})
+			targets = append(targets, checkpointTarget{value,
+				func(_ context.Context, c []byte) error { return replaceFile(value, c) }})
 			continue
 		}
 		switch {
 		case u.User != nil:
 			return nil, interlock.Errorf(interlock.CodeInvalid, "--checkpoint-to", "a URL must not carry user information")
 		case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
-			targets = append(targets, checkpointTarget{value, func(ctx context.Context, c []byte) error { return post(ctx, value, c) }})
+			targets = append(targets, checkpointTarget{value,
+				func(ctx context.Context, c []byte) error { return post(ctx, value, c) }})
 		default:
-			return nil, interlock.Errorf(interlock.CodeInvalid, "--checkpoint-to", "%.60q is neither a file nor an HTTPS URL", value)
+			return nil, interlock.Errorf(interlock.CodeInvalid, "--checkpoint-to",
+				"%.60q is neither a file nor an HTTPS URL", value)
 		}
 	}
 	return targets, nil
 }
 
 // forwardCheckpoints sends each new head to every target until ctx ends, and the last one on the way out.
-func forwardCheckpoints(ctx context.Context, head func(context.Context) (interlock.Head, error), targets []checkpointTarget, every time.Duration, logger *slog.Logger) {
+func forwardCheckpoints(ctx context.Context, head func(context.Context) (interlock.Head, error), targets []checkpointTarget,
+	every time.Duration, logger *slog.Logger) {
 	sent := make([]int64, len(targets))
 	for n := range sent {
 		sent[n] = -1
@@ -61,7 +65,8 @@ func forwardCheckpoints(ctx context.Context, head func(context.Context) (interlo
 				continue
 			}
 			if err := t.send(ctx, h.Checkpoint); err != nil {
-				logger.Warn("a checkpoint target failed; the next checkpoint is tried again", "target", t.name, "error", err.Error())
+				logger.Warn("a checkpoint target failed; the next checkpoint is tried again", "target", t.name,
+					"error", err.Error())
 				continue
 			}
 			sent[n] = h.Size

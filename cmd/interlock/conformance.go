@@ -65,7 +65,8 @@ func (p *program) serveTo(ctx context.Context, home, mode string) (*mcp.ClientSe
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	command := exec.CommandContext(ctx, program, "mcp", "--home", home, "--mode", mode, "--safety-loop", "enforcing", "--agent", "evidence-"+mode)
+	command := exec.CommandContext(ctx, program, "mcp", "--home", home, "--mode", mode, "--safety-loop", "enforcing", "--agent",
+		"evidence-"+mode)
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
 		if !strings.HasPrefix(name, "MCPAQL_") && (!strings.HasPrefix(name, "INTERLOCK_") || name == "INTERLOCK_TEST_MAIN") {

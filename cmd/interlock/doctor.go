@@ -116,7 +116,8 @@ func (d *diagnosis) look(project string) {
 		d.gateways(place)
 	}
 	if registered := d.registered(); registered == 0 {
-		d.note("registered", "", statusFail, "no coding agent calls Interlock here; run: interlock install claude, or another of %s; or interlock install gateway --client NAME", strings.Join(harness.Names(), ", "))
+		d.note("registered", "", statusFail,
+			"no coding agent calls Interlock here; run: interlock install claude, or another of %s; or interlock install gateway --client NAME", strings.Join(harness.Names(), ", "))
 	}
 	d.platform()
 }
@@ -188,7 +189,8 @@ func (d *diagnosis) clock(ctx context.Context, backend *embedded.Backend, size i
 	if size > 0 {
 		if entry, found, err := backend.Store.EntryAt(ctx, size-1); err == nil && found {
 			if event, err := auditlog.ParseEvent(entry.Body); err == nil && event.Recorded.After(at.Add(time.Minute)) {
-				d.note("clock", "", statusFail, "the newest entry was recorded at %s, which is later than now", event.Recorded.Format(time.RFC3339))
+				d.note("clock", "", statusFail, "the newest entry was recorded at %s, which is later than now",
+					event.Recorded.Format(time.RFC3339))
 				return
 			}
 		}
@@ -208,9 +210,12 @@ func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backen
 	case !readable:
 		d.note("checkpoint", agent, statusWarn, "%s is no checkpoint", path)
 	case origin != backend.Key.Origin():
-		d.note("checkpoint", agent, statusWarn, "%s is of the log %.80q, not of this one: the store was replaced, or several are used", path, origin)
+		d.note("checkpoint", agent, statusWarn,
+			"%s is of the log %.80q, not of this one: the store was replaced, or several are used", path, origin)
 	case size > newest.Size:
-		d.note("checkpoint", agent, statusFail, "%s covers %d entries, the log holds %d: the log was cut; run: interlock audit verify --checkpoint %s", path, size, newest.Size, path)
+		d.note("checkpoint", agent, statusFail,
+			"%s covers %d entries, the log holds %d: the log was cut; run: interlock audit verify --checkpoint %s", path, size,
+			newest.Size, path)
 	default:
 		older, err := backend.Key.OpenCheckpoint(text)
 		if err == nil && older.Size > 0 {
@@ -273,10 +278,12 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 		}
 		return
 	case len(status.Missing) > 0 && status.Guards():
-		d.note("registered", name, statusWarn, "%s lacks %s, so that calls are judged without knowing what the user asked for; run: interlock install %s",
+		d.note("registered", name, statusWarn,
+			"%s lacks %s, so that calls are judged without knowing what the user asked for; run: interlock install %s",
 			status.Path, strings.Join(status.Missing, ", "), name)
 	case len(status.Missing) > 0:
-		d.note("registered", name, statusFail, "%s lacks %s; run: interlock install %s", status.Path, strings.Join(status.Missing, ", "), name)
+		d.note("registered", name, statusFail, "%s lacks %s; run: interlock install %s", status.Path,
+			strings.Join(status.Missing, ", "), name)
 	default:
 		d.note("registered", name, statusOK, "%s, %d events", status.Path, len(h.Events))
 	}
@@ -314,7 +321,8 @@ func (d *diagnosis) canary(agent string, r harness.Registration, run string) {
 			d.note("canary", agent, statusFail, "%s: the registered command does not run: %v", r.Event, err)
 			return
 		case !hook.Refused(agent, r.Event, out):
-			d.note("canary", agent, statusFail, "%s: the registered command did not refuse (exit %d, %.200q)", r.Event, out.Exit, out.Stdout)
+			d.note("canary", agent, statusFail, "%s: the registered command did not refuse (exit %d, %.200q)", r.Event,
+				out.Exit, out.Stdout)
 			return
 		}
 	}
@@ -343,20 +351,23 @@ func (d *diagnosis) runRegistered(r harness.Registration, payload []byte) (hook.
 	switch {
 	case err == nil:
 	case errors.As(err, &exit) && exit.Exited() && len(r.Argv) == 0 && (exit.ExitCode() == 126 || exit.ExitCode() == 127):
-		return hook.Output{}, fmt.Errorf("its program can't be started: %.200s", strings.TrimSpace(stderr.String())) // as shells say so
+		// as shells say so
+		return hook.Output{}, fmt.Errorf("its program can't be started: %.200s", strings.TrimSpace(stderr.String()))
 	case errors.As(err, &exit) && exit.Exited():
 	case ctx.Err() != nil:
 		return hook.Output{}, fmt.Errorf("no answer within 30 s")
 	default:
 		return hook.Output{}, err
 	}
-	return hook.Output{Stdout: []byte(stdout.String()), Stderr: []byte(stderr.String()), Exit: command.ProcessState.ExitCode()}, nil
+	return hook.Output{Stdout: []byte(stdout.String()), Stderr: []byte(stderr.String()),
+		Exit: command.ProcessState.ExitCode()}, nil
 }
 
 // platform says which parts this system lacks. A sandbox is tried, because nothing else proves that one can be built.
 func (d *diagnosis) platform() {
 	if runtime.GOOS != "linux" {
-		d.note("sandbox", "", statusInfo, "running commands in a sandbox needs Linux, and `interlock exec` refuses here; everything else works")
+		d.note("sandbox", "", statusInfo,
+			"running commands in a sandbox needs Linux, and `interlock exec` refuses here; everything else works")
 		return
 	}
 	self, err := os.Executable()
@@ -378,7 +389,8 @@ func (d *diagnosis) platform() {
 	case f.NoOverlay != "":
 		d.note("sandbox", "", statusWarn, "a sandbox works, but no throw-away copy: %s", f.NoOverlay)
 	default:
-		d.note("sandbox", "", statusOK, "a sandbox works (%s; memory held by %s); `interlock exec --report` says what stops what", f.Bubblewrap, f.Walls.Memory)
+		d.note("sandbox", "", statusOK, "a sandbox works (%s; memory held by %s); `interlock exec --report` says what stops what",
+			f.Bubblewrap, f.Walls.Memory)
 	}
 }
 

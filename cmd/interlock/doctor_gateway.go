@@ -35,11 +35,14 @@ func (d *diagnosis) gateways(place harness.Place) {
 		}
 		switch {
 		case len(argv) == 0 && len(others) > 0:
-			d.note("gateway", name, statusInfo, "its MCP servers are not behind the gateway: %s; interlock install gateway --client %s", strings.Join(others, ", "), name)
+			d.note("gateway", name, statusInfo,
+				"its MCP servers are not behind the gateway: %s; interlock install gateway --client %s",
+				strings.Join(others, ", "), name)
 		case len(argv) == 0:
 		default:
 			if len(others) > 0 {
-				d.note("gateway", name, statusWarn, "servers stand beside the gateway, so that nothing decides their calls: %s; interlock install gateway --client %s moves them", strings.Join(others, ", "), name)
+				d.note("gateway", name, statusWarn,
+					"servers stand beside the gateway, so that nothing decides their calls: %s; interlock install gateway --client %s moves them", strings.Join(others, ", "), name)
 			}
 			d.throughGateway(name, id, argv)
 		}
@@ -104,7 +107,8 @@ const (
 func (d *diagnosis) converse(argv []string) (sighting, error) {
 	ctx, cancel := context.WithTimeout(d.program.ctx, gatewayPatience)
 	defer cancel()
-	command := exec.CommandContext(ctx, argv[0], append(append([]string(nil), argv[1:]...), "--agent", "interlock-doctor", "--canary")...)
+	command := exec.CommandContext(ctx, argv[0],
+		append(append([]string(nil), argv[1:]...), "--agent", "interlock-doctor", "--canary")...)
 	command.Dir = os.TempDir()
 	command.WaitDelay = 5 * time.Second
 	var stderr bytes.Buffer
@@ -214,7 +218,8 @@ const takesAll = `{"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}}`
 // look introduces itself, lists all tools and tries the canary.
 func (c *conversation) look() (sighting, error) {
 	seen := sighting{tools: map[string]int{}}
-	_, err := c.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": json.RawMessage(takesAll), "clientInfo": map[string]any{"name": "interlock-doctor", "version": version()}})
+	_, err := c.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": json.RawMessage(takesAll),
+		"clientInfo": map[string]any{"name": "interlock-doctor", "version": version()}})
 	if err != nil {
 		return seen, err
 	}

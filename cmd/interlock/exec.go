@@ -50,7 +50,8 @@ func afterDashes(words []string) ([]string, error) {
 	case words[0] == "--":
 		return words[1:], nil
 	case strings.HasPrefix(words[0], "-"):
-		return nil, interlock.Errorf(interlock.CodeInvalid, "CMD", "unknown flag %s; a command that begins with a hyphen needs -- before it", words[0])
+		return nil, interlock.Errorf(interlock.CodeInvalid, "CMD",
+			"unknown flag %s; a command that begins with a hyphen needs -- before it", words[0])
 	}
 	return words, nil
 }
@@ -95,7 +96,8 @@ func (c *execCommand) Run(p *program) error {
 }
 
 // decided does with the command what the answer says.
-func (c *execCommand) decided(p *program, backend *embedded.Backend, settings config.Config, proposal interlock.Proposal, answer interlock.Answer, spec boxed) error {
+func (c *execCommand) decided(p *program, backend *embedded.Backend, settings config.Config, proposal interlock.Proposal,
+	answer interlock.Answer, spec boxed) error {
 	allowed := answer.Answer.Allowed() && answer.Event != ""
 	tried := c.DryRun && (allowed || answer.Verdict == interlock.Ask && answer.Request != "")
 	if !allowed && !tried {
@@ -143,7 +145,8 @@ func (c *execCommand) settings(p *program) (config.Config, config.SandboxProfile
 	}
 	profile.Overlay = profile.Overlay || c.Overlay
 	if c.Keep && (!profile.Overlay || c.DryRun) {
-		return settings, profile, usage(interlock.Errorf(interlock.CodeInvalid, "--keep", "needs --overlay, and a dry run keeps nothing"))
+		return settings, profile, usage(interlock.Errorf(interlock.CodeInvalid, "--keep",
+			"needs --overlay, and a dry run keeps nothing"))
 	}
 	return settings, profile, nil
 }
@@ -154,13 +157,15 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 	if dir == "" {
 		var err error
 		if dir, err = os.Getwd(); err != nil {
-			return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "is needed: the current directory is gone")
+			return interlock.Proposal{},
+				interlock.Errorf(interlock.CodeInvalid, "--dir", "is needed: the current directory is gone")
 		}
 	}
 	given := dir
 	dir, err := filepath.EvalSymlinks(given)
 	if err != nil {
-		return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "%q is not there, or can't be opened", given)
+		return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir",
+			"%q is not there, or can't be opened", given)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "%q is not a directory", dir)
@@ -195,9 +200,11 @@ type boxed struct {
 }
 
 // spec is the sandbox the command would run in.
-func (c *execCommand) spec(p *program, settings config.Config, profile config.SandboxProfile, proposal interlock.Proposal) (boxed, error) {
+func (c *execCommand) spec(p *program, settings config.Config, profile config.SandboxProfile,
+	proposal interlock.Proposal) (boxed, error) {
 	if proposal.View.Workspace == "" {
-		return boxed{}, interlock.Errorf(interlock.CodeInvalid, "--dir", "is no workspace; go into a project's directory, or name one")
+		return boxed{}, interlock.Errorf(interlock.CodeInvalid, "--dir",
+			"is no workspace; go into a project's directory, or name one")
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -208,7 +215,8 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 		Limits: sandbox.Limits{Time: time.Duration(profile.Time), Memory: int64(profile.Memory), Disk: int64(profile.Disk),
 			Processes: profile.Processes, Files: profile.Files, Output: int64(profile.Output)},
 		Read: profile.Read, Path: profile.Path, Startup: profile.Startup, Sockets: profile.Sockets,
-		Hide: []string{settings.Home, settings.Rules, config.Socket(settings.Home)}, State: filepath.Join(settings.Home, "sandbox"), Self: self,
+		Hide:  []string{settings.Home, settings.Rules, config.Socket(settings.Home)},
+		State: filepath.Join(settings.Home, "sandbox"), Self: self,
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,
 	}
 	if profile.Startup == nil {
@@ -223,7 +231,8 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 	for _, given := range c.AllowHost {
 		for _, host := range strings.Split(given, ",") {
 			if !config.ValidHost(host) {
-				return boxed{}, usage(interlock.Errorf(interlock.CodeInvalid, "--allow-host", "%.80q is not a host such as example.com or example.com:8443", host))
+				return boxed{}, usage(interlock.Errorf(interlock.CodeInvalid, "--allow-host",
+					"%.80q is not a host such as example.com or example.com:8443", host))
 			}
 			hosts = append(hosts, host)
 		}
@@ -232,9 +241,11 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 }
 
 // execute runs the allowed command, reports what became of it and returns its exit status.
-func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer, spec sandbox.Spec) error {
+func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer,
+	spec sandbox.Spec) error {
 	result, runErr := sandbox.Run(p.ctx, spec)
-	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess, Duration: result.Duration, Detail: accountOf(result), Sandboxed: true}
+	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess,
+		Duration: result.Duration, Detail: accountOf(result), Sandboxed: true}
 	switch {
 	case runErr != nil && result.Setup == 0:
 		outcome.Status, outcome.Detail = interlock.OutcomeSkipped, "sandbox: "+runErr.Error()

@@ -45,7 +45,8 @@ func (d *hostDecider) decide(ctx context.Context, host string, port int) error {
 func (d *hostDecider) judge(ctx context.Context, host string, port int) error {
 	requester := d.proposal.Requester
 	if !slices.ContainsFunc(d.named, func(named string) bool { return namesHost(named, host, port) }) {
-		refusal := interlock.Errorf(interlock.CodeUnauthorized, "", "%s:%d is not among the hosts of this run; --allow-host or the profile names them", host, port)
+		refusal := interlock.Errorf(interlock.CodeUnauthorized, "",
+			"%s:%d is not among the hosts of this run; --allow-host or the profile names them", host, port)
 		d.backend.Refuse(ctx, requester, "exec", refusal)
 		return refusal
 	}
@@ -60,8 +61,10 @@ func (d *hostDecider) judge(ctx context.Context, host string, port int) error {
 	if requester.Call, err = callID(); err != nil {
 		return interlock.Errorf(interlock.CodeInternal, "", "the connection could not be decided")
 	}
-	answer := d.backend.Propose(ctx, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHTTP, Arguments: arguments, Dir: d.proposal.Action.Dir},
-		Requester: requester, View: embedded.GatherView(d.settings, d.proposal.Action.Dir), Door: "exec", CanAsk: true, Sandboxed: true, Unseen: true})
+	answer := d.backend.Propose(ctx, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHTTP, Arguments: arguments,
+		Dir: d.proposal.Action.Dir},
+		Requester: requester, View: embedded.GatherView(d.settings, d.proposal.Action.Dir), Door: "exec", CanAsk: true,
+		Sandboxed: true, Unseen: true})
 	if answer.Answer.Allowed() && answer.Event != "" {
 		return nil
 	}

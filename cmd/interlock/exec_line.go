@@ -41,14 +41,16 @@ func (c *execCommand) argv() []string {
 
 // wanted is the sandbox in the profile that the rules name for this command, where they name one. A sandbox of another is not
 // what the decision allowed.
-func (c *execCommand) wanted(p *program, settings config.Config, proposal interlock.Proposal, answer interlock.Answer, given boxed) (boxed, error) {
+func (c *execCommand) wanted(p *program, settings config.Config, proposal interlock.Proposal, answer interlock.Answer,
+	given boxed) (boxed, error) {
 	name := ""
 	for _, o := range answer.Obligations {
 		if o.Type != interlock.ObligationSandbox || o.Note == "" {
 			continue
 		}
 		if name != "" && name != o.Note {
-			return given, interlock.Errorf(interlock.CodeConflict, "", "rules want this command in the sandbox profiles %s and %s, and it can't run in both", name, o.Note)
+			return given, interlock.Errorf(interlock.CodeConflict, "",
+				"rules want this command in the sandbox profiles %s and %s, and it can't run in both", name, o.Note)
 		}
 		name = o.Note
 	}
@@ -56,11 +58,13 @@ func (c *execCommand) wanted(p *program, settings config.Config, proposal interl
 	case name == "":
 		return given, nil
 	case c.Sandbox != "" && c.Sandbox != name:
-		return given, interlock.Errorf(interlock.CodeConflict, "--sandbox", "a rule wants this command in the sandbox profile %s", name)
+		return given, interlock.Errorf(interlock.CodeConflict, "--sandbox",
+			"a rule wants this command in the sandbox profile %s", name)
 	}
 	profile, err := settings.Sandbox.Named(name)
 	if err != nil {
-		return given, interlock.Errorf(interlock.CodeInvalid, "", "a rule wants this command in the sandbox profile %.40q, which the settings don't have", name)
+		return given, interlock.Errorf(interlock.CodeInvalid, "",
+			"a rule wants this command in the sandbox profile %.40q, which the settings don't have", name)
 	}
 	profile.Overlay = profile.Overlay || c.Overlay
 	return c.spec(p, settings, profile, proposal)

@@ -39,7 +39,8 @@ func (p *program) toldRun(spec sandbox.Spec, result sandbox.Result, err error) e
 		printEffects(p.stderr, result.Effects, result.Partial)
 	}
 	for i, host := range result.Refused {
-		fmt.Fprintf(p.stderr, "interlock: refused to connect to %s: %s\n", printable(host), printable(strings.TrimPrefix(result.Why[i], host+": ")))
+		fmt.Fprintf(p.stderr, "interlock: refused to connect to %s: %s\n", printable(host),
+			printable(strings.TrimPrefix(result.Why[i], host+": ")))
 	}
 	if slices.Contains(result.Reached, "processes") {
 		fmt.Fprintf(p.stderr, "interlock: it may have at most %d processes, and did not get more\n", spec.Limits.Processes)
@@ -145,7 +146,8 @@ func (p *program) refusedRun(answer interlock.Answer) error {
 		}
 	}
 	if answer.Request != "" {
-		fmt.Fprintf(p.stderr, "request %s waits; `interlock approve %s` lets this command through once\n", answer.Request, answer.Request)
+		fmt.Fprintf(p.stderr, "request %s waits; `interlock approve %s` lets this command through once\n",
+			answer.Request, answer.Request)
 	}
 	code := exitStatus(answer.Answer)
 	if code == 0 { // allowed and not recorded can't be; if it were, nothing ran all the same

@@ -26,7 +26,8 @@ type way struct {
 	Run  []string `json:"run,omitempty"` // what to type, where that can be said
 }
 
-func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing interlock.Standing, d interlock.Decision, at time.Time) *explanation {
+func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing interlock.Standing, d interlock.Decision,
+	at time.Time) *explanation {
 	e := &explanation{Tree: evaluator.Explain(p, classify.Redact), Ways: []way{}}
 	e.Passes = passes(evaluator, d)
 	if d.Verdict.Allowed() {
@@ -39,7 +40,8 @@ func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing inte
 		}
 	}
 	if d.Verdict == interlock.Ask {
-		e.Ways = append(e.Ways, way{Kind: "approve", Say: "a person can let this one action through once it waits", Run: []string{"interlock pending", "interlock approve ID"}})
+		e.Ways = append(e.Ways, way{Kind: "approve", Say: "a person can let this one action through once it waits",
+			Run: []string{"interlock pending", "interlock approve ID"}})
 	}
 	e.Ways = append(e.Ways, suppressions(d, objections, p.Requester.Agent)...)
 	for _, name := range evaluator.Rules.Profiles() {
@@ -47,10 +49,12 @@ func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing inte
 		if other.Profile = name; name == evaluator.Profile || !other.Evaluate(p, standing, at).Verdict.Allowed() {
 			continue
 		}
-		e.Ways = append(e.Ways, way{Kind: "profile", Say: "profile " + name + " allows it", Run: []string{"interlock --profile " + name + " …"}})
+		e.Ways = append(e.Ways, way{Kind: "profile", Say: "profile " + name + " allows it",
+			Run: []string{"interlock --profile " + name + " …"}})
 	}
 	if len(e.Ways) == 0 {
-		e.Ways = append(e.Ways, way{Kind: "none", Say: "nothing but doing something else: no approval, no operator's order and no profile lets this pass"})
+		e.Ways = append(e.Ways, way{Kind: "none",
+			Say: "nothing but doing something else: no approval, no operator's order and no profile lets this pass"})
 	}
 	return e
 }
@@ -99,7 +103,8 @@ func suppressions(d interlock.Decision, objections []interlock.Finding, agent st
 		silent.Say = "an operator can keep the rules in the way silent for a while, all of them"
 	}
 	for _, f := range objections {
-		if f.Layer == 1 || f.Verdict == interlock.Halt || f.Gate != "rules" && f.Gate != "profile" || strings.HasPrefix(f.Rule, "unknown.") || strings.HasPrefix(f.Rule, "self.") {
+		if f.Layer == 1 || f.Verdict == interlock.Halt || f.Gate != "rules" && f.Gate != "profile" ||
+			strings.HasPrefix(f.Rule, "unknown.") || strings.HasPrefix(f.Rule, "self.") {
 			return nil
 		}
 		if f.Verdict == interlock.Deny {

@@ -85,7 +85,8 @@ func (c *gatewayCommand) Run(p *program) error {
 	if err != nil {
 		dir = "" // the workspace is not known then, and no path is inside it
 	}
-	return gateway.RunStdio(p.ctx, mcpgateway.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
+	return gateway.RunStdio(p.ctx, mcpgateway.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection,
+		Dir: dir}, waitable(p.stdin), p.stdout)
 }
 
 // watchesOnly reports whether calls wait for no disk: nothing is enforced, and only what something objects to is recorded.
@@ -100,7 +101,8 @@ func withoutToken(p *program, backend *embedded.Backend, agent string) error {
 		return err
 	}
 	if standing.Agents[agent].TokenHash != "" {
-		return usage(interlock.Errorf(interlock.CodeUnauthorized, "--agent", "this agent has a token, so it can't be acted for without one; use the HTTP server, or another name"))
+		return usage(interlock.Errorf(interlock.CodeUnauthorized, "--agent",
+			"this agent has a token, so it can't be acted for without one; use the HTTP server, or another name"))
 	}
 	return nil
 }
@@ -121,12 +123,14 @@ func (c *gatewayCommand) servers(p *program, settings config.Config) ([]mcpgatew
 			servers = append(servers, canaryServer{})
 		}
 		if len(servers) == 0 {
-			return nil, usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "is missing; write -- and the command of an MCP server at the end, or name servers in the settings, under gateway.servers"))
+			return nil, usage(interlock.Errorf(interlock.CodeInvalid, "CMD",
+				"is missing; write -- and the command of an MCP server at the end, or name servers in the settings, under gateway.servers"))
 		}
 		return servers, nil
 	}
 	if c.Client != "" {
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--client", "can't stand with a command after --; its servers are in the settings"))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--client",
+			"can't stand with a command after --; its servers are in the settings"))
 	}
 	name := c.Name
 	if name == "" {
@@ -166,12 +170,14 @@ func consolePages(settings config.Config) string {
 }
 
 // newGateway is the gateway over an open backend, for whichever transport.
-func newGateway(p *program, settings config.Config, backend *embedded.Backend, servers []mcpgateway.Server) (*mcpgateway.Gateway, error) {
+func newGateway(p *program, settings config.Config, backend *embedded.Backend,
+	servers []mcpgateway.Server) (*mcpgateway.Gateway, error) {
 	asker, err := embedded.NewAsker(backend, settings, consolePages(settings))
 	if err != nil {
 		return nil, err
 	}
-	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Asker: asker, CanAsk: true, Servers: servers, Now: now, Random: rand.Reader,
+	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Asker: asker, CanAsk: true, Servers: servers,
+		Now: now, Random: rand.Reader,
 		Sparing: settings.Gateway.Record == config.RecordObjections,
 		Pins:    backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
 		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}}

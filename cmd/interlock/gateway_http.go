@@ -18,7 +18,8 @@ import (
 )
 
 // serveGateway serves a gateway over HTTP until the program is interrupted.
-func serveGateway(p *program, settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway, address, ready string) error {
+func serveGateway(p *program, settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway, address,
+	ready string) error {
 	front, err := gatewayFront(settings, backend, gateway, "")
 	if err != nil {
 		return err
@@ -33,7 +34,8 @@ func serveGateway(p *program, settings config.Config, backend *embedded.Backend,
 	}
 	defer listener.Close()
 	reached := gatewayAddress(listener, secure != nil) + front.Path()
-	fmt.Fprintf(p.stdout, "interlock %s is a gateway: profile %s, mode %s\n  mcp     %s\n", version(), settings.Profile, settings.Mode, reached)
+	fmt.Fprintf(p.stdout, "interlock %s is a gateway: profile %s, mode %s\n  mcp     %s\n", version(), settings.Profile,
+		settings.Mode, reached)
 	if ready != "" {
 		if err := replaceFile(ready, []byte(reached+"\n")); err != nil {
 			fmt.Fprintln(p.stderr, "interlock: --ready:", err)
@@ -50,17 +52,21 @@ func gatewayAddress(listener net.Listener, secure bool) string {
 }
 
 // gatewayFront is the HTTP front of a gateway, with the credentials the settings take. An empty path is the settings' own.
-func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway, path string) (*mcpgateway.HTTP, error) {
+func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway,
+	path string) (*mcpgateway.HTTP, error) {
 	g := settings.Gateway
-	credentials := &identity.Credentials{Tokens: identity.NewTokens(backend.Known, now), Certificate: g.TLS.Agent, Standing: backend.Known, Now: now}
+	credentials := &identity.Credentials{Tokens: identity.NewTokens(backend.Known, now), Certificate: g.TLS.Agent,
+		Standing: backend.Known, Now: now}
 	if name := g.TLS.Agent; name != "" && !slices.Contains(identity.CertificateNames(), name) {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_name", "%.20q is none of %s", name, strings.Join(identity.CertificateNames(), ", "))
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_name", "%.20q is none of %s", name,
+			strings.Join(identity.CertificateNames(), ", "))
 	}
 	var issuers []identity.Issuer
 	var addresses, scopes []string
 	for _, i := range g.Auth.Issuers {
-		issuers = append(issuers, identity.Issuer{Name: i.Name, URL: i.Issuer, Audience: i.Audience, Keys: i.JWKS, Algorithms: i.Algorithms,
-			Agent: i.Agent, Principal: i.Principal, Scopes: i.Scopes})
+		issuers = append(issuers, identity.Issuer{Name: i.Name, URL: i.Issuer, Audience: i.Audience, Keys: i.JWKS,
+			Algorithms: i.Algorithms,
+			Agent:      i.Agent, Principal: i.Principal, Scopes: i.Scopes})
 		addresses = append(addresses, i.Issuer)
 		for _, scope := range i.Scopes {
 			if !slices.Contains(scopes, scope) {
@@ -75,7 +81,8 @@ func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mc
 		}
 		credentials.Access = access
 	}
-	return mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: gateway, Credentials: credentials, Path: path, URL: g.URL, Issuers: addresses, Scopes: scopes,
+	return mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: gateway, Credentials: credentials, Path: path, URL: g.URL,
+		Issuers: addresses, Scopes: scopes,
 		Hosts: g.Hosts, Origins: g.Origins, Limits: mcpgateway.HTTPLimits{Connections: g.Connections, PerAddress: g.PerAddress}})
 }
 
@@ -85,15 +92,19 @@ func gatewayListener(g config.Gateway, field, address string) (net.Listener, err
 	host, _, err := net.SplitHostPort(address)
 	switch {
 	case err != nil:
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, field, "%.60q is not an address such as 127.0.0.1:7434", address))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, field,
+			"%.60q is not an address such as 127.0.0.1:7434", address))
 	case !isLoopback(host) && !g.Remote:
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, field, "%.60q is not a loopback address; gateway.allow_remote in the settings permits others", address))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, field,
+			"%.60q is not a loopback address; gateway.allow_remote in the settings permits others", address))
 	case !isLoopback(host) && g.TLS.Cert == "":
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "gateway.tls.cert", "is missing; other machines come to the gateway through TLS only"))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "gateway.tls.cert",
+			"is missing; other machines come to the gateway through TLS only"))
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeUnavailable, field, "%s can't be listened on; is it in use? Name another with %s", address, field)
+		return nil, interlock.Errorf(interlock.CodeUnavailable, field,
+			"%s can't be listened on; is it in use? Name another with %s", address, field)
 	}
 	return listener, nil
 }

@@ -148,12 +148,14 @@ func TestGatewayCredentials(t *testing.T) {
 		}
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: secure}}
 		defer client.CloseIdleConnections()
-		request, err := http.NewRequest(http.MethodPost, endpoint, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"notes.read_note","arguments":{},`+
-			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+		request, err := http.NewRequest(http.MethodPost, endpoint,
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"notes.read_note","arguments":{},`+
+				`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "notes.read_note"} {
+		for name, value := range map[string]string{"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28",
+			"Mcp-Method": "tools/call", "Mcp-Name": "notes.read_note"} {
 			request.Header.Set(name, value)
 		}
 		if bearer != "" {

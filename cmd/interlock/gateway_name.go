@@ -11,7 +11,8 @@ import (
 func serverName(command []string) string {
 	program := strings.TrimSuffix(filepath.Base(command[0]), ".exe")
 	switch program {
-	case "npx", "bunx", "pnpx", "uvx", "pipx", "uv", "npm", "pnpm", "bun", "deno", "node", "python", "python3", "docker", "podman":
+	case "npx", "bunx", "pnpx", "uvx", "pipx", "uv", "npm", "pnpm", "bun", "deno", "node", "python", "python3",
+		"docker", "podman":
 		for _, word := range command[1:] {
 			if name := runName(word); name != "" {
 				program = name

@@ -108,10 +108,12 @@ func readGatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls", "cert and key can't be read or don't belong together")
 	}
-	secure := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	secure := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+		NextProtos: []string{"h2", "http/1.1"}}
 	if t.ClientCA == "" {
 		if t.Client != "" || t.Agent != "" {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "is missing; name the file of authorities whose client certificates are taken")
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca",
+				"is missing; name the file of authorities whose client certificates are taken")
 		}
 		return secure, nil
 	}
@@ -129,7 +131,8 @@ func readGatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
 	case "optional":
 		secure.ClientAuth = tls.VerifyClientCertIfGiven
 	default:
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client", "%.20q is neither required nor optional", t.Client)
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client",
+			"%.20q is neither required nor optional", t.Client)
 	}
 	return secure, nil
 }

@@ -50,9 +50,10 @@ func newRenewed(t *testing.T, files map[string][]byte, roots ...*authorityOf) *r
 		t.Fatal(err)
 	}
 	r.address = listener.Addr().String()
-	server := &http.Server{TLSConfig: secure, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		_, _ = io.WriteString(w, q.Proto)
-	})}
+	server := &http.Server{TLSConfig: secure, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			_, _ = io.WriteString(w, q.Proto)
+		})}
 	done := make(chan error, 1)
 	go func() { done <- server.ServeTLS(listener, "", "") }()
 	t.Cleanup(func() {

@@ -60,8 +60,9 @@ func (c *grantGive) Run(p *program) error {
 		return fmt.Errorf("reading randomness: %w", err)
 	}
 	created := now().UTC().Truncate(time.Second)
-	g := interlock.Grant{ID: "grt_" + hex.EncodeToString(id), Ruleset: backend.Rules().Digest(), Tool: c.Tool, Rules: c.Rule, Conditions: conditions,
-		Times: c.Times, Left: c.Times, Created: created, Expires: created.Add(length), Reason: c.Reason}
+	g := interlock.Grant{ID: "grt_" + hex.EncodeToString(id), Ruleset: backend.Rules().Digest(), Tool: c.Tool, Rules: c.Rule,
+		Conditions: conditions,
+		Times:      c.Times, Left: c.Times, Created: created, Expires: created.Add(length), Reason: c.Reason}
 	if err := c.bind(standing, &g); err != nil {
 		return err
 	}
@@ -72,7 +73,8 @@ func (c *grantGive) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: granted to %s, %s, until %s, as %s, recorded as event %s\n", g.ID, printable(g.Agent), plural(g.Times, "time"),
+	_, err = fmt.Fprintf(p.stdout, "%s: granted to %s, %s, until %s, as %s, recorded as event %s\n", g.ID, printable(g.Agent),
+		plural(g.Times, "time"),
 		g.Expires.Local().Format("2006-01-02 15:04"), g.Operator, receipt.Events[0])
 	return err
 }
@@ -81,11 +83,13 @@ func (c *grantGive) Run(p *program) error {
 func (c *grantGive) bind(standing interlock.Standing, g *interlock.Grant) error {
 	if c.Request != "" {
 		if c.Agent != "" || c.ActingFor != "" || c.Kind != "" {
-			return usage(interlock.Errorf(interlock.CodeInvalid, "--request", "names the agent and the kind already; leave --agent, --acting-for and --kind out"))
+			return usage(interlock.Errorf(interlock.CodeInvalid, "--request",
+				"names the agent and the kind already; leave --agent, --acting-for and --kind out"))
 		}
 		request, known := standing.Requests[c.Request]
 		if !known {
-			return interlock.Errorf(interlock.CodeNotFound, "--request", "no request that waits has this id; `interlock pending` lists them")
+			return interlock.Errorf(interlock.CodeNotFound, "--request",
+				"no request that waits has this id; `interlock pending` lists them")
 		}
 		g.Agent, g.Principal, g.Kind = request.Requester.Agent, request.Requester.Principal, request.Kind()
 		return nil
@@ -94,13 +98,16 @@ func (c *grantGive) bind(standing interlock.Standing, g *interlock.Grant) error 
 	registered := standing.Agents[c.Agent].Principal
 	switch {
 	case c.Agent == "" || c.Kind == "":
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--agent", "name the agent and the --kind of action, or a --request"))
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--agent",
+			"name the agent and the --kind of action, or a --request"))
 	case registered != "" && c.ActingFor != "" && c.ActingFor != registered:
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--acting-for", "this agent is registered for %s", printable(registered)))
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--acting-for", "this agent is registered for %s",
+			printable(registered)))
 	case registered != "":
 		g.Principal = registered
 	case c.ActingFor == "":
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--acting-for", "the agent is registered for nobody; say whom it acts for, as decisions name it"))
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--acting-for",
+			"the agent is registered for nobody; say whom it acts for, as decisions name it"))
 	}
 	return nil
 }
@@ -156,7 +163,8 @@ func (c *grantList) Run(p *program) error {
 		case g.Ruleset != backend.Rules().Digest():
 			until += " (given under other rules)"
 		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", g.ID, printable(g.Agent), printable(g.Principal), coverage(g), g.Left, g.Times,
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", g.ID, printable(g.Agent), printable(g.Principal),
+			coverage(g), g.Left, g.Times,
 			until, g.Operator, printable(g.Reason))
 	})
 }
@@ -187,7 +195,8 @@ func (c *grantEnd) Run(p *program) error {
 	}
 	defer backend.Close()
 	if operator, known := standing.Operators[c.As]; !known || !operator.Revoked.IsZero() {
-		return interlock.Errorf(interlock.CodeUnauthorized, "--as", "no operator of this name is in office; `interlock operator list` shows them")
+		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
+			"no operator of this name is in office; `interlock operator list` shows them")
 	}
 	receipt, err := backend.EndGrant(p.ctx, c.ID, c.As, c.Reason)
 	if err != nil {

@@ -29,7 +29,8 @@ type hookCommand struct {
 // Run judges one call as read by the full command line.
 func (c *hookCommand) Run(p *program) error {
 	if c.Deadline < hook.MinDeadline || c.Deadline > hook.MaxDeadline {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--deadline", "must be between %v and %v", hook.MinDeadline, hook.MaxDeadline))
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--deadline", "must be between %v and %v", hook.MinDeadline,
+			hook.MaxDeadline))
 	}
 	return &exitCode{code: p.hook(*c)}
 }
@@ -57,7 +58,8 @@ func (p *program) hook(c hookCommand) int {
 		return p.judgeHook(ctx, call, environment)
 	}
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
-		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook, Keep: p.keepCheckpoint}.Run(p.ctx)
+		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook,
+		Keep: p.keepCheckpoint}.Run(p.ctx)
 }
 
 // hookSocket is where a server for this home would listen; empty if none may be asked. A server decides under its own

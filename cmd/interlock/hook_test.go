@@ -103,8 +103,10 @@ func TestHookServer(t *testing.T) {
 	}{
 		{"denies", harmless, reply(200, deny), "[far.away] no."},
 		{"allows", fatal, reply(200, strings.ReplaceAll(deny, `"deny"`, `"allow"`)), ""},
-		{"allows without an event", harmless, reply(200, strings.NewReplacer(`"deny"`, `"allow"`, `,"event_id":"e1"`, "").Replace(deny)), "[admission.not-recorded]"},
-		{"names an error", harmless, reply(403, `{"answer":"deny","error":{"code":"unauthorized","message":"this user may not","field":"/x"}}`), "[hook.server] /x: this user may not."},
+		{"allows without an event", harmless,
+			reply(200, strings.NewReplacer(`"deny"`, `"allow"`, `,"event_id":"e1"`, "").Replace(deny)), "[admission.not-recorded]"},
+		{"names an error", harmless, reply(403,
+			`{"answer":"deny","error":{"code":"unauthorized","message":"this user may not","field":"/x"}}`), "[hook.server] /x: this user may not."},
 		{"is overloaded", fatal, reply(503, `{"error":{"code":"unavailable","message":"busy"}}`), "[fs."},
 		{"fails", fatal, reply(500, `oops`), "[fs."},
 		{"talks nonsense", fatal, reply(200, `{"answer":"allow","answer":"allow"}`), "[fs."},
@@ -173,9 +175,11 @@ func TestHookDeadline(t *testing.T) {
 			never, writer := io.Pipe()
 			t.Cleanup(func() { writer.Close() })
 			event := map[string]string{"claude": "PermissionRequest", "codex": "PermissionRequest", "gemini": "BeforeTool", "qwen": "PreToolUse",
-				"cursor": "beforeShellExecution", "copilot": "preToolUse", "opencode": "tool.execute.before", "windsurf": "pre_run_command", "cline": "PreToolUse"}[agent]
+				"cursor": "beforeShellExecution", "copilot": "preToolUse", "opencode": "tool.execute.before",
+				"windsurf": "pre_run_command", "cline": "PreToolUse"}[agent]
 			out := f.run(never, "--agent", agent, "--event", event, "--deadline", "60ms")
-			if !hook.Refused(agent, event, out) || !strings.Contains(string(out.Stdout)+string(out.Stderr), "[hook.deadline] no decision was made within 60ms.") {
+			if !hook.Refused(agent, event, out) ||
+				!strings.Contains(string(out.Stdout)+string(out.Stderr), "[hook.deadline] no decision was made within 60ms.") {
 				t.Errorf("%d %q %q", out.Exit, out.Stdout, out.Stderr)
 			}
 		})

@@ -146,9 +146,11 @@ func harnessNamed(name string) (harness.Harness, error) {
 		return h, nil
 	}
 	if _, printable := harness.Lines(name, runtime.GOOS, "interlock", func(string) []string { return nil }); printable {
-		return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS", "%s is registered by hand: interlock install %s --print shows how", name, name))
+		return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS",
+			"%s is registered by hand: interlock install %s --print shows how", name, name))
 	}
-	return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS", "%.40q is not known; name one of %s, or with --print windsurf or cline",
+	return h, usage(interlock.Errorf(interlock.CodeInvalid, "HARNESS",
+		"%.40q is not known; name one of %s, or with --print windsurf or cline",
 		name, strings.Join(harness.Names(), ", ")))
 }
 
@@ -168,7 +170,8 @@ func ownPath() (string, error) {
 		return "", interlock.Errorf(interlock.CodeUnavailable, "", "this program's own path can't be found")
 	}
 	if strings.Contains(filepath.ToSlash(binary), "/go-build") {
-		return "", interlock.Errorf(interlock.CodeInvalid, "", "this binary was built for one run only; install it with go install or make build first")
+		return "", interlock.Errorf(interlock.CodeInvalid, "",
+			"this binary was built for one run only; install it with go install or make build first")
 	}
 	return binary, nil
 }
@@ -189,10 +192,12 @@ func (p *program) registeredHome() (string, error) {
 		name string
 		set  bool
 	}{
-		{"--config", p.globals.Config != ""}, {"--rules", p.globals.RulesDir != ""}, {"--profile", p.globals.Profile != ""}, {"--mode", p.globals.Mode != ""},
+		{"--config", p.globals.Config != ""}, {"--rules", p.globals.RulesDir != ""}, {"--profile", p.globals.Profile != ""},
+		{"--mode", p.globals.Mode != ""},
 	} {
 		if flag.set {
-			return "", usage(interlock.Errorf(interlock.CodeInvalid, flag.name, "is not registered with a hook; set it in interlock.yaml in the home directory"))
+			return "", usage(interlock.Errorf(interlock.CodeInvalid, flag.name,
+				"is not registered with a hook; set it in interlock.yaml in the home directory"))
 		}
 	}
 	settings, err := p.settings()

@@ -54,7 +54,8 @@ type moveRecord struct {
 func (c *settingsFlags) gatewayClient(p *program) (*gatewayMove, error) {
 	client, known := harness.ClientByName(c.Client)
 	if !known {
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--client", "%.40q is not known; name one of %s", c.Client, strings.Join(harness.Clients(), ", ")))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--client", "%.40q is not known; name one of %s", c.Client,
+			strings.Join(harness.Clients(), ", ")))
 	}
 	if _, err := p.registeredHome(); err != nil {
 		return nil, err
@@ -105,7 +106,8 @@ func (m *gatewayMove) readRecord() error {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil || r.Version != 1 || r.Path != m.client.Settings(m.place) {
-		return interlock.Errorf(interlock.CodeInvalid, "", "%s, which says how to undo the earlier move, can't be read; the settings as they were are in it, in base64, under \"base\"", m.recordPath())
+		return interlock.Errorf(interlock.CodeInvalid, "",
+			"%s, which says how to undo the earlier move, can't be read; the settings as they were are in it, in base64, under \"base\"", m.recordPath())
 	}
 	m.record = &r
 	return nil
@@ -156,22 +158,26 @@ func (c *installCommand) gateway(p *program) error {
 // told says what was done and what is left to do.
 func (m *gatewayMove) told(move harness.Move, servers *movedServers, own string) {
 	w := m.program.stdout
-	fmt.Fprintf(w, "%s: %s behind the gateway: %s\n", m.client.Title, counted(len(servers.names), "server is", "servers are"), strings.Join(servers.names, ", "))
+	fmt.Fprintf(w, "%s: %s behind the gateway: %s\n", m.client.Title, counted(len(servers.names), "server is", "servers are"),
+		strings.Join(servers.names, ", "))
 	if len(servers.secrets) > 0 {
-		fmt.Fprintf(w, "%s moved into files of their own, which only you may read.\n", counted(len(servers.secrets), "secret was", "secrets were"))
+		fmt.Fprintf(w, "%s moved into files of their own, which only you may read.\n",
+			counted(len(servers.secrets), "secret was", "secrets were"))
 	}
 	for _, e := range move.Entries {
 		if len(e.Ignored) > 0 {
 			fmt.Fprintf(w, "%s: left out, because behind the gateway it means nothing: %s\n", e.As, strings.Join(e.Ignored, ", "))
 		}
 	}
-	if said := m.settings.Gateway.TrustOnFirstUse; said != nil && !*said || said == nil && slices.ContainsFunc(move.Entries, func(e harness.ServerEntry) bool { return e.URL != "" }) {
+	if said := m.settings.Gateway.TrustOnFirstUse; said != nil && !*said || said == nil &&
+		slices.ContainsFunc(move.Entries, func(e harness.ServerEntry) bool { return e.URL != "" }) {
 		fmt.Fprintln(w, "Tools that nobody has approved yet wait for it, those of servers with an address among them: interlock tools list --quarantined")
 	}
 	if len(move.Left) > 0 {
 		fmt.Fprintf(w, "Left where they are, so that nothing decides their calls: %s\n", strings.Join(move.Left, ", "))
 	}
-	fmt.Fprintf(w, "%s\nProve that they answer: %s\n", m.client.Note, harness.Command{Binary: own, Args: []string{"doctor", "--home", m.settings.Home}})
+	fmt.Fprintf(w, "%s\nProve that they answer: %s\n", m.client.Note,
+		harness.Command{Binary: own, Args: []string{"doctor", "--home", m.settings.Home}})
 }
 
 func counted(n int, one, many string) string {
@@ -208,7 +214,8 @@ func (s *movedServers) shown(text string) string {
 
 // servers makes the file of servers from what is moved. Servers that are in it already stay as they are.
 func (m *gatewayMove) servers(move harness.Move) (*movedServers, error) {
-	s := &movedServers{plan: harness.Plan{Path: config.ClientFile(m.settings.Home, m.id)}, secrets: map[string]string{}, called: map[string]string{}}
+	s := &movedServers{plan: harness.Plan{Path: config.ClientFile(m.settings.Home, m.id)}, secrets: map[string]string{},
+		called: map[string]string{}}
 	var have config.GatewayServers
 	if m.record != nil {
 		maps.Copy(s.called, m.record.Names)
@@ -244,14 +251,16 @@ func (m *gatewayMove) servers(move harness.Move) (*movedServers, error) {
 		s.called[e.Name] = server.Name
 		taken[server.Name] = ""
 		if err := embedded.UpstreamConfig(server).Check(); err != nil {
-			return nil, fmt.Errorf("%s can't be moved: server %s: %w; mend it, or leave this server where it is with --leave", move.Path, e.Name, err)
+			return nil, fmt.Errorf("%s can't be moved: server %s: %w; mend it, or leave this server where it is with --leave",
+				move.Path, e.Name, err)
 		}
 		all.Servers = append(all.Servers, server)
 		s.names = append(s.names, server.Name)
 		text += written(server)
 	}
 	if len(all.Servers)+len(m.settings.Gateway.Servers) == 0 {
-		return nil, fmt.Errorf("%s has no servers to move; name some in %s, under gateway.servers", move.Path, filepath.Join(m.settings.Home, "interlock.yaml"))
+		return nil, fmt.Errorf("%s has no servers to move; name some in %s, under gateway.servers", move.Path,
+			filepath.Join(m.settings.Home, "interlock.yaml"))
 	}
 	if len(all.Servers) == 0 {
 		text += "  []\n"
@@ -337,7 +346,8 @@ func (m *gatewayMove) converted(e harness.ServerEntry, secrets map[string]string
 	for i := upstream.SecretArg(args); i >= 0; i = upstream.SecretArg(args) {
 		args[i] = "secret:" + hidden(fmt.Sprintf("argument-%d", i+1), args[i])
 	}
-	server := config.GatewayServer{Name: e.As, Command: e.Command, Args: args, Env: values(e.Env), Dir: e.Dir, URL: e.URL, Headers: values(e.Headers)}
+	server := config.GatewayServer{Name: e.As, Command: e.Command, Args: args, Env: values(e.Env), Dir: e.Dir, URL: e.URL,
+		Headers: values(e.Headers)}
 	if e.Disabled {
 		off := false
 		server.Enabled = &off

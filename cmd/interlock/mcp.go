@@ -59,7 +59,8 @@ func (c *mcpCommand) Run(p *program) error {
 	if err != nil {
 		dir = "" // the workspace is not known then, and no path is inside it
 	}
-	return server.RunStdio(p.ctx, mcpaql.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection, Dir: dir}, waitable(p.stdin), p.stdout)
+	return server.RunStdio(p.ctx, mcpaql.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection,
+		Dir: dir}, waitable(p.stdin), p.stdout)
 }
 
 // settings are the program's, with the mode of the safety loop as this command is told it, and which tools are served.
@@ -69,7 +70,8 @@ func (c *mcpCommand) settings(p *program) (settings config.Config, single bool, 
 	switch p.globals.Mode {
 	case "semantic", "single":
 		if c.Endpoints != "" && c.Endpoints != p.globals.Mode {
-			return settings, false, usage(interlock.Errorf(interlock.CodeInvalid, "--mode", "and --endpoints say different things; give one"))
+			return settings, false, usage(interlock.Errorf(interlock.CodeInvalid, "--mode",
+				"and --endpoints say different things; give one"))
 		}
 		single = p.globals.Mode == "single"
 		p.globals.Mode = ""
@@ -91,11 +93,13 @@ func (c *mcpCommand) settings(p *program) (settings config.Config, single bool, 
 
 // mcpServer is the safety loop over an open backend, for whichever transport.
 func mcpServer(p *program, settings config.Config, backend *embedded.Backend, single bool) (*mcpaql.Server, error) {
-	return mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules(), Profile: settings.Profile, Mode: settings.Mode,
-		Now: now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.stderr, nil)), Single: single, Version: version(),
+	return mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules(), Profile: settings.Profile,
+		Mode: settings.Mode,
+		Now:  now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.stderr, nil)), Single: single, Version: version(),
 		View: embedded.NewViews(settings, now).Gather, Acknowledge: settings.MCPAcknowledge,
-		Tokens: mcpaql.TokenConfig{TTL: time.Duration(settings.MCPTokenTTL), ForbiddenTTL: time.Duration(settings.MCPForbiddenTokenTTL),
-			Tolerance: time.Duration(settings.MCPClockTolerance)},
+		Tokens: mcpaql.TokenConfig{TTL: time.Duration(settings.MCPTokenTTL),
+			ForbiddenTTL: time.Duration(settings.MCPForbiddenTokenTTL),
+			Tolerance:    time.Duration(settings.MCPClockTolerance)},
 		Executions: settings.MCPExecutions, Idle: time.Duration(settings.MCPIdle)})
 }
 
@@ -106,7 +110,8 @@ func checkAgentName(name string) error {
 	}
 	for _, r := range name {
 		if !unicode.IsPrint(r) || unicode.IsSpace(r) {
-			return interlock.Errorf(interlock.CodeInvalid, "--agent", "holds a space or a character that can't be shown; use letters, digits and hyphens")
+			return interlock.Errorf(interlock.CodeInvalid, "--agent",
+				"holds a space or a character that can't be shown; use letters, digits and hyphens")
 		}
 	}
 	return nil

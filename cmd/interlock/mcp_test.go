@@ -99,7 +99,8 @@ func (h heard) Connect(ctx context.Context) (mcp.Connection, error) {
 func (r *mcpRig) client(name string, env []string, args ...string) *mcp.ClientSession {
 	r.t.Helper()
 	command := r.command(env, append([]string{"mcp"}, args...)...)
-	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(context.Background(), heard{&mcp.CommandTransport{Command: command}, r}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(context.Background(),
+		heard{&mcp.CommandTransport{Command: command}, r}, nil)
 	if err != nil {
 		r.t.Fatalf("%v: %s", err, r.said.String())
 	}
@@ -194,7 +195,8 @@ func TestAStoppedMCPAgentStaysStopped(t *testing.T) {
 	if answer := rig.call(restarted, "confirm_operation", map[string]any{"request_id": challenge}); answer["success"] == true {
 		t.Errorf("it confirms itself: %v", answer)
 	}
-	if answer := rig.call(restarted, "verify_challenge", map[string]any{"challenge_id": challenge, "code": "conf_AAAAAAAAAAAAAAAAAAAAAA"}); codeOf(answer) != "NOT_FOUND_RESOURCE" {
+	if answer := rig.call(restarted, "verify_challenge",
+		map[string]any{"challenge_id": challenge, "code": "conf_AAAAAAAAAAAAAAAAAAAAAA"}); codeOf(answer) != "NOT_FOUND_RESOURCE" {
 		t.Errorf("a confirmation token as a code: %v", answer)
 	}
 	// The wrong answer has burned the right code, and ten are looked at.
@@ -206,14 +208,16 @@ func TestAStoppedMCPAgentStaysStopped(t *testing.T) {
 		}
 		codes = append(codes, codeOf(rig.call(restarted, "verify_challenge", map[string]any{"challenge_id": challenge, "code": guess})))
 	}
-	want := []string{"PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED",
+	want := []string{"PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED",
+		"PERMISSION_DENIED", "PERMISSION_DENIED",
 		"PERMISSION_DENIED", "PERMISSION_DENIED", "RATE_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED"}
 	if diff := cmp.Diff(want, codes); diff != "" {
 		t.Errorf("guesses (-want +got):\n%s", diff)
 	}
 	stuck("after guessing", restarted)
 	restarted.Close()
-	if again := codeOf(rig.call(rig.client("fifth", nil), "verify_challenge", map[string]any{"challenge_id": challenge, "code": code})); again != "RATE_LIMIT_EXCEEDED" {
+	if again := codeOf(rig.call(rig.client("fifth", nil), "verify_challenge",
+		map[string]any{"challenge_id": challenge, "code": code})); again != "RATE_LIMIT_EXCEEDED" {
 		t.Errorf("the limit is lifted by a restart: %s", again)
 	}
 
@@ -260,7 +264,8 @@ func TestAHumansCodeLetsAnMCPAgentGoOn(t *testing.T) {
 	if d := rig.step(session, "task", "reading README.md"); d["continue"] != true || d["status"] != "running" || len(d["notifications"].([]any)) != 0 {
 		t.Errorf("afterwards: %v", d)
 	}
-	if answer := rig.call(session, "verify_challenge", map[string]any{"challenge_id": challenge, "code": rig.human.code(challenge)}); answer["success"] == true {
+	if answer := rig.call(session, "verify_challenge",
+		map[string]any{"challenge_id": challenge, "code": rig.human.code(challenge)}); answer["success"] == true {
 		t.Errorf("the same code again: %v", answer)
 	}
 	if d := rig.step(session, "task", "rm -rf /"); d["stopped"] != true || challengeIn(d) == challenge {
@@ -277,7 +282,8 @@ func TestADangerousMCPStepWaitsForACode(t *testing.T) {
 	rig.call(session, "execute_agent", map[string]any{"element_name": "task"})
 	pause := rig.step(session, "task", "calling purge_cache on the web server")
 	challenge := challengeIn(pause)
-	if pause["continue"] != false || pause["stopped"] != false || pause["nextStepRisk"] != "verify" || pause["status"] != "paused" || rig.human.code(challenge) == "" {
+	if pause["continue"] != false || pause["stopped"] != false || pause["nextStepRisk"] != "verify" ||
+		pause["status"] != "paused" || rig.human.code(challenge) == "" {
 		t.Fatalf("a dangerous step: %v", pause)
 	}
 	if kind := pause["notifications"].([]any)[0].(map[string]any)["type"]; kind != "autonomy_pause" {
@@ -298,7 +304,8 @@ func TestADangerousMCPStepWaitsForACode(t *testing.T) {
 	if d := rig.step(second, "task", "reading README.md"); d["continue"] != true {
 		t.Errorf("another process: %v", d)
 	}
-	if answer := rig.call(session, "verify_challenge", map[string]any{"challenge_id": challenge, "code": rig.human.code(challenge)}); answer["success"] != true {
+	if answer := rig.call(session, "verify_challenge",
+		map[string]any{"challenge_id": challenge, "code": rig.human.code(challenge)}); answer["success"] != true {
 		t.Fatalf("the right code: %v", answer)
 	}
 	if d := rig.step(session, "task", "calling purge_cache on the mail server"); d["continue"] != false {
@@ -336,7 +343,8 @@ func TestAnOperatorsYesLetsAPausedMCPStepPass(t *testing.T) {
 	}
 	paused := rig.step(session, "task", "git status")
 	request, _ := paused["request_id"].(string)
-	if paused["continue"] != false || paused["stopped"] != false || paused["reason"] != "Step limit exceeded" || paused["stepsRemaining"] != 0.0 || request == "" {
+	if paused["continue"] != false || paused["stopped"] != false || paused["reason"] != "Step limit exceeded" ||
+		paused["stepsRemaining"] != 0.0 || request == "" {
 		t.Fatalf("past the limit: %v", paused)
 	}
 	if d := rig.step(session, "task", "reading docs"); d["continue"] != false || !strings.Contains(fmt.Sprint(d["reason"]), request) {
@@ -348,13 +356,15 @@ func TestAnOperatorsYesLetsAPausedMCPStepPass(t *testing.T) {
 	if out, err := rig.output("approve", request, "--key", key, "--as", "olga"); err != nil {
 		t.Fatalf("%v: %s%s", err, out, rig.said.String())
 	}
-	if answer := rig.call(session, "confirm_operation", map[string]any{"request_id": request}); answer["success"] != true || answer["data"].(map[string]any)["confirmed"] != true {
+	if answer := rig.call(session, "confirm_operation", map[string]any{"request_id": request}); answer["success"] != true ||
+		answer["data"].(map[string]any)["confirmed"] != true {
 		t.Errorf("after the operator's yes: %v", answer)
 	}
 	if d := rig.step(session, "task", "git status"); d["continue"] != true || d["stepsRemaining"] != 2.0 || d["status"] != "running" {
 		t.Errorf("the identical step: %v", d)
 	}
-	failed := rig.call(session, "record_execution_step", map[string]any{"element_name": "task", "next_action_hint": "reading docs", "outcome": "failure"})["data"].(map[string]any)
+	failed := rig.call(session, "record_execution_step",
+		map[string]any{"element_name": "task", "next_action_hint": "reading docs", "outcome": "failure"})["data"].(map[string]any)
 	if failed["continue"] != false || failed["reason"] != "the step before failed, so a human should look before it goes on" {
 		t.Errorf("after a failure: %v", failed)
 	}
@@ -446,7 +456,8 @@ func TestUpServesMCP(t *testing.T) {
 	go io.Copy(io.Discard, stdout)
 
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(context.Background(),
-		&mcp.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: withToken(strings.TrimSpace(one))}, DisableStandaloneSSE: true}, nil)
+		&mcp.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: withToken(strings.TrimSpace(one))},
+			DisableStandaloneSSE: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,10 +39,12 @@ func (c *operatorAdd) Run(p *program) error {
 		return usage(err)
 	}
 	if !quorum.ValidRole(c.Role) {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--role", "%.40q is not known; name one of %s", c.Role, strings.Join(quorum.Roles(), ", ")))
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--role", "%.40q is not known; name one of %s", c.Role,
+			strings.Join(quorum.Roles(), ", ")))
 	}
 	if c.SSHKey == "" && !c.Enrol {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--ssh-key", "name the person's public key file, or give --enrol for a link to register a passkey"))
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--ssh-key",
+			"name the person's public key file, or give --enrol for a link to register a passkey"))
 	}
 	address, err := c.address(p)
 	if err != nil {
@@ -97,13 +99,15 @@ func (c *operatorAdd) free(p *program, backend *embedded.Backend, key identity.P
 		return err
 	}
 	if known, taken := standing.Operators[c.Name]; taken && known.Revoked.IsZero() {
-		return interlock.Errorf(interlock.CodeConflict, "NAME", "an operator has this name; revoke it first to give it another key")
+		return interlock.Errorf(interlock.CodeConflict, "NAME",
+			"an operator has this name; revoke it first to give it another key")
 	}
 	if c.SSHKey == "" {
 		return nil
 	}
 	if other, taken := operatorOf(standing, key); taken {
-		return interlock.Errorf(interlock.CodeConflict, "--ssh-key", "the key belongs to operator %s; one key is one person", other)
+		return interlock.Errorf(interlock.CodeConflict, "--ssh-key",
+			"the key belongs to operator %s; one key is one person", other)
 	}
 	return nil
 }
@@ -150,7 +154,8 @@ func (c *operatorList) Run(p *program) error {
 		} else if key, err := identity.ParsePublicKey([]byte(operator.SSHKey)); err == nil {
 			fingerprint = key.Fingerprint()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", operator.Name, operator.Role, fingerprint, len(operator.Passkeys), day(operator.Created), day(operator.Revoked))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", operator.Name, operator.Role, fingerprint, len(operator.Passkeys),
+			day(operator.Created), day(operator.Revoked))
 	}
 	return table.Flush()
 }

@@ -31,7 +31,8 @@ func (f consoleFlag) address(p *program) (string, error) {
 	case err == nil:
 		return base.String(), nil
 	case f.Console != "":
-		err = interlock.Errorf(interlock.CodeInvalid, "--console", "%.80q is not https://HOST[:PORT] or http://localhost[:PORT]", f.Console)
+		err = interlock.Errorf(interlock.CodeInvalid, "--console",
+			"%.80q is not https://HOST[:PORT] or http://localhost[:PORT]", f.Console)
 	}
 	return "", usage(err)
 }
@@ -119,7 +120,8 @@ func (c *operatorLogin) Run(p *program) error {
 	}
 	defer signer.Close()
 	if name, found := operatorOf(standing, signer.PublicKey()); !found || name != c.Name {
-		return interlock.Errorf(interlock.CodeUnauthorized, "--key", "the key %s is not the registered key of %s", signer.PublicKey().Fingerprint(), c.Name)
+		return interlock.Errorf(interlock.CodeUnauthorized, "--key", "the key %s is not the registered key of %s",
+			signer.PublicKey().Fingerprint(), c.Name)
 	}
 	var nonce [16]byte
 	if _, err := rand.Read(nonce[:]); err != nil {

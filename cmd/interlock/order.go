@@ -24,7 +24,8 @@ func newOrder(verb interlock.Verb, subject, detail, reason string) (interlock.Or
 }
 
 // signOrder fills in the operator and, where the order loosens something, the proof by an SSH key.
-func (p *program) signOrder(standing interlock.Standing, as, key string, about interlock.Requester, order *interlock.Order) error {
+func (p *program) signOrder(standing interlock.Standing, as, key string, about interlock.Requester,
+	order *interlock.Order) error {
 	if !order.Verb.Loosens() && as != "" {
 		order.Operator = as
 		return nil

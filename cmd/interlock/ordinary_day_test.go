@@ -176,12 +176,14 @@ func dayOf(t *testing.T, repo string) workDay {
 		"Makefile":         "test:\n\tpython3 -m pytest -q\nlint:\n\truff check src\nbuild:\n\tsh scripts/build.sh\nclean:\n\trm -rf build dist\n",
 		"scripts/build.sh": "#!/bin/sh\nset -e\nmkdir -p build\ncp src/*.py build/\n", "notes.txt": "notes\n", "docs/x.md": "x\n", "data/sample.csv": "a,1\n",
 		"package.json":       `{"name":"app","version":"1.0.0","scripts":{"test":"vitest run","build":"tsc","lint":"eslint src"}}`,
-		"docker-compose.yml": "services:\n  db:\n    image: postgres:16\n", "Dockerfile": "FROM python:3.12\nCOPY src /app\n", ".gitignore": "build/\ndist/\nnode_modules/\n.venv/\n",
-		"go.mod": "module app\n", "dist/x.txt": "x\n", "build/x.txt": "x\n", "node_modules/a/x.js": "x\n",
+		"docker-compose.yml": "services:\n  db:\n    image: postgres:16\n", "Dockerfile": "FROM python:3.12\nCOPY src /app\n",
+		".gitignore": "build/\ndist/\nnode_modules/\n.venv/\n",
+		"go.mod":     "module app\n", "dist/x.txt": "x\n", "build/x.txt": "x\n", "node_modules/a/x.js": "x\n",
 	} {
 		d.write(name, text)
 	}
-	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first"},
+	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first"},
 		{"remote", "add", "origin", "https://github.com/ann/app.git"}} {
 		if out, err := exec.Command("git", append([]string{"-C", repo}, argv...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v: %s", argv, err, out)

@@ -55,7 +55,8 @@ func (c *rulesListCommand) Run(p *program) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%d rules, profiles %s, ruleset %s\n", len(set.Rules()), strings.Join(set.Profiles(), " "), set.Digest())
+	_, err = fmt.Fprintf(p.stdout, "%d rules, profiles %s, ruleset %s\n", len(set.Rules()),
+		strings.Join(set.Profiles(), " "), set.Digest())
 	return err
 }
 
@@ -75,7 +76,8 @@ func (c *rulesShowCommand) Run(p *program) error {
 	if profile, ok := set.Profile(c.ID); ok {
 		return writeIndented(p.stdout, profile)
 	}
-	return interlock.Errorf(interlock.CodeNotFound, "ID", "%.60q is neither a rule nor a profile; `interlock rules list` names them", c.ID)
+	return interlock.Errorf(interlock.CodeNotFound, "ID",
+		"%.60q is neither a rule nor a profile; `interlock rules list` names them", c.ID)
 }
 
 type rulesTestCommand struct{}

@@ -117,7 +117,8 @@ func moment(flag, text string) (time.Time, error) {
 	}
 	ago, err := period(text)
 	if err != nil {
-		return time.Time{}, usage(interlock.Errorf(interlock.CodeInvalid, flag, "%.40q is no time; write how long ago as 90m, 8h or 7d, or a time as 2006-01-02T15:04:05Z", text))
+		return time.Time{}, usage(interlock.Errorf(interlock.CodeInvalid, flag,
+			"%.40q is no time; write how long ago as 90m, 8h or 7d, or a time as 2006-01-02T15:04:05Z", text))
 	}
 	return now().Add(-ago), nil
 }

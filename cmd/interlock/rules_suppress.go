@@ -54,7 +54,8 @@ func (c *rulesSuppressCommand) Run(p *program) error {
 		return fmt.Errorf("reading randomness: %w", err)
 	}
 	created := now().UTC().Truncate(time.Second)
-	order := interlock.Suppression{ID: "sup_" + hex.EncodeToString(id), Rule: c.Rule, Agent: c.Agent, Path: c.Path, Command: c.Command,
+	order := interlock.Suppression{ID: "sup_" + hex.EncodeToString(id), Rule: c.Rule, Agent: c.Agent, Path: c.Path,
+		Command: c.Command,
 		Denials: denies, Reason: c.Reason, Created: created, Expires: created.Add(length)}
 	if err := c.sign(p, standing, &order); err != nil {
 		return err
@@ -63,7 +64,8 @@ func (c *rulesSuppressCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s is suppressed %s until %s, by order of %s, recorded as event %s\n", order.ID, order.Rule, scopeOf(order),
+	_, err = fmt.Fprintf(p.stdout, "%s: %s is suppressed %s until %s, by order of %s, recorded as event %s\n", order.ID,
+		order.Rule, scopeOf(order),
 		order.Expires.Local().Format("2006-01-02 15:04"), order.Operator, receipt.Events[0])
 	return err
 }
@@ -131,7 +133,8 @@ func (c *rulesUnsuppressCommand) Run(p *program) error {
 	}
 	defer backend.Close()
 	if operator, known := standing.Operators[c.As]; !known || !operator.Revoked.IsZero() {
-		return interlock.Errorf(interlock.CodeUnauthorized, "--as", "no operator of this name is in office; `interlock operator list` shows them")
+		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
+			"no operator of this name is in office; `interlock operator list` shows them")
 	}
 	receipt, err := backend.Lift(p.ctx, c.ID, c.As, c.Reason)
 	if err != nil {

@@ -29,7 +29,8 @@ func TestCodesStayOutOfEveryOutput(t *testing.T) {
 	receiver := newReceiver(t)
 	prepare(t, home, receiver.address)
 	agent := startMCP(t, home)
-	agent.say("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "test", "version": "1"}})
+	agent.say("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "test", "version": "1"}})
 	agent.operate("execute_agent", map[string]any{"element_name": "task"})
 
 	paused := agent.operate("record_execution_step", map[string]any{"element_name": "task", "next_action_hint": "run `npm publish --tag next`"})
@@ -69,7 +70,8 @@ func TestCodesStayOutOfEveryOutput(t *testing.T) {
 		if len(secret) != 39 {
 			t.Fatalf("%s code is %q", name, secret)
 		}
-		for _, form := range []string{secret, strings.ToLower(secret), strings.ReplaceAll(secret, "-", ""), strings.ToLower(strings.ReplaceAll(secret, "-", "")), secret[:19], secret[20:]} {
+		for _, form := range []string{secret, strings.ToLower(secret), strings.ReplaceAll(secret, "-", ""),
+			strings.ToLower(strings.ReplaceAll(secret, "-", "")), secret[:19], secret[20:]} {
 			if at := strings.Index(written, form); at >= 0 {
 				t.Errorf("%s code is written down: …%q…", name, written[max(0, at-80):min(len(written), at+80)])
 			}

@@ -26,7 +26,8 @@ type teller struct {
 
 // tellRequests tells of requests opened since the server began, for as long as it runs. What arises in quiet hours is told
 // when they end.
-func tellRequests(ctx context.Context, backend *embedded.Backend, settings config.Config, began time.Time, logger *slog.Logger) error {
+func tellRequests(ctx context.Context, backend *embedded.Backend, settings config.Config, began time.Time,
+	logger *slog.Logger) error {
 	channels, err := embedded.Channels(settings)
 	if err != nil || !channels.Takes(interlock.TierConfirm) {
 		return err
@@ -64,8 +65,9 @@ func (t *teller) tell(ctx context.Context, began time.Time) {
 		if t.told[r.ID] {
 			continue
 		}
-		delivery := t.channels.Notify(ctx, interlock.Notice{Severity: interlock.TierConfirm, Kind: "request", Request: r.ID, Requester: r.Requester,
-			Rule: r.Rule, Reason: r.Reason, Display: r.Display})
+		delivery := t.channels.Notify(ctx,
+			interlock.Notice{Severity: interlock.TierConfirm, Kind: "request", Request: r.ID, Requester: r.Requester,
+				Rule: r.Rule, Reason: r.Reason, Display: r.Display})
 		for _, failed := range delivery.Failed {
 			t.logger.Warn("telling of a request", "request", r.ID, "channel", failed)
 		}

@@ -42,7 +42,8 @@ func (c *toolsList) Run(p *program) error {
 		}
 	}
 	if !known {
-		return interlock.Errorf(interlock.CodeNotFound, "SERVER", "nothing is known of it; `interlock tools list` lists servers and tools")
+		return interlock.Errorf(interlock.CodeNotFound, "SERVER",
+			"nothing is known of it; `interlock tools list` lists servers and tools")
 	}
 	sort.Slice(pins, func(i, j int) bool {
 		return pins[i].Server < pins[j].Server || pins[i].Server == pins[j].Server && pins[i].Tool < pins[j].Tool
@@ -66,7 +67,8 @@ func (c *toolsList) Run(p *program) error {
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TOOL\tSTATUS\tSINCE\tWHY")
 	for _, pin := range pins {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable(pinName(pin)), pin.Status, pin.Since.Local().Format("2006-01-02 15:04"), admission.PinSays(pin))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable(pinName(pin)), pin.Status, pin.Since.Local().Format("2006-01-02 15:04"),
+			admission.PinSays(pin))
 	}
 	return table.Flush()
 }
@@ -117,7 +119,8 @@ func (c *toolsShow) Run(p *program) error {
 }
 
 func unknownTool() error {
-	return interlock.Errorf(interlock.CodeNotFound, "TOOL", "nothing is known of it; `interlock tools list` lists servers and tools")
+	return interlock.Errorf(interlock.CodeNotFound, "TOOL",
+		"nothing is known of it; `interlock tools list` lists servers and tools")
 }
 
 func definitions(p *program, backend *embedded.Backend, pin interlock.Pin) (approved, seen []byte, err error) {
@@ -133,7 +136,8 @@ func definitions(p *program, backend *embedded.Backend, pin interlock.Pin) (appr
 func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlock.Pin) error {
 	var b strings.Builder
 	for _, pin := range pins {
-		fmt.Fprintf(&b, "%s: %s since %s; %s\n", printable(pinName(pin)), pin.Status, pin.Since.Local().Format("2006-01-02 15:04"), admission.PinSays(pin))
+		fmt.Fprintf(&b, "%s: %s since %s; %s\n", printable(pinName(pin)), pin.Status,
+			pin.Since.Local().Format("2006-01-02 15:04"), admission.PinSays(pin))
 		if pin.Tool == "" {
 			if pin.SeenFrom != pin.Identity {
 				fmt.Fprintf(&b, "  identity\n  - %s\n  + %s\n", orDash(string(pin.Identity)), pin.SeenFrom)
@@ -162,8 +166,8 @@ func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlo
 	return err
 }
 
-// showWhole prints the definition of a tool of which nothing differs, which showPins leaves out: whoever trusted first use has not
-// read it yet.
+// showWhole prints the definition of a tool of which nothing differs, which showPins leaves out: whoever trusted
+// first use has not read it yet.
 func showWhole(p *program, backend *embedded.Backend, pin interlock.Pin) error {
 	approved, seen, err := definitions(p, backend, pin)
 	if err != nil || pin.Tool == "" || len(admission.Differences(approved, seen)) > 0 {
@@ -218,7 +222,8 @@ func (c *toolsQuarantine) Run(p *program) error {
 	return changePins(p, backend, standing, interlock.VerbQuarantineTool, c.Subject, "", c.Reason, c.As, "")
 }
 
-func changePins(p *program, backend *embedded.Backend, standing interlock.Standing, verb interlock.Verb, subject, detail, reason, as, key string) error {
+func changePins(p *program, backend *embedded.Backend, standing interlock.Standing, verb interlock.Verb, subject, detail, reason,
+	as, key string) error {
 	order, err := newOrder(verb, subject, detail, reason)
 	if err != nil {
 		return err
@@ -234,6 +239,7 @@ func changePins(p *program, backend *embedded.Backend, standing interlock.Standi
 	if verb == interlock.VerbQuarantineTool {
 		did = "put into quarantine"
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s by order of %s, recorded as event %s\n", printable(subject), did, order.Operator, receipt.Events[0])
+	_, err = fmt.Fprintf(p.stdout, "%s: %s by order of %s, recorded as event %s\n", printable(subject), did, order.Operator,
+		receipt.Events[0])
 	return err
 }

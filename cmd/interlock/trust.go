@@ -75,7 +75,8 @@ func (c *trustShow) Run(p *program) error {
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "WHEN\tFROM\tTO\tBY\tEVIDENCE")
 	for _, s := range shown.History {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.At.Local().Format("2006-01-02 15:04"), s.Before, s.After, s.Operator, orDash(printable(s.Evidence)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.At.Local().Format("2006-01-02 15:04"), s.Before, s.After, s.Operator,
+			orDash(printable(s.Evidence)))
 	}
 	return table.Flush()
 }
@@ -155,7 +156,8 @@ func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until
 	defer backend.Close()
 	agent, known := standing.Agents[name]
 	if !known {
-		return interlock.Errorf(interlock.CodeNotFound, "AGENT", "no agent of this name is registered; `interlock agent add` registers one")
+		return interlock.Errorf(interlock.CodeNotFound, "AGENT",
+			"no agent of this name is registered; `interlock agent add` registers one")
 	}
 	before := agent.TrustAt(now())
 	level := min(before+1, interlock.TrustCertified)
@@ -176,7 +178,8 @@ func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s, was %s, by order of %s, recorded as event %s\n", printable(name), admission.TrustDetail(level, until), before,
+	_, err = fmt.Fprintf(p.stdout, "%s: %s, was %s, by order of %s, recorded as event %s\n", printable(name),
+		admission.TrustDetail(level, until), before,
 		order.Operator, receipt.Events[0])
 	return err
 }

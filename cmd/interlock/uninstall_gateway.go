@@ -19,7 +19,8 @@ import (
 // apply carries a move out: what the gateway will need first, then how to undo it, then the client's own settings. If it is
 // cut short before the last, nothing has changed for the client, and running it again begins anew.
 func (m *gatewayMove) apply(move harness.Move, servers *movedServers) error {
-	record := moveRecord{Version: 1, Client: m.client.Name, Path: move.Path, Base: move.Base, After: move.After, Servers: digestOf(servers.plan.After), Names: servers.called}
+	record := moveRecord{Version: 1, Client: m.client.Name, Path: move.Path, Base: move.Base, After: move.After,
+		Servers: digestOf(servers.plan.After), Names: servers.called}
 	if m.record != nil {
 		record.Secrets = m.record.Secrets
 	}
@@ -108,7 +109,8 @@ func (c *uninstallCommand) gateway(p *program) error {
 	path := m.client.Settings(m.place)
 	switch {
 	case m.record == nil && has:
-		return refusedFile(interlock.Errorf(interlock.CodeNotFound, "", "%s names the gateway, but %s, which says what was there before, is gone; take the entry out by hand, its servers are in %s",
+		return refusedFile(interlock.Errorf(interlock.CodeNotFound, "",
+			"%s names the gateway, but %s, which says what was there before, is gone; take the entry out by hand, its servers are in %s",
 			path, m.recordPath(), config.ClientFile(m.settings.Home, m.id)))
 	case m.record == nil:
 		fmt.Fprintf(p.stdout, "%s has no gateway of Interlock's in %s\n", m.client.Title, path)

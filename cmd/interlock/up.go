@@ -71,7 +71,8 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer gateway.close()
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages), MCP: loop.Handler(tokens),
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
+		MCP:  loop.Handler(tokens),
 		View: embedded.NewViews(settings, now).Gather, Read: embedded.ReadScripts, Work: gitwork.Look,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Standing(ctx)
@@ -129,7 +130,8 @@ func (c *upCommand) announce(p *program, settings config.Config, backend *embedd
 	var b strings.Builder
 	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", version(), settings.Profile, settings.Mode)
 	if l.tcp != nil {
-		fmt.Fprintf(&b, "  http    http://%s\n  mcp     http://%s/mcp\n  console %s\n", l.tcp.Addr(), l.tcp.Addr(), consoleURL(settings, l.tcp.Addr().String()))
+		fmt.Fprintf(&b, "  http    http://%s\n  mcp     http://%s/mcp\n  console %s\n", l.tcp.Addr(), l.tcp.Addr(),
+			consoleURL(settings, l.tcp.Addr().String()))
 	}
 	api := ""
 	if l.tcp != nil {
@@ -140,7 +142,8 @@ func (c *upCommand) announce(p *program, settings config.Config, backend *embedd
 	}
 	fmt.Fprintf(&b, "  socket  %s\n  home    %s\n", config.Socket(settings.Home), settings.Home)
 	if head, err := backend.Store.Head(p.ctx); err == nil && len(head.Checkpoint) > 0 {
-		fmt.Fprintf(&b, "  log     %d entries; keep this checkpoint to prove that none goes missing:\n%s", head.Size, indent(string(head.Checkpoint)))
+		fmt.Fprintf(&b, "  log     %d entries; keep this checkpoint to prove that none goes missing:\n%s", head.Size,
+			indent(string(head.Checkpoint)))
 	}
 	fmt.Fprint(p.stdout, b.String())
 	if c.Ready != "" {
@@ -198,11 +201,13 @@ func listen(settings config.Config) (*listeners, error) {
 	host, _, err := net.SplitHostPort(settings.Listen)
 	if err != nil || !isLoopback(host) && !settings.AllowRemote {
 		l.close()
-		return nil, interlock.Errorf(interlock.CodeInvalid, "--listen", "%.60q is not a loopback address such as 127.0.0.1:7433; allow_remote in the settings permits others", settings.Listen)
+		return nil, interlock.Errorf(interlock.CodeInvalid, "--listen",
+			"%.60q is not a loopback address such as 127.0.0.1:7433; allow_remote in the settings permits others", settings.Listen)
 	}
 	if l.tcp, err = net.Listen("tcp", settings.Listen); err != nil {
 		l.close()
-		return nil, interlock.Errorf(interlock.CodeUnavailable, "--listen", "%s can't be listened on; is it in use? Name another with --listen", settings.Listen)
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--listen",
+			"%s can't be listened on; is it in use? Name another with --listen", settings.Listen)
 	}
 	return l, nil
 }

@@ -87,11 +87,13 @@ func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings c
 	if err != nil {
 		return nil, err
 	}
-	if err := quorum.MayOrder(interlock.VerbNewCode, interlock.Requester{}, standing.Operators[name], standing.Agents, now()); err != nil {
+	if err := quorum.MayOrder(interlock.VerbNewCode, interlock.Requester{}, standing.Operators[name], standing.Agents,
+		now()); err != nil {
 		signer.Close()
 		return nil, err
 	}
-	w := &watcher{program: p, backend: backend, signer: signer, operator: name, codes: c.Codes, standing: map[string]bool{}, seen: map[string]bool{}}
+	w := &watcher{program: p, backend: backend, signer: signer, operator: name, codes: c.Codes, standing: map[string]bool{},
+		seen: map[string]bool{}}
 	for _, channel := range settings.Channels {
 		if channel.Kind == notify.KindConsole || channel.Kind == notify.KindTerminal {
 			w.standing[channel.Kind], w.standing[channel.Name] = true, true
@@ -109,7 +111,8 @@ func (w *watcher) look() error {
 	}
 	for _, r := range requests {
 		if r.Status == interlock.RequestPending && w.first(r.ID) {
-			fmt.Fprintf(w.stdout, "\n%s waits: %s: %s\n  %s\nanswer with: interlock approve %s   or   interlock deny %s\n", printable(r.Requester.Agent), r.ID,
+			fmt.Fprintf(w.stdout, "\n%s waits: %s: %s\n  %s\nanswer with: interlock approve %s   or   interlock deny %s\n",
+				printable(r.Requester.Agent), r.ID,
 				printable(r.Reason), brief(r.Display), r.ID, r.ID)
 		}
 	}

@@ -19,7 +19,8 @@ func ParseAction(kind string, input json.RawMessage, dir string) (interlock.Acti
 	case kind == "":
 		return action, interlock.Errorf(interlock.CodeInvalid, "/kind", "is missing; name one of %v", interlock.Kinds())
 	case !action.Kind.Valid():
-		return action, interlock.Errorf(interlock.CodeInvalid, "/kind", "%.40q is not known; name one of %v", kind, interlock.Kinds())
+		return action, interlock.Errorf(interlock.CodeInvalid, "/kind", "%.40q is not known; name one of %v", kind,
+			interlock.Kinds())
 	case len(input) == 0:
 		return action, interlock.Errorf(interlock.CodeInvalid, "/input", "is missing")
 	}

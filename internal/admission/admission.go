@@ -36,30 +36,35 @@ func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, 
 }
 
 // EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
-func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Decision {
+func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+	now time.Time) interlock.Decision {
 	return e.evaluateWith(&p, standing, recent, nil, now)
 }
 
 // Judge is [Evaluator.EvaluateAfter] that leaves in the proposal what was read for it.
-func (e *Evaluator) Judge(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Decision {
+func (e *Evaluator) Judge(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+	now time.Time) interlock.Decision {
 	return e.evaluateWith(p, standing, recent, nil, now)
 }
 
 // evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
-func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, limits []interlock.Finding, now time.Time) interlock.Decision {
+func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+	limits []interlock.Finding, now time.Time) interlock.Decision {
 	snapshot := e.snapshot(*p, standing, recent, now)
 	analysis := e.read(p, &snapshot.View)
 	return engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approved(standing, p.Requester), now)
 }
 
 // snapshot holds what a decision about a proposal reads.
-func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction, now time.Time) interlock.Snapshot {
+func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+	now time.Time) interlock.Snapshot {
 	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
 	snapshot := interlock.Snapshot{
-		Version:  standing.Version,
-		Mode:     e.Mode,
-		Profile:  e.Profile,
-		Attended: p.Handover == interlock.HandoverGateway || e.Attended && p.CanAsk && (e.Quiet == nil || !e.Quiet(now)), // the gateway finds out whom to ask
+		Version: standing.Version,
+		Mode:    e.Mode,
+		Profile: e.Profile,
+		// the gateway finds out whom to ask
+		Attended: p.Handover == interlock.HandoverGateway || e.Attended && p.CanAsk && (e.Quiet == nil || !e.Quiet(now)),
 		Agent:    trustedAt(agentOf(p.Requester, standing), now),
 		View:     p.View,
 		Loop:     p.Loop,
@@ -178,7 +183,8 @@ func suppressionsOf(standing interlock.Standing, r interlock.Requester, now time
 func approved(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
 	var own []interlock.ApprovalRequest
 	for _, request := range standing.Requests {
-		if request.Requester.Agent == r.Agent && request.Requester.Principal == r.Principal && request.Status == interlock.RequestApproved {
+		if request.Requester.Agent == r.Agent && request.Requester.Principal == r.Principal &&
+			request.Status == interlock.RequestApproved {
 			own = append(own, request)
 		}
 	}
@@ -199,12 +205,13 @@ type Config struct {
 	Attest       Attester                        // optional: signs as the server what it saw; without it no code counts
 	Now          func() time.Time
 	Random       io.Reader
-	ApprovalTTL  time.Duration              // how long a request waits and an approval lives; 0 means one hour
-	MaxQuestions int                        // of one agent, waiting at once and new within an hour; 0 sets no bound
-	CodeTTL      time.Duration              // how long a challenge's code counts; 0 means five minutes
-	Notify       Notifier                   // optional: takes codes to humans; without it nobody is told
-	Boot         string                     // names this process, anew each time; a verify challenge ends with it. Empty: made from Random
-	Alert        func(kind, message string) // optional: told of every alert event, without secrets
+	ApprovalTTL  time.Duration // how long a request waits and an approval lives; 0 means one hour
+	MaxQuestions int           // of one agent, waiting at once and new within an hour; 0 sets no bound
+	CodeTTL      time.Duration // how long a challenge's code counts; 0 means five minutes
+	Notify       Notifier      // optional: takes codes to humans; without it nobody is told
+	// names this process, anew each time; a verify challenge ends with it. Empty: made from Random
+	Boot  string
+	Alert func(kind, message string) // optional: told of every alert event, without secrets
 }
 
 // Admission decides and records. It is safe for concurrent use.
@@ -273,7 +280,8 @@ func (a *Admission) random(n int) (string, error) {
 const maxRaces = 8
 
 // commit commits what build makes of the current standing, again if the standing moved in between.
-func (a *Admission) commit(ctx context.Context, build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
+func (a *Admission) commit(ctx context.Context,
+	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
 	return a.commitFrom(ctx, a.config.Store.Standing, build)
 }
 

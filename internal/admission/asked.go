@@ -21,9 +21,11 @@ func (a *Admission) Asked(ctx context.Context, r interlock.Requester, id string)
 	}
 	r = owned(r, standing)
 	if !found || asked.Requester.Agent != r.Agent || asked.Requester.Principal != r.Principal {
-		return interlock.ApprovalRequest{}, interlock.Errorf(interlock.CodeNotFound, "request", "there is no such request of this agent")
+		return interlock.ApprovalRequest{},
+			interlock.Errorf(interlock.CodeNotFound, "request", "there is no such request of this agent")
 	}
-	if open := asked.Status == interlock.RequestPending || asked.Status == interlock.RequestApproved; open && !a.config.Now().Before(asked.Expires) {
+	if open := asked.Status == interlock.RequestPending || asked.Status == interlock.RequestApproved; open &&
+		!a.config.Now().Before(asked.Expires) {
 		asked.Status = interlock.RequestExpired
 	}
 	return asked, nil
@@ -50,7 +52,8 @@ func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why
 			return interlock.Change{}, err
 		}
 		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft},
-			Resolve: &interlock.Approval{Request: id, Verdict: interlock.Deny, Method: interlock.MethodRequester, Reason: why, At: a.config.Now().UTC()}}, nil
+			Resolve: &interlock.Approval{Request: id, Verdict: interlock.Deny, Method: interlock.MethodRequester, Reason: why,
+				At: a.config.Now().UTC()}}, nil
 	})
 	return err
 }

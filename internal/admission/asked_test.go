@@ -28,7 +28,8 @@ func TestAskedIsTheAskersOwn(t *testing.T) {
 		}
 		return request.Status
 	}
-	for name, r := range map[string]interlock.Requester{"another agent": {Principal: "alice", Agent: "codex"}, "another owner": {Principal: "mallory", Agent: "claude"}} {
+	for name, r := range map[string]interlock.Requester{"another agent": {Principal: "alice", Agent: "codex"},
+		"another owner": {Principal: "mallory", Agent: "claude"}} {
 		if got := status(r, first.Request); got != "none" {
 			t.Errorf("%s sees %s", name, got)
 		}
@@ -61,7 +62,8 @@ func TestWithdraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	request, err := h.Asked(t.Context(), own, first.Request)
-	want := &interlock.Approval{Request: first.Request, Verdict: interlock.Deny, Method: interlock.MethodRequester, Reason: "the user said no: [redacted]", At: h.now}
+	want := &interlock.Approval{Request: first.Request, Verdict: interlock.Deny, Method: interlock.MethodRequester,
+		Reason: "the user said no: [redacted]", At: h.now}
 	if diff := cmp.Diff(want, request.Approval); err != nil || diff != "" || request.Status != interlock.RequestDenied {
 		t.Errorf("%s %v (-want +got):\n%s", request.Status, err, diff)
 	}

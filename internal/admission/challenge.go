@@ -52,7 +52,8 @@ func binds(c interlock.Challenge, r interlock.Requester, standing interlock.Stan
 
 // verifying returns the verify challenge that pauses a requester: one of this process that has not expired. It does not
 // survive a restart and does not keep a new execution from starting (MCP-AQL 8.8.3).
-func (a *Admission) verifying(standing interlock.Standing, r interlock.Requester, now time.Time) (pause interlock.Challenge, paused bool) {
+func (a *Admission) verifying(standing interlock.Standing, r interlock.Requester,
+	now time.Time) (pause interlock.Challenge, paused bool) {
 	for _, c := range standing.Challenges {
 		if c.Kind == interlock.ChallengeVerify && c.Ended.IsZero() && c.Boot == a.config.Boot && now.Before(c.Expires) &&
 			binds(c, r, standing) && (!paused || c.ID < pause.ID) {
@@ -91,7 +92,8 @@ func owes(d interlock.Decision) bool {
 
 // challenged opens the challenge a decision calls for, adds it and its events to the change, and says in the answer which
 // challenge holds the agent back.
-func (a *Admission) challenged(change *interlock.Change, p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision,
+func (a *Admission) challenged(change *interlock.Change, p, shown interlock.Proposal, standing interlock.Standing,
+	d interlock.Decision,
 	now time.Time, answer *interlock.Answer) (*issued, error) {
 	if d.Mode != interlock.Enforcing {
 		return nil, nil
@@ -121,7 +123,8 @@ func (a *Admission) issue(change *interlock.Change, p, shown interlock.Proposal,
 	if err != nil {
 		return nil, err
 	}
-	c.ID, c.Requester, c.Action, c.Ruleset, c.Display, c.Created = id, p.Requester, d.Action, d.Ruleset, Display(shown.Action), now
+	c.ID, c.Requester, c.Action, c.Ruleset, c.Display, c.Created = id, p.Requester, d.Action, d.Ruleset,
+		Display(shown.Action), now
 	if f := d.Decisive(); f != nil {
 		c.Rule, c.Reason = f.Rule, f.Reason
 	}
@@ -152,7 +155,8 @@ func (a *Admission) recode(c *interlock.Challenge, now time.Time) (code string, 
 }
 
 // append adds an event to a change.
-func (a *Admission) append(change *interlock.Change, kind interlock.EventType, r interlock.Requester, role string, record auditlog.Record) error {
+func (a *Admission) append(change *interlock.Change, kind interlock.EventType, r interlock.Requester, role string,
+	record auditlog.Record) error {
 	payload, err := record.Payload()
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", kind, err)
@@ -176,7 +180,8 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 		severity = interlock.TierDangerZone
 	}
 	delivery := a.notify(ctx, interlock.Notice{Severity: severity, Kind: string(c.Kind), Challenge: c.ID, Request: c.Request,
-		Requester: c.Requester, Rule: c.Rule, Reason: c.Reason, Display: c.Display, Code: interlock.Secret(i.code), Expires: c.Expires})
+		Requester: c.Requester, Rule: c.Rule, Reason: c.Reason, Display: c.Display, Code: interlock.Secret(i.code),
+		Expires: c.Expires})
 	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		change := interlock.Change{Version: standing.Version}
 		stored, stands := standing.Challenges[c.ID]
@@ -185,13 +190,15 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 			change.Challenge, c = &stored, stored
 		}
 		c.Channels = delivery.Channels
-		if err := a.append(&change, interlock.EventChallenge, c.Requester, "system", auditlog.ChallengeRecord{Challenge: c, Failed: delivery.Failed}); err != nil {
+		if err := a.append(&change, interlock.EventChallenge, c.Requester, "system",
+			auditlog.ChallengeRecord{Challenge: c, Failed: delivery.Failed}); err != nil {
 			return change, err
 		}
 		if len(delivery.Channels) > 0 {
 			return change, nil
 		}
-		return change, a.alarm(&change, c.Requester, "code-undelivered", "a code reached nobody; an operator can have one shown, or an admin can lift the block")
+		return change, a.alarm(&change, c.Requester, "code-undelivered",
+			"a code reached nobody; an operator can have one shown, or an admin can lift the block")
 	})
 	if err == nil { // whoever opens a challenge clears away those that are overdue, so that they don't pile up without a server
 		var standing interlock.Standing
@@ -231,7 +238,8 @@ func (a *Admission) alarm(change *interlock.Change, r interlock.Requester, code,
 func answered(standing interlock.Standing, approval interlock.Approval) *interlock.Challenge {
 	var ends *interlock.Challenge
 	for _, c := range standing.Challenges {
-		if c.Kind == interlock.ChallengeVerify && c.Request == approval.Request && c.Ended.IsZero() && (ends == nil || c.ID < ends.ID) {
+		if c.Kind == interlock.ChallengeVerify && c.Request == approval.Request && c.Ended.IsZero() &&
+			(ends == nil || c.ID < ends.ID) {
 			c.Ended, c.Outcome, c.By, c.CodeHash = approval.At, "answered", approval.Operator, ""
 			ends = &c
 		}

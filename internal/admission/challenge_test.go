@@ -232,7 +232,8 @@ func TestBlockOutlivesAnotherOwner(t *testing.T) {
 	if err := h.PutAgent(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
-	if again := h.propose("git status", from("builder", "erik", "r2")); again.Answer != interlock.Halt || again.Challenge != answer.Challenge || answer.Challenge == "" {
+	if again := h.propose("git status", from("builder", "erik", "r2")); again.Answer != interlock.Halt ||
+		again.Challenge != answer.Challenge || answer.Challenge == "" {
 		t.Errorf("challenge %q, want %q", again.Challenge, answer.Challenge)
 	}
 }

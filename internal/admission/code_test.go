@@ -30,7 +30,8 @@ func TestCodes(t *testing.T) {
 	if !matches(hash, "challenge", "o i23 4567 89ab cdef ghjk mnpq rstv wxyz") {
 		t.Error("what a human types does not match")
 	}
-	for name, other := range map[string][2]string{"another challenge": {"other", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ"}, "one letter": {"challenge", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYY"}} {
+	for name, other := range map[string][2]string{"another challenge": {"other", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ"},
+		"one letter": {"challenge", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYY"}} {
 		if matches(hash, other[0], other[1]) {
 			t.Errorf("%s matches", name)
 		}

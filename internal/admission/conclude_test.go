@@ -24,7 +24,8 @@ func TestConclude(t *testing.T) {
 		if a.Answer != interlock.Allow || a.Repeated {
 			t.Fatalf("attempt %d: %+v", i, a)
 		}
-		if err := h.Conclude(t.Context(), admission.Concluded{Requester: requester, Answer: a, Outcome: interlock.Outcome{Action: a.Action, Status: status}}); err != nil {
+		if err := h.Conclude(t.Context(),
+			admission.Concluded{Requester: requester, Answer: a, Outcome: interlock.Outcome{Action: a.Action, Status: status}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +47,8 @@ func TestConclude(t *testing.T) {
 	// What was carried out although it was refused, or never decided, is an alert.
 	refused := h.propose("rm -rf /", unseen("c"))
 	for _, a := range []interlock.Answer{refused, {}} {
-		if err := h.Conclude(t.Context(), admission.Concluded{Requester: requester, Answer: a, Outcome: interlock.Outcome{Status: interlock.OutcomeSuccess}}); err != nil {
+		if err := h.Conclude(t.Context(),
+			admission.Concluded{Requester: requester, Answer: a, Outcome: interlock.Outcome{Status: interlock.OutcomeSuccess}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +67,8 @@ func TestWeigh(t *testing.T) {
 		for command, harmless := range map[string]bool{"git status": true, "rm -rf /": mode == interlock.Logging || mode == interlock.Disabled,
 			"git push --force": mode == interlock.Logging || mode == interlock.Disabled, "curl -o x.sh https://example.com/x.sh": false} {
 			p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/repo"},
-				Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}
+				Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"},
+				View:      interlock.View{Workspace: "/repo", Home: "/home/alice"}}
 			a, ok := h.Weigh(t.Context(), p)
 			want := harmless && mode != interlock.Enforcing
 			if command == "curl -o x.sh https://example.com/x.sh" && mode != interlock.Monitoring {

@@ -25,7 +25,9 @@ func (a *Admission) Confirm(ctx context.Context, r interlock.Requester, request,
 		return interlock.ApprovalRequest{}, err
 	}
 	if !found || asked.Requester.Agent != r.Agent || asked.Requester.Principal != r.Principal {
-		return interlock.ApprovalRequest{}, a.unconfirmed(ctx, r, "", interlock.Errorf(interlock.CodeNotFound, "request", "there is no such request of this agent"))
+		return interlock.ApprovalRequest{},
+			a.unconfirmed(ctx, r, "", interlock.Errorf(interlock.CodeNotFound, "request",
+				"there is no such request of this agent"))
 	}
 	if code != "" {
 		return a.redeem(ctx, r, asked, standing, code)
@@ -45,7 +47,8 @@ func (a *Admission) Confirm(ctx context.Context, r interlock.Requester, request,
 }
 
 // redeem answers the challenge that waits for the request with a code. A request that waits for no code has none.
-func (a *Admission) redeem(ctx context.Context, r interlock.Requester, asked interlock.ApprovalRequest, standing interlock.Standing, code string) (interlock.ApprovalRequest, error) {
+func (a *Admission) redeem(ctx context.Context, r interlock.Requester, asked interlock.ApprovalRequest,
+	standing interlock.Standing, code string) (interlock.ApprovalRequest, error) {
 	id := ""
 	for _, c := range standing.Challenges {
 		if c.Request == asked.ID && c.Ended.IsZero() && (id == "" || c.ID < id) {

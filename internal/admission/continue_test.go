@@ -62,7 +62,8 @@ func TestACallThatIsContinued(t *testing.T) {
 			return h.propose(risky, continues(id))
 		},
 		"an operator who was revoked": func(h *house, id string) interlock.Answer {
-			if err := h.PutOperator(h.t.Context(), interlock.OperatorRecord{Name: "bob", Role: "operator", SSHKey: "key", Created: h.now, Revoked: h.now}); err != nil {
+			if err := h.PutOperator(h.t.Context(),
+				interlock.OperatorRecord{Name: "bob", Role: "operator", SSHKey: "key", Created: h.now, Revoked: h.now}); err != nil {
 				h.t.Fatal(err)
 			}
 			return h.propose(risky, continues(id))

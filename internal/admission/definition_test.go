@@ -10,7 +10,8 @@ import (
 // blanks between, gives the same tool and digest; that the text is JSON with the name that was read; and that nothing has a
 // digest without a text.
 func FuzzReadDefinition(f *testing.F) {
-	for _, seed := range []string{`{"name":"a"}`, `{"name":"a","name":"b"}`, `{"name":"a","n":18446744073709551615}`, `{"name":"\u0061"}`, `[]`, `{"name":"a","x":1e400}`,
+	for _, seed := range []string{`{"name":"a"}`, `{"name":"a","name":"b"}`, `{"name":"a","n":18446744073709551615}`,
+		`{"name":"\u0061"}`, `[]`, `{"name":"a","x":1e400}`,
 		`{"name":"a","Name":"b"}`, `{"name":"a","d":{"b":[1.50,-0,1e2],"a":null}}`} {
 		f.Add([]byte(seed))
 	}

@@ -50,5 +50,6 @@ func visible(s string) string {
 // Shows reports whether a character is seen as itself. What Unicode calls printable is not enough: some letters and marks
 // are drawn as nothing at all, such as the Hangul filler, variation selectors and the Braille blank.
 func Shows(r rune) bool {
-	return unicode.IsPrint(r) && r != '\u2800' && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return unicode.IsPrint(r) && r != '\u2800' &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -43,7 +43,8 @@ func (a *Admission) shown(ctx context.Context, request interlock.ApprovalRequest
 	if found {
 		run, runErr := auditlog.DryRunOf(entry)
 		event, eventErr := auditlog.ParseEvent(entry.Body)
-		if runErr == nil && eventErr == nil && run.Request == request.ID && run.Action == request.Action && event.Actor == request.Requester.Agent {
+		if runErr == nil && eventErr == nil && run.Request == request.ID && run.Action == request.Action &&
+			event.Actor == request.Requester.Agent {
 			return nil
 		}
 	}

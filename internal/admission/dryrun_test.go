@@ -102,7 +102,8 @@ func TestAYesNamesTheDryRunOfItsRequest(t *testing.T) {
 	}
 	other, otherRun := tried("rm -rf dist", claude)
 	foreign, foreignRun := tried("rm -rf build", interlock.Requester{Principal: "alice", Agent: "codex"})
-	for name, run := range map[string]string{"none": "", "an event that is none": asked.Event, "no event": "e7", "another action's": otherRun, "another agent's": foreignRun} {
+	for name, run := range map[string]string{"none": "", "an event that is none": asked.Event, "no event": "e7",
+		"another action's": otherRun, "another agent's": foreignRun} {
 		if err := h.approveShown(asked.Request, run); err == nil {
 			t.Errorf("%s: the yes counts", name)
 		}

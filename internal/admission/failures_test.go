@@ -24,7 +24,8 @@ func carried(tool, arguments string) interlock.Proposal {
 // pinned approves the server of carried.
 func pinned(t *testing.T, h *house) {
 	t.Helper()
-	draft := interlock.Draft{Type: interlock.EventPin, Run: "gateway", Seed: "seed", Actor: "gateway", Role: "system", Recorded: h.now, Payload: json.RawMessage(`{}`)}
+	draft := interlock.Draft{Type: interlock.EventPin, Run: "gateway", Seed: "seed", Actor: "gateway", Role: "system",
+		Recorded: h.now, Payload: json.RawMessage(`{}`)}
 	if _, err := h.store.Commit(t.Context(), interlock.Change{Events: []interlock.Draft{draft},
 		Pins: []interlock.PinChange{{Pin: interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa", Since: h.now}}}}); err != nil {
 		t.Fatal(err)

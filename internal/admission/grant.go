@@ -24,13 +24,15 @@ func (a *Admission) Grant(ctx context.Context, g interlock.Grant) (interlock.Rec
 	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC()
 		if g.Left = g.Times; g.Ruleset != a.config.Rules.Digest() {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "ruleset", "other rules are in force than the grant names; give it again")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "ruleset",
+				"other rules are in force than the grant names; give it again")
 		}
 		if err := quorum.CheckGrant(g, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
 			return interlock.Change{}, err
 		}
 		if _, taken := standing.Grants[g.ID]; taken || len(standing.Grants) >= maxGrants {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "id", "the id is taken, or %d grants stand already; end one first", maxGrants)
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "id",
+				"the id is taken, or %d grants stand already; end one first", maxGrants)
 		}
 		return a.granted(standing, g, g.Operator, "")
 	})
@@ -55,7 +57,8 @@ func (a *Admission) EndGrant(ctx context.Context, id, operator, why string) (int
 // granted is the change that records a grant or its end.
 func (a *Admission) granted(standing interlock.Standing, g interlock.Grant, operator, ended string) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version, Grant: &g}
-	err := a.append(&change, interlock.EventGrant, interlock.Requester{Agent: operator}, "operator", auditlog.GrantRecord{Grant: g, Ended: ended})
+	err := a.append(&change, interlock.EventGrant, interlock.Requester{Agent: operator}, "operator",
+		auditlog.GrantRecord{Grant: g, Ended: ended})
 	return change, err
 }
 
@@ -77,7 +80,8 @@ func grantsOf(standing interlock.Standing, r interlock.Requester, digest interlo
 
 // grants returns the standing with the grants of a requester that count now: each is proved anew, its signature once in a
 // process, because the store is read by whoever can write its file.
-func (a *Admission) grants(standing interlock.Standing, r interlock.Requester, now time.Time) (_ interlock.Standing, unproved error) {
+func (a *Admission) grants(standing interlock.Standing, r interlock.Requester,
+	now time.Time) (_ interlock.Standing, unproved error) {
 	if len(standing.Grants) == 0 {
 		return standing, nil
 	}
@@ -86,7 +90,8 @@ func (a *Admission) grants(standing interlock.Standing, r interlock.Requester, n
 		if !g.InForce(now) || id != g.ID || g.Agent != r.Agent || g.Principal != r.Principal {
 			continue
 		}
-		proof := strings.Join([]string{credentials(standing.Operators[g.Operator]), g.Method, g.Key, g.Signature, g.Statement}, "\x00")
+		proof := strings.Join([]string{credentials(standing.Operators[g.Operator]), g.Method, g.Key, g.Signature,
+			g.Statement}, "\x00")
 		fresh, err := a.prove(proof, g.Key, func(verify quorum.Verifier) error {
 			return quorum.CheckGrant(g, standing.Operators, standing.Agents, verify, now)
 		})

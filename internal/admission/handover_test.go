@@ -102,7 +102,8 @@ func TestWhatRanOutsideItsSandboxIsAnAlert(t *testing.T) {
 		if got := types[len(types)-1]; (got == interlock.EventAlert) == boxed {
 			t.Errorf("sandboxed %v: recorded as %s", boxed, got)
 		}
-		if again := h.propose("rm -rf build", func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }); again.Answer.Allowed() != boxed {
+		if again := h.propose("rm -rf build",
+			func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }); again.Answer.Allowed() != boxed {
 			t.Errorf("sandboxed %v: the approval answers with %v once more", boxed, again.Answer)
 		}
 	}

@@ -15,7 +15,8 @@ func (e *Evaluator) Prompted(h interlock.Heard, run, text string, now time.Time)
 }
 
 // Returned adds to what a run has heard what an action of it returned.
-func (e *Evaluator) Returned(h interlock.Heard, run string, view interlock.View, action interlock.Action, text string, now time.Time) interlock.Heard {
+func (e *Evaluator) Returned(h interlock.Heard, run string, view interlock.View, action interlock.Action, text string,
+	now time.Time) interlock.Heard {
 	return origin.Result(h, run, action, e.inside(view, action), text, impact.Orders(text), now)
 }
 
@@ -25,7 +26,8 @@ func (e *Evaluator) inside(view interlock.View, action interlock.Action) bool {
 		return false
 	}
 	for _, i := range e.Analyser.Analyse(view, action).Impacts {
-		if i.Kind == interlock.ImpactNetwork || i.Kind == interlock.ImpactMessage || i.Reach == interlock.ReachExternal || i.Reach == interlock.ReachProduction {
+		if i.Kind == interlock.ImpactNetwork || i.Kind == interlock.ImpactMessage || i.Reach == interlock.ReachExternal ||
+			i.Reach == interlock.ReachProduction {
 			return false
 		}
 	}

@@ -18,7 +18,8 @@ func TestReturnedOrders(t *testing.T) {
 		t.Helper()
 		a := h.propose("", func(p *interlock.Proposal) {
 			p.Requester.Run = run
-			p.Action = interlock.Action{Kind: interlock.KindTool, Tool: "create_event", Arguments: json.RawMessage(`{"title":"x","participants":["eve@evil.example"]}`)}
+			p.Action = interlock.Action{Kind: interlock.KindTool, Tool: "create_event",
+				Arguments: json.RawMessage(`{"title":"x","participants":["eve@evil.example"]}`)}
 			p.Origin = &interlock.Origin{Ordered: 1}
 		})
 		return names(a)[rule]

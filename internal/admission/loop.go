@@ -65,7 +65,8 @@ func (e *executions) sweep(now time.Time) {
 }
 
 // loop completes what a door says of a step with what is configured for the agent and what the execution has done.
-func (past *execution) loop(said interlock.Loop, set ruleset.LoopSetting, counters []ruleset.Counter, now time.Time) *interlock.Loop {
+func (past *execution) loop(said interlock.Loop, set ruleset.LoopSetting, counters []ruleset.Counter,
+	now time.Time) *interlock.Loop {
 	l := said
 	l.Limit, l.Tolerance, l.Risk = set.Steps, set.Tolerance, past.risk
 	l.Deny, l.RequiresApproval, l.AutoApprove = set.Policy.Deny, set.Policy.RequiresApproval, set.Policy.AutoApprove
@@ -90,7 +91,8 @@ const maxCounted = 10_000
 
 // did remembers a step that was allowed. Of what belongs to no execution, such as beginning one, only what a cooldown asks
 // about is remembered: a server begins thousands, and they add up to nothing.
-func (past *execution) did(l interlock.Loop, action interlock.Action, d interlock.Decision, counters []ruleset.Counter, now time.Time) {
+func (past *execution) did(l interlock.Loop, action interlock.Action, d interlock.Decision,
+	counters []ruleset.Counter, now time.Time) {
 	if l.Execution != "" {
 		past.risk += d.Risk
 	}

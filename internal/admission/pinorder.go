@@ -46,7 +46,8 @@ func Approvable(standing interlock.Standing, subject string) (pins []interlock.P
 		}
 	}
 	if len(pins) == 0 {
-		return nil, "", interlock.Errorf(interlock.CodeConflict, "subject", "there is nothing to approve; tools that speak to the model, and those an operator put into quarantine, are approved one by one, as SERVER.TOOL")
+		return nil, "", interlock.Errorf(interlock.CodeConflict, "subject",
+			"there is nothing to approve; tools that speak to the model, and those an operator put into quarantine, are approved one by one, as SERVER.TOOL")
 	}
 	type seen struct {
 		Tool     string           `json:"tool"`
@@ -62,7 +63,8 @@ func Approvable(standing interlock.Standing, subject string) (pins []interlock.P
 }
 
 func unknownPin() error {
-	return interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of it; `interlock tools list` lists servers and tools")
+	return interlock.Errorf(interlock.CodeNotFound, "subject",
+		"nothing is known of it; `interlock tools list` lists servers and tools")
 }
 
 // ChangePins carries out an operator's order to approve a tool or a server behind the gateway, or to put it into quarantine. An
@@ -73,7 +75,8 @@ func (a *Admission) ChangePins(ctx context.Context, order interlock.Order) (inte
 		if strings.TrimSpace(order.Reason) == "" {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
 		}
-		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
+		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify,
+			now); err != nil {
 			return interlock.Change{}, err
 		}
 		pins, err := orderedPins(standing, order)
@@ -99,7 +102,8 @@ func (a *Admission) ChangePins(ctx context.Context, order interlock.Order) (inte
 		if kept.Reason = a.redact(order.Reason); kept.Reason != order.Reason {
 			kept.Statement = "" // it holds the reason as well
 		}
-		_, err = a.pinEvents(&change, interlock.Requester{Agent: order.Operator}, "operator", auditlog.PinRecord{Server: pins[0].Server, Order: &kept})
+		_, err = a.pinEvents(&change, interlock.Requester{Agent: order.Operator}, "operator",
+			auditlog.PinRecord{Server: pins[0].Server, Order: &kept})
 		return change, err
 	})
 	return receipt, a.refusedOrder(ctx, order.Operator, order.Subject, err)
@@ -111,7 +115,8 @@ func orderedPins(standing interlock.Standing, order interlock.Order) ([]interloc
 	case interlock.VerbApproveTool:
 		pins, detail, err := Approvable(standing, order.Subject)
 		if err == nil && detail != order.Detail {
-			err = interlock.Errorf(interlock.CodeConflict, "detail", "what is listed has changed since it was looked at; look again and give the order anew")
+			err = interlock.Errorf(interlock.CodeConflict, "detail",
+				"what is listed has changed since it was looked at; look again and give the order anew")
 		}
 		return pins, err
 	case interlock.VerbQuarantineTool:

@@ -28,7 +28,8 @@ const (
 // commit.
 func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error) {
 	if l.Server == "" || len(l.Server) > maxServerName || strings.ContainsAny(l.Server, ".\x00") || l.Identity == "" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "server", "a server has a name of up to %d bytes without dots, and an identity", maxServerName)
+		return nil, interlock.Errorf(interlock.CodeInvalid, "server",
+			"a server has a name of up to %d bytes without dots, and an identity", maxServerName)
 	}
 	tools := readDefinitions(l.Definitions)
 	var verdicts []interlock.PinVerdict
@@ -42,7 +43,8 @@ func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlo
 		}
 		change := interlock.Change{Version: standing.Version, Pins: e.changes}
 		var err error
-		alert, err = a.pinEvents(&change, interlock.Requester{Agent: "interlock"}, "system", auditlog.PinRecord{Server: l.Server, Identity: l.Identity})
+		alert, err = a.pinEvents(&change, interlock.Requester{Agent: "interlock"}, "system",
+			auditlog.PinRecord{Server: l.Server, Identity: l.Identity})
 		return change, err
 	})
 	if errors.Is(err, errUnchanged) {
@@ -62,12 +64,14 @@ const alertQuarantine = "tool-quarantine"
 
 // pinEvents adds to a change the events that say what becomes of its pins, and an alert if something new is in quarantine
 // that no operator put there.
-func (a *Admission) pinEvents(change *interlock.Change, r interlock.Requester, role string, record auditlog.PinRecord) (alert string, err error) {
+func (a *Admission) pinEvents(change *interlock.Change, r interlock.Requester, role string,
+	record auditlog.PinRecord) (alert string, err error) {
 	var steps []auditlog.PinStep
 	var held []string
 	for _, c := range change.Pins {
 		p := c.Pin
-		step := auditlog.PinStep{Tool: p.Tool, Status: p.Status, Why: p.Why, Detail: a.redact(p.Detail), Approved: p.Definition, Seen: p.Seen}
+		step := auditlog.PinStep{Tool: p.Tool, Status: p.Status, Why: p.Why, Detail: a.redact(p.Detail),
+			Approved: p.Definition, Seen: p.Seen}
 		if p.Tool == "" {
 			step.Approved, step.Seen = p.Identity, p.SeenFrom
 		}
@@ -90,7 +94,8 @@ func (a *Admission) pinEvents(change *interlock.Change, r interlock.Requester, r
 	if len(held) > most {
 		alert += fmt.Sprintf(" and %d more", len(held)-most)
 	}
-	return alert, a.append(change, interlock.EventAlert, r, "system", auditlog.AlertRecord{Code: alertQuarantine, Message: a.redact(alert)})
+	return alert, a.append(change, interlock.EventAlert, r, "system",
+		auditlog.AlertRecord{Code: alertQuarantine, Message: a.redact(alert)})
 }
 
 // foreignTools are the names of other servers' tools that none of this server's has.
@@ -178,7 +183,8 @@ func (e *examination) verdict(t definition, pin interlock.Pin) interlock.PinVerd
 
 // first is the pin of a tool that was never seen.
 func (e *examination) first(t definition, server interlock.Pin, known bool) interlock.Pin {
-	pin := interlock.Pin{Tool: t.tool, Status: interlock.PinQuarantined, SeenFrom: e.listing.Identity, Seen: t.digest, Since: e.now}
+	pin := interlock.Pin{Tool: t.tool, Status: interlock.PinQuarantined, SeenFrom: e.listing.Identity,
+		Seen: t.digest, Since: e.now}
 	signs := inject.DefinitionSigns(t.text, e.others)
 	switch {
 	case len(signs) > 0:
@@ -281,7 +287,8 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 	}
 	caller = owned(caller, standing)
 	for i := range targets {
-		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller, Upstream: &targets[i].Upstream, CanAsk: true}
+		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller,
+			Upstream: &targets[i].Upstream, CanAsk: true}
 		snapshot := a.config.snapshot(p, standing, nil, now)
 		var texts []fact.Text
 		if targets[i].Name != "" {
@@ -302,6 +309,7 @@ func pinOf(standing interlock.Standing, u *interlock.Upstream) *interlock.Pin {
 	if !known {
 		return nil
 	}
-	return &interlock.Pin{Server: pin.Server, Tool: pin.Tool, Status: pin.Status, Why: pin.Why, Identity: pin.Identity, Definition: pin.Definition,
-		Places: pin.Places}
+	return &interlock.Pin{Server: pin.Server, Tool: pin.Tool, Status: pin.Status, Why: pin.Why, Identity: pin.Identity,
+		Definition: pin.Definition,
+		Places:     pin.Places}
 }

@@ -148,7 +148,8 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 // write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
 // much to be given another question, and with what only shows once it is known what the action does: who wrote or fetched what it
 // runs, which it adds to what the run did before, and where its values come from.
-func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing, recent *[]interlock.PastAction,
+func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing,
+	recent *[]interlock.PastAction,
 	now time.Time) (decision interlock.Decision, invalid, err error) {
 	decision = a.config.evaluateWith(p, standing, *recent, nil, now)
 	own, err := a.ownScripts(ctx, p, decision, now)
@@ -215,7 +216,8 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
 // spends. It fills in answer.Request.
-func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction,
+func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision,
+	recent []interlock.PastAction,
 	now time.Time, answer *interlock.Answer) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version, Spend: d.Approval, Draw: d.Grant}
 	handed := d.Answer.Allowed() && p.Handover.Hands(d)
@@ -230,7 +232,8 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		answer.Request, change.Open = id, open
 	}
 	recorded := a.redactedDecision(d)
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now, Handed: handed, Gateway: answer.Gateway,
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now,
+		Handed: handed, Gateway: answer.Gateway,
 		Trust: a.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
@@ -261,8 +264,9 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		}
 	}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
-		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Anywhere: anywhere(p), Events: events(p), Decision: recorded,
-			Request: answer.Request, Gateway: answer.Gateway, At: now}
+		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Anywhere: anywhere(p), Events: events(p),
+			Decision: recorded,
+			Request:  answer.Request, Gateway: answer.Gateway, At: now}
 	}
 	change.Wrote = wrote(&p, d)
 	if p.Requester.Run != "" {
@@ -293,7 +297,8 @@ func events(p interlock.Proposal) []string {
 }
 
 // request finds the pending request for exactly this question or makes a new one.
-func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time) (string, *interlock.ApprovalRequest, error) {
+func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision,
+	now time.Time) (string, *interlock.ApprovalRequest, error) {
 	if id := joined(p, standing, d, now); id != "" || p.Loop != nil && p.Loop.Verifying != "" {
 		return id, nil, nil // a paused agent opens no further questions
 	}
@@ -309,7 +314,8 @@ func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Stan
 		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
 		Obligations: d.Obligations, Status: interlock.RequestPending}
 	for _, o := range d.Obligations {
-		if within, err := time.ParseDuration(o.Note); o.Type == interlock.ObligationWithin && err == nil && within < a.config.ApprovalTTL {
+		if within, err := time.ParseDuration(o.Note); o.Type == interlock.ObligationWithin && err == nil &&
+			within < a.config.ApprovalTTL {
 			request.Expires = now.Add(within)
 		}
 	}
@@ -325,7 +331,8 @@ func joined(p interlock.Proposal, standing interlock.Standing, d interlock.Decis
 	first := ""
 	for id, r := range standing.Requests {
 		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) &&
-			r.Requester.Agent == p.Requester.Agent && r.Requester.Principal == p.Requester.Principal && (first == "" || id < first) {
+			r.Requester.Agent == p.Requester.Agent && r.Requester.Principal == p.Requester.Principal &&
+			(first == "" || id < first) {
 			first = id
 		}
 	}
@@ -342,7 +349,8 @@ func (a *Admission) refused(ctx context.Context, p interlock.Proposal, cause err
 	if p.Requester.Agent == "" {
 		p.Requester.Agent = "unknown"
 	}
-	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "agent", auditlog.RefusalRecord{Door: p.Door, Code: code(cause), Reason: reason(cause)})
+	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "agent",
+		auditlog.RefusalRecord{Door: p.Door, Code: code(cause), Reason: reason(cause)})
 	if err == nil {
 		answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	}
@@ -355,7 +363,8 @@ func (a *Admission) failed(p interlock.Proposal, code, reason string, cause erro
 	answer := interlock.Refusal(code, reason)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "system", auditlog.RefusalRecord{Door: p.Door, Code: code, Reason: reason})
+	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "system",
+		auditlog.RefusalRecord{Door: p.Door, Code: code, Reason: reason})
 	if err == nil {
 		answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	}
@@ -366,7 +375,8 @@ func (a *Admission) failed(p interlock.Proposal, code, reason string, cause erro
 }
 
 // event commits one event that spends nothing and depends on nothing.
-func (a *Admission) event(ctx context.Context, kind interlock.EventType, r interlock.Requester, role string, record auditlog.Record) (interlock.Receipt, error) {
+func (a *Admission) event(ctx context.Context, kind interlock.EventType, r interlock.Requester, role string,
+	record auditlog.Record) (interlock.Receipt, error) {
 	payload, err := record.Payload()
 	if err != nil {
 		return interlock.Receipt{}, err

@@ -14,7 +14,8 @@ func (a *Admission) RecordExecution(ctx context.Context, r interlock.Requester, 
 }
 
 // RecordToken records that a confirmation token was issued, validated, rejected or revoked.
-func (a *Admission) RecordToken(ctx context.Context, kind interlock.EventType, r interlock.Requester, record auditlog.TokenRecord) error {
+func (a *Admission) RecordToken(ctx context.Context, kind interlock.EventType, r interlock.Requester,
+	record auditlog.TokenRecord) error {
 	switch kind {
 	case interlock.EventTokenIssued, interlock.EventTokenValidated, interlock.EventTokenRejected, interlock.EventTokenRevoked:
 		return a.recorded(ctx, kind, r, "agent", record)
@@ -34,7 +35,8 @@ func (a *Admission) RecordSession(ctx context.Context, record auditlog.SessionRe
 }
 
 // recorded commits one event about a requester, under the owner configured for it.
-func (a *Admission) recorded(ctx context.Context, kind interlock.EventType, r interlock.Requester, role string, record auditlog.Record) error {
+func (a *Admission) recorded(ctx context.Context, kind interlock.EventType, r interlock.Requester, role string,
+	record auditlog.Record) error {
 	if r.Agent == "" {
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
 	}

@@ -42,12 +42,14 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	}
 	now := a.config.Now()
 	// The same id asked again gets the same answer, but an approval is good for one call, not for every retry of it.
-	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == "" && call.Decision.Grant == ""
+	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == "" &&
+		call.Decision.Grant == ""
 	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false
 	}
-	if able := p.Sandboxed || p.Handover.Boxes(); call.Decision.Owes(interlock.ObligationSandbox) && able == lackedSandbox(call.Decision) {
+	if able := p.Sandboxed || p.Handover.Boxes(); call.Decision.Owes(interlock.ObligationSandbox) &&
+		able == lackedSandbox(call.Decision) {
 		return interlock.Answer{}, false // the answer was to another door, which has one, or has none
 	}
 	if call.Gateway && p.Handover != interlock.HandoverGateway {
@@ -60,7 +62,8 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
 		return interlock.Answer{}, false // whatever it was told before
 	}
-	if snapshot := (interlock.Snapshot{Upstream: p.Upstream, Pin: pinOf(standing, p.Upstream)}); len(gate.Pin(nil, snapshot, p.Action, impact.Analysis{})) > 0 {
+	if snapshot := (interlock.Snapshot{Upstream: p.Upstream, Pin: pinOf(standing, p.Upstream)}); len(gate.Pin(nil, snapshot,
+		p.Action, impact.Analysis{})) > 0 {
 		return interlock.Answer{}, false
 	}
 	if call.Request != "" {
@@ -73,7 +76,8 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 			return interlock.Answer{}, false
 		}
 	}
-	answer := interlock.Answer{Decision: call.Decision, Event: call.EventID, Request: call.Request, Gateway: call.Gateway, Repeated: true}
+	answer := interlock.Answer{Decision: call.Decision, Event: call.EventID, Request: call.Request,
+		Gateway: call.Gateway, Repeated: true}
 	if answer.Answer == interlock.Ask && !p.CanAsk && !call.Gateway {
 		answer.Answer = interlock.Deny // this event of the call has nobody to ask
 	}

@@ -91,7 +91,8 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 		}
 		change := interlock.Change{Events: []interlock.Draft{draft}}
 		if c.Outcome.Status == interlock.OutcomeFailure || c.Outcome.Status == interlock.OutcomeUnknown {
-			call.Requester, call.Action, call.Decision, call.At = c.Requester, c.Answer.Action, a.redactedDecision(c.Answer.Decision), a.config.Now().UTC()
+			call.Requester, call.Action, call.Decision, call.At = c.Requester, c.Answer.Action,
+				a.redactedDecision(c.Answer.Decision), a.config.Now().UTC()
 			call.Outcome = c.Outcome.Status
 			change.Call = &call
 		}
@@ -108,7 +109,8 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 }
 
 // outcome is the event of an outcome, and why it is an alert if it is one.
-func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call interlock.Call, found bool) (interlock.Draft, string, error) {
+func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call interlock.Call,
+	found bool) (interlock.Draft, string, error) {
 	record := auditlog.OutcomeRecord{Outcome: o}
 	record.Outcome.Anywhere = ""
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
@@ -145,7 +147,8 @@ func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, 
 }
 
 // call finds the decision an outcome belongs to: by call id, by the event id it names, or by run and action.
-func (a *Admission) call(ctx context.Context, r interlock.Requester, o interlock.Outcome) (call interlock.Call, found bool, err error) {
+func (a *Admission) call(ctx context.Context, r interlock.Requester,
+	o interlock.Outcome) (call interlock.Call, found bool, err error) {
 	if o.Action != "" || r.Call != "" {
 		call, found, err = a.config.Store.FindCall(ctx, r, o.Action)
 		if err == nil && !found && r.Call != "" && o.Anywhere != "" {

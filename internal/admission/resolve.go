@@ -47,7 +47,8 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (i
 	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		request, known := standing.Requests[approval.Request]
 		if !known {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id", "no pending request has this id; `interlock pending` lists them")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id",
+				"no pending request has this id; `interlock pending` lists them")
 		}
 		if err := a.shown(ctx, request, approval); err != nil {
 			return interlock.Change{}, err
@@ -94,7 +95,8 @@ func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request str
 func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) error {
 	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		if _, taken := standing.Operators[agent.ID]; taken {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name", "an operator has this name; no identity is both")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
+				"an operator has this name; no identity is both")
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Agent: &agent}, agent.ID, interlock.Change{Agent: &agent})
 	})
@@ -105,16 +107,19 @@ func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) e
 func (a *Admission) PutOperator(ctx context.Context, operator interlock.OperatorRecord) error {
 	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		if _, taken := standing.Agents[operator.Name]; taken {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name", "an agent has this name; no identity is both")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
+				"an agent has this name; no identity is both")
 		}
-		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name, interlock.Change{Operator: &operator})
+		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name,
+			interlock.Change{Operator: &operator})
 	})
 	return err
 }
 
 // UpdateOperator changes what is known of an operator and records it. change sees the operator and the standing as they are
 // in the transaction that takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
-func (a *Admission) UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, interlock.Standing) error) error {
+func (a *Admission) UpdateOperator(ctx context.Context, name string,
+	change func(*interlock.OperatorRecord, interlock.Standing) error) error {
 	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		operator, known := standing.Operators[name]
 		if !known {
@@ -124,12 +129,14 @@ func (a *Admission) UpdateOperator(ctx context.Context, name string, change func
 		if err := change(&operator, standing); err != nil {
 			return interlock.Change{}, err
 		}
-		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name, interlock.Change{Operator: &operator})
+		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name,
+			interlock.Change{Operator: &operator})
 	})
 	return err
 }
 
-func (a *Admission) identityChange(standing interlock.Standing, record auditlog.IdentityRecord, name string, change interlock.Change) (interlock.Change, error) {
+func (a *Admission) identityChange(standing interlock.Standing, record auditlog.IdentityRecord, name string,
+	change interlock.Change) (interlock.Change, error) {
 	payload, err := record.Payload()
 	if err != nil {
 		return change, fmt.Errorf("encoding the identity: %w", err)

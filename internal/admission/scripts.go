@@ -15,8 +15,8 @@ func (e *Evaluator) read(p *interlock.Proposal, view *interlock.View) impact.Ana
 	return e.weighWork(p, view, e.readScripts(p, view))
 }
 
-// weighWork has the door look at what the action would delete or overwrite, where the analysis asks for that. It is asked once, when
-// all that is run has been read.
+// weighWork has the door look at what the action would delete or overwrite, where the analysis asks for that. It is
+// asked once, when all that is run has been read.
 func (e *Evaluator) weighWork(p *interlock.Proposal, view *interlock.View, analysis impact.Analysis) impact.Analysis {
 	if p.Work == nil || len(analysis.Work) == 0 || view.Work != nil {
 		return analysis

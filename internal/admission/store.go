@@ -29,10 +29,12 @@ type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
 	Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) // whatever has become of it
-	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)  // how many requests this agent has opened since
+	// how many requests this agent has opened since
+	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
-	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error) // those under which a commit has remembered a writing since
-	Heard(ctx context.Context, run string) (interlock.Heard, error)              // nothing where nothing was heard
+	// those under which a commit has remembered a writing since
+	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)
+	Heard(ctx context.Context, run string) (interlock.Heard, error) // nothing where nothing was heard
 	Hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended

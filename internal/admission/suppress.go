@@ -27,7 +27,8 @@ func (a *Admission) Suppress(ctx context.Context, s interlock.Suppression) (inte
 			return interlock.Change{}, err
 		}
 		if denies && !s.Denials {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "denials", "the rule denies; the order must say that it silences denials")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "denials",
+				"the rule denies; the order must say that it silences denials")
 		}
 		if err := quorum.CheckSuppression(s, standing.Operators, a.config.Verify, now); err != nil {
 			return interlock.Change{}, err
@@ -47,7 +48,8 @@ func (a *Admission) Lift(ctx context.Context, id, operator, why string) (interlo
 	return a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		s, known := standing.Suppressions[id]
 		if !known {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id", "no suppression has this id; `interlock rules suppressions` lists them")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id",
+				"no suppression has this id; `interlock rules suppressions` lists them")
 		}
 		if why == "" {
 			why = "lifted"
@@ -59,7 +61,8 @@ func (a *Admission) Lift(ctx context.Context, id, operator, why string) (interlo
 }
 
 // ordered is the change that records an order or its end.
-func (a *Admission) ordered(standing interlock.Standing, s interlock.Suppression, operator, lifted string) (interlock.Change, error) {
+func (a *Admission) ordered(standing interlock.Standing, s interlock.Suppression, operator,
+	lifted string) (interlock.Change, error) {
 	payload, err := auditlog.SuppressionRecord{Suppression: s, Lifted: lifted}.Payload()
 	if err != nil {
 		return interlock.Change{}, fmt.Errorf("encoding the suppression: %w", err)
@@ -101,7 +104,8 @@ func (a *Admission) proved(standing interlock.Standing, now time.Time) (_ interl
 }
 
 // proof checks a suppression. Who may give an order, and when, is looked at each time.
-func (a *Admission) proof(s interlock.Suppression, operators map[string]interlock.OperatorRecord, now time.Time) (fresh bool, err error) {
+func (a *Admission) proof(s interlock.Suppression, operators map[string]interlock.OperatorRecord,
+	now time.Time) (fresh bool, err error) {
 	proof := operators[s.Operator].SSHKey + "\x00" + s.Key + "\x00" + s.Signature + "\x00" + s.Statement
 	return a.prove(proof, s.Key, func(verify quorum.Verifier) error { return quorum.CheckSuppression(s, operators, verify, now) })
 }

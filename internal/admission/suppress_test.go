@@ -73,7 +73,8 @@ func TestSuppressionFromOrderToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("a third time", false, true)
-	if err := h.PutOperator(t.Context(), interlock.OperatorRecord{Name: "olga", Role: "operator", SSHKey: "key of olga", Created: h.now, Revoked: h.now}); err != nil {
+	if err := h.PutOperator(t.Context(),
+		interlock.OperatorRecord{Name: "olga", Role: "operator", SSHKey: "key of olga", Created: h.now, Revoked: h.now}); err != nil {
 		t.Fatal(err)
 	}
 	check("with the operator revoked", true, false)

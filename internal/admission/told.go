@@ -49,7 +49,8 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 
 // told is where the values of an action come from, by what was heard of its run through any process. It is only looked for
 // where that may matter to a decision that was made without.
-func (a *Admission) told(ctx context.Context, p *interlock.Proposal, d interlock.Decision, now time.Time) (*interlock.Origin, error) {
+func (a *Admission) told(ctx context.Context, p *interlock.Proposal, d interlock.Decision,
+	now time.Time) (*interlock.Origin, error) {
 	if p.Requester.Run == "" || p.Origin != nil || !outward(p.Action, d) {
 		return nil, nil
 	}
@@ -61,14 +62,16 @@ func (a *Admission) told(ctx context.Context, p *interlock.Proposal, d interlock
 	return origin.Of(heard, key, p.Action, now), nil
 }
 
-// outward reports whether an action reaches anybody or anything beyond this machine, or is a call whose doing only its server knows.
+// outward reports whether an action reaches anybody or anything beyond this machine, or is a call whose doing only
+// its server knows.
 func outward(action interlock.Action, d interlock.Decision) bool {
 	if action.Kind == interlock.KindTool || action.Kind == interlock.KindHTTP {
 		return true
 	}
 	for n := range d.Impacts {
 		i := &d.Impacts[n]
-		if gate.Act(i) != "" || i.Kind == interlock.ImpactNetwork || i.Reach == interlock.ReachExternal || i.Reach == interlock.ReachProduction {
+		if gate.Act(i) != "" || i.Kind == interlock.ImpactNetwork || i.Reach == interlock.ReachExternal ||
+			i.Reach == interlock.ReachProduction {
 			return true
 		}
 	}

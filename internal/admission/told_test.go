@@ -23,7 +23,8 @@ func TestHeard(t *testing.T) {
 	}
 	result := func(action interlock.Action, text string) {
 		t.Helper()
-		if err := h.HearResult(t.Context(), interlock.Proposal{Action: action, Requester: r, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}, text); err != nil {
+		if err := h.HearResult(t.Context(),
+			interlock.Proposal{Action: action, Requester: r, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,8 @@ func parseTrustDetail(detail string) (level interlock.Trust, until time.Time, er
 	}
 	if dated {
 		if until, err = time.Parse(time.RFC3339, end); err != nil {
-			return level, until, interlock.Errorf(interlock.CodeInvalid, "detail", "%.40q is no time as in 2027-01-31T00:00:00Z", end)
+			return level, until, interlock.Errorf(interlock.CodeInvalid, "detail",
+				"%.40q is no time as in 2027-01-31T00:00:00Z", end)
 		}
 	}
 	return level, until, nil
@@ -43,7 +44,8 @@ func (a *Admission) ChangeTrust(ctx context.Context, order interlock.Order) (int
 		now := a.config.Now().UTC()
 		agent, known := standing.Agents[order.Subject]
 		if !known || !agent.Revoked.IsZero() {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "subject", "no agent of this name is registered; `interlock agent add` registers one")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "subject",
+				"no agent of this name is registered; `interlock agent add` registers one")
 		}
 		level, until, err := parseTrustDetail(order.Detail)
 		if err != nil {
@@ -56,7 +58,8 @@ func (a *Admission) ChangeTrust(ctx context.Context, order interlock.Order) (int
 		if err := quorum.CheckOrder(order, about, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
 			return interlock.Change{}, err
 		}
-		record := auditlog.TrustRecord{Agent: agent.ID, Before: agent.TrustAt(now), After: level, Operator: order.Operator, Evidence: a.redact(order.Reason)}
+		record := auditlog.TrustRecord{Agent: agent.ID, Before: agent.TrustAt(now), After: level, Operator: order.Operator,
+			Evidence: a.redact(order.Reason)}
 		if !until.IsZero() {
 			record.Until = until.UTC().Format(time.RFC3339)
 		}
@@ -74,13 +77,15 @@ func mayChangeTrust(order interlock.Order, from, to interlock.Trust, until, now 
 	switch order.Verb {
 	case interlock.VerbPromote:
 		if to != from+1 {
-			return interlock.Errorf(interlock.CodeInvalid, "detail", "the agent is %s; trust is climbed one level at a time, so the next is %s", from, next(from))
+			return interlock.Errorf(interlock.CodeInvalid, "detail",
+				"the agent is %s; trust is climbed one level at a time, so the next is %s", from, next(from))
 		}
 		if strings.TrimSpace(order.Reason) == "" {
 			return interlock.Errorf(interlock.CodeInvalid, "reason", "name the evidence: what was examined, by whom")
 		}
 		if to == interlock.TrustCertified && (until.IsZero() || !until.After(now) || until.Sub(now) > maxCertificate) {
-			return interlock.Errorf(interlock.CodeInvalid, "expires", "a certificate ends, within %d days from now", maxCertificate/(24*time.Hour))
+			return interlock.Errorf(interlock.CodeInvalid, "expires", "a certificate ends, within %d days from now",
+				maxCertificate/(24*time.Hour))
 		}
 	case interlock.VerbDemote:
 		if to >= from {

@@ -50,7 +50,8 @@ func TestTrustIsClimbedAndEnds(t *testing.T) {
 	if _, err := h.ChangeTrust(t.Context(), reviewed); err == nil {
 		t.Error("the same order counted twice")
 	}
-	if _, err := h.ChangeTrust(t.Context(), order(interlock.VerbPromote, interlock.TrustCertified, h.now.Add(time.Hour))); err != nil || level() != interlock.TrustCertified {
+	if _, err := h.ChangeTrust(t.Context(),
+		order(interlock.VerbPromote, interlock.TrustCertified, h.now.Add(time.Hour))); err != nil || level() != interlock.TrustCertified {
 		t.Fatalf("%v, the agent is %s", err, level())
 	}
 	h.now = h.now.Add(time.Hour)

@@ -15,19 +15,23 @@ import (
 // gave the order and for nobody else; it goes to no channel. The order must be younger than the code it replaces, and another
 // than the one that had that issued, so that it counts once.
 func (a *Admission) NewCode(ctx context.Context, order interlock.Order) (code string, expires time.Time, err error) {
-	_, err = a.carryOut(ctx, interlock.VerbNewCode, order, func(change *interlock.Change, c interlock.Challenge, now time.Time) error {
-		if c.Kind == interlock.ChallengeVerify && !now.Before(c.Expires) {
-			return interlock.Errorf(interlock.CodeExpired, "subject", "this pause has ended by itself; the step is evaluated afresh when it is reported again")
-		}
-		if order.ID == c.Order || order.At.Before(c.Issued.Truncate(time.Second)) {
-			return interlock.Errorf(interlock.CodeConflict, "at", "a code was issued since this order was given; give it again")
-		}
-		if code, err = a.recode(&c, now); err != nil {
-			return err
-		}
-		c.Order, c.Channels, expires, change.Challenge = order.ID, []string{"operator " + order.Operator}, c.Expires, &c
-		return a.append(change, interlock.EventChallenge, c.Requester, "operator", auditlog.ChallengeRecord{Challenge: c, Order: &order})
-	})
+	_, err = a.carryOut(ctx, interlock.VerbNewCode, order,
+		func(change *interlock.Change, c interlock.Challenge, now time.Time) error {
+			if c.Kind == interlock.ChallengeVerify && !now.Before(c.Expires) {
+				return interlock.Errorf(interlock.CodeExpired, "subject",
+					"this pause has ended by itself; the step is evaluated afresh when it is reported again")
+			}
+			if order.ID == c.Order || order.At.Before(c.Issued.Truncate(time.Second)) {
+				return interlock.Errorf(interlock.CodeConflict, "at",
+					"a code was issued since this order was given; give it again")
+			}
+			if code, err = a.recode(&c, now); err != nil {
+				return err
+			}
+			c.Order, c.Channels, expires, change.Challenge = order.ID, []string{"operator " + order.Operator}, c.Expires, &c
+			return a.append(change, interlock.EventChallenge, c.Requester, "operator",
+				auditlog.ChallengeRecord{Challenge: c, Order: &order})
+		})
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -36,14 +40,17 @@ func (a *Admission) NewCode(ctx context.Context, order interlock.Order) (code st
 
 // Unblock ends a hard block without a code, on an admin's signed order.
 func (a *Admission) Unblock(ctx context.Context, order interlock.Order) (interlock.Receipt, error) {
-	return a.carryOut(ctx, interlock.VerbUnblock, order, func(change *interlock.Change, c interlock.Challenge, now time.Time) error {
-		if c.Kind != interlock.ChallengeBlock {
-			return interlock.Errorf(interlock.CodeInvalid, "subject", "this challenge blocks nobody; it ends with its code or by itself")
-		}
-		c.Ended, c.Outcome, c.By, c.CodeHash = now, "lifted", order.Operator, ""
-		change.Challenge = &c
-		return a.append(change, interlock.EventUnblocked, c.Requester, "operator", auditlog.ChallengeRecord{Challenge: c, Order: &order})
-	})
+	return a.carryOut(ctx, interlock.VerbUnblock, order,
+		func(change *interlock.Change, c interlock.Challenge, now time.Time) error {
+			if c.Kind != interlock.ChallengeBlock {
+				return interlock.Errorf(interlock.CodeInvalid, "subject",
+					"this challenge blocks nobody; it ends with its code or by itself")
+			}
+			c.Ended, c.Outcome, c.By, c.CodeHash = now, "lifted", order.Operator, ""
+			change.Challenge = &c
+			return a.append(change, interlock.EventUnblocked, c.Requester, "operator",
+				auditlog.ChallengeRecord{Challenge: c, Order: &order})
+		})
 }
 
 // carryOut checks an order about a challenge and commits what it does. One that does not count changes nothing, is recorded
@@ -57,7 +64,8 @@ func (a *Admission) carryOut(ctx context.Context, verb interlock.Verb, order int
 		case order.Verb != verb:
 			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "verb", "this order is for something else")
 		case !stands || !c.Ended.IsZero():
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands; `interlock block list` lists them")
+			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "subject",
+				"no challenge with this id stands; `interlock block list` lists them")
 		}
 		if err := quorum.CheckOrder(order, c.Requester, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
 			return interlock.Change{}, err

@@ -27,7 +27,8 @@ func TestConfirmTakesNoWord(t *testing.T) {
 	if last := types[len(types)-1]; last != interlock.EventApprovalRefused || len(h.alerts) == 0 {
 		t.Errorf("the log ends in %s, alerts %v", last, h.alerts)
 	}
-	if _, err := h.Confirm(t.Context(), interlock.Requester{Agent: "codex", Principal: "alice"}, first.Request, told.code(t)); codeOf(err) != interlock.CodeNotFound {
+	if _, err := h.Confirm(t.Context(), interlock.Requester{Agent: "codex", Principal: "alice"}, first.Request,
+		told.code(t)); codeOf(err) != interlock.CodeNotFound {
 		t.Errorf("another agent: %v", err)
 	}
 	got, err := h.Confirm(t.Context(), me, first.Request, told.code(t))

@@ -99,7 +99,8 @@ func (a *Admission) failedAnswer(change *interlock.Change, r interlock.Requester
 }
 
 // passed is what a right code does.
-func (a *Admission) passed(standing interlock.Standing, c interlock.Challenge, r interlock.Requester, now time.Time, v *Verification) (interlock.Change, error) {
+func (a *Admission) passed(standing interlock.Standing, c interlock.Challenge, r interlock.Requester, now time.Time,
+	v *Verification) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version}
 	c.Ended, c.Outcome, c.CodeHash = now, "passed", ""
 	change.Challenge = &c
@@ -125,11 +126,13 @@ func (a *Admission) passed(standing interlock.Standing, c interlock.Challenge, r
 		return change, a.alarm(&change, r, "code-insufficient", "a right code could not answer its request: "+reason(err))
 	}
 	v.Request, change.Resolve = request.ID, &approval
-	return change, a.append(&change, interlock.EventApproval, request.Requester, "system", auditlog.ApprovalRecord{Request: request, Approval: approval})
+	return change, a.append(&change, interlock.EventApproval, request.Requester, "system",
+		auditlog.ApprovalRecord{Request: request, Approval: approval})
 }
 
 // attested is the yes that a right code says: the server's own key is the witness that the code was given.
-func (a *Admission) attested(request interlock.ApprovalRequest, c interlock.Challenge, now time.Time) (interlock.Approval, error) {
+func (a *Admission) attested(request interlock.ApprovalRequest, c interlock.Challenge,
+	now time.Time) (interlock.Approval, error) {
 	approval := interlock.Approval{Request: request.ID, Verdict: interlock.Allow, Method: interlock.MethodCode, Key: c.ID,
 		Statement: quorum.Statement(request, interlock.Allow, ""), At: now}
 	if a.config.Attest == nil {

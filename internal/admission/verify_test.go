@@ -191,7 +191,8 @@ func TestCodeLetsTheStepPassOnce(t *testing.T) {
 	first := h.propose("publish notes", step)
 	other := h.propose("git status", step)
 	if other.Answer.Allowed() || other.Challenge != first.Challenge || other.Request != "" || !strings.Contains(other.Decisive().Reason, first.Challenge) {
-		t.Errorf("another step while a code is awaited: %v, challenge %q, request %q, %q", other.Answer, other.Challenge, other.Request, other.Decisive().Reason)
+		t.Errorf("another step while a code is awaited: %v, challenge %q, request %q, %q", other.Answer, other.Challenge,
+			other.Request, other.Decisive().Reason)
 	}
 	if elsewhere := h.propose("git status"); elsewhere.Answer != interlock.Allow {
 		t.Errorf("what no execution reports is paused as well: %v", elsewhere.Answer)

@@ -32,7 +32,8 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 		return interlock.Answer{}, false
 	}
 	decision := a.config.evaluateWith(&p, standing, recent, nil, now)
-	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" || decision.Grant != "" {
+	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
+		decision.Grant != "" {
 		return interlock.Answer{}, false
 	}
 	if len(wrote(&p, decision)) > 0 || p.Read != nil && len(targets(decision, interlock.ImpactExecute)) > 0 {

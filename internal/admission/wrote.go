@@ -69,7 +69,8 @@ func wholes(path string) []string {
 
 // fetchedBefore says, as something the run did before, that this agent has fetched what an action is about to run, in this
 // workspace and in whatever run within a day. It is nothing where it has not.
-func (a *Admission) fetchedBefore(ctx context.Context, p *interlock.Proposal, d interlock.Decision, now time.Time) ([]interlock.PastAction, error) {
+func (a *Admission) fetchedBefore(ctx context.Context, p *interlock.Proposal, d interlock.Decision,
+	now time.Time) ([]interlock.PastAction, error) {
 	if p.Read == nil || !a.config.Rules.Recalls() {
 		return nil, nil
 	}
@@ -91,16 +92,19 @@ func (a *Admission) fetchedBefore(ctx context.Context, p *interlock.Proposal, d 
 	if err != nil || len(known) == 0 {
 		return nil, err
 	}
-	past := interlock.PastAction{At: now.Add(-interlock.RecentWindow), Kind: interlock.KindShell} // not later than is known of any
+	// not later than is known of any
+	past := interlock.PastAction{At: now.Add(-interlock.RecentWindow), Kind: interlock.KindShell}
 	for _, key := range known[:min(len(known), interlock.RecentImpacts)] {
-		past.Impacts = append(past.Impacts, interlock.Impact{Kind: interlock.ImpactWrite, Target: names[key], Reach: interlock.ReachWorkspace,
-			Reversibility: interlock.Reversible, Confidence: interlock.Parsed, Traits: []string{fact.TraitDownload}})
+		past.Impacts = append(past.Impacts,
+			interlock.Impact{Kind: interlock.ImpactWrite, Target: names[key], Reach: interlock.ReachWorkspace,
+				Reversibility: interlock.Reversible, Confidence: interlock.Parsed, Traits: []string{fact.TraitDownload}})
 	}
 	return []interlock.PastAction{past}, nil
 }
 
 // ownScripts returns the files an action would run that this agent wrote lately in this workspace, whatever run it was in.
-func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d interlock.Decision, now time.Time) ([]string, error) {
+func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d interlock.Decision,
+	now time.Time) ([]string, error) {
 	if p.Read == nil || len(p.View.Written) > 0 {
 		return nil, nil
 	}

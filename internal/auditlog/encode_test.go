@@ -29,10 +29,14 @@ func TestDecisionIsEncodedAsByTheGeneralEncoder(t *testing.T) {
 		}
 		return rapid.MakeConfig{
 			Types: map[reflect.Type]*rapid.Generator[any]{
-				reflect.TypeFor[interlock.Verdict](): rapid.Map(rapid.Uint8Range(0, uint8(3+past)), func(n uint8) interlock.Verdict { return interlock.Verdict(n) }).AsAny(),
-				reflect.TypeFor[interlock.Danger]():  rapid.Map(rapid.Uint8Range(0, uint8(4+past)), func(n uint8) interlock.Danger { return interlock.Danger(n) }).AsAny(),
-				reflect.TypeFor[interlock.Mode]():    rapid.Map(rapid.Uint8Range(0, uint8(3+past)), func(n uint8) interlock.Mode { return interlock.Mode(n) }).AsAny(),
-				reflect.TypeFor[json.RawMessage]():   rapid.Map(rapid.SampledFrom(arguments), func(s string) json.RawMessage { return json.RawMessage(s) }).AsAny(),
+				reflect.TypeFor[interlock.Verdict](): rapid.Map(rapid.Uint8Range(0, uint8(3+past)),
+					func(n uint8) interlock.Verdict { return interlock.Verdict(n) }).AsAny(),
+				reflect.TypeFor[interlock.Danger](): rapid.Map(rapid.Uint8Range(0, uint8(4+past)),
+					func(n uint8) interlock.Danger { return interlock.Danger(n) }).AsAny(),
+				reflect.TypeFor[interlock.Mode](): rapid.Map(rapid.Uint8Range(0, uint8(3+past)),
+					func(n uint8) interlock.Mode { return interlock.Mode(n) }).AsAny(),
+				reflect.TypeFor[json.RawMessage](): rapid.Map(rapid.SampledFrom(arguments),
+					func(s string) json.RawMessage { return json.RawMessage(s) }).AsAny(),
 				reflect.TypeFor[time.Time](): rapid.Map(rapid.Int64Range(-1<<(36+4*past), 1<<(36+4*past)), func(n int64) time.Time {
 					return time.Unix(n, n&1023).UTC()
 				}).AsAny(),
@@ -64,8 +68,10 @@ func TestDecisionIsEncodedAsByTheGeneralEncoder(t *testing.T) {
 
 // Times are written as the layouts say.
 func TestTimesAreWrittenAsTheLayoutsSay(t *testing.T) {
-	times := []time.Time{{}, time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 1000, time.UTC)}
-	for at := time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2150; at = at.Add(11*24*time.Hour + 7*time.Hour + 13*time.Minute + 17*time.Second + 101_101*time.Microsecond) {
+	times := []time.Time{{}, time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 1000, time.UTC)}
+	for at := time.Date(1970, 1, 1, 0, 0, 0, 0,
+		time.UTC); at.Year() < 2150; at = at.Add(11*24*time.Hour + 7*time.Hour + 13*time.Minute + 17*time.Second + 101_101*time.Microsecond) {
 		times = append(times, at)
 	}
 	for _, at := range times {
@@ -82,7 +88,8 @@ func BenchmarkDecisionPayload(b *testing.B) {
 	record := DecisionRecord{
 		Proposal: interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: "git diff HEAD~1 -- src/main.go | head -50", Dir: "/repo"},
 			Requester: interlock.Requester{Principal: "pat", Agent: "claude", Run: "run"}, Door: "socket"},
-		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: noPrevious, Ruleset: noPrevious, Snapshot: noPrevious, Profile: "guard",
+		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: noPrevious, Ruleset: noPrevious,
+			Snapshot: noPrevious, Profile: "guard",
 			Impacts: []interlock.Impact{{Kind: interlock.ImpactRead, Target: "src/main.go", Reach: interlock.ReachWorkspace,
 				Reversibility: interlock.Readonly, Confidence: interlock.Parsed, Via: "git diff"}}},
 	}

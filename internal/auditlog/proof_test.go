@@ -155,7 +155,8 @@ func TestCopyVerifies(t *testing.T) {
 		index int64
 	}{
 		{"edited", bytes.Replace(out.Bytes(), []byte(`{"n":5}`), []byte(`{"n":7}`), 1), auditlog.ProblemChanged, 5},
-		{"edited where only the next entry tells", bytes.Replace(out.Bytes(), []byte(`"trace_id":"trace"`), []byte(`"trace_id":"other"`), 1), auditlog.ProblemChanged, 0},
+		{"edited where only the next entry tells",
+			bytes.Replace(out.Bytes(), []byte(`"trace_id":"trace"`), []byte(`"trace_id":"other"`), 1), auditlog.ProblemChanged, 0},
 		{"line removed", join(append(all(5), lines[6:]...)...), auditlog.ProblemRemoved, 5},
 		{"line twice", join(append(all(6), lines[5:]...)...), auditlog.ProblemDuplicated, 5},
 		{"head cut", join(lines[3:]...), auditlog.ProblemRemoved, 0},

@@ -142,7 +142,8 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	}
 	w.Proposed = proposedWire{Type: p.Action.Kind, Digest: d.Action, Payload: interlock.Action{
 		Kind: p.Action.Kind, Tool: c.text("tool", p.Action.Tool), Input: c.text("input", p.Action.Input),
-		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir), Hint: c.text("hint", p.Action.Hint),
+		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir),
+		Hint: c.text("hint", p.Action.Hint),
 	}}
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
@@ -240,7 +241,8 @@ func (c *cutter) decision(d interlock.Decision) interlock.Decision {
 	}
 	findings := make([]interlock.Finding, len(d.Findings))
 	for i, f := range d.Findings {
-		f.Reason, f.Suggestion, f.Rule = small.text("reason", f.Reason), small.text("suggestion", f.Suggestion), small.text("rule", f.Rule)
+		f.Reason, f.Suggestion, f.Rule = small.text("reason", f.Reason), small.text("suggestion", f.Suggestion),
+			small.text("rule", f.Rule)
 		f.Impacts = below(f.Impacts, len(d.Impacts))
 		f.Tags, f.Obligations = short(f.Tags), short(f.Obligations)
 		findings[i] = f

@@ -160,7 +160,8 @@ func TestOtherRecords(t *testing.T) {
 		record auditlog.Record
 		want   map[string]any
 	}{
-		"outcome": {auditlog.OutcomeRecord{Outcome: interlock.Outcome{Event: "e", Status: interlock.OutcomeFailure, Detail: "exit 1", Duration: time.Second}, Alert: "late"},
+		"outcome": {auditlog.OutcomeRecord{Outcome: interlock.Outcome{Event: "e", Status: interlock.OutcomeFailure,
+			Detail: "exit 1", Duration: time.Second}, Alert: "late"},
 			map[string]any{"event_id": "e", "outcome": "failure", "detail": "exit 1", "duration_ns": 1e9, "alert": "late"}},
 		"refusal": {auditlog.RefusalRecord{Door: "http", Code: "invalid", Reason: "no"}, map[string]any{"door": "http", "code": "invalid", "reason": "no"}},
 		"alert":   {auditlog.AlertRecord{Code: "c", Message: "m"}, map[string]any{"code": "c", "message": "m"}},
@@ -222,12 +223,18 @@ func TestOCSF(t *testing.T) {
 		record auditlog.Record
 		want   map[string]any
 	}{
-		{interlock.EventDecision, decided(interlock.Allow, interlock.Allow), map[string]any{"action_id": 1.0, "disposition_id": 1.0, "status_id": 1.0, "severity_id": 1.0}},
-		{interlock.EventReviewRequest, decided(interlock.Ask, interlock.Ask), map[string]any{"action_id": 2.0, "disposition_id": 14.0, "status_id": 0.0, "severity_id": 2.0}},
-		{interlock.EventBlock, decided(interlock.Deny, interlock.Deny), map[string]any{"action_id": 2.0, "disposition_id": 2.0, "status_id": 2.0, "severity_id": 3.0}},
-		{interlock.EventBlock, decided(interlock.Halt, interlock.Halt), map[string]any{"action_id": 2.0, "disposition_id": 2.0, "status_id": 2.0, "severity_id": 4.0}},
-		{interlock.EventOutcome, auditlog.OutcomeRecord{Outcome: interlock.Outcome{Status: interlock.OutcomeSuccess}}, map[string]any{"action_id": 3.0, "disposition_id": 0.0, "status_id": 1.0, "severity_id": 1.0}},
-		{interlock.EventAlert, auditlog.AlertRecord{Code: "c", Message: "m"}, map[string]any{"action_id": 3.0, "disposition_id": 0.0, "status_id": 0.0, "severity_id": 4.0}},
+		{interlock.EventDecision, decided(interlock.Allow, interlock.Allow),
+			map[string]any{"action_id": 1.0, "disposition_id": 1.0, "status_id": 1.0, "severity_id": 1.0}},
+		{interlock.EventReviewRequest, decided(interlock.Ask, interlock.Ask),
+			map[string]any{"action_id": 2.0, "disposition_id": 14.0, "status_id": 0.0, "severity_id": 2.0}},
+		{interlock.EventBlock, decided(interlock.Deny, interlock.Deny),
+			map[string]any{"action_id": 2.0, "disposition_id": 2.0, "status_id": 2.0, "severity_id": 3.0}},
+		{interlock.EventBlock, decided(interlock.Halt, interlock.Halt),
+			map[string]any{"action_id": 2.0, "disposition_id": 2.0, "status_id": 2.0, "severity_id": 4.0}},
+		{interlock.EventOutcome, auditlog.OutcomeRecord{Outcome: interlock.Outcome{Status: interlock.OutcomeSuccess}},
+			map[string]any{"action_id": 3.0, "disposition_id": 0.0, "status_id": 1.0, "severity_id": 1.0}},
+		{interlock.EventAlert, auditlog.AlertRecord{Code: "c", Message: "m"},
+			map[string]any{"action_id": 3.0, "disposition_id": 0.0, "status_id": 0.0, "severity_id": 4.0}},
 	} {
 		event, _, entry := sealRecord(t, test.kind, test.record)
 		rendered, err := auditlog.OCSF(entry, "interlock/x")

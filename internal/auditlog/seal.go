@@ -88,7 +88,8 @@ func (s *Sealer) CheckHead(head interlock.Head) error {
 // draft's Seed is the job seed of its run and sequences[i] its number in that run. Nothing is returned with an error, and
 // a signature that can't be made is one: a log that can't be signed must not grow. The entries' bodies stand in room, which
 // may be nil, where they fit into its capacity.
-func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64, room []byte) ([]interlock.Entry, interlock.Head, error) {
+func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64,
+	room []byte) ([]interlock.Entry, interlock.Head, error) {
 	if len(drafts) == 0 || len(drafts) != len(sequences) {
 		return nil, interlock.Head{}, errors.New("auditlog: nothing to seal, or no sequence for each draft")
 	}

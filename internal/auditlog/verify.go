@@ -90,7 +90,8 @@ func Verify(ctx context.Context, source Source, key *PublicKey, options VerifyOp
 	var found *finding
 	err = source.Walk(ctx, func(e interlock.Entry) error {
 		if found = v.entry(&e); found != nil {
-			found.entry.Body, found.entry.Hashes, found.entry.Checkpoint = bytes.Clone(e.Body), bytes.Clone(e.Hashes), bytes.Clone(e.Checkpoint)
+			found.entry.Body, found.entry.Hashes, found.entry.Checkpoint = bytes.Clone(e.Body), bytes.Clone(e.Hashes),
+				bytes.Clone(e.Checkpoint)
 			return errFound
 		}
 		return nil

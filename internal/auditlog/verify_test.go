@@ -272,7 +272,8 @@ func TestVerifyWithEarlierCheckpoints(t *testing.T) {
 	if report.Problem == nil || report.Problem.Kind != auditlog.ProblemChanged {
 		t.Errorf("found %v, want another history", report.Problem)
 	}
-	if _, err := auditlog.Verify(t.Context(), log, sealer.Public(), auditlog.VerifyOptions{Earlier: [][]byte{testLog(t, testSealer(t, 2), 3).head.Checkpoint}}); err == nil {
+	if _, err := auditlog.Verify(t.Context(), log, sealer.Public(),
+		auditlog.VerifyOptions{Earlier: [][]byte{testLog(t, testSealer(t, 2), 3).head.Checkpoint}}); err == nil {
 		t.Error("a checkpoint of another log was accepted")
 	}
 }
@@ -353,7 +354,8 @@ func TestGovernanceEventsAreSigned(t *testing.T) {
 	for kind, want := range map[interlock.EventType]bool{
 		interlock.EventApproval: true, interlock.EventApprovalRefused: true, interlock.EventAlert: true, interlock.EventIntegrity: true,
 		interlock.EventIdentity: true, interlock.EventRuleset: true, interlock.EventMode: true,
-		interlock.EventDecision: false, interlock.EventBlock: false, interlock.EventReviewRequest: false, interlock.EventOutcome: false, interlock.EventRefusal: false,
+		interlock.EventDecision: false, interlock.EventBlock: false, interlock.EventReviewRequest: false,
+		interlock.EventOutcome: false, interlock.EventRefusal: false,
 		interlock.EventApprovalExpired: false,
 	} {
 		log := &memoryLog{}

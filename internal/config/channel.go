@@ -45,7 +45,8 @@ func (h Hours) parse() (begin, end int, zone *time.Location, err error) {
 	first, errFrom := time.Parse("15:04", from)
 	last, errTo := time.Parse("15:04", to)
 	if !ok || errFrom != nil || errTo != nil || first.Equal(last) {
-		return 0, 0, nil, interlock.Errorf(interlock.CodeInvalid, "", "%.40q is not a stretch of the day such as 22:00-07:00", string(h))
+		return 0, 0, nil, interlock.Errorf(interlock.CodeInvalid, "",
+			"%.40q is not a stretch of the day such as 22:00-07:00", string(h))
 	}
 	zone = time.Local
 	if named {

@@ -56,10 +56,11 @@ type Config struct {
 	// Channels are the ways by which a code reaches a human, in the order they are tried: the first that takes it is the
 	// only one, but for those with `always: true`. Each has a `kind` (email, webhook, slack, ntfy, dialog, console or
 	// terminal), a `name` of its own, and a `floor`: verify (default) for all codes, danger_zone for those that lift a block
-	// only, confirm for requests that wait for an answer as well, of which `interlock up` tells. email has `host` (host:port), `tls` (starttls, tls, or none for this machine), `user`, `password`, `from` and
-	// `to`; webhook `url` and `key`; slack `url`; ntfy `url` and `token`. Passwords, keys, tokens and a Slack address are
-	// references, env:NAME or file:PATH. To console and terminal nothing is sent: they say that an operator looks there and
-	// has a code shown. Default: none, so that a code reaches nobody until an operator asks for one.
+	// only, confirm for requests that wait for an answer as well, of which `interlock up` tells. email has `host`
+	// (host:port), `tls` (starttls, tls, or none for this machine), `user`, `password`, `from` and `to`; webhook
+	// `url` and `key`; slack `url`; ntfy `url` and `token`. Passwords, keys, tokens and a Slack address are
+	// references, env:NAME or file:PATH. To console and terminal nothing is sent: they say that an operator looks
+	// there and has a code shown. Default: none, so that a code reaches nobody until an operator asks for one.
 	Channels []Channel `json:"channels"`
 	// QuietHours is when nobody is there, as "22:00-07:00" in the time zone of this machine, or with a zone behind it, as in
 	// "22:00-07:00 Europe/Berlin". In between every Ask is answered Deny with a request id, as under unattended, and only
@@ -92,32 +93,36 @@ type Config struct {
 	// `startup` (patterns of files that are protected because something obeys them later). Default: the profile default, with
 	// the values in brackets, no host and the patterns in the sandbox's manual.
 	Sandbox Sandbox `json:"sandbox"`
-	// Gateway is what `interlock gateway` stands before, and how it serves clients over HTTP. `servers` are MCP servers, in the order
-	// in which they are started, each with a `name` of its own (letters, digits, _ and -) and either `command`, a program, with `args`,
-	// `env` and `dir` (an absolute path), or `url`, an address, with `headers` and `ca` (a file of further authorities). A program
-	// sees PATH, HOME and a few other variables, and those of `env`. Values of `env` and `headers` that are secret are references,
-	// env:NAME, file:PATH or keyring:SERVICE/ACCOUNT, with "Bearer " before them where a header wants that; what looks like a
-	// secret and is none is refused. `after` names servers that are started before this one, `enabled: false` leaves it out,
-	// `connect_timeout` (10s) and `stop_timeout` (2s) are how long it may take to be reached and to exit. `listen` is an
-	// address of its own at which `interlock up` serves the gateway (default: at /gateway beside the API). Only loopback
-	// addresses are accepted, here and in `interlock gateway --listen`, unless `allow_remote` and `tls` are set. `url` is where
-	// clients reach it (default: as they say); `hosts` are further names it answers to and `origins` web pages that may call it (default: none); `sessions` bounds
-	// those open at once (default: 1000), `connections` the connections of clients at an address of the gateway's own (default: 2048)
-	// and `connections_per_address` those from one remote address, or one /64 network of IPv6 (default: 256); raise it where
-	// clients come through a proxy. Registered agents show their tokens. `auth` has `issuers`, authorization servers whose
-	// access tokens are taken as well, each with `name`, `issuer`, `audience` (a list), and as needed `jwks` (default: as the
-	// issuer's metadata says), `algorithms` (default: RS256, PS256, ES256, EdDSA), `agent_claim` (default: client_id) and
-	// `principal_claim` (default: sub), a claim's name or a path to it such as /act/sub, and `scopes`, all of which a token
-	// needs. Such an agent is called NAME:CLAIM, with the issuer's name. `tls` has `cert` and `key`, files in PEM form, read again when they change;
-	// `client_ca`, a file of authorities whose client certificates are taken; `client`, required (default) or optional; and
-	// `client_name`, the field that names the agent of a client without a token, uri, dns, email or cn: it is called tls:FIELD.
-	// `patience` is how long a call is held for a human to answer, as a Go duration, before its client gets a handle to come
-	// back with; keep it below the client's own timeout (default: 20s; at most 50s count for clients that can't be told that
-	// they wait). `trust_on_first_use` says whether the tools that a server offers when it is first seen are approved as they
-	// are: whoever has changed the server before that is believed. What is new or changes later, and what speaks to the model,
-	// is in quarantine until an operator approves it either way; with false, everything is (default: true for programs, false
-	// for addresses). `record` is all, or objections: then calls that nothing objects to leave no event and wait for no disk, in
-	// modes that enforce nothing; while verdicts bind, all is recorded whatever it says (default: all).
+	// Gateway is what `interlock gateway` stands before, and how it serves clients over HTTP. `servers` are MCP
+	// servers, in the order in which they are started, each with a `name` of its own (letters, digits, _ and -) and
+	// either `command`, a program, with `args`, `env` and `dir` (an absolute path), or `url`, an address, with
+	// `headers` and `ca` (a file of further authorities). A program sees PATH, HOME and a few other variables, and
+	// those of `env`. Values of `env` and `headers` that are secret are references, env:NAME, file:PATH or
+	// keyring:SERVICE/ACCOUNT, with "Bearer " before them where a header wants that; what looks like a secret and is
+	// none is refused. `after` names servers that are started before this one, `enabled: false` leaves it out,
+	// `connect_timeout` (10s) and `stop_timeout` (2s) are how long it may take to be reached and to exit. `listen` is
+	// an address of its own at which `interlock up` serves the gateway (default: at /gateway beside the API). Only
+	// loopback addresses are accepted, here and in `interlock gateway --listen`, unless `allow_remote` and `tls` are
+	// set. `url` is where clients reach it (default: as they say); `hosts` are further names it answers to and
+	// `origins` web pages that may call it (default: none); `sessions` bounds those open at once (default: 1000),
+	// `connections` the connections of clients at an address of the gateway's own (default: 2048) and
+	// `connections_per_address` those from one remote address, or one /64 network of IPv6 (default: 256); raise it
+	// where clients come through a proxy. Registered agents show their tokens. `auth` has `issuers`, authorization
+	// servers whose access tokens are taken as well, each with `name`, `issuer`, `audience` (a list), and as needed
+	// `jwks` (default: as the issuer's metadata says), `algorithms` (default: RS256, PS256, ES256, EdDSA),
+	// `agent_claim` (default: client_id) and `principal_claim` (default: sub), a claim's name or a path to it such as
+	// /act/sub, and `scopes`, all of which a token needs. Such an agent is called NAME:CLAIM, with the issuer's name.
+	// `tls` has `cert` and `key`, files in PEM form, read again when they change; `client_ca`, a file of authorities
+	// whose client certificates are taken; `client`, required (default) or optional; and `client_name`, the field
+	// that names the agent of a client without a token, uri, dns, email or cn: it is called tls:FIELD. `patience` is
+	// how long a call is held for a human to answer, as a Go duration, before its client gets a handle to come back
+	// with; keep it below the client's own timeout (default: 20s; at most 50s count for clients that can't be told
+	// that they wait). `trust_on_first_use` says whether the tools that a server offers when it is first seen are
+	// approved as they are: whoever has changed the server before that is believed. What is new or changes later, and
+	// what speaks to the model, is in quarantine until an operator approves it either way; with false, everything is
+	// (default: true for programs, false for addresses). `record` is all, or objections: then calls that nothing
+	// objects to leave no event and wait for no disk, in modes that enforce nothing; while verdicts bind, all is
+	// recorded whatever it says (default: all).
 	Gateway Gateway `json:"gateway"`
 }
 
@@ -139,7 +144,8 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 
 // Defaults returns the settings of a home in which nothing is set.
 func Defaults() Config {
-	return Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour), CodeTTL: Duration(5 * time.Minute),
+	return Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour),
+		CodeTTL:      Duration(5 * time.Minute),
 		MaxQuestions: 100, MaxConcurrent: 1024}
 }
 

@@ -38,8 +38,10 @@ type SandboxProfile struct {
 func SandboxProfiles() map[string]SandboxProfile {
 	return map[string]SandboxProfile{
 		"default": {Time: Duration(time.Minute), Memory: 512 << 20, Disk: 100 << 20, Processes: 64, Files: 100, Output: 1 << 20},
-		"build":   {Time: Duration(10 * time.Minute), Memory: 4 << 30, Disk: 2 << 30, Processes: 512, Files: 1024, Output: 16 << 20},
-		"scratch": {Time: Duration(10 * time.Second), Memory: 256 << 20, Disk: 20 << 20, Processes: 32, Files: 64, Output: 256 << 10, Overlay: true},
+		"build": {Time: Duration(10 * time.Minute), Memory: 4 << 30, Disk: 2 << 30, Processes: 512, Files: 1024,
+			Output: 16 << 20},
+		"scratch": {Time: Duration(10 * time.Second), Memory: 256 << 20, Disk: 20 << 20, Processes: 32, Files: 64,
+			Output: 256 << 10, Overlay: true},
 	}
 }
 
@@ -66,7 +68,8 @@ func (s Sandbox) Named(name string) (SandboxProfile, error) {
 	if profile, known := shipped[name]; known {
 		return profile.over(base), nil
 	}
-	return SandboxProfile{}, interlock.Errorf(interlock.CodeInvalid, field, "%.40q is not a profile; name one of %s", name, strings.Join(s.Names(), ", "))
+	return SandboxProfile{}, interlock.Errorf(interlock.CodeInvalid, field, "%.40q is not a profile; name one of %s", name,
+		strings.Join(s.Names(), ", "))
 }
 
 // Names returns the names of all profiles, in order.
@@ -97,7 +100,8 @@ func (p SandboxProfile) over(base SandboxProfile) SandboxProfile {
 			*number[0] = *number[1]
 		}
 	}
-	for _, list := range [][2]*[]string{{&p.Hosts, &base.Hosts}, {&p.Read, &base.Read}, {&p.Path, &base.Path}, {&p.Env, &base.Env}, {&p.Startup, &base.Startup}} {
+	for _, list := range [][2]*[]string{{&p.Hosts, &base.Hosts}, {&p.Read, &base.Read}, {&p.Path, &base.Path},
+		{&p.Env, &base.Env}, {&p.Startup, &base.Startup}} {
 		if *list[0] == nil {
 			*list[0] = *list[1]
 		}
@@ -121,7 +125,8 @@ func (s Sandbox) check() error {
 		}
 		for _, host := range p.Hosts {
 			if !ValidHost(host) {
-				return interlock.Errorf(interlock.CodeInvalid, at+"/hosts", "%.80q is not a host such as example.com or example.com:8443", host)
+				return interlock.Errorf(interlock.CodeInvalid, at+"/hosts",
+					"%.80q is not a host such as example.com or example.com:8443", host)
 			}
 		}
 		for _, variable := range p.Env {

@@ -23,7 +23,8 @@ sandbox:
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := config.SandboxProfile{Time: config.Duration(2 * time.Minute), Memory: 512 << 20, Disk: 100 << 20, Processes: 64, Files: 100, Output: 1 << 20, Hosts: []string{"mirror.example"}}
+	base := config.SandboxProfile{Time: config.Duration(2 * time.Minute), Memory: 512 << 20, Disk: 100 << 20, Processes: 64,
+		Files: 100, Output: 1 << 20, Hosts: []string{"mirror.example"}}
 	ci := base
 	ci.Memory, ci.Processes, ci.Hosts, ci.Env, ci.Startup = 1<<30, 200, []string{}, []string{"CI_TOKEN"}, []string{}
 	build := config.SandboxProfiles()["build"]

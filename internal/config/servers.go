@@ -43,7 +43,8 @@ func (g GatewayServers) Ordered() ([]GatewayServer, error) {
 	at := map[string]int{}
 	for i, s := range g.Servers {
 		if _, twice := at[s.Name]; twice {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.servers", "two servers are named %.80q; names must differ", s.Name)
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.servers",
+				"two servers are named %.80q; names must differ", s.Name)
 		}
 		at[s.Name] = i
 	}
@@ -62,7 +63,8 @@ func (g GatewayServers) Ordered() ([]GatewayServer, error) {
 		for _, name := range s.After {
 			earlier, known := at[name]
 			if !known {
-				return interlock.Errorf(interlock.CodeInvalid, "gateway.servers."+s.Name+".after", "there is no server %.80q", name)
+				return interlock.Errorf(interlock.CodeInvalid, "gateway.servers."+s.Name+".after",
+					"there is no server %.80q", name)
 			}
 			if err := place(earlier); err != nil {
 				return err
@@ -116,7 +118,8 @@ func GuardedFile(home, path string, add bool) (file string, content []byte) {
 
 // ValidClient reports whether a client may be called so.
 func ValidClient(name string) bool {
-	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.HasPrefix(name, "-")
+	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
+		!strings.HasPrefix(name, "-")
 }
 
 // WithClient returns the gateway's servers for one client: those that were moved from its settings, then those of all clients.
@@ -126,13 +129,15 @@ func (c Config) WithClient(client string) (GatewayServers, error) {
 		return all, nil
 	}
 	if !ValidClient(client) {
-		return all, interlock.Errorf(interlock.CodeInvalid, "--client", "%.80q is no name of a client; use lower-case letters, digits and -", client)
+		return all, interlock.Errorf(interlock.CodeInvalid, "--client",
+			"%.80q is no name of a client; use lower-case letters, digits and -", client)
 	}
 	path := ClientFile(c.Home, client)
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return all, interlock.Errorf(interlock.CodeNotFound, "--client", "no servers were moved from %s; run: interlock install gateway --client %s", client, client)
+		return all, interlock.Errorf(interlock.CodeNotFound, "--client",
+			"no servers were moved from %s; run: interlock install gateway --client %s", client, client)
 	case err != nil:
 		return all, interlock.Errorf(interlock.CodeInvalid, "--client", "%s can't be read: %s", path, reasonOf(err))
 	}

@@ -41,9 +41,11 @@ gateway:
 	if err != nil {
 		t.Fatal(err)
 	}
-	github := config.GatewayServer{Name: "github", URL: "https://api.example.com/mcp", Headers: map[string]string{"Authorization": "Bearer keyring:github/me"}, CA: "/etc/ca.pem",
+	github := config.GatewayServer{Name: "github", URL: "https://api.example.com/mcp",
+		Headers: map[string]string{"Authorization": "Bearer keyring:github/me"}, CA: "/etc/ca.pem",
 		Connect: config.Duration(3 * time.Second)}
-	files := config.GatewayServer{Name: "files", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv"}, Env: map[string]string{"TOKEN": "env:FILES_TOKEN"},
+	files := config.GatewayServer{Name: "files", Command: "npx",
+		Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv"}, Env: map[string]string{"TOKEN": "env:FILES_TOKEN"},
 		Dir: "/srv", Stop: config.Duration(time.Second)}
 	late := config.GatewayServer{Name: "late", Command: "/bin/late", After: []string{"files", "off"}}
 	for client, want := range map[string][]config.GatewayServer{"": {github, files, late}, "cursor": {{Name: "own", Command: "own"}, github, files, late}} {

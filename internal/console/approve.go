@@ -55,8 +55,9 @@ func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, stan
 	operator, _ := c.operator(r)
 	run, untried := c.tried(r, &request)
 	statement := quorum.Statement(request, interlock.Allow, operator.Name)
-	one := asking{ApprovalRequest: request, Digest: quorum.DisplayDigest(request.Display), Changes: editOf(request.Display), Statement: statement,
-		Hash: base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(statement))}
+	one := asking{ApprovalRequest: request, Digest: quorum.DisplayDigest(request.Display), Changes: editOf(request.Display),
+		Statement: statement,
+		Hash:      base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(statement))}
 	one.Tried, one.Untried = run, untried
 	if err := quorum.MayAnswer(request, operator, standing.Agents, c.config.Now()); err != nil {
 		one.Refused = err.Error()
@@ -122,7 +123,8 @@ func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
 	}
 	request, known := standing.Requests[r.PathValue("id")]
 	if !known {
-		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it was used, denied or has expired"))
+		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "id",
+			"no request that waits has this id: it was used, denied or has expired"))
 		return
 	}
 	one := c.shown(r, request, standing)
@@ -205,20 +207,24 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 	for i, id := range ids {
 		request, known := standing.Requests[id]
 		if !known {
-			return nil, interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it was used, denied or has expired")
+			return nil, interlock.Errorf(interlock.CodeNotFound, "id",
+				"no request that waits has this id: it was used, denied or has expired")
 		}
 		// What was shown is what is signed: a page of other requests, or of one that changed, signs nothing here.
-		if shown := r.PostForm.Get("display"); len(ids) == 1 && shown != "" && shown != string(quorum.DisplayDigest(request.Display)) {
+		if shown := r.PostForm.Get("display"); len(ids) == 1 && shown != "" &&
+			shown != string(quorum.DisplayDigest(request.Display)) {
 			return nil, interlock.Errorf(interlock.CodeConflict, "display", "the page showed something else; load it again")
 		}
 		if verdict == interlock.Allow && request.Owes(interlock.ObligationDryRun) {
 			if len(ids) > 1 {
-				return nil, interlock.Errorf(interlock.CodeInvalid, "id", "%s wants its dry run seen first: open it and answer it there", id)
+				return nil, interlock.Errorf(interlock.CodeInvalid, "id",
+					"%s wants its dry run seen first: open it and answer it there", id)
 			}
 			request.DryRun = r.PostForm.Get("dry_run") // the one that was shown
 		}
 		statements[i] = quorum.Statement(request, verdict, operator.Name)
-		approvals[i] = interlock.Approval{Request: id, Verdict: verdict, Operator: operator.Name, Reason: reason, Statement: statements[i], DryRun: request.DryRun}
+		approvals[i] = interlock.Approval{Request: id, Verdict: verdict, Operator: operator.Name, Reason: reason,
+			Statement: statements[i], DryRun: request.DryRun}
 	}
 	return approvals, c.sign(r, statements, verdict == interlock.Allow, func(i int, method, key, signature string) {
 		approvals[i].Method, approvals[i].Key, approvals[i].Signature = method, key, signature
@@ -253,7 +259,8 @@ func witnessed(v visitor) bool { return v.session.Method != interlock.MethodPass
 
 // sign fills in what proves statements: the passkey's signature over all of them, or, where the form brings none, the word
 // of this server that the session made each.
-func (c *Console) sign(r *http.Request, statements []string, loosens bool, fill func(i int, method, key, signature string)) error {
+func (c *Console) sign(r *http.Request, statements []string, loosens bool,
+	fill func(i int, method, key, signature string)) error {
 	v := c.visitor(r)
 	if given := r.PostForm.Get("assertion"); given != "" {
 		signature, err := identity.Assertion([]byte(given), statements...)
@@ -267,10 +274,12 @@ func (c *Console) sign(r *http.Request, statements []string, loosens bool, fill 
 		return nil
 	}
 	if r.PostForm.Get("method") != interlock.MethodSession {
-		return interlock.Errorf(interlock.CodeInvalid, "assertion", "the passkey signed nothing; without script, use the other form")
+		return interlock.Errorf(interlock.CodeInvalid, "assertion",
+			"the passkey signed nothing; without script, use the other form")
 	}
 	if loosens && !witnessed(v) {
-		err := interlock.Errorf(interlock.CodeUnauthorized, "assertion", "you came in with a passkey, so this takes its signature; without script, come in by `interlock operator login`")
+		err := interlock.Errorf(interlock.CodeUnauthorized, "assertion",
+			"you came in with a passkey, so this takes its signature; without script, come in by `interlock operator login`")
 		c.alert(r, v.operator.Name, err)
 		return err
 	}

@@ -167,7 +167,8 @@ func TestACookieIsNoPasskey(t *testing.T) {
 // TestWhoMayNotApprove: roles, requesters, owners and whoever shares a credential with them (MCP-AQL 8.7.3).
 func TestWhoMayNotApprove(t *testing.T) {
 	h := open(t)
-	if err := h.backend.PutAgent(t.Context(), interlock.AgentRecord{ID: "builder", Principal: "olga", Trust: interlock.TrustCertified, Created: time.Now().UTC()}); err != nil {
+	if err := h.backend.PutAgent(t.Context(),
+		interlock.AgentRecord{ID: "builder", Principal: "olga", Trust: interlock.TrustCertified, Created: time.Now().UTC()}); err != nil {
 		t.Fatal(err)
 	}
 	id := h.ask("builder", "DELETE FROM users")
@@ -324,8 +325,9 @@ func TestFileEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := h.backend.Propose(t.Context(), interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: "production_database_delete", Arguments: arguments},
-		Requester: interlock.Requester{Agent: "claude", Principal: "dana"}, CanAsk: true})
+	got := h.backend.Propose(t.Context(),
+		interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: "production_database_delete", Arguments: arguments},
+			Requester: interlock.Requester{Agent: "claude", Principal: "dana"}, CanAsk: true})
 	if got.Request == "" {
 		t.Fatalf("not asked about: %v %v", got.Answer, got.Findings)
 	}
@@ -365,7 +367,8 @@ func TestStandingGrant(t *testing.T) {
 	h.want("the grant", page, http.StatusOK, "times: 2")
 	action := "/grants/" + grantID(page.body)
 	otto := h.in("otto", "operator")
-	h.want("another's draft", otto.do(http.MethodPost, action, otto.form(otto.get("/pending"), "/logout", "method", "session")), http.StatusConflict, "waits for no signature")
+	h.want("another's draft", otto.do(http.MethodPost, action, otto.form(otto.get("/pending"), "/logout", "method", "session")),
+		http.StatusConflict, "waits for no signature")
 	if got := b.do(http.MethodPost, action, b.form(page, action, "assertion", b.sign(b.challenge(page, action)))); got.status != http.StatusSeeOther {
 		t.Fatalf("giving it: %d\n%s", got.status, got.body)
 	}
@@ -379,7 +382,8 @@ func TestStandingGrant(t *testing.T) {
 		t.Errorf("beyond the bounds: %v", got.Answer)
 	}
 	viewer := h.in("vera", "viewer")
-	h.want("a viewer", viewer.do(http.MethodPost, "/pending/"+id+"/grant", viewer.form(viewer.get("/pending"), "/logout", "tool", "DELETE *", "times", "1", "hours", "1")),
+	h.want("a viewer", viewer.do(http.MethodPost, "/pending/"+id+"/grant",
+		viewer.form(viewer.get("/pending"), "/logout", "tool", "DELETE *", "times", "1", "hours", "1")),
 		http.StatusForbidden, "role may not give standing grants")
 }
 

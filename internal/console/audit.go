@@ -31,7 +31,8 @@ type search struct {
 }
 
 func searchOf(query url.Values) (search, error) {
-	s := search{Event: strings.TrimSpace(query.Get("event")), Type: query.Get("type"), Actor: query.Get("actor"), Run: query.Get("run"),
+	s := search{Event: strings.TrimSpace(query.Get("event")), Type: query.Get("type"), Actor: query.Get("actor"),
+		Run:  query.Get("run"),
 		Text: query.Get("q"), Since: query.Get("since"), Until: query.Get("until"), Before: -1}
 	for _, field := range [][2]string{{"event", s.Event}, {"actor", s.Actor}, {"run", s.Run}, {"q", s.Text}} {
 		if len(field[1]) > maxFilter {
@@ -68,7 +69,8 @@ func instant(name, text string, into *time.Time) error {
 
 func (s search) query() url.Values {
 	values := url.Values{}
-	for _, field := range [][2]string{{"type", s.Type}, {"actor", s.Actor}, {"run", s.Run}, {"q", s.Text}, {"since", s.Since}, {"until", s.Until}} {
+	for _, field := range [][2]string{{"type", s.Type}, {"actor", s.Actor}, {"run", s.Run}, {"q", s.Text}, {"since", s.Since},
+		{"until", s.Until}} {
 		if field[1] != "" {
 			values.Set(field[0], field[1])
 		}
@@ -94,7 +96,8 @@ func (s search) holds(e interlock.Entry) (found, over bool) {
 	}
 	within := func(text, part string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) }
 	switch {
-	case s.Type != "" && string(event.Type) != s.Type, !s.to.IsZero() && event.Recorded.After(s.to), s.Actor != "" && !within(event.Actor, s.Actor):
+	case s.Type != "" && string(event.Type) != s.Type, !s.to.IsZero() && event.Recorded.After(s.to), s.Actor != "" &&
+		!within(event.Actor, s.Actor):
 		return false, false
 	case s.Run != "" && event.Seed != s.Run && !bytes.Contains(e.Body, quoted("run", s.Run)):
 		return false, false
@@ -235,7 +238,8 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 // errBusy says that one of the long readings goes on.
 var errBusy = interlock.Errorf(interlock.CodeLimited, "", "the whole log is being read already; wait until that is done")
 
-func translated(r *http.Request, w io.Writer, source auditlog.Source, origin string, render func(interlock.Entry, string) (json.RawMessage, error)) error {
+func translated(r *http.Request, w io.Writer, source auditlog.Source, origin string,
+	render func(interlock.Entry, string) (json.RawMessage, error)) error {
 	out := bufio.NewWriter(w)
 	err := source.Walk(r.Context(), func(e interlock.Entry) error {
 		text, err := render(e, origin)

@@ -144,7 +144,8 @@ func New(c Config) (*Console, error) {
 		return nil, err
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
-		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random), asked: newQuestions(c.Now, c.Random),
+		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
+		asked:  newQuestions(c.Now, c.Random),
 		drafts: newDrafts(c.Now), attempts: newLimiter(c.Now), orders: newOrders(c.Now)}
 	console.mux = console.routes()
 	return console, nil
@@ -153,8 +154,10 @@ func New(c Config) (*Console, error) {
 // ParseURL reads the address of a console. Passkeys work over TLS and on localhost, and for names, not for addresses.
 func ParseURL(text string) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSuffix(text, "/"))
-	if err != nil || base.Host == "" || !identity.OriginFits(base.Scheme+"://"+base.Host, base.Hostname()) || base.String() != base.Scheme+"://"+base.Host {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "console_url", "%.80q is not https://HOST[:PORT] or http://localhost[:PORT]", text)
+	if err != nil || base.Host == "" || !identity.OriginFits(base.Scheme+"://"+base.Host, base.Hostname()) ||
+		base.String() != base.Scheme+"://"+base.Host {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "console_url",
+			"%.80q is not https://HOST[:PORT] or http://localhost[:PORT]", text)
 	}
 	return base, nil
 }
@@ -360,7 +363,8 @@ func parsePages() (map[string]*template.Template, error) {
 		if base := path.Base(name); base == "layout.html" || base == "parts.html" {
 			continue
 		}
-		parsed, err := template.New("").Funcs(pageFunctions()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", name)
+		parsed, err := template.New("").Funcs(pageFunctions()).ParseFS(templateFiles, "templates/layout.html",
+			"templates/parts.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("console: %w", err)
 		}

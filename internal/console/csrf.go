@@ -35,7 +35,8 @@ func (c *Console) checkForgery(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return interlock.Errorf(interlock.CodeInvalid, "", "the console takes GET and POST")
 	}
-	refused := interlock.Errorf(interlock.CodeUnauthorized, "csrf", "this did not come from a page of this console; load the page again")
+	refused := interlock.Errorf(interlock.CodeUnauthorized, "csrf",
+		"this did not come from a page of this console; load the page again")
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return refused
 	}

@@ -20,7 +20,8 @@ func TestWhoeverDecidesSeesWhatADryRunDid(t *testing.T) {
 	h.tried = map[string]*interlock.DryRun{id: {Request: id, Exit: 3, Stopped: "disk", Partial: true, Effects: []interlock.Effect{
 		{Path: "<b>\u202eevil", Change: interlock.EffectModified, Kind: "file", Before: 1, After: 2, Startup: true, Diff: "@@ -1 +1 @@\n-old\n+<script>\n"}}}}
 	page := b.get("/pending/" + id).body
-	for _, want := range []string{"What it did when it was tried", "ended with 3, stopped by the limit on disk", `class="unseen"`, "&lt;script&gt;", "start-up file", "1 → 2 bytes", "more than is listed"} {
+	for _, want := range []string{"What it did when it was tried", "ended with 3, stopped by the limit on disk", `class="unseen"`,
+		"&lt;script&gt;", "start-up file", "1 → 2 bytes", "more than is listed"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

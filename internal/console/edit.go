@@ -58,7 +58,8 @@ func editOf(display string) []editLine {
 func editOne(arguments map[string]json.RawMessage) []editLine {
 	for _, names := range editNames {
 		var before, after string
-		if names[0] != "" && json.Unmarshal(arguments[names[0]], &before) != nil || json.Unmarshal(arguments[names[1]], &after) != nil {
+		if names[0] != "" && json.Unmarshal(arguments[names[0]], &before) != nil ||
+			json.Unmarshal(arguments[names[1]], &after) != nil {
 			continue
 		}
 		return editLines(before, after)

@@ -64,7 +64,8 @@ type enrolForm struct {
 func (c *Console) enrolPage(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("operator")
 	if err := identity.CheckName("operator", name); err != nil {
-		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "operator", "this is not an enrolment link; `interlock operator add NAME --enrol` prints one"))
+		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "operator",
+			"this is not an enrolment link; `interlock operator add NAME --enrol` prints one"))
 		return
 	}
 	nonce, text, err := c.asked.ask(enrolHeader, c.origin, c.visitor(r).binding)
@@ -74,7 +75,8 @@ func (c *Console) enrolPage(w http.ResponseWriter, r *http.Request) {
 	}
 	c.render(w, r, http.StatusOK, "enrol.html", "Register a passkey", enrolForm{Operator: name,
 		UserID: base64.RawURLEncoding.EncodeToString([]byte("interlock:" + name)), Nonce: nonce,
-		Challenge: base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(text)), Host: c.host, Algorithms: identity.PasskeyAlgorithms()})
+		Challenge: base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(text)), Host: c.host,
+		Algorithms: identity.PasskeyAlgorithms()})
 }
 
 // enrol registers a passkey for whoever has the link's secret, once, and signs them in.
@@ -108,30 +110,35 @@ func (c *Console) register(r *http.Request, name string) (registered interlock.O
 	if label == "" {
 		label = "passkey"
 	}
-	passkey, err := identity.NewPasskey([]byte(r.PostForm.Get("credential")), identity.StatementChallenge(text), c.origin, c.host, label, now)
+	passkey, err := identity.NewPasskey([]byte(r.PostForm.Get("credential")), identity.StatementChallenge(text), c.origin,
+		c.host, label, now)
 	if err != nil {
 		return registered, err
 	}
 	hash := enrolmentHash(r.PostForm.Get("secret"))
-	refused := interlock.Errorf(interlock.CodeUnauthorized, "secret", "this enrolment link is wrong, used or expired; ask for another")
-	err = c.config.Backend.UpdateOperator(r.Context(), name, func(o *interlock.OperatorRecord, standing interlock.Standing) error {
-		if !inOffice(*o, now) || o.Enrolment == nil || !now.Before(o.Enrolment.Expires) || subtle.ConstantTimeCompare([]byte(o.Enrolment.Hash), []byte(hash)) != 1 {
-			return refused
-		}
-		if len(o.Passkeys) >= maxPasskeys {
-			return interlock.Errorf(interlock.CodeLimited, "passkey", "this operator has %d passkeys already", maxPasskeys)
-		}
-		for _, other := range standing.Operators {
-			for _, known := range other.Passkeys {
-				if known.ID == passkey.ID || known.PublicKey == passkey.PublicKey {
-					return interlock.Errorf(interlock.CodeConflict, "passkey", "this passkey is registered already; one passkey is one person")
+	refused := interlock.Errorf(interlock.CodeUnauthorized, "secret",
+		"this enrolment link is wrong, used or expired; ask for another")
+	err = c.config.Backend.UpdateOperator(r.Context(), name,
+		func(o *interlock.OperatorRecord, standing interlock.Standing) error {
+			if !inOffice(*o, now) || o.Enrolment == nil || !now.Before(o.Enrolment.Expires) ||
+				subtle.ConstantTimeCompare([]byte(o.Enrolment.Hash), []byte(hash)) != 1 {
+				return refused
+			}
+			if len(o.Passkeys) >= maxPasskeys {
+				return interlock.Errorf(interlock.CodeLimited, "passkey", "this operator has %d passkeys already", maxPasskeys)
+			}
+			for _, other := range standing.Operators {
+				for _, known := range other.Passkeys {
+					if known.ID == passkey.ID || known.PublicKey == passkey.PublicKey {
+						return interlock.Errorf(interlock.CodeConflict, "passkey",
+							"this passkey is registered already; one passkey is one person")
+					}
 				}
 			}
-		}
-		o.Enrolment, o.Passkeys = nil, append(o.Passkeys, passkey)
-		registered = *o
-		return nil
-	})
+			o.Enrolment, o.Passkeys = nil, append(o.Passkeys, passkey)
+			registered = *o
+			return nil
+		})
 	if code := codeOf(err); code == interlock.CodeNotFound {
 		err = refused // names are not for strangers to learn
 	}

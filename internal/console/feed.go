@@ -74,7 +74,8 @@ type filter struct {
 func feedFilter(query url.Values) (filter, error) {
 	f := filter{Verdict: query.Get("verdict"), Agent: query.Get("agent"), Kind: query.Get("kind"), Rule: query.Get("rule"),
 		Text: query.Get("q"), Before: -1}
-	for name, value := range map[string]string{"agent": f.Agent, "rule": f.Rule, "q": f.Text} { // any order: each is refused alike
+	// any order: each is refused alike
+	for name, value := range map[string]string{"agent": f.Agent, "rule": f.Rule, "q": f.Text} {
 		if len(value) > maxFilter {
 			return f, interlock.Errorf(interlock.CodeInvalid, name, "is longer than %d bytes", maxFilter)
 		}
@@ -108,7 +109,8 @@ func indexed(query url.Values, name string, into *int64) error {
 // query writes the filter as feedFilter reads it, without where it begins.
 func (f filter) query() url.Values {
 	values := url.Values{}
-	for _, field := range [][2]string{{"verdict", f.Verdict}, {"agent", f.Agent}, {"kind", f.Kind}, {"rule", f.Rule}, {"q", f.Text}} {
+	for _, field := range [][2]string{{"verdict", f.Verdict}, {"agent", f.Agent}, {"kind", f.Kind},
+		{"rule", f.Rule}, {"q", f.Text}} {
 		if field[1] != "" {
 			values.Set(field[0], field[1])
 		}
@@ -228,7 +230,8 @@ func veil(d *auditlog.Decided) {
 func rowOf(index int64, d auditlog.Decided) row {
 	out := row{Index: index, ID: d.Event.ID, At: d.Event.Recorded, Answer: d.Decision.Answer, Verdict: d.Decision.Verdict,
 		Kind: d.Proposal.Action.Kind, Agent: d.Proposal.Requester.Agent, Run: d.Proposal.Requester.Run,
-		Summary: summary(d.Proposal.Action), Risk: d.Decision.Risk, Request: d.Request, Loop: d.Proposal.Loop, Tier: d.Decision.Tier}
+		Summary: summary(d.Proposal.Action), Risk: d.Decision.Risk, Request: d.Request, Loop: d.Proposal.Loop,
+		Tier: d.Decision.Tier}
 	if f := d.Decision.Decisive(); f != nil {
 		out.Rule, out.Reason = f.Rule, f.Reason
 	}

@@ -73,7 +73,8 @@ func (c *Console) draftGrant(w http.ResponseWriter, r *http.Request) {
 	}
 	request, known := standing.Requests[r.PathValue("id")]
 	if !known {
-		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it was used, denied or has expired"))
+		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "id",
+			"no request that waits has this id: it was used, denied or has expired"))
 		return
 	}
 	v := c.visitor(r)
@@ -89,7 +90,8 @@ func (c *Console) draftGrant(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !c.drafts.keep(g, v.session.ID) {
-		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many grants wait for a signature; try again in a few minutes"))
+		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "",
+			"too many grants wait for a signature; try again in a few minutes"))
 		return
 	}
 	challenge := identity.StatementChallenge(g.Statement)
@@ -102,7 +104,8 @@ func (c *Console) draftGrant(w http.ResponseWriter, r *http.Request) {
 }
 
 // described reads the form's bounds for a grant to the requester of a request.
-func (c *Console) described(r *http.Request, request interlock.ApprovalRequest, operator interlock.OperatorRecord) (interlock.Grant, error) {
+func (c *Console) described(r *http.Request, request interlock.ApprovalRequest,
+	operator interlock.OperatorRecord) (interlock.Grant, error) {
 	id, err := c.newID("grt_")
 	if err != nil {
 		return interlock.Grant{}, err
@@ -154,7 +157,8 @@ func (c *Console) signGrant(w http.ResponseWriter, r *http.Request) {
 	v := c.visitor(r)
 	g, known := c.drafts.take(r.PathValue("id"), v.session.ID)
 	if !known {
-		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id", "this grant waits for no signature any more; describe it again"))
+		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id",
+			"this grant waits for no signature any more; describe it again"))
 		return
 	}
 	err := c.sign(r, []string{g.Statement}, true, func(_ int, method, key, signature string) {

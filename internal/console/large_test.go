@@ -53,7 +53,8 @@ func (h *house) watch() *watchedLog {
 // fillLog appends n decisions, many to a commit.
 func fillLog(t testing.TB, h *house, n int) {
 	t.Helper()
-	action := interlock.Action{Kind: interlock.KindShell, Tool: "Bash", Input: "go test ./... && git commit -am 'Read the settings once'", Dir: "/home/dana/project"}
+	action := interlock.Action{Kind: interlock.KindShell, Tool: "Bash",
+		Input: "go test ./... && git commit -am 'Read the settings once'", Dir: "/home/dana/project"}
 	payload, err := auditlog.DecisionRecord{
 		Proposal: interlock.Proposal{Action: action, Requester: interlock.Requester{Principal: "dana", Agent: "builder", Run: "r1"}, Door: "hook"},
 		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Risk: 17, Profile: "guard", Findings: []interlock.Finding{},
@@ -84,7 +85,8 @@ func TestPagesReadLittle(t *testing.T) {
 	fillLog(t, h, 12_000)
 	log := h.watch()
 	b := h.in("ada", quorum.RoleAdmin)
-	for path, most := range map[string]int64{"/": 200, "/audit": 200, "/agents": 1000, "/rules": 2000, "/?q=nothing-like-that": 4600, "/audit?q=nothing-like-that": 4600,
+	for path, most := range map[string]int64{"/": 200, "/audit": 200, "/agents": 1000, "/rules": 2000,
+		"/?q=nothing-like-that": 4600, "/audit?q=nothing-like-that": 4600,
 		"/trust": 4600, "/system": 0} {
 		log.read.Store(0)
 		page := b.get(path)

@@ -231,7 +231,9 @@ func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, 
 			return operator, seen.Passkey.ID, c.counted(r, operator, seen)
 		}
 	}
-	return interlock.OperatorRecord{}, "", interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey is not registered here, or did not sign what was asked")
+	return interlock.OperatorRecord{}, "",
+		interlock.Errorf(interlock.CodeUnauthorized, "passkey",
+			"this passkey is not registered here, or did not sign what was asked")
 }
 
 // counted refuses a signature from another page or from a copy of the passkey, and remembers the passkey's counter.
@@ -249,18 +251,19 @@ func (c *Console) counted(r *http.Request, operator interlock.OperatorRecord, se
 	if seen.Counter == 0 {
 		return nil
 	}
-	return c.config.Backend.UpdateOperator(r.Context(), operator.Name, func(o *interlock.OperatorRecord, _ interlock.Standing) error {
-		for i := range o.Passkeys {
-			if o.Passkeys[i].ID == seen.Passkey.ID {
-				if err := fresh(o.Passkeys[i]); err != nil {
-					return err
+	return c.config.Backend.UpdateOperator(r.Context(), operator.Name,
+		func(o *interlock.OperatorRecord, _ interlock.Standing) error {
+			for i := range o.Passkeys {
+				if o.Passkeys[i].ID == seen.Passkey.ID {
+					if err := fresh(o.Passkeys[i]); err != nil {
+						return err
+					}
+					o.Passkeys[i].SignCount = seen.Counter
+					return nil
 				}
-				o.Passkeys[i].SignCount = seen.Counter
-				return nil
 			}
-		}
-		return interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey is not registered any more")
-	})
+			return interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey is not registered any more")
+		})
 }
 
 // alert records what an operator should look at.
@@ -278,7 +281,8 @@ func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, string, e
 	}
 	now := c.config.Now()
 	if ticket.Issued.Before(c.started) || now.Before(ticket.Issued.Add(-time.Minute)) || now.Sub(ticket.Issued) >= TicketLife {
-		return interlock.OperatorRecord{}, "", interlock.Errorf(interlock.CodeExpired, "ticket", "this login link has expired; make another")
+		return interlock.OperatorRecord{}, "",
+			interlock.Errorf(interlock.CodeExpired, "ticket", "this login link has expired; make another")
 	}
 	standing, err := c.config.Backend.Standing(r.Context())
 	if err != nil {
@@ -289,11 +293,13 @@ func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, string, e
 	if !inOffice(operator, now) {
 		return interlock.OperatorRecord{}, "", refused
 	}
-	if key, err := c.config.Verify(operator, interlock.MethodSSH, ticket.Statement(c.origin), ticket.Signature); err != nil || key == "" {
+	if key, err := c.config.Verify(operator, interlock.MethodSSH, ticket.Statement(c.origin),
+		ticket.Signature); err != nil || key == "" {
 		return interlock.OperatorRecord{}, "", refused
 	}
 	if !c.asked.spend(ticketHeader+ticket.Nonce, ticket.Issued.Add(TicketLife)) {
-		return interlock.OperatorRecord{}, "", interlock.Errorf(interlock.CodeConflict, "ticket", "this login link was used already; make another")
+		return interlock.OperatorRecord{}, "",
+			interlock.Errorf(interlock.CodeConflict, "ticket", "this login link was used already; make another")
 	}
 	return operator, "", nil
 }

@@ -104,7 +104,8 @@ func (c *Console) draftOrder(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !c.orders.keep(order, v.session.ID) {
-		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many orders wait for a signature; try again in a few minutes"))
+		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "",
+			"too many orders wait for a signature; try again in a few minutes"))
 		return
 	}
 	c.render(w, r, http.StatusOK, "order.html", orderTitle(order.Verb), struct {
@@ -196,7 +197,8 @@ func (c *Console) orderOf(r *http.Request) (order interlock.Order, about interlo
 	}
 	operator, _ := c.operator(r)
 	now := c.config.Now().UTC().Truncate(time.Microsecond)
-	order = interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason, Operator: operator.Name, At: now, Expires: now.Add(orderLife)}
+	order = interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason, Operator: operator.Name,
+		At: now, Expires: now.Add(orderLife)}
 	order.Statement = quorum.OrderStatement(order)
 	return order, about, nil
 }
@@ -222,7 +224,8 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 	v := c.visitor(r)
 	order, shown := c.orders.take(r.PathValue("id"), v.session.ID)
 	if !shown {
-		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id", "the page is too old or was used already; begin the order anew"))
+		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id",
+			"the page is too old or was used already; begin the order anew"))
 		return
 	}
 	if !c.may(r, rightFor(order.Verb)) {

@@ -19,9 +19,10 @@ import (
 // block has an agent try what blocks it, and returns the challenge's id.
 func (h *house) block(agent string) string {
 	h.t.Helper()
-	answer := h.backend.Propose(h.t.Context(), interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHint, Input: "run rm -rf / on the server " + hostile},
-		Requester: interlock.Requester{Agent: agent, Principal: "dana", Run: "x"}, CanAsk: true, Door: "mcp-aql",
-		Loop: &interlock.Loop{Execution: "x", Step: 1, Limit: 10, Tolerance: 50}})
+	answer := h.backend.Propose(h.t.Context(),
+		interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHint, Input: "run rm -rf / on the server " + hostile},
+			Requester: interlock.Requester{Agent: agent, Principal: "dana", Run: "x"}, CanAsk: true, Door: "mcp-aql",
+			Loop: &interlock.Loop{Execution: "x", Step: 1, Limit: 10, Tolerance: 50}})
 	standing, err := h.backend.Standing(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)
@@ -310,7 +311,8 @@ func TestAgentsAndSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"enforcing", "guard", string(h.backend.Rules().Digest()), h.backend.Key.String(), "ada", "1 of the newest 1 requests", "Too few answers",
+	for _, want := range []string{"enforcing", "guard", string(h.backend.Rules().Digest()), h.backend.Key.String(), "ada",
+		"1 of the newest 1 requests", "Too few answers",
 		strings.Split(string(head.Checkpoint), "\n")[0], "None. Codes then reach people only"} {
 		if !strings.Contains(html.UnescapeString(page.body), want) {
 			t.Errorf("the system's page lacks %q", want)

@@ -20,7 +20,8 @@ func RemovePasskey(id string, keepWayIn bool) func(*interlock.OperatorRecord, in
 		case len(rest) == len(o.Passkeys):
 			return interlock.Errorf(interlock.CodeNotFound, "id", "this operator has no passkey with this id")
 		case keepWayIn && len(rest) == 0 && o.SSHKey == "":
-			return interlock.Errorf(interlock.CodeConflict, "id", "this is the only way in; register another passkey first, or have an admin remove this one")
+			return interlock.Errorf(interlock.CodeConflict, "id",
+				"this is the only way in; register another passkey first, or have an admin remove this one")
 		}
 		o.Passkeys = rest
 		return nil

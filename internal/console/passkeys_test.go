@@ -33,7 +33,8 @@ func TestRemovePasskey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, _ interlock.Standing) error { o.Enrolment = &enrolment; return nil }); err != nil {
+	if err := h.backend.UpdateOperator(t.Context(), "olga",
+		func(o *interlock.OperatorRecord, _ interlock.Standing) error { o.Enrolment = &enrolment; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	second := h.browser()

@@ -185,7 +185,8 @@ func (c *Console) setCookie(w http.ResponseWriter, name, value string) {
 	if value == "" {
 		age = -1
 	}
-	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: c.secure,
+		SameSite: http.SameSiteStrictMode})
 }
 
 // recognise finds out who a request comes from. The operator's record is read anew each time, so that a revocation holds at
@@ -207,8 +208,9 @@ func (c *Console) returning(w http.ResponseWriter, r *http.Request, secret strin
 	if stolen {
 		c.setCookie(w, c.sessionCookie(), "")
 		c.record(r, found.Operator, "refused", "a session came from another browser than it began in, and was ended")
-		_, err := c.config.Backend.RefuseApproval(r.Context(), "operator", found.Operator, "", interlock.Errorf(interlock.CodeUnauthorized, "session",
-			"a session was used from another browser than it began in"))
+		_, err := c.config.Backend.RefuseApproval(r.Context(), "operator", found.Operator, "",
+			interlock.Errorf(interlock.CodeUnauthorized, "session",
+				"a session was used from another browser than it began in"))
 		if err != nil {
 			c.config.Logger.ErrorContext(r.Context(), "a stolen session could not be recorded", "operator", found.Operator)
 		}
@@ -236,7 +238,8 @@ func (c *Console) returning(w http.ResponseWriter, r *http.Request, secret strin
 // over says why a session counts no longer, as its operator's record stands now; empty: it does.
 func (c *Console) over(s session, operator interlock.OperatorRecord) string {
 	switch {
-	case !inOffice(operator, c.config.Now()) || !operator.Created.Equal(s.since): // a successor of the same name is another person
+	// a successor of the same name is another person
+	case !inOffice(operator, c.config.Now()) || !operator.Created.Equal(s.since):
 		return "the operator is revoked"
 	case s.passkey != "" && !hasPasskey(operator, s.passkey):
 		return "the passkey it began with was removed"
@@ -276,7 +279,8 @@ func (c *Console) signedIn(next http.HandlerFunc) http.Handler {
 
 // record leaves an event about who came and went. One that can't be written is logged: nothing was allowed by it.
 func (c *Console) record(r *http.Request, operator, what, reason string) {
-	if err := c.config.Backend.RecordSession(r.Context(), auditlog.SessionRecord{Operator: operator, What: what, Reason: reason}); err != nil {
+	if err := c.config.Backend.RecordSession(r.Context(),
+		auditlog.SessionRecord{Operator: operator, What: what, Reason: reason}); err != nil {
 		c.config.Logger.ErrorContext(r.Context(), "a session event could not be recorded", "operator", operator, "what", what)
 	}
 }

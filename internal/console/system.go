@@ -60,7 +60,10 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Median     time.Duration
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
-	}{c.config.Facts, c.started, c.config.Facts.Rules.Digest(), len(c.config.Facts.Rules.Rules()), head, c.config.Facts.Key, string(head.Checkpoint),
-		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(), quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),
-		func(o interlock.OperatorRecord) bool { return inOffice(o, c.config.Now()) }, func(share float64) int { return int(share*100 + .5) }})
+	}{c.config.Facts, c.started, c.config.Facts.Rules.Digest(), len(c.config.Facts.Rules.Rules()), head, c.config.Facts.Key,
+		string(head.Checkpoint),
+		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
+		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),
+		func(o interlock.OperatorRecord) bool { return inOffice(o, c.config.Now()) },
+		func(share float64) int { return int(share*100 + .5) }})
 }

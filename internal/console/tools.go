@@ -68,7 +68,8 @@ func (c *Console) toolsPage(w http.ResponseWriter, r *http.Request) {
 		list = append(list, s)
 	}
 	sort.Slice(list, func(i, j int) bool {
-		return list[i].Held > 0 && list[j].Held == 0 || (list[i].Held > 0) == (list[j].Held > 0) && list[i].Server < list[j].Server
+		return list[i].Held > 0 && list[j].Held == 0 || (list[i].Held > 0) == (list[j].Held > 0) &&
+			list[i].Server < list[j].Server
 	})
 	c.render(w, r, http.StatusOK, "tools.html", "Tools", list)
 }

@@ -33,7 +33,8 @@ func (h *house) serve(descriptions ...string) {
 			}
 			definitions = append(definitions, text)
 		}
-		if _, err := h.backend.Examine(h.t.Context(), interlock.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: definitions}); err != nil {
+		if _, err := h.backend.Examine(h.t.Context(),
+			interlock.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: definitions}); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -105,16 +106,19 @@ func TestTools(t *testing.T) {
 	if strings.Contains(page.body, "<h2><code>files.read</code>") {
 		t.Error("the page about all that waits shows what does not")
 	}
-	if got := b.order("verb=approve-tool&subject=files&reason=all" + b.seen(page)); got.location != "/tools" || h.pin(strangeTool).Status != interlock.PinApproved {
+	if got := b.order("verb=approve-tool&subject=files&reason=all" + b.seen(page)); got.location != "/tools" ||
+		h.pin(strangeTool).Status != interlock.PinApproved {
 		t.Errorf("approving the rest: %d, %+v\n%s", got.status, h.pin(strangeTool), got.body)
 	}
-	if got := b.byTicket("olga").order("verb=quarantine-tool&subject=files.read&reason=doubt"); got.location != "/tools" || h.pin("read").Why != interlock.PinOrdered {
+	if got := b.byTicket("olga").order("verb=quarantine-tool&subject=files.read&reason=doubt"); got.location != "/tools" ||
+		h.pin("read").Why != interlock.PinOrdered {
 		t.Errorf("into quarantine: %d, %+v\n%s", got.status, h.pin("read"), got.body)
 	}
 
 	viewer := h.in("vera", quorum.RoleViewer)
 	page = viewer.get("/tools/show?subject=files.read")
-	if h.want("as a viewer", page, http.StatusOK, "not shown to your role"); strings.Contains(page.body, "sends it") || strings.Contains(page.body, "<form method=\"get\" action=\"/orders/new\"") {
+	if h.want("as a viewer", page, http.StatusOK, "not shown to your role"); strings.Contains(page.body, "sends it") ||
+		strings.Contains(page.body, "<form method=\"get\" action=\"/orders/new\"") {
 		t.Error("a viewer sees the definition or may order")
 	}
 	h.want("an order of a viewer", viewer.order("verb=quarantine-tool&subject=files.read&reason=x"), http.StatusForbidden, "may not")

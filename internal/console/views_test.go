@@ -65,7 +65,8 @@ func clean(t testing.TB, name string, got answer) {
 			t.Errorf("%s holds %q", name, found)
 		}
 	}
-	if csp := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; script-src 'self'; style-src 'self'") || strings.Contains(csp, "unsafe") {
+	if csp := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp,
+		"default-src 'none'; script-src 'self'; style-src 'self'") || strings.Contains(csp, "unsafe") {
 		t.Errorf("%s has the policy %q", name, csp)
 	}
 	if strings.ContainsAny(got.body, "\x00\x1b\u202e\u200b") {
@@ -138,7 +139,8 @@ func TestDecisionPage(t *testing.T) {
 	b := h.in("ada", quorum.RoleAdmin)
 	answer := h.act("codex", "r2", shell("rm -rf /\necho done\u202e"))
 	page := b.get("/decisions/" + answer.Event)
-	for _, want := range []string{"rm -rf /\necho done", "U+202E", answer.Decisive().Rule, "layer 1", "impact 1", string(answer.Ruleset), string(answer.Snapshot),
+	for _, want := range []string{"rm -rf /\necho done", "U+202E", answer.Decisive().Rule, "layer 1", "impact 1",
+		string(answer.Ruleset), string(answer.Snapshot),
 		string(answer.Decision.Action), answer.Event, "hashes lead from this event to the signed root", "codex", "dana"} {
 		if !strings.Contains(text(page.body), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page.body)
@@ -197,7 +199,8 @@ func text(body string) string {
 func TestViewersSeeNoWords(t *testing.T) {
 	h := open(t)
 	b := h.in("vera", quorum.RoleViewer)
-	answer := h.act("codex", "r2", interlock.Action{Kind: interlock.KindShell, Input: "rm -rf /secret-place", Dir: "/home/dana/hidden-project", Hint: "tidy-words"})
+	answer := h.act("codex", "r2", interlock.Action{Kind: interlock.KindShell, Input: "rm -rf /secret-place",
+		Dir: "/home/dana/hidden-project", Hint: "tidy-words"})
 	asked := h.act("codex", "r2", interlock.Action{Kind: interlock.KindSQL, Input: "DELETE FROM users -- secret-place", Hint: "tidy-words"})
 	for _, path := range []string{"/", "/?q=codex", "/decisions/" + answer.Event, "/pending", "/pending/" + asked.Request} {
 		page := b.get(path)
@@ -292,8 +295,10 @@ func TestStreamEndsWithItsRequest(t *testing.T) {
 
 // everyPage lists addresses that show what agents wrote.
 func (h *house) everyPage(answer interlock.Answer) []string {
-	return []string{"/agents", "/challenges", "/trust", "/grants", "/tools", "/tools/show?subject=files", "/tools/show?subject=files.read", "/rules?q=" + url.QueryEscape(hostile[:80]), "/system", "/audit", "/events/" + answer.Event,
-		"/audit?q=" + url.QueryEscape(hostile[:80]), "/audit?actor=" + url.QueryEscape(`"><script>`), "/rules/x", "/", "/?q=" + url.QueryEscape(hostile[:60]), "/?agent=" + url.QueryEscape(`"><script>`), "/decisions/" + answer.Event, "/pending"}
+	return []string{"/agents", "/challenges", "/trust", "/grants", "/tools", "/tools/show?subject=files",
+		"/tools/show?subject=files.read", "/rules?q=" + url.QueryEscape(hostile[:80]), "/system", "/audit", "/events/" + answer.Event,
+		"/audit?q=" + url.QueryEscape(hostile[:80]), "/audit?actor=" + url.QueryEscape(`"><script>`), "/rules/x", "/",
+		"/?q=" + url.QueryEscape(hostile[:60]), "/?agent=" + url.QueryEscape(`"><script>`), "/decisions/" + answer.Event, "/pending"}
 }
 
 // TestHostileWords: nothing an agent writes becomes markup or disappears from sight.
@@ -328,7 +333,8 @@ func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs st
 		{"GET", "/rules", "see"}, {"GET", "/rules/fs.delete-root", "see"}, {"GET", "/system", "see"},
 		{"POST", "/grants/grt_none/end", "answer"}, {"GET", "/orders/new?verb=new-code&subject=none", "answer"}, {"POST", "/orders/ord_none", "answer"},
 		{"GET", "/orders/new?verb=unblock&subject=none", "govern"},
-		{"GET", "/audit", "audit"}, {"GET", "/events/" + answer.Event, "audit"}, {"GET", "/audit/export?format=jsonl", "audit"}, {"POST", "/audit/verify", "audit"},
+		{"GET", "/audit", "audit"}, {"GET", "/events/" + answer.Event, "audit"}, {"GET", "/audit/export?format=jsonl", "audit"},
+		{"POST", "/audit/verify", "audit"},
 	}
 }
 

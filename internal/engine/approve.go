@@ -17,7 +17,8 @@ import (
 // challenge, a delay or several people, are not answered by it, and one that wants a dry run only where it names the one that
 // was shown. One that wants an admin is answered by a request that carried it, because package quorum then took the answer from
 // nobody else.
-func approved(d interlock.Decision, agent interlock.AgentRecord, approvals []interlock.ApprovalRequest, now time.Time) (string, bool) {
+func approved(d interlock.Decision, agent interlock.AgentRecord, approvals []interlock.ApprovalRequest,
+	now time.Time) (string, bool) {
 	if !answerable(d) {
 		return "", false
 	}
@@ -74,7 +75,8 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 				return false
 			}
 		case interlock.ObligationAdmin, interlock.ObligationApprovers:
-			if !slices.Contains(r.Obligations, o) && !(o.Type == interlock.ObligationAdmin && hasObligation(r.Obligations, o.Type)) {
+			if !slices.Contains(r.Obligations, o) &&
+				!(o.Type == interlock.ObligationAdmin && hasObligation(r.Obligations, o.Type)) {
 				return false
 			}
 		default:
@@ -85,14 +87,17 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 }
 
 // granted returns the id of the standing grant that answers the Ask. It must be in force for this agent under this ruleset,
-// and cover the kind, the tool or every executed text (of a hint the hint itself as well), the rules that ask and the arguments. It answers nothing that wants
-// more than an ordinary yes. Where several qualify, the one that expires first is drawn.
-func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis, now time.Time) string {
+// and cover the kind, the tool or every executed text (of a hint the hint itself as well), the rules that ask and the
+// arguments. It answers nothing that wants more than an ordinary yes. Where several qualify, the one that expires
+// first is drawn.
+func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
+	now time.Time) string {
 	if len(snapshot.Grants) == 0 || !answerable(d) {
 		return ""
 	}
 	for _, o := range d.Obligations {
-		if o.Type != interlock.ObligationConfirm && o.Type != interlock.ObligationRedact && o.Type != interlock.ObligationSandbox {
+		if o.Type != interlock.ObligationConfirm && o.Type != interlock.ObligationRedact &&
+			o.Type != interlock.ObligationSandbox {
 			return ""
 		}
 	}
@@ -112,8 +117,10 @@ func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock
 	return chosen.ID
 }
 
-func grants(g *interlock.Grant, d interlock.Decision, agent interlock.AgentRecord, action interlock.Action, analysis impact.Analysis, now time.Time) bool {
-	if g.ID == "" || !g.InForce(now) || g.Ruleset != d.Ruleset || g.Kind != action.Kind || agent.ID == "" || g.Agent != agent.ID ||
+func grants(g *interlock.Grant, d interlock.Decision, agent interlock.AgentRecord, action interlock.Action,
+	analysis impact.Analysis, now time.Time) bool {
+	if g.ID == "" || !g.InForce(now) || g.Ruleset != d.Ruleset || g.Kind != action.Kind || agent.ID == "" ||
+		g.Agent != agent.ID ||
 		g.Principal != agent.Principal || !ruleset.Hold(g.Conditions, action.Arguments) {
 		return false
 	}

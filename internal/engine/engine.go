@@ -61,9 +61,11 @@ func Decide(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interloc
 	return decide(gates(), rules, snapshot, action, analysis, findings, approvals, now)
 }
 
-func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
+func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis,
 	findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
-	d := interlock.Decision{Mode: snapshot.Mode, Profile: snapshot.Profile, Impacts: []interlock.Impact{}, Findings: []interlock.Finding{}}
+	d := interlock.Decision{Mode: snapshot.Mode, Profile: snapshot.Profile, Impacts: []interlock.Impact{},
+		Findings: []interlock.Finding{}}
 	if rules == nil {
 		d.Findings = append(d.Findings, refusal("no-ruleset", "no rules are loaded, so nothing is allowed"))
 		return d
@@ -173,7 +175,8 @@ func sandboxed(found []interlock.Finding, snapshot interlock.Snapshot) []interlo
 	for _, f := range found {
 		if hasObligation(f.Obligations, interlock.ObligationSandbox) {
 			return append(found, interlock.Finding{Gate: "sandbox", Rule: "sandbox.needed", Layer: 3, Verdict: interlock.Deny,
-				Reason: "this may only run in a sandbox, and here it would not", Suggestion: "have it run with: interlock exec -- COMMAND; interlock doctor says whether sandboxes work here"})
+				Reason:     "this may only run in a sandbox, and here it would not",
+				Suggestion: "have it run with: interlock exec -- COMMAND; interlock doctor says whether sandboxes work here"})
 		}
 	}
 	return found
@@ -191,7 +194,8 @@ func tried(found []interlock.Finding, action interlock.Action) []interlock.Findi
 				Reason: "this may only be done after a dry run, and only shell commands can have one"})
 		}
 		return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.needed", Layer: 3, Verdict: interlock.Ask,
-			Reason: "whoever says yes must have seen what this does in a dry run", Suggestion: "have it tried with: interlock exec --dry-run -- COMMAND"})
+			Reason:     "whoever says yes must have seen what this does in a dry run",
+			Suggestion: "have it tried with: interlock exec --dry-run -- COMMAND"})
 	}
 	return found
 }
@@ -206,7 +210,8 @@ func hasObligation(obligations []interlock.Obligation, kind string) bool {
 }
 
 // answer turns the verdict into what the door must say.
-func answer(d interlock.Decision, snapshot interlock.Snapshot, approvals []interlock.ApprovalRequest, now time.Time) (interlock.Verdict, string) {
+func answer(d interlock.Decision, snapshot interlock.Snapshot, approvals []interlock.ApprovalRequest,
+	now time.Time) (interlock.Verdict, string) {
 	if d.Mode == interlock.Monitoring {
 		return interlock.Allow, ""
 	}

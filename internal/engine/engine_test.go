@@ -25,10 +25,14 @@ func TestRefusals(t *testing.T) {
 		rule string
 	}{
 		{"no ruleset", question{snapshot: standing(), action: ls}, "engine.no-ruleset"},
-		{"invalid UTF-8", question{rules: shipped(t), snapshot: standing(), action: interlock.Action{Kind: interlock.KindShell, Input: "\xff"}}, "engine.action"},
-		{"invalid arguments", question{rules: shipped(t), snapshot: standing(), action: interlock.Action{Kind: interlock.KindTool, Arguments: json.RawMessage(`{`)}}, "engine.action"},
-		{"doubled argument", question{rules: shipped(t), snapshot: standing(), action: interlock.Action{Kind: interlock.KindTool, Arguments: json.RawMessage(`{"a":1,"a":2}`)}}, "engine.action"},
-		{"large integer", question{rules: shipped(t), snapshot: standing(), action: interlock.Action{Kind: interlock.KindTool, Arguments: json.RawMessage(`{"a":9007199254740993}`)}}, "engine.action"},
+		{"invalid UTF-8", question{rules: shipped(t), snapshot: standing(),
+			action: interlock.Action{Kind: interlock.KindShell, Input: "\xff"}}, "engine.action"},
+		{"invalid arguments", question{rules: shipped(t), snapshot: standing(),
+			action: interlock.Action{Kind: interlock.KindTool, Arguments: json.RawMessage(`{`)}}, "engine.action"},
+		{"doubled argument", question{rules: shipped(t), snapshot: standing(),
+			action: interlock.Action{Kind: interlock.KindTool, Arguments: json.RawMessage(`{"a":1,"a":2}`)}}, "engine.action"},
+		{"large integer", question{rules: shipped(t), snapshot: standing(),
+			action: interlock.Action{Kind: interlock.KindTool, Arguments: json.RawMessage(`{"a":9007199254740993}`)}}, "engine.action"},
 		{"unknown kind", question{rules: shipped(t), snapshot: standing(), action: interlock.Action{Kind: "telepathy"}}, "engine.kind"},
 		{"unknown mode", question{rules: shipped(t), snapshot: badMode, action: ls}, "engine.mode"},
 		{"unknown trust", question{rules: shipped(t), snapshot: badTrust, action: ls}, "engine.snapshot"},
@@ -97,7 +101,8 @@ func TestWhichApprovalIsSpent(t *testing.T) {
 
 // The digests of a decision name exactly what it was computed from.
 func TestDigestsNameTheInputs(t *testing.T) {
-	base := question{rules: shipped(t), snapshot: standing(), action: interlock.Action{Kind: interlock.KindShell, Input: "ls"}, analysis: impact.Analysis{}, now: noon}
+	base := question{rules: shipped(t), snapshot: standing(), action: interlock.Action{Kind: interlock.KindShell, Input: "ls"},
+		analysis: impact.Analysis{}, now: noon}
 	want := base.decide()
 	other := base
 	other.action.Hint = "said differently"

@@ -136,17 +136,18 @@ func TestTiers(t *testing.T) {
 		risk     int
 		want     interlock.Tier
 	}{
-		"nothing":              {nil, interlock.Allow, 10, interlock.TierAdvisory},
-		"approved beforehand":  {nil, interlock.Allow, 90, interlock.TierConfirm},
-		"asked":                {[]interlock.Finding{{Gate: "profile", Verdict: interlock.Ask}}, interlock.Ask, 10, interlock.TierConfirm},
-		"asked for a code":     {[]interlock.Finding{{Gate: "loop", Verdict: interlock.Ask, Obligations: verify}}, interlock.Ask, 70, interlock.TierVerify},
-		"denied by a pattern":  {[]interlock.Finding{{Gate: "policy", Verdict: interlock.Deny}}, interlock.Deny, 10, interlock.TierDangerZone},
-		"denied by a rule":     {[]interlock.Finding{{Gate: "rules", Verdict: interlock.Deny}}, interlock.Deny, 10, interlock.TierDangerZone},
-		"danger zone":          {[]interlock.Finding{{Gate: "loop", Verdict: interlock.Deny}}, interlock.Deny, 90, interlock.TierDangerZone},
-		"not trusted so far":   {[]interlock.Finding{{Gate: "danger", Verdict: interlock.Deny}}, interlock.Deny, 30, interlock.TierConfirm},
-		"blocked":              {[]interlock.Finding{{Gate: "standing", Verdict: interlock.Halt}}, interlock.Halt, 0, interlock.TierDangerZone},
-		"suppressed":           {[]interlock.Finding{{Gate: "suppression", Verdict: interlock.Allow}}, interlock.Allow, 0, interlock.TierAdvisory},
-		"asked and suppressed": {[]interlock.Finding{{Gate: "risk", Verdict: interlock.Ask}, {Verdict: interlock.Allow}}, interlock.Ask, 0, interlock.TierConfirm},
+		"nothing":             {nil, interlock.Allow, 10, interlock.TierAdvisory},
+		"approved beforehand": {nil, interlock.Allow, 90, interlock.TierConfirm},
+		"asked":               {[]interlock.Finding{{Gate: "profile", Verdict: interlock.Ask}}, interlock.Ask, 10, interlock.TierConfirm},
+		"asked for a code":    {[]interlock.Finding{{Gate: "loop", Verdict: interlock.Ask, Obligations: verify}}, interlock.Ask, 70, interlock.TierVerify},
+		"denied by a pattern": {[]interlock.Finding{{Gate: "policy", Verdict: interlock.Deny}}, interlock.Deny, 10, interlock.TierDangerZone},
+		"denied by a rule":    {[]interlock.Finding{{Gate: "rules", Verdict: interlock.Deny}}, interlock.Deny, 10, interlock.TierDangerZone},
+		"danger zone":         {[]interlock.Finding{{Gate: "loop", Verdict: interlock.Deny}}, interlock.Deny, 90, interlock.TierDangerZone},
+		"not trusted so far":  {[]interlock.Finding{{Gate: "danger", Verdict: interlock.Deny}}, interlock.Deny, 30, interlock.TierConfirm},
+		"blocked":             {[]interlock.Finding{{Gate: "standing", Verdict: interlock.Halt}}, interlock.Halt, 0, interlock.TierDangerZone},
+		"suppressed":          {[]interlock.Finding{{Gate: "suppression", Verdict: interlock.Allow}}, interlock.Allow, 0, interlock.TierAdvisory},
+		"asked and suppressed": {[]interlock.Finding{{Gate: "risk", Verdict: interlock.Ask}, {Verdict: interlock.Allow}},
+			interlock.Ask, 0, interlock.TierConfirm},
 	} {
 		d := interlock.Decision{Findings: test.findings, Verdict: test.verdict, Risk: test.risk}
 		if got := tier(d, &interlock.Loop{}); got != test.want {

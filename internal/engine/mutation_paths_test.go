@@ -19,7 +19,8 @@ func pathSpellings() []respelling {
 					words = append(words, w)
 				}
 			}
-			if len(words) == 0 || strings.Contains(script, "$(printf") || strings.Contains(script, " | rev") { // a piece of a path may be no path, nor one that is read backwards
+			// a piece of a path may be no path, nor one that is read backwards
+			if len(words) == 0 || strings.Contains(script, "$(printf") || strings.Contains(script, " | rev") {
 				return "", false
 			}
 			w := words[r.IntN(len(words))]
@@ -43,7 +44,8 @@ func pathSpellings() []respelling {
 		path("through the process's root", false, func(_ *rand.Rand, w string) string { return "/proc/self/root" + w }),
 		path("question mark", true, func(r *rand.Rand, w string) string {
 			at := 1 + r.IntN(len(w)-1)
-			if w[at] == '/' || w[at] == '.' && w[at-1] == '/' || strings.Contains(w, ":") { // no pattern's ? fits a slash, or the dot a name begins with, and what is mounted:where is no file's name
+			// no pattern's ? fits a slash, or the dot a name begins with, and what is mounted:where is no file's name
+			if w[at] == '/' || w[at] == '.' && w[at-1] == '/' || strings.Contains(w, ":") {
 				return w
 			}
 			return w[:at] + "?" + w[at+1:]
@@ -63,26 +65,30 @@ func pathSpellings() []respelling {
 		}),
 		{name: "braces", apply: func(r *rand.Rand, script string) (string, bool) { // twice the same path, for programs that take several
 			call, ok := simple(script)
-			if !ok || !slices.Contains([]string{"rm", "cat", "chmod", "chown", "shred", "head"}, call.Args[0].Lit()) || !strings.HasPrefix(call.Args[len(call.Args)-1].Lit(), "/") {
+			if !ok || !slices.Contains([]string{"rm", "cat", "chmod", "chown", "shred", "head"}, call.Args[0].Lit()) ||
+				!strings.HasPrefix(call.Args[len(call.Args)-1].Lit(), "/") {
 				return "", false
 			}
 			return script + "{,}", true
 		}},
 		path("home by its name", false, homeAs("~")), path("home as a variable", false, homeAs("$HOME")), path("home in quotes", false, homeAs(`"$HOME"`)),
-		path("home in braces", false, homeAs("${HOME}")), path("home of the user", false, homeAs("~user")), path("home with a default", false, homeAs("${HOME:-/root}")),
+		path("home in braces", false, homeAs("${HOME}")), path("home of the user", false, homeAs("~user")),
+		path("home with a default", false, homeAs("${HOME:-/root}")),
 		path("home by echo", false, homeAs("$(echo ~)")), path("home by cd", false, homeAs("$(cd; pwd)")),
 		{name: "path of the program", apply: func(r *rand.Rand, script string) (string, bool) {
 			call, ok := simple(script)
 			if !ok || strings.Contains(call.Args[0].Lit(), "/") {
 				return "", false
 			}
-			dir := []string{"/bin/", "/usr/bin/", "///bin//", "/usr/../bin/", "/sbin/", "/usr/local/bin/", "/bin/./", "../../../../bin/", "/usr/bin/../../bin/"}[r.IntN(9)]
+			dir := []string{"/bin/", "/usr/bin/", "///bin//", "/usr/../bin/", "/sbin/", "/usr/local/bin/", "/bin/./",
+				"../../../../bin/", "/usr/bin/../../bin/"}[r.IntN(9)]
 			at := int(call.Args[0].Pos().Offset())
 			return script[:at] + dir + script[at:], true
 		}},
 		{name: "pattern for the program", weak: true, apply: func(r *rand.Rand, script string) (string, bool) {
 			call, ok := simple(script)
-			if !ok || len(call.Args[0].Lit()) < 2 || strings.ToLower(call.Args[0].Lit()) != call.Args[0].Lit() || strings.Trim(call.Args[0].Lit(), plainLetters) != "" || strings.ContainsAny(call.Args[0].Lit(), "/.") {
+			if !ok || len(call.Args[0].Lit()) < 2 || strings.ToLower(call.Args[0].Lit()) != call.Args[0].Lit() ||
+				strings.Trim(call.Args[0].Lit(), plainLetters) != "" || strings.ContainsAny(call.Args[0].Lit(), "/.") {
 				return "", false
 			}
 			name, at := call.Args[0].Lit(), int(call.Args[0].Pos().Offset())
@@ -116,12 +122,19 @@ func homeAs(home string) func(*rand.Rand, string) string {
 // flagSpellings write flags otherwise, for the programs whose flags take no values and may stand anywhere.
 func flagSpellings() []respelling {
 	long := map[string][]string{
-		"-r": {"--recursive", "--recurs", "-R"}, "-f": {"--force", "--forc"}, "-rf": {"-fr", "-Rf", "-r -f", "-f -r", "--recursive --force", "--force --recursive", "-rfv", "-vrf", "-rff", "-rf -rf", "--recu --fo", "-rfi -f"},
-		"-R": {"--recursive", "-R -R", "-vR"}, "-fr": {"-rf", "-r --force", "-d -fr"}, "--force": {"-f"}, "--hard": {"--har"}, "-D": {"--delete --force", "-d -f"}, "-fdx": {"-dfx", "-f -d -x", "-xdf", "--force -dx"},
-		"--delete": {"-d"}, "-A": {"--all"}, "--all": {"--all=true"}, "-af": {"-a -f", "-fa", "--all --force"}, "-v": {"--volumes"}, "-auto-approve": {"--auto-approve", "-auto-approve=true"}, "-u": {"--remove"}, "-9": {"-KILL", "-s KILL", "-SIGKILL", "-s 9", "-n 9"}, "-s": {"--size"}, "-aG": {"-a -G", "-Ga"},
+		"-r": {"--recursive", "--recurs", "-R"}, "-f": {"--force", "--forc"},
+		"-rf": {"-fr", "-Rf", "-r -f", "-f -r", "--recursive --force", "--force --recursive", "-rfv", "-vrf", "-rff", "-rf -rf", "--recu --fo", "-rfi -f"},
+		"-R":  {"--recursive", "-R -R", "-vR"}, "-fr": {"-rf", "-r --force", "-d -fr"}, "--force": {"-f"}, "--hard": {"--har"},
+		"-D": {"--delete --force", "-d -f"}, "-fdx": {"-dfx", "-f -d -x", "-xdf", "--force -dx"},
+		"--delete": {"-d"}, "-A": {"--all"}, "--all": {"--all=true"}, "-af": {"-a -f", "-fa", "--all --force"},
+		"-v": {"--volumes"}, "-auto-approve": {"--auto-approve", "-auto-approve=true"}, "-u": {"--remove"},
+		"-9": {"-KILL", "-s KILL", "-SIGKILL", "-s 9", "-n 9"}, "-s": {"--size"}, "-aG": {"-a -G", "-Ga"},
 	}
 	known := map[string][]string{ // whose flags are those
-		"rm": {"-r", "-f", "-rf", "-fr"}, "chmod": {"-R"}, "chown": {"-R"}, "git push": {"--force", "--delete"}, "git reset": {"--hard"}, "git branch": {"-D"}, "git clean": {"-fdx"}, "docker system": {"-af"}, "terraform destroy": {"-auto-approve"}, "terraform apply": {"-auto-approve"}, "shred": {"-u"}, "kill": {"-9"}, "pkill": {"-9"}, "truncate": {"-s"}, "usermod": {"-aG"}, "docker compose": {"-v"},
+		"rm": {"-r", "-f", "-rf", "-fr"}, "chmod": {"-R"}, "chown": {"-R"}, "git push": {"--force", "--delete"},
+		"git reset": {"--hard"}, "git branch": {"-D"}, "git clean": {"-fdx"}, "docker system": {"-af"},
+		"terraform destroy": {"-auto-approve"}, "terraform apply": {"-auto-approve"}, "shred": {"-u"}, "kill": {"-9"},
+		"pkill": {"-9"}, "truncate": {"-s"}, "usermod": {"-aG"}, "docker compose": {"-v"},
 	}
 	return []respelling{
 		{name: "flags otherwise", apply: func(r *rand.Rand, script string) (string, bool) {
@@ -140,7 +153,8 @@ func flagSpellings() []respelling {
 		}},
 		{name: "flags behind", apply: func(_ *rand.Rand, script string) (string, bool) { // as GNU programs allow
 			words := strings.Fields(script)
-			if _, ok := simple(script); !ok || len(words) < 3 || !slices.Contains([]string{"rm", "chown", "shred", "rmdir", "cp", "mv"}, words[0]) || strings.Trim(script, plainLetters+" ~") != "" {
+			if _, ok := simple(script); !ok || len(words) < 3 ||
+				!slices.Contains([]string{"rm", "chown", "shred", "rmdir", "cp", "mv"}, words[0]) || strings.Trim(script, plainLetters+" ~") != "" {
 				return "", false
 			}
 			for len(words) > 2 && words[1][0] == '-' {
@@ -248,8 +262,10 @@ func layouts() []respelling {
 	}
 	padding := strings.Repeat("x", 3000)
 	out := []respelling{
-		gap("blanks", "   ", true), gap("tab", "\t", true), gap("line continuation", "\\\n", true), gap("line continuations", "\\\n  \\\n\t", true), gap("many blanks", strings.Repeat(" ", 5000), true),
-		redirected("2>&1", true), redirected("2>/dev/null", true), redirected(">/dev/null", false), redirected("&>/dev/null", false), redirected("3>&1", false), redirected(">>/tmp/log", false), redirected("2>>/tmp/log", false),
+		gap("blanks", "   ", true), gap("tab", "\t", true), gap("line continuation", "\\\n", true),
+		gap("line continuations", "\\\n  \\\n\t", true), gap("many blanks", strings.Repeat(" ", 5000), true),
+		redirected("2>&1", true), redirected("2>/dev/null", true), redirected(">/dev/null", false),
+		redirected("&>/dev/null", false), redirected("3>&1", false), redirected(">>/tmp/log", false), redirected("2>>/tmp/log", false),
 		{name: "redirection in front", apply: func(r *rand.Rand, script string) (string, bool) {
 			_, ok := simple(script)
 			return []string{">/dev/null ", "2>/dev/null ", "&>/tmp/log ", ">&2 ", "2>&1 "}[r.IntN(5)] + script, ok && noStreams(script)
@@ -333,7 +349,8 @@ func unicodeSpellings() []respelling {
 			return w[:at] + []string{"\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e"}[r.IntN(6)] + w[at:]
 		}),
 		name("look-alike", func(_ *rand.Rand, w string) string {
-			return strings.NewReplacer("a", "а", "c", "с", "e", "е", "o", "о", "p", "р", "x", "х", "s", "ѕ", "i", "і", "d", "ԁ", "h", "һ", "r", "г", "m", "м", "k", "к", "t", "т").Replace(w)
+			return strings.NewReplacer("a", "а", "c", "с", "e", "е", "o", "о", "p", "р", "x", "х", "s", "ѕ", "i", "і", "d", "ԁ",
+				"h", "һ", "r", "г", "m", "м", "k", "к", "t", "т").Replace(w)
 		}),
 		{name: "unbreakable blank", weak: true, apply: func(_ *rand.Rand, script string) (string, bool) {
 			_, ok := simple(script)

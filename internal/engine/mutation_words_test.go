@@ -170,7 +170,8 @@ func wordSpellings() []respelling {
 		}),
 		word("alternative value", func(_ *rand.Rand, w string) string { return "${HOME:+" + w + "}" }),
 		{name: "nothing inside", apply: func(r *rand.Rand, script string) (string, bool) {
-			if strings.Contains(script, "$1") || strings.Contains(script, "()") || strings.Contains(script, "function") || strings.Contains(script, "set --") || strings.Contains(script, " _ ") || strings.Contains(script, "`") {
+			if strings.Contains(script, "$1") || strings.Contains(script, "()") || strings.Contains(script, "function") ||
+				strings.Contains(script, "set --") || strings.Contains(script, " _ ") || strings.Contains(script, "`") {
 				return "", false // its parameters may be something, and a backtick inside backticks ends them
 			}
 			return onWord(func(r *rand.Rand, w string) string {

@@ -65,7 +65,8 @@ func drawQuestion(t *rapid.T) question {
 		Mode:     oneOf(t, "mode", interlock.Enforcing, interlock.Enforcing, interlock.Enforcing, interlock.Monitoring),
 		Profile:  oneOf(t, "profile", append(q.rules.Profiles(), "guard", "guard", "missing")...),
 		Attended: rapid.Bool().Draw(t, "attended"),
-		Agent:    interlock.AgentRecord{ID: "agent", Principal: "user", Trust: oneOf(t, "trust", interlock.TrustUntested, interlock.TrustValidated, interlock.TrustCertified)},
+		Agent: interlock.AgentRecord{ID: "agent", Principal: "user",
+			Trust: oneOf(t, "trust", interlock.TrustUntested, interlock.TrustValidated, interlock.TrustCertified)},
 	}
 	if rapid.Bool().Draw(t, "registered") {
 		q.snapshot.Agent.Created = noon

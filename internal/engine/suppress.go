@@ -31,7 +31,8 @@ func suppressed(found []interlock.Finding, rules *ruleset.Ruleset, snapshot *int
 }
 
 // silencing finds the order that keeps a finding silent.
-func silencing(f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
+func silencing(f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis,
 	now time.Time) *interlock.Suppression {
 	switch f.Gate {
 	case "rules", "denylist", "profile":
@@ -43,7 +44,8 @@ func silencing(f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.
 	}
 	for n := range snapshot.Suppressions {
 		s := &snapshot.Suppressions[n]
-		if s.Rule == f.Rule && s.InForce(now) && (f.Verdict == interlock.Ask || s.Denials) && inScope(s, f, snapshot, action, analysis) {
+		if s.Rule == f.Rule && s.InForce(now) && (f.Verdict == interlock.Ask || s.Denials) &&
+			inScope(s, f, snapshot, action, analysis) {
 			return s
 		}
 	}
@@ -52,7 +54,8 @@ func silencing(f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.
 
 // inScope reports whether all that an order names holds: the agent, the place of everything the finding is about, and each
 // text that would be executed.
-func inScope(s *interlock.Suppression, f interlock.Finding, snapshot *interlock.Snapshot, action interlock.Action, analysis impact.Analysis) bool {
+func inScope(s *interlock.Suppression, f interlock.Finding, snapshot *interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) bool {
 	if s.Agent == "" && s.Path == "" && s.Command == "" ||
 		s.Agent != "" && (snapshot.Agent.ID == "" || !ruleset.Glob(s.Agent, snapshot.Agent.ID)) {
 		return false

@@ -9,14 +9,16 @@ import (
 
 // wanted takes out the questions that the user's own words have answered. Only rules that say so of themselves are silent for
 // it, and what was merely inferred from what they saw; a denial, layer 1 and every other objection stay.
-func wanted(found []interlock.Finding, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func wanted(found []interlock.Finding, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	if snapshot.Origin == nil || !snapshot.Origin.Prompted {
 		return found
 	}
 	var kept []interlock.Finding
 	silenced := map[int]bool{}
 	for _, f := range found {
-		if f.Gate == "rules" && f.Verdict == interlock.Ask && f.Layer > 1 && rules.Wanted(f.Rule) && gate.Wanted(snapshot, action, analysis, f) {
+		if f.Gate == "rules" && f.Verdict == interlock.Ask && f.Layer > 1 && rules.Wanted(f.Rule) &&
+			gate.Wanted(snapshot, action, analysis, f) {
 			for _, n := range f.Impacts {
 				silenced[n] = true
 			}
@@ -29,7 +31,8 @@ func wanted(found []interlock.Finding, rules *ruleset.Ruleset, snapshot interloc
 	}
 	out := kept[:0]
 	for _, f := range kept {
-		if !(f.Verdict == interlock.Ask && (f.Gate == "danger" && f.Heuristic || f.Gate == "profile") && covered(f.Impacts, silenced)) {
+		if !(f.Verdict == interlock.Ask && (f.Gate == "danger" && f.Heuristic || f.Gate == "profile") &&
+			covered(f.Impacts, silenced)) {
 			out = append(out, f)
 		}
 	}

@@ -21,9 +21,10 @@ func Cooldown(_ *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Actio
 		return nil
 	}
 	f := interlock.Finding{Gate: "cooldown", Rule: "cooldown.failed", Layer: 3, Verdict: interlock.Deny,
-		Reason:      "the same call failed a moment ago and nothing has changed since",
-		Suggestion:  "find out why it failed and do something about it, or wait",
-		Obligations: []interlock.Obligation{{Type: interlock.ObligationCooldown, Note: (wait + time.Second - 1).Truncate(time.Second).String()}}}
+		Reason:     "the same call failed a moment ago and nothing has changed since",
+		Suggestion: "find out why it failed and do something about it, or wait",
+		Obligations: []interlock.Obligation{{Type: interlock.ObligationCooldown,
+			Note: (wait + time.Second - 1).Truncate(time.Second).String()}}}
 	switch {
 	case spent:
 		f.Rule, f.Reason = "cooldown.budget", "the same call has failed as often as it may be tried in one run"

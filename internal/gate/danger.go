@@ -11,7 +11,8 @@ import (
 
 // Danger holds the action's danger level against how far the agent has been examined, by the matrix of MCP-AQL. A level
 // that was inferred gives a heuristic finding, one that was declared an explicit one.
-func Danger(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Danger(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	level, declared, at := DangerLevel(rules, snapshot, action, analysis)
 	trust := trustOf(rules, snapshot)
 	needed := needs(rules, snapshot, action, analysis)
@@ -31,12 +32,14 @@ func Danger(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interloc
 }
 
 // needs are the findings of what declarations want beside a level: a pause between two, a fresh code, certain approvers.
-func needs(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func needs(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	var out []interlock.Finding
 	declared := rules.Danger()
 	for n := range declared {
 		d := &declared[n]
-		if d.Cooldown == 0 && !d.Reauth && d.Approvers == nil || !concerns(d.Name, action, analysis) || !d.Applies(action.Arguments) {
+		if d.Cooldown == 0 && !d.Reauth && d.Approvers == nil || !concerns(d.Name, action, analysis) ||
+			!d.Applies(action.Arguments) {
 			continue
 		}
 		if d.Cooldown > 0 && snapshot.Loop != nil && counted(snapshot.Loop, d.Counted()) > 0 {
@@ -60,7 +63,8 @@ func confirmation(d *ruleset.DangerRule) interlock.Finding {
 	if a := d.Approvers; a != nil {
 		f.Obligations = append(f.Obligations, interlock.Obligation{Type: interlock.ObligationApprovers, Note: a.Note()})
 		if a.Within > 0 {
-			f.Obligations = append(f.Obligations, interlock.Obligation{Type: interlock.ObligationWithin, Note: time.Duration(a.Within).String()})
+			f.Obligations = append(f.Obligations,
+				interlock.Obligation{Type: interlock.ObligationWithin, Note: time.Duration(a.Within).String()})
 		}
 	}
 	return f
@@ -91,7 +95,8 @@ func introspects(action interlock.Action) bool {
 
 // Permits is what the matrix says of an operation that declares its level, for an agent as it is registered, and the trust
 // it went by. A door asks it about its own operations; what an action would do to the world is Danger's.
-func Permits(rules *ruleset.Ruleset, profile string, agent interlock.AgentRecord, level interlock.Danger, introspects bool) (interlock.Verdict, interlock.Trust) {
+func Permits(rules *ruleset.Ruleset, profile string, agent interlock.AgentRecord, level interlock.Danger,
+	introspects bool) (interlock.Verdict, interlock.Trust) {
 	trust := trustOf(rules, interlock.Snapshot{Profile: profile, Agent: agent})
 	return matrix(level, trust, introspects), trust
 }
@@ -122,7 +127,8 @@ func trustOf(rules *ruleset.Ruleset, snapshot interlock.Snapshot) interlock.Trus
 // What the impacts show is the floor. Where nothing is declared, the form of the operation's name may raise it, and it is
 // at least reversible unless everything is read only; a declaration takes the place of the name. Declarations of
 // operators' documents only ever raise.
-func DangerLevel(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) (interlock.Danger, bool, []int) {
+func DangerLevel(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) (interlock.Danger, bool, []int) {
 	shown, named := interlock.DangerSafe, interlock.DangerSafe
 	for n := range analysis.Impacts {
 		shown = max(shown, shownDanger(&analysis.Impacts[n]))

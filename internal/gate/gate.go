@@ -13,7 +13,8 @@ import (
 )
 
 // A Gate objects to an action, or returns nothing.
-type Gate func(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding
+type Gate func(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding
 
 // all returns the indexes of the impacts for which is holds.
 func all(impacts []interlock.Impact, is func(i *interlock.Impact) bool) []int {

@@ -270,7 +270,8 @@ func TestSelf(t *testing.T) {
 		{"delete by trait", interlock.Impact{Kind: "delete", Reach: "home", Traits: []string{"self"}}, []string{"self.change deny"}},
 		{"read", interlock.Impact{Kind: "read", Reach: "self", Reversibility: "readonly"}, []string{}},
 		{"read a key", interlock.Impact{Kind: "read", Reach: "self", Reversibility: "readonly", Traits: []string{"secret"}}, []string{"self.read-key deny"}},
-		{"copy a folder that holds the key", interlock.Impact{Kind: "read", Reach: "self", Reversibility: "readonly", Traits: []string{"recursive"}}, []string{"self.read-key deny"}},
+		{"copy a folder that holds the key",
+			interlock.Impact{Kind: "read", Reach: "self", Reversibility: "readonly", Traits: []string{"recursive"}}, []string{"self.read-key deny"}},
 		{"ask for a decision", interlock.Impact{Kind: "network", Reach: "self", Target: "http://127.0.0.1:7433/v1/decide"}, []string{}},
 		{"another endpoint", interlock.Impact{Kind: "network", Reach: "self", Target: "http://127.0.0.1:7433/v1/approve"}, []string{"self.change deny"}},
 		{"run the program", interlock.Impact{Kind: "execute", Reach: "self", Via: "/usr/bin/interlock"}, []string{}},
@@ -391,7 +392,8 @@ func TestPolicyOnHints(t *testing.T) {
 	if gate.AutoApproved(rules, interlock.Snapshot{}, interlock.Action{Kind: interlock.KindHint, Input: "list `rm -rf x`"}, shellTexts("rm -rf x")) {
 		t.Error("a command rides along in a hint")
 	}
-	if gate.AutoApproved(rules, interlock.Snapshot{}, interlock.Action{Kind: interlock.KindHint, Input: "empty the customer table, then `list x`"}, shellTexts("list x")) {
+	if gate.AutoApproved(rules, interlock.Snapshot{},
+		interlock.Action{Kind: interlock.KindHint, Input: "empty the customer table, then `list x`"}, shellTexts("list x")) {
 		t.Error("prose rides along beside a command")
 	}
 	if !gate.AutoApproved(rules, interlock.Snapshot{}, interlock.Action{Kind: interlock.KindHint, Input: "list x"}, shellTexts("list x")) {
@@ -515,7 +517,8 @@ func TestReasonsKeepRulesToThemselves(t *testing.T) {
 	analysis.Impacts = impacts(interlock.Impact{Confidence: "unknown", Kind: "delete", Reach: "production", Reversibility: "irreversible"}).Impacts
 	for _, g := range []gate.Gate{gate.Self, gate.Denylist, gate.Rules, gate.Policy, gate.Scope, gate.Danger, gate.Unknown, gate.Profile, gate.Risk} {
 		for _, f := range g(rules, guard(), interlock.Action{Kind: interlock.KindShell}, analysis) {
-			if strings.Contains(f.Reason+f.Suggestion, "zqx") || strings.Contains(f.Reason, fmt.Sprint(75)) || f.Reason == "" || strings.Contains(f.Reason, "\n") {
+			if strings.Contains(f.Reason+f.Suggestion, "zqx") || strings.Contains(f.Reason, fmt.Sprint(75)) || f.Reason == "" ||
+				strings.Contains(f.Reason, "\n") {
 				t.Errorf("%s: reason is %q", f.Rule, f.Reason)
 			}
 		}

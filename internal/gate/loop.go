@@ -11,7 +11,8 @@ import (
 // Loop holds a step that a monitored execution reports against the stages of the safety loop (MCP-AQL 8.7.2): the number of
 // steps, how the step before went, the agent's own patterns, the tier of the risk score and the tolerance. Actions that no
 // execution reports it leaves alone.
-func Loop(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Loop(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	l := snapshot.Loop
 	if l == nil {
 		return nil
@@ -161,7 +162,8 @@ func counted(l *interlock.Loop, name string) int {
 
 // Escalation says in findings what [LoopRisk] only adds up: each step that is one too many of its kind, and each factor that
 // raises the score, so that whoever is asked reads why. What they do to the verdict is the trust matrix's and the score's.
-func Escalation(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Escalation(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	if snapshot.Loop == nil {
 		return nil
 	}
@@ -174,7 +176,8 @@ func Escalation(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action inte
 			continue
 		}
 		if verdict := matrix(e.Level, trust, false); verdict != interlock.Allow {
-			out = append(out, interlock.Finding{Gate: "escalation", Rule: "escalation." + e.ID, Layer: 2, Verdict: verdict, Reason: e.Reason})
+			out = append(out, interlock.Finding{Gate: "escalation", Rule: "escalation." + e.ID, Layer: 2, Verdict: verdict,
+				Reason: e.Reason})
 		}
 	}
 	return out

@@ -46,7 +46,8 @@ func silencedSomewhere(snapshot interlock.Snapshot, rule string) bool {
 
 // namedDangers is what the matrix says of the least level that any call of the tool has: that which is declared for its name
 // without a condition. The matrix only gets stricter with the level.
-func namedDangers(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, texts []fact.Text) []interlock.Finding {
+func namedDangers(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	texts []fact.Text) []interlock.Finding {
 	analysis := impact.Analysis{Texts: texts}
 	if approvable(rules, action, texts) {
 		return nil

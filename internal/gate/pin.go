@@ -13,7 +13,8 @@ func Pin(_ *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Action, _ 
 	if pinned {
 		return nil
 	}
-	return []interlock.Finding{{Gate: "pin", Rule: "pin." + string(why), Layer: 2, Verdict: interlock.Deny, Reason: pinReason(why)}}
+	return []interlock.Finding{{Gate: "pin", Rule: "pin." + string(why), Layer: 2, Verdict: interlock.Deny,
+		Reason: pinReason(why)}}
 }
 
 // pinUnknown stands where no pin does.
@@ -24,7 +25,8 @@ func quarantine(u *interlock.Upstream, pin *interlock.Pin) (why interlock.PinRea
 	switch {
 	case u == nil:
 		return "", true
-	case pin == nil || u.Server == "" || u.Identity == "" || pin.Server != u.Server || pin.Tool != u.Tool || u.Tool != "" && u.Definition == "":
+	case pin == nil || u.Server == "" || u.Identity == "" || pin.Server != u.Server || pin.Tool != u.Tool || u.Tool != "" &&
+		u.Definition == "":
 		return pinUnknown, false
 	case pin.Status != interlock.PinApproved && pin.Why != "":
 		return pin.Why, false

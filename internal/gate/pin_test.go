@@ -56,7 +56,8 @@ func TestPin(t *testing.T) {
 	if found := gate.Pin(nil, interlock.Snapshot{Pin: &pin}, interlock.Action{}, impact.Analysis{}); len(found) > 0 {
 		t.Errorf("what no gateway passes on: %v", found)
 	}
-	if found := gate.Pin(nil, interlock.Snapshot{Upstream: &upstream}, interlock.Action{}, impact.Analysis{}); len(found) != 1 || found[0].Rule != "pin.unknown" {
+	if found := gate.Pin(nil, interlock.Snapshot{Upstream: &upstream}, interlock.Action{}, impact.Analysis{}); len(found) != 1 ||
+		found[0].Rule != "pin.unknown" {
 		t.Errorf("what nothing is known of: %v", found)
 	}
 }

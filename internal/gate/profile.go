@@ -8,7 +8,8 @@ import (
 
 // Profile turns the base verdict into findings where it is not allow: the first row of the profile's table that matches
 // an impact says what that impact gets, and the table's end asks. An unknown profile grants nothing.
-func Profile(rules *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Profile(rules *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	p, ok := rules.Profile(snapshot.Profile)
 	if !ok {
 		return []interlock.Finding{{Gate: "profile", Rule: "profile.unknown", Layer: 1, Verdict: interlock.Deny,
@@ -36,7 +37,8 @@ func Profile(rules *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Ac
 		at[row] = len(out)
 		f := interlock.Finding{Gate: "profile", Layer: 3, Impacts: []int{n}}
 		if row == nil {
-			f.Rule, f.Verdict, f.Reason = prefix+"end", interlock.Ask, "nothing in the profile grants this, so a human must say yes"
+			f.Rule, f.Verdict, f.Reason = prefix+"end", interlock.Ask,
+				"nothing in the profile grants this, so a human must say yes"
 		} else {
 			f.Rule, f.Verdict, f.Reason = prefix+row.ID, row.Verdict, row.Reason
 		}

@@ -17,10 +17,13 @@ func TestReasonsNameTheObject(t *testing.T) {
 		impacts []interlock.Impact
 		want    string
 	}{
-		{[]interlock.Impact{{Kind: "delete", Target: "web-1", Via: "kubectl delete", Reach: "production"}, {Kind: "delete", Target: "web-2", Via: "kubectl delete", Reach: "production"}},
+		{[]interlock.Impact{{Kind: "delete", Target: "web-1", Via: "kubectl delete", Reach: "production"},
+			{Kind: "delete", Target: "web-2", Via: "kubectl delete", Reach: "production"}},
 			"why: deletes web-1, web-2 (kubectl delete) in production"},
-		{[]interlock.Impact{{Kind: "network", Target: "example.com:", Via: "scp", Reach: "external", Traits: []string{"upload"}}}, "why: sends data to example.com (scp)"},
-		{[]interlock.Impact{{Kind: "credential", Target: "~/.aws/credentials", Via: "cat", Reach: "home", Reversibility: "readonly"}}, "why: reads the secret ~/.aws/credentials (cat)"},
+		{[]interlock.Impact{{Kind: "network", Target: "example.com:", Via: "scp", Reach: "external", Traits: []string{"upload"}}},
+			"why: sends data to example.com (scp)"},
+		{[]interlock.Impact{{Kind: "credential", Target: "~/.aws/credentials", Via: "cat", Reach: "home",
+			Reversibility: "readonly"}}, "why: reads the secret ~/.aws/credentials (cat)"},
 		{[]interlock.Impact{{Kind: "write", Target: "/etc/hosts", Via: ">", Reach: "system", Traits: []string{"append"}}}, "why: adds to /etc/hosts"},
 		{[]interlock.Impact{{Kind: "spend", Target: "bob", Via: "pay", Amount: 1205, Reach: "external"}}, "why: spends 12.05 by bob (pay)"},
 		{[]interlock.Impact{{Kind: "delete", Target: "a\nb\x1b[31m", Via: "rm", Reach: "home"}}, "why: deletes a b [31m (rm)"},
@@ -42,10 +45,13 @@ func TestReasonsNameTheObject(t *testing.T) {
 	analysis := impact.Analysis{}
 	var at []int
 	for n := range 1000 {
-		analysis.Impacts = append(analysis.Impacts, interlock.Impact{Kind: "delete", Target: long + strings.Repeat("y", n), Reach: "home", Via: long, Reversibility: "irreversible", Confidence: "parsed"})
+		analysis.Impacts = append(analysis.Impacts,
+			interlock.Impact{Kind: "delete", Target: long + strings.Repeat("y", n), Reach: "home", Via: long,
+				Reversibility: "irreversible", Confidence: "parsed"})
 		at = append(at, n)
 	}
-	if got := gate.Told([]interlock.Finding{{Verdict: interlock.Deny, Reason: "why", Impacts: at}}, interlock.Action{}, analysis); len([]rune(got[0].Reason)) > 300 || !strings.Contains(got[0].Reason, "more") {
+	if got := gate.Told([]interlock.Finding{{Verdict: interlock.Deny, Reason: "why", Impacts: at}}, interlock.Action{},
+		analysis); len([]rune(got[0].Reason)) > 300 || !strings.Contains(got[0].Reason, "more") {
 		t.Errorf("the reason is not bounded: %s", got[0].Reason)
 	}
 }
@@ -58,7 +64,8 @@ func TestReasonsWithoutImpacts(t *testing.T) {
 	if got := gate.Told(findings("danger"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why: refund" || got[1].Reason != "why not" {
 		t.Error(got)
 	}
-	if got := gate.Told(findings("policy"), interlock.Action{}, impact.Analysis{Texts: []fact.Text{{Kind: "shell", Value: "wipe all"}}}); got[0].Reason != "why: wipe all" {
+	if got := gate.Told(findings("policy"), interlock.Action{},
+		impact.Analysis{Texts: []fact.Text{{Kind: "shell", Value: "wipe all"}}}); got[0].Reason != "why: wipe all" {
 		t.Error(got)
 	}
 	if got := gate.Told(findings("loop"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why" {

@@ -9,7 +9,8 @@ import (
 
 // Risk asks where the score is at or above what the profile takes without a human. The score is a heuristic and so is
 // the finding.
-func Risk(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Risk(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	p, ok := rules.Profile(snapshot.Profile)
 	if !ok || p.Risk == 0 {
 		return nil
@@ -66,7 +67,8 @@ func impactWeight(i *interlock.Impact) int {
 		weight += 30
 	}
 	switch i.Kind {
-	case interlock.ImpactCredential, interlock.ImpactSpend, interlock.ImpactPrivilege, interlock.ImpactPersist, interlock.ImpactMessage:
+	case interlock.ImpactCredential, interlock.ImpactSpend, interlock.ImpactPrivilege, interlock.ImpactPersist,
+		interlock.ImpactMessage:
 		weight += 15
 	}
 	if i.Confidence != interlock.Parsed {

@@ -8,7 +8,8 @@ import (
 
 // Rules objects where an impact meets a rule's conditions; a rule with conditions on texts or on earlier actions as well
 // needs those too.
-func Rules(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Rules(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	hits := rules.MatchImpacts(action.Kind, analysis.Impacts)
 	if len(hits) == 0 {
 		return nil

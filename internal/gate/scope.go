@@ -8,7 +8,8 @@ import (
 
 // Scope objects to what lies outside the lists an agent is limited to and outside the reach its profile grants. Several
 // lists for one agent must all allow the action.
-func Scope(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Scope(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) []interlock.Finding {
 	var out []interlock.Finding
 	lists := [][]string{snapshot.Agent.Allow}
 	for _, s := range rules.Scopes() {
@@ -31,7 +32,8 @@ func Scope(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock
 	if p, ok := rules.Profile(snapshot.Profile); ok {
 		beyond := all(analysis.Impacts, func(i *interlock.Impact) bool { return acts(i) && !p.Reaches(i.Reach) })
 		if len(beyond) > 0 {
-			out = append(out, interlock.Finding{Gate: "scope", Rule: "scope.reach", Layer: 3, Verdict: interlock.Ask, Impacts: beyond,
+			out = append(out, interlock.Finding{Gate: "scope", Rule: "scope.reach", Layer: 3,
+				Verdict: interlock.Ask, Impacts: beyond,
 				Reason: "the action reaches further than the profile grants"})
 		}
 	}

@@ -24,10 +24,12 @@ func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, ana
 		out = append(out, selfFinding("self.read-key", interlock.Deny, "this would read a key of the safety interlock", secret))
 	}
 	changes := all(analysis.Impacts, func(i *interlock.Impact) bool {
-		return onSelf(i) && i.Reversibility != interlock.Readonly && i.Kind != interlock.ImpactRead && !i.Has(fact.TraitDryRun) && !harmlessCall(i)
+		return onSelf(i) && i.Reversibility != interlock.Readonly && i.Kind != interlock.ImpactRead &&
+			!i.Has(fact.TraitDryRun) && !harmlessCall(i)
 	})
 	if len(changes) > 0 {
-		out = append(out, selfFinding("self.change", interlock.Deny, "this would change or stop the safety interlock itself", changes))
+		out = append(out, selfFinding("self.change", interlock.Deny,
+			"this would change or stop the safety interlock itself", changes))
 	}
 	for _, t := range analysis.Texts {
 		if t.Kind != interlock.KindShell || !names(t.Value) {
@@ -63,7 +65,8 @@ func harmlessCall(i *interlock.Impact) bool {
 	case interlock.ImpactExecute, interlock.ImpactSpawn:
 		return path.Base(strings.Fields(i.Via + " -")[0]) == program
 	case interlock.ImpactNetwork:
-		for _, end := range [...]string{"/v1/decide", "/v1/outcome", "/access/v1/evaluation", "/access/v1/evaluations", "/healthz"} {
+		for _, end := range [...]string{"/v1/decide", "/v1/outcome", "/access/v1/evaluation",
+			"/access/v1/evaluations", "/healthz"} {
 			if strings.HasSuffix(i.Target, end) {
 				return true
 			}
@@ -162,7 +165,8 @@ func commandsInterlock(words []string) bool {
 
 // stopsInterlock reports whether the words stop a process or service of Interlock by name.
 func stopsInterlock(words []string) bool {
-	if len(words) < 2 || !contains(path.Base(words[0]), "kill", "pkill", "killall", "systemctl", "service", "launchctl", "rc-service", "skill") {
+	if len(words) < 2 || !contains(path.Base(words[0]), "kill", "pkill", "killall", "systemctl", "service", "launchctl",
+		"rc-service", "skill") {
 		return false
 	}
 	if path.Base(words[0]) == "systemctl" && contains(words[1], "status", "show", "cat", "is-active", "is-enabled") {

@@ -36,7 +36,8 @@ func Unknown(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, 
 	if i.Has(fact.TraitInline) && i.Target != "" {
 		reason = inProgram(i, reason)
 	}
-	return []interlock.Finding{{Gate: "unknown", Rule: "unknown.input", Layer: 3, Verdict: interlock.Ask, Reason: reason, Impacts: at}}
+	return []interlock.Finding{{Gate: "unknown", Rule: "unknown.input", Layer: 3, Verdict: interlock.Ask,
+		Reason: reason, Impacts: at}}
 }
 
 // inProgram says what of a program in the command nobody can tell beforehand.

@@ -17,9 +17,12 @@ const (
 )
 
 // output are names of what tools make and make again: whatever lies there is not somebody's work.
-var output = [...]string{"build", "dist", "out", "target", "node_modules", "__pycache__", ".next", ".nuxt", ".cache", ".turbo", ".parcel-cache",
-	".svelte-kit", "coverage", "htmlcov", ".nyc_output", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".venv", "venv", ".gradle",
-	"tmp", "temp", ".tmp", "logs", "bin", "obj", "_build", ".eggs", "DerivedData", "Pods", "vendor", "bower_components", ".terraform", ".dart_tool", ".DS_Store"}
+var output = [...]string{"build", "dist", "out", "target", "node_modules", "__pycache__", ".next", ".nuxt", ".cache",
+	".turbo", ".parcel-cache",
+	".svelte-kit", "coverage", "htmlcov", ".nyc_output", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".venv",
+	"venv", ".gradle",
+	"tmp", "temp", ".tmp", "logs", "bin", "obj", "_build", ".eggs", "DerivedData", "Pods", "vendor", "bower_components",
+	".terraform", ".dart_tool", ".DS_Store"}
 
 // made reports whether a name is one of what tools make.
 func made(name string) bool {

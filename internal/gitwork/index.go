@@ -53,7 +53,8 @@ func open(root string, folder bool) *repository {
 	}
 	settings, err := read(filepath.Join(common, "config"), 1<<20)
 	low := strings.NewReplacer(" ", "", "\t", "").Replace(strings.ToLower(string(settings)))
-	if err != nil || strings.Contains(low, "objectformat") || strings.Contains(low, "\nworktree=") || strings.Contains(low, "autocrlf=true") {
+	if err != nil || strings.Contains(low, "objectformat") || strings.Contains(low, "\nworktree=") ||
+		strings.Contains(low, "autocrlf=true") {
 		return nil
 	}
 	repo := &repository{root: root, ignores: map[string][]ignore{}}

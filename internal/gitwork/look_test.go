@@ -19,7 +19,8 @@ func repository(t *testing.T, files map[string]string) (string, func(...string))
 	root := t.TempDir()
 	run := func(args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "git",
+			append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -65,7 +66,8 @@ func TestLook(t *testing.T) {
 		want := map[string]interlock.Work{
 			"a": {Changed: true}, "a/one.go": {Changed: true}, "b": {Untracked: true}, "b/new.go": {Untracked: true}, "b/two.go": {},
 			"c": {Ignored: true}, "d": {Untracked: true}, "e/f.txt": {}, "dist": {}, "secretive": {Ignored: true}, "maps": {Ignored: true},
-			"*.go": {Changed: true, Untracked: true}, "d/*.go": {}, "d/*.gen": {Untracked: true}, "c/x.*": {Ignored: true}, "nothing": {Absent: true}, ".": {Root: true, Changed: true, Untracked: true, Ignored: true},
+			"*.go": {Changed: true, Untracked: true}, "d/*.go": {}, "d/*.gen": {Untracked: true}, "c/x.*": {Ignored: true},
+			"nothing": {Absent: true}, ".": {Root: true, Changed: true, Untracked: true, Ignored: true},
 		}
 		got := map[string]interlock.Work{}
 		for name := range want {

@@ -146,13 +146,16 @@ func (h Harness) codexProblems(place Place, registrations []Registration, pinned
 		}
 	}
 	if len(unknown) > 0 {
-		problems = append(problems, "Codex has not been told to trust the hooks for "+strings.Join(unknown, ", ")+" and skips them: "+codexReview)
+		problems = append(problems, "Codex has not been told to trust the hooks for "+strings.Join(unknown,
+			", ")+" and skips them: "+codexReview)
 	}
 	if len(changed) > 0 {
-		problems = append(problems, "the hooks for "+strings.Join(changed, ", ")+" are not as they were when Codex was told to trust them, so it skips them: "+codexReview)
+		problems = append(problems, "the hooks for "+strings.Join(changed,
+			", ")+" are not as they were when Codex was told to trust them, so it skips them: "+codexReview)
 	}
 	if len(disabled) > 0 {
-		problems = append(problems, "the hooks for "+strings.Join(disabled, ", ")+" are switched off in Codex: switch them on in its /hooks")
+		problems = append(problems, "the hooks for "+strings.Join(disabled,
+			", ")+" are switched off in Codex: switch them on in its /hooks")
 	}
 	return problems
 }
@@ -180,7 +183,8 @@ func (c codexConfig) trustsProject(project string) bool {
 	}
 	for dir, trusted := range c.Projects {
 		if trusted.Trust == "trusted" && slices.ContainsFunc([]string{project, real}, func(p string) bool {
-			return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+			return p == dir || strings.HasPrefix(p,
+				strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 		}) {
 			return true
 		}

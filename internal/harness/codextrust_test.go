@@ -26,9 +26,12 @@ func TestCodexHash(t *testing.T) {
 	for _, c := range []struct {
 		event, group, handler, want string
 	}{
-		{"PreToolUse", `{"matcher": "*"}`, `{"type": "command", "command": "/opt/interlock hook --agent codex --event PreToolUse", "timeout": 120}`, "sha256:cd594c503cda34b807a3b2197af64788e034661d172beab28f713c344994e0a1"},
+		{"PreToolUse", `{"matcher": "*"}`,
+			`{"type": "command", "command": "/opt/interlock hook --agent codex --event PreToolUse", "timeout": 120}`,
+			"sha256:cd594c503cda34b807a3b2197af64788e034661d172beab28f713c344994e0a1"},
 		{"PermissionRequest", `{}`, `{"type": "command", "command": "/opt/interlock hook --agent codex --event PermissionRequest", "timeout": 120, "statusMessage": "Asking <Interlock> & co"}`, "sha256:233548e61ec507442af250ec5ce850369502c60e457f5042594f41d01103086c"},
-		{"PostToolUse", `{"matcher": "Bash"}`, `{"type": "command", "command": "/opt/interlock hook"}`, "sha256:82eee0960dd42347815847198a252c57015ea25fd65b52660764b98ab03c5f70"},
+		{"PostToolUse", `{"matcher": "Bash"}`, `{"type": "command", "command": "/opt/interlock hook"}`,
+			"sha256:82eee0960dd42347815847198a252c57015ea25fd65b52660764b98ab03c5f70"},
 		{"PostToolUse", `{"matcher": "Bash"}`, `{"type": "command", "command": "/opt/interlock hook", "new": true}`, ""},
 	} {
 		group, handler := decoded([]byte(c.group)).(map[string]any), decoded([]byte(c.handler)).(map[string]any)
@@ -53,7 +56,8 @@ func TestCodexManaged(t *testing.T) {
 	}{
 		{name: "nothing", requirements: "[features]\nhooks = true\n"},
 		{name: "whole", requirements: all, events: []string{"PreToolUse", "PermissionRequest", "PostToolUse"}, missing: []string{"UserPromptSubmit"}},
-		{name: "one event", requirements: handler("PreToolUse"), events: []string{"PreToolUse"}, missing: []string{"PermissionRequest", "PostToolUse", "UserPromptSubmit"}},
+		{name: "one event", requirements: handler("PreToolUse"), events: []string{"PreToolUse"},
+			missing: []string{"PermissionRequest", "PostToolUse", "UserPromptSubmit"}},
 		{name: "one event, the others by the user", requirements: handler("PreToolUse"), installed: true,
 			events:   []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "PreToolUse"},
 			problems: "trust the hooks for PermissionRequest, PostToolUse, UserPromptSubmit and"},
@@ -115,7 +119,8 @@ func TestCodexProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		named := strings.NewReplacer("PROJECT", place.Project, "PARENT", parent, "SETTINGS", h.Settings(place))
-		for path, content := range map[string]string{h.Settings(place): string(text), filepath.Join(place.Home, ".codex", "config.toml"): named.Replace(config)} {
+		for path, content := range map[string]string{h.Settings(place): string(text),
+			filepath.Join(place.Home, ".codex", "config.toml"): named.Replace(config)} {
 			if err := replace(path, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}

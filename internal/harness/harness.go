@@ -147,7 +147,8 @@ func claude() Harness {
 			if goos == "windows" {
 				return group{matching(event, "*"), []any{handler{"command", c.Binary, c.Args, patience(event, claudeTimeout)}}}
 			}
-			return group{matching(event, "*"), []any{handler{"command", c.closed(goos, isBlocking(event)), nil, patience(event, claudeTimeout)}}}
+			return group{matching(event, "*"),
+				[]any{handler{"command", c.closed(goos, isBlocking(event)), nil, patience(event, claudeTimeout)}}}
 		},
 	}
 }
@@ -213,7 +214,8 @@ func qwen() Harness {
 		settings:  in(".qwen", "QWEN_HOME", ".qwen", "settings.json"),
 		blockable: isBlocking,
 		entry: func(event, goos string, c Command) any {
-			return group{matching(event, "*"), []any{handler{hookName, "command", c.closed(goos, isBlocking(event)), qwenTimeout}}}
+			return group{matching(event, "*"),
+				[]any{handler{hookName, "command", c.closed(goos, isBlocking(event)), qwenTimeout}}}
 		},
 	}
 }
@@ -229,7 +231,8 @@ func cursor() Harness {
 	}
 	return Harness{
 		Name: "cursor", Title: "Cursor", version: true,
-		Events:    []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse", "postToolUseFailure", "beforeSubmitPrompt"},
+		Events: []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse",
+			"postToolUseFailure", "beforeSubmitPrompt"},
 		Note:      "User hooks are not run by Cursor's cloud agents. Restart Cursor to load them.",
 		settings:  in(".cursor", "", ".cursor", "hooks.json"),
 		blockable: blocks,
@@ -368,9 +371,11 @@ func Lines(name, goos string, binary string, args func(event string) []string) (
 	case "windsurf":
 		var b strings.Builder
 		b.WriteString("Put into ~/.codeium/windsurf/hooks.json:\n{\n  \"hooks\": {\n")
-		events := []string{"pre_user_prompt", "pre_run_command", "pre_read_code", "pre_write_code", "pre_mcp_tool_use", "post_run_command", "post_write_code", "post_mcp_tool_use"}
+		events := []string{"pre_user_prompt", "pre_run_command", "pre_read_code", "pre_write_code", "pre_mcp_tool_use",
+			"post_run_command", "post_write_code", "post_mcp_tool_use"}
 		for i, event := range events {
-			fmt.Fprintf(&b, "    %q: [{\"command\": %s, \"show_output\": true}]%s\n", event, jsonText(line(event)), comma(i, events))
+			fmt.Fprintf(&b, "    %q: [{\"command\": %s, \"show_output\": true}]%s\n", event, jsonText(line(event)),
+				comma(i, events))
 		}
 		return b.String() + "  }\n}\n", true
 	case "cline":

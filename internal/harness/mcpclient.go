@@ -70,7 +70,8 @@ const codexStartup = 30
 
 // Clients lists the clients by name, in the order documentation names them.
 func Clients() []string {
-	return []string{"claude-code", "claude-desktop", "cursor", "vscode", "codex", "windsurf", "gemini", "qwen", "copilot", "opencode"}
+	return []string{"claude-code", "claude-desktop", "cursor", "vscode", "codex", "windsurf", "gemini", "qwen",
+		"copilot", "opencode"}
 }
 
 // ClientByName returns a client. Claude Code goes by the name of its hook, claude, as well.
@@ -78,21 +79,26 @@ func ClientByName(name string) (Client, bool) {
 	const servers, restart = "mcpServers", "Restart it, or reload its MCP servers."
 	switch name {
 	case "claude-code", "claude":
-		return Client{Name: "claude-code", Title: "Claude Code", member: servers, project: ".mcp.json", variables: bracedVariables, entry: typedEntry("stdio"),
+		return Client{Name: "claude-code", Title: "Claude Code", member: servers, project: ".mcp.json",
+			variables: bracedVariables, entry: typedEntry("stdio"),
 			Note: "Running sessions keep their servers: restart them.",
 			file: func(p Place) string { return moved(p, "CLAUDE_CONFIG_DIR", p.Home, ".claude.json") }}, true
 	case "claude-desktop":
-		return Client{Name: name, Title: "Claude Desktop", member: servers, entry: plainEntry, Note: "Quit Claude Desktop and open it again.",
+		return Client{Name: name, Title: "Claude Desktop", member: servers, entry: plainEntry,
+			Note: "Quit Claude Desktop and open it again.",
 			file: func(p Place) string { return applicationData(p, "Claude", "claude_desktop_config.json") }}, true
 	case "cursor":
-		return Client{Name: name, Title: "Cursor", member: servers, project: filepath.Join(".cursor", "mcp.json"), variables: prefixVariables, entry: plainEntry, Note: restart,
+		return Client{Name: name, Title: "Cursor", member: servers, project: filepath.Join(".cursor", "mcp.json"),
+			variables: prefixVariables, entry: plainEntry, Note: restart,
 			file: func(p Place) string { return filepath.Join(p.Home, ".cursor", "mcp.json") }}, true
 	case "vscode":
-		return Client{Name: name, Title: "VS Code", member: "servers", project: filepath.Join(".vscode", "mcp.json"), variables: prefixVariables, entry: typedEntry("stdio"),
+		return Client{Name: name, Title: "VS Code", member: "servers", project: filepath.Join(".vscode", "mcp.json"),
+			variables: prefixVariables, entry: typedEntry("stdio"),
 			Note: "Start the server interlock from the command MCP: List Servers, and trust it.",
 			file: func(p Place) string { return applicationData(p, "Code", "User", "mcp.json") }}, true
 	case "codex":
-		return Client{Name: name, Title: "Codex CLI", member: "mcp_servers", toml: true, Note: "Running sessions keep their servers: restart them.",
+		return Client{Name: name, Title: "Codex CLI", member: "mcp_servers", toml: true,
+			Note: "Running sessions keep their servers: restart them.",
 			entry: func(c Command, env map[string]string) any {
 				e := mcpEntry{Command: c.Binary, Args: c.Args, Startup: codexStartup}
 				for _, name := range sortedNames(env) {
@@ -104,21 +110,25 @@ func ClientByName(name string) (Client, bool) {
 				return moved(p, "CODEX_HOME", filepath.Join(p.Home, ".codex"), "config.toml")
 			}}, true
 	case "windsurf":
-		return Client{Name: name, Title: "Windsurf", member: servers, variables: prefixVariables, entry: plainEntry, Note: restart,
+		return Client{Name: name, Title: "Windsurf", member: servers, variables: prefixVariables,
+			entry: plainEntry, Note: restart,
 			file: func(p Place) string { return filepath.Join(p.Home, ".codeium", "windsurf", "mcp_config.json") }}, true
 	case "gemini", "qwen":
 		h, _ := ByName(name) // hooks and servers stand in one file
-		return Client{Name: name, Title: h.Title, member: servers, project: filepath.Join("."+name, "settings.json"), variables: shellVariables, sse: true, entry: plainEntry,
+		return Client{Name: name, Title: h.Title, member: servers, project: filepath.Join("."+name, "settings.json"),
+			variables: shellVariables, sse: true, entry: plainEntry,
 			Note: "Running sessions keep their servers: restart them.",
 			file: func(p Place) string { p.Project = ""; return h.Settings(p) }}, true
 	case "copilot":
-		return Client{Name: name, Title: "GitHub Copilot CLI", member: servers, variables: bracedVariables, entry: typedEntry("local", "*"),
-			Note: "Running sessions keep their servers: restart them.",
+		return Client{Name: name, Title: "GitHub Copilot CLI", member: servers, variables: bracedVariables,
+			entry: typedEntry("local", "*"),
+			Note:  "Running sessions keep their servers: restart them.",
 			file: func(p Place) string {
 				return moved(p, "COPILOT_HOME", filepath.Join(p.Home, ".copilot"), "mcp-config.json")
 			}}, true
 	case "opencode":
-		return Client{Name: name, Title: "OpenCode", member: "mcp", project: "opencode.json", variables: curlyVariables, listed: true,
+		return Client{Name: name, Title: "OpenCode", member: "mcp", project: "opencode.json",
+			variables: curlyVariables, listed: true,
 			Note: "Running sessions keep their servers: restart them.",
 			entry: func(c Command, env map[string]string) any {
 				return listedEntry{Type: "local", Command: c.argv(), Env: env, Timeout: openCodeTimeout}

@@ -271,7 +271,8 @@ func (r *entryReader) filled(field, text string) string {
 		}
 		name := strings.Trim(found, "${}")
 		switch {
-		case name == "userHome" || name == "HOME" && r.client.variables != prefixVariables || name == "env:HOME" && r.client.variables == prefixVariables:
+		case name == "userHome" || name == "HOME" && r.client.variables != prefixVariables || name == "env:HOME" &&
+			r.client.variables == prefixVariables:
 			return r.place.Home
 		case (name == "workspaceFolder" || name == "workspaceRoot") && r.place.Project != "":
 			return r.place.Project

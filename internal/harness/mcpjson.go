@@ -16,8 +16,9 @@ type serverFile interface {
 	remove(name string)
 	put(name string, entry any) error
 	adopt(from serverFile, name string) error // takes over a server's entry as it is written there
-	adoptAll(from serverFile) bool            // takes over all of them, in place of those here; false: they can only be adopted one by one
-	tidy(like serverFile)                     // drops what holds no server and does not stand in that file either
+	// takes over all of them, in place of those here; false: they can only be adopted one by one
+	adoptAll(from serverFile) bool
+	tidy(like serverFile) // drops what holds no server and does not stand in that file either
 	bytes() []byte
 }
 

@@ -77,7 +77,8 @@ func (c Client) move(m *Move, place Place, command Command, leave []string) erro
 		}
 		e, err := c.entryOf(name, fields, place)
 		if err != nil {
-			return fmt.Errorf("can't be moved: %w; mend it, or leave this server where it is with --leave %s", err, quotePOSIX(name))
+			return fmt.Errorf("can't be moved: %w; mend it, or leave this server where it is with --leave %s", err,
+				quotePOSIX(name))
 		}
 		for plain, n := e.As, 2; taken[strings.ToLower(e.As)]; n++ {
 			e.As = fmt.Sprintf("%s-%d", plain, n)
@@ -316,7 +317,8 @@ func startedBy(fields map[string]any) (command string, args []any) {
 func runsInterlock(name string, fields map[string]any) bool {
 	command, _ := startedBy(fields)
 	if address, _ := fields["url"].(string); command == "" {
-		return strings.HasPrefix(name, EntryName) && strings.HasPrefix(address, "http://127.0.0.1:") && strings.HasSuffix(address, "/mcp")
+		return strings.HasPrefix(name, EntryName) && strings.HasPrefix(address, "http://127.0.0.1:") &&
+			strings.HasSuffix(address, "/mcp")
 	}
 	return strings.HasPrefix(programName(command), "interlock")
 }

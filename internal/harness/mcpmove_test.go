@@ -169,9 +169,11 @@ func TestReturningToSettingsThatChanged(t *testing.T) {
 // Servers that were added after a move are not lost: returning refuses, or keeps them, and moving again takes them along.
 func TestServersAddedAfterAMove(t *testing.T) {
 	for client, text := range map[string][3]string{
-		"cursor": {`{"mcpServers": {"a": {"command": "a"}}}`, `{"mcpServers": {"interlock": {"command": "/opt/interlock", "args": ["gateway", "--client", "cursor", "--home", "/data"]}, "b": {"command": "b"}}}`,
+		"cursor": {`{"mcpServers": {"a": {"command": "a"}}}`,
+			`{"mcpServers": {"interlock": {"command": "/opt/interlock", "args": ["gateway", "--client", "cursor", "--home", "/data"]}, "b": {"command": "b"}}}`,
 			`{"mcpServers": {"b": {"command": "b"},"a": {"command": "a"}}}`},
-		"codex": {"[mcp_servers.a]\ncommand = \"a\"\n", "[mcp_servers.interlock]\ncommand = \"/opt/interlock\"\nargs = [\"gateway\", \"--client\", \"codex\", \"--home\", \"/data\"]\n[mcp_servers.b]\ncommand = \"b\"\n",
+		"codex": {"[mcp_servers.a]\ncommand = \"a\"\n",
+			"[mcp_servers.interlock]\ncommand = \"/opt/interlock\"\nargs = [\"gateway\", \"--client\", \"codex\", \"--home\", \"/data\"]\n[mcp_servers.b]\ncommand = \"b\"\n",
 			"[mcp_servers.b]\ncommand = \"b\"\n\n[mcp_servers.a]\ncommand = \"a\"\n"},
 	} {
 		t.Run(client, func(t *testing.T) {
@@ -187,7 +189,8 @@ func TestServersAddedAfterAMove(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			back, err := c.Return(place, earlier, true)
-			if compact := strings.NewReplacer("\n  ", "", "\n}", "}").Replace(string(back.After)); err != nil || client == "codex" && string(back.After) != text[2] || client == "cursor" && !sameJSON(compact, text[2]) {
+			if compact := strings.NewReplacer("\n  ", "", "\n}", "}").Replace(string(back.After)); err != nil ||
+				client == "codex" && string(back.After) != text[2] || client == "cursor" && !sameJSON(compact, text[2]) {
 				t.Errorf("%v\n%s", err, back.After)
 			}
 			again, err := c.Move(place, command, nil, &earlier)
@@ -217,7 +220,8 @@ func TestWhereClientsKeepTheirServers(t *testing.T) {
 	}
 	want := map[string]string{
 		"linux claude-desktop": "/home/me/.config/Claude/claude_desktop_config.json", "linux vscode": "/home/me/.config/Code/User/mcp.json",
-		"darwin claude-desktop": "/home/me/Library/Application Support/Claude/claude_desktop_config.json", "darwin vscode": "/home/me/Library/Application Support/Code/User/mcp.json",
+		"darwin claude-desktop":  "/home/me/Library/Application Support/Claude/claude_desktop_config.json",
+		"darwin vscode":          "/home/me/Library/Application Support/Code/User/mcp.json",
 		"windows claude-desktop": "/home/me/AppData/Roaming/Claude/claude_desktop_config.json", "windows vscode": "/home/me/AppData/Roaming/Code/User/mcp.json",
 		"linux codex": "/codex/config.toml", "darwin codex": "/codex/config.toml", "windows codex": "/codex/config.toml",
 		"linux claude-code": "/home/me/.claude.json", "darwin claude-code": "/home/me/.claude.json", "windows claude-code": "/home/me/.claude.json",
@@ -230,7 +234,9 @@ func TestWhereClientsKeepTheirServers(t *testing.T) {
 // FuzzMovingTOML: whatever is in the file, moving either refuses or leaves TOML with the gateway as only server, and returning
 // brings the same bytes back.
 func FuzzMovingTOML(f *testing.F) {
-	for _, text := range []string{"", "a = 1\n[mcp_servers.a]\ncommand = 'x'\n", "[mcp_servers.a.env]\nB='c'\n[mcp_servers.a]\ncommand='x'", "[[mcp_servers.a]]\n", "mcp_servers.a.command='x'\n", "[ mcp_servers . 'a' ] # c\r\ncommand='x'\r\n"} {
+	for _, text := range []string{"", "a = 1\n[mcp_servers.a]\ncommand = 'x'\n",
+		"[mcp_servers.a.env]\nB='c'\n[mcp_servers.a]\ncommand='x'", "[[mcp_servers.a]]\n", "mcp_servers.a.command='x'\n",
+		"[ mcp_servers . 'a' ] # c\r\ncommand='x'\r\n"} {
 		f.Add([]byte(text))
 	}
 	c, _ := ClientByName("codex")

@@ -169,7 +169,8 @@ func (t *tomlServers) add(tables []byte) error {
 	if len(t.text) > 0 && !bytes.HasSuffix(t.text, []byte("\n")) {
 		t.text = append(t.text, newline...)
 	}
-	if len(t.text) > 0 && !bytes.HasSuffix(t.text, append(bytes.Clone(newline), newline...)) && !bytes.HasSuffix(t.text, []byte("\n\n")) {
+	if len(t.text) > 0 && !bytes.HasSuffix(t.text, append(bytes.Clone(newline), newline...)) &&
+		!bytes.HasSuffix(t.text, []byte("\n\n")) {
 		t.text = append(t.text, newline...)
 	}
 	t.text = append(t.text, tables...)

@@ -94,7 +94,8 @@ func namesNothingElse(data []byte, server string) error {
 		}
 		var members map[string]json.RawMessage
 		var approved []string
-		if json.Unmarshal(raw, &members) != nil || members["enabledMcpjsonServers"] != nil && json.Unmarshal(members["enabledMcpjsonServers"], &approved) != nil {
+		if json.Unmarshal(raw, &members) != nil || members["enabledMcpjsonServers"] != nil &&
+			json.Unmarshal(members["enabledMcpjsonServers"], &approved) != nil {
 			return fmt.Errorf("can't be read, for %s", project)
 		}
 		if slices.ContainsFunc(approved, func(name string) bool { return alike(name, server) }) {

@@ -94,7 +94,8 @@ func (h Harness) squeezed(text []byte) ([]byte, error) {
 		return nil, err
 	} else if hooks != nil {
 		for i := len(hooks.Members) - 1; i >= 0; i-- {
-			if list, ok := hooks.Members[i].Value.Value.(*hujson.Array); ok && len(list.Elements) == 0 && !commented(list.AfterExtra) {
+			if list, ok := hooks.Members[i].Value.Value.(*hujson.Array); ok && len(list.Elements) == 0 &&
+				!commented(list.AfterExtra) {
 				hooks.Members = without(hooks.Members, i, &hooks.AfterExtra, memberStart, memberEnd)
 			}
 		}

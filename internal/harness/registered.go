@@ -22,7 +22,8 @@ type Registration struct {
 	hash  string   // what Codex keeps there if it was reviewed as it is; empty: that can't be told
 }
 
-// Guards reports whether nothing is missing but events that only tell what the user says, which earlier versions did not register.
+// Guards reports whether nothing is missing but events that only tell what the user says, which earlier versions did
+// not register.
 func (s Status) Guards() bool {
 	return !slices.ContainsFunc(s.Missing, func(event string) bool { return !Listens(event) })
 }
@@ -107,7 +108,8 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 		return h.switchedIn(place, filepath.Join(dir, "."+h.Name, "settings.json"))
 	case "copilot": // in folders that are trusted
 		var found []string
-		for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"} {
+		for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json",
+			".claude/settings.json", ".claude/settings.local.json"} {
 			found = append(found, h.switchedIn(place, filepath.Join(dir, filepath.FromSlash(name)))...)
 		}
 		return found
@@ -115,12 +117,14 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 	default:
 		return nil
 	}
-	if managed, err := h.inSettings(place.managed(managedSettings), ""); err == nil && len(managed.Registrations) > 0 && managed.Guards() {
+	if managed, err := h.inSettings(place.managed(managedSettings), ""); err == nil && len(managed.Registrations) > 0 &&
+		managed.Guards() {
 		return nil // whatever users and projects say
 	}
 	var found []string
 	for file, name := range map[string]string{filepath.Join(dir, ".claude", "settings.json"): "disableAllHooks",
-		filepath.Join(dir, ".claude", "settings.local.json"): "disableAllHooks", place.managed(managedSettings): "allowManagedHooksOnly"} {
+		filepath.Join(dir, ".claude", "settings.local.json"): "disableAllHooks",
+		place.managed(managedSettings):                       "allowManagedHooksOnly"} {
 		data, err := os.ReadFile(file)
 		if errors.Is(err, os.ErrNotExist) || file == h.Settings(place) {
 			continue

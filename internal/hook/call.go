@@ -42,8 +42,9 @@ type Call struct {
 	Outcomes  []interlock.Outcome  // for After: what became of each proposal
 	Who       interlock.Requester  // for Told: whose user spoke
 	Said      string               // for Told: what the user said
-	Result    string               // for After: what the agent is shown of how it went, as text or JSON; empty where it isn't told
-	Silent    bool                 // the harness says that it shows no prompts in this session
+	// for After: what the agent is shown of how it went, as text or JSON; empty where it isn't told
+	Result string
+	Silent bool // the harness says that it shows no prompts in this session
 
 	roams  bool     // After says which directory the harness is in by then, which a command may have changed
 	server string   // the MCP server it may go to, if that is named like Interlock's own; empty: it isn't
@@ -122,7 +123,8 @@ func Parse(agent string, stdin []byte, env Environment) (Call, error) {
 	call := Call{Agent: agent, Event: env.Event}
 	d, known := dialectOf(agent)
 	if !known {
-		return call, interlock.Errorf(interlock.CodeInvalid, "--agent", "%.40q is not a known harness; name one of %v", agent, Agents())
+		return call, interlock.Errorf(interlock.CodeInvalid, "--agent",
+			"%.40q is not a known harness; name one of %v", agent, Agents())
 	}
 	if env.Event != "" {
 		call.Phase, _ = d.place(env.Event)

@@ -22,17 +22,20 @@ func Canary(agent, event, run string) []byte {
 	case "qwen", "gemini":
 		shaped["tool_name"] = "run_shell_command"
 	case "cursor":
-		shaped = map[string]any{"conversation_id": run, "generation_id": run, "cursor_version": "0", "workspace_roots": []string{"/"},
+		shaped = map[string]any{"conversation_id": run, "generation_id": run, "cursor_version": "0",
+			"workspace_roots": []string{"/"},
 			"hook_event_name": event, "cwd": "/", "command": CanaryCommand}
 		if event == "preToolUse" {
 			delete(shaped, "command")
-			shaped["tool_name"], shaped["tool_input"], shaped["tool_use_id"] = "Shell", map[string]any{"command": CanaryCommand}, run
+			shaped["tool_name"], shaped["tool_input"], shaped["tool_use_id"] = "Shell",
+				map[string]any{"command": CanaryCommand}, run
 		}
 	case "copilot":
 		arguments, _ := json.Marshal(command) // strings only: can't fail
 		shaped = map[string]any{"sessionId": run, "timestamp": 0, "cwd": "/", "toolName": "bash", "toolArgs": string(arguments)}
 	case "opencode":
-		shaped = map[string]any{"event": event, "tool": "bash", "sessionID": run, "callID": run, "directory": "/", "args": command}
+		shaped = map[string]any{"event": event, "tool": "bash", "sessionID": run, "callID": run,
+			"directory": "/", "args": command}
 	case "windsurf":
 		shaped = map[string]any{"agent_action_name": event, "trajectory_id": run, "execution_id": run,
 			"tool_info": map[string]any{"command_line": CanaryCommand, "cwd": "/"}}
@@ -55,8 +58,10 @@ func CanaryCut(event, run string) []byte {
 // CarriesCommand reports whether an event can carry a shell command.
 func CarriesCommand(agent, event string) bool {
 	switch agent + " " + event {
-	case "cursor preToolUse", "cursor beforeShellExecution", "windsurf pre_run_command", "gemini BeforeTool", "copilot preToolUse",
-		"copilot PreToolUse", "opencode tool.execute.before", "cline PreToolUse", "claude PreToolUse", "claude PermissionRequest", "codex PreToolUse",
+	case "cursor preToolUse", "cursor beforeShellExecution", "windsurf pre_run_command", "gemini BeforeTool",
+		"copilot preToolUse",
+		"copilot PreToolUse", "opencode tool.execute.before", "cline PreToolUse", "claude PreToolUse", "claude PermissionRequest",
+		"codex PreToolUse",
 		"codex PermissionRequest", "qwen PreToolUse", "qwen PermissionRequest":
 		return true
 	}

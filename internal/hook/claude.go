@@ -16,7 +16,8 @@ func claude() dialect {
 		asks:   claudeAsks,
 		answer: claudeAnswer,
 		rewrite: func(call Call, input json.RawMessage) Output {
-			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow", Reason: handedText, Updated: input}})}
+			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow",
+				Reason: handedText, Updated: input}})}
 		},
 		refuse: func(call Call, text string) Output {
 			out := claudeAnswer(call, interlock.Deny, text)
@@ -168,7 +169,8 @@ func claudeAnswer(call Call, verdict interlock.Verdict, text string) Output {
 		// The harness is asking already. Its user is told why the answer matters.
 		return Output{Stdout: line(claudeOutput{SystemMessage: text})}
 	case call.Phase == Permission:
-		out.Specific = &claudeSpecific{Event: "PermissionRequest", Decision: &claudeDecision{Behavior: "deny", Message: text, Interrupt: halt}}
+		out.Specific = &claudeSpecific{Event: "PermissionRequest",
+			Decision: &claudeDecision{Behavior: "deny", Message: text, Interrupt: halt}}
 	case verdict == interlock.Ask:
 		out.Specific = &claudeSpecific{Event: "PreToolUse", Verdict: "ask", Reason: text}
 	default:

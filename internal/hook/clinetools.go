@@ -34,7 +34,8 @@ func (u use) clineActions(arguments json.RawMessage) (actions []interlock.Action
 		actions = append(actions, action)
 	}
 	if len(actions) == 0 {
-		return nil, true, interlock.Errorf(interlock.CodeInvalid, "/"+lists[0], "is missing: %.40q works on a list and the payload holds none", printable(u.tool))
+		return nil, true, interlock.Errorf(interlock.CodeInvalid, "/"+lists[0],
+			"is missing: %.40q works on a list and the payload holds none", printable(u.tool))
 	}
 	return actions, true, nil
 }

@@ -16,7 +16,8 @@ func codex() dialect {
 		asks:   func(Call, Environment) bool { return false },
 		answer: codexAnswer,
 		rewrite: func(_ Call, input json.RawMessage) Output {
-			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow", Updated: input}})}
+			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow",
+				Updated: input}})}
 		},
 	}
 }

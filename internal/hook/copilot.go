@@ -56,7 +56,8 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 		return parseClaudeShaped(placeCopilot)(call, payload, env)
 	}
 	var run, dir, tool, event string // only permission requests name their event
-	if err := payload.texts(map[string]*string{"sessionId": &run, "cwd": &dir, "toolName": &tool, "hookName": &event}); err != nil {
+	if err := payload.texts(map[string]*string{"sessionId": &run, "cwd": &dir, "toolName": &tool,
+		"hookName": &event}); err != nil {
 		return err
 	}
 	if err := payload.only("toolArgs", "toolInput", "toolResult", "error"); err != nil {

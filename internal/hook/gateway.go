@@ -11,7 +11,8 @@ import (
 // enters. What such a name leaves open, because it could be read as more than one server and tool, is none.
 func ownServer(tool string) string {
 	server, name, ok := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
-	if !ok || !strings.HasPrefix(tool, "mcp__interlock") || name == "" || strings.Contains(name, "__") || strings.HasPrefix(name, "_") {
+	if !ok || !strings.HasPrefix(tool, "mcp__interlock") || name == "" || strings.Contains(name, "__") ||
+		strings.HasPrefix(name, "_") {
 		return ""
 	}
 	return server
@@ -30,7 +31,8 @@ func (c Call) Dir() string {
 
 // propose has one part of a call judged through ask. A question about a call that may go to Interlock's own gateway is put
 // again once that is known: the gateway judges the same call, and one yes is enough. known is false if it can't be known here.
-func (c *Call) propose(ctx context.Context, i int, env Environment, ask func(interlock.Proposal) (interlock.Answer, error)) (answer interlock.Answer, known bool, err error) {
+func (c *Call) propose(ctx context.Context, i int, env Environment,
+	ask func(interlock.Proposal) (interlock.Answer, error)) (answer interlock.Answer, known bool, err error) {
 	p := &c.Proposals[i]
 	if c.server == "" || len(c.Proposals) > 1 {
 		answer, err = ask(*p)

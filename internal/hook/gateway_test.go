@@ -12,7 +12,8 @@ import (
 func TestOwnServer(t *testing.T) {
 	for tool, want := range map[string]string{
 		"mcp__interlock__shelf_fetch_text": "interlock", "mcp__interlock-gateway__a_b": "interlock-gateway", "mcp__interlock__a-b": "interlock",
-		"mcp__interlock__": "", "mcp__interlock": "", "mcp__interlock__a__b": "", "mcp__interlock___a": "", "mcp__other__interlock": "", "Bash": "", "interlock__x": "",
+		"mcp__interlock__": "", "mcp__interlock": "", "mcp__interlock__a__b": "", "mcp__interlock___a": "",
+		"mcp__other__interlock": "", "Bash": "", "interlock__x": "",
 		"mcp__interlockx__y": "interlockx",
 	} {
 		if got := ownServer(tool); got != want {
@@ -33,7 +34,8 @@ func TestWhoLooksWhereACallGoes(t *testing.T) {
 		known   bool
 	}{
 		{"an allow", "", interlock.Answer{Event: "e1"}, nil, []interlock.Handover{"unsure"}, true},
-		{"a question, and it is the gateway", "", interlock.Answer{Decision: question.Decision, Unsure: true}, yes, []interlock.Handover{"unsure", "gateway"}, true},
+		{"a question, and it is the gateway", "", interlock.Answer{Decision: question.Decision, Unsure: true}, yes,
+			[]interlock.Handover{"unsure", "gateway"}, true},
 		{"a question, and it is another", "", interlock.Answer{Decision: question.Decision, Unsure: true}, no, []interlock.Handover{"unsure", ""}, true},
 		{"a question, and nobody can tell", "", interlock.Answer{Decision: question.Decision, Unsure: true}, nil, []interlock.Handover{"unsure"}, false},
 		{"a question of a subagent", `"agent_id":"a1",`, question, yes, []interlock.Handover{""}, true},
@@ -66,7 +68,8 @@ func no(context.Context, Call) bool  { return false }
 // An answer that leaves a question to the gateway silences no call but one that this hook saw to go there.
 func TestRenderLeavesNoOtherCallToTheGateway(t *testing.T) {
 	left := interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask}, Event: "e", Gateway: true}
-	for handover, silent := range map[interlock.Handover]bool{"": false, interlock.HandoverOffered: false, interlock.HandoverUnsure: false, interlock.HandoverGateway: true} {
+	for handover, silent := range map[interlock.Handover]bool{"": false, interlock.HandoverOffered: false,
+		interlock.HandoverUnsure: false, interlock.HandoverGateway: true} {
 		call := Call{Agent: "claude", Event: "PreToolUse", Phase: Before, Proposals: []interlock.Proposal{{Handover: handover}}}
 		if out := Render(call, nil, left); (len(out.Stdout) == 0) != silent {
 			t.Errorf("%q: %s", handover, out.Stdout)

@@ -19,7 +19,8 @@ func gemini() dialect {
 		asks:   func(call Call, _ Environment) bool { return call.Phase == Before },
 		answer: geminiAnswer,
 		rewrite: func(_ Call, input json.RawMessage) Output {
-			return Output{Stdout: line(geminiOutput{Decision: "allow", Reason: handedText, Specific: &geminiSpecific{Event: "BeforeTool", Input: input}})}
+			return Output{Stdout: line(geminiOutput{Decision: "allow", Reason: handedText,
+				Specific: &geminiSpecific{Event: "BeforeTool", Input: input}})}
 		},
 		refuse: func(_ Call, text string) Output { return Output{Stderr: []byte(text + "\n"), Exit: 2} },
 	}

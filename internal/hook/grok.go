@@ -56,7 +56,8 @@ func parseGrok(call *Call, payload object, env Environment) error {
 		return nil
 	}
 	if payload.has("toolInputTruncated") && string(payload["toolInputTruncated"]) != "false" {
-		return interlock.Errorf(interlock.CodeLimited, "/toolInputTruncated", "the harness cut the arguments short, so they can't be judged")
+		return interlock.Errorf(interlock.CodeLimited, "/toolInputTruncated",
+			"the harness cut the arguments short, so they can't be judged")
 	}
 	input, err := payload.arguments("toolInput")
 	if err != nil {

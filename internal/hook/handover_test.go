@@ -125,9 +125,10 @@ func TestWhatIsRewritten(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for name, got := range map[string]Output{
-		"no obligation": Render(call, nil, interlock.Answer{Decision: interlock.Decision{Mode: interlock.Enforcing, Verdict: interlock.Allow, Answer: interlock.Allow}, Event: "e1"}),
-		"monitoring":    Render(call, nil, interlock.Answer{Decision: monitored, Event: "e1"}),
-		"rewritten":     Render(before(t, call.hand.command()), nil, interlock.Answer{Decision: boxed, Event: "e1"}),
+		"no obligation": Render(call, nil,
+			interlock.Answer{Decision: interlock.Decision{Mode: interlock.Enforcing, Verdict: interlock.Allow, Answer: interlock.Allow}, Event: "e1"}),
+		"monitoring": Render(call, nil, interlock.Answer{Decision: monitored, Event: "e1"}),
+		"rewritten":  Render(before(t, call.hand.command()), nil, interlock.Answer{Decision: boxed, Event: "e1"}),
 	} {
 		if len(got.Stdout) > 0 || got.Exit != 0 {
 			t.Errorf("%s: %s", name, got.Stdout)

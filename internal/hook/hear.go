@@ -69,7 +69,8 @@ func (c *Call) returned(raw json.RawMessage) {
 }
 
 // harnessTags are the elements in which harnesses put words of their own, and of subagents and tools, among the user's.
-var harnessTags = [...]string{"task-notification", "system-reminder", "local-command-stdout", "local-command-stderr", "bash-stdout",
+var harnessTags = [...]string{"task-notification", "system-reminder", "local-command-stdout",
+	"local-command-stderr", "bash-stdout",
 	"bash-stderr", "teammate-message", "cross-session-message", "hook_context", "subagent_notification"}
 
 // spoken is what the user said, without what stands between such tags. One that isn't closed takes all that follows.

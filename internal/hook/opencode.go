@@ -41,7 +41,8 @@ func placeOpencode(event string) (Phase, bool) {
 
 func parseOpencode(call *Call, payload object, env Environment) error {
 	var event, run, id, dir, tool string
-	if err := payload.texts(map[string]*string{"event": &event, "sessionID": &run, "callID": &id, "directory": &dir, "tool": &tool}); err != nil {
+	if err := payload.texts(map[string]*string{"event": &event, "sessionID": &run, "callID": &id, "directory": &dir,
+		"tool": &tool}); err != nil {
 		return err
 	}
 	if err := payload.only("args", "exit"); err != nil {

@@ -69,7 +69,8 @@ func (u use) socket() ([]interlock.Action, error) {
 		return nil, err
 	}
 	if url == "" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "/ws/url", "is missing: %q listens to an address and the payload holds none", u.tool)
+		return nil, interlock.Errorf(interlock.CodeInvalid, "/ws/url",
+			"is missing: %q listens to an address and the payload holds none", u.tool)
 	}
 	return use{tool: u.tool, dir: u.dir, input: object{"url": ws["url"]}}.fetch()
 }

@@ -9,7 +9,8 @@ import (
 
 // explain is the text an agent or its user reads about answers that are not Allow: rule id, one sentence, a tested
 // alternative, and for a question nobody at the harness can answer how a human answers it. The strictest answer is
-// explained; trial is the command that makes the dry run a rule wants; requests holds every approval request that must be answered before the call can pass.
+// explained; trial is the command that makes the dry run a rule wants; requests holds every approval request that
+// must be answered before the call can pass.
 func explain(strictest interlock.Answer, trial string, requests []string, redact func(string) string) string {
 	var b strings.Builder
 	if f := strictest.Decisive(); f != nil {

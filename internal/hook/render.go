@@ -24,7 +24,8 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	}
 	strictest, requests := weigh(answers)
 	verdict := strictest.Answer
-	if call.Proposals[0].Handover == interlock.HandoverGateway && strictest.Gateway && strictest.Verdict == interlock.Ask && strictest.Event != "" && len(answers) == 1 {
+	if call.Proposals[0].Handover == interlock.HandoverGateway && strictest.Gateway && strictest.Verdict == interlock.Ask &&
+		strictest.Event != "" && len(answers) == 1 {
 		return d.answer(call, interlock.Allow, "") // the gateway asks
 	}
 	handed := call.hand != nil && call.Proposals[0].Handover.Hands(strictest.Decision)

@@ -28,7 +28,8 @@ const (
 
 // askServer has the call judged by the server behind the socket. It reports false if no server gave an answer; the same
 // call judged again in process is found by its digest and not recorded twice.
-func askServer(ctx context.Context, call Call, env Environment, socket string, deadline time.Duration, redact func(string) string) (Output, []byte, bool) {
+func askServer(ctx context.Context, call Call, env Environment, socket string, deadline time.Duration,
+	redact func(string) string) (Output, []byte, bool) {
 	s, err := Dial(ctx, socket, deadline)
 	if err != nil {
 		return Output{}, nil, false
@@ -192,7 +193,8 @@ func (s *Server) post(path string, body any) ([]byte, error) {
 // exchange is one request and its reply. Only replies with a length are read: the server always gives one.
 func (s *Server) exchange(method, path string, body []byte) (status int, text []byte, err error) {
 	var request bytes.Buffer
-	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", method, path, len(body))
+	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		method, path, len(body))
 	request.Write(body)
 	if _, err := s.conn.Write(request.Bytes()); err != nil {
 		return 0, nil, fmt.Errorf("sending the request: %w", err)

@@ -72,7 +72,8 @@ func fileTool(name string) string {
 		return "read"
 	case "Write", "write", "write_file", "write_to_file", "create", "create_file":
 		return "write"
-	case "Edit", "edit", "MultiEdit", "NotebookEdit", "notebook_edit", "replace", "edit_file", "replace_in_file", "search_replace",
+	case "Edit", "edit", "MultiEdit", "NotebookEdit", "notebook_edit", "replace", "edit_file", "replace_in_file",
+		"search_replace",
 		"insert", "insert_edit_into_file", "StrReplace":
 		return "edit"
 	case "Delete", "delete", "delete_file":
@@ -98,7 +99,8 @@ func (u use) showsLines() bool {
 }
 
 func (u use) shell() ([]interlock.Action, error) {
-	if err := u.input.only("command", "cmd", "description", "shell", "working_directory", "directory", "dir_path", "cwd", "workdir"); err != nil {
+	if err := u.input.only("command", "cmd", "description", "shell", "working_directory", "directory", "dir_path", "cwd",
+		"workdir"); err != nil {
 		return nil, err
 	}
 	command, err := u.command()
@@ -158,12 +160,14 @@ func (u use) command() (string, error) {
 		}
 		return strings.Join(words, " "), nil
 	}
-	return "", interlock.Errorf(interlock.CodeInvalid, "/command", "is missing: %.40q runs a command and the payload holds none", printable(u.tool))
+	return "", interlock.Errorf(interlock.CodeInvalid, "/command", "is missing: %.40q runs a command and the payload holds none",
+		printable(u.tool))
 }
 
 // pathNames are the members in which tools name the file they work on.
 func pathNames() []string {
-	return []string{"path", "file_path", "filePath", "absolute_path", "notebook_path", "target_file", "target_directory", "dir_path", "filename"}
+	return []string{"path", "file_path", "filePath", "absolute_path", "notebook_path", "target_file", "target_directory",
+		"dir_path", "filename"}
 }
 
 func (u use) file(operation string) ([]interlock.Action, error) {
@@ -190,7 +194,8 @@ func (u use) file(operation string) ([]interlock.Action, error) {
 		paths = []string{u.searched()}
 	}
 	if len(paths) == 0 {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "/path", "is missing: %.40q works on a file and the payload names none", printable(u.tool))
+		return nil, interlock.Errorf(interlock.CodeInvalid, "/path",
+			"is missing: %.40q works on a file and the payload names none", printable(u.tool))
 	}
 	added, removed, err := u.contents()
 	if err != nil {
@@ -253,7 +258,8 @@ func (u use) manyPaths() ([]string, error) {
 
 // searched is where a search without a path looks: below an absolute pattern, else in the working directory.
 func (u use) searched() string {
-	if pattern, err := u.input.first("pattern", "glob_pattern"); err == nil && absolute(pattern) && !strings.Contains(u.tool, "rep") && u.tool != "rg" {
+	if pattern, err := u.input.first("pattern", "glob_pattern"); err == nil && absolute(pattern) &&
+		!strings.Contains(u.tool, "rep") && u.tool != "rg" {
 		return pattern
 	}
 	if u.dir == "" {
@@ -264,7 +270,8 @@ func (u use) searched() string {
 
 // contents reads what a write or edit puts into the file and what it takes out.
 func (u use) contents() (added, removed string, err error) {
-	adds := []string{"content", "contents", "file_text", "new_string", "newString", "new_str", "new_source", "new_text", "code_edit", "diff", "insert_text"}
+	adds := []string{"content", "contents", "file_text", "new_string", "newString", "new_str", "new_source", "new_text",
+		"code_edit", "diff", "insert_text"}
 	removes := []string{"old_string", "oldString", "old_str", "old_text"}
 	if err := u.input.only(append(removes, adds...)...); err != nil {
 		return "", "", err
@@ -429,9 +436,11 @@ func (u use) toolCall(name string) ([]interlock.Action, error) {
 // checkAction refuses what no analyser should see and returns the action's digest.
 func checkAction(a interlock.Action) (interlock.Digest, error) {
 	if len(a.Input)+len(a.Arguments) > MaxAction {
-		return "", interlock.Errorf(interlock.CodeLimited, "", "the call is larger than %d bytes and is not judged in parts", MaxAction)
+		return "", interlock.Errorf(interlock.CodeLimited, "",
+			"the call is larger than %d bytes and is not judged in parts", MaxAction)
 	}
-	if strings.ContainsRune(a.Input, 0) || strings.ContainsRune(a.Tool, 0) || strings.ContainsRune(a.Dir, 0) || escapedNUL(a.Arguments) {
+	if strings.ContainsRune(a.Input, 0) || strings.ContainsRune(a.Tool, 0) || strings.ContainsRune(a.Dir, 0) ||
+		escapedNUL(a.Arguments) {
 		return "", interlock.Errorf(interlock.CodeInvalid, "", "the call holds a NUL character")
 	}
 	digest, err := strictjson.ActionDigest(a)

@@ -38,7 +38,8 @@ func placeWindsurf(event string) (Phase, bool) {
 
 func parseWindsurf(call *Call, payload object, env Environment) error {
 	var event, run, id string
-	if err := payload.texts(map[string]*string{"agent_action_name": &event, "trajectory_id": &run, "execution_id": &id}); err != nil {
+	if err := payload.texts(map[string]*string{"agent_action_name": &event, "trajectory_id": &run,
+		"execution_id": &id}); err != nil {
 		return err
 	}
 	if err := payload.only("tool_info"); err != nil {
@@ -73,7 +74,8 @@ func parseWindsurf(call *Call, payload object, env Environment) error {
 }
 
 func windsurfActions(event string, info object) ([]interlock.Action, error) {
-	if err := info.only("command_line", "cwd", "file_path", "edits", "mcp_server_name", "mcp_tool_name", "mcp_tool_arguments"); err != nil {
+	if err := info.only("command_line", "cwd", "file_path", "edits", "mcp_server_name", "mcp_tool_name",
+		"mcp_tool_arguments"); err != nil {
 		return nil, err
 	}
 	dir, err := info.text("cwd")
@@ -103,7 +105,8 @@ func windsurfActions(event string, info object) ([]interlock.Action, error) {
 			return nil, err
 		}
 		if u.mcp == "" || u.tool == "" {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "/tool_info/mcp_tool_name", "is missing: the payload names no MCP server or tool")
+			return nil, interlock.Errorf(interlock.CodeInvalid, "/tool_info/mcp_tool_name",
+				"is missing: the payload names no MCP server or tool")
 		}
 		u.dir = ""
 		if u.input, err = info.arguments("mcp_tool_arguments"); err != nil {

@@ -222,7 +222,8 @@ func (x *exchange) prove() (inclusion, error) {
 		return inclusion{}, err
 	}
 	if entry.Index >= size {
-		return inclusion{}, interlock.Errorf(interlock.CodeInvalid, "size", "a tree of %d does not hold entry %d", size, entry.Index)
+		return inclusion{}, interlock.Errorf(interlock.CodeInvalid, "size", "a tree of %d does not hold entry %d",
+			size, entry.Index)
 	}
 	hashes, err := auditlog.ProveInclusion(ctx, log, size, entry.Index)
 	if err != nil {

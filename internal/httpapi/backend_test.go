@@ -103,7 +103,8 @@ func (b *fakeBackend) Propose(ctx context.Context, p interlock.Proposal) interlo
 			Reversibility: interlock.Readonly, Confidence: interlock.Parsed, Via: "cat"}}}}
 	object := func(verdict interlock.Verdict) {
 		answer.Verdict, answer.Answer = verdict, verdict
-		answer.Findings = []interlock.Finding{{Gate: "rules", Rule: "test." + verdict.String(), Layer: 2, Verdict: verdict, Reason: "the test says " + verdict.String()}}
+		answer.Findings = []interlock.Finding{{Gate: "rules", Rule: "test." + verdict.String(), Layer: 2, Verdict: verdict,
+			Reason: "the test says " + verdict.String()}}
 	}
 	switch {
 	case strings.Contains(text, "unrecorded"):

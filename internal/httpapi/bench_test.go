@@ -46,10 +46,13 @@ func (b *instant) EntryByID(context.Context, string) (interlock.Entry, bool, err
 func newInstant(b *testing.B) *httpapi.Server {
 	b.Helper()
 	backend := &instant{
-		standing: interlock.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{"builder": {ID: "builder", TokenHash: identity.HashToken(liveToken)}}},
+		standing: interlock.Standing{Version: 1,
+			Agents: map[string]interlock.AgentRecord{"builder": {ID: "builder", TokenHash: identity.HashToken(liveToken)}}},
 		answer: interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Profile: "guard",
-			Impacts: []interlock.Impact{{Kind: interlock.ImpactRead, Target: "/w/a.txt", Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Confidence: interlock.Parsed, Via: "cat"}},
-			Action:  interlock.Digest("sha256:" + fmt.Sprintf("%064d", 1)), Ruleset: interlock.Digest("sha256:" + fmt.Sprintf("%064d", 2)), Snapshot: interlock.Digest("sha256:" + fmt.Sprintf("%064d", 3))},
+			Impacts: []interlock.Impact{{Kind: interlock.ImpactRead, Target: "/w/a.txt", Reach: interlock.ReachWorkspace,
+				Reversibility: interlock.Readonly, Confidence: interlock.Parsed, Via: "cat"}},
+			Action:  interlock.Digest("sha256:" + fmt.Sprintf("%064d", 1)),
+			Ruleset: interlock.Digest("sha256:" + fmt.Sprintf("%064d", 2)), Snapshot: interlock.Digest("sha256:" + fmt.Sprintf("%064d", 3))},
 			Event: fmt.Sprintf("%064d", 4), Index: 123456, Checkpoint: bytes.Repeat([]byte("c"), 240)},
 	}
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),

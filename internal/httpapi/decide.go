@@ -118,7 +118,8 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(), Work: x.work(), Door: x.door.name()}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(),
+		Work: x.work(), Door: x.door.name()}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -137,7 +138,8 @@ func friendlyAction(body *decideBody) (interlock.Action, error) {
 	}
 	if kind == interlock.KindHTTP {
 		if body.Tool != "" {
-			return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/tool", "kind http has no tool; arguments has method and url")
+			return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/tool",
+				"kind http has no tool; arguments has method and url")
 		}
 		action, err := admission.ParseAction(body.Kind, body.Arguments, body.Dir)
 		return action, renamed(err, "/tool", "/arguments")
@@ -175,7 +177,8 @@ func renamed(err error, tool, arguments string) error {
 // the network door does not take one.
 func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 	if x.door != local {
-		return interlock.Proposal{}, interlock.Errorf(interlock.CodeUnauthorized, "/action", "whole proposals are taken on the local socket only")
+		return interlock.Proposal{}, interlock.Errorf(interlock.CodeUnauthorized, "/action",
+			"whole proposals are taken on the local socket only")
 	}
 	for _, only := range []struct {
 		field string
@@ -186,14 +189,16 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 		{"/run", body.Run != ""}, {"/call_id", body.Call != ""},
 	} {
 		if only.given {
-			return interlock.Proposal{}, interlock.Errorf(interlock.CodeInvalid, only.field, "belongs to the form without an action")
+			return interlock.Proposal{},
+				interlock.Errorf(interlock.CodeInvalid, only.field, "belongs to the form without an action")
 		}
 	}
 	action, err := wholeAction(*body.Action)
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	proposal := interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk, Handover: body.Handover}
+	proposal := interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk,
+		Handover: body.Handover}
 	if body.Requester != nil {
 		proposal.Requester = *body.Requester
 	}
@@ -258,7 +263,8 @@ func union(claimed, own []string) []string {
 func wholeAction(action interlock.Action) (interlock.Action, error) {
 	switch {
 	case !action.Kind.Valid():
-		return action, interlock.Errorf(interlock.CodeInvalid, "/action/kind", "%.40q is not known; name one of %v", string(action.Kind), interlock.Kinds())
+		return action, interlock.Errorf(interlock.CodeInvalid, "/action/kind", "%.40q is not known; name one of %v",
+			string(action.Kind), interlock.Kinds())
 	case action.Kind.TakesObject() && action.Input != "":
 		return action, interlock.Errorf(interlock.CodeInvalid, "/action/input", "kind %s takes arguments, an object", action.Kind)
 	case !action.Kind.TakesObject() && len(action.Arguments) > 0:

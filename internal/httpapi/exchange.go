@@ -121,7 +121,8 @@ func (x *exchange) authenticate() error {
 		return nil
 	}
 	if len(values) != 1 {
-		return interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "send one header: Authorization: Bearer and the agent's token")
+		return interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
+			"send one header: Authorization: Bearer and the agent's token")
 	}
 	scheme, token, ok := strings.Cut(values[0], " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
@@ -296,7 +297,8 @@ func (x *exchange) decisionContext() (context.Context, context.CancelFunc) {
 func (x *exchange) record(cause error) interlock.Answer {
 	ctx, cancel := x.decisionContext()
 	defer cancel()
-	return x.server.config.Backend.Refuse(ctx, interlock.Requester{Agent: x.who, Principal: x.server.config.User}, x.door.name(), cause)
+	return x.server.config.Backend.Refuse(ctx, interlock.Requester{Agent: x.who, Principal: x.server.config.User},
+		x.door.name(), cause)
 }
 
 // finish counts and logs the exchange, and turns a panic into a refusal. It is the one recover of this door.

@@ -54,7 +54,8 @@ func (x *exchange) heard() {
 func (x *exchange) readHeard() (heardBody, error) {
 	var body heardBody
 	if x.door != local || x.token {
-		return body, interlock.Errorf(interlock.CodeUnauthorized, "", "what a run is told is taken from hooks on the local socket only")
+		return body, interlock.Errorf(interlock.CodeUnauthorized, "",
+			"what a run is told is taken from hooks on the local socket only")
 	}
 	buffer, err := x.read()
 	if err != nil {

@@ -110,18 +110,20 @@ type Config struct {
 	Tokens  Tokens
 	Logger  *slog.Logger
 	Now     func() time.Time
-	Limits  Limits                      // optional
-	Build   Build                       // optional
-	Rules   []string                    // optional: ids of the rules in force, for counting what they object to
-	User    string                      // operating-system user the local door acts for
-	View    func(string) interlock.View // optional: what is known of the world for an action in a directory; default: the directory alone
+	Limits  Limits   // optional
+	Build   Build    // optional
+	Rules   []string // optional: ids of the rules in force, for counting what they object to
+	User    string   // operating-system user the local door acts for
+	// optional: what is known of the world for an action in a directory; default: the directory alone
+	View    func(string) interlock.View
 	Work    interlock.WorkReader        // optional: what git knows of the paths an action would delete, likewise
 	Read    interlock.Reader            // optional: texts of the files an action would run, asked for on the local door
 	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
 	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
 	Pages   http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
-	MCP     http.Handler                // optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
+	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
+	MCP http.Handler
 }
 
 // A Server holds both doors. It is safe for concurrent use.

@@ -409,8 +409,10 @@ func TestAViewCantLeaveOutInterlocksOwn(t *testing.T) {
 		`{"action":{"kind":"shell","input":"1"},"view":{}}`: {Self: own.Self, Endpoints: own.Endpoints, Production: own.Production},
 		`{"action":{"kind":"shell","input":"2"},"view":{"workspace":"/x","self":["/mine","/i/bin"],"production":["prod-*"]}}`: {Workspace: "/x",
 			Self: []string{"/i/home", "/i/bin", "/mine"}, Endpoints: own.Endpoints, Production: own.Production},
-		`{"action":{"kind":"shell","input":"3","dir":"/w"}}`: {Home: own.Home, Workspace: "/w", Self: own.Self, Endpoints: own.Endpoints, Production: own.Production},
-		`{"kind":"shell","input":"4","dir":"/w"}`:            {Home: own.Home, Workspace: "/w", Self: own.Self, Endpoints: own.Endpoints, Production: own.Production},
+		`{"action":{"kind":"shell","input":"3","dir":"/w"}}`: {Home: own.Home, Workspace: "/w", Self: own.Self,
+			Endpoints: own.Endpoints, Production: own.Production},
+		`{"kind":"shell","input":"4","dir":"/w"}`: {Home: own.Home, Workspace: "/w", Self: own.Self,
+			Endpoints: own.Endpoints, Production: own.Production},
 	} {
 		backend.seen = nil
 		if got := h.do(server.LocalHandler(), "POST", "/v1/decide", "", body); got.Code != 200 {

@@ -178,7 +178,8 @@ const otherRules = "other"
 
 // writeRules writes what has objected so far. There are no more series than rules and verdicts.
 func (m *metrics) writeRules(e *exposition) {
-	e.family("interlock_rule_hits_total", "counter", "Findings by rule and what they argued for; allow is a finding that was suppressed.")
+	e.family("interlock_rule_hits_total", "counter",
+		"Findings by rule and what they argued for; allow is a finding that was suppressed.")
 	ids := make([]string, 0, len(m.rules))
 	for id := range m.rules {
 		ids = append(ids, id)
@@ -247,7 +248,8 @@ func (x *exchange) ready() {
 		_, err = x.server.config.Backend.Standing(ctx)
 	}
 	if err != nil {
-		x.fail(interlock.Errorf(interlock.CodeUnavailable, "", "the store can't record decisions; `interlock doctor` says what is wrong"))
+		x.fail(interlock.Errorf(interlock.CodeUnavailable, "",
+			"the store can't record decisions; `interlock doctor` says what is wrong"))
 		return
 	}
 	x.answer(http.StatusOK, typeJSON, []byte(`{"status":"ready"}`+"\n"))

@@ -51,22 +51,27 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 	claimed := interlock.Requester{Run: body.Run, Call: body.Call}
 	if body.Requester != nil {
 		if x.door != local {
-			return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeUnauthorized, "/requester", "is taken on the local socket only")
+			return claimed, interlock.Outcome{},
+				interlock.Errorf(interlock.CodeUnauthorized, "/requester", "is taken on the local socket only")
 		}
 		if body.Run != "" || body.Call != "" {
-			return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/requester", "give either requester, or run and call_id")
+			return claimed, interlock.Outcome{},
+				interlock.Errorf(interlock.CodeInvalid, "/requester", "give either requester, or run and call_id")
 		}
 		claimed = *body.Requester
 	}
 	if body.Sandboxed && x.door != local {
-		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeUnauthorized, "/sandboxed", "is taken on the local socket only")
+		return claimed, interlock.Outcome{},
+			interlock.Errorf(interlock.CodeUnauthorized, "/sandboxed", "is taken on the local socket only")
 	}
 	switch body.Status {
 	case interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeSkipped, interlock.OutcomeUnknown:
 	case "":
-		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/outcome", "is missing; name success, failure, skipped or unknown")
+		return claimed, interlock.Outcome{},
+			interlock.Errorf(interlock.CodeInvalid, "/outcome", "is missing; name success, failure, skipped or unknown")
 	default:
-		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure, skipped or unknown")
+		return claimed, interlock.Outcome{},
+			interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure, skipped or unknown")
 	}
 	if len(body.Event) > maxName || len(body.Action) > maxName || len(body.Anywhere) > maxName {
 		return claimed, interlock.Outcome{}, tooLong("/event_id", maxName)
@@ -79,7 +84,8 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 		return claimed, interlock.Outcome{}, err
 	}
 	if body.Event == "" && body.Action == "" && requester.Call == "" {
-		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/event_id", "name the decision: event_id, action_digest or call_id")
+		return claimed, interlock.Outcome{},
+			interlock.Errorf(interlock.CodeInvalid, "/event_id", "name the decision: event_id, action_digest or call_id")
 	}
 	return requester, interlock.Outcome{Action: body.Action, Event: body.Event, Status: body.Status, Detail: body.Detail,
 		Duration: time.Duration(body.Duration), Anywhere: body.Anywhere, Sandboxed: body.Sandboxed}, nil

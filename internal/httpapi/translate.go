@@ -56,7 +56,8 @@ func (x *exchange) translate(body evaluationBody) (interlock.Proposal, error) {
 	if err != nil {
 		return none, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(), Work: x.work(), Door: "authzen"}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(),
+		Work: x.work(), Door: "authzen"}, nil
 }
 
 func missing(field, what string) error {
@@ -101,7 +102,8 @@ func callsTool(name string) bool {
 
 func textAction(body evaluationBody, kind interlock.Kind) (interlock.Action, error) {
 	if len(body.Action.Properties) > 0 {
-		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/action/properties", "mean nothing for a resource of type %s", kind)
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/action/properties",
+			"mean nothing for a resource of type %s", kind)
 	}
 	properties := struct {
 		Input *string `json:"input"`
@@ -120,14 +122,16 @@ func textAction(body evaluationBody, kind interlock.Kind) (interlock.Action, err
 
 func fileAction(body evaluationBody) (interlock.Action, error) {
 	if len(body.Action.Properties) > 0 {
-		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/action/properties", "mean nothing for a resource of type file")
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/action/properties",
+			"mean nothing for a resource of type file")
 	}
 	arguments, err := object("/resource/properties", body.Resource.Properties)
 	if err != nil {
 		return interlock.Action{}, err
 	}
 	if _, taken := arguments["path"]; taken {
-		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/resource/properties/path", "the path is the resource's id")
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/resource/properties/path",
+			"the path is the resource's id")
 	}
 	arguments["path"] = body.Resource.ID
 	return makeTool(interlock.KindFile, body.Action.Name, arguments, "/resource/properties")
@@ -135,7 +139,8 @@ func fileAction(body evaluationBody) (interlock.Action, error) {
 
 func httpAction(body evaluationBody) (interlock.Action, error) {
 	if len(body.Action.Properties) > 0 {
-		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/action/properties", "mean nothing for a resource of type http")
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/action/properties",
+			"mean nothing for a resource of type http")
 	}
 	request, err := object("/resource/properties", body.Resource.Properties)
 	if err != nil {
@@ -180,7 +185,8 @@ func toolAction(body evaluationBody, hints evaluationHints) (interlock.Action, e
 		}
 	}
 	if len(given) > 1 {
-		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/context/arguments", "the arguments stand in more than one place")
+		return interlock.Action{}, interlock.Errorf(interlock.CodeInvalid, "/context/arguments",
+			"the arguments stand in more than one place")
 	}
 	arguments := map[string]any{}
 	if len(given) == 1 {

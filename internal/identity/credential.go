@@ -23,7 +23,8 @@ func CheckNamed(field, name string) error {
 	if ok && nameable(rest, len(authority)+1) {
 		return CheckName(field, authority)
 	}
-	return interlock.Errorf(interlock.CodeInvalid, field, "an agent that an issuer or a certificate names is called as in corp:reporter, without spaces")
+	return interlock.Errorf(interlock.CodeInvalid, field,
+		"an agent that an issuer or a certificate names is called as in corp:reporter, without spaces")
 }
 
 // Credentials are what agents show over HTTP: tokens of Interlock's own, access tokens of configured issuers, and

@@ -87,7 +87,8 @@ func TestByCertificate(t *testing.T) {
 }
 
 func TestCheckNamed(t *testing.T) {
-	for name, want := range map[string]bool{"corp:reporter": true, "tls:spiffe://example.org/a": true, "reporter": false, ":x": false, "corp:": false, "Corp:x": false, "corp:a b": false} {
+	for name, want := range map[string]bool{"corp:reporter": true, "tls:spiffe://example.org/a": true, "reporter": false,
+		":x": false, "corp:": false, "Corp:x": false, "corp:a b": false} {
 		if err := identity.CheckNamed("NAME", name); (err == nil) != want {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -40,14 +40,16 @@ func (i Issuer) complete() (Issuer, error) {
 		}
 	}
 	if len(i.Audience) == 0 || slices.Contains(i.Audience, "") {
-		return i, interlock.Errorf(interlock.CodeInvalid, "audience", "is missing; name what this issuer's tokens for the gateway hold in aud")
+		return i, interlock.Errorf(interlock.CodeInvalid, "audience",
+			"is missing; name what this issuer's tokens for the gateway hold in aud")
 	}
 	if len(i.Algorithms) == 0 {
 		i.Algorithms = TokenAlgorithms()
 	}
 	for _, name := range i.Algorithms {
 		if !slices.Contains(TokenAlgorithms(), name) {
-			return i, interlock.Errorf(interlock.CodeInvalid, "algorithms", "%.20q is not accepted; name some of %s", name, strings.Join(TokenAlgorithms(), ", "))
+			return i, interlock.Errorf(interlock.CodeInvalid, "algorithms", "%.20q is not accepted; name some of %s", name,
+				strings.Join(TokenAlgorithms(), ", "))
 		}
 	}
 	if i.Agent == "" {
@@ -71,8 +73,10 @@ func (i Issuer) algorithms() []jose.SignatureAlgorithm {
 // checkAddress accepts https, and http to this machine: whoever can change keys on their way can be any agent.
 func checkAddress(field, address string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
-		return interlock.Errorf(interlock.CodeInvalid, field, "must be an https address without a user name; http only on this machine")
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" &&
+		!(u.Scheme == "http" && loopback(u.Hostname())) {
+		return interlock.Errorf(interlock.CodeInvalid, field,
+			"must be an https address without a user name; http only on this machine")
 	}
 	return nil
 }

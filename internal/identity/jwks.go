@@ -54,7 +54,8 @@ var errKeys = interlock.Errorf(interlock.CodeUnavailable, "Authorization", "the 
 
 // find returns the keys a token may be signed with: those of its key id, or of its algorithm if it names none, and the set
 // they are of. Keys that are there and a little old count while others are fetched beside them.
-func (s *keySet) find(ctx context.Context, id string, algorithm jose.SignatureAlgorithm) ([]jose.JSONWebKey, *fetchedKeys, error) {
+func (s *keySet) find(ctx context.Context, id string,
+	algorithm jose.SignatureAlgorithm) ([]jose.JSONWebKey, *fetchedKeys, error) {
 	known := s.current.Load()
 	var failed error
 	switch seen := known; {
@@ -180,7 +181,8 @@ func (s *keySet) get(ctx context.Context, address string, into any) error {
 
 // keysClient fetches without following redirects: where keys come from is what was configured.
 func keysClient() *http.Client {
-	return &http.Client{Timeout: keysTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Timeout: keysTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // sound reports whether a key is a public one, for signatures, and long enough.

@@ -62,12 +62,14 @@ func NewAccessTokens(issuers []Issuer, now func() time.Time) (*AccessTokens, err
 		if err != nil {
 			var refusal *interlock.Error
 			if errors.As(err, &refusal) {
-				return nil, interlock.Errorf(refusal.Code, fmt.Sprintf("gateway.auth.issuers[%d].%s", n, refusal.Field), "%s", refusal.Message)
+				return nil, interlock.Errorf(refusal.Code, fmt.Sprintf("gateway.auth.issuers[%d].%s", n, refusal.Field),
+					"%s", refusal.Message)
 			}
 			return nil, err
 		}
 		if names[issuer.Name] || a.issuers[issuer.URL] != nil {
-			return nil, interlock.Errorf(interlock.CodeInvalid, fmt.Sprintf("gateway.auth.issuers[%d]", n), "has the name or the address of another issuer, or a name that is taken")
+			return nil, interlock.Errorf(interlock.CodeInvalid, fmt.Sprintf("gateway.auth.issuers[%d]", n),
+				"has the name or the address of another issuer, or a name that is taken")
 		}
 		names[issuer.Name] = true
 		a.issuers[issuer.URL] = &trusted{issuer, &keySet{issuer: issuer, client: keysClient(), now: now}}

@@ -183,36 +183,37 @@ func TestAccessTokenRefused(t *testing.T) {
 		issuer identity.Issuer
 		want   string
 	}{
-		"nothing":                    {"", issuer(a), "not a token"},
-		"garbage":                    {"a.b.c", issuer(a), "not a token"},
-		"no signature":               {none, issuer(a), "not a token"},
-		"signature cut":              {parts[0] + "." + parts[1] + ".", issuer(a), "signature"},
-		"another's key":              {sign(t, other, jose.EdDSA, "k", nil, good), issuer(a), "signature"},
-		"a key for encryption":       {sign(t, other, jose.EdDSA, "enc", nil, good), issuer(a), "signature"},
-		"a weak key":                 {sign(t, weak, jose.RS256, "weak", nil, good), issuer(a), "signature"},
-		"a shared secret":            {sign(t, []byte(strings.Repeat("s", 32)), jose.HS256, "shared", nil, good), issuer(a), "not a token"},
-		"an unknown key":             {sign(t, key, jose.EdDSA, "x", nil, good), issuer(a), "signature"},
-		"a key in the header":        {sign(t, other, jose.EdDSA, "", map[jose.HeaderKey]any{"jwk": public(other, "")}, good), issuer(a), "signature"},
-		"another kind":               {sign(t, key, jose.EdDSA, "k", map[jose.HeaderKey]any{"typ": "dpop+jwt"}, good), issuer(a), "another kind"},
-		"a header that must be read": {sign(t, key, jose.EdDSA, "k", map[jose.HeaderKey]any{"crit": []string{"must"}, "must": 1}, good), issuer(a), "signature"},
-		"too long":                   {now(map[string]any{"filler": strings.Repeat("x", 16<<10)}), issuer(a), "too long"},
-		"another issuer":             {now(map[string]any{"iss": "https://elsewhere.example"}), issuer(a), "trusts"},
-		"another audience":           {now(map[string]any{"aud": "https://other.example"}), issuer(a), "audience"},
-		"no audience":                {now(map[string]any{"aud": nil}), issuer(a), "audience"},
-		"expired":                    {now(map[string]any{"exp": noon.Add(-61 * time.Second).Unix()}), issuer(a), "expired"},
-		"no end":                     {now(map[string]any{"exp": nil}), issuer(a), "no end"},
-		"not yet":                    {now(map[string]any{"nbf": noon.Add(2 * time.Minute).Unix()}), issuer(a), "not valid yet"},
-		"issued later":               {now(map[string]any{"iat": noon.Add(2 * time.Minute).Unix()}), issuer(a), "not valid yet"},
-		"no agent":                   {now(map[string]any{"client_id": nil}), issuer(a), "does not name"},
-		"an agent that is no text":   {now(map[string]any{"client_id": 7}), issuer(a), "does not name"},
-		"an agent with a space":      {now(map[string]any{"client_id": "a b"}), issuer(a), "does not name"},
-		"an agent with a newline":    {now(map[string]any{"client_id": "a\nb"}), issuer(a), "does not name"},
-		"an agent too long":          {now(map[string]any{"client_id": strings.Repeat("a", 124)}), issuer(a), "does not name"},
-		"no principal":               {now(map[string]any{"sub": ""}), issuer(a), "does not name"},
-		"a path to nothing":          {whole, nested, "does not name"},
-		"bound to a certificate":     {now(map[string]any{"cnf": map[string]any{"x5t#S256": "abc"}}), issuer(a), "client certificate"},
-		"bound to a key":             {now(map[string]any{"cnf": map[string]any{"jkt": "abc"}}), issuer(a), "can't check"},
-		"a scope missing":            {whole, scoped, "lacks a scope"},
+		"nothing":              {"", issuer(a), "not a token"},
+		"garbage":              {"a.b.c", issuer(a), "not a token"},
+		"no signature":         {none, issuer(a), "not a token"},
+		"signature cut":        {parts[0] + "." + parts[1] + ".", issuer(a), "signature"},
+		"another's key":        {sign(t, other, jose.EdDSA, "k", nil, good), issuer(a), "signature"},
+		"a key for encryption": {sign(t, other, jose.EdDSA, "enc", nil, good), issuer(a), "signature"},
+		"a weak key":           {sign(t, weak, jose.RS256, "weak", nil, good), issuer(a), "signature"},
+		"a shared secret":      {sign(t, []byte(strings.Repeat("s", 32)), jose.HS256, "shared", nil, good), issuer(a), "not a token"},
+		"an unknown key":       {sign(t, key, jose.EdDSA, "x", nil, good), issuer(a), "signature"},
+		"a key in the header":  {sign(t, other, jose.EdDSA, "", map[jose.HeaderKey]any{"jwk": public(other, "")}, good), issuer(a), "signature"},
+		"another kind":         {sign(t, key, jose.EdDSA, "k", map[jose.HeaderKey]any{"typ": "dpop+jwt"}, good), issuer(a), "another kind"},
+		"a header that must be read": {sign(t, key, jose.EdDSA, "k", map[jose.HeaderKey]any{"crit": []string{"must"}, "must": 1},
+			good), issuer(a), "signature"},
+		"too long":                 {now(map[string]any{"filler": strings.Repeat("x", 16<<10)}), issuer(a), "too long"},
+		"another issuer":           {now(map[string]any{"iss": "https://elsewhere.example"}), issuer(a), "trusts"},
+		"another audience":         {now(map[string]any{"aud": "https://other.example"}), issuer(a), "audience"},
+		"no audience":              {now(map[string]any{"aud": nil}), issuer(a), "audience"},
+		"expired":                  {now(map[string]any{"exp": noon.Add(-61 * time.Second).Unix()}), issuer(a), "expired"},
+		"no end":                   {now(map[string]any{"exp": nil}), issuer(a), "no end"},
+		"not yet":                  {now(map[string]any{"nbf": noon.Add(2 * time.Minute).Unix()}), issuer(a), "not valid yet"},
+		"issued later":             {now(map[string]any{"iat": noon.Add(2 * time.Minute).Unix()}), issuer(a), "not valid yet"},
+		"no agent":                 {now(map[string]any{"client_id": nil}), issuer(a), "does not name"},
+		"an agent that is no text": {now(map[string]any{"client_id": 7}), issuer(a), "does not name"},
+		"an agent with a space":    {now(map[string]any{"client_id": "a b"}), issuer(a), "does not name"},
+		"an agent with a newline":  {now(map[string]any{"client_id": "a\nb"}), issuer(a), "does not name"},
+		"an agent too long":        {now(map[string]any{"client_id": strings.Repeat("a", 124)}), issuer(a), "does not name"},
+		"no principal":             {now(map[string]any{"sub": ""}), issuer(a), "does not name"},
+		"a path to nothing":        {whole, nested, "does not name"},
+		"bound to a certificate":   {now(map[string]any{"cnf": map[string]any{"x5t#S256": "abc"}}), issuer(a), "client certificate"},
+		"bound to a key":           {now(map[string]any{"cnf": map[string]any{"jkt": "abc"}}), issuer(a), "can't check"},
+		"a scope missing":          {whole, scoped, "lacks a scope"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := accessTokens(t, atNoon, test.issuer).Agent(context.Background(), test.token, nil)
@@ -262,7 +263,8 @@ func TestTokenBoundToACertificate(t *testing.T) {
 	key := edwards(t)
 	a.publish(public(key, "k"))
 	mine, other := &x509.Certificate{Raw: []byte("mine")}, &x509.Certificate{Raw: []byte("other")}
-	token := sign(t, key, jose.EdDSA, "k", nil, with(goodClaims(a), map[string]any{"cnf": map[string]any{"x5t#S256": "P9MFQv4_YbFL1KSy3Atvsw-m9j685S3Rd4qqjE3ALP8"}}))
+	token := sign(t, key, jose.EdDSA, "k", nil,
+		with(goodClaims(a), map[string]any{"cnf": map[string]any{"x5t#S256": "P9MFQv4_YbFL1KSy3Atvsw-m9j685S3Rd4qqjE3ALP8"}}))
 	tokens := accessTokens(t, atNoon, issuer(a))
 	for range 2 {
 		if _, err := tokens.Agent(context.Background(), token, other); err == nil {
@@ -382,7 +384,8 @@ func FuzzAccessToken(f *testing.F) {
 	for _, seed := range []string{"", "a.b.c", "eyJhbGciOiJub25lIn0.e30.", "eyJhbGciOiJFZERTQSIsImtpZCI6ImsifQ.eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUifQ.AA"} {
 		f.Add(seed)
 	}
-	tokens, err := identity.NewAccessTokens([]identity.Issuer{{Name: "corp", URL: "https://login.example", Audience: []string{"g"}, Keys: "http://127.0.0.1:1/none"}}, atNoon)
+	tokens, err := identity.NewAccessTokens([]identity.Issuer{{Name: "corp", URL: "https://login.example",
+		Audience: []string{"g"}, Keys: "http://127.0.0.1:1/none"}}, atNoon)
 	if err != nil {
 		f.Fatal(err)
 	}

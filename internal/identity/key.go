@@ -126,7 +126,8 @@ func VerifyApproval(publicKey, statement, signature string) (fingerprint string,
 func SignatureKey(signature string) (PublicKey, error) {
 	parsed, err := unarmor(signature)
 	if err != nil {
-		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "signature", "not an SSH signature as ssh-keygen -Y sign writes it")
+		return PublicKey{}, interlock.Errorf(interlock.CodeInvalid, "signature",
+			"not an SSH signature as ssh-keygen -Y sign writes it")
 	}
 	if err := checkKeyType(parsed.PublicKey); err != nil {
 		return PublicKey{}, err

@@ -156,7 +156,8 @@ func VerifyAssertion(operator interlock.OperatorRecord, statement, signature str
 // count that does not move on means that there is a copy.
 func (a Asserted) Fresh() error {
 	if (a.Counter != 0 || a.Passkey.SignCount != 0) && a.Counter <= a.Passkey.SignCount {
-		return interlock.Errorf(interlock.CodeUnauthorized, "passkey", "this passkey's counter went back: somebody may hold a copy of it; register another")
+		return interlock.Errorf(interlock.CodeUnauthorized, "passkey",
+			"this passkey's counter went back: somebody may hold a copy of it; register another")
 	}
 	return nil
 }
@@ -257,7 +258,8 @@ func decode(text string) ([]byte, error) {
 // it against the challenge, the page's origin and the host it is for. Attestation statements prove a maker and are not
 // asked for.
 func NewPasskey(browser, challenge []byte, origin, relyingID, name string, now time.Time) (interlock.Passkey, error) {
-	refused := interlock.Errorf(interlock.CodeUnauthorized, "passkey", "the browser's new passkey does not fit what was asked for; try again")
+	refused := interlock.Errorf(interlock.CodeUnauthorized, "passkey",
+		"the browser's new passkey does not fit what was asked for; try again")
 	if len(browser) > maxRegistration || !OriginFits(origin, relyingID) {
 		return interlock.Passkey{}, refused
 	}
@@ -267,17 +269,20 @@ func NewPasskey(browser, challenge []byte, origin, relyingID, name string, now t
 	}
 	var algorithms []protocol.CredentialParameter
 	for _, a := range PasskeyAlgorithms() {
-		algorithms = append(algorithms, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
+		algorithms = append(algorithms, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType,
+			Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
 	}
 	if _, err := parsed.Verify(base64.RawURLEncoding.EncodeToString(challenge), relyingID, []string{origin}, nil, nil,
-		protocol.TopOriginExplicitVerificationMode, false, true, true, nil, algorithms, protocol.AttestationPolicy{}, protocol.SignaturePolicy{}); err != nil {
+		protocol.TopOriginExplicitVerificationMode, false, true, true, nil, algorithms, protocol.AttestationPolicy{},
+		protocol.SignaturePolicy{}); err != nil {
 		return interlock.Passkey{}, refused
 	}
 	data := parsed.Response.AttestationObject.AuthData
 	key, err := webauthncose.ParsePublicKey(data.AttData.CredentialPublicKey)
 	algorithm := algorithmOf(key)
 	if err != nil || !slices.Contains(PasskeyAlgorithms(), algorithm) || bytes.Equal(data.AttData.CredentialID, nil) {
-		return interlock.Passkey{}, interlock.Errorf(interlock.CodeInvalid, "passkey", "keys of this passkey's type are not accepted; use EdDSA, ES256 or RS256")
+		return interlock.Passkey{}, interlock.Errorf(interlock.CodeInvalid, "passkey",
+			"keys of this passkey's type are not accepted; use EdDSA, ES256 or RS256")
 	}
 	passkey := interlock.Passkey{ID: base64.RawURLEncoding.EncodeToString(data.AttData.CredentialID),
 		PublicKey: base64.RawURLEncoding.EncodeToString(data.AttData.CredentialPublicKey), Algorithm: algorithm,

@@ -158,7 +158,10 @@ func TestVerifyAssertion(t *testing.T) {
 		{name: "data cut short", after: edited(func(p map[string]any) { p["authenticator_data"] = "AAAA" }), want: "too short"},
 		{name: "no signature", after: edited(func(p map[string]any) { p["signature"] = "" }), want: "base64url"},
 		{name: "line ends in it", after: edited(func(p map[string]any) { p["signature"] = p["signature"].(string) + "\n" }), want: "base64url"},
-		{name: "a batch it was not in", after: edited(func(p map[string]any) { p["batch"] = []string{strings.Repeat("a", 64), strings.Repeat("b", 64)} }), want: "not among"},
+		{name: "a batch it was not in", after: edited(func(p map[string]any) {
+			p["batch"] = []string{strings.Repeat("a", 64),
+				strings.Repeat("b", 64)}
+		}), want: "not among"},
 		{name: "spaces around it", after: func(s string) string { return s + " " }, want: "plain form"},
 		{name: "members beside it", after: func(s string) string { return strings.Replace(s, "{", `{"x":1,`, 1) }, want: "plain form"},
 		{name: "no JSON", after: func(string) string { return "x" }, want: "can't be read"},
@@ -208,7 +211,8 @@ func TestBatch(t *testing.T) {
 	if _, err := identity.VerifyAssertion(operator, "four", signature); err == nil {
 		t.Error("a statement that was not in the batch counts")
 	}
-	if _, err := identity.VerifyAssertion(operator, "one", strings.Replace(signature, `,"batch":[`, `,"batch":["`+strings.Repeat("0", 64)+`",`, 1)); err == nil {
+	if _, err := identity.VerifyAssertion(operator, "one",
+		strings.Replace(signature, `,"batch":[`, `,"batch":["`+strings.Repeat("0", 64)+`",`, 1)); err == nil {
 		t.Error("a batch that grew counts")
 	}
 	if _, err := identity.Assertion([]byte(`{"id":"x"}`), make([]string, identity.MaxBatch+1)...); err == nil {

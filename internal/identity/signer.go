@@ -79,7 +79,8 @@ func parseSigner(text []byte, passphrase func() ([]byte, error)) (*Signer, error
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
 		if passphrase == nil {
-			return nil, interlock.Errorf(interlock.CodeUnauthorized, "key", "the key needs a passphrase and there is no terminal to ask on")
+			return nil, interlock.Errorf(interlock.CodeUnauthorized, "key",
+				"the key needs a passphrase and there is no terminal to ask on")
 		}
 		secret, promptErr := passphrase()
 		if promptErr != nil {
@@ -117,7 +118,8 @@ func AgentSigner(socket string, wanted func(PublicKey) bool) (*Signer, error) {
 	}
 	signers, err := agent.NewClient(conn).Signers()
 	if err != nil {
-		return nil, errors.Join(interlock.Errorf(interlock.CodeUnavailable, "key", "the SSH agent does not list its keys"), conn.Close())
+		return nil, errors.Join(interlock.Errorf(interlock.CodeUnavailable, "key",
+			"the SSH agent does not list its keys"), conn.Close())
 	}
 	for _, signer := range signers {
 		// The agent hands out its own key type; parse the bytes to get one whose algorithm and size can be checked.
@@ -129,7 +131,8 @@ func AgentSigner(socket string, wanted func(PublicKey) bool) (*Signer, error) {
 			return &Signer{signer: signer, public: PublicKey{key: public}, close: conn.Close}, nil
 		}
 	}
-	return nil, errors.Join(interlock.Errorf(interlock.CodeNotFound, "key", "the SSH agent holds no operator's key"), conn.Close())
+	return nil, errors.Join(interlock.Errorf(interlock.CodeNotFound, "key",
+		"the SSH agent holds no operator's key"), conn.Close())
 }
 
 // PromptPassphrase asks for a passphrase on the terminal, never on standard input or output, so that it works in a
@@ -137,7 +140,8 @@ func AgentSigner(socket string, wanted func(PublicKey) bool) (*Signer, error) {
 func PromptPassphrase(prompt string) ([]byte, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeUnauthorized, "key", "the key needs a passphrase and there is no terminal to ask on")
+		return nil, interlock.Errorf(interlock.CodeUnauthorized, "key",
+			"the key needs a passphrase and there is no terminal to ask on")
 	}
 	defer tty.Close()
 	if _, err := io.WriteString(tty, prompt); err != nil {

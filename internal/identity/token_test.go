@@ -41,7 +41,8 @@ func TestNewTokenNeedsAllItsRandomness(t *testing.T) {
 
 func TestTokenShape(t *testing.T) {
 	token, _, _ := identity.NewToken(rand.Reader)
-	for _, wrong := range []string{"", "ilk_", token[:len(token)-1], token + "A", "ILK_" + token[4:], token[:20] + "+" + token[21:], token[:20] + " " + token[21:]} {
+	for _, wrong := range []string{"", "ilk_", token[:len(token)-1], token + "A", "ILK_" + token[4:],
+		token[:20] + "+" + token[21:], token[:20] + " " + token[21:]} {
 		if identity.TokenShaped(wrong) {
 			t.Errorf("%q passes for a token", wrong)
 		}

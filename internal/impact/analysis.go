@@ -29,8 +29,10 @@ type Analysis struct {
 	Impacts []interlock.Impact `json:"impacts"`
 	Texts   []fact.Text        `json:"texts"`
 	Spoken  []string           `json:"-"` // what a hint names, for operators' globs: see [prose.Spoken]
-	Work    []string           `json:"-"` // paths of which it matters whether git would give back what is there; Work of the view has it once it was looked at
-	Wanted  []string           `json:"-"` // files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
+	// paths of which it matters whether git would give back what is there; Work of the view has it once it was looked at
+	Work []string `json:"-"`
+	// files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
+	Wanted []string `json:"-"`
 }
 
 // An Analyser analyses actions. It is immutable and safe for concurrent use.

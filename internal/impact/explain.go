@@ -10,7 +10,8 @@ import (
 // Explain returns how an action is read, as a tree in which every impact Analyse finds stands where it arises. It costs a
 // second analysis, which is why decisions do without it.
 func (a *Analyser) Explain(view interlock.View, action interlock.Action) interlock.Step {
-	t := &fact.Tracer{Root: &fact.Traced{Step: interlock.Step{Kind: string(action.Kind), Text: fact.ShortText(action.Tool)}}, Arose: map[fact.Arising]*fact.Traced{}}
+	t := &fact.Tracer{Root: &fact.Traced{Step: interlock.Step{Kind: string(action.Kind), Text: fact.ShortText(action.Tool)}},
+		Arose: map[fact.Arising]*fact.Traced{}}
 	t.At = t.Root
 	for n, i := range a.analyse(view, action, t).Impacts {
 		at := t.Arose[fact.ArisingOf(i)]

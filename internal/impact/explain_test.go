@@ -78,7 +78,8 @@ func placed(s interlock.Step, counts []int) {
 
 // TestExplainIsBounded: a script of thousands of commands is explained in a bounded number of steps.
 func TestExplainIsBounded(t *testing.T) {
-	tree := impact.NewAnalyser(impacttest.Knowledge(t)).Explain(interlock.View{}, interlock.Action{Kind: interlock.KindShell, Input: strings.Repeat("rm x; ", 5000)})
+	tree := impact.NewAnalyser(impacttest.Knowledge(t)).Explain(interlock.View{},
+		interlock.Action{Kind: interlock.KindShell, Input: strings.Repeat("rm x; ", 5000)})
 	if n := steps(tree); n > 600 {
 		t.Errorf("%d steps", n)
 	}

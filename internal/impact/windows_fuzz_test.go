@@ -16,10 +16,14 @@ import (
 func FuzzWindows(f *testing.F) {
 	for _, seed := range []string{
 		"$x = @{a=1;b=@(1,2)}; foreach ($i in $x.Keys) { $i }", "\"$(\"$(\"a\")\")\"", "@'\na\n'@", "@\"\n$x\n\"@", "& { & { & 'x' } }", "iex (-join (1..9))",
-		"'{0}{1}' -f 'a'", "[char]0x41 + [char[]](65,66) -join ''", "function f { f }; f", "a | % { $_.b() } | ? { $_ }", "switch (1) { 1 { x } default { y } }",
-		"try { a } catch [b], [c] { d } finally { e }", "$a, $b = 1, 2", "x --% y", "`", "$", "@", "[", "{", "(", "\"", "'", "<#", "$(", "@{", "a`\nb", "-join", "..", "1..99999999",
-		"if exist a (b) else (c & d)", "for /f \"x\" %i in ('y') do @z %i", "set a=b&& call %a:~0,1% !a:b=c!", "cmd /c \"cmd /c \"\"x\"\"\"", "a ^\nb", "%", "!", "^", "(", ")", "for %i in (", "if \"", "echo %~dp0%1",
-		strings.Repeat("(", 300), strings.Repeat("{", 300), strings.Repeat("$(", 300), strings.Repeat("cmd /c ", 200), strings.Repeat("if a==a ", 300), strings.Repeat("%a%", 500),
+		"'{0}{1}' -f 'a'", "[char]0x41 + [char[]](65,66) -join ''", "function f { f }; f", "a | % { $_.b() } | ? { $_ }",
+		"switch (1) { 1 { x } default { y } }",
+		"try { a } catch [b], [c] { d } finally { e }", "$a, $b = 1, 2", "x --% y", "`", "$", "@", "[", "{", "(", "\"", "'", "<#",
+		"$(", "@{", "a`\nb", "-join", "..", "1..99999999",
+		"if exist a (b) else (c & d)", "for /f \"x\" %i in ('y') do @z %i", "set a=b&& call %a:~0,1% !a:b=c!",
+		"cmd /c \"cmd /c \"\"x\"\"\"", "a ^\nb", "%", "!", "^", "(", ")", "for %i in (", "if \"", "echo %~dp0%1",
+		strings.Repeat("(", 300), strings.Repeat("{", 300), strings.Repeat("$(", 300), strings.Repeat("cmd /c ", 200),
+		strings.Repeat("if a==a ", 300), strings.Repeat("%a%", 500),
 	} {
 		f.Add(seed)
 	}

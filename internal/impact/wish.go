@@ -16,7 +16,8 @@ const maxWishes = 32 << 10
 func (a *Analyser) Wishes(said string) []string {
 	low := strings.ToLower(said[:min(len(said), maxWishes)])
 	var kinds []string
-	for _, sentence := range strings.FieldsFunc(low, func(r rune) bool { return r == '.' || r == '!' || r == '?' || r == ';' || r == '\n' }) {
+	for _, sentence := range strings.FieldsFunc(low,
+		func(r rune) bool { return r == '.' || r == '!' || r == '?' || r == ';' || r == '\n' }) {
 		words := strings.FieldsFunc(sentence, func(r rune) bool {
 			return r != '-' && r != '\'' && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
 		})

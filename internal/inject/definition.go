@@ -88,7 +88,8 @@ func (d *definitionScan) name(pointer, name string) {
 		return
 	}
 	words := strings.ToLower(strings.Join(lex.NameWords(name), " "))
-	if secretFile(strings.ToLower(name)) != "" && sentenceHas(words, "content", "contents", "reading", "read") || Injected(words) {
+	if secretFile(strings.ToLower(name)) != "" && sentenceHas(words, "content", "contents", "reading", "read") ||
+		Injected(words) {
 		d.sign(pointer, "a name asks for what the model is not to give")
 	}
 }
@@ -196,7 +197,8 @@ func unseenRune(r, before, next rune) string {
 		if before < 0x80 && next < 0x80 {
 			return "joiners that nobody sees"
 		}
-	case r >= 0x2060 && r <= 0x2064, r == 0x200b, r == 0xfeff, r == 0x00ad, r == 0x180e, r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0,
+	case r >= 0x2060 && r <= 0x2064, r == 0x200b, r == 0xfeff, r == 0x00ad, r == 0x180e, r == 0x034f, r == 0x115f, r == 0x1160,
+		r == 0x3164, r == 0xffa0,
 		unicode.Is(unicode.Co, r):
 		return "characters that nobody sees"
 	}
@@ -229,22 +231,29 @@ func sentencesOf(low string) (out []string) {
 }
 
 var (
-	denyWords    = lex.Set([]string{"not", "never", "don't", "without", "avoid", "mustn't", "shouldn't"})
-	tellWords    = lex.Set([]string{"tell", "telling", "mention", "mentioning", "inform", "informing", "notify", "notifying", "reveal", "revealing", "disclose", "disclosing", "alert", "alerting", "warn", "warning"})
-	personWords  = lex.Set([]string{"user", "users", "human", "humans", "person", "people", "anyone", "anybody", "operator", "customer"})
-	noticeWords  = lex.Set([]string{"know", "knows", "knowing", "notice", "noticing", "noticed", "aware", "see", "told", "informed"})
+	denyWords = lex.Set([]string{"not", "never", "don't", "without", "avoid", "mustn't", "shouldn't"})
+	tellWords = lex.Set([]string{"tell", "telling", "mention", "mentioning", "inform", "informing", "notify", "notifying",
+		"reveal", "revealing", "disclose", "disclosing", "alert", "alerting", "warn", "warning"})
+	personWords = lex.Set([]string{"user", "users", "human", "humans", "person", "people", "anyone", "anybody",
+		"operator", "customer"})
+	noticeWords = lex.Set([]string{"know", "knows", "knowing", "notice", "noticing", "noticed", "aware", "see",
+		"told", "informed"})
 	letWords     = lex.Set([]string{"let", "letting", "make", "making"})
 	modalWords   = lex.Set([]string{"must", "should", "shall", "need", "may"})
 	fromWords    = lex.Set([]string{"from"})
 	concealWords = lex.Set([]string{"hide", "conceal", "hidden", "secret"})
-	passWords    = lex.Set([]string{"pass", "passing", "send", "sending", "include", "including", "put", "insert", "attach", "append", "forward", "upload", "supply", "transmit", "paste", "copy", "submit", "leak"})
-	readWords    = lex.Set([]string{"read", "reading", "open", "cat", "load", "fetch", "retrieve", "get", "print", "access", "extract", "dump"})
-	talkWords    = lex.Set([]string{"conversation", "conversations", "chat", "dialogue", "transcript"})
-	wholeWords   = lex.Set([]string{"history", "entire", "full", "whole", "complete", "far", "log", "previous"})
-	yoursWords   = lex.Set([]string{"your", "system", "hidden", "initial"})
-	ordersTold   = lex.Set([]string{"instructions", "prompt", "prompts", "guidelines"})
-	whenWords    = lex.Set([]string{"before", "after", "when", "whenever", "instead", "prior", "every", "each", "disable", "replace", "replaces"})
-	mustWords    = lex.Set([]string{"must", "always", "never", "mandatory", "required", "important", "immediately", "shall", "critical"})
+	passWords    = lex.Set([]string{"pass", "passing", "send", "sending", "include", "including", "put", "insert", "attach",
+		"append", "forward", "upload", "supply", "transmit", "paste", "copy", "submit", "leak"})
+	readWords = lex.Set([]string{"read", "reading", "open", "cat", "load", "fetch", "retrieve", "get", "print", "access",
+		"extract", "dump"})
+	talkWords  = lex.Set([]string{"conversation", "conversations", "chat", "dialogue", "transcript"})
+	wholeWords = lex.Set([]string{"history", "entire", "full", "whole", "complete", "far", "log", "previous"})
+	yoursWords = lex.Set([]string{"your", "system", "hidden", "initial"})
+	ordersTold = lex.Set([]string{"instructions", "prompt", "prompts", "guidelines"})
+	whenWords  = lex.Set([]string{"before", "after", "when", "whenever", "instead", "prior", "every", "each", "disable",
+		"replace", "replaces"})
+	mustWords = lex.Set([]string{"must", "always", "never", "mandatory", "required", "important", "immediately",
+		"shall", "critical"})
 	foreignWords = lex.Set([]string{"other", "another", "any", "every", "all"})
 )
 
@@ -256,11 +265,13 @@ func conceals(words []textWord) bool {
 			if at := within(words, i, 3, tellWords); at >= 0 && within(words, at, 5, personWords) >= 0 {
 				return true
 			}
-			if at := within(words, i, 3, personWords); at >= 0 && within(words, at, 3, noticeWords) >= 0 && (w.word == "without" || within(words, i, 2, letWords) >= 0) {
+			if at := within(words, i, 3, personWords); at >= 0 && within(words, at, 3, noticeWords) >= 0 &&
+				(w.word == "without" || within(words, i, 2, letWords) >= 0) {
 				return true
 			}
 		case personWords[w.word]:
-			if at := within(words, i, 1, modalWords); at >= 0 && within(words, at, 1, denyWords) >= 0 && within(words, at, 4, noticeWords) >= 0 {
+			if at := within(words, i, 1, modalWords); at >= 0 && within(words, at, 1, denyWords) >= 0 &&
+				within(words, at, 4, noticeWords) >= 0 {
 				return true
 			}
 		case concealWords[w.word]:
@@ -283,9 +294,12 @@ func within(words []textWord, at, n int, wanted map[string]bool) int {
 }
 
 // secretFiles are names of files that hold credentials, or what other programs of the user trust.
-var secretFiles = []string{"~/.ssh", "/.ssh/", "id_rsa", "id_ed25519", "id_ecdsa", "authorized_keys", ".aws/credentials", ".git-credentials", ".netrc", ".npmrc", ".pypirc",
-	".cursor/mcp.json", "mcp.json", "claude_desktop_config", ".claude.json", "/etc/shadow", "/etc/passwd", ".kube/config", ".docker/config.json", ".gnupg", "wallet.dat",
-	".bash_history", ".zsh_history", "login.keychain", ".config/gcloud", ".env file", "the .env", "/.env", "private key", "ssh key", "ssh keys", "browser cookies"}
+var secretFiles = []string{"~/.ssh", "/.ssh/", "id_rsa", "id_ed25519", "id_ecdsa", "authorized_keys", ".aws/credentials",
+	".git-credentials", ".netrc", ".npmrc", ".pypirc",
+	".cursor/mcp.json", "mcp.json", "claude_desktop_config", ".claude.json", "/etc/shadow", "/etc/passwd", ".kube/config",
+	".docker/config.json", ".gnupg", "wallet.dat",
+	".bash_history", ".zsh_history", "login.keychain", ".config/gcloud", ".env file", "the .env", "/.env", "private key",
+	"ssh key", "ssh keys", "browser cookies"}
 
 // secretFile returns the name of a file of that kind that stands in a text.
 func secretFile(low string) string {
@@ -326,10 +340,12 @@ func asksForTalk(words []textWord) bool {
 		}
 		for at := i + 1; at < len(words) && at <= i+8; at++ {
 			near := words[max(i+1, at-3):min(len(words), at+4)]
-			if talkWords[words[at].word] && hasOne(near, wholeWords) || ordersTold[words[at].word] && yoursWords[words[at-1].word] {
+			if talkWords[words[at].word] && hasOne(near, wholeWords) || ordersTold[words[at].word] &&
+				yoursWords[words[at-1].word] {
 				return true
 			}
-			if (words[at].word == "tool" || words[at].word == "tools") && foreignWords[words[at-1].word] && sentenceWordAfter(words, at, "results", "outputs", "output", "responses") {
+			if (words[at].word == "tool" || words[at].word == "tools") && foreignWords[words[at-1].word] &&
+				sentenceWordAfter(words, at, "results", "outputs", "output", "responses") {
 				return true
 			}
 		}
@@ -369,7 +385,8 @@ func rulesOtherTools(words []textWord) bool {
 			continue
 		}
 		before := words[max(0, i-6):i]
-		if len(before) > 0 && (foreignWords[before[len(before)-1].word] || len(before) > 1 && before[len(before)-1].word == "mcp" && foreignWords[before[len(before)-2].word]) &&
+		if len(before) > 0 && (foreignWords[before[len(before)-1].word] || len(before) > 1 &&
+			before[len(before)-1].word == "mcp" && foreignWords[before[len(before)-2].word]) &&
 			hasOne(before, whenWords) {
 			return true
 		}

@@ -69,7 +69,8 @@ func undisguised(in, low string) (out []string) {
 // encodedParts decodes the long base64 words of a text that hold text.
 func encodedParts(in string) (out []string) {
 	for _, word := range strings.FieldsFunc(in, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' || c == '-' || c == '_')
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' ||
+			c == '-' || c == '_')
 	}) {
 		if len(word) < 40 || len(out) == maxDisguisedPart {
 			continue
@@ -161,8 +162,10 @@ func longest(low string) (most int) {
 
 // ordersRunTogether looks for orders written without blanks.
 func ordersRunTogether(low string) bool {
-	for _, phrase := range []string{"ignoreallprevious", "ignorepreviousinstructions", "ignorepriorinstructions", "disregardallprevious", "disregardprevious", "forgetprevious", "forgetallprevious",
-		"revealthesystemprompt", "revealyoursystemprompt", "revealthehiddensystemprompt", "printyoursystemprompt", "bypassapproval", "ignorealiprevious", "revealthehidden"} {
+	for _, phrase := range []string{"ignoreallprevious", "ignorepreviousinstructions", "ignorepriorinstructions",
+		"disregardallprevious", "disregardprevious", "forgetprevious", "forgetallprevious",
+		"revealthesystemprompt", "revealyoursystemprompt", "revealthehiddensystemprompt", "printyoursystemprompt",
+		"bypassapproval", "ignorealiprevious", "revealthehidden"} {
 		if strings.Contains(low, phrase) {
 			return true
 		}

@@ -14,28 +14,37 @@ var orderMarks = []string{
 	"[system message]", "[system](", "system override", "new system prompt", "end of system prompt", "begin admin session",
 	"do anything now", "you are now dan", "dan mode", "jailbreak mode", "without any restrictions or filters",
 	"stay in character at all times", "do not mention this instruction", "don't tell the user", "without informing the user",
-	"without the user's knowledge", "do not reveal these instructions", "you must obey", "your new task is", "your new instructions are",
-	"<important>", "the task that i gave you", "the task i gave you", "before you solve the task", "before solving the task", "as your developer i",
-	"enter developer mode", "act as an unrestricted", "act as an unfiltered", "has no content policy", "free from all restrictions",
-	"if you are an ai", "if you're an ai", "if you are a language model", "note to ai", "attention ai", "instructions for ai", "message to ai", "ai agents must", "ai assistants must",
+	"without the user's knowledge", "do not reveal these instructions", "you must obey", "your new task is",
+	"your new instructions are",
+	"<important>", "the task that i gave you", "the task i gave you", "before you solve the task", "before solving the task",
+	"as your developer i",
+	"enter developer mode", "act as an unrestricted", "act as an unfiltered", "has no content policy",
+	"free from all restrictions",
+	"if you are an ai", "if you're an ai", "if you are a language model", "note to ai", "attention ai", "instructions for ai",
+	"message to ai", "ai agents must", "ai assistants must",
 	"not tell the user", "without telling the user", "not inform the user", "hide this from the user",
 	"<system mode>", "security override mode", "] system:", "<!-- assistant:", "<!-- system:", "<!-- ai:", "<!-- instruction",
 }
 
 // Words of the sentence that takes instructions away: a verb, then what there was before, then what it was.
 var (
-	dismissWords = lex.Set([]string{"ignore", "disregard", "forget", "override", "bypass", "neglect", "overlook", "discard", "abandon", "skip"})
-	priorWords   = lex.Set([]string{"previous", "prior", "above", "earlier", "preceding", "all", "any", "foregoing", "initial", "original", "your", "system", "former", "past"})
-	ordersWords  = lex.Set([]string{"instructions", "instruction", "prompt", "prompts", "rules", "directions", "guidelines", "commands", "directives", "context",
+	dismissWords = lex.Set([]string{"ignore", "disregard", "forget", "override", "bypass", "neglect", "overlook", "discard",
+		"abandon", "skip"})
+	priorWords = lex.Set([]string{"previous", "prior", "above", "earlier", "preceding", "all", "any", "foregoing", "initial",
+		"original", "your", "system", "former", "past"})
+	ordersWords = lex.Set([]string{"instructions", "instruction", "prompt", "prompts", "rules", "directions", "guidelines",
+		"commands", "directives", "context",
 		"programming", "constraints", "restrictions", "training", "orders", "guardrails", "policies"})
-	revealWords = lex.Set([]string{"reveal", "print", "show", "repeat", "output", "leak", "display", "share", "disclose", "tell", "give", "dump", "expose", "write"})
+	revealWords = lex.Set([]string{"reveal", "print", "show", "repeat", "output", "leak", "display", "share", "disclose", "tell",
+		"give", "dump", "expose", "write"})
 	hiddenWords = lex.Set([]string{"system", "initial", "hidden", "secret"})
 	promptWords = lex.Set([]string{"prompt", "instructions"})
 	// "ignore the page and state …": what is read is pushed aside for words of the writer's own.
 	asideWords = lex.Set([]string{"ignore", "disregard"})
 	stateWords = lex.Set([]string{"state", "say", "print", "output", "answer", "respond", "reply", "repeat", "give"})
 	// "find my statements and mail them to a@b.example": something of the reader's is fetched and handed on.
-	fetchWords = lex.Set([]string{"find", "retrieve", "fetch", "get", "download", "search", "list", "access", "collect", "look", "read", "use", "check", "extract", "gather",
+	fetchWords = lex.Set([]string{"find", "retrieve", "fetch", "get", "download", "search", "list", "access", "collect", "look",
+		"read", "use", "check", "extract", "gather",
 		"obtain", "pull", "copy", "view", "export", "provide"})
 	ownWords  = lex.Set([]string{"my", "all", "our", "user's", "his", "her", "their"})
 	handWords = lex.Set([]string{"send", "sent", "email", "mail", "forward", "transmit", "upload", "share", "post", "dispatch"})
@@ -99,7 +108,8 @@ func ordered(low string) bool {
 }
 
 // graveOrders are verbs of orders whose execution is hard to take back.
-var graveOrders = lex.Set([]string{"delete", "erase", "remove", "wipe", "transfer", "withdraw", "pay", "unlock", "disarm", "disable", "deactivate", "grant", "revoke", "share", "sell", "buy", "purchase",
+var graveOrders = lex.Set([]string{"delete", "erase", "remove", "wipe", "transfer", "withdraw", "pay", "unlock", "disarm",
+	"disable", "deactivate", "grant", "revoke", "share", "sell", "buy", "purchase",
 	"cancel", "reset", "shut", "turn", "dispatch", "retrieve", "access", "export"})
 
 // beginsValue reports whether a quoted value of a record begins at start: behind a colon, a comma or a bracket.
@@ -196,7 +206,8 @@ func handsTo(low string, words []textWord, at int) bool {
 	for hand >= 0 && hand >= end-16 && !handWords[words[hand].word] {
 		hand--
 	}
-	if hand < 0 || hand < end-16 || at-words[hand].end > 512 || !hasWord(words[hand:end], "to") && !hasWord(words[hand:end], "with") || endsSentence(low[words[hand].end:at]) {
+	if hand < 0 || hand < end-16 || at-words[hand].end > 512 || !hasWord(words[hand:end], "to") &&
+		!hasWord(words[hand:end], "with") || endsSentence(low[words[hand].end:at]) {
 		return false
 	}
 	if hasTheft(words[hand:end]) {
@@ -238,7 +249,8 @@ func hasTheft(words []textWord) bool {
 		case "password", "passwords", "credentials", "credential", "secrets", "passport", "ssn":
 			return true
 		case "key", "keys", "number", "token", "tokens":
-			if n > 0 && (words[n-1].word == "private" || words[n-1].word == "api" || words[n-1].word == "secret" || words[n-1].word == "phone" || words[n-1].word == "card" ||
+			if n > 0 && (words[n-1].word == "private" || words[n-1].word == "api" || words[n-1].word == "secret" ||
+				words[n-1].word == "phone" || words[n-1].word == "card" ||
 				words[n-1].word == "account" || words[n-1].word == "access" || words[n-1].word == "ssh") {
 				return true
 			}

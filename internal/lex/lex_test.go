@@ -47,8 +47,10 @@ func TestDecodeRefuses(t *testing.T) {
 	long := strings.Repeat("a", MaxText+1)
 	for _, c := range []struct{ name, scheme, text string }{
 		{"unknown scheme", "rot47", "x"}, {"no base64", "base64", "a*b"}, {"no hex", "hex", "zz"}, {"half a byte", "hex", "abc"}, {"no text", "hex", "ff"},
-		{"no gzip", "gzip", "x"}, {"base64 too long", "base64", base64.StdEncoding.EncodeToString([]byte(long))}, {"hex too long", "hex", hex.EncodeToString([]byte(long))},
-		{"reverse too long", "reverse", long}, {"rot13 too long", "rot13", long}, {"a small archive of much", "gzip", zipped(t, strings.Repeat("a", 100*MaxText))},
+		{"no gzip", "gzip", "x"}, {"base64 too long", "base64", base64.StdEncoding.EncodeToString([]byte(long))},
+		{"hex too long", "hex", hex.EncodeToString([]byte(long))},
+		{"reverse too long", "reverse", long}, {"rot13 too long", "rot13", long},
+		{"a small archive of much", "gzip", zipped(t, strings.Repeat("a", 100*MaxText))},
 	} {
 		if got, ok := Decode(c.scheme, c.text); ok || got != "" {
 			t.Errorf("%s: %d bytes, %v", c.name, len(got), ok)
@@ -62,7 +64,8 @@ func TestDecodeRefuses(t *testing.T) {
 func TestNameWords(t *testing.T) {
 	for name, want := range map[string][]string{
 		"": nil, "delete_file": {"delete", "file"}, "deleteFile": {"delete", "file"}, "HTTPRequest": {"http", "request"}, "getURL": {"get", "url"},
-		"mcp__github__create-issue": {"mcp", "github", "create", "issue"}, "a.b/c d": {"a", "b", "c", "d"}, "S3Upload": {"s3", "upload"}, "__": nil, "löschen": {"löschen"},
+		"mcp__github__create-issue": {"mcp", "github", "create", "issue"}, "a.b/c d": {"a", "b", "c", "d"},
+		"S3Upload": {"s3", "upload"}, "__": nil, "löschen": {"löschen"},
 	} {
 		if diff := cmp.Diff(want, NameWords(name)); diff != "" {
 			t.Errorf("%s: want(-) got(+):\n%s", name, diff)
@@ -74,7 +77,8 @@ func TestNameWords(t *testing.T) {
 }
 
 func TestBaseName(t *testing.T) {
-	for word, want := range map[string]string{"rm": "rm", "/usr/bin/rm": "rm", "./rm": "rm", "rm.exe": "rm", `C:\Windows\System32\reg.EXE`: "reg", ".exe": ".exe"} {
+	for word, want := range map[string]string{"rm": "rm", "/usr/bin/rm": "rm", "./rm": "rm", "rm.exe": "rm",
+		`C:\Windows\System32\reg.EXE`: "reg", ".exe": ".exe"} {
 		if got, _ := BaseName(word); got != want {
 			t.Errorf("%s: %s, want %s", word, got, want)
 		}
@@ -82,7 +86,8 @@ func TestBaseName(t *testing.T) {
 }
 
 func TestEscapes(t *testing.T) {
-	for text, want := range map[string]string{"plain": "plain", `a\tb`: "a\tb", `\x72\x6d`: "rm", `\162\155`: "rm", `\u0072m`: "rm", `\q`: "q", `\`: `\`, `\x`: ""} {
+	for text, want := range map[string]string{"plain": "plain", `a\tb`: "a\tb", `\x72\x6d`: "rm", `\162\155`: "rm",
+		`\u0072m`: "rm", `\q`: "q", `\`: `\`, `\x`: ""} {
 		if got := AnsiC(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

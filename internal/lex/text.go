@@ -106,7 +106,8 @@ func IsBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 // SystemProgram reports whether a path names a program where systems keep them, so that its name says what it is.
 func SystemProgram(name string) bool {
-	for _, dir := range [...]string{"/bin/", "/sbin/", "/usr/", "/lib/", "/lib64/", "/opt/homebrew/", "/snap/bin/", "/opt/local/", "/nix/", "/run/current-system/"} {
+	for _, dir := range [...]string{"/bin/", "/sbin/", "/usr/", "/lib/", "/lib64/", "/opt/homebrew/", "/snap/bin/", "/opt/local/",
+		"/nix/", "/run/current-system/"} {
 		if strings.HasPrefix(name, dir) {
 			return true
 		}
@@ -196,7 +197,8 @@ func AnsiC(text string) string {
 // escape writes the character at most width digits of the base name, and returns how many digits there were.
 func escape(b *strings.Builder, text string, base, width int, isByte bool) int {
 	n := 0
-	for n < len(text) && n < width && strings.IndexByte("0123456789abcdefABCDEF"[:map[int]int{8: 8, 16: 22}[base]], text[n]) >= 0 {
+	for n < len(text) && n < width && strings.IndexByte("0123456789abcdefABCDEF"[:map[int]int{8: 8,
+		16: 22}[base]], text[n]) >= 0 {
 		n++
 	}
 	if n == 0 {
@@ -260,7 +262,8 @@ func ShellQuote(word string) string {
 	plain := word != ""
 	for i := 0; i < len(word); i++ {
 		c := word[i]
-		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_./:=@%+,", c) >= 0)
+		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.IndexByte("-_./:=@%+,", c) >= 0)
 	}
 	if plain {
 		return word
@@ -326,7 +329,8 @@ func SortedNames[V any](m map[string]V) []string {
 
 // BeginsPath reports whether a text begins as a path from a fixed place does.
 func BeginsPath(text string) bool {
-	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, `\\`) || strings.HasPrefix(text, "~") || strings.HasPrefix(text, "./") ||
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, `\\`) || strings.HasPrefix(text, "~") ||
+		strings.HasPrefix(text, "./") ||
 		strings.HasPrefix(text, "../") || strings.HasPrefix(text, "file://") || IsDrive(text)
 }
 

@@ -69,7 +69,8 @@ func TestWindowDoubles(t *testing.T) {
 // minute, a wait is bounded, and no argument is changed.
 func TestNeverMoreThanTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := interlock.Attempts{Window: time.Duration(rapid.Int64().Draw(t, "window")), Until: noon.Add(time.Duration(rapid.Int64Range(-1e15, 1e10).Draw(t, "until")))}
+		a := interlock.Attempts{Window: time.Duration(rapid.Int64().Draw(t, "window")),
+			Until: noon.Add(time.Duration(rapid.Int64Range(-1e15, 1e10).Draw(t, "until")))}
 		at := noon
 		var through []time.Time
 		for range 60 {

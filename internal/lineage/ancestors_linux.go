@@ -44,7 +44,8 @@ func ancestors(most int) []Process {
 // maybeTerminal reports whether a process's stream is a terminal, or can't be looked at.
 func maybeTerminal(pid, stream int) bool {
 	target, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, stream))
-	return err != nil || strings.HasPrefix(target, "/dev/pts/") || strings.HasPrefix(target, "/dev/tty") || target == "/dev/console"
+	return err != nil || strings.HasPrefix(target, "/dev/pts/") || strings.HasPrefix(target, "/dev/tty") ||
+		target == "/dev/console"
 }
 
 // inCI reads what Gemini CLI goes by.

@@ -41,8 +41,10 @@ func bringsServers(arg string) bool {
 	}
 	name, _, _ := strings.Cut(arg, "=")
 	switch name {
-	case "-p", "--print", "-c", "--continue", "-r", "--resume", "--session-id", "--fork-session", "-n", "--name", "--no-session-persistence",
-		"--model", "--fallback-model", "--effort", "--permission-mode", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions",
+	case "-p", "--print", "-c", "--continue", "-r", "--resume", "--session-id", "--fork-session", "-n", "--name",
+		"--no-session-persistence",
+		"--model", "--fallback-model", "--effort", "--permission-mode", "--dangerously-skip-permissions",
+		"--allow-dangerously-skip-permissions",
 		"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools", "--output-format", "--verbose",
 		"--append-system-prompt", "--system-prompt", "--max-turns", "--ax-screen-reader", "-d", "--debug", "--debug-file":
 		return false

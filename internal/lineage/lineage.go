@@ -40,7 +40,8 @@ func Look(agent string, getenv func(string) string) (prompts, alone bool) {
 func Prompts(line []Process) bool {
 	for _, p := range line {
 		if p.runs("copilot", "@github/copilot/") {
-			return p.Input && !p.has("--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "--mode", "--acp", "-p", "--prompt")
+			return p.Input && !p.has("--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "--mode", "--acp",
+				"-p", "--prompt")
 		}
 	}
 	return false

@@ -16,7 +16,8 @@ import (
 // dangerously makes the operator's rules declare an operation's danger and registers the agent at a trust level.
 func dangerously(t *testing.T, level string, trust interlock.Trust) *fixture {
 	t.Helper()
-	set, err := ruleset.LoadShipped(rules.Defaults(), rules.Sums(), map[string][]byte{"own.yaml": []byte("danger:\n  - name: execute_agent\n    level: " + level + "\n")})
+	set, err := ruleset.LoadShipped(rules.Defaults(), rules.Sums(),
+		map[string][]byte{"own.yaml": []byte("danger:\n  - name: execute_agent\n    level: " + level + "\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestTrustGatesOperationsByTheMatrix(t *testing.T) {
 			case want == d:
 				wantFailure := map[string]any{"code": "PERMISSION_DANGER_LEVEL_DENIED",
 					"message": "Operation 'execute_agent' (danger: " + level + ") denied for adapter trust level '" + trust.String() + "'",
-					"details": map[string]any{"operation": "execute_agent", "danger_level": level, "adapter_trust": trust.String(), "minimum_trust_required": minimum[n],
+					"details": map[string]any{"operation": "execute_agent", "danger_level": level,
+						"adapter_trust": trust.String(), "minimum_trust_required": minimum[n],
 						"reasons": []any{"Starts an execution, which complete_execution or abort_execution ends"}}}
 				if diff := cmp.Diff(wantFailure, failure); diff != "" {
 					t.Errorf("%s, %s (-want +got):\n%s", trust, level, diff)
@@ -67,8 +69,9 @@ func TestADangerousOperationPassesOnceWithItsToken(t *testing.T) {
 	details := failure["details"].(map[string]any)
 	token := details["confirmation_token"].(string)
 	want := map[string]any{"operation": "execute_agent", "danger_level": "destructive", "permission": "CONFIRM_SINGLE_USE",
-		"reasons": []any{"Starts an execution, which complete_execution or abort_execution ends"}, "confirmation_message": "Start a monitored execution of 'e'?",
-		"confirmation_token": token, "expires_at": "2026-03-01T12:05:00Z"}
+		"reasons":              []any{"Starts an execution, which complete_execution or abort_execution ends"},
+		"confirmation_message": "Start a monitored execution of 'e'?",
+		"confirmation_token":   token, "expires_at": "2026-03-01T12:05:00Z"}
 	if diff := cmp.Diff(want, details); diff != "" {
 		t.Fatalf("details (-want +got):\n%s", diff)
 	}
@@ -84,7 +87,8 @@ func TestADangerousOperationPassesOnceWithItsToken(t *testing.T) {
 	f.data(mcpaql.Execute, with("e"))
 	f.failure(mcpaql.Execute, with("e"), mcpaql.CodeTokenUsed)
 	f.failure(mcpaql.Execute, `{"operation":"execute_agent","params":{"element_name":"e","_confirmation":"conf_guess"}}`, mcpaql.CodeTokenInvalid)
-	wantEvents := []string{"TOKEN_ISSUED execute_agent", "TOKEN_REJECTED execute_agent TOKEN_SCOPE_MISMATCH", "TOKEN_REJECTED execute_agent TOKEN_SCOPE_MISMATCH",
+	wantEvents := []string{"TOKEN_ISSUED execute_agent", "TOKEN_REJECTED execute_agent TOKEN_SCOPE_MISMATCH",
+		"TOKEN_REJECTED execute_agent TOKEN_SCOPE_MISMATCH",
 		"TOKEN_VALIDATED execute_agent", "EXECUTION e running", "TOKEN_REJECTED execute_agent TOKEN_ALREADY_USED", "TOKEN_REJECTED execute_agent TOKEN_INVALID"}
 	if diff := cmp.Diff(wantEvents, f.backend.taken()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -124,7 +128,8 @@ func TestPermissionsAreAskedAsOftenAsTheySay(t *testing.T) {
 	}
 	list := newFixture(t, nil).data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)
 	want := map[string]any{"introspect": "AUTO_APPROVE", "record_execution_step": "CONFIRM_SESSION", "verify_challenge": "CONFIRM_SESSION",
-		"execute_agent": "CONFIRM_SINGLE_USE", "complete_execution": "CONFIRM_SINGLE_USE", "abort_execution": "CONFIRM_SINGLE_USE", "confirm_operation": "AUTO_APPROVE"}
+		"execute_agent": "CONFIRM_SINGLE_USE", "complete_execution": "CONFIRM_SINGLE_USE",
+		"abort_execution": "CONFIRM_SINGLE_USE", "confirm_operation": "AUTO_APPROVE"}
 	if diff := cmp.Diff(want, list["_protocol"].(map[string]any)["permissions"]); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}

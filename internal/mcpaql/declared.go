@@ -45,7 +45,8 @@ func (s *Server) wants(o operation, a arguments) bool {
 // decided has a call of an operation that declarations want something of decided and recorded like any action of the agent;
 // held is false if they want nothing. What was done before counts for the agent and not for one of its executions: it could
 // begin another.
-func (s *Server) decided(ctx context.Context, c Caller, o operation, a arguments) (answer interlock.Answer, held bool, err error) {
+func (s *Server) decided(ctx context.Context, c Caller, o operation,
+	a arguments) (answer interlock.Answer, held bool, err error) {
 	if s.config.Mode == interlock.Disabled || !s.wants(o, a) {
 		return interlock.Answer{}, false, nil
 	}

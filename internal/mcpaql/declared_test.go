@@ -86,7 +86,8 @@ func TestTheWayOutStaysOpen(t *testing.T) {
 	if len(f.backend.proposals) != 0 {
 		t.Errorf("%d proposals", len(f.backend.proposals))
 	}
-	for name, config := range map[string]func(*mcpaql.Config){"disabled": func(c *mcpaql.Config) { c.Mode = interlock.Disabled }, "monitoring": func(c *mcpaql.Config) { c.Mode = interlock.Monitoring }} {
+	for name, config := range map[string]func(*mcpaql.Config){"disabled": func(c *mcpaql.Config) { c.Mode = interlock.Disabled },
+		"monitoring": func(c *mcpaql.Config) { c.Mode = interlock.Monitoring }} {
 		f := declaring(t, wantsCode, config)
 		f.backend.answer = func(p interlock.Proposal) interlock.Answer {
 			a := objected(interlock.Deny, "danger", "no")

@@ -60,18 +60,23 @@ func courseOf(answer interlock.Answer) course {
 	case answer.Answer.Allowed():
 		return course{goOn: true, next: "Carry out exactly the action you reported, then report the next one with the outcome of this."}
 	case answer.Event == "":
-		return course{notify: errorNote, next: "Nothing could be decided or recorded. Don't act; report the step again in a moment."}
+		return course{notify: errorNote,
+			next: "Nothing could be decided or recorded. Don't act; report the step again in a moment."}
 	case answer.Answer == interlock.Halt, answer.Answer == interlock.Deny && answer.Tier == interlock.TierDangerZone:
 		return course{stopped: true, notify: dangerZone,
 			next: "Stop everything. Tell the user that you are stopped and why; only a code a human reads out (verify_challenge) or an admin lets you go on."}
 	case answer.Challenge != "":
-		return course{notify: autonomyPause, next: "Stop and ask the user for the code of this challenge, hand it in with verify_challenge, then report the identical step again."}
+		return course{notify: autonomyPause,
+			next: "Stop and ask the user for the code of this challenge, hand it in with verify_challenge, then report the identical step again."}
 	case answer.Request != "" && loopAsked(answer):
-		return course{notify: autonomyPause, next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
+		return course{notify: autonomyPause,
+			next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
 	case answer.Request != "":
-		return course{notify: permissionPending, next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
+		return course{notify: permissionPending,
+			next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
 	default:
-		return course{notify: statusNote, next: "Don't do this. Find another way that avoids what is named in factors, and report that."}
+		return course{notify: statusNote,
+			next: "Don't do this. Find another way that avoids what is named in factors, and report that."}
 	}
 }
 
@@ -82,7 +87,8 @@ func loopAsked(answer interlock.Answer) bool {
 }
 
 // newDirective puts an answer into the protocol's words. It holds no code and no proof: those reach humans only.
-func newDirective(answer interlock.Answer, r interlock.Requester, standing interlock.Standing, remaining int, now time.Time) directive {
+func newDirective(answer interlock.Answer, r interlock.Requester, standing interlock.Standing, remaining int,
+	now time.Time) directive {
 	c := courseOf(answer)
 	d := directive{Continue: c.goOn, Stopped: c.stopped, Factors: factors(answer), StepsRemaining: max(remaining, 0),
 		NextStepRisk: answer.Tier, Request: answer.Request, Next: c.next, Notifications: []notification{}}
@@ -90,8 +96,10 @@ func newDirective(answer interlock.Answer, r interlock.Requester, standing inter
 		d.Reason = f.Reason
 	}
 	if c.notify != "" {
-		d.Notifications = append(d.Notifications, notification{Type: c.notify, Message: noteOf(c, answer, d.Reason), Time: stamp(now),
-			Metadata: metadata{Operation: "record_execution_step", Reason: d.Reason, Level: levelOf(c, answer), Verification: answer.Challenge}})
+		d.Notifications = append(d.Notifications,
+			notification{Type: c.notify, Message: noteOf(c, answer, d.Reason), Time: stamp(now),
+				Metadata: metadata{Operation: "record_execution_step", Reason: d.Reason, Level: levelOf(c, answer),
+					Verification: answer.Challenge}})
 	}
 	d.Notifications = append(d.Notifications, broadcasts(standing, r, answer.Challenge)...)
 	return d
@@ -134,7 +142,8 @@ func broadcasts(standing interlock.Standing, r interlock.Requester, told string)
 		if challenge.Kind != interlock.ChallengeBlock || !challenge.Ended.IsZero() || id == told {
 			continue
 		}
-		n := notification{Type: dangerZone, Message: "Another agent is stopped: " + challenge.Reason, Time: stamp(challenge.Created),
+		n := notification{Type: dangerZone, Message: "Another agent is stopped: " + challenge.Reason,
+			Time:     stamp(challenge.Created),
 			Metadata: metadata{Reason: challenge.Reason, Level: interlock.TierDangerZone.String()}}
 		if id == own.ID {
 			n.Message, n.Metadata.Verification = "This agent is stopped: "+challenge.Reason, challenge.ID
@@ -178,7 +187,8 @@ func factors(answer interlock.Answer) []string {
 		out = append(out, "the safety loop is disabled: the action was not evaluated")
 	}
 	if len(out) == 0 {
-		out = append(out, fmt.Sprintf("nothing objects to this action (risk %d, %s)", answer.Risk, strings.ReplaceAll(answer.Tier.String(), "_", " ")))
+		out = append(out, fmt.Sprintf("nothing objects to this action (risk %d, %s)", answer.Risk,
+			strings.ReplaceAll(answer.Tier.String(), "_", " ")))
 	}
 	return out
 }

@@ -28,13 +28,17 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 		factors       []any
 	}{
 		"allowed": {allowed(), true, false, "advisory", nil, nil, []any{"nothing objects to this action (risk 12, advisory)"}},
-		"approved": {with(objected(interlock.Ask, "rules", "deploys"), func(a *interlock.Answer) { a.Answer = interlock.Allow; a.Approval = "apr_1" }), true, false, "advisory", nil, "deploys",
+		"approved": {with(objected(interlock.Ask, "rules", "deploys"),
+			func(a *interlock.Answer) { a.Answer = interlock.Allow; a.Approval = "apr_1" }), true, false, "advisory", nil, "deploys",
 			[]any{"deploys (ask, rule rules.rule)", "an operator has approved exactly this action"}},
-		"granted": {with(objected(interlock.Ask, "rules", "deploys"), func(a *interlock.Answer) { a.Answer = interlock.Allow; a.Grant = "g" }), true, false, "advisory", nil, "deploys",
+		"granted": {with(objected(interlock.Ask, "rules", "deploys"),
+			func(a *interlock.Answer) { a.Answer = interlock.Allow; a.Grant = "g" }), true, false, "advisory", nil, "deploys",
 			[]any{"deploys (ask, rule rules.rule)", "an operator's standing grant covers this action"}},
-		"a rule asks": {with(objected(interlock.Ask, "rules", "deploys"), func(a *interlock.Answer) { a.Request = "apr_1"; a.Tier = interlock.TierConfirm }), false, false, "confirm",
+		"a rule asks": {with(objected(interlock.Ask, "rules", "deploys"),
+			func(a *interlock.Answer) { a.Request = "apr_1"; a.Tier = interlock.TierConfirm }), false, false, "confirm",
 			[]notice{{"permission_pending", "CONFIRM_SINGLE_USE", ""}}, "deploys", []any{"deploys (ask, rule rules.rule)"}},
-		"the loop asks": {with(objected(interlock.Ask, "loop", "Step limit exceeded"), func(a *interlock.Answer) { a.Request = "apr_1"; a.Tier = interlock.TierConfirm }), false, false, "confirm",
+		"the loop asks": {with(objected(interlock.Ask, "loop", "Step limit exceeded"),
+			func(a *interlock.Answer) { a.Request = "apr_1"; a.Tier = interlock.TierConfirm }), false, false, "confirm",
 			[]notice{{"autonomy_pause", "confirm", ""}}, "Step limit exceeded", []any{"Step limit exceeded (ask, rule loop.rule)"}},
 		"unattended": {with(objected(interlock.Ask, "rules", "deploys"), func(a *interlock.Answer) {
 			a.Answer = interlock.Deny
@@ -42,7 +46,8 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 			a.Tier = interlock.TierConfirm
 		}), false, false, "confirm",
 			[]notice{{"permission_pending", "CONFIRM_SINGLE_USE", ""}}, "deploys", []any{"deploys (ask, rule rules.rule)"}},
-		"a code is needed": {with(objected(interlock.Ask, "loop", "risky"), func(a *interlock.Answer) { a.Request, a.Challenge, a.Tier = "apr_1", challenge, interlock.TierVerify }), false, false, "verify",
+		"a code is needed": {with(objected(interlock.Ask, "loop", "risky"),
+			func(a *interlock.Answer) { a.Request, a.Challenge, a.Tier = "apr_1", challenge, interlock.TierVerify }), false, false, "verify",
 			[]notice{{"autonomy_pause", "verify", challenge}}, "risky", []any{"risky (ask, rule loop.rule)"}},
 		"paused for a code, unattended": {with(objected(interlock.Ask, "loop", "waits for a code"), func(a *interlock.Answer) {
 			a.Answer, a.Challenge, a.Tier = interlock.Deny, challenge, interlock.TierVerify
@@ -52,15 +57,21 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 			a.Challenge, a.Channels, a.Tier = challenge, []string{"console"}, interlock.TierDangerZone
 		}), false, true, "danger_zone",
 			[]notice{{"danger_zone", "danger_zone", challenge}}, "root", []any{"root (deny, rule rules.rule)"}},
-		"blocked already": {with(objected(interlock.Halt, "standing", "blocked"), func(a *interlock.Answer) { a.Challenge, a.Tier = challenge, interlock.TierDangerZone }), false, true, "danger_zone",
+		"blocked already": {with(objected(interlock.Halt, "standing", "blocked"),
+			func(a *interlock.Answer) { a.Challenge, a.Tier = challenge, interlock.TierDangerZone }), false, true, "danger_zone",
 			[]notice{{"danger_zone", "danger_zone", challenge}}, "blocked", []any{"blocked (halt, rule standing.rule)"}},
-		"refused": {objected(interlock.Deny, "danger", "not trusted"), false, false, "advisory", []notice{{"status", "advisory", ""}}, "not trusted", []any{"not trusted (deny, rule danger.rule)"}},
-		"not recorded": {interlock.Refusal("unavailable", "the store is gone"), false, false, "advisory", []notice{{"error", "advisory", ""}}, "the store is gone",
+		"refused": {objected(interlock.Deny, "danger", "not trusted"), false, false, "advisory",
+			[]notice{{"status", "advisory", ""}}, "not trusted", []any{"not trusted (deny, rule danger.rule)"}},
+		"not recorded": {interlock.Refusal("unavailable", "the store is gone"), false, false, "advisory",
+			[]notice{{"error", "advisory", ""}}, "the store is gone",
 			[]any{"the store is gone (deny, rule admission.unavailable)"}},
 		"everything that contributed": {with(objected(interlock.Deny, "rules", "root"), func(a *interlock.Answer) {
 			a.Findings[0].Suggestion = "rm -rf ./build"
-			a.Findings = append(a.Findings, interlock.Finding{Gate: "risk", Rule: "risk.score", Verdict: interlock.Ask, Reason: "risky"}, interlock.Finding{Verdict: interlock.Allow, Reason: "kept silent"})
-		}), false, false, "advisory", []notice{{"status", "advisory", ""}}, "root", []any{"root (deny, rule rules.rule); instead: rm -rf ./build", "risky (ask, rule risk.score)", "kept silent"}},
+			a.Findings = append(a.Findings,
+				interlock.Finding{Gate: "risk", Rule: "risk.score", Verdict: interlock.Ask, Reason: "risky"},
+				interlock.Finding{Verdict: interlock.Allow, Reason: "kept silent"})
+		}), false, false, "advisory", []notice{{"status", "advisory", ""}}, "root",
+			[]any{"root (deny, rule rules.rule); instead: rm -rf ./build", "risky (ask, rule risk.score)", "kept silent"}},
 	} {
 		f := newFixture(t, nil)
 		f.start("e")
@@ -102,7 +113,8 @@ func TestNoVerdictGoesOnByMistake(t *testing.T) {
 func TestModesAreSaidAndNeverStop(t *testing.T) {
 	spec.Covers(t, "AQL-8.6.1", "AQL-8.6.1c", "AQL-8.6.7", "AQL-8.6.7m", "AQL-8.6.7l")
 	for mode, says := range map[interlock.Mode]string{interlock.Monitoring: "the safety loop only monitors: this is what it would have said",
-		interlock.Logging: "the safety loop only logs: the action was recorded and not evaluated", interlock.Disabled: "the safety loop is disabled: the action was not evaluated"} {
+		interlock.Logging:  "the safety loop only logs: the action was recorded and not evaluated",
+		interlock.Disabled: "the safety loop is disabled: the action was not evaluated"} {
 		f := newFixture(t, func(c *mcpaql.Config) { c.Mode = mode })
 		f.start("e")
 		f.backend.answer = func(interlock.Proposal) interlock.Answer { a := allowed(); a.Mode = mode; return a }
@@ -115,7 +127,8 @@ func TestModesAreSaidAndNeverStop(t *testing.T) {
 		f := newFixture(t, func(c *mcpaql.Config) { c.Mode = mode })
 		protocol := f.data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)["_protocol"].(map[string]any)
 		loop := protocol["safety_loop"].(map[string]any)
-		if protocol["capabilities"].(map[string]any)["execution_safety_loop"] != mode.String() || loop["mode"] != mode.String() || loop["enforced"] != (mode == interlock.Enforcing) {
+		if protocol["capabilities"].(map[string]any)["execution_safety_loop"] != mode.String() || loop["mode"] != mode.String() ||
+			loop["enforced"] != (mode == interlock.Enforcing) {
 			t.Errorf("%s: introspection says %v", mode, protocol)
 		}
 	}
@@ -158,12 +171,15 @@ func TestCodesAreHandedOnAndNeverShown(t *testing.T) {
 		code         mcpaql.Code
 		details      map[string]any
 	}{
-		"right":   {admission.Verification{Result: "passed", Unblocked: true}, "", nil},
-		"wrong":   {admission.Verification{Result: "wrong", Reason: "the code is not right", Failed: 1}, mcpaql.CodePermissionDenied, map[string]any{"result": "wrong", "failed_attempts": 1.0}},
-		"expired": {admission.Verification{Result: "expired", Failed: 2}, mcpaql.CodePermissionDenied, map[string]any{"result": "expired", "failed_attempts": 2.0}},
+		"right": {admission.Verification{Result: "passed", Unblocked: true}, "", nil},
+		"wrong": {admission.Verification{Result: "wrong", Reason: "the code is not right", Failed: 1},
+			mcpaql.CodePermissionDenied, map[string]any{"result": "wrong", "failed_attempts": 1.0}},
+		"expired": {admission.Verification{Result: "expired", Failed: 2}, mcpaql.CodePermissionDenied,
+			map[string]any{"result": "expired", "failed_attempts": 2.0}},
 		"unknown": {admission.Verification{Result: "unknown", Failed: 3}, mcpaql.CodeNoResource, map[string]any{"result": "unknown", "failed_attempts": 3.0}},
-		"limited": {admission.Verification{Result: "limited", Failed: 10, RetryAfter: time.Minute}, mcpaql.CodeRateLimit, map[string]any{"result": "limited", "failed_attempts": 10.0, "retry_after_seconds": 60.0}},
-		"odd":     {admission.Verification{Result: "perhaps"}, mcpaql.CodePermissionDenied, map[string]any{"result": "perhaps", "failed_attempts": 0.0}},
+		"limited": {admission.Verification{Result: "limited", Failed: 10, RetryAfter: time.Minute}, mcpaql.CodeRateLimit,
+			map[string]any{"result": "limited", "failed_attempts": 10.0, "retry_after_seconds": 60.0}},
+		"odd": {admission.Verification{Result: "perhaps"}, mcpaql.CodePermissionDenied, map[string]any{"result": "perhaps", "failed_attempts": 0.0}},
 	} {
 		f := newFixture(t, nil)
 		f.backend.verify = func(gotChallenge, gotCode string) (admission.Verification, error) {
@@ -174,7 +190,8 @@ func TestCodesAreHandedOnAndNeverShown(t *testing.T) {
 		}
 		const request = `{"operation":"verify_challenge","params":{"challenge_id":"` + challenge + `","code":"` + code + `"}}`
 		if tc.code == "" {
-			want := map[string]any{"challenge_id": challenge, "verified": true, "unblocked": true, "next": "Report the step again with record_execution_step; it is judged afresh."}
+			want := map[string]any{"challenge_id": challenge, "verified": true, "unblocked": true,
+				"next": "Report the step again with record_execution_step; it is judged afresh."}
 			if diff := cmp.Diff(want, f.data(mcpaql.Create, request)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}

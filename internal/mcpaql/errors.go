@@ -131,7 +131,8 @@ func failed(err error) *Failure {
 	}
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
-		return &Failure{Code: CodeInternal, Message: "Internal error: the request could not be completed; try again, then ask the operator to run `interlock doctor`"}
+		return &Failure{Code: CodeInternal,
+			Message: "Internal error: the request could not be completed; try again, then ask the operator to run `interlock doctor`"}
 	}
 	code := CodeInternal
 	switch refusal.Code {

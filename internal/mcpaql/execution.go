@@ -129,7 +129,8 @@ func (x *executions) start(r interlock.Requester, connection, element, goal stri
 		}
 	}
 	if open >= x.perOwner {
-		return nil, &Failure{Code: CodeQuotaExhausted, Message: fmt.Sprintf("This agent has %d executions open, which is the most; end one with complete_execution or abort_execution", open),
+		return nil, &Failure{Code: CodeQuotaExhausted,
+			Message: fmt.Sprintf("This agent has %d executions open, which is the most; end one with complete_execution or abort_execution", open),
 			Details: map[string]any{"maximum": x.perOwner}}
 	}
 	if len(x.byID) >= maxKept && !x.forgetOldest() {
@@ -184,7 +185,8 @@ func (x *executions) find(r interlock.Requester, id, element string) (*execution
 	if id != "" {
 		e := own[id]
 		if e == nil || element != "" && e.element != element {
-			return nil, &Failure{Code: CodeNoResource, Message: "Execution '" + short(id) + "' is not known; start one with execute_agent",
+			return nil, &Failure{Code: CodeNoResource,
+				Message: "Execution '" + short(id) + "' is not known; start one with execute_agent",
 				Details: map[string]any{"resource_type": "execution", "resource_id": short(id)}}
 		}
 		return e, nil
@@ -207,13 +209,16 @@ func (x *executions) find(r interlock.Requester, id, element string) (*execution
 	case len(open) == 1:
 		return open[0], nil
 	case len(open) > 1:
-		return nil, &Failure{Code: CodeMissingParam, Message: "Several executions of '" + short(element) + "' run; name one with 'execution_id'",
+		return nil, &Failure{Code: CodeMissingParam,
+			Message: "Several executions of '" + short(element) + "' run; name one with 'execution_id'",
 			Details: map[string]any{"param_name": "execution_id", "expected_type": "string"}}
 	case over:
-		return nil, &Failure{Code: CodeConflictState, Message: "The execution of '" + short(element) + "' has ended; start a new one with execute_agent",
+		return nil, &Failure{Code: CodeConflictState,
+			Message: "The execution of '" + short(element) + "' has ended; start a new one with execute_agent",
 			Details: map[string]any{"resource_type": "execution", "element_name": short(element)}}
 	default:
-		return nil, &Failure{Code: CodeNoResource, Message: "No execution of '" + short(element) + "' runs; start one with execute_agent",
+		return nil, &Failure{Code: CodeNoResource,
+			Message: "No execution of '" + short(element) + "' runs; start one with execute_agent",
 			Details: map[string]any{"resource_type": "execution", "element_name": short(element)}}
 	}
 }

@@ -34,8 +34,9 @@ func TestExecutionLifecycle(t *testing.T) {
 		f.data(mcpaql.Create, step)
 		f.clock.advance(time.Minute)
 		ended := f.data(mcpaql.Execute, fmt.Sprintf(tc.end, id))
-		want := map[string]any{"execution_id": id, "status": tc.state, "element_name": "e", "started_at": "2026-03-01T12:00:00Z", "finished_at": "2026-03-01T12:01:00Z",
-			"progress": map[string]any{"current": 1.0, "message": "steps reported: 1"}}
+		want := map[string]any{"execution_id": id, "status": tc.state, "element_name": "e", "started_at": "2026-03-01T12:00:00Z",
+			"finished_at": "2026-03-01T12:01:00Z",
+			"progress":    map[string]any{"current": 1.0, "message": "steps reported: 1"}}
 		if diff := cmp.Diff(want, ended); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -73,7 +74,8 @@ func TestAHandleBelongsToItsAgent(t *testing.T) {
 		for _, request := range []string{step, fmt.Sprintf(`{"operation":"abort_execution","execution_id":%q}`, id)} {
 			got, unknown := f.call(who, "", request), f.call(who, "", strings.ReplaceAll(request, id, "exec_unknown"))
 			message := fmt.Sprint(got["error"].(map[string]any)["message"])
-			if got["error"].(map[string]any)["code"] != "NOT_FOUND_RESOURCE" || strings.ReplaceAll(message, id, "exec_unknown") != unknown["error"].(map[string]any)["message"] {
+			if got["error"].(map[string]any)["code"] != "NOT_FOUND_RESOURCE" ||
+				strings.ReplaceAll(message, id, "exec_unknown") != unknown["error"].(map[string]any)["message"] {
 				t.Errorf("%s: %v; of a handle that is none %v", name, got, unknown)
 			}
 		}
@@ -273,7 +275,8 @@ func TestABlockedAgentHasNoExecutionOperations(t *testing.T) {
 	const challenge = "3f0c7a52-0000-4000-8000-000000000001"
 	f.backend.standing.Challenges[challenge] = interlock.Challenge{ID: challenge, Kind: interlock.ChallengeBlock, Reason: "this deletes the file system root",
 		Requester: interlock.Requester{Agent: "mcp", Principal: "dev", Run: "another run"}}
-	for _, request := range []string{`{"operation":"execute_agent","element_name":"another name"}`, fmt.Sprintf(`{"operation":"complete_execution","execution_id":%q}`, id),
+	for _, request := range []string{`{"operation":"execute_agent","element_name":"another name"}`,
+		fmt.Sprintf(`{"operation":"complete_execution","execution_id":%q}`, id),
 		fmt.Sprintf(`{"operation":"abort_execution","execution_id":%q}`, id)} {
 		for _, connection := range []string{"one", "two"} {
 			who := caller

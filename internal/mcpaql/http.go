@@ -59,11 +59,13 @@ func (s *Server) clientOf(c Caller) *client {
 func (s *Server) authenticate(r *http.Request, tokens Tokens) (interlock.AgentRecord, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
-		return interlock.AgentRecord{}, interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "send one header: Authorization: Bearer and the agent's token")
+		return interlock.AgentRecord{}, interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
+			"send one header: Authorization: Bearer and the agent's token")
 	}
 	scheme, token, ok := strings.Cut(values[0], " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return interlock.AgentRecord{}, interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "send Bearer and the agent's token")
+		return interlock.AgentRecord{}, interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
+			"send Bearer and the agent's token")
 	}
 	record, err := tokens.Agent(r.Context(), token)
 	if err == nil && record.ID == "" {
@@ -85,7 +87,8 @@ func (s *Server) unauthenticated(w http.ResponseWriter, r *http.Request, record 
 		s.config.Backend.Refuse(r.Context(), interlock.Requester{Agent: record.ID, Principal: record.Principal}, "mcp", err)
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	writeFailure(w, http.StatusUnauthorized, &Failure{Code: CodePermissionDenied, Message: "Permission denied: " + refusal.Error()})
+	writeFailure(w, http.StatusUnauthorized,
+		&Failure{Code: CodePermissionDenied, Message: "Permission denied: " + refusal.Error()})
 }
 
 // writeFailure sends a failure outside the protocol, with the status of its class.

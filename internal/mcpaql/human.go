@@ -30,16 +30,20 @@ func (s *Server) verify(ctx context.Context, c Caller, a arguments) (any, error)
 		return verification{Challenge: id, Verified: true, Unblocked: v.Unblocked, Request: v.Request,
 			Next: "Report the step again with record_execution_step; it is judged afresh."}, nil
 	case admission.Unknown:
-		return nil, &Failure{Code: CodeNoResource, Message: "No such challenge is open for this agent, or this is no code", Details: details}
+		return nil, &Failure{Code: CodeNoResource, Message: "No such challenge is open for this agent, or this is no code",
+			Details: details}
 	case admission.Limited:
 		details["retry_after_seconds"] = int(v.RetryAfter / time.Second)
-		return nil, &Failure{Code: CodeRateLimit, Message: "Too many codes were wrong; wait before handing in another, and don't guess", Details: details}
+		return nil, &Failure{Code: CodeRateLimit,
+			Message: "Too many codes were wrong; wait before handing in another, and don't guess", Details: details}
 	default: // wrong, expired, and whatever else is not a pass
 		reason := v.Reason
 		if reason == "" {
 			reason = "the code is not right, or no longer in force"
 		}
-		return nil, &Failure{Code: CodePermissionDenied, Message: "Permission denied: " + reason + ". Ask the human for a new code; an operator can have one issued", Details: details}
+		return nil, &Failure{Code: CodePermissionDenied,
+			Message: "Permission denied: " + reason + ". Ask the human for a new code; an operator can have one issued",
+			Details: details}
 	}
 }
 
@@ -58,7 +62,8 @@ func (s *Server) confirm(ctx context.Context, c Caller, a arguments) (any, error
 	if err != nil {
 		return nil, err
 	}
-	out := confirmation{Request: request.ID, Status: string(request.Status), Confirmed: request.Status == interlock.RequestApproved}
+	out := confirmation{Request: request.ID, Status: string(request.Status),
+		Confirmed: request.Status == interlock.RequestApproved}
 	if !request.Expires.IsZero() {
 		out.Expires = stamp(request.Expires)
 	}

@@ -83,8 +83,10 @@ func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 	}
 	protocol["danger"] = danger
 	want := map[string]any{"version": "1.0.0-draft", "conformance": "level-2", "mode": "semantic", "concurrency": "resource-locked",
-		"capabilities": map[string]any{"batch": true, "field_selection": true, "confirmation": true, "dangerous_operations": true, "execution_safety_loop": "enforcing"},
-		"limits":       map[string]any{"max_request_size": 1048576.0, "max_response_size": 10485760.0, "max_string_length": 1048576.0, "max_array_elements": 10000.0, "max_nesting_depth": 32.0, "max_batch_operations": 100.0},
+		"capabilities": map[string]any{"batch": true, "field_selection": true, "confirmation": true, "dangerous_operations": true,
+			"execution_safety_loop": "enforcing"},
+		"limits": map[string]any{"max_request_size": 1048576.0, "max_response_size": 10485760.0,
+			"max_string_length": 1048576.0, "max_array_elements": 10000.0, "max_nesting_depth": 32.0, "max_batch_operations": 100.0},
 		"danger": map[string]any{"introspect": "safe", "execute_agent": "reversible", "record_execution_step": "reversible", "verify_challenge": "reversible",
 			"confirm_operation": "reversible", "complete_execution": "reversible", "abort_execution": "reversible"},
 		"permissions": protocol["permissions"]}
@@ -136,7 +138,8 @@ func TestOperationDetailsFitTheSchema(t *testing.T) {
 			if single {
 				tool = "mcp_aql"
 			}
-			if o.Name != name || o.Tool != tool || o.Permissions.ReadOnly == nil || *o.Permissions.ReadOnly != (o.Endpoint == "read") || o.Permissions.Destructive == nil || len(o.Examples) == 0 || !types[o.Returns.Name] {
+			if o.Name != name || o.Tool != tool || o.Permissions.ReadOnly == nil ||
+				*o.Permissions.ReadOnly != (o.Endpoint == "read") || o.Permissions.Destructive == nil || len(o.Examples) == 0 || !types[o.Returns.Name] {
 				t.Errorf("%s: %+v", name, o)
 			}
 			for _, p := range o.Parameters {
@@ -145,7 +148,8 @@ func TestOperationDetailsFitTheSchema(t *testing.T) {
 				}
 			}
 			for _, example := range o.Examples {
-				if answer := f.call(caller, endpoint, example); answer["error"] != nil && answer["error"].(map[string]any)["code"].(string)[:10] == "VALIDATION" {
+				if answer := f.call(caller, endpoint, example); answer["error"] != nil &&
+					answer["error"].(map[string]any)["code"].(string)[:10] == "VALIDATION" {
 					t.Errorf("%s: the example %s is refused: %v", name, example, answer)
 				}
 			}
@@ -181,7 +185,8 @@ func TestTypesAreWholeAndClosed(t *testing.T) {
 		}
 		kinds[name] = true
 	}
-	for _, name := range []string{"OperationInput", "OperationResult", "OperationSuccess", "OperationFailure", "EndpointCategory", "EndpointPermissions", "AutonomyDirective", "SafetyTier", "AgentNotification"} {
+	for _, name := range []string{"OperationInput", "OperationResult", "OperationSuccess", "OperationFailure", "EndpointCategory",
+		"EndpointPermissions", "AutonomyDirective", "SafetyTier", "AgentNotification"} {
 		if !kinds[name] {
 			t.Errorf("there is no type %s", name)
 		}
@@ -205,7 +210,8 @@ func TestWhatOperatorsSetShowsInIntrospection(t *testing.T) {
 	patterns := loop["patterns"].(map[string]any)["deny"].([]any)
 	got := []any{loop["maxAutonomousSteps"], loop["tolerance"], loop["defaults"].(map[string]any)["maxAutonomousSteps"], patterns[len(patterns)-1],
 		protocol["danger"].(map[string]any)["abort_execution"]}
-	danger := map[string]any{"level": "destructive", "reasons": []any{"Ends an execution; a new one can be started", "work is lost"}, "confirmation_message": "Give up {element_name}?",
+	danger := map[string]any{"level": "destructive",
+		"reasons": []any{"Ends an execution; a new one can be started", "work is lost"}, "confirmation_message": "Give up {element_name}?",
 		"cooldown_seconds": 90.0, "requires_reauth": true, "audit_context": []any{"reason"}}
 	if diff := cmp.Diff([]any{5.0, 25.0, 50.0, "*billing*", danger}, got); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
@@ -224,8 +230,9 @@ func TestFieldsAreSelected(t *testing.T) {
 	}
 	first := func(data any) any { return data.(map[string]any)["operations"].([]any)[0] }
 	for name, tc := range map[string]struct{ got, want any }{
-		"one of each":    {first(ask(`"query":"operations","fields":["operations.name"]`)), map[string]any{"name": "introspect"}},
-		"nothing beside": {ask(`"query":"types","name":"OperationResult","fields":["type.members"]`), map[string]any{"type": map[string]any{"members": []any{"OperationSuccess", "OperationFailure"}}}},
+		"one of each": {first(ask(`"query":"operations","fields":["operations.name"]`)), map[string]any{"name": "introspect"}},
+		"nothing beside": {ask(`"query":"types","name":"OperationResult","fields":["type.members"]`),
+			map[string]any{"type": map[string]any{"members": []any{"OperationSuccess", "OperationFailure"}}}},
 		"deep": {ask(`"query":"operations","fields":["_protocol.capabilities.execution_safety_loop"]`),
 			map[string]any{"_protocol": map[string]any{"capabilities": map[string]any{"execution_safety_loop": "enforcing"}}}},
 		"unknown ones are left out": {ask(`"query":"types","fields":["nothing","types.nothing"]`), ask(`"query":"types","fields":["types.neither"]`)},
@@ -268,11 +275,13 @@ func TestABatchRunsInOrderAndHaltsAtAConfirmation(t *testing.T) {
 		}
 		got = append(got, shape.Operation+" "+code)
 	}
-	want := []string{"execute_agent ok", "no_such NOT_FOUND_OPERATION", "record_execution_step ok", " VALIDATION_INVALID_TYPE", " VALIDATION_MISSING_PARAM", "complete_execution ok"}
+	want := []string{"execute_agent ok", "no_such NOT_FOUND_OPERATION", "record_execution_step ok", " VALIDATION_INVALID_TYPE",
+		" VALIDATION_MISSING_PARAM", "complete_execution ok"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]any{"total": 6.0, "succeeded": 3.0, "failed": 3.0}, answer["summary"]); diff != "" || answer["success"] != true || answer["data"] != nil || answer["halted_at"] != nil {
+	if diff := cmp.Diff(map[string]any{"total": 6.0, "succeeded": 3.0, "failed": 3.0}, answer["summary"]); diff != "" ||
+		answer["success"] != true || answer["data"] != nil || answer["halted_at"] != nil {
 		t.Errorf("summary (-want +got):\n%s\n%v", diff, answer)
 	}
 
@@ -280,9 +289,11 @@ func TestABatchRunsInOrderAndHaltsAtAConfirmation(t *testing.T) {
 	answer = f.call(caller, "", `{"operations":[{"operation":"introspect","query":"types"},{"operation":"execute_agent","element_name":"e"},
 		{"operation":"record_execution_step","element_name":"e","params":{"next_action_hint":"ls"}},{"operation":"verify_challenge","params":{"challenge_id":"c","code":"SECRET"}}]}`)
 	halted := answer["halted_at"].(map[string]any)
-	wantPending := []any{map[string]any{"index": 2.0, "operation": "record_execution_step", "params": map[string]any{"element_name": "e", "next_action_hint": "ls"}},
+	wantPending := []any{map[string]any{"index": 2.0, "operation": "record_execution_step",
+		"params": map[string]any{"element_name": "e", "next_action_hint": "ls"}},
 		map[string]any{"index": 3.0, "operation": "verify_challenge", "params": map[string]any{"challenge_id": "c"}}}
-	if diff := cmp.Diff(wantPending, answer["pending_operations"]); diff != "" || halted["index"] != 1.0 || halted["result"].(map[string]any)["error"].(map[string]any)["code"] != "CONFIRMATION_REQUIRED" {
+	if diff := cmp.Diff(wantPending, answer["pending_operations"]); diff != "" || halted["index"] != 1.0 ||
+		halted["result"].(map[string]any)["error"].(map[string]any)["code"] != "CONFIRMATION_REQUIRED" {
 		t.Errorf("pending (-want +got):\n%s\nhalted at %v", diff, halted)
 	}
 	if diff := cmp.Diff(map[string]any{"total": 4.0, "succeeded": 1.0, "failed": 0.0, "halted": 1.0, "pending": 2.0}, answer["summary"]); diff != "" {
@@ -306,14 +317,16 @@ func TestOperationsStandOnTheirEndpoint(t *testing.T) {
 				}
 				continue
 			}
-			want := map[string]any{"operation": name, "endpoint": string(endpoint), "correct_endpoint": string(right), "correct_tool": "mcp_aql_" + map[mcpaql.Endpoint]string{"READ": "read", "CREATE": "create", "EXECUTE": "execute"}[right]}
+			want := map[string]any{"operation": name, "endpoint": string(endpoint), "correct_endpoint": string(right),
+				"correct_tool": "mcp_aql_" + map[mcpaql.Endpoint]string{"READ": "read", "CREATE": "create", "EXECUTE": "execute"}[right]}
 			if diff := cmp.Diff(want, failure["details"]); diff != "" || failure["code"] != "NOT_FOUND_OPERATION" {
 				t.Errorf("%s on %q (-want +got):\n%s", name, endpoint, diff)
 			}
 		}
 	}
 	failure := newFixture(t, nil).failure(mcpaql.Create, `{"operation":"drop_table"}`, mcpaql.CodeNoOperation)
-	if diff := cmp.Diff(map[string]any{"operation": "drop_table", "available": []any{"record_execution_step", "verify_challenge"}}, failure["details"]); diff != "" {
+	if diff := cmp.Diff(map[string]any{"operation": "drop_table",
+		"available": []any{"record_execution_step", "verify_challenge"}}, failure["details"]); diff != "" {
 		t.Errorf("an unknown operation (-want +got):\n%s", diff)
 	}
 }
@@ -324,9 +337,12 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 	for _, code := range mcpaql.Codes() {
 		got[code] = code.Status()
 	}
-	want := map[mcpaql.Code]int{"VALIDATION_MISSING_PARAM": 400, "VALIDATION_INVALID_TYPE": 422, "VALIDATION_UNKNOWN_PARAM": 422, "VALIDATION_INVALID_ENCODING": 400,
-		"VALIDATION_PAYLOAD_TOO_LARGE": 413, "NOT_FOUND_OPERATION": 404, "NOT_FOUND_RESOURCE": 404, "PERMISSION_DENIED": 403, "PERMISSION_TRUST_LEVEL_INSUFFICIENT": 403,
-		"PERMISSION_DANGER_LEVEL_DENIED": 403, "CONFIRMATION_REQUIRED": 403, "RATE_LIMIT_EXCEEDED": 429, "RATE_LIMIT_QUOTA_PAUSE": 429, "RATE_LIMIT_QUOTA_EXHAUSTED": 429,
+	want := map[mcpaql.Code]int{"VALIDATION_MISSING_PARAM": 400, "VALIDATION_INVALID_TYPE": 422, "VALIDATION_UNKNOWN_PARAM": 422,
+		"VALIDATION_INVALID_ENCODING":  400,
+		"VALIDATION_PAYLOAD_TOO_LARGE": 413, "NOT_FOUND_OPERATION": 404, "NOT_FOUND_RESOURCE": 404, "PERMISSION_DENIED": 403,
+		"PERMISSION_TRUST_LEVEL_INSUFFICIENT": 403,
+		"PERMISSION_DANGER_LEVEL_DENIED":      403, "CONFIRMATION_REQUIRED": 403, "RATE_LIMIT_EXCEEDED": 429,
+		"RATE_LIMIT_QUOTA_PAUSE": 429, "RATE_LIMIT_QUOTA_EXHAUSTED": 429,
 		"TOKEN_INVALID": 400, "TOKEN_EXPIRED": 400, "TOKEN_ALREADY_USED": 403, "TOKEN_SCOPE_MISMATCH": 403, "CONFLICT_STATE": 409, "INTERNAL_ERROR": 500}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("statuses (-want +got):\n%s", diff)

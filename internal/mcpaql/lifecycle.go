@@ -53,7 +53,8 @@ func (s *Server) unblocked(ctx context.Context, c Caller) error {
 	if !blocked {
 		return nil
 	}
-	s.config.Backend.Refuse(ctx, c.requester(), "mcp", interlock.Errorf(interlock.CodeUnauthorized, "", "the agent is blocked by challenge %s", challenge.ID))
+	s.config.Backend.Refuse(ctx, c.requester(), "mcp",
+		interlock.Errorf(interlock.CodeUnauthorized, "", "the agent is blocked by challenge %s", challenge.ID))
 	return &Failure{Code: CodePermissionDenied,
 		Message: "This agent is stopped: " + challenge.Reason + ". A human has to read out the code for the challenge (verify_challenge), or an admin lifts the block",
 		Details: map[string]any{"stopped": true, "verificationId": challenge.ID, "reason": challenge.Reason}}
@@ -93,7 +94,8 @@ func (s *Server) finish(ctx context.Context, c Caller, a arguments, to State, re
 }
 
 func hasEnded(e *execution) *Failure {
-	return &Failure{Code: CodeConflictState, Message: "The execution is " + string(e.state) + ", which is final; start a new one with execute_agent",
+	return &Failure{Code: CodeConflictState,
+		Message: "The execution is " + string(e.state) + ", which is final; start a new one with execute_agent",
 		Details: map[string]any{"resource_type": "execution", "resource_id": e.id, "status": string(e.state)}}
 }
 

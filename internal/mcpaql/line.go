@@ -215,7 +215,8 @@ func (r *lineReader) checked(line []byte) jsonrpc.Message {
 		return nil
 	}
 	if line[0] != '{' {
-		r.refuse(nil, jsonrpc.CodeInvalidRequest, "send one JSON-RPC message per line; batches of messages are not part of the protocol")
+		r.refuse(nil, jsonrpc.CodeInvalidRequest,
+			"send one JSON-RPC message per line; batches of messages are not part of the protocol")
 		return nil
 	}
 	message, err := jsonrpc.DecodeMessage(line)

@@ -90,14 +90,16 @@ func introspectOperation() operation {
 
 func executeOperation() operation {
 	return operation{
-		name: "execute_agent", endpoint: Execute, permission: ConfirmSingleUse, danger: interlock.DangerReversible, lifecycle: true,
+		name: "execute_agent", endpoint: Execute, permission: ConfirmSingleUse,
+		danger: interlock.DangerReversible, lifecycle: true,
 		description: "Start a monitored execution. Returns the execution_id that every later call names.",
 		reasons:     []string{"Starts an execution, which complete_execution or abort_execution ends"},
 		message:     "Start a monitored execution of '{element_name}'?",
 		parameters: []Parameter{
 			elementName(true),
 			{Name: "goal", Type: "string", Description: "What the execution is to achieve, in a sentence.", MaxLength: maxText},
-			{Name: "parameters", Type: "object", Description: "Inputs of the task, for the record. They are not evaluated and not kept."},
+			{Name: "parameters", Type: "object",
+				Description: "Inputs of the task, for the record. They are not evaluated and not kept."},
 		},
 		returns:  typeInfo{Name: "ExecutionState", Kind: "object", Description: "The execution as it is now."},
 		examples: []string{`{"operation":"execute_agent","params":{"element_name":"release-notes","goal":"write the notes for the next release"}}`},
@@ -107,7 +109,8 @@ func executeOperation() operation {
 
 func stepOperation() operation {
 	return operation{
-		name: "record_execution_step", endpoint: Create, directs: true, permission: ConfirmSession, danger: interlock.DangerReversible,
+		name: "record_execution_step", endpoint: Create, directs: true, permission: ConfirmSession,
+		danger:      interlock.DangerReversible,
 		description: "Report the next action before acting. Returns a directive: go on only if continue is true.",
 		reasons:     []string{"Adds a record; what it reports is judged by its own effects"},
 		message:     "Let '{element_name}' report its steps over this connection?",
@@ -115,12 +118,15 @@ func stepOperation() operation {
 			elementName(true),
 			{Name: "next_action_hint", alias: "nextActionHint", Type: "string", Required: true, MaxLength: maxHint,
 				Description: "The exact action: tool, command or statement with its target and arguments, as it will be run."},
-			{Name: "step_description", alias: "stepDescription", Type: "string", MaxLength: maxText, Description: "Why, in a sentence. It never makes an action safer."},
-			{Name: "outcome", Type: "string", Enum: []string{"success", "failure", "skipped"}, Description: "How the step before this one ended."},
+			{Name: "step_description", alias: "stepDescription", Type: "string", MaxLength: maxText,
+				Description: "Why, in a sentence. It never makes an action safer."},
+			{Name: "outcome", Type: "string", Enum: []string{"success", "failure", "skipped"},
+				Description: "How the step before this one ended."},
 			{Name: "findings", Type: "string|array|object", Description: "What the step before showed, for the record."},
 			executionID(false, "Needed if several executions of this name run."),
 		},
-		returns: typeInfo{Name: "AutonomyDirective", Kind: "object", Description: "Whether the reported action may be carried out, and why."},
+		returns: typeInfo{Name: "AutonomyDirective", Kind: "object",
+			Description: "Whether the reported action may be carried out, and why."},
 		examples: []string{`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"git log --oneline v1.2..HEAD"}}`,
 			`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"write_file docs/notes.md","outcome":"success"}}`},
 		run: (*Server).step,
@@ -129,13 +135,16 @@ func stepOperation() operation {
 
 func verifyOperation() operation {
 	return operation{
-		name: "verify_challenge", endpoint: Create, reachable: true, permission: ConfirmSession, danger: interlock.DangerReversible,
+		name: "verify_challenge", endpoint: Create, reachable: true, permission: ConfirmSession,
+		danger:      interlock.DangerReversible,
 		description: "Hand in the code that a human read out to you. The code reaches people over a channel you can't see; don't guess.",
 		reasons:     []string{"Needs a code that only a human has; guesses are counted and limited"},
 		message:     "Hand in a code for challenge '{challenge_id}'?",
 		parameters: []Parameter{
-			{Name: "challenge_id", alias: "challengeId", Type: "string", Required: true, MaxLength: maxName, Format: "uuid", Description: "verificationId of the notification."},
-			{Name: "code", Type: "string", Required: true, MaxLength: maxName, Sensitive: true, Description: "The code as the human gave it."},
+			{Name: "challenge_id", alias: "challengeId", Type: "string", Required: true, MaxLength: maxName, Format: "uuid",
+				Description: "verificationId of the notification."},
+			{Name: "code", Type: "string", Required: true, MaxLength: maxName, Sensitive: true,
+				Description: "The code as the human gave it."},
 		},
 		returns:  typeInfo{Name: "Verification", Kind: "object", Description: "Whether the code was right."},
 		examples: []string{`{"operation":"verify_challenge","params":{"challenge_id":"3f0c…","code":"as the human gave it"}}`},
@@ -145,12 +154,15 @@ func verifyOperation() operation {
 
 func confirmOperation() operation {
 	return operation{
-		name: "confirm_operation", endpoint: Execute, reachable: true, permission: AutoApprove, danger: interlock.DangerReversible,
+		name: "confirm_operation", endpoint: Execute, reachable: true, permission: AutoApprove,
+		danger:      interlock.DangerReversible,
 		description: "Learn whether a human has answered a request, or redeem the code a human gave for it. You can't approve your own action.",
 		reasons:     []string{"Takes effect only with a human's proof; your own word is refused and recorded"},
 		parameters: []Parameter{
-			{Name: "request_id", alias: "requestId", Type: "string", Required: true, MaxLength: maxName, Description: "request_id of the directive."},
-			{Name: "code", Type: "string", MaxLength: maxName, Sensitive: true, Description: "A human's code for this request, if one was given."},
+			{Name: "request_id", alias: "requestId", Type: "string", Required: true, MaxLength: maxName,
+				Description: "request_id of the directive."},
+			{Name: "code", Type: "string", MaxLength: maxName, Sensitive: true,
+				Description: "A human's code for this request, if one was given."},
 		},
 		returns:  typeInfo{Name: "Confirmation", Kind: "object", Description: "Where the request stands."},
 		examples: []string{`{"operation":"confirm_operation","params":{"request_id":"apr_0123456789ab"}}`},
@@ -160,13 +172,15 @@ func confirmOperation() operation {
 
 func completeOperation() operation {
 	return operation{
-		name: "complete_execution", endpoint: Execute, permission: ConfirmSingleUse, danger: interlock.DangerReversible, lifecycle: true,
+		name: "complete_execution", endpoint: Execute, permission: ConfirmSingleUse,
+		danger: interlock.DangerReversible, lifecycle: true,
 		description: "End an execution whose work is done, or failed.",
 		reasons:     []string{"Ends an execution; a new one can be started"},
 		message:     "End the execution '{execution_id}' of '{element_name}'?",
 		parameters: []Parameter{
 			executionID(false, "Needed if several executions of this name run."), elementName(false),
-			{Name: "outcome", Type: "string", Enum: []string{"success", "failure"}, Default: "success", Description: "How it went: failure ends in the state failed."},
+			{Name: "outcome", Type: "string", Enum: []string{"success", "failure"}, Default: "success",
+				Description: "How it went: failure ends in the state failed."},
 			{Name: "summary", Type: "string", MaxLength: maxText, Description: "What was done, for the record."},
 		},
 		returns:  typeInfo{Name: "ExecutionState", Kind: "object", Description: "The execution as it ended."},
@@ -177,7 +191,8 @@ func completeOperation() operation {
 
 func abortOperation() operation {
 	return operation{
-		name: "abort_execution", endpoint: Execute, permission: ConfirmSingleUse, danger: interlock.DangerReversible, lifecycle: true,
+		name: "abort_execution", endpoint: Execute, permission: ConfirmSingleUse,
+		danger: interlock.DangerReversible, lifecycle: true,
 		description: "End an execution before its work is done.",
 		reasons:     []string{"Ends an execution; a new one can be started"},
 		message:     "Abort the execution '{execution_id}' of '{element_name}'?",
@@ -236,13 +251,15 @@ func (s *Server) route(endpoint Endpoint, name string) (operation, *Failure) {
 				available = append(available, o.name)
 			}
 		}
-		return o, &Failure{Code: CodeNoOperation, Message: "Unknown operation: '" + short(name) + "'; introspect with query 'operations' lists them",
+		return o, &Failure{Code: CodeNoOperation,
+			Message: "Unknown operation: '" + short(name) + "'; introspect with query 'operations' lists them",
 			Details: map[string]any{"operation": short(name), "available": available}}
 	}
 	if endpoint != anyEndpoint && o.endpoint != endpoint {
 		return o, &Failure{Code: CodeNoOperation,
 			Message: "Operation '" + o.name + "' is not on the " + string(endpoint) + " endpoint; call it through the tool '" + o.endpoint.tool() + "'",
-			Details: map[string]any{"operation": o.name, "endpoint": string(endpoint), "correct_endpoint": string(o.endpoint), "correct_tool": o.endpoint.tool()}}
+			Details: map[string]any{"operation": o.name, "endpoint": string(endpoint), "correct_endpoint": string(o.endpoint),
+				"correct_tool": o.endpoint.tool()}}
 	}
 	return o, nil
 }

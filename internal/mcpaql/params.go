@@ -70,8 +70,9 @@ func (r request) resolve(operation string, parameters []Parameter) (arguments, *
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, unknownParams(operation, unknown, valid, fmt.Sprintf("Unknown parameter '%s' for operation '%s'. Valid parameters: %s",
-			short(unknown[0]), operation, strings.Join(valid, ", ")))
+		return nil, unknownParams(operation, unknown, valid,
+			fmt.Sprintf("Unknown parameter '%s' for operation '%s'. Valid parameters: %s",
+				short(unknown[0]), operation, strings.Join(valid, ", ")))
 	}
 	found := arguments{}
 	for _, level := range []map[string]any{r.top, r.params} {
@@ -123,11 +124,14 @@ func (a arguments) fill(p Parameter, operation string) *Failure {
 	case isText && p.Required && strings.TrimSpace(text) == "":
 		return missing(p.Name, p.Type, operation)
 	case isText && p.MaxLength > 0 && utf8.RuneCountInString(text) > p.MaxLength:
-		return &Failure{Code: CodePayloadTooLarge, Message: fmt.Sprintf("Parameter '%s' is longer than %d characters; shorten it", p.Name, p.MaxLength),
+		return &Failure{Code: CodePayloadTooLarge,
+			Message: fmt.Sprintf("Parameter '%s' is longer than %d characters; shorten it", p.Name, p.MaxLength),
 			Details: map[string]any{"param_name": p.Name, "operation": operation, "limit": "maxLength", "maximum": p.MaxLength}}
 	case isText && len(p.Enum) > 0 && !contains(p.Enum, text):
-		return &Failure{Code: CodeInvalidType, Message: fmt.Sprintf("Parameter '%s' expected one of '%s', got another string", p.Name, strings.Join(p.Enum, "', '")),
-			Details: map[string]any{"param_name": p.Name, "operation": operation, "expected_type": p.Type, "actual_type": "string", "enum": p.Enum}}
+		return &Failure{Code: CodeInvalidType,
+			Message: fmt.Sprintf("Parameter '%s' expected one of '%s', got another string", p.Name, strings.Join(p.Enum, "', '")),
+			Details: map[string]any{"param_name": p.Name, "operation": operation, "expected_type": p.Type,
+				"actual_type": "string", "enum": p.Enum}}
 	}
 	return nil
 }
@@ -193,7 +197,8 @@ func invalidType(name, expected string, value any, operation string) *Failure {
 	if operation != "" {
 		details["operation"] = operation
 	}
-	return &Failure{Code: CodeInvalidType, Message: fmt.Sprintf("Parameter '%s' expected '%s', got '%s'", name, expected, typeName(value)), Details: details}
+	return &Failure{Code: CodeInvalidType,
+		Message: fmt.Sprintf("Parameter '%s' expected '%s', got '%s'", name, expected, typeName(value)), Details: details}
 }
 
 func unknownParams(operation string, unknown, valid []string, message string) *Failure {

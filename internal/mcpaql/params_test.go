@@ -70,17 +70,24 @@ func TestBadParametersAreNamed(t *testing.T) {
 			map[string]any{"operation": "record_execution_step", "param_name": "element_name", "expected_type": "string", "actual_type": "number"}},
 		"none of a list": {`{"operation":"record_execution_step","params":{"element_name":"e","next_action_hint":"ls","outcome":"great"}}`, mcpaql.CodeInvalidType,
 			"Parameter 'outcome' expected one of 'success', 'failure', 'skipped', got another string",
-			map[string]any{"operation": "record_execution_step", "param_name": "outcome", "expected_type": "string", "actual_type": "string", "enum": []any{"success", "failure", "skipped"}}},
+			map[string]any{"operation": "record_execution_step", "param_name": "outcome", "expected_type": "string",
+				"actual_type": "string", "enum": []any{"success", "failure", "skipped"}}},
 		"element of a list": {`{"operation":"introspect","query":"types","fields":["a",1]}`, mcpaql.CodeInvalidType,
 			"Parameter 'fields' expected 'string|array of string', got 'array'",
 			map[string]any{"operation": "introspect", "param_name": "fields", "expected_type": "string|array of string", "actual_type": "array"}},
-		"no operation":       {`{}`, mcpaql.CodeMissingParam, "Missing required parameter 'operation' (string)", map[string]any{"param_name": "operation", "expected_type": "string"}},
-		"operation's type":   {`{"operation":1}`, mcpaql.CodeInvalidType, "Parameter 'operation' expected 'string', got 'number'", map[string]any{"param_name": "operation", "expected_type": "string", "actual_type": "number"}},
-		"params' type":       {`{"operation":"introspect","params":[]}`, mcpaql.CodeInvalidType, "Parameter 'params' expected 'object', got 'array'", map[string]any{"param_name": "params", "expected_type": "object", "actual_type": "array"}},
-		"no object":          {`[1]`, mcpaql.CodeInvalidType, "Parameter 'arguments' expected 'object', got 'array'", map[string]any{"param_name": "arguments", "expected_type": "object", "actual_type": "array"}},
-		"twice":              {`{"operation":"introspect","query":"types","query":"operations"}`, mcpaql.CodeInvalidType, "The arguments can't be read: /query: the member stands twice; keep one", nil},
-		"in another case":    {`{"operation":"introspect","params":{"query":"types","Query":"operations"}}`, mcpaql.CodeInvalidType, "", nil},
-		"not JSON":           {`{"operation"`, mcpaql.CodeInvalidType, "The arguments can't be read: /operation: the text ends in the middle of a value at byte 12; send valid JSON", nil},
+		"no operation": {`{}`, mcpaql.CodeMissingParam, "Missing required parameter 'operation' (string)",
+			map[string]any{"param_name": "operation", "expected_type": "string"}},
+		"operation's type": {`{"operation":1}`, mcpaql.CodeInvalidType, "Parameter 'operation' expected 'string', got 'number'",
+			map[string]any{"param_name": "operation", "expected_type": "string", "actual_type": "number"}},
+		"params' type": {`{"operation":"introspect","params":[]}`, mcpaql.CodeInvalidType,
+			"Parameter 'params' expected 'object', got 'array'", map[string]any{"param_name": "params", "expected_type": "object", "actual_type": "array"}},
+		"no object": {`[1]`, mcpaql.CodeInvalidType, "Parameter 'arguments' expected 'object', got 'array'",
+			map[string]any{"param_name": "arguments", "expected_type": "object", "actual_type": "array"}},
+		"twice": {`{"operation":"introspect","query":"types","query":"operations"}`, mcpaql.CodeInvalidType,
+			"The arguments can't be read: /query: the member stands twice; keep one", nil},
+		"in another case": {`{"operation":"introspect","params":{"query":"types","Query":"operations"}}`, mcpaql.CodeInvalidType, "", nil},
+		"not JSON": {`{"operation"`, mcpaql.CodeInvalidType,
+			"The arguments can't be read: /operation: the text ends in the middle of a value at byte 12; send valid JSON", nil},
 		"half a character":   {`{"operation":"introspect","query":"\ud800"}`, mcpaql.CodeInvalidEncoding, "", nil},
 		"a broken character": {"{\"operation\":\"introspect\",\"query\":\"\xff\"}", mcpaql.CodeInvalidEncoding, "", nil},
 		"NUL": {`{"operation":"record_execution_step","params":{"element_name":"e","next_action_hint":"ls\u0000rm"}}`, mcpaql.CodeInvalidEncoding,
@@ -116,11 +123,13 @@ func TestLimitsAreNamedAndKept(t *testing.T) {
 		request, limit string
 		within         string // the largest that passes
 	}{
-		"request":             {step(`"` + strings.Repeat("x", 1<<20) + `"`), "max_request_size", step(`"` + strings.Repeat("x", 1<<20-len(step(`""`))) + `"`)},
-		"array":               {step("[" + strings.Repeat("1,", 10_000) + "1]"), "max_array_elements", step("[" + strings.Repeat("1,", 9_999) + "1]")},
-		"nesting":             {step(strings.Repeat("[", 31) + strings.Repeat("]", 31)), "max_nesting_depth", step(strings.Repeat("[", 30) + strings.Repeat("]", 30))},
+		"request": {step(`"` + strings.Repeat("x", 1<<20) + `"`), "max_request_size", step(`"` + strings.Repeat("x", 1<<20-len(step(`""`))) + `"`)},
+		"array":   {step("[" + strings.Repeat("1,", 10_000) + "1]"), "max_array_elements", step("[" + strings.Repeat("1,", 9_999) + "1]")},
+		"nesting": {step(strings.Repeat("[", 31) + strings.Repeat("]", 31)), "max_nesting_depth",
+			step(strings.Repeat("[", 30) + strings.Repeat("]", 30))},
 		"nesting without end": {step(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), "max_nesting_depth", step("[]")},
-		"batch":               {`{"operations":[` + strings.Repeat(`{"operation":"introspect"},`, 100) + `{"operation":"introspect"}]}`, "max_batch_operations", step("[]")},
+		"batch": {`{"operations":[` + strings.Repeat(`{"operation":"introspect"},`,
+			100) + `{"operation":"introspect"}]}`, "max_batch_operations", step("[]")},
 	} {
 		f := newFixture(t, nil)
 		f.start("e")
@@ -132,7 +141,8 @@ func TestLimitsAreNamedAndKept(t *testing.T) {
 	}
 	f := newFixture(t, func(c *mcpaql.Config) { c.Limits.String = 100 })
 	f.start("e")
-	if failure := f.failure(mcpaql.Create, step(`"`+strings.Repeat("x", 101)+`"`), mcpaql.CodePayloadTooLarge); failure["details"].(map[string]any)["limit"] != "max_string_length" {
+	if failure := f.failure(mcpaql.Create, step(`"`+strings.Repeat("x", 101)+`"`),
+		mcpaql.CodePayloadTooLarge); failure["details"].(map[string]any)["limit"] != "max_string_length" {
 		t.Errorf("a long string: %v", failure)
 	}
 	f.data(mcpaql.Create, step(`"`+strings.Repeat("x", 100)+`"`))
@@ -143,14 +153,18 @@ func TestLimitsAreNamedAndKept(t *testing.T) {
 func FuzzCall(f *testing.F) {
 	for _, seed := range []string{`{"operation":"introspect","query":"operations"}`,
 		`{"operation":"record_execution_step","params":{"element_name":"e","nextActionHint":"ls","outcome":"success","findings":["x",{"y":1}]}}`,
-		`{"operation":"execute_agent","element_name":"e","parameters":{"a":1}}`, `{"operations":[{"operation":"introspect","query":"types"},{"operation":"abort_execution"}]}`,
-		`{"operation":"confirm_operation","params":{"request_id":"apr_1","code":"1"},"_confirmation":"conf_x"}`, `{"operation":"verify_challenge","challenge_id":1}`,
-		`{"operation":"complete_execution","execution_id":"exec_1","outcome":"\ud83d\ude00"}`, `[`, `{"params":{"params":{}}}`, `{"operation":"introspect","query":"types","fields":"minimal"}`} {
+		`{"operation":"execute_agent","element_name":"e","parameters":{"a":1}}`,
+		`{"operations":[{"operation":"introspect","query":"types"},{"operation":"abort_execution"}]}`,
+		`{"operation":"confirm_operation","params":{"request_id":"apr_1","code":"1"},"_confirmation":"conf_x"}`,
+		`{"operation":"verify_challenge","challenge_id":1}`,
+		`{"operation":"complete_execution","execution_id":"exec_1","outcome":"\ud83d\ude00"}`, `[`, `{"params":{"params":{}}}`,
+		`{"operation":"introspect","query":"types","fields":"minimal"}`} {
 		f.Add([]byte(seed))
 	}
 	fix := newFixture(f, nil)
 	known := map[string]bool{}
-	for _, name := range []string{"element_name", "elementName", "next_action_hint", "nextActionHint", "step_description", "stepDescription", "outcome", "findings", "execution_id", "executionId",
+	for _, name := range []string{"element_name", "elementName", "next_action_hint", "nextActionHint", "step_description",
+		"stepDescription", "outcome", "findings", "execution_id", "executionId",
 		"query", "name", "fields", "goal", "parameters", "challenge_id", "challengeId", "code", "request_id", "requestId", "summary", "reason"} {
 		known[name] = true
 	}

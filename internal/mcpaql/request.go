@@ -40,7 +40,8 @@ func fallback[T ~int | ~int64](value *T, standard T) {
 
 // tooLarge is the failure for anything over a limit; it names the limit.
 func tooLarge(limit string, most int) *Failure {
-	return &Failure{Code: CodePayloadTooLarge, Message: fmt.Sprintf("The request is over the limit '%s' of %d; send less", limit, most),
+	return &Failure{Code: CodePayloadTooLarge,
+		Message: fmt.Sprintf("The request is over the limit '%s' of %d; send less", limit, most),
 		Details: map[string]any{"limit": limit, "maximum": most}}
 }
 
@@ -69,7 +70,8 @@ func decodeRequest(raw json.RawMessage, limits Limits) (request, *Failure) {
 		return request{}, badEncoding("The request", "")
 	}
 	var value any
-	err := strictjson.DecodeLimited(raw, &value, strictjson.Limits{Bytes: len(raw) + 1, String: len(raw) + 1, Array: len(raw) + 1, Depth: scanDepth})
+	err := strictjson.DecodeLimited(raw, &value,
+		strictjson.Limits{Bytes: len(raw) + 1, String: len(raw) + 1, Array: len(raw) + 1, Depth: scanDepth})
 	if err != nil {
 		return request{}, unreadable(err, limits)
 	}
@@ -138,7 +140,8 @@ func requestOf(object map[string]any, limits Limits) (request, *Failure) {
 func (r request) check(limits Limits) *Failure {
 	switch {
 	case r.isBatch && r.operation != "":
-		return &Failure{Code: CodeUnknownParam, Message: "'operation' and 'operations' exclude each other; send one operation or a batch",
+		return &Failure{Code: CodeUnknownParam,
+			Message: "'operation' and 'operations' exclude each other; send one operation or a batch",
 			Details: map[string]any{"unknown_params": []string{"operations"}, "valid_params": []string{"operation", "params"}}}
 	case r.isBatch && (len(r.params) > 0 || len(r.top) > 0):
 		return &Failure{Code: CodeUnknownParam, Message: "A batch takes no parameters of its own; give each operation its params",
@@ -192,7 +195,8 @@ func measure(value any, name string, depth int, limits Limits) *Failure {
 }
 
 func badEncoding(what, name string) *Failure {
-	failure := &Failure{Code: CodeInvalidEncoding, Message: what + " holds bytes or escapes that are not valid UTF-8, or a NUL character; send plain UTF-8 text"}
+	failure := &Failure{Code: CodeInvalidEncoding,
+		Message: what + " holds bytes or escapes that are not valid UTF-8, or a NUL character; send plain UTF-8 text"}
 	if name != "" {
 		failure.Message = fmt.Sprintf("Parameter '%s' holds a NUL character; send plain UTF-8 text", short(name))
 		failure.Details = map[string]any{"param_name": short(name)}

@@ -57,14 +57,16 @@ func (s *Server) tool(e Endpoint) *mcp.Tool {
 	}
 	destructive, closed := e == Execute || e == anyEndpoint, false
 	return &mcp.Tool{Name: e.tool(), Description: toolDescription(e),
-		Annotations: &mcp.ToolAnnotations{Title: "Interlock: " + map[Endpoint]string{Create: "report", Read: "discover", Execute: "begin and end", anyEndpoint: "safety loop"}[e],
+		Annotations: &mcp.ToolAnnotations{Title: "Interlock: " + map[Endpoint]string{Create: "report", Read: "discover",
+			Execute: "begin and end", anyEndpoint: "safety loop"}[e],
 			ReadOnlyHint: e == Read, DestructiveHint: &destructive, OpenWorldHint: &closed},
 		InputSchema: map[string]any{
 			"type": "object",
 			"properties": map[string]any{
-				"operation":  map[string]any{"type": "string", "enum": names, "description": "The operation."},
-				"params":     map[string]any{"type": "object", "description": "Its parameters."},
-				"operations": map[string]any{"type": "array", "items": map[string]any{"type": "object"}, "description": "Instead of operation: a batch of {operation, params}, carried out in order."},
+				"operation": map[string]any{"type": "string", "enum": names, "description": "The operation."},
+				"params":    map[string]any{"type": "object", "description": "Its parameters."},
+				"operations": map[string]any{"type": "array", "items": map[string]any{"type": "object"},
+					"description": "Instead of operation: a batch of {operation, params}, carried out in order."},
 			},
 		}}
 }

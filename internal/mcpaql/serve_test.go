@@ -106,7 +106,8 @@ func TestARealClientPlaysAnExecutionInBothModesAndRevisions(t *testing.T) {
 			if d := tool(t, session, create, step)["data"].(map[string]any); d["continue"] != true {
 				t.Errorf("%s: %v", revision, d)
 			}
-			if d := tool(t, session, execute, operation("complete_execution", map[string]any{"execution_id": id}))["data"].(map[string]any); d["status"] != "completed" {
+			if d := tool(t, session, execute,
+				operation("complete_execution", map[string]any{"execution_id": id}))["data"].(map[string]any); d["status"] != "completed" {
 				t.Errorf("%s: %v", revision, d)
 			}
 			if answer := tool(t, session, create, operation("introspect", nil)); !single && answer["error"].(map[string]any)["code"] != "NOT_FOUND_OPERATION" {
@@ -144,7 +145,8 @@ func TestWhatAConnectionHeldEndsWithIt(t *testing.T) {
 	answer := tool(t, session, "mcp_aql_execute", operation("execute_agent", map[string]any{"element_name": "e"}))
 	token := answer["error"].(map[string]any)["details"].(map[string]any)["confirmation_token"]
 	tool(t, session, "mcp_aql_execute", operation("execute_agent", map[string]any{"element_name": "e", "_confirmation": token}))
-	second := tool(t, session, "mcp_aql_execute", operation("execute_agent", map[string]any{"element_name": "f"}))["error"].(map[string]any)["details"].(map[string]any)["confirmation_token"]
+	second := tool(t, session, "mcp_aql_execute",
+		operation("execute_agent", map[string]any{"element_name": "f"}))["error"].(map[string]any)["details"].(map[string]any)["confirmation_token"]
 	f.backend.taken()
 	session.Close()
 	if err := <-ended; err != nil {
@@ -164,8 +166,10 @@ func TestBadLinesAreAnswered(t *testing.T) {
 	lines := []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		`not JSON`, fmt.Sprintf(ping, 2), `[` + fmt.Sprintf(ping, 3) + `]`, ``, `   `, fmt.Sprintf(ping, 4), `{"id":5}`, `{"jsonrpc":"1.0","id":6,"method":"ping"}`,
-		`{"jsonrpc":"2.0","id":7,"method":"ping","x":"` + strings.Repeat("x", 100_000) + `"}`, `"text"`, fmt.Sprintf(ping, 8) + "\r", `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, fmt.Sprintf(ping, 9),
+		`not JSON`, fmt.Sprintf(ping, 2), `[` + fmt.Sprintf(ping, 3) + `]`, ``, `   `, fmt.Sprintf(ping, 4), `{"id":5}`,
+		`{"jsonrpc":"1.0","id":6,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":7,"method":"ping","x":"` + strings.Repeat("x", 100_000) + `"}`, `"text"`,
+		fmt.Sprintf(ping, 8) + "\r", `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, fmt.Sprintf(ping, 9),
 	}
 	var out bytes.Buffer
 	if err := f.server.RunStdio(context.Background(), caller, strings.NewReader(strings.Join(lines, "\n")+"\n"), &out); err != nil {
@@ -222,7 +226,8 @@ func TestHTTPServesAgentsByTheirToken(t *testing.T) {
 	defer server.Close()
 	for _, revision := range revisions {
 		session := func(token string) *mcp.ClientSession {
-			return dial(t, &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true}, revision)
+			return dial(t, &mcp.StreamableClientTransport{Endpoint: server.URL,
+				HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true}, revision)
 		}
 		one := session("one")
 		id := tool(t, one, "mcp_aql_execute", operation("execute_agent", map[string]any{"element_name": "e"}))["data"].(map[string]any)["execution_id"]
@@ -267,7 +272,8 @@ func TestHTTPRefusesWhoeverItDoesNotKnow(t *testing.T) {
 			Success bool
 			Error   struct{ Code, Message string }
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != tc.status || answer.Success || answer.Error.Code != tc.code || answer.Error.Message == "" {
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != tc.status || answer.Success ||
+			answer.Error.Code != tc.code || answer.Error.Message == "" {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 		if (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "Bearer") {

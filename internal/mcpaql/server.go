@@ -50,15 +50,16 @@ type Config struct {
 	Random  io.Reader
 	Logger  *slog.Logger
 
-	Single      bool                            // serve the one tool mcp_aql instead of one tool per endpoint
-	Version     string                          // optional: of this program, for clients
-	View        func(dir string) interlock.View // optional: what is known of the world for an action in a directory
-	Acknowledge bool                            // ask for a confirmation token where a permission wants a confirmation; see docs/mcp.md
-	Tokens      TokenConfig                     // optional
-	Limits      Limits                          // optional
-	Executions  int                             // optional: how many an agent may have open; default 100
-	Idle        time.Duration                   // optional: an execution nobody has touched for so long is ended; default 1 h
-	Timeout     time.Duration                   // optional: for one operation; default 30 s
+	Single  bool                            // serve the one tool mcp_aql instead of one tool per endpoint
+	Version string                          // optional: of this program, for clients
+	View    func(dir string) interlock.View // optional: what is known of the world for an action in a directory
+	// ask for a confirmation token where a permission wants a confirmation; see docs/mcp.md
+	Acknowledge bool
+	Tokens      TokenConfig   // optional
+	Limits      Limits        // optional
+	Executions  int           // optional: how many an agent may have open; default 100
+	Idle        time.Duration // optional: an execution nobody has touched for so long is ended; default 1 h
+	Timeout     time.Duration // optional: for one operation; default 30 s
 }
 
 func (c Config) check() error {
@@ -114,9 +115,10 @@ func New(c Config) (*Server, error) {
 	fallback(&c.Idle, time.Hour)
 	fallback(&c.Timeout, 30*time.Second)
 	return &Server{config: c, operations: operations(), workers: newWorkers(),
-		executions: &executions{perOwner: c.Executions, idle: c.Idle, random: c.Random, byID: map[string]*execution{}, byOwner: map[string]map[string]*execution{}},
-		tokens:     newConfirmations(c.Tokens, c.Now, c.Random),
-		confirmed:  map[string]map[string]bool{}, clients: map[string]*client{}}, nil
+		executions: &executions{perOwner: c.Executions, idle: c.Idle, random: c.Random, byID: map[string]*execution{},
+			byOwner: map[string]map[string]*execution{}},
+		tokens:    newConfirmations(c.Tokens, c.Now, c.Random),
+		confirmed: map[string]map[string]bool{}, clients: map[string]*client{}}, nil
 }
 
 // A Caller is who calls, as the transport has established it. Nothing a request says changes it.
@@ -211,7 +213,8 @@ func (s *Server) one(ctx context.Context, c Caller, endpoint Endpoint, r request
 
 // permit holds an operation's own danger level against the agent's trust, and asks for a confirmation where one is due.
 // The matrix is the gate's; here it only gets its error codes (AQL-D-4.3, AQL-D-4.4).
-func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments, meta map[string]any, standing interlock.Standing) *Failure {
+func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments, meta map[string]any,
+	standing interlock.Standing) *Failure {
 	level := dangerLevel(o, s.declared(o, a))
 	verdict, trust := gate.Permits(s.config.Rules, s.config.Profile, standing.Agents[c.Agent], level, o.endpoint == Read)
 	if verdict == interlock.Deny && s.config.Mode == interlock.Enforcing {
@@ -220,7 +223,8 @@ func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments,
 			Message: fmt.Sprintf("Operation '%s' (danger: %s) denied for adapter trust level '%s'", o.name, level, trust),
 			Details: map[string]any{"operation": o.name, "danger_level": level.String(), "adapter_trust": trust.String(),
 				"minimum_trust_required": needed.String(), "reasons": s.dangerOf(o).Reasons}}
-		s.config.Backend.Refuse(ctx, c.requester(), "mcp", interlock.Errorf(interlock.CodeUnauthorized, "", "%s", failure.Message))
+		s.config.Backend.Refuse(ctx, c.requester(), "mcp",
+			interlock.Errorf(interlock.CodeUnauthorized, "", "%s", failure.Message))
 		return failure
 	}
 	if verdict == interlock.Ask && s.wants(o, a) {
@@ -260,7 +264,8 @@ func (s *Server) unconfirmed(c Caller, o operation) bool {
 }
 
 // askConfirmation issues a token for exactly this call.
-func (s *Server) askConfirmation(ctx context.Context, c Caller, o operation, a arguments, level interlock.Danger, scope tokenScope) *Failure {
+func (s *Server) askConfirmation(ctx context.Context, c Caller, o operation, a arguments, level interlock.Danger,
+	scope tokenScope) *Failure {
 	token, expires, err := s.tokens.issue(scope, level)
 	if err != nil {
 		return failed(err)
@@ -269,9 +274,12 @@ func (s *Server) askConfirmation(ctx context.Context, c Caller, o operation, a a
 	if err := s.config.Backend.RecordToken(ctx, interlock.EventTokenIssued, c.requester(), record); err != nil {
 		return failed(err)
 	}
-	return &Failure{Code: CodeConfirmation, Message: "This operation requires confirmation. Ask the user, then call again with '_confirmation' in params",
-		Details: map[string]any{"operation": o.name, "danger_level": level.String(), "reasons": s.dangerOf(o).Reasons, "permission": string(o.permission),
-			"confirmation_message": o.confirmationMessage(s.dangerOf(o).Confirmation, a), "confirmation_token": token, "expires_at": stamp(expires)}}
+	return &Failure{Code: CodeConfirmation,
+		Message: "This operation requires confirmation. Ask the user, then call again with '_confirmation' in params",
+		Details: map[string]any{"operation": o.name, "danger_level": level.String(), "reasons": s.dangerOf(o).Reasons,
+			"permission":           string(o.permission),
+			"confirmation_message": o.confirmationMessage(s.dangerOf(o).Confirmation, a), "confirmation_token": token,
+			"expires_at": stamp(expires)}}
 }
 
 // confirmationMessage fills an operation's question with the parameters it names; sensitive ones are never shown.
@@ -290,7 +298,8 @@ func (o operation) confirmationMessage(message string, a arguments) string {
 }
 
 // redeem uses a token up and records what came of it.
-func (s *Server) redeem(ctx context.Context, c Caller, o operation, level interlock.Danger, token string, scope tokenScope) *Failure {
+func (s *Server) redeem(ctx context.Context, c Caller, o operation, level interlock.Danger, token string,
+	scope tokenScope) *Failure {
 	failure := s.tokens.redeem(token, scope)
 	kind, record := interlock.EventTokenValidated, auditlog.TokenRecord{Token: hashToken(token), Operation: o.name, Danger: level}
 	if failure != nil {
@@ -313,7 +322,8 @@ func (s *Server) redeem(ctx context.Context, c Caller, o operation, level interl
 // disconnect ends what does not outlive a connection: its tokens and its executions (AQL-2.3).
 func (s *Server) disconnect(ctx context.Context, c Caller) {
 	for hash, entry := range s.tokens.revoke(c.Connection) {
-		record := auditlog.TokenRecord{Token: hash, Operation: entry.scope.operation, Danger: entry.danger, Code: "the connection ended"}
+		record := auditlog.TokenRecord{Token: hash, Operation: entry.scope.operation, Danger: entry.danger,
+			Code: "the connection ended"}
 		if err := s.config.Backend.RecordToken(ctx, interlock.EventTokenRevoked, c.requester(), record); err != nil {
 			s.config.Logger.Error("a revoked token could not be recorded", "error", err.Error())
 		}

@@ -32,7 +32,8 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 	if err := s.reportOutcome(ctx, e, outcome, a["findings"]); err != nil {
 		return nil, err
 	}
-	action := interlock.Action{Kind: interlock.KindHint, Input: a.text("next_action_hint"), Hint: a.text("step_description"), Dir: c.Dir}
+	action := interlock.Action{Kind: interlock.KindHint, Input: a.text("next_action_hint"),
+		Hint: a.text("step_description"), Dir: c.Dir}
 	loop, err := s.loop(ctx, e, action, outcome)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,8 @@ func (s *Server) reportOutcome(ctx context.Context, e *execution, outcome interl
 		}
 		detail = string(text[:min(len(text), maxFindings)])
 	}
-	if err := s.config.Backend.Report(ctx, e.requester, interlock.Outcome{Event: e.last, Status: outcome, Detail: detail}); err != nil {
+	if err := s.config.Backend.Report(ctx, e.requester,
+		interlock.Outcome{Event: e.last, Status: outcome, Detail: detail}); err != nil {
 		return err
 	}
 	e.last = ""
@@ -117,7 +119,8 @@ func (s *Server) take(ctx context.Context, e *execution, answer interlock.Answer
 
 // loop is where an execution stands, for the stages of the safety loop to look at. What is configured for the agent and what
 // the execution has done is admission's to add.
-func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action, outcome interlock.OutcomeStatus) (*interlock.Loop, error) {
+func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action,
+	outcome interlock.OutcomeStatus) (*interlock.Loop, error) {
 	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
 	if e.pause.request == "" || e.pause.challenge != "" { // a challenge pauses the agent itself, and admission sees to it
 		return loop, nil

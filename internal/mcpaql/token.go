@@ -118,7 +118,8 @@ func (c *confirmations) issue(scope tokenScope, danger interlock.Danger) (token 
 		}
 	}
 	if own >= maxTokensPerCaller || len(c.live) >= maxTokens {
-		return "", time.Time{}, &Failure{Code: CodeRateLimit, Message: "Too many confirmations are open; redeem or let them expire before asking for more",
+		return "", time.Time{}, &Failure{Code: CodeRateLimit,
+			Message: "Too many confirmations are open; redeem or let them expire before asking for more",
 			Details: map[string]any{"retry_after_seconds": int(ttl.Seconds())}}
 	}
 	c.live[hashToken(token)] = &tokenEntry{scope: scope, danger: danger, expires: expires}
@@ -133,14 +134,18 @@ func (c *confirmations) redeem(token string, scope tokenScope) *Failure {
 	entry := c.live[hashToken(token)]
 	switch {
 	case entry == nil || !strings.HasPrefix(token, TokenPrefix):
-		return &Failure{Code: CodeTokenInvalid, Message: "The confirmation token is not known; call again without '_confirmation' to get one"}
+		return &Failure{Code: CodeTokenInvalid,
+			Message: "The confirmation token is not known; call again without '_confirmation' to get one"}
 	case entry.scope != scope:
-		return &Failure{Code: CodeTokenScope, Message: "The confirmation token was issued for another operation, other parameters or another connection; call again without '_confirmation' to get one for this"}
+		return &Failure{Code: CodeTokenScope,
+			Message: "The confirmation token was issued for another operation, other parameters or another connection; call again without '_confirmation' to get one for this"}
 	case now.After(entry.expires.Add(c.config.Tolerance)):
-		return &Failure{Code: CodeTokenExpired, Message: "The confirmation token has expired; call again without '_confirmation' to get a new one",
+		return &Failure{Code: CodeTokenExpired,
+			Message: "The confirmation token has expired; call again without '_confirmation' to get a new one",
 			Details: map[string]any{"expired_at": stamp(entry.expires)}}
 	case entry.used:
-		return &Failure{Code: CodeTokenUsed, Message: "The confirmation token has been used; call again without '_confirmation' to get a new one"}
+		return &Failure{Code: CodeTokenUsed,
+			Message: "The confirmation token has been used; call again without '_confirmation' to get a new one"}
 	}
 	entry.used = true
 	return nil

@@ -139,7 +139,8 @@ func TestTokenLifetimes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, expires.Sub(*at), tc.want)
 		}
 	}
-	for name, config := range map[string]TokenConfig{"ttl": {TTL: 15*time.Minute + 1}, "forbidden": {ForbiddenTTL: 5*time.Minute + 1}, "tolerance": {Tolerance: 301 * time.Second}} {
+	for name, config := range map[string]TokenConfig{"ttl": {TTL: 15*time.Minute + 1},
+		"forbidden": {ForbiddenTTL: 5*time.Minute + 1}, "tolerance": {Tolerance: 301 * time.Second}} {
 		if _, err := config.withDefaults(); err == nil {
 			t.Errorf("%s: too long and accepted", name)
 		}
@@ -167,7 +168,8 @@ func TestClockTolerance(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, failure, tc.want)
 		}
 		var log strings.Builder
-		config := Config{Backend: noBackend{}, Rules: noRules, Now: time.Now, Random: rand.Reader, Logger: slog.New(slog.NewTextHandler(&log, nil)), Tokens: TokenConfig{Tolerance: tc.tolerance}}
+		config := Config{Backend: noBackend{}, Rules: noRules, Now: time.Now, Random: rand.Reader,
+			Logger: slog.New(slog.NewTextHandler(&log, nil)), Tokens: TokenConfig{Tolerance: tc.tolerance}}
 		if _, err := New(config); err != nil || strings.Contains(log.String(), "tolerance") != tc.warned {
 			t.Errorf("%s: %v, logged %q", name, err, log.String())
 		}

@@ -86,7 +86,8 @@ func TestSaidNo(t *testing.T) {
 	id := h.waiting(a)
 	h.answer(a, id, interlock.Deny)
 	settled := <-held
-	want := mcpgateway.Refused{Status: "denied", Code: mcpgateway.ReasonDenied, Reason: "a human was asked and said no", Event: settled.Answer.Event, Request: id}
+	want := mcpgateway.Refused{Status: "denied", Code: mcpgateway.ReasonDenied, Reason: "a human was asked and said no",
+		Event: settled.Answer.Event, Request: id}
 	if diff := cmp.Diff(want, structured(t, settled)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -155,7 +156,8 @@ func TestInputRequired(t *testing.T) {
 	a, key := input(t, h.asker(one).Decide(t.Context(), question("1", stateless)))
 	id := h.waiting(one)
 	for _, in := range a.Inputs {
-		if in.Method != "elicitation/create" || in.Params.Mode != "url" || in.Params.URL != "https://console.example/pending/"+id || !strings.Contains(in.Params.Message, id) {
+		if in.Method != "elicitation/create" || in.Params.Mode != "url" ||
+			in.Params.URL != "https://console.example/pending/"+id || !strings.Contains(in.Params.Message, id) {
 			t.Errorf("the question: %+v", in)
 		}
 		if strings.Contains(in.Params.Message, "all@example.org") || strings.Contains(in.Params.URL, "?") {
@@ -220,7 +222,8 @@ func TestUserSays(t *testing.T) {
 			a, key := input(t, asker.Decide(t.Context(), question("1", stateless)))
 			id := h.waiting(process)
 			settled := asker.Decide(t.Context(), back("2", a, key, said))
-			if got := structured(t, settled); got.Code != want.code || got.Request != id || !strings.Contains(string(settled.Result), `"resultType":"complete"`) {
+			if got := structured(t, settled); got.Code != want.code || got.Request != id ||
+				!strings.Contains(string(settled.Result), `"resultType":"complete"`) {
 				t.Errorf("got %s", settled.Result)
 			}
 			now, err := process.Asked(t.Context(), question("").Proposal.Requester, id)

@@ -41,12 +41,14 @@ func TestClientOfTheSDKComesBack(t *testing.T) {
 					}
 					return &mcp.ElicitResult{Action: "accept"}, nil
 				}})
-			session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+			session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient},
+				&mcp.ClientSessionOptions{ProtocolVersion: revision})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "mail.send_email", Arguments: map[string]any{"to": "all@example.org", "attachment": "/etc/hosts"}})
+			result, err := session.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "mail.send_email", Arguments: map[string]any{"to": "all@example.org", "attachment": "/etc/hosts"}})
 			if err != nil || result.IsError || result.Content[0].(*mcp.TextContent).Text != "done" {
 				t.Fatalf("%+v %v", result, err)
 			}

@@ -256,7 +256,8 @@ func (a *Asker) resume(ctx context.Context, q Question) (settled Settled, round 
 
 // asking is the answer that a state stands for: an Ask about this request.
 func asking(s requestState) interlock.Answer {
-	return interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask, Action: s.Action}, Request: s.Request}
+	return interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask, Action: s.Action},
+		Request: s.Request}
 }
 
 // badState refuses a requestState and records that it was brought. The client goes on; only this request is refused.
@@ -274,7 +275,8 @@ func (a *Asker) decline(ctx context.Context, q Question, answer interlock.Answer
 	case err != nil:
 		return a.refuse(q, answer, unavailable(answer))
 	}
-	return a.refuse(q, answer, Refused{Status: statusDenied, Code: ReasonDeclined, Reason: "the user declined to have this approved", Request: answer.Request})
+	return a.refuse(q, answer, Refused{Status: statusDenied, Code: ReasonDeclined,
+		Reason: "the user declined to have this approved", Request: answer.Request})
 }
 
 // unanswered renders a question that nobody has answered within the client's patience.
@@ -304,8 +306,9 @@ func (a *Asker) unanswered(ctx context.Context, q Question, answer interlock.Ans
 
 // state seals what the client has to bring back.
 func (a *Asker) state(q Question, answer interlock.Answer, request interlock.ApprovalRequest, round int) (string, error) {
-	return a.sealer.sealState(sealState, requestState{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Method: q.Method,
-		Action: answer.Action, Request: request.ID, Expires: request.Expires.Unix(), Nonce: rand.Text(), Round: round})
+	return a.sealer.sealState(sealState,
+		requestState{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Method: q.Method,
+			Action: answer.Action, Request: request.ID, Expires: request.Expires.Unix(), Nonce: rand.Text(), Round: round})
 }
 
 // refuse renders a refusal as the method's clients expect it.
@@ -330,7 +333,8 @@ func (a *Asker) pending(r interlock.ApprovalRequest) Refused {
 }
 
 func denied(a interlock.Answer, r interlock.ApprovalRequest) Refused {
-	out := Refused{Status: statusDenied, Code: ReasonDenied, Reason: "a human was asked and said no", Event: a.Event, Request: r.ID}
+	out := Refused{Status: statusDenied, Code: ReasonDenied, Reason: "a human was asked and said no",
+		Event: a.Event, Request: r.ID}
 	if r.Approval != nil && r.Approval.Method == interlock.MethodRequester {
 		out.Code, out.Reason = ReasonDeclined, "the question was taken back before a human answered it"
 	}
@@ -338,10 +342,12 @@ func denied(a interlock.Answer, r interlock.ApprovalRequest) Refused {
 }
 
 func lapsed(a interlock.Answer) Refused {
-	return Refused{Status: statusDenied, Code: ReasonExpired, Reason: "no human has answered in time", Event: a.Event, Request: a.Request}
+	return Refused{Status: statusDenied, Code: ReasonExpired, Reason: "no human has answered in time", Event: a.Event,
+		Request: a.Request}
 }
 
 func unavailable(a interlock.Answer) Refused {
-	return Refused{Status: statusDenied, Code: ReasonUnavailable, Reason: "what became of the question can't be read; `interlock doctor` says what is wrong",
-		Event: a.Event, Request: a.Request}
+	return Refused{Status: statusDenied, Code: ReasonUnavailable,
+		Reason: "what became of the question can't be read; `interlock doctor` says what is wrong",
+		Event:  a.Event, Request: a.Request}
 }

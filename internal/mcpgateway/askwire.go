@@ -27,7 +27,8 @@ type elicitation struct {
 
 func elicitationOf(r Refused) elicitation {
 	general := interlock.GeneralReason(r.Reason) // what it is about stands on the page, for who signs in
-	return elicitation{Mode: "url", URL: r.URL, Message: "A human has to approve this call: " + general + ". Request " + r.Request + " waits on the page."}
+	return elicitation{Mode: "url", URL: r.URL,
+		Message: "A human has to approve this call: " + general + ". Request " + r.Request + " waits on the page."}
 }
 
 // An inputRequest is a question in a result or a task.

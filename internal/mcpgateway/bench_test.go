@@ -109,7 +109,8 @@ func (*yes) Report(context.Context, interlock.Requester, interlock.Outcome) erro
 func benchmarkCall(b *testing.B, backend mcpgateway.Backend) {
 	for _, callers := range []int{1, 16} {
 		b.Run(strconv.Itoa(callers), func(b *testing.B) {
-			g, err := mcpgateway.New(mcpgateway.Config{Backend: backend, Sparing: true, Servers: []mcpgateway.Server{echoServer{}}, Now: time.Now, Random: rand.Reader, Logger: slog.New(slog.DiscardHandler)})
+			g, err := mcpgateway.New(mcpgateway.Config{Backend: backend, Sparing: true,
+				Servers: []mcpgateway.Server{echoServer{}}, Now: time.Now, Random: rand.Reader, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -126,7 +127,9 @@ func benchmarkCall(b *testing.B, backend mcpgateway.Backend) {
 			var next atomic.Int64
 			each := func() {
 				id := next.Add(1)
-				s.Handle(context.Background(), []byte(`{"jsonrpc":"2.0","id":`+strconv.FormatInt(id, 10)+`,"method":"tools/call","params":{"name":"echo.echo","arguments":{"text":"the quick brown fox jumps over the lazy dog"}}}`), peer)
+				s.Handle(context.Background(),
+					[]byte(`{"jsonrpc":"2.0","id":`+strconv.FormatInt(id,
+						10)+`,"method":"tools/call","params":{"name":"echo.echo","arguments":{"text":"the quick brown fox jumps over the lazy dog"}}}`), peer)
 			}
 			if callers == 1 {
 				for b.Loop() {

@@ -93,7 +93,8 @@ func canonicalArguments(given []byte) ([]byte, error) {
 
 // proposal is what is decided about one attempt.
 func (s *Session) proposal(action interlock.Action, view interlock.View, upstream interlock.Upstream) interlock.Proposal {
-	p := interlock.Proposal{Action: action, Requester: s.attempt(), View: view, Door: door, CanAsk: s.gateway.config.CanAsk, Unseen: true}
+	p := interlock.Proposal{Action: action, Requester: s.attempt(), View: view, Door: door,
+		CanAsk: s.gateway.config.CanAsk, Unseen: true}
 	if s.gateway.config.Pins != nil { // without anybody who examines definitions, none would be approved
 		p.Upstream = &upstream
 	}
@@ -250,7 +251,8 @@ func (r *request) failed(otherwise answer, code string) answer {
 	if r.method != "tools/call" {
 		return otherwise
 	}
-	return r.told(told{Status: "unavailable", Code: code, Reason: "the server is not there now", Text: "The server of this tool is not there now, so nothing was done. Try again later."})
+	return r.told(told{Status: "unavailable", Code: code, Reason: "the server is not there now",
+		Text: "The server of this tool is not there now, so nothing was done. Try again later."})
 }
 
 func notThere(server string) answer {

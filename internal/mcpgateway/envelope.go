@@ -64,7 +64,8 @@ func decodeEnvelope(message []byte) (envelope, *malformed) {
 			return e, &malformed{code: codeParse, message: "the message is not valid JSON"}
 		}
 		if message[0] == '[' {
-			return e, &malformed{code: codeInvalidRequest, message: "batches of messages are not part of the protocol; send one message at a time"}
+			return e, &malformed{code: codeInvalidRequest,
+				message: "batches of messages are not part of the protocol; send one message at a time"}
 		}
 		return e, &malformed{code: codeInvalidRequest, message: "a message is a JSON object"}
 	}

@@ -15,10 +15,16 @@ func seedMessages(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a.b","arguments":{"x":[1,2,{"y":"é"}]},"_meta":{"progressToken":"t"}}}`,
 		`{"jsonrpc":"2.0","id":"a","result":{"content":[]}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`,
-		`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"\u0061":2}}`, `{"JSONRPC":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`,
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, `{"jsonrpc":"2.0","id":null,"result":{}}`, "\f{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", "\u00a0{}", `{"jsonrpc":"2.0","id":1,"method":"ping"} {}`, `{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`,
-		`{"jsonrpc":"2.0","id":-0,"method":"p\u0069ng","params":{"a":1e5,"b":-0.1E-7,"c":true,"d":null,"e":"\ud800"}}`, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", ``, `{`, `nul`, `01`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+		`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"\u0061":2}}`, `{"JSONRPC":"2.0","id":1,"method":"ping"}`,
+		`{"jsonrpc":"1.0","id":1,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, `{"jsonrpc":"2.0","id":null,"result":{}}`,
+		"\f{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", "\u00a0{}", `{"jsonrpc":"2.0","id":1,"method":"ping"} {}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`,
+		`{"jsonrpc":"2.0","id":-0,"method":"p\u0069ng","params":{"a":1e5,"b":-0.1E-7,"c":true,"d":null,"e":"\ud800"}}`,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", ``, `{`, `nul`, `01`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -120,7 +126,8 @@ func FuzzMembers(f *testing.F) {
 // What is taken for canonical is what the canonical form's own writer would write.
 func FuzzIsCanonical(f *testing.F) {
 	seedMessages(f)
-	for _, s := range []string{`{}`, `{"a":1,"b":[true,null,"x"]}`, `{"b":1,"a":2}`, `{"a":-0}`, `[01]`, `{"a":1.0}`, `{"a":"\u0041"}`, `{"a": 1}`, `{"a":123456789012345}`, `{"a":1234567890123456}`, `{"":0,"a":{}}`} {
+	for _, s := range []string{`{}`, `{"a":1,"b":[true,null,"x"]}`, `{"b":1,"a":2}`, `{"a":-0}`, `[01]`, `{"a":1.0}`,
+		`{"a":"\u0041"}`, `{"a": 1}`, `{"a":123456789012345}`, `{"a":1234567890123456}`, `{"":0,"a":{}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -18,16 +18,17 @@ type Config struct {
 	Random  io.Reader
 	Logger  *slog.Logger
 
-	Version    string                          // optional: of this program, for clients and servers
-	View       func(dir string) interlock.View // optional: what is known of the world for an action in a directory
-	Pins       Pins                            // optional: which definitions were approved, and what callers may see; none: everything
-	FirstUse   func(server string) bool        // optional: whether what a server offers at first sight is trusted; none: yes
-	Classifier Classifier                      // optional: looks at results before the client sees them
-	Hearer     Hearer                          // optional: remembers what results name, before the client sees them
-	Sparing    bool                            // in modes that enforce nothing, what nothing objects to is not recorded
-	CanAsk     bool                            // whether somebody who can answer an Ask looks at the pending requests
-	Limits     Limits                          // optional
-	Asker      *Asker                          // optional: holds what a human has to answer; none: it is refused at once
+	Version string                          // optional: of this program, for clients and servers
+	View    func(dir string) interlock.View // optional: what is known of the world for an action in a directory
+	// optional: which definitions were approved, and what callers may see; none: everything
+	Pins       Pins
+	FirstUse   func(server string) bool // optional: whether what a server offers at first sight is trusted; none: yes
+	Classifier Classifier               // optional: looks at results before the client sees them
+	Hearer     Hearer                   // optional: remembers what results name, before the client sees them
+	Sparing    bool                     // in modes that enforce nothing, what nothing objects to is not recorded
+	CanAsk     bool                     // whether somebody who can answer an Ask looks at the pending requests
+	Limits     Limits                   // optional
+	Asker      *Asker                   // optional: holds what a human has to answer; none: it is refused at once
 }
 
 // Limits bound what one session costs. A zero field means its default.
@@ -99,7 +100,8 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{config: c, sealer: sealer, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes), done: make(chan struct{})}
+	g := &Gateway{config: c, sealer: sealer, sessions: map[*Session]struct{}{}, outcomes: make(chan outcome, c.Limits.Outcomes),
+		done: make(chan struct{})}
 	g.wait.Go(g.record)
 	if c.Pins != nil {
 		g.wait.Go(g.watch)
@@ -134,7 +136,8 @@ func (g *Gateway) admit(s *Session) error {
 		return interlock.Errorf(interlock.CodeUnavailable, "", "the gateway is closing")
 	}
 	if most := g.config.Limits.Sessions; len(g.sessions) >= most {
-		return interlock.Errorf(interlock.CodeLimited, "", "%d sessions are open, which is as many as there may be; close one", most)
+		return interlock.Errorf(interlock.CodeLimited, "",
+			"%d sessions are open, which is as many as there may be; close one", most)
 	}
 	g.sessions[s] = struct{}{}
 	return nil
@@ -180,7 +183,8 @@ func (c Config) check() error {
 			return err
 		}
 		if seen[s.Name()] {
-			return interlock.Errorf(interlock.CodeInvalid, "servers", "two servers are called %q, so nobody could tell their tools apart; rename one", s.Name())
+			return interlock.Errorf(interlock.CodeInvalid, "servers",
+				"two servers are called %q, so nobody could tell their tools apart; rename one", s.Name())
 		}
 		seen[s.Name()] = true
 	}
@@ -194,7 +198,8 @@ func CheckServerName(name string) error {
 	}
 	for _, r := range name {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
-			return interlock.Errorf(interlock.CodeInvalid, "servers", "the server name %.64q holds something else than letters, digits, - and _", name)
+			return interlock.Errorf(interlock.CodeInvalid, "servers",
+				"the server name %.64q holds something else than letters, digits, - and _", name)
 		}
 	}
 	return nil

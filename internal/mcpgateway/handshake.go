@@ -40,11 +40,13 @@ func (s *Session) introduced(r *request) (fault []byte) {
 // introducedStateless reads what a request of a stateless revision says of its client.
 func (s *Session) introducedStateless(r *request) (fault []byte) {
 	if r.meta.version != revisionStateless {
-		data, _ := json.Marshal(map[string]any{"supported": append([]string{revisionStateless}, clientVersions...), "requested": r.meta.version})
+		data, _ := json.Marshal(map[string]any{"supported": append([]string{revisionStateless}, clientVersions...),
+			"requested": r.meta.version})
 		return faultObject(codeVersion, "unsupported protocol version", data)
 	}
 	if len(r.meta.capabilities) == 0 || r.meta.capabilities[0] != '{' {
-		return faultObject(codeInvalidParams, "params/_meta/"+metaCapabilities+" is missing; every request says what its client can do", nil)
+		return faultObject(codeInvalidParams,
+			"params/_meta/"+metaCapabilities+" is missing; every request says what its client can do", nil)
 	}
 	r.revision, r.client = revisionStateless, abilitiesOf(r.meta.capabilities)
 	s.mu.Lock()
@@ -61,8 +63,8 @@ func (s *Session) introducedStateless(r *request) (fault []byte) {
 
 // begin starts the session's servers; s.mu is held. They are started one after another, in their order, and shake hands
 // side by side; one that does not come up costs the others nothing. The client waits a little for them. One that takes longer is
-// not given up, because some programs are downloaded when they are first started, and what is ended in the middle of that may never
-// start again: the client is told when it is there.
+// not given up, because some programs are downloaded when they are first started, and what is ended in the middle of
+// that may never start again: the client is told when it is there.
 func (s *Session) begin() {
 	s.started = make(chan struct{})
 	started := s.started
@@ -146,7 +148,8 @@ func (s *Session) initialize(r *request) answer {
 // discover answers the stateless revisions' question what there is.
 func (s *Session) discover() answer {
 	versions, _ := json.Marshal(append([]string{revisionStateless}, clientVersions...))
-	text := append(append([]byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":`), versions...), `,"capabilities":`...)
+	text := append(append([]byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":`), versions...),
+		`,"capabilities":`...)
 	text = append(text, s.gateway.config.Asker.capabilities(s.capabilities())...)
 	if about := s.instructions(); about != "" {
 		text = appendString(append(text, `,"instructions":`...), about)

@@ -11,10 +11,11 @@ import (
 	"interlock"
 )
 
-// A held is one forwarded call, read or prompt of a stateless client, from the moment on that its server asks the client something
-// by a request of its own. Such a client takes no requests. So its call is answered with what the server asks, stays under way
-// here, and goes on when the client comes back with answers; to the server it is one call all the time. Each is attended by one
-// request of the client, or parked until one comes, or given up, because none came in time.
+// A held is one forwarded call, read or prompt of a stateless client, from the moment on that its server asks the
+// client something by a request of its own. Such a client takes no requests. So its call is answered with what the
+// server asks, stays under way here, and goes on when the client comes back with answers; to the server it is one
+// call all the time. Each is attended by one request of the client, or parked until one comes, or given up, because
+// none came in time.
 type held struct {
 	session *Session
 	wire    *wire
@@ -70,7 +71,8 @@ var (
 
 // mayBeHeld reports whether a request is one whose server's questions can be put to its client in a result.
 func (r *request) mayBeHeld() bool {
-	return r != nil && r.revision == revisionStateless && (r.client.form || r.client.url || r.client.sampling || r.client.roots) && asksByResult(r.method)
+	return r != nil && r.revision == revisionStateless &&
+		(r.client.form || r.client.url || r.client.sampling || r.client.roots) && asksByResult(r.method)
 }
 
 // askHolding is ask for such a request: what it is sent under does not end with the client's request if it is held.

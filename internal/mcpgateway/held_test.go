@@ -119,7 +119,8 @@ func TestAServerAsksAModernClient(t *testing.T) {
 	for _, p := range book.proposed() {
 		decided = append(decided, decision{p.Requester.Agent, p.Action.Tool})
 	}
-	if diff := cmp.Diff([]decision{{"tester", "notes.write_note"}, {"server:notes", "notes.elicitation/show-form"}, {"server:notes", "notes.roots/list"}, {"server:notes", "notes.sampling/createMessage"}}, decided); diff != "" {
+	if diff := cmp.Diff([]decision{{"tester", "notes.write_note"}, {"server:notes", "notes.elicitation/show-form"},
+		{"server:notes", "notes.roots/list"}, {"server:notes", "notes.sampling/createMessage"}}, decided); diff != "" {
 		t.Error(diff)
 	}
 	ended := map[string]interlock.OutcomeStatus{}
@@ -127,13 +128,15 @@ func TestAServerAsksAModernClient(t *testing.T) {
 		o := book.outcome(t, n)
 		ended[o.Event] = o.Status
 	}
-	if diff := cmp.Diff(map[string]interlock.OutcomeStatus{"event-1": "success", "event-2": "success", "event-3": "success", "event-4": "success"}, ended); diff != "" {
+	if diff := cmp.Diff(map[string]interlock.OutcomeStatus{"event-1": "success", "event-2": "success", "event-3": "success",
+		"event-4": "success"}, ended); diff != "" {
 		t.Error(diff)
 	}
 	if sent := server.sent("tools/call"); len(sent) != 1 || !strings.Contains(sent[0], `"params":{"name":"write_note","arguments":{"a":"x","z":1}}`) {
 		t.Errorf("forwarded was %v", sent)
 	}
-	if hands := server.sent("initialize"); len(hands) != 1 || !strings.Contains(hands[0], `"capabilities":{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{}}`) {
+	if hands := server.sent("initialize"); len(hands) != 1 ||
+		!strings.Contains(hands[0], `"capabilities":{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{}}`) {
 		t.Errorf("the handshake is %v", hands)
 	}
 }

@@ -132,8 +132,9 @@ func (s *Session) park(ctx context.Context, r *request, h *held) (a answer, asks
 	}
 	h.handTo(&request{method: r.method, revision: r.revision, client: r.client, reply: nowhere{}})
 	id := rand.Text()
-	state, err := s.gateway.sealer.sealState(sealHeld, requestState{Agent: s.caller.Agent, Principal: s.caller.Principal, Method: h.method,
-		Action: h.key, Request: id, Expires: s.gateway.config.Now().Add(time.Until(until)).Unix() + 1, Nonce: rand.Text()})
+	state, err := s.gateway.sealer.sealState(sealHeld,
+		requestState{Agent: s.caller.Agent, Principal: s.caller.Principal, Method: h.method,
+			Action: h.key, Request: id, Expires: s.gateway.config.Now().Add(time.Until(until)).Unix() + 1, Nonce: rand.Text()})
 	if err != nil {
 		h.giveUp()
 		return faultOf(codeInternal, "what the server asks can't be passed on now", nil), true

@@ -137,7 +137,8 @@ func patient(c *mcpgateway.AskConfig) { c.Patience = time.Minute }
 // question is a call that the default profile asks about: it addresses people.
 func question(call string, edit ...func(*mcpgateway.Question)) mcpgateway.Question {
 	q := mcpgateway.Question{Method: "tools/call", Client: mcpgateway.Abilities{Revision: "2025-11-25"}, Proposal: interlock.Proposal{
-		Action:    interlock.Action{Kind: interlock.KindTool, Tool: "mail.send_email", Arguments: json.RawMessage(`{"attachment":"/etc/hosts","to":"all@example.org"}`)},
+		Action: interlock.Action{Kind: interlock.KindTool, Tool: "mail.send_email",
+			Arguments: json.RawMessage(`{"attachment":"/etc/hosts","to":"all@example.org"}`)},
 		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "session", Call: call}, Door: "gateway", CanAsk: true}}
 	for _, e := range edit {
 		e(&q)

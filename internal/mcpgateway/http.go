@@ -136,7 +136,8 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.url", "%.80q is not an address such as https://tools.example.com/mcp", c.URL)
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.url",
+				"%.80q is not an address such as https://tools.example.com/mcp", c.URL)
 		}
 		names = append(names, u.Host)
 		h.outside = strings.TrimSuffix(u.Path, "/")
@@ -153,7 +154,8 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 	h.names = hostname.New(names...)
 	for _, origin := range c.Origins {
 		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Path != "" {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.origins", "%.80q is not an origin such as https://app.example.com", origin)
+			return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.origins",
+				"%.80q is not an origin such as https://app.example.com", origin)
 		}
 		h.origins[strings.ToLower(origin)] = true
 	}
@@ -179,7 +181,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	// Also for a body that nobody reads: the server would wait for its end before it reads the next request.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.limits.Read)) // a connection without deadlines has the server's own
+	// a connection without deadlines has the server's own
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.limits.Read))
 	if err := h.checkOrigin(r); err != nil {
 		say(w, http.StatusForbidden, err.Error())
 		return
@@ -235,7 +238,8 @@ func (h *HTTP) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID")
+	header.Set("Access-Control-Allow-Headers",
+		"Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID")
 	header.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true

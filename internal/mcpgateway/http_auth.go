@@ -29,7 +29,8 @@ func (c who) caller(connection string, shared bool) Caller {
 }
 
 // errNobody is a request without a credential.
-var errNobody = interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "send one header: Authorization: Bearer and the agent's token")
+var errNobody = interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
+	"send one header: Authorization: Bearer and the agent's token")
 
 // authenticate finds the agent a request comes from. A token in the address is none: addresses are logged.
 func (h *HTTP) authenticate(r *http.Request) (interlock.AgentRecord, error) {

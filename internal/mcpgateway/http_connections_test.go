@@ -150,11 +150,13 @@ func TestHTTPConnectionsOfOneAddress(t *testing.T) {
 
 func TestRemoteNetworks(t *testing.T) {
 	got := map[string]string{}
-	for _, address := range []string{"127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1", "203.0.113.7:1", "[::ffff:203.0.113.7]:1", "[2001:db8:1:2:3:4:5:6]:1", "[fe80::1%eth0]:1", "@"} {
+	for _, address := range []string{"127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1", "203.0.113.7:1", "[::ffff:203.0.113.7]:1",
+		"[2001:db8:1:2:3:4:5:6]:1", "[fe80::1%eth0]:1", "@"} {
 		got[address] = mcpgateway.RemoteNetwork(address)
 	}
 	if diff := cmp.Diff(map[string]string{"127.0.0.1:1": "", "[::1]:1": "", "[::ffff:127.0.0.1]:1": "", "203.0.113.7:1": "203.0.113.7/32",
-		"[::ffff:203.0.113.7]:1": "203.0.113.7/32", "[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64", "[fe80::1%eth0]:1": "fe80::/64", "@": ""}, got); diff != "" {
+		"[::ffff:203.0.113.7]:1": "203.0.113.7/32", "[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:1": "fe80::/64", "@": ""}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

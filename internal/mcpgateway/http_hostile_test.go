@@ -209,7 +209,8 @@ func TestHTTPTooManySessionsBegun(t *testing.T) {
 	for range 3 {
 		r.begin("ann")
 	}
-	if response := r.do(initialize); response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !strings.Contains(r.text(response), "too fast") {
+	if response := r.do(initialize); response.StatusCode != http.StatusServiceUnavailable ||
+		response.Header.Get("Retry-After") == "" || !strings.Contains(r.text(response), "too fast") {
 		t.Errorf("the fourth session: %s", response.Status)
 	}
 	r.begin("bob")

@@ -111,7 +111,8 @@ func (d *doorway) showOutLocked(from netip.Prefix) *visit {
 			if from.IsValid() && v.from != from || v.busy.Load() != 0 {
 				continue
 			}
-			if spare == nil || !v.known.Load() && spare.known.Load() || v.known.Load() == spare.known.Load() && v.since.Load() < spare.since.Load() {
+			if spare == nil || !v.known.Load() && spare.known.Load() || v.known.Load() == spare.known.Load() &&
+				v.since.Load() < spare.since.Load() {
 				spare = v
 			}
 		}

@@ -72,13 +72,15 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	reply := &httpReply{front: h, w: w, control: http.NewResponseController(w), stateless: stateless, owner: s, id: e.id, header: r.Header}
+	reply := &httpReply{front: h, w: w, control: http.NewResponseController(w), stateless: stateless, owner: s, id: e.id,
+		header: r.Header}
 	if !stateless {
 		if e.method == "initialize" {
 			reply.session = s.id
 		}
 		if !s.take(e.id, reply) {
-			fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest, message: "a request with this id is under way; ids are used once"})
+			fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+				message: "a request with this id is under way; ids are used once"})
 			return
 		}
 		defer s.give(e.id)
@@ -157,11 +159,13 @@ func revisionOf(header http.Header, e envelope) (stateless bool, fault *httpFaul
 	case said == "" && (version == "" || slices.Contains(clientVersions, version)):
 		return false, nil
 	case said == "" && version == revisionStateless && e.isRequest():
-		return true, &httpFault{status: http.StatusBadRequest, code: codeInvalidParams, message: "params/_meta lacks " + metaVersion}
+		return true, &httpFault{status: http.StatusBadRequest, code: codeInvalidParams,
+			message: "params/_meta lacks " + metaVersion}
 	case said == "" && version == revisionStateless && e.method != "":
 		return true, nil
 	case said == "" && version == revisionStateless:
-		return true, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest, message: "in this revision clients send no responses"}
+		return true, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+			message: "in this revision clients send no responses"}
 	case said != "" && version != said:
 		return true, mismatch("the header MCP-Protocol-Version and " + metaVersion + " in the body are not the same")
 	case version != revisionStateless:
@@ -172,7 +176,8 @@ func revisionOf(header http.Header, e envelope) (stateless bool, fault *httpFaul
 		if err != nil {
 			data = nil // unreachable: they are texts
 		}
-		return true, &httpFault{status: http.StatusBadRequest, code: codeVersion, message: "this revision of the protocol is not spoken here", data: data}
+		return true, &httpFault{status: http.StatusBadRequest, code: codeVersion,
+			message: "this revision of the protocol is not spoken here", data: data}
 	}
 	return true, nil
 }
@@ -262,7 +267,8 @@ func (h *HTTP) failOpening(w http.ResponseWriter, id json.RawMessage, err error)
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
 		h.logger.Error("opening a session", "error", err.Error())
-		fail(w, id, &httpFault{status: http.StatusInternalServerError, code: codeInternal, message: "the session could not be opened"})
+		fail(w, id, &httpFault{status: http.StatusInternalServerError, code: codeInternal,
+			message: "the session could not be opened"})
 		return
 	}
 	w.Header().Set("Retry-After", "5")

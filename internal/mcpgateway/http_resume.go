@@ -149,10 +149,12 @@ func (s *httpSession) keepLocked(r *resumable, text []byte, answer bool) {
 		if !answer {
 			return
 		}
-		text = event(faultMessage(nil, r.request, faultObject(codeInternal, "the request was answered while its stream was lost, and the answer is too large to be kept", nil)), eventID(r.number, r.seq))
+		text = event(faultMessage(nil, r.request,
+			faultObject(codeInternal, "the request was answered while its stream was lost, and the answer is too large to be kept", nil)), eventID(r.number, r.seq))
 	}
 	for len(s.replay.events) > 0 && (len(s.replay.events) >= limits.Keep || s.replay.bytes+len(text) > limits.KeepBytes) {
-		s.dropLocked(max(slices.IndexFunc(s.replay.events, func(e keptEvent) bool { return !e.answer }), 0)) // answers last: nothing makes up for them
+		// answers last: nothing makes up for them
+		s.dropLocked(max(slices.IndexFunc(s.replay.events, func(e keptEvent) bool { return !e.answer }), 0))
 	}
 	s.replay.events = append(s.replay.events, keptEvent{of: r, seq: r.seq, text: text, answer: answer, at: s.front.now()})
 	s.replay.bytes += len(text)

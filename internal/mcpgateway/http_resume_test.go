@@ -252,7 +252,8 @@ func TestHTTPNothingIsResumedWithoutASession(t *testing.T) {
 	if text, err := io.ReadAll(response.Body); err != nil || strings.Contains(string(text), "id: ") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if response := r.do(exchange{method: "GET", header: map[string]string{"MCP-Protocol-Version": "2026-07-28", "Last-Event-ID": "1-1"}}); response.StatusCode != http.StatusMethodNotAllowed {
+	if response := r.do(exchange{method: "GET",
+		header: map[string]string{"MCP-Protocol-Version": "2026-07-28", "Last-Event-ID": "1-1"}}); response.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("a stream to go on with: %s", response.Status)
 	}
 }

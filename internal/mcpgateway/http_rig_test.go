@@ -110,7 +110,8 @@ func (k *talk) Handle(ctx context.Context, message []byte, reply mcpgateway.Peer
 		return
 	}
 	result := func(text string) {
-		_ = reply.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"text":%q,"agent":%q,"shared":%v}}`, m.ID, text, k.caller.Agent, k.caller.Shared))
+		_ = reply.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"text":%q,"agent":%q,"shared":%v}}`, m.ID, text,
+			k.caller.Agent, k.caller.Shared))
 	}
 	fault := func(code int) {
 		_ = reply.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"no"}}`, m.ID, code))

@@ -113,10 +113,12 @@ func (h *HTTP) sessionOf(w http.ResponseWriter, r *http.Request, e envelope, c w
 		}
 		return s
 	case begins:
-		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest, message: "a session begins without an Mcp-Session-Id"})
+		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+			message: "a session begins without an Mcp-Session-Id"})
 		return nil
 	case len(ids) != 1:
-		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest, message: "send the Mcp-Session-Id of your session; initialize begins one"})
+		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+			message: "send the Mcp-Session-Id of your session; initialize begins one"})
 		return nil
 	}
 	s := h.find(ids[0], c)
@@ -185,7 +187,8 @@ func (h *HTTP) mayBegin(agent string) bool {
 }
 
 func (h *HTTP) newSession(id string, c who) *httpSession {
-	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]*httpReply{}, unread: make(chan struct{})}
+	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]*httpReply{},
+		unread: make(chan struct{})}
 	s.ended, s.stop = context.WithCancel(context.Background())
 	s.expectStream()
 	return s

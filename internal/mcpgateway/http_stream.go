@@ -126,7 +126,8 @@ func beginEvents(w http.ResponseWriter) {
 	header["X-Accel-Buffering"] = []string{"no"}
 }
 
-// event writes a message as one event, with an id if it has one. A line break can only stand between the parts of JSON, where a space says the same.
+// event writes a message as one event, with an id if it has one. A line break can only stand between the parts of
+// JSON, where a space says the same.
 func event(message []byte, id string) []byte {
 	const before, after = "event: message\ndata: ", "\n\n"
 	text := make([]byte, 0, len("id: \n")+len(id)+len(before)+len(message)+len(after))

@@ -26,26 +26,45 @@ func TestHTTPSession(t *testing.T) {
 		x    exchange
 		want string
 	}{
-		{"a call", exchange{body: call(1, "echo"), header: in}, `200 application/json {"jsonrpc":"2.0","id":1,"result":{"text":"hi","agent":"ann","shared":false}}`},
-		{"an error of the protocol", exchange{body: `{"jsonrpc":"2.0","id":"x","method":"unknown"}`, header: in}, `200 application/json {"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no"}}`},
+		{"a call", exchange{body: call(1, "echo"), header: in},
+			`200 application/json {"jsonrpc":"2.0","id":1,"result":{"text":"hi","agent":"ann","shared":false}}`},
+		{"an error of the protocol", exchange{body: `{"jsonrpc":"2.0","id":"x","method":"unknown"}`, header: in},
+			`200 application/json {"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no"}}`},
 		{"a notification", exchange{body: `{"jsonrpc":"2.0","method":"notifications/initialized"}`, header: in}, `202  `},
 		{"a response", exchange{body: `{"jsonrpc":"2.0","id":7,"result":{}}`, header: in}, `202  `},
-		{"an older revision", exchange{body: call(1, "echo"), header: map[string]string{"Mcp-Session-Id": id, "MCP-Protocol-Version": "2025-03-26"}}, `200 application/json {"jsonrpc":"2.0","id":1,"result":{"text":"hi","agent":"ann","shared":false}}`},
-		{"no session", exchange{body: call(1, "echo")}, `400 application/json {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"send the Mcp-Session-Id of your session; initialize begins one"}}`},
-		{"a session nobody has", exchange{body: call(1, "echo"), header: map[string]string{"Mcp-Session-Id": "x"}}, `404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
-		{"another agent's session", exchange{token: "bob", body: call(1, "echo"), header: in}, `404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
-		{"another principal's session", exchange{token: "ann-of-carl", body: call(1, "echo"), header: in}, `404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
-		{"a session in a session", exchange{body: `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, header: in}, `400 application/json {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a session begins without an Mcp-Session-Id"}}`},
-		{"a revision nobody speaks", exchange{body: call(1, "echo"), header: map[string]string{"Mcp-Session-Id": id, "MCP-Protocol-Version": "1"}}, `400 application/json {"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"this revision of the protocol is not spoken here","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"1"}}}`},
-		{"a batch", exchange{body: `[` + call(1, "echo") + `]`, header: in}, `400 application/json {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batches of messages are not part of the protocol; send one message at a time"}}`},
-		{"no JSON", exchange{body: `{"jsonrpc":`, header: in}, `400 application/json {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not valid JSON"}}`},
+		{"an older revision", exchange{body: call(1, "echo"),
+			header: map[string]string{"Mcp-Session-Id": id, "MCP-Protocol-Version": "2025-03-26"}},
+			`200 application/json {"jsonrpc":"2.0","id":1,"result":{"text":"hi","agent":"ann","shared":false}}`},
+		{"no session", exchange{body: call(1, "echo")},
+			`400 application/json {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"send the Mcp-Session-Id of your session; initialize begins one"}}`},
+		{"a session nobody has", exchange{body: call(1, "echo"), header: map[string]string{"Mcp-Session-Id": "x"}},
+			`404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
+		{"another agent's session", exchange{token: "bob", body: call(1, "echo"), header: in},
+			`404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
+		{"another principal's session", exchange{token: "ann-of-carl", body: call(1, "echo"), header: in},
+			`404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
+		{"a session in a session", exchange{body: `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, header: in},
+			`400 application/json {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a session begins without an Mcp-Session-Id"}}`},
+		{"a revision nobody speaks", exchange{body: call(1, "echo"),
+			header: map[string]string{"Mcp-Session-Id": id, "MCP-Protocol-Version": "1"}},
+			`400 application/json {"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"this revision of the protocol is not spoken here","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"1"}}}`},
+		{"a batch", exchange{body: `[` + call(1, "echo") + `]`, header: in},
+			`400 application/json {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batches of messages are not part of the protocol; send one message at a time"}}`},
+		{"no JSON", exchange{body: `{"jsonrpc":`, header: in},
+			`400 application/json {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not valid JSON"}}`},
 		{"nothing", exchange{header: in}, `400 application/json {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message is empty"}}`},
-		{"another type", exchange{body: call(1, "echo"), header: map[string]string{"Mcp-Session-Id": id, "Content-Type": "text/plain"}}, `415 text/plain; charset=utf-8 Content-Type: send application/json in UTF-8`},
-		{"a client of JSON alone", exchange{body: call(1, "echo"), header: map[string]string{"Mcp-Session-Id": id, "Accept": "application/json"}}, `406 text/plain; charset=utf-8 Accept: name both application/json and text/event-stream`},
+		{"another type", exchange{body: call(1, "echo"),
+			header: map[string]string{"Mcp-Session-Id": id, "Content-Type": "text/plain"}},
+			`415 text/plain; charset=utf-8 Content-Type: send application/json in UTF-8`},
+		{"a client of JSON alone", exchange{body: call(1, "echo"),
+			header: map[string]string{"Mcp-Session-Id": id, "Accept": "application/json"}},
+			`406 text/plain; charset=utf-8 Accept: name both application/json and text/event-stream`},
 		{"another method", exchange{method: "PUT", header: in}, `405 text/plain; charset=utf-8 this path takes POST, GET and DELETE`},
 		{"a stream without a session", exchange{method: "GET"}, `400 text/plain; charset=utf-8 Mcp-Session-Id: send that of your session`},
-		{"a stream of another's session", exchange{method: "GET", token: "bob", header: in}, `404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
-		{"the end by another", exchange{method: "DELETE", token: "bob", header: in}, `404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
+		{"a stream of another's session", exchange{method: "GET", token: "bob", header: in},
+			`404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
+		{"the end by another", exchange{method: "DELETE", token: "bob", header: in},
+			`404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
 		{"the end", exchange{method: "DELETE", header: in}, `204  `},
 		{"after the end", exchange{body: call(1, "echo"), header: in}, `404 text/plain; charset=utf-8 no such session; initialize begins a new one`},
 	} {
@@ -104,12 +123,15 @@ func TestHTTPWithoutSession(t *testing.T) {
 		{"another revision in the header", change(good, map[string]string{"MCP-Protocol-Version": "2025-11-25"}), notMeant},
 		{"no revision in the header", change(good, map[string]string{"MCP-Protocol-Version": ""}), notMeant},
 		{"no revision in the body", change(exchange{body: call(1, "echo")}, good.header), `400 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,`},
-		{"a revision nobody speaks", change(exchange{body: strings.ReplaceAll(good.body, "2026-07-28", "v9")}, change(good, map[string]string{"MCP-Protocol-Version": "v9"}).header),
+		{"a revision nobody speaks", change(exchange{body: strings.ReplaceAll(good.body, "2026-07-28", "v9")},
+			change(good, map[string]string{"MCP-Protocol-Version": "v9"}).header),
 			`400 {"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"this revision of the protocol is not spoken here","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"v9"}}}`},
-		{"a method nobody knows", change(exchange{body: strings.ReplaceAll(good.body, "tools/call", "unknown")}, change(good, map[string]string{"Mcp-Method": "unknown"}).header),
+		{"a method nobody knows", change(exchange{body: strings.ReplaceAll(good.body, "tools/call", "unknown")},
+			change(good, map[string]string{"Mcp-Method": "unknown"}).header),
 			`404 {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`},
 		{"a stream of its own", change(exchange{method: "GET"}, good.header), `405 in this revision there is no stream of its own; send subscriptions/listen`},
-		{"a notification", change(exchange{body: `{"jsonrpc":"2.0","method":"notifications/x"}`}, change(good, map[string]string{"Mcp-Method": "notifications/x"}).header), `202 `},
+		{"a notification", change(exchange{body: `{"jsonrpc":"2.0","method":"notifications/x"}`},
+			change(good, map[string]string{"Mcp-Method": "notifications/x"}).header), `202 `},
 		{"a response", change(exchange{body: `{"jsonrpc":"2.0","id":1,"result":{}}`}, good.header), `400 {"jsonrpc":"2.0","id":1,"error":{"code":-32600,`},
 	} {
 		response := r.do(test.x)
@@ -131,8 +153,10 @@ func TestHTTPStreams(t *testing.T) {
 	r := newHTTP(t, nil)
 	id := r.begin("ann")
 	in := map[string]string{"Mcp-Session-Id": id}
-	want := []string{`{"jsonrpc":"2.0","method":"notifications/progress", "params":{"progress":0}}`, `{"jsonrpc":"2.0","method":"notifications/progress", "params":{"progress":1}}`,
-		`{"jsonrpc":"2.0","method":"notifications/progress", "params":{"progress":2}}`, `{"jsonrpc":"2.0","id":3,"result":{"text":"done","agent":"ann","shared":false}}`, "EOF"}
+	want := []string{`{"jsonrpc":"2.0","method":"notifications/progress", "params":{"progress":0}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress", "params":{"progress":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress", "params":{"progress":2}}`,
+		`{"jsonrpc":"2.0","id":3,"result":{"text":"done","agent":"ann","shared":false}}`, "EOF"}
 	response := r.do(exchange{body: call(3, "progress"), header: in})
 	stream, got := events{bufio.NewReader(response.Body)}, []string{}
 	for range want {
@@ -275,11 +299,14 @@ func TestHTTPOrigins(t *testing.T) {
 			t.Errorf("host %q, origin %q: %s, allowed %q", test.host, test.origin, response.Status, allowed)
 		}
 	}
-	if response := r.do(exchange{method: "OPTIONS", header: map[string]string{"Origin": "https://app.example.com", "Authorization": ""}}); response.StatusCode != http.StatusNoContent {
+	if response := r.do(exchange{method: "OPTIONS",
+		header: map[string]string{"Origin": "https://app.example.com", "Authorization": ""}}); response.StatusCode != http.StatusNoContent {
 		t.Errorf("a preflight: %s", response.Status)
 	}
-	for _, bad := range []mcpgateway.HTTPConfig{{URL: "tools.example.com/mcp"}, {URL: "https://tools.example.com/mcp?x"}, {Origins: []string{"app.example.com"}}} {
-		if _, err := mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: &mcpgateway.Gateway{}, Credentials: fakeCredentials{}, URL: bad.URL, Origins: bad.Origins}); err == nil {
+	for _, bad := range []mcpgateway.HTTPConfig{{URL: "tools.example.com/mcp"}, {URL: "https://tools.example.com/mcp?x"},
+		{Origins: []string{"app.example.com"}}} {
+		if _, err := mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: &mcpgateway.Gateway{}, Credentials: fakeCredentials{},
+			URL: bad.URL, Origins: bad.Origins}); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
 	}

@@ -75,8 +75,9 @@ func (i *Inline) Decide(ctx context.Context, c Caller, q Question, params json.R
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
 		// An outcome that can't be recorded is the store's alert to raise; the call has happened either way.
-		_ = i.config.Backend.Report(ctx, q.Proposal.Requester, interlock.Outcome{Action: settled.Answer.Action, Event: settled.Answer.Event,
-			Status: status, Detail: detail, Duration: time.Since(begun)})
+		_ = i.config.Backend.Report(ctx, q.Proposal.Requester,
+			interlock.Outcome{Action: settled.Answer.Action, Event: settled.Answer.Event,
+				Status: status, Detail: detail, Duration: time.Since(begun)})
 	}}, nil
 }
 
@@ -93,7 +94,8 @@ func (i *Inline) settle(ctx context.Context, q Question) Settled {
 
 // unreadable refuses what is no action, and records that.
 func (i *Inline) unreadable(ctx context.Context, c Caller, q Question, cause error) (Leave, *Settled) {
-	answer := i.config.Backend.Refuse(ctx, interlock.Requester{Principal: c.Principal, Agent: c.Agent, Run: i.config.Run}, door, cause)
+	answer := i.config.Backend.Refuse(ctx,
+		interlock.Requester{Principal: c.Principal, Agent: c.Agent, Run: i.config.Run}, door, cause)
 	return Leave{}, &Settled{Answer: answer, Error: &RPCError{Code: codeInvalidParams, Message: "params" + cause.Error()}}
 }
 
@@ -137,7 +139,8 @@ func (i *Inline) known(action interlock.Action) (hints *interlock.Annotations, s
 
 // action is what a request is judged as, and its params as they may be carried out: the judged arguments, and nothing that was
 // said to us.
-func (i *Inline) action(method string, params json.RawMessage, dir string) (action interlock.Action, forward json.RawMessage, gated bool, err error) {
+func (i *Inline) action(method string, params json.RawMessage,
+	dir string) (action interlock.Action, forward json.RawMessage, gated bool, err error) {
 	switch method {
 	case "tools/call", "resources/read", "resources/subscribe", "prompts/get", "completion/complete":
 	default:

@@ -32,12 +32,14 @@ func (i *Inline) Handler(next http.Handler, caller func(*http.Request) (Caller, 
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, inlineMessage))
 		if err != nil {
-			inlineFault(w, http.StatusRequestEntityTooLarge, nil, faultObject(codeInvalidRequest, "the message is longer than this server reads, or was cut off", nil))
+			inlineFault(w, http.StatusRequestEntityTooLarge, nil,
+				faultObject(codeInvalidRequest, "the message is longer than this server reads, or was cut off", nil))
 			return
 		}
 		e, bad := decodeEnvelope(body)
 		if bad != nil {
-			i.config.Backend.Refuse(r.Context(), interlock.Requester{Principal: c.Principal, Agent: c.Agent, Run: i.config.Run}, door,
+			i.config.Backend.Refuse(r.Context(),
+				interlock.Requester{Principal: c.Principal, Agent: c.Agent, Run: i.config.Run}, door,
 				interlock.Errorf(interlock.CodeInvalid, "message", "%s", bad.message))
 			inlineFault(w, http.StatusBadRequest, bad.id, faultObject(bad.code, bad.message, nil))
 			return

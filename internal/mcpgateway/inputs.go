@@ -9,8 +9,8 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// maxInputs bounds how many results that ask for input a session remembers, maxInputName the names in them and maxKept what of one
-// retry is kept, in bytes.
+// maxInputs bounds how many results that ask for input a session remembers, maxInputName the names in them and
+// maxKept what of one retry is kept, in bytes.
 const (
 	maxInputs    = 1024
 	maxInputName = 256
@@ -97,8 +97,8 @@ func (i *inputs) keep(k inputsKey, brought []byte) {
 }
 
 // brought is what a client brings back for the server its request goes to, as members behind the judged ones: the server's own
-// state as it was, and answers to what the server asked and was allowed to ask. Anything else stays here. A state that this server
-// did not give for this very request is refused.
+// state as it was, and answers to what the server asked and was allowed to ask. Anything else stays here. A state
+// that this server did not give for this very request is refused.
 func (s *Session) brought(ctx context.Context, r *request, m *mount, action interlock.Action) (b retry, bad answer) {
 	if r.revision != revisionStateless || !asksByResult(r.method) {
 		return b, answer{}
@@ -147,12 +147,14 @@ func (s *Session) brought(ctx context.Context, r *request, m *mount, action inte
 }
 
 // errNotForThis is said of a state that belongs to nothing this call could go on with.
-var errNotForThis = interlock.Errorf(interlock.CodeInvalid, "requestState", "was not given out for this call; send it again without it")
+var errNotForThis = interlock.Errorf(interlock.CodeInvalid, "requestState",
+	"was not given out for this call; send it again without it")
 
 // refuseState refuses a request for the state it brings, and records that.
 func (s *Session) refuseState(ctx context.Context, cause error) answer {
 	refused := s.gateway.config.Backend.Refuse(ctx, s.requester(), door, cause)
-	return faultOf(codeInvalidParams, "params/"+cause.Error(), encode(Refused{Status: statusDenied, Code: ReasonState, Reason: cause.Error(), Event: refused.Event}))
+	return faultOf(codeInvalidParams, "params/"+cause.Error(),
+		encode(Refused{Status: statusDenied, Code: ReasonState, Reason: cause.Error(), Event: refused.Event}))
 }
 
 // inputRequired passes on a result by which a server asks for input. Each of its requests is decided as an action of that server,
@@ -161,7 +163,8 @@ func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p per
 	state, requests := member(result, "requestState"), member(result, "inputRequests")
 	switch {
 	case !asksByResult(r.method), r.client.raw == nil,
-		state == nil && requests == nil, state != nil && (state[0] != '"' || OwnState(unquoted(state))), requests != nil && requests[0] != '{':
+		state == nil && requests == nil, state != nil && (state[0] != '"' || OwnState(unquoted(state))), requests != nil &&
+			requests[0] != '{':
 		return s.unknown(r, p, errUnreadable)
 	}
 	known := &asked{names: map[string]bool{}, approval: p.answer.Approval}
@@ -211,14 +214,17 @@ func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p per
 }
 
 // inputRequest decides one request in a server's result and writes it as the client is shown it, which is as it was judged.
-func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during permit, to, value []byte) (text []byte, leave permit, no answer) {
+func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during permit, to,
+	value []byte) (text []byte, leave permit, no answer) {
 	method, params := unquoted(member(value, "method")), member(value, "params")
 	if params != nil && string(params) == "null" {
 		params = nil
 	}
 	refuse := func(reason string) ([]byte, permit, answer) {
-		refused := (&Asker{}).refuse(Question{Method: r.method, Shaped: r.shaped, Client: Abilities{Revision: r.revision}}, interlock.Answer{},
-			Refused{Status: statusDenied, Code: ReasonInvalid, Reason: "the server asks for input in a way it may not: " + reason, Event: during.answer.Event})
+		refused := (&Asker{}).refuse(Question{Method: r.method, Shaped: r.shaped, Client: Abilities{Revision: r.revision}},
+			interlock.Answer{},
+			Refused{Status: statusDenied, Code: ReasonInvalid, Reason: "the server asks for input in a way it may not: " + reason,
+				Event: during.answer.Event})
 		return to, permit{}, refused.answer()
 	}
 	if !r.client.take(method, params) {
@@ -228,7 +234,8 @@ func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during
 	if err != nil {
 		return refuse(err.Error())
 	}
-	proposal := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	proposal := s.proposal(action, s.gateway.config.View(s.caller.Dir),
+		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	proposal.Requester = serverRequester(m.name(), proposal.Requester)
 	settled := s.decideUpward(ctx, r.method, r.shaped, proposal)
 	if !settled.Forward || settled.Answer.Event == "" {

@@ -81,7 +81,8 @@ func TestAServerAsksInItsResult(t *testing.T) {
 	for _, p := range book.proposed() {
 		decided = append(decided, decision{p.Requester.Agent, p.Action.Tool})
 	}
-	if diff := cmp.Diff([]decision{{"tester", "notes.write_note"}, {"server:notes", "notes.elicitation/show-form"}, {"server:notes", "notes.roots/list"}}, decided); diff != "" {
+	if diff := cmp.Diff([]decision{{"tester", "notes.write_note"}, {"server:notes", "notes.elicitation/show-form"},
+		{"server:notes", "notes.roots/list"}}, decided); diff != "" {
 		t.Error(diff)
 	}
 	for n := range 3 {
@@ -130,7 +131,8 @@ func TestWhatWasNotAskedStaysHere(t *testing.T) {
 		writesNote + `,` + responses + `"requestState":""`,
 		writesNote + `,` + responses + `"requestState":1`,
 	} {
-		if a := c.call("tools/call", `{`+params+`,`+metaWith(takesBoth)+`}`); a.Error == nil || a.Error.Code != -32602 || !strings.Contains(a.Error.Message, "requestState") {
+		if a := c.call("tools/call", `{`+params+`,`+metaWith(takesBoth)+`}`); a.Error == nil || a.Error.Code != -32602 ||
+			!strings.Contains(a.Error.Message, "requestState") {
 			t.Errorf("%s: %s %+v", params, a.Result, a.Error)
 		}
 	}
@@ -154,7 +156,8 @@ func TestARefusedQuestionIsNotShown(t *testing.T) {
 	}
 	c := join(t, newGateway(t, book, nil, server))
 	a := c.call("tools/call", `{`+writesNote+`,`+metaWith(takesBoth)+`}`)
-	for _, want := range []string{`"isError":true`, `"resultType":"complete"`, `"status":"denied"`, `"code":"policy_denied"`, `"reason":"nobody is told where we are"`} {
+	for _, want := range []string{`"isError":true`, `"resultType":"complete"`, `"status":"denied"`, `"code":"policy_denied"`,
+		`"reason":"nobody is told where we are"`} {
 		if a.Error != nil || !strings.Contains(string(a.Result), want) {
 			t.Errorf("the client is told %s %+v without %s", a.Result, a.Error, want)
 		}
@@ -333,7 +336,8 @@ func TestAnApprovalIsForTheWholeCall(t *testing.T) {
 			if a := d.stateless("tools/call", letter+`,"inputResponses":{"other":{}}`, takesForms); !strings.Contains(string(a.Result), `"interlock:apr_`) {
 				t.Errorf("one that answers nothing passes: %s %+v", a.Result, a.Error)
 			}
-			if a := d.stateless("tools/call", strings.Replace(letter, "all@", "more@", 1)+saysYes+state, takesForms); strings.Contains(string(a.Result), `"done"`) {
+			if a := d.stateless("tools/call", strings.Replace(letter, "all@", "more@", 1)+saysYes+state,
+				takesForms); strings.Contains(string(a.Result), `"done"`) {
 				t.Errorf("other arguments pass: %s", a.Result)
 			}
 			if a := d.stateless("tools/call", letter+saysYes+state, takesForms); !strings.Contains(string(a.Result), `"done"`) {

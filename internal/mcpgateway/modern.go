@@ -34,7 +34,8 @@ func (m *mount) discover(ctx context.Context, w *wire) (knows bool, err error) {
 	w.modern = true
 	e, err := w.ask(ctx, errand{method: "server/discover", params: []byte{'{'}})
 	if err == nil && e.fault == nil {
-		elements(member(e.result, "supportedVersions"), func(value []byte) { knows = knows || unquoted(value) == revisionStateless })
+		elements(member(e.result, "supportedVersions"),
+			func(value []byte) { knows = knows || unquoted(value) == revisionStateless })
 	}
 	if !knows {
 		w.modern = false
@@ -51,7 +52,8 @@ func (m *mount) discover(ctx context.Context, w *wire) (knows bool, err error) {
 	}
 	f := featuresOf(member(e.result, "capabilities"))
 	var wants []string
-	for k, changes := range map[string]bool{"toolsListChanged": f.toolsChange, "promptsListChanged": f.promptsChange, "resourcesListChanged": f.resourcesChange} {
+	for k, changes := range map[string]bool{"toolsListChanged": f.toolsChange, "promptsListChanged": f.promptsChange,
+		"resourcesListChanged": f.resourcesChange} {
 		if changes {
 			wants = append(wants, `"`+k+`":true`)
 		}
@@ -123,7 +125,8 @@ func (w *wire) listen(ctx context.Context, wants []byte, agreed func(notificatio
 	if err != nil {
 		return false
 	}
-	if err := w.link.Send(ctx, w.compose(nil, id, errand{method: "subscriptions/listen", params: append([]byte(`{"notifications":`), wants...)})); err != nil {
+	if err := w.link.Send(ctx, w.compose(nil, id,
+		errand{method: "subscriptions/listen", params: append([]byte(`{"notifications":`), wants...)})); err != nil {
 		w.forget(id)
 		return false
 	}
@@ -208,17 +211,19 @@ type heeding struct {
 func (w *wire) hearOf(ctx context.Context, uri string, h *heeding, heard chan<- bool) {
 	defer close(h.ended)
 	defer h.stop()
-	w.keepListening(ctx, append(appendString([]byte(`{"resourceSubscriptions":[`), uri), ']', '}'), false, func(again bool, notifications []byte) {
-		agreed := false
-		elements(member(notifications, "resourceSubscriptions"), func(value []byte) { agreed = agreed || unquoted(value) == uri })
-		select {
-		case heard <- agreed:
-		default:
-		}
-		if again && agreed { // perhaps it has changed in between
-			w.mount.session.updated(w.mount, uri, nil)
-		}
-	})
+	w.keepListening(ctx, append(appendString([]byte(`{"resourceSubscriptions":[`), uri), ']', '}'), false,
+		func(again bool, notifications []byte) {
+			agreed := false
+			elements(member(notifications, "resourceSubscriptions"),
+				func(value []byte) { agreed = agreed || unquoted(value) == uri })
+			select {
+			case heard <- agreed:
+			default:
+			}
+			if again && agreed { // perhaps it has changed in between
+				w.mount.session.updated(w.mount, uri, nil)
+			}
+		})
 	w.mu.Lock()
 	if w.heeded[uri] == h {
 		delete(w.heeded, uri)

@@ -49,7 +49,8 @@ type features struct {
 var upstreamVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 func newMount(s *Session, server Server) *mount {
-	return &mount{session: s, server: server, tried: make(chan struct{}), dialing: make(chan struct{}, 1), examined: make(chan struct{})}
+	return &mount{session: s, server: server, tried: make(chan struct{}), dialing: make(chan struct{}, 1),
+		examined: make(chan struct{})}
 }
 
 // ready waits until the server had its time to start.
@@ -115,7 +116,8 @@ func (m *mount) handshake(ctx context.Context, w *wire) error {
 		err = m.readAll(ctx, w)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = interlock.Errorf(interlock.CodeUnavailable, "", "the server was started and did not answer the handshake in time, at most %s", limit)
+		err = interlock.Errorf(interlock.CodeUnavailable, "",
+			"the server was started and did not answer the handshake in time, at most %s", limit)
 	}
 	if err != nil {
 		m.unwell(err)
@@ -160,11 +162,13 @@ func (m *mount) initialize(ctx context.Context, w *wire) error {
 		return err
 	}
 	if e.fault != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "", "the server refused the handshake: %.200s", unquoted(member(e.fault, "message")))
+		return interlock.Errorf(interlock.CodeUnavailable, "", "the server refused the handshake: %.200s",
+			unquoted(member(e.fault, "message")))
 	}
 	version := unquoted(member(e.result, "protocolVersion"))
 	if !slices.Contains(upstreamVersions, version) {
-		return interlock.Errorf(interlock.CodeUnavailable, "", "the server speaks revision %.40q of the protocol; wanted is one of %v", version, upstreamVersions)
+		return interlock.Errorf(interlock.CodeUnavailable, "",
+			"the server speaks revision %.40q of the protocol; wanted is one of %v", version, upstreamVersions)
 	}
 	m.mu.Lock()
 	m.features = featuresOf(member(e.result, "capabilities"))
@@ -200,8 +204,8 @@ func (m *mount) can() features {
 	return m.features
 }
 
-// unwell remembers what is wrong with a server, for the operator, and says it once. What fails because the session ends says nothing
-// about the server.
+// unwell remembers what is wrong with a server, for the operator, and says it once. What fails because the session
+// ends says nothing about the server.
 func (m *mount) unwell(err error) {
 	if m.session.ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return
@@ -234,7 +238,8 @@ func (m *mount) slow(longest time.Duration) {
 	known := m.health != ""
 	m.mu.Unlock()
 	if !known {
-		m.unwell(interlock.Errorf(interlock.CodeUnavailable, "", "it has not answered the handshake within %s; it is waited for", longest))
+		m.unwell(interlock.Errorf(interlock.CodeUnavailable, "",
+			"it has not answered the handshake within %s; it is waited for", longest))
 	}
 }
 
@@ -290,7 +295,8 @@ func (m *mount) seek() {
 func (m *mount) ask(ctx context.Context, q errand) (envelope, error) {
 	w := m.live.Load()
 	if w == nil {
-		brief, cancel := context.WithTimeout(ctx, m.session.gateway.config.Limits.Start) // the client waits no longer, whoever connects
+		// the client waits no longer, whoever connects
+		brief, cancel := context.WithTimeout(ctx, m.session.gateway.config.Limits.Start)
 		defer cancel()
 		var err error
 		if w, err = m.connected(brief); err != nil {

@@ -52,13 +52,15 @@ func (s *Session) setLevel(ctx context.Context, r *request) answer {
 	s.mu.Unlock()
 	for _, m := range s.mounts {
 		if w := m.live.Load(); w != nil && m.can().logging {
-			_, _ = w.ask(ctx, errand{method: r.method, params: appendString([]byte(`{"level":`), level)}) // one that can't keeps its own
+			// one that can't keeps its own
+			_, _ = w.ask(ctx, errand{method: r.method, params: appendString([]byte(`{"level":`), level)})
 		}
 	}
 	return answer{result: []byte("{}")}
 }
 
-var logLevels = map[string]bool{"debug": true, "info": true, "notice": true, "warning": true, "error": true, "critical": true, "alert": true, "emergency": true}
+var logLevels = map[string]bool{"debug": true, "info": true, "notice": true, "warning": true, "error": true, "critical": true,
+	"alert": true, "emergency": true}
 
 // logged passes a server's log message on, under the server's name. A stateless client gets those that come while its only
 // request runs, if that asked for them.
@@ -150,7 +152,8 @@ func (l *listener) marked(params []byte) []byte {
 }
 
 // The names by which a stateless client asks for notifications.
-var listenNames = map[string]string{"toolsListChanged": offerKinds[kindTools].changed, "promptsListChanged": offerKinds[kindPrompts].changed,
+var listenNames = map[string]string{"toolsListChanged": offerKinds[kindTools].changed,
+	"promptsListChanged":   offerKinds[kindPrompts].changed,
 	"resourcesListChanged": offerKinds[kindResources].changed}
 
 // listen keeps a stateless client's subscription until the client or the session ends it.
@@ -194,7 +197,8 @@ func (s *Session) listen(ctx context.Context, r *request) answer {
 	s.mu.Lock()
 	s.listeners[l] = struct{}{}
 	s.mu.Unlock()
-	s.tell(r.reply, "notifications/subscriptions/acknowledged", l.marked(append(append([]byte(`"notifications":`), agreed...), '}')))
+	s.tell(r.reply, "notifications/subscriptions/acknowledged",
+		l.marked(append(append([]byte(`"notifications":`), agreed...), '}')))
 	s.hearTasks(ctx, l, tasks)
 	<-ctx.Done()
 	s.mu.Lock()
@@ -218,7 +222,8 @@ func (s *Session) subscribeAll(ctx context.Context, r *request, l *listener, uri
 		one := *r
 		one.method = "resources/subscribe"
 		action, err := resourceAction(m.name(), one.method, uri, s.caller.Dir)
-		if a := s.decided(ctx, &one, m, action, err, appendString([]byte(`{"uri":`), uri)); a.result != nil && member(a.result, "inputRequests") == nil {
+		if a := s.decided(ctx, &one, m, action, err, appendString([]byte(`{"uri":`), uri)); a.result != nil &&
+			member(a.result, "inputRequests") == nil {
 			l.resources[uri] = true
 			held = append(held, uri)
 		}

@@ -139,7 +139,9 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 		definitions = append(definitions, append(text, '}'))
 	}
 	g := m.session.gateway
-	verdicts, err := g.config.Pins.Examine(ctx, interlock.Listing{Server: m.name(), Identity: m.server.Identity(), FirstUse: g.firstUse(m.name()), Definitions: definitions})
+	verdicts, err := g.config.Pins.Examine(ctx,
+		interlock.Listing{Server: m.name(), Identity: m.server.Identity(), FirstUse: g.firstUse(m.name()),
+			Definitions: definitions})
 	if err == nil && len(verdicts) != len(definitions) {
 		err = fmt.Errorf("%d verdicts on %d definitions", len(verdicts), len(definitions))
 	}
@@ -149,8 +151,9 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if about != "" {
-		m.told = interlock.Target{Name: m.name() + "." + toldTool, Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity(), Tool: toldTool,
-			Definition: verdicts[len(raw)].Definition}}
+		m.told = interlock.Target{Name: m.name() + "." + toldTool,
+			Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity(), Tool: toldTool,
+				Definition: verdicts[len(raw)].Definition}}
 	}
 	m.known.Do(func() { close(m.examined) })
 	return verdicts[:len(raw)], nil

@@ -34,14 +34,16 @@ func TestResourcesPromptsAndCompletion(t *testing.T) {
 	a, b, book := fullServer("a"), fullServer("b"), newLedger()
 	c := join(t, newGateway(t, book, nil, a, b))
 	hello := c.shake("{}")
-	for _, want := range []string{`"resources":{"listChanged":true,"subscribe":true}`, `"prompts":{"listChanged":true}`, `"completions":{}`, `"logging":{}`, `"instructions":"# a\n\nBe kind.\n\n# b\n\nBe kind."`} {
+	for _, want := range []string{`"resources":{"listChanged":true,"subscribe":true}`, `"prompts":{"listChanged":true}`,
+		`"completions":{}`, `"logging":{}`, `"instructions":"# a\n\nBe kind.\n\n# b\n\nBe kind."`} {
 		if !strings.Contains(hello, want) {
 			t.Errorf("the handshake lacks %s: %s", want, hello)
 		}
 	}
 	for _, test := range []struct{ method, params, want, sent string }{
 		{"resources/list", `{}`, `{"resources":[{"uri":"note://a/1","name":"one"},{"uri":"note://b/1","name":"one"}]}`, ""},
-		{"resources/templates/list", `{}`, `{"resourceTemplates":[{"uriTemplate":"note://a/{id}","name":"any"},{"uriTemplate":"note://b/{id}","name":"any"}]}`, ""},
+		{"resources/templates/list", `{}`,
+			`{"resourceTemplates":[{"uriTemplate":"note://a/{id}","name":"any"},{"uriTemplate":"note://b/{id}","name":"any"}]}`, ""},
 		{"prompts/list", `{}`, `{"prompts":[{"name":"a.greet","arguments":[{"name":"who"}]},{"name":"b.greet","arguments":[{"name":"who"}]}]}`, ""},
 		{"resources/read", `{"uri":"note://b/1","x":1}`, b.answers["resources/read"], `{"uri":"note://b/1"}`},
 		{"resources/read", `{"uri":"note://b/7"}`, b.answers["resources/read"], `{"uri":"note://b/7"}`},
@@ -86,7 +88,8 @@ func TestResourcesPromptsAndCompletion(t *testing.T) {
 	}
 	before := len(b.sent("resources/read"))
 	answer := c.call("resources/read", `{"uri":"note://b/1"}`)
-	if answer.Error == nil || answer.Error.Code != -32001 || !strings.Contains(string(answer.Error.Data), `"status":"denied"`) || len(b.sent("resources/read")) != before {
+	if answer.Error == nil || answer.Error.Code != -32001 || !strings.Contains(string(answer.Error.Data), `"status":"denied"`) ||
+		len(b.sent("resources/read")) != before {
 		t.Errorf("a refused read is answered with %s %+v", answer.Result, answer.Error)
 	}
 }
@@ -154,7 +157,8 @@ func TestRequestsOfServers(t *testing.T) {
 	for _, test := range []struct{ request, want, failure string }{
 		{`"id":"s","method":"ping"`, `{}`, ""},
 		{`"id":5,"method":"roots/list"`, `{"method":"roots/list","params":{}}`, ""},
-		{`"id":6,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[],"_meta":{"progressToken":9}}`, `{"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`, ""},
+		{`"id":6,"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[],"_meta":{"progressToken":9}}`,
+			`{"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[]}}`, ""},
 		{`"id":7,"method":"elicitation/create","params":{"message":"forbidden","requestedSchema":{}}`, "", "closed"},
 		{`"id":8,"method":"tools/call","params":{}`, "", "does not take"},
 	} {
@@ -168,7 +172,8 @@ func TestRequestsOfServers(t *testing.T) {
 		}
 	}
 	proposals := book.proposed()
-	if len(proposals) != 3 || proposals[0].Requester.Agent != "server:a" || proposals[0].Action.Tool != "a.roots/list" || proposals[0].Requester.Principal != "alice" {
+	if len(proposals) != 3 || proposals[0].Requester.Agent != "server:a" || proposals[0].Action.Tool != "a.roots/list" ||
+		proposals[0].Requester.Principal != "alice" {
 		t.Errorf("proposed was %+v", proposals)
 	}
 	if o := book.outcome(t, 1); o.Status != interlock.OutcomeSuccess {
@@ -287,11 +292,13 @@ func TestStatelessClients(t *testing.T) {
 	if a := c.call("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`); a.Error == nil || a.Error.Code != -32602 {
 		t.Errorf("without capabilities: %s %+v", a.Result, a.Error)
 	}
-	if a := c.call("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}`); a.Error == nil || a.Error.Code != -32022 || !strings.Contains(string(a.Error.Data), `"supported":["2026-07-28"`) {
+	if a := c.call("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}`); a.Error == nil ||
+		a.Error.Code != -32022 || !strings.Contains(string(a.Error.Data), `"supported":["2026-07-28"`) {
 		t.Errorf("another revision: %s %+v", a.Result, a.Error)
 	}
 	// Notices come to those who listen for them, marked with the request that asked.
-	id := c.begin("subscriptions/listen", `{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["note://a/1","other://x"]},`+statelessMeta+`}`)
+	id := c.begin("subscriptions/listen",
+		`{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["note://a/1","other://x"]},`+statelessMeta+`}`)
 	acknowledged := string(c.notice("notifications/subscriptions/acknowledged").Params)
 	if want := `{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["note://a/1"`; !strings.HasPrefix(acknowledged, want) || !strings.Contains(acknowledged, id) {
 		t.Errorf("acknowledged is %s", acknowledged)

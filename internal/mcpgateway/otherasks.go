@@ -135,7 +135,8 @@ func fits(template, uri string) bool {
 // complete decides a completion/complete and forwards it to the server whose prompt or template it is about.
 func (s *Session) complete(ctx context.Context, r *request) answer {
 	reference := member(r.params, "ref")
-	kind, name, uri := unquoted(member(reference, "type")), unquoted(member(reference, "name")), unquoted(member(reference, "uri"))
+	kind, name, uri := unquoted(member(reference, "type")), unquoted(member(reference, "name")),
+		unquoted(member(reference, "uri"))
 	var m *mount
 	switch kind {
 	case "ref/prompt":
@@ -178,7 +179,8 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
 		return faultOf(codeInvalidParams, err.Error(), nil)
 	}
-	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	p := s.proposal(action, s.gateway.config.View(s.caller.Dir),
+		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	brought, bad := s.brought(ctx, r, m, action)
 	if bad.fault != nil {
 		return bad

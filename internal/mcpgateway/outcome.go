@@ -37,7 +37,8 @@ func (s *Session) report(p permit, status interlock.OutcomeStatus, detail string
 	if p.weighed {
 		return
 	}
-	o := outcome{permit: p, outcome: interlock.Outcome{Action: p.answer.Action, Event: p.answer.Event, Status: status, Detail: detail, Duration: took}}
+	o := outcome{permit: p, outcome: interlock.Outcome{Action: p.answer.Action, Event: p.answer.Event, Status: status,
+		Detail: detail, Duration: took}}
 	select {
 	case <-s.gateway.done: // it comes late, and perhaps nobody takes it any more
 		s.gateway.recordAll([]outcome{o})
@@ -102,7 +103,8 @@ func (g *Gateway) recordAll(some []outcome) {
 	defer cancel()
 	failed := func(o outcome, err error) {
 		if err != nil {
-			g.config.Logger.Error("an outcome was not recorded", "event", o.outcome.Event, "status", string(o.outcome.Status), "error", err.Error())
+			g.config.Logger.Error("an outcome was not recorded", "event", o.outcome.Event, "status", string(o.outcome.Status),
+				"error", err.Error())
 		}
 	}
 	c, ok := g.config.Backend.(concluder)

@@ -12,8 +12,8 @@ type Pins interface {
 	// Examine holds what a server lists against what was approved: on first sight it is pinned or put into quarantine, later
 	// what is new or has changed is, with an event and an alert, and all of it is on disk when Examine returns. The listing
 	// is whole, all pages of it: a tool left out now is a new one later. The verdicts stand in the order of the definitions.
-	// With an error nothing of the listing may be shown. A verdict is of its moment: an operator may approve what is in quarantine
-	// at any time, and then Visible says so; of a verdict the definition's digest is what lasts.
+	// With an error nothing of the listing may be shown. A verdict is of its moment: an operator may approve what is
+	// in quarantine at any time, and then Visible says so; of a verdict the definition's digest is what lasts.
 	Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error)
 	// Visible reports of each target whether this caller may see it: whether there is any call of it that would not be
 	// denied now. A target without a name is whatever its server offers. With an error nothing is visible.

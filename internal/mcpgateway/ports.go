@@ -37,8 +37,8 @@ type Troubled interface {
 	Trouble() string
 }
 
-// A Peer takes whole JSON-RPC messages for the client, without a line end. It is safe for concurrent use, comparable, and does not keep the
-// message.
+// A Peer takes whole JSON-RPC messages for the client, without a line end. It is safe for concurrent use, comparable,
+// and does not keep the message.
 type Peer interface {
 	Send(ctx context.Context, message []byte) error
 }

@@ -58,7 +58,8 @@ type (
 // no path here.
 func filePath(uri string) (string, bool) {
 	u, err := url.Parse(uri)
-	if err != nil || u.Host != "" && !strings.EqualFold(u.Host, "localhost") || u.Opaque != "" || u.Path == "" || strings.ContainsRune(u.Path, 0) {
+	if err != nil || u.Host != "" && !strings.EqualFold(u.Host, "localhost") || u.Opaque != "" || u.Path == "" ||
+		strings.ContainsRune(u.Path, 0) {
 		return "", false
 	}
 	path := u.Path
@@ -164,7 +165,8 @@ func annotationsOf(definition json.RawMessage) *interlock.Annotations {
 		}
 		return nil
 	}
-	return &interlock.Annotations{ReadOnly: hint("readOnlyHint"), Destructive: hint("destructiveHint"), Idempotent: hint("idempotentHint"), OpenWorld: hint("openWorldHint")}
+	return &interlock.Annotations{ReadOnly: hint("readOnlyHint"), Destructive: hint("destructiveHint"),
+		Idempotent: hint("idempotentHint"), OpenWorld: hint("openWorldHint")}
 }
 
 // declaresOutput reports whether a tool declares the form of its structured content.

@@ -31,7 +31,8 @@ func judge(t *testing.T, action interlock.Action, r interlock.Requester, hints *
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := evaluator.Evaluate(interlock.Proposal{Action: action, Requester: r, View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", Annotations: hints}},
+	d := evaluator.Evaluate(interlock.Proposal{Action: action, Requester: r,
+		View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", Annotations: hints}},
 		interlock.Standing{}, newHouse(t).clock())
 	out := judged{Kind: action.Kind, Tool: action.Tool, Arguments: string(action.Arguments), Verdict: d.Verdict}
 	if f := d.Decisive(); f != nil {
@@ -58,37 +59,54 @@ func TestWhatIsGated(t *testing.T) {
 		build func() (interlock.Action, error)
 		want  judged
 	}{
-		{"a file", resource("resources/read", "file:///home/dev/project/a%20b.txt"), judged{"file", "read", `{"path":"/home/dev/project/a b.txt"}`, interlock.Allow, ""}},
+		{"a file", resource("resources/read", "file:///home/dev/project/a%20b.txt"),
+			judged{"file", "read", `{"path":"/home/dev/project/a b.txt"}`, interlock.Allow, ""}},
 		{"a file of Windows", resource("resources/read", "file:///C:/x.txt"), judged{"file", "read", `{"path":"C:/x.txt"}`, interlock.Allow, ""}},
-		{"a secret file", resource("resources/read", "file:///home/dev/.ssh/id_rsa"), judged{"file", "read", `{"path":"/home/dev/.ssh/id_rsa"}`, interlock.Ask, "cred.read"}},
-		{"a secret file, watched", resource("resources/subscribe", "FILE://localhost/home/dev/.ssh/id_rsa"), judged{"file", "read", `{"path":"/home/dev/.ssh/id_rsa"}`, interlock.Ask, "cred.read"}},
-		{"another machine's file", resource("resources/read", "file://server/share/x"), judged{"tool", "files.resources/read", `{"uri":"file://server/share/x"}`, interlock.Allow, ""}},
-		{"a page", resource("resources/read", "https://example.com/a"), judged{"http", "", `{"method":"GET","url":"https://example.com/a"}`, interlock.Allow, ""}},
-		{"metadata of the machine", resource("resources/read", "http://169.254.169.254/latest/meta-data/"), judged{"http", "", `{"method":"GET","url":"http://169.254.169.254/latest/meta-data/"}`, interlock.Deny, "cloud.metadata"}},
-		{"something of the server's", resource("resources/read", "memo://insights"), judged{"tool", "files.resources/read", `{"uri":"memo://insights"}`, interlock.Allow, ""}},
-		{"something of the server's, watched", resource("resources/subscribe", "memo://insights"), judged{"tool", "files.resources/read", `{"subscribe":true,"uri":"memo://insights"}`, interlock.Allow, ""}},
+		{"a secret file", resource("resources/read", "file:///home/dev/.ssh/id_rsa"),
+			judged{"file", "read", `{"path":"/home/dev/.ssh/id_rsa"}`, interlock.Ask, "cred.read"}},
+		{"a secret file, watched", resource("resources/subscribe", "FILE://localhost/home/dev/.ssh/id_rsa"),
+			judged{"file", "read", `{"path":"/home/dev/.ssh/id_rsa"}`, interlock.Ask, "cred.read"}},
+		{"another machine's file", resource("resources/read", "file://server/share/x"),
+			judged{"tool", "files.resources/read", `{"uri":"file://server/share/x"}`, interlock.Allow, ""}},
+		{"a page", resource("resources/read", "https://example.com/a"),
+			judged{"http", "", `{"method":"GET","url":"https://example.com/a"}`, interlock.Allow, ""}},
+		{"metadata of the machine", resource("resources/read", "http://169.254.169.254/latest/meta-data/"),
+			judged{"http", "", `{"method":"GET","url":"http://169.254.169.254/latest/meta-data/"}`, interlock.Deny, "cloud.metadata"}},
+		{"something of the server's", resource("resources/read", "memo://insights"),
+			judged{"tool", "files.resources/read", `{"uri":"memo://insights"}`, interlock.Allow, ""}},
+		{"something of the server's, watched", resource("resources/subscribe", "memo://insights"),
+			judged{"tool", "files.resources/read", `{"subscribe":true,"uri":"memo://insights"}`, interlock.Allow, ""}},
 		{"a prompt", func() (interlock.Action, error) {
 			return mcpgateway.PromptAction("files", "review", json.RawMessage(`{"b":"2","a":"1"}`), dir)
 		}, judged{"tool", "files.prompts/get", `{"arguments":{"a":"1","b":"2"},"name":"review"}`, interlock.Allow, ""}},
 		{"a completion", func() (interlock.Action, error) {
-			return mcpgateway.CompletionAction("files", json.RawMessage(`{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"language","value":"py"}}`), dir)
-		}, judged{"tool", "files.completion/get", `{"argument":{"name":"language","value":"py"},"ref":{"name":"review","type":"ref/prompt"}}`, interlock.Allow, ""}},
+			return mcpgateway.CompletionAction("files",
+				json.RawMessage(`{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"language","value":"py"}}`), dir)
+		}, judged{"tool", "files.completion/get",
+			`{"argument":{"name":"language","value":"py"},"ref":{"name":"review","type":"ref/prompt"}}`, interlock.Allow, ""}},
 		{"a tool", func() (interlock.Action, error) { return mcpgateway.ToolAction("files", "list_directory", nil, dir) },
 			judged{"tool", "files.list_directory", `{}`, interlock.Allow, ""}},
-		{"sampling", server("sampling/createMessage", `{"maxTokens":5,"messages":[]}`), judged{"tool", "files.sampling/createMessage", `{"maxTokens":5,"messages":[]}`, interlock.Ask, "server.sampling"}},
+		{"sampling", server("sampling/createMessage", `{"maxTokens":5,"messages":[]}`),
+			judged{"tool", "files.sampling/createMessage", `{"maxTokens":5,"messages":[]}`, interlock.Ask, "server.sampling"}},
 		{"a form", server("elicitation/create", `{"message":"Which branch?","requestedSchema":{"type":"object","properties":{"branch":{"type":"string"}}}}`),
-			judged{"tool", "files.elicitation/show-form", `{"message":"Which branch?","requestedSchema":{"properties":{"branch":{"type":"string"}},"type":"object"}}`, interlock.Allow, ""}},
+			judged{"tool", "files.elicitation/show-form",
+				`{"message":"Which branch?","requestedSchema":{"properties":{"branch":{"type":"string"}},"type":"object"}}`, interlock.Allow, ""}},
 		{"a form for a secret", server("elicitation/create", `{"mode":"form","message":"Your GitHub token?","requestedSchema":{}}`),
-			judged{"tool", "files.elicitation/show-form", `{"message":"Your GitHub token?","mode":"form","requestedSchema":{}}`, interlock.Deny, "server.elicitation-secret"}},
+			judged{"tool", "files.elicitation/show-form", `{"message":"Your GitHub token?","mode":"form","requestedSchema":{}}`,
+				interlock.Deny, "server.elicitation-secret"}},
 		{"an address", server("elicitation/create", `{"mode":"url","message":"Sign in","url":"https://login.example/"}`),
 			judged{"tool", "files.elicitation/show-url-https", `{"message":"Sign in","mode":"url","url":"https://login.example/"}`, interlock.Allow, ""}},
 		{"an address in the clear", server("elicitation/create", `{"mode":"url","message":"Sign in","url":"HTTP://login.example/"}`),
-			judged{"tool", "files.elicitation/show-url-http", `{"message":"Sign in","mode":"url","url":"HTTP://login.example/"}`, interlock.Deny, "server.elicitation-address"}},
+			judged{"tool", "files.elicitation/show-url-http", `{"message":"Sign in","mode":"url","url":"HTTP://login.example/"}`,
+				interlock.Deny, "server.elicitation-address"}},
 		{"an address that is a program", server("elicitation/create", `{"mode":"url","message":"Sign in","url":"javascript:alert(1)"}`),
-			judged{"tool", "files.elicitation/show-other", `{"message":"Sign in","mode":"url","url":"javascript:alert(1)"}`, interlock.Deny, "server.elicitation-address"}},
+			judged{"tool", "files.elicitation/show-other", `{"message":"Sign in","mode":"url","url":"javascript:alert(1)"}`,
+				interlock.Deny, "server.elicitation-address"}},
 		{"an address that deceives", server("elicitation/create", `{"mode":"url","message":"Sign in","url":"https://bank.example@evil.example/"}`),
-			judged{"tool", "files.elicitation/show-other", `{"message":"Sign in","mode":"url","url":"https://bank.example@evil.example/"}`, interlock.Deny, "server.elicitation-address"}},
-		{"another mode", server("elicitation/create", `{"mode":"","message":"Sign in"}`), judged{"tool", "files.elicitation/show-other", `{"message":"Sign in","mode":""}`, interlock.Deny, "server.elicitation-address"}},
+			judged{"tool", "files.elicitation/show-other",
+				`{"message":"Sign in","mode":"url","url":"https://bank.example@evil.example/"}`, interlock.Deny, "server.elicitation-address"}},
+		{"another mode", server("elicitation/create", `{"mode":"","message":"Sign in"}`),
+			judged{"tool", "files.elicitation/show-other", `{"message":"Sign in","mode":""}`, interlock.Deny, "server.elicitation-address"}},
 		{"the client's places", server("roots/list", ``), judged{"tool", "files.roots/list", `{}`, interlock.Allow, ""}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,7 +144,8 @@ func TestHintsRaiseOnly(t *testing.T) {
 		plain := judge(t, action, interlock.Requester{Agent: "claude"}, nil)
 		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
 			for _, value := range said {
-				got := judge(t, action, interlock.Requester{Agent: "claude"}, mcpgateway.AnnotationsOf(json.RawMessage(`{"name":"x","annotations":{"`+hint+`":`+value+`}}`)))
+				got := judge(t, action, interlock.Requester{Agent: "claude"},
+					mcpgateway.AnnotationsOf(json.RawMessage(`{"name":"x","annotations":{"`+hint+`":`+value+`}}`)))
 				if got.Verdict.Compare(plain.Verdict) < 0 {
 					t.Errorf("%s %s=%s lowered %v to %v", tool, hint, value, plain.Verdict, got.Verdict)
 				}
@@ -144,7 +163,8 @@ func TestHintsRaiseOnly(t *testing.T) {
 // FuzzResourceAction: whatever a client calls a resource, it becomes an action that names what is read and can be recorded, or
 // an error where it, or the path it names, is no text; and a URI that is no path of this machine never becomes a path.
 func FuzzResourceAction(f *testing.F) {
-	for _, uri := range []string{"file:///etc/passwd", "file:///C:/x", "file://host/x", "FILE:/x", "file:x", "file:///a%00b", "file:/%80", "https://a/b", "http://[::1]/", "memo://x", "", ":", "\xff"} {
+	for _, uri := range []string{"file:///etc/passwd", "file:///C:/x", "file://host/x", "FILE:/x", "file:x", "file:///a%00b",
+		"file:/%80", "https://a/b", "http://[::1]/", "memo://x", "", ":", "\xff"} {
 		f.Add(uri)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
@@ -183,7 +203,8 @@ func FuzzResourceAction(f *testing.F) {
 // FuzzServerAction: whatever a server sends, it becomes an action under the server's own name with all that was sent in
 // canonical form, or an error; and only https is opened under the name that may be.
 func FuzzServerAction(f *testing.F) {
-	for _, params := range []string{``, `{}`, `{"mode":"url","url":"https://a/"}`, `{"mode":"url","url":"http://a/"}`, `{"mode":"form"}`, `{"a":1,"a":2}`, `[]`, `{"mode":"url","url":"https://a@b/"}`} {
+	for _, params := range []string{``, `{}`, `{"mode":"url","url":"https://a/"}`, `{"mode":"url","url":"http://a/"}`,
+		`{"mode":"form"}`, `{"a":1,"a":2}`, `[]`, `{"mode":"url","url":"https://a@b/"}`} {
 		f.Add("elicitation/create", []byte(params))
 		f.Add("sampling/createMessage", []byte(params))
 	}

@@ -50,7 +50,8 @@ func reasonOf(a interlock.Answer) Reason {
 	switch {
 	case f.Gate == "pin":
 		return ReasonQuarantine
-	case f.Gate == "admission" && f.Rule == "admission."+string(interlock.CodeInvalid), f.Gate == "engine" && strings.HasPrefix(f.Rule, "engine."):
+	case f.Gate == "admission" && f.Rule == "admission."+string(interlock.CodeInvalid), f.Gate == "engine" &&
+		strings.HasPrefix(f.Rule, "engine."):
 		return ReasonInvalid
 	case f.Gate == "admission":
 		return ReasonUnavailable

@@ -71,7 +71,8 @@ func (s *Sealer) seal(purpose string, v any) ([]byte, error) {
 }
 
 // errForeign is all that is said of what does not open: not whether it was changed, cut or made elsewhere.
-var errForeign = interlock.Errorf(interlock.CodeInvalid, "requestState", "was not given out by this gateway, or was changed; send the call again without it")
+var errForeign = interlock.Errorf(interlock.CodeInvalid, "requestState",
+	"was not given out by this gateway, or was changed; send the call again without it")
 
 func (s *Sealer) open(purpose string, sealed []byte, into any) error {
 	text, err := s.purposes[purpose].Open(nil, nil, sealed, []byte(purpose))
@@ -135,7 +136,8 @@ func (s *Sealer) openState(purpose, text string, r interlock.Requester, now time
 		return requestState{}, errForeign // somebody else's, which is nobody's business
 	}
 	if now.Unix() >= state.Expires {
-		return requestState{}, interlock.Errorf(interlock.CodeExpired, "requestState", "has expired; send the call again without it")
+		return requestState{}, interlock.Errorf(interlock.CodeExpired, "requestState",
+			"has expired; send the call again without it")
 	}
 	return state, nil
 }

@@ -289,7 +289,8 @@ func (l *ledger) Propose(_ context.Context, p interlock.Proposal) interlock.Answ
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.proposals = append(l.proposals, p)
-	a := interlock.Answer{Event: fmt.Sprintf("event-%d", len(l.proposals)), Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: interlock.Digest(p.Action.Arguments)}}
+	a := interlock.Answer{Event: fmt.Sprintf("event-%d", len(l.proposals)),
+		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: interlock.Digest(p.Action.Arguments)}}
 	if l.refuse != nil {
 		if f := l.refuse(p); f != nil {
 			a.Verdict, a.Answer, a.Findings = interlock.Deny, interlock.Deny, []interlock.Finding{*f}

@@ -61,7 +61,8 @@ func (g *Gateway) Open(c Caller, peer Peer) (*Session, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{gateway: g, caller: c, peer: peer, run: "gw_" + hex.EncodeToString(random[:]), ctx: ctx, cancel: cancel,
-		slots: make(chan struct{}, g.config.Limits.Calls), underway: map[flight]context.CancelFunc{}, asked: map[int64]chan envelope{},
+		slots: make(chan struct{}, g.config.Limits.Calls), underway: map[flight]context.CancelFunc{},
+		asked:   map[int64]chan envelope{},
 		watched: map[string]*mount{}, listeners: map[*listener]struct{}{}, parked: map[string]*held{}}
 	for _, server := range g.config.Servers {
 		s.mounts = append(s.mounts, newMount(s, server))
@@ -97,7 +98,8 @@ func (s *Session) Handle(ctx context.Context, message []byte, reply Peer) {
 // that a message that comes after it, such as its cancellation, finds it.
 func (s *Session) accept(ctx context.Context, message []byte, reply Peer) *request {
 	if len(message) > s.gateway.config.Limits.Message {
-		s.send(reply, faultMessage(nil, nil, faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
+		s.send(reply, faultMessage(nil, nil,
+			faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
 		return nil
 	}
 	e, bad := decodeEnvelope(message)
@@ -116,7 +118,8 @@ func (s *Session) accept(ctx context.Context, message []byte, reply Peer) *reque
 
 // request registers a request, or refuses it.
 func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request {
-	r := &request{id: e.id, method: e.method, params: e.params, meta: metaOf(e.params), reply: reply, begun: s.gateway.config.Now()}
+	r := &request{id: e.id, method: e.method, params: e.params, meta: metaOf(e.params), reply: reply,
+		begun: s.gateway.config.Now()}
 	refuse := func(code int, message string) *request {
 		s.send(reply, faultMessage(nil, e.id, faultObject(code, message, nil)))
 		return nil
@@ -183,7 +186,8 @@ func (s *Session) serve(r *request) {
 	}()
 	defer func() {
 		if cause := recover(); cause != nil {
-			s.gateway.config.Logger.Error("a request failed on a defect", "method", r.method, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			s.gateway.config.Logger.Error("a request failed on a defect", "method", r.method, "panic", fmt.Sprint(cause), "stack",
+				string(debug.Stack()))
 			s.send(r.reply, faultMessage(nil, r.id, faultObject(codeInternal, "the request could not be completed", nil)))
 		}
 	}()

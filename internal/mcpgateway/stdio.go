@@ -54,7 +54,8 @@ func (s *Session) readLines(ctx context.Context, in io.Reader, peer Peer) error 
 		line, over, err := readLine(reader, s.gateway.config.Limits.Message)
 		switch {
 		case over:
-			s.send(peer, faultMessage(nil, nil, faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
+			s.send(peer, faultMessage(nil, nil,
+				faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
 		case len(bytes.Trim(line, jsonSpace)) > 0:
 			if r := s.accept(ctx, line, peer); r != nil {
 				workers.take(r)

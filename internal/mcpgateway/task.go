@@ -80,7 +80,8 @@ func (a *Asker) create(ctx context.Context, q Question, request interlock.Approv
 	t, err := a.load(ctx, taskPrefix+request.ID, q.Proposal.Requester)
 	if err != nil {
 		now := a.config.Now().UTC()
-		t = &task{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Request: request.ID, State: taskWaiting, Shaped: q.Shaped,
+		t = &task{Agent: q.Proposal.Requester.Agent, Principal: q.Proposal.Requester.Principal, Request: request.ID,
+			State: taskWaiting, Shaped: q.Shaped,
 			Created: now, Expires: request.Expires.UTC().Add(taskKept),
 			Params: encode(struct {
 				Name      string          `json:"name"`
@@ -108,7 +109,8 @@ func (a *Asker) load(ctx context.Context, id string, r interlock.Requester) (*ta
 	}
 	text, err := a.sealer.purposes[sealTask].Open(nil, nil, sealed, []byte(sealTask))
 	var t task
-	if err != nil || strictjson.DecodeTrusted(text, &t) != nil || t.id() != id || t.Agent != r.Agent || t.Principal != r.Principal ||
+	if err != nil || strictjson.DecodeTrusted(text, &t) != nil || t.id() != id || t.Agent != r.Agent ||
+		t.Principal != r.Principal ||
 		!a.config.Now().Before(t.Expires) {
 		return nil, none
 	}
@@ -129,10 +131,12 @@ func (a *Asker) save(ctx context.Context, t *task) error {
 type carrier func(params json.RawMessage, run *taskRun, done func(result, fault json.RawMessage)) (begun bool)
 
 // Task serves one of the methods of the extension for a requester.
-func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage, r interlock.Requester, c Abilities, carry carrier) Settled {
+func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage, r interlock.Requester, c Abilities,
+	carry carrier) Settled {
 	if !c.Tasks {
-		return Settled{Error: &RPCError{Code: codeMissingCapability, Message: "these methods need the extension " + tasksExtension,
-			Data: json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}}
+		return Settled{Error: &RPCError{Code: codeMissingCapability,
+			Message: "these methods need the extension " + tasksExtension,
+			Data:    json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}}
 	}
 	var p struct {
 		ID        string                     `json:"taskId"`
@@ -155,7 +159,8 @@ func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage,
 	return Settled{Result: result}
 }
 
-func (a *Asker) serveTask(ctx context.Context, method, id string, responses map[string]json.RawMessage, r interlock.Requester, c Abilities, carry carrier) (json.RawMessage, error) {
+func (a *Asker) serveTask(ctx context.Context, method, id string, responses map[string]json.RawMessage, r interlock.Requester,
+	c Abilities, carry carrier) (json.RawMessage, error) {
 	switch method {
 	case "tasks/update":
 		return acknowledged, a.updateTask(ctx, id, responses, r)
@@ -216,7 +221,8 @@ func (a *Asker) advance(ctx context.Context, id string, r interlock.Requester, c
 	case interlock.RequestExpired:
 		return nil, a.finish(ctx, t, lapsed(answer).result(revisionStateless, t.Shaped), nil)
 	default:
-		used := Refused{Status: statusDenied, Code: ReasonExpired, Reason: "an identical call has used the approval", Request: t.Request}
+		used := Refused{Status: statusDenied, Code: ReasonExpired, Reason: "an identical call has used the approval",
+			Request: t.Request}
 		return nil, a.finish(ctx, t, used.result(revisionStateless, t.Shaped), nil)
 	}
 }
@@ -274,7 +280,8 @@ func (a *Asker) updateTask(ctx context.Context, id string, responses map[string]
 	}
 	t.Shown = true
 	if what == "decline" {
-		if err := a.config.Approvals.Withdraw(ctx, r, t.Request, "the client's user declined"); err != nil && !answeredAlready(err) {
+		if err := a.config.Approvals.Withdraw(ctx, r, t.Request, "the client's user declined"); err != nil &&
+			!answeredAlready(err) {
 			return err
 		}
 	}
@@ -295,7 +302,8 @@ func (a *Asker) cancelTask(ctx context.Context, id string, r interlock.Requester
 	if t.State != taskWaiting {
 		return nil
 	}
-	if err := a.config.Approvals.Withdraw(ctx, r, t.Request, "the client cancelled the task"); err != nil && !answeredAlready(err) {
+	if err := a.config.Approvals.Withdraw(ctx, r, t.Request, "the client cancelled the task"); err != nil &&
+		!answeredAlready(err) {
 		return err
 	}
 	t.State = taskCancelled

@@ -124,7 +124,8 @@ func (d *desk) get(id string) seen {
 func TestTask(t *testing.T) {
 	h, shelf := newHouse(t), &memoryShelf{kept: map[string][]byte{}}
 	d := newDesk(t, h, shelf)
-	if discovered := d.stateless("server/discover", "", takesTasks); !strings.Contains(string(discovered.Result), `"extensions":{"io.modelcontextprotocol/tasks":{}}`) {
+	if discovered := d.stateless("server/discover", "", takesTasks); !strings.Contains(string(discovered.Result),
+		`"extensions":{"io.modelcontextprotocol/tasks":{}}`) {
 		t.Errorf("not offered: %s", discovered.Result)
 	}
 	made := d.sees(d.stateless("tools/call", letter, takesTasks))
@@ -146,10 +147,12 @@ func TestTask(t *testing.T) {
 		in.Params.Mode != "url" || in.Params.URL != "https://console.example/pending/"+request {
 		t.Errorf("waiting: %+v", asked)
 	}
-	if plain := d.sees(d.stateless("tasks/get", `"taskId":"`+made.ID+`"`, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)); plain.Status != "working" || plain.Inputs != nil {
+	if plain := d.sees(d.stateless("tasks/get", `"taskId":"`+made.ID+`"`,
+		`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)); plain.Status != "working" || plain.Inputs != nil {
 		t.Errorf("for a client that opens nothing: %+v", plain)
 	}
-	updated := d.stateless("tasks/update", `"taskId":"`+made.ID+`","inputResponses":{"interlock:`+request+`":{"action":"accept"},"other":{"action":"decline"}}`, takesTasks)
+	updated := d.stateless("tasks/update",
+		`"taskId":"`+made.ID+`","inputResponses":{"interlock:`+request+`":{"action":"accept"},"other":{"action":"decline"}}`, takesTasks)
 	if string(updated.Result) != `{"resultType":"complete"}` {
 		t.Errorf("updated: %s %+v", updated.Result, updated.Error)
 	}

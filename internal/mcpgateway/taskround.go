@@ -24,7 +24,8 @@ type taskRun struct {
 }
 
 // ask puts what a call asks to the task's client and waits until all of it is answered, or the call is over.
-func (t *taskRun) ask(ctx context.Context, requests []byte, over <-chan struct{}, longest time.Duration) (responses []byte, answered bool) {
+func (t *taskRun) ask(ctx context.Context, requests []byte, over <-chan struct{},
+	longest time.Duration) (responses []byte, answered bool) {
 	all := make(chan struct{})
 	t.mu.Lock()
 	t.round++

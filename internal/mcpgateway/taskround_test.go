@@ -43,7 +43,8 @@ func (d *desk) asked(id string, before ...string) (names []string) {
 func (d *desk) tell(id, name, response string) {
 	d.t.Helper()
 	told, _ := json.Marshal(map[string]any{name: json.RawMessage(response), "1:other": map[string]any{}})
-	if a := d.stateless("tasks/update", `"taskId":"`+id+`","inputResponses":`+string(told), takesTasksAndForms); string(a.Result) != `{"resultType":"complete"}` {
+	if a := d.stateless("tasks/update", `"taskId":"`+id+`","inputResponses":`+string(told),
+		takesTasksAndForms); string(a.Result) != `{"resultType":"complete"}` {
 		d.t.Errorf("%s %+v", a.Result, a.Error)
 	}
 }
@@ -152,7 +153,8 @@ func TestAListenerHearsOfItsTasks(t *testing.T) {
 	if a := d.stateless("subscriptions/listen", listen, `{}`); a.Error == nil || a.Error.Code != -32021 {
 		t.Errorf("without the extension: %s %+v", a.Result, a.Error)
 	}
-	subscription := d.begin("subscriptions/listen", `{`+listen+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":`+takesTasksAndForms+`}}`)
+	subscription := d.begin("subscriptions/listen",
+		`{`+listen+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":`+takesTasksAndForms+`}}`)
 	if told := string(d.notice("notifications/subscriptions/acknowledged").Params); !strings.Contains(told, `"notifications":{"taskIds":["`+made.ID+`"]}`) {
 		t.Errorf("acknowledged is %s", told)
 	}

@@ -23,7 +23,8 @@ type taskView struct {
 
 // show renders a task. What it ended with is put in as it came, because nothing may be changed about it.
 func (a *Asker) show(t *task, kind string, inputs map[string]json.RawMessage, message string) json.RawMessage {
-	view := taskView{Type: kind, ID: t.id(), Status: "working", Message: message, Created: t.Created.Format(time.RFC3339), Inputs: inputs,
+	view := taskView{Type: kind, ID: t.id(), Status: "working", Message: message,
+		Created: t.Created.Format(time.RFC3339), Inputs: inputs,
 		Updated: t.Updated.Format(time.RFC3339), TTL: t.Expires.Sub(t.Created).Milliseconds(), Poll: taskPoll.Milliseconds()}
 	switch {
 	case t.State == taskCompleted, t.State == taskFailed, t.State == taskCancelled:
@@ -62,7 +63,8 @@ func (a *Asker) shown(ctx context.Context, t *task, r interlock.Requester, c Abi
 	if pending.URL == "" {
 		return a.show(t, "complete", nil, message), nil
 	}
-	return a.show(t, "complete", map[string]json.RawMessage{inputKey(t.Request): encode(inputRequest{"elicitation/create", elicitationOf(pending)})}, message), nil
+	return a.show(t, "complete", map[string]json.RawMessage{inputKey(t.Request): encode(inputRequest{"elicitation/create",
+		elicitationOf(pending)})}, message), nil
 }
 
 // task serves a method of the tasks extension.
@@ -70,8 +72,8 @@ func (s *Session) task(ctx context.Context, r *request) answer {
 	return s.taskAs(ctx, r, r.method, r.params)
 }
 
-// taskAs serves such a method for a request. A call that is set off by it belongs to the session, not to the request that asked how
-// it stands.
+// taskAs serves such a method for a request. A call that is set off by it belongs to the session, not to the request
+// that asked how it stands.
 func (s *Session) taskAs(ctx context.Context, r *request, method string, params json.RawMessage) answer {
 	carry := func(params json.RawMessage, run *taskRun, done func(result, fault json.RawMessage)) (begun bool) {
 		s.mu.Lock()
@@ -83,7 +85,8 @@ func (s *Session) taskAs(ctx context.Context, r *request, method string, params 
 		s.mu.Unlock()
 		var own context.Context
 		own, run.cancel = context.WithCancel(s.ctx)
-		kept := &request{method: "tools/call", params: params, revision: r.revision, client: r.client, ctx: own, cancel: run.cancel, reply: nowhere{}, begun: s.gateway.config.Now()}
+		kept := &request{method: "tools/call", params: params, revision: r.revision, client: r.client, ctx: own,
+			cancel: run.cancel, reply: nowhere{}, begun: s.gateway.config.Now()}
 		kept.client.tasks = false // it is one
 		go func() {
 			defer s.working.Done()
@@ -96,7 +99,8 @@ func (s *Session) taskAs(ctx context.Context, r *request, method string, params 
 		}()
 		return true
 	}
-	return s.gateway.config.Asker.Task(ctx, method, params, s.requester(), Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks, takes: r.client.take}, carry).answer()
+	return s.gateway.config.Asker.Task(ctx, method, params, s.requester(),
+		Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks, takes: r.client.take}, carry).answer()
 }
 
 // capabilities adds to what a stateless server offers that it makes tasks, where it does.

@@ -82,7 +82,8 @@ func (w *wire) carryUp(ctx context.Context, e envelope, of *pending, during *req
 		return faultOf(codeInvalidParams, err.Error(), nil)
 	}
 	m.awaitExamined(ctx)
-	p := s.proposal(action, s.gateway.config.View(s.caller.Dir), interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	p := s.proposal(action, s.gateway.config.View(s.caller.Dir),
+		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	p.Requester = serverRequester(m.name(), p.Requester)
 	settled := s.decideUpward(ctx, e.method, false, p)
 	decision := settled.Answer
@@ -161,7 +162,8 @@ func (s *Session) untaken(e envelope, during *request) (fault []byte) {
 	s.mu.Unlock()
 	if revision == revisionStateless {
 		if during == nil || !asksByResult(during.method) {
-			return faultObject(codeInternal, "this client is asked only while it waits for one call, read or prompt of this server and no other", nil)
+			return faultObject(codeInternal,
+				"this client is asked only while it waits for one call, read or prompt of this server and no other", nil)
 		}
 		client = during.client
 	}

@@ -76,7 +76,8 @@ func TestCallWaitsOnTheWire(t *testing.T) {
 	c.shake(anyCapabilities)
 	id := c.begin("tools/call", `{`+letter+`,"_meta":{"progressToken":"mine"}}`)
 	request := h.waiting(process)
-	if notice := c.notice("notifications/progress"); !strings.Contains(string(notice.Params), `{"progressToken":"mine","progress":0e-6,"message":"waiting for a human to answer request `+request) {
+	if notice := c.notice("notifications/progress"); !strings.Contains(string(notice.Params),
+		`{"progressToken":"mine","progress":0e-6,"message":"waiting for a human to answer request `+request) {
 		t.Errorf("told %s", notice.Params)
 	}
 	if sent := server.sent("tools/call"); len(sent) != 0 {

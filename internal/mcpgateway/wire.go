@@ -38,8 +38,9 @@ type wire struct {
 
 // A pending is one request of ours that waits for the server's answer.
 type pending struct {
-	id      int64
-	of      *request        // of the client; nil: our own; with token guarded by the wire's lock, because a held call changes hands
+	id int64
+	// of the client; nil: our own; with token guarded by the wire's lock, because a held call changes hands
+	of      *request
 	token   json.RawMessage // by which that client is told of progress
 	answer  chan envelope
 	stop    context.CancelFunc   // ends what it was sent under, where that may outlive the client's request; nil: it may not
@@ -303,7 +304,8 @@ func (w *wire) answered(e envelope) {
 // request is over can.
 func (w *wire) unreadable(message []byte, bad *malformed) {
 	if ok, last := w.garbage.take(mostGarbage, time.Minute); ok {
-		w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes", len(message), "error", bad.message, "further_left_out", last)
+		w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes",
+			len(message), "error", bad.message, "further_left_out", last)
 	}
 	var named struct {
 		ID     json.RawMessage `json:"id"`

@@ -36,9 +36,11 @@ func newClient(field, setting string, c Config) (*client, error) {
 	case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
 		return nil, interlock.Errorf(interlock.CodeInvalid, field, "is not an address that begins with https://")
 	case parsed.Scheme == "http" && !isLoopback(parsed.Hostname()):
-		return nil, interlock.Errorf(interlock.CodeInvalid, field, "must begin with https://; only this machine itself is spoken to without TLS")
+		return nil, interlock.Errorf(interlock.CodeInvalid, field,
+			"must begin with https://; only this machine itself is spoken to without TLS")
 	case !isReference(setting) && (parsed.User != nil || parsed.RawQuery != ""):
-		return nil, interlock.Errorf(interlock.CodeInvalid, field, "holds a password or a query; put the address into a file and name it as file:PATH")
+		return nil, interlock.Errorf(interlock.CodeInvalid, field,
+			"holds a password or a query; put the address into a file and name it as file:PATH")
 	}
 	made := &client{address: address, tls: &tls.Config{MinVersion: tls.VersionTLS12}}
 	made.http = &http.Client{
@@ -86,7 +88,8 @@ func failure(err error) error {
 		return errors.New("the server's certificate is not trusted")
 	case errors.As(err, &unknown):
 		return errors.New("the server's name is not known")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) &&
+		timeout.Timeout():
 		return errors.New("the server does not answer in time")
 	default:
 		return errors.New("the server can't be reached")

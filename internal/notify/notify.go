@@ -99,10 +99,12 @@ func New(c Config) (*Notifier, error) {
 			return nil, prefixed(i, err)
 		}
 		if names[s.Name] {
-			return nil, interlock.Errorf(interlock.CodeInvalid, field(i, "name"), "two channels are called %.40q; give each a name of its own", s.Name)
+			return nil, interlock.Errorf(interlock.CodeInvalid, field(i, "name"),
+				"two channels are called %.40q; give each a name of its own", s.Name)
 		}
 		names[s.Name] = true
-		n.links = append(n.links, link{Listed: Listed{Name: s.Name, Kind: s.Kind, Floor: s.Floor, Always: s.Always}, channel: made})
+		n.links = append(n.links, link{Listed: Listed{Name: s.Name, Kind: s.Kind, Floor: s.Floor,
+			Always: s.Always}, channel: made})
 	}
 	return n, nil
 }
@@ -125,7 +127,8 @@ func open(s Settings, c Config) (channel, error) {
 	case KindDialog:
 		return dialog{now: c.Now, getenv: c.Getenv}, nil
 	default:
-		return nil, interlock.Errorf(interlock.CodeInvalid, "kind", "%.40q is no kind of channel; name email, webhook, slack, ntfy, dialog, console or terminal", s.Kind)
+		return nil, interlock.Errorf(interlock.CodeInvalid, "kind",
+			"%.40q is no kind of channel; name email, webhook, slack, ntfy, dialog, console or terminal", s.Kind)
 	}
 }
 
@@ -139,7 +142,8 @@ func fits(s Settings) error {
 	}{
 		{"url", s.URL != "", s.Kind == KindWebhook || s.Kind == KindSlack || s.Kind == KindNtfy},
 		{"key", s.Key != "", s.Kind == KindWebhook}, {"token", s.Token != "", s.Kind == KindNtfy},
-		{"host", s.Host != "", mail}, {"tls", s.TLS != "", mail}, {"user", s.User != "", mail}, {"password", s.Password != "", mail},
+		{"host", s.Host != "", mail}, {"tls", s.TLS != "", mail}, {"user", s.User != "", mail},
+		{"password", s.Password != "", mail},
 		{"from", s.From != "", mail}, {"to", len(s.To) > 0, mail},
 	} {
 		if setting.set && !setting.has {

@@ -122,7 +122,8 @@ func TestNtfyIsNotKept(t *testing.T) {
 		t.Fatal(d)
 	}
 	sent := (*got)[0]
-	if sent.header.Get("Cache") != "no" || sent.header.Get("Authorization") != "Bearer tk_1" || sent.header.Get("Priority") != "urgent" || !strings.Contains(sent.body, theCode) {
+	if sent.header.Get("Cache") != "no" || sent.header.Get("Authorization") != "Bearer tk_1" ||
+		sent.header.Get("Priority") != "urgent" || !strings.Contains(sent.body, theCode) {
 		t.Errorf("sent %v %s", sent.header, sent.body)
 	}
 }
@@ -241,7 +242,8 @@ func TestMailOverSTARTTLS(t *testing.T) {
 	n := build(t, Config{trust: trust, Getenv: environment(map[string]string{"PASSWORD": "hunter2"})},
 		mailSettings(server, func(m *Settings) { m.User, m.Password = "interlock", "env:PASSWORD" }))
 	agent := "büilder\r\nBcc: eve@example.com"
-	if diff := cmp.Diff(interlock.Delivery{Channels: []string{"email"}}, n.Notify(t.Context(), notice(func(n *interlock.Notice) { n.Requester.Agent = agent }))); diff != "" {
+	if diff := cmp.Diff(interlock.Delivery{Channels: []string{"email"}},
+		n.Notify(t.Context(), notice(func(n *interlock.Notice) { n.Requester.Agent = agent }))); diff != "" {
 		t.Fatal(diff)
 	}
 	message, err := mail.ReadMessage(strings.NewReader(<-server.mails))
@@ -388,7 +390,8 @@ func TestSettingsAreRefused(t *testing.T) {
 		"a password without a user":    {mail(func(m *Settings) { m.Password = "env:KEY" }), "password"},
 		"a mail password in the open":  {mail(func(m *Settings) { m.User, m.Password = "u", hidden }), "password"},
 	} {
-		_, err := New(Config{Channels: []Settings{test.channel}, Now: time.Now, Getenv: environment(map[string]string{"KEY": "0123456789abcdef", "HOOK": "https://hooks.slack.com/x", "SHORT": "x"})})
+		_, err := New(Config{Channels: []Settings{test.channel}, Now: time.Now,
+			Getenv: environment(map[string]string{"KEY": "0123456789abcdef", "HOOK": "https://hooks.slack.com/x", "SHORT": "x"})})
 		refusal, ok := err.(*interlock.Error)
 		if !ok || refusal.Field != "channels[0]."+test.field || strings.Contains(err.Error(), hidden) {
 			t.Errorf("%s: %v, want a refusal of %s", name, err, test.field)
@@ -405,7 +408,8 @@ func TestNoErrorHoldsTheCode(t *testing.T) {
 	rude := newMailServer(t, func(s *mailServer) { s.refuse = true })
 	greeting := newMailServer(t, func(s *mailServer) { s.greeting = "554 " + theCode })
 	getenv := environment(map[string]string{"KEY": "0123456789abcdef", "HOOK": broken + "/T0/" + "secret-path"})
-	n := build(t, Config{Getenv: getenv, Timeout: time.Minute}, Settings{Kind: KindSlack, URL: "env:HOOK"}, Settings{Kind: KindWebhook, URL: broken, Key: "env:KEY"},
+	n := build(t, Config{Getenv: getenv, Timeout: time.Minute}, Settings{Kind: KindSlack, URL: "env:HOOK"},
+		Settings{Kind: KindWebhook, URL: broken, Key: "env:KEY"},
 		Settings{Kind: KindNtfy, URL: "http://127.0.0.1:1/secret-path"},
 		mailSettings(rude, func(m *Settings) { m.TLS = "none" }), mailSettings(greeting, func(m *Settings) { m.TLS, m.Name = "none", "greeting" }))
 	d := n.Notify(t.Context(), notice())

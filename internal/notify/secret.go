@@ -24,7 +24,8 @@ func secret(field, reference string, getenv func(string) string) (interlock.Secr
 	case kind == "file" && name != "":
 		return secretFile(field, name)
 	default:
-		return "", interlock.Errorf(interlock.CodeInvalid, field, "must be a reference, env:NAME or file:PATH; a secret does not stand in the settings")
+		return "", interlock.Errorf(interlock.CodeInvalid, field,
+			"must be a reference, env:NAME or file:PATH; a secret does not stand in the settings")
 	}
 }
 

@@ -25,7 +25,8 @@ func newSlack(s Settings, c Config) (channel, error) {
 }
 
 func (s slack) send(ctx context.Context, n interlock.Notice) error {
-	body, err := json.Marshal(map[string]string{"text": "*" + escaped(headline(n)) + "*\n```\n" + escaped(text(n, slackRoom)) + "```"})
+	body, err := json.Marshal(map[string]string{"text": "*" + escaped(headline(n)) + "*\n```\n" + escaped(text(n,
+		slackRoom)) + "```"})
 	if err != nil {
 		return errors.New("the notice can't be written as JSON")
 	}

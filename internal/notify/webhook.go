@@ -31,7 +31,8 @@ type webhook struct {
 
 func newWebhook(s Settings, c Config) (channel, error) {
 	if s.Key == "" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "is missing; name the key that signs what is sent, as env:NAME or file:PATH")
+		return nil, interlock.Errorf(interlock.CodeInvalid, "key",
+			"is missing; name the key that signs what is sent, as env:NAME or file:PATH")
 	}
 	key, err := secret("key", s.Key, c.Getenv)
 	if err != nil {

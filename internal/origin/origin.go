@@ -33,7 +33,8 @@ func Prompt(h interlock.Heard, run, text string, wishes []string, now time.Time)
 
 // Result adds what an action returned. Whether it holds instructions for whoever reads it is for the caller to say; one that
 // does is nobody's word but its writer's, wherever it stands.
-func Result(h interlock.Heard, run string, action interlock.Action, inside bool, text string, orders bool, now time.Time) interlock.Heard {
+func Result(h interlock.Heard, run string, action interlock.Action, inside bool, text string, orders bool,
+	now time.Time) interlock.Heard {
 	h = current(h, now)
 	by := interlock.VoiceResult
 	switch {

@@ -234,7 +234,8 @@ func (u use) goes() bool {
 }
 
 // receiverWords name arguments that say who gets something.
-var receiverWords = [...]string{"recipient", "receiver", "iban", "payee", "beneficiary", "address", "destination", "account", "phone", "webhook", "wallet", "collaborator", "owner",
+var receiverWords = [...]string{"recipient", "receiver", "iban", "payee", "beneficiary", "address", "destination", "account",
+	"phone", "webhook", "wallet", "collaborator", "owner",
 	"member", "invitee", "attendee", "password", "sshkey", "publickey", "username", "userid"}
 
 func receives(key string) bool {
@@ -247,7 +248,8 @@ func receives(key string) bool {
 }
 
 // proseWords name arguments that hold words for people, or content.
-var proseWords = [...]string{"body", "content", "message", "text", "description", "comment", "subject", "summary", "note", "title", "caption", "query", "prompt", "reason", "newstr", "oldstr"}
+var proseWords = [...]string{"body", "content", "message", "text", "description", "comment", "subject", "summary", "note",
+	"title", "caption", "query", "prompt", "reason", "newstr", "oldstr"}
 
 func prosaic(key, text string) bool {
 	for _, w := range proseWords {
@@ -328,7 +330,8 @@ func folded(name string) string {
 func joined(list []use) []use {
 	out := list[:0]
 	for _, u := range list {
-		if n := len(out); n > 0 && u.shape == shapeLink && out[n-1].shape == shapeLink && strings.HasPrefix(out[n-1].text, u.text+"/") {
+		if n := len(out); n > 0 && u.shape == shapeLink && out[n-1].shape == shapeLink &&
+			strings.HasPrefix(out[n-1].text, u.text+"/") {
 			out[n-1].more = append(out[n-1].more, u.value)
 			continue
 		}

@@ -73,7 +73,8 @@ func CheckGrant(g interlock.Grant, operators map[string]interlock.OperatorRecord
 	if err := MayGrant(g, operator, agents, now); err != nil {
 		return err
 	}
-	if err := checkCredentials(interlock.Requester{Agent: g.Agent, Principal: g.Principal}, operator, operators, agents); err != nil {
+	if err := checkCredentials(interlock.Requester{Agent: g.Agent, Principal: g.Principal}, operator, operators,
+		agents); err != nil {
 		return err
 	}
 	if g.Statement != GrantStatement(g) {
@@ -83,7 +84,8 @@ func CheckGrant(g interlock.Grant, operators map[string]interlock.OperatorRecord
 }
 
 // MayGrant reports whether this operator is one whose grant would count, before anything is signed.
-func MayGrant(g interlock.Grant, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord, now time.Time) error {
+func MayGrant(g interlock.Grant, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
+	now time.Time) error {
 	if operator.Name == "" || !operator.Revoked.IsZero() && !now.Before(operator.Revoked) {
 		return refuse(interlock.CodeUnauthorized, "operator", "this operator is revoked")
 	}
@@ -141,7 +143,8 @@ func checkCondition(c interlock.Condition) error {
 	fits := false
 	switch value.(type) {
 	case float64:
-		fits = c.Operator == "<" || c.Operator == "<=" || c.Operator == ">" || c.Operator == ">=" || c.Operator == "==" || c.Operator == "!="
+		fits = c.Operator == "<" || c.Operator == "<=" || c.Operator == ">" || c.Operator == ">=" || c.Operator == "==" ||
+			c.Operator == "!="
 	case string:
 		fits = c.Operator == "==" || c.Operator == "!=" || c.Operator == "matches"
 	case bool:
@@ -150,7 +153,8 @@ func checkCondition(c interlock.Condition) error {
 		fits = c.Operator == "in"
 	}
 	if !fits {
-		return refuse(interlock.CodeInvalid, "conditions", "a condition compares a number with < <= > >= == !=, a text with == != matches, or a list with in")
+		return refuse(interlock.CodeInvalid, "conditions",
+			"a condition compares a number with < <= > >= == !=, a text with == != matches, or a list with in")
 	}
 	return nil
 }

@@ -30,10 +30,12 @@ func TestHealth(t *testing.T) {
 	}{
 		"nobody answered": {nil, quorum.Health{}, ""},
 		"sound":           {mixed, quorum.Health{Answers: 10, Median: 40 * time.Second, Approved: 0.6, Busiest: 6}, ""},
-		"too few to tell": {answers(9, interlock.Allow, time.Second, time.Minute, "olga"), quorum.Health{Answers: 9, Median: time.Second, Approved: 1, Hasty: 1, Busiest: 9}, ""},
+		"too few to tell": {answers(9, interlock.Allow, time.Second, time.Minute, "olga"),
+			quorum.Health{Answers: 9, Median: time.Second, Approved: 1, Hasty: 1, Busiest: 9}, ""},
 		"a stamp": {answers(40, interlock.Allow, 2999*time.Millisecond, time.Minute, "olga"),
 			quorum.Health{Answers: 40, Median: 2999 * time.Millisecond, Approved: 1, Hasty: 1, Busiest: 40}, "three seconds|nearly everything|one operator"},
-		"spread over operators": {append(answers(20, interlock.Deny, time.Minute, time.Minute, "olga"), answers(20, interlock.Deny, time.Minute, time.Minute, "ada")...),
+		"spread over operators": {append(answers(20, interlock.Deny, time.Minute, time.Minute, "olga"),
+			answers(20, interlock.Deny, time.Minute, time.Minute, "ada")...),
 			quorum.Health{Answers: 40, Median: time.Minute, Busiest: 20}, ""},
 	} {
 		got := quorum.HealthOf(test.answers)

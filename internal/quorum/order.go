@@ -52,7 +52,8 @@ func CheckOrder(o interlock.Order, about interlock.Requester, operators map[stri
 	if !o.Verb.Loosens() {
 		return nil // whoever tightens needs a name only
 	}
-	if o.ID == "" || o.At.IsZero() || o.Expires.Sub(o.At) > MaxOrder || now.Before(o.At.Add(-orderSkew)) || !now.Before(o.Expires) {
+	if o.ID == "" || o.At.IsZero() || o.Expires.Sub(o.At) > MaxOrder || now.Before(o.At.Add(-orderSkew)) ||
+		!now.Before(o.Expires) {
 		return refuse(interlock.CodeExpired, "expires", "the order was not given within the last ten minutes; give it again")
 	}
 	if about.Agent != "" || about.Principal != "" {
@@ -67,7 +68,8 @@ func CheckOrder(o interlock.Order, about interlock.Requester, operators map[stri
 }
 
 // MayOrder reports whether this operator's order would count, before anything is signed.
-func MayOrder(verb interlock.Verb, about interlock.Requester, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
+func MayOrder(verb interlock.Verb, about interlock.Requester, operator interlock.OperatorRecord,
+	agents map[string]interlock.AgentRecord,
 	now time.Time) error {
 	if operator.Name == "" || !operator.Revoked.IsZero() && !now.Before(operator.Revoked) {
 		return refuse(interlock.CodeUnauthorized, "operator", "this operator is revoked")
@@ -77,7 +79,8 @@ func MayOrder(verb interlock.Verb, about interlock.Requester, operator interlock
 		if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin {
 			return refuse(interlock.CodeUnauthorized, "operator", "this order needs an operator with the admin role")
 		}
-	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbEndGrant, interlock.VerbApproveTool, interlock.VerbQuarantineTool:
+	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbEndGrant, interlock.VerbApproveTool,
+		interlock.VerbQuarantineTool:
 		if !roleAnswers(operator.Role) {
 			return refuse(interlock.CodeUnauthorized, "operator", "this operator's role may not give orders")
 		}

@@ -59,13 +59,15 @@ func TestCheckOrder(t *testing.T) {
 		{"without a subject", interlock.VerbUnblock, "admin", func(o *interlock.Order) { o.Subject = "" }, nil, "name what"},
 		{"without an id", interlock.VerbUnblock, "admin", func(o *interlock.Order) { o.ID = "" }, nil, "ten minutes"},
 		{"expired", interlock.VerbUnblock, "admin", func(o *interlock.Order) { o.Expires = noon }, nil, "ten minutes"},
-		{"from tomorrow", interlock.VerbUnblock, "admin", func(o *interlock.Order) { o.At, o.Expires = noon.Add(time.Hour), noon.Add(61*time.Minute) }, nil, "ten minutes"},
+		{"from tomorrow", interlock.VerbUnblock, "admin",
+			func(o *interlock.Order) { o.At, o.Expires = noon.Add(time.Hour), noon.Add(61*time.Minute) }, nil, "ten minutes"},
 		{"kept too long", interlock.VerbUnblock, "admin", func(o *interlock.Order) { o.Expires = noon.Add(time.Hour) }, nil, "ten minutes"},
 		{"too long a reason", interlock.VerbUnblock, "admin", func(o *interlock.Order) { o.Reason = strings.Repeat("x", 501) }, nil, "too long"},
 		{"another subject than signed", interlock.VerbUnblock, "admin", nil, func(o *interlock.Order) { o.Subject = "chl-2" }, "the signed statement"},
 		{"another verb than signed", interlock.VerbNewCode, "admin", nil, func(o *interlock.Order) { o.Verb = interlock.VerbUnblock }, "the signed statement"},
 		{"forged", interlock.VerbUnblock, "admin", nil, func(o *interlock.Order) { o.Signature = "x" }, "does not verify"},
-		{"by another method than signed", interlock.VerbUnblock, "admin", nil, func(o *interlock.Order) { o.Method = interlock.MethodSession }, "does not verify"},
+		{"by another method than signed", interlock.VerbUnblock, "admin", nil,
+			func(o *interlock.Order) { o.Method = interlock.MethodSession }, "does not verify"},
 		{"with another key", interlock.VerbUnblock, "admin", nil, func(o *interlock.Order) { o.Key = "SHA256:x" }, "not the operator's registered key"},
 	} {
 		var edits []edit

@@ -70,7 +70,8 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 		return err
 	}
 	if approval.Verdict == interlock.Allow && !freshly(approval.Method) && req.Owes(interlock.ObligationVerify) {
-		return refuse(interlock.CodeUnauthorized, "request", "this request needs the code that was sent, or a passkey in the console")
+		return refuse(interlock.CodeUnauthorized, "request",
+			"this request needs the code that was sent, or a passkey in the console")
 	}
 	if approval.Verdict == interlock.Allow {
 		if err := Tried(req); err != nil {
@@ -83,19 +84,22 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 // Tried reports whether a yes to req may be signed yet: not before the dry run that its rule wants.
 func Tried(req interlock.ApprovalRequest) error {
 	if req.DryRun == "" && req.Owes(interlock.ObligationDryRun) {
-		return refuse(interlock.CodeUnauthorized, "request", "this request wants a dry run first: interlock exec --dry-run of the same command, for the same agent")
+		return refuse(interlock.CodeUnauthorized, "request",
+			"this request wants a dry run first: interlock exec --dry-run of the same command, for the same agent")
 	}
 	return nil
 }
 
 // checkSecond refuses the second yes of two people if it comes from the first: by name, or with a key both have.
-func checkSecond(req interlock.ApprovalRequest, approval interlock.Approval, operators map[string]interlock.OperatorRecord) error {
+func checkSecond(req interlock.ApprovalRequest, approval interlock.Approval,
+	operators map[string]interlock.OperatorRecord) error {
 	if req.First == nil || approval.Verdict != interlock.Allow {
 		return nil
 	}
 	if strings.EqualFold(req.First.Operator, approval.Operator) || req.First.Key == approval.Key ||
 		shared(operators[req.First.Operator], operators[approval.Operator]) {
-		return refuse(interlock.CodeUnauthorized, "operator", "this request needs two people; another operator must say yes as well")
+		return refuse(interlock.CodeUnauthorized, "operator",
+			"this request needs two people; another operator must say yes as well")
 	}
 	return nil
 }
@@ -148,7 +152,8 @@ func freshly(method string) bool { return method == interlock.MethodPasskey }
 
 // Recheck reports whether the approval a request carries still counts when it is about to be spent: the same proof as
 // when it was given, from an operator who may still give it. What stands in a store is a claim; the signature is the proof.
-func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
+func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.OperatorRecord,
+	agents map[string]interlock.AgentRecord,
 	verify Verifier, now time.Time) error {
 	if req.Status != interlock.RequestApproved || req.Approval == nil || req.Approval.Verdict != interlock.Allow {
 		return refuse(interlock.CodeUnauthorized, "request", "the request carries no approval")
@@ -169,7 +174,8 @@ func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.Opera
 }
 
 // MayAnswer reports whether this operator is one whose signature would count for req, before anything is signed.
-func MayAnswer(req interlock.ApprovalRequest, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord, now time.Time) error {
+func MayAnswer(req interlock.ApprovalRequest, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
+	now time.Time) error {
 	if operator.Name == "" || !operator.Revoked.IsZero() && !now.Before(operator.Revoked) {
 		return refuse(interlock.CodeUnauthorized, "operator", "this operator is revoked")
 	}
@@ -232,7 +238,8 @@ func checkIndependence(requester interlock.Requester, operator string, agents ma
 
 // checkCredentials refuses an operator whose key or passkey is also the owner's, or that of whoever the requester says it
 // acts for: another name for the same credential is not another person.
-func checkCredentials(requester interlock.Requester, operator interlock.OperatorRecord, operators map[string]interlock.OperatorRecord,
+func checkCredentials(requester interlock.Requester, operator interlock.OperatorRecord,
+	operators map[string]interlock.OperatorRecord,
 	agents map[string]interlock.AgentRecord) error {
 	for _, name := range []string{requester.Agent, agents[requester.Agent].Principal, requester.Principal} {
 		other, known := operators[name]
@@ -271,7 +278,8 @@ func checkObligations(obligations []interlock.Obligation, operator interlock.Ope
 			}
 		case interlock.ObligationApprovers:
 			if !approves(obligation.Note, operator) {
-				return refuse(interlock.CodeUnauthorized, "operator", "this request is for operators of other roles or teams ("+obligation.Note+")")
+				return refuse(interlock.CodeUnauthorized, "operator",
+					"this request is for operators of other roles or teams ("+obligation.Note+")")
 			}
 		case interlock.ObligationDual: // one yes of two; see checkSecond
 		case interlock.ObligationDryRun: // a yes names it; see Tried

@@ -36,12 +36,14 @@ func SuppressionStatement(s interlock.Suppression) string {
 
 // CheckSuppression reports whether an order counts at a time: what it says is bounded, it is in force, the operator is in
 // office and may give it, and the signature proves it. It holds when the order is given and each time it is used.
-func CheckSuppression(s interlock.Suppression, operators map[string]interlock.OperatorRecord, verify Verifier, now time.Time) error {
+func CheckSuppression(s interlock.Suppression, operators map[string]interlock.OperatorRecord, verify Verifier,
+	now time.Time) error {
 	if err := checkScope(s); err != nil {
 		return err
 	}
 	if !s.InForce(now) || s.Expires.Sub(s.Created) > MaxSuppression {
-		return refuse(interlock.CodeExpired, "expires", "a suppression ends after at most 90 days, and this one is not in force now")
+		return refuse(interlock.CodeExpired, "expires",
+			"a suppression ends after at most 90 days, and this one is not in force now")
 	}
 	operator, ok := operators[s.Operator]
 	if !ok || s.Operator == "" || operator.Name != s.Operator {
@@ -71,7 +73,8 @@ func MaySuppress(s interlock.Suppression, operator interlock.OperatorRecord, now
 	case !roleAnswers(operator.Role):
 		return refuse(interlock.CodeUnauthorized, "operator", "this operator's role may not suppress rules")
 	case s.Denials && operator.Role != RoleAdmin && operator.Role != RoleSuperadmin:
-		return refuse(interlock.CodeUnauthorized, "operator", "suppressing a rule that denies needs an operator with the admin role")
+		return refuse(interlock.CodeUnauthorized, "operator",
+			"suppressing a rule that denies needs an operator with the admin role")
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ func TestCheckSuppression(t *testing.T) {
 		{"another rule than signed", nil, func(s *interlock.Suppression) { s.Rule = "fs.delete-home" }, "the signed statement"},
 		{"another scope than signed", nil, func(s *interlock.Suppression) { s.Agent = "codex" }, "the signed statement"},
 		{"another end than signed", nil, func(s *interlock.Suppression) { s.Expires = s.Expires.Add(time.Hour) }, "the signed statement"},
-		{"an approval's statement", nil, func(s *interlock.Suppression) { s.Statement = quorum.Statement(request(), interlock.Allow, "operator") }, "the signed statement"},
+		{"an approval's statement", nil,
+			func(s *interlock.Suppression) { s.Statement = quorum.Statement(request(), interlock.Allow, "operator") }, "the signed statement"},
 	} {
 		edits := []edit{}
 		if test.signed != nil {

@@ -89,7 +89,8 @@ func TestRemember(t *testing.T) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	var impacts []interlock.Impact
 	for range 10 {
-		impacts = append(impacts, interlock.Impact{Kind: interlock.ImpactRead, Target: "r"}, interlock.Impact{Kind: interlock.ImpactWrite, Target: strings.Repeat("w", 300)})
+		impacts = append(impacts, interlock.Impact{Kind: interlock.ImpactRead, Target: "r"},
+			interlock.Impact{Kind: interlock.ImpactWrite, Target: strings.Repeat("w", 300)})
 	}
 	for verdict, want := range map[interlock.Verdict]int{interlock.Allow: 6, interlock.Ask: 6, interlock.Deny: 0, interlock.Halt: 0} {
 		past, ok := rules.Remember(interlock.KindShell, interlock.Decision{Answer: verdict, Impacts: impacts}, now)

@@ -103,7 +103,8 @@ func (c *checker) rule(r *Rule, at string) error {
 	}
 	if other, have := c.loader.ids[r.ID]; have {
 		if c.user && other != c.file {
-			return c.doc.Errorf(at+"/id", "the id %s is taken in %s; rules can be added, not replaced: choose another id", r.ID, other)
+			return c.doc.Errorf(at+"/id",
+				"the id %s is taken in %s; rules can be added, not replaced: choose another id", r.ID, other)
 		}
 		return c.doc.Errorf(at+"/id", "the id %s stands in %s already; choose another", r.ID, other)
 	}
@@ -115,7 +116,8 @@ func (c *checker) rule(r *Rule, at string) error {
 		return c.doc.Errorf(at+"/verdict", "a rule can only object: ask, deny or halt")
 	}
 	if r.Reason == "" || len(r.Reason) > maxReason || strings.ContainsAny(r.Reason, "\n\r") {
-		return c.doc.Errorf(at+"/reason", "reason must be one plain sentence of at most %d bytes that an agent may read", maxReason)
+		return c.doc.Errorf(at+"/reason",
+			"reason must be one plain sentence of at most %d bytes that an agent may read", maxReason)
 	}
 	if r.Match.Pattern != "" && len(r.Match.Pattern) > 8 && strings.Contains(r.Reason, r.Match.Pattern) {
 		return c.doc.Errorf(at+"/reason", "reason repeats the pattern; say why instead")
@@ -130,7 +132,8 @@ func (c *checker) rule(r *Rule, at string) error {
 			return c.doc.Errorf(fmt.Sprintf("%s/obligations/%d/type", at, i), "unknown obligation")
 		}
 		if o.Type == interlock.ObligationSandbox && o.Note != "" && !profileForm.MatchString(o.Note) {
-			return c.doc.Errorf(fmt.Sprintf("%s/obligations/%d/note", at, i), "the note of sandbox names the sandbox profile to use, e.g. build")
+			return c.doc.Errorf(fmt.Sprintf("%s/obligations/%d/note", at, i),
+				"the note of sandbox names the sandbox profile to use, e.g. build")
 		}
 	}
 	if err := c.match(r, at+"/match"); err != nil {
@@ -157,7 +160,8 @@ func (c *checker) match(r *Rule, at string) error {
 	}
 	for i, g := range m.Glob {
 		if len(globLiterals(g)) == 0 {
-			return c.doc.Errorf(fmt.Sprintf("%s/glob/%d", at, i), "the glob needs at least %d plain characters in a row", minLiteral)
+			return c.doc.Errorf(fmt.Sprintf("%s/glob/%d", at, i),
+				"the glob needs at least %d plain characters in a row", minLiteral)
 		}
 	}
 	if m.Pattern == "" || !c.user && !c.loader.verify {
@@ -175,7 +179,8 @@ func (c *checker) match(r *Rule, at string) error {
 	}
 	if groups, _ := patternLiterals(m.Pattern); len(groups) == 0 && len(m.Glob) == 0 {
 		if c.loader.free++; c.loader.free > maxLiteralFree {
-			return c.doc.Errorf(at+"/pattern", "the pattern holds no text of %d bytes that must occur, and %d such patterns stand already; make it more specific",
+			return c.doc.Errorf(at+"/pattern",
+				"the pattern holds no text of %d bytes that must occur, and %d such patterns stand already; make it more specific",
 				minLiteral, maxLiteralFree)
 		}
 	}
@@ -219,12 +224,14 @@ func (c *checker) predicate(p Predicate, at string) error {
 	}
 	for i, v := range p.Reversibility {
 		if reversibilityBit(v) == 0 {
-			return c.doc.Errorf(fmt.Sprintf("%s/reversibility/%d", at, i), "unknown reversibility; known are %v", interlock.Reversibilities())
+			return c.doc.Errorf(fmt.Sprintf("%s/reversibility/%d", at, i), "unknown reversibility; known are %v",
+				interlock.Reversibilities())
 		}
 	}
 	for i, v := range p.Confidence {
 		if confidenceBit(v) == 0 {
-			return c.doc.Errorf(fmt.Sprintf("%s/confidence/%d", at, i), "unknown confidence; known are %v", interlock.Confidences())
+			return c.doc.Errorf(fmt.Sprintf("%s/confidence/%d", at, i), "unknown confidence; known are %v",
+				interlock.Confidences())
 		}
 	}
 	for _, list := range []struct {

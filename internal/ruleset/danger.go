@@ -12,16 +12,19 @@ import (
 // A DangerRule declares the danger level of operations by a glob over tool names and via texts, and what else they need
 // (MCP-AQL danger levels 3 and 7.3).
 type DangerRule struct {
-	Name      string                `json:"name"`
-	Level     interlock.Danger      `json:"level"`
-	When      []interlock.Condition `json:"when,omitempty"`                 // on the arguments; all must hold, or the rule says nothing
-	Reasons   []string              `json:"reasons,omitempty"`              // why, for people
-	Message   string                `json:"confirmation_message,omitempty"` // asked of whoever confirms; {name} stands for an argument
-	Cooldown  Span                  `json:"cooldown,omitempty"`             // not again within this time in one execution
-	Reauth    bool                  `json:"requires_reauth,omitempty"`      // a human gives a fresh code first
-	Approvers *Approvers            `json:"approvers,omitempty"`            // who may confirm; anybody who may answer, if not given
-	Audit     []string              `json:"audit_context,omitempty"`        // names of arguments that the audit entry holds
-	User      bool                  `json:"-"`                              // an operator's: raises and never lowers
+	Name  string           `json:"name"`
+	Level interlock.Danger `json:"level"`
+	// on the arguments; all must hold, or the rule says nothing
+	When    []interlock.Condition `json:"when,omitempty"`
+	Reasons []string              `json:"reasons,omitempty"` // why, for people
+	// asked of whoever confirms; {name} stands for an argument
+	Message  string `json:"confirmation_message,omitempty"`
+	Cooldown Span   `json:"cooldown,omitempty"`        // not again within this time in one execution
+	Reauth   bool   `json:"requires_reauth,omitempty"` // a human gives a fresh code first
+	// who may confirm; anybody who may answer, if not given
+	Approvers *Approvers `json:"approvers,omitempty"`
+	Audit     []string   `json:"audit_context,omitempty"` // names of arguments that the audit entry holds
+	User      bool       `json:"-"`                       // an operator's: raises and never lowers
 }
 
 // Approvers names who may confirm an operation.

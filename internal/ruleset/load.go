@@ -40,7 +40,8 @@ func (l *loader) file(name string, data []byte, user bool) (string, error) {
 	}
 	sum, known := l.sums[name]
 	if !known || user {
-		sum = DocumentDigest(bytes.ReplaceAll(doc.JSON(), []byte("\n"), nil)) // which stand between the lines of a table, and in no string
+		// which stand between the lines of a table, and in no string
+		sum = DocumentDigest(bytes.ReplaceAll(doc.JSON(), []byte("\n"), nil))
 	}
 	if !user && isKnowledge(doc.JSON()) {
 		return sum, nil

@@ -32,8 +32,9 @@ type Rule struct {
 	Suggestion  Suggestion             `json:"suggestion,omitzero"`
 	Tags        []string               `json:"tags,omitempty"`
 	Heuristic   bool                   `json:"heuristic,omitempty"` // a guess that autoApprove may overrule
-	Wanted      bool                   `json:"wanted,omitempty"`    // silent where the user's own words want this act, see engine.wanted
-	Tests       Tests                  `json:"tests,omitzero"`
+	// silent where the user's own words want this act, see engine.wanted
+	Wanted bool  `json:"wanted,omitempty"`
+	Tests  Tests `json:"tests,omitzero"`
 
 	user     bool // an operator's
 	position int  // in Ruleset.rules

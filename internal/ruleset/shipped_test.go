@@ -45,7 +45,8 @@ func FuzzShippedReader(f *testing.F) {
 	for _, seed := range []string{
 		`{"rules":[{"id":"a.b","layer":2,"match":{"kind":["read"],"traits":{"all":["x\n"]}},"verdict":"ask","reason":"r","tests":{"block":["rm",{"input":"a]"}]}}]}`,
 		`{"profiles":[{"name":"p","trust":"low","empty":"ask","rows":[{"id":"r","when":{"over":3},"verdict":"deny","reason":"\u00e9"}]}]}`,
-		`{"loop":{"max_autonomous_steps":5,"cumulative":[{"risk":3,"reason":"r"}]}}`, `{"loop":null}`, `{"rules":[]}`, `{"rules":[{"after":{"within":"5m","times":2}}]}`, `{"scope":[]}`, `{`, `{"rules":[{"heuristic":true}`, `{"rules":[{"id":"\"`,
+		`{"loop":{"max_autonomous_steps":5,"cumulative":[{"risk":3,"reason":"r"}]}}`, `{"loop":null}`, `{"rules":[]}`,
+		`{"rules":[{"after":{"within":"5m","times":2}}]}`, `{"scope":[]}`, `{`, `{"rules":[{"heuristic":true}`, `{"rules":[{"id":"\"`,
 	} {
 		f.Add(seed)
 	}

@@ -25,7 +25,8 @@ func (r *Ruleset) Suppressible(id string) (denies bool, err error) {
 	case !known:
 		return false, interlock.Errorf(interlock.CodeNotFound, "rule", "%.60q is no rule; `interlock rules list` names them", id)
 	case rule.Layer <= 1 || rule.Verdict == interlock.Halt || strings.HasPrefix(id, "self."):
-		return false, interlock.Errorf(interlock.CodeUnauthorized, "rule", "this rule protects systems or Interlock itself and can't be suppressed")
+		return false, interlock.Errorf(interlock.CodeUnauthorized, "rule",
+			"this rule protects systems or Interlock itself and can't be suppressed")
 	}
 	return rule.Verdict == interlock.Deny, nil
 }

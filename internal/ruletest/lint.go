@@ -14,11 +14,15 @@ import (
 func Everyday() []string {
 	return []string{
 		"ls -la", "cat README.md", "git status", "git diff HEAD~1", "git add -A", "git commit -m 'rm -rf / and DROP TABLE users'",
-		"git log --oneline -20", "git checkout -b feature", "git pull", "git push origin feature", "grep -rn 'sudo rm' src", "go test ./...",
-		"go build ./...", "npm ci", "npm test", "npm run build", "pytest -q", "python3 -m venv .venv", "pip install -r requirements.txt",
-		"cargo build --release", "make", "mkdir -p build/out", "rm -rf build", "rm -f notes.tmp", "cp a.txt b.txt", "mv old.go new.go",
+		"git log --oneline -20", "git checkout -b feature", "git pull", "git push origin feature",
+		"grep -rn 'sudo rm' src", "go test ./...",
+		"go build ./...", "npm ci", "npm test", "npm run build", "pytest -q", "python3 -m venv .venv",
+		"pip install -r requirements.txt",
+		"cargo build --release", "make", "mkdir -p build/out", "rm -rf build", "rm -f notes.tmp", "cp a.txt b.txt",
+		"mv old.go new.go",
 		"sed -i 's/a/b/' main.go", "find . -name '*.go'", "echo hello > out.txt", "docker ps", "docker build -t app .",
-		"kubectl get pods", "curl -s https://example.com/data.json", "ps aux", "which node", "chmod +x run.sh", "tar czf out.tgz src",
+		"kubectl get pods", "curl -s https://example.com/data.json", "ps aux", "which node", "chmod +x run.sh",
+		"tar czf out.tgz src",
 	}
 }
 

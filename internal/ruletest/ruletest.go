@@ -83,7 +83,8 @@ func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.Tes
 	return decide(rules, analyser, "guard", c.Action, rules.Recent(recent, now), now, written...)
 }
 
-func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action, recent []interlock.PastAction,
+func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action,
+	recent []interlock.PastAction,
 	now time.Time, written ...string) interlock.Decision {
 	snapshot := Snapshot(rules)
 	snapshot.View.Written = written

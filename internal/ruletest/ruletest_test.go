@@ -27,11 +27,17 @@ func rule(id, verdict, match, rest string) string {
 
 func TestRunFindsWhatIsWrong(t *testing.T) {
 	for name, test := range map[string]struct{ user, want string }{
-		"does not fire":             {rule("t.x", "ask", "{glob: ['frobnicate *']}", ", tests: {ask: ['ls -la'], pass: [pwd]}"), `t.x: the rule does not fire; decided allow: "ls -la"`},
-		"fires where it should not": {rule("t.x", "ask", "{glob: ['frobnicate *']}", ", tests: {ask: ['frobnicate a'], pass: ['frobnicate b']}"), `t.x: the rule fires on a test it must let pass: "frobnicate b"`},
-		"denied, not asked":         {rule("t.x", "ask", "{glob: ['rm -rf /']}", ", tests: {ask: ['rm -rf /'], pass: [ls]}"), "t.x: must be asked, decided deny by fs.delete-root"},
-		"suggestion is stopped":     {rule("t.x", "ask", "{glob: ['frobnicate *']}", ", suggestion: {try: 'git push --force origin x'}, tests: {ask: ['frobnicate a'], pass: [ls]}"), "t.x: the suggestion is itself stopped, by git.force-push"},
-		"unreadable test":           {rule("t.x", "ask", "{glob: ['frobnicate *']}", ", tests: {ask: [{knd: shell}], pass: [ls]}"), "t.x: a test can't be read"},
+		"does not fire": {rule("t.x", "ask", "{glob: ['frobnicate *']}", ", tests: {ask: ['ls -la'], pass: [pwd]}"),
+			`t.x: the rule does not fire; decided allow: "ls -la"`},
+		"fires where it should not": {rule("t.x", "ask", "{glob: ['frobnicate *']}",
+			", tests: {ask: ['frobnicate a'], pass: ['frobnicate b']}"), `t.x: the rule fires on a test it must let pass: "frobnicate b"`},
+		"denied, not asked": {rule("t.x", "ask", "{glob: ['rm -rf /']}", ", tests: {ask: ['rm -rf /'], pass: [ls]}"),
+			"t.x: must be asked, decided deny by fs.delete-root"},
+		"suggestion is stopped": {rule("t.x", "ask", "{glob: ['frobnicate *']}",
+			", suggestion: {try: 'git push --force origin x'}, tests: {ask: ['frobnicate a'], pass: [ls]}"),
+			"t.x: the suggestion is itself stopped, by git.force-push"},
+		"unreadable test": {rule("t.x", "ask", "{glob: ['frobnicate *']}",
+			", tests: {ask: [{knd: shell}], pass: [ls]}"), "t.x: a test can't be read"},
 	} {
 		rules, analyser := with(t, test.user)
 		_, problems := ruletest.Run(rules, analyser)
@@ -43,12 +49,14 @@ func TestRunFindsWhatIsWrong(t *testing.T) {
 
 func TestLintFindsWhatIsWrong(t *testing.T) {
 	for name, test := range map[string]struct{ user, want string }{
-		"unreachable":     {rule("t.x", "ask", "{glob: ['frobnicate *']}", ", tests: {ask: [ls], pass: [pwd]}"), "t.x: unreachable"},
-		"never shown":     {rule("t.x", "ask", "{glob: ['frobnicate *']}", ""), "t.x: no test shows"},
-		"shadowed":        {rule("t.x", "ask", "{glob: ['rm -rf /']}", ", tests: {ask: ['rm -rf /'], pass: [ls]}"), "t.x: shadowed: fs.delete-root"},
-		"unknown trait":   {rule("t.x", "ask", "{traits: {all: [recursiv]}}", ", tests: {ask: [ls], pass: [ls]}"), "t.x: no analyser establishes this trait"},
-		"nearly anything": {rule("t.x", "ask", "{via: ['*'], kind: [spend]}", ", tests: {ask: [ls], pass: [ls]}"), "t.x: over-wide: the glob matches nearly everything"},
-		"everyday":        {rule("t.x", "ask", "{glob: ['git *']}", ", tests: {ask: ['git frob'], pass: [ls]}"), "t.x: over-wide: the rule stops an everyday command"},
+		"unreachable":   {rule("t.x", "ask", "{glob: ['frobnicate *']}", ", tests: {ask: [ls], pass: [pwd]}"), "t.x: unreachable"},
+		"never shown":   {rule("t.x", "ask", "{glob: ['frobnicate *']}", ""), "t.x: no test shows"},
+		"shadowed":      {rule("t.x", "ask", "{glob: ['rm -rf /']}", ", tests: {ask: ['rm -rf /'], pass: [ls]}"), "t.x: shadowed: fs.delete-root"},
+		"unknown trait": {rule("t.x", "ask", "{traits: {all: [recursiv]}}", ", tests: {ask: [ls], pass: [ls]}"), "t.x: no analyser establishes this trait"},
+		"nearly anything": {rule("t.x", "ask", "{via: ['*'], kind: [spend]}", ", tests: {ask: [ls], pass: [ls]}"),
+			"t.x: over-wide: the glob matches nearly everything"},
+		"everyday": {rule("t.x", "ask", "{glob: ['git *']}", ", tests: {ask: ['git frob'], pass: [ls]}"),
+			"t.x: over-wide: the rule stops an everyday command"},
 	} {
 		rules, analyser := with(t, test.user)
 		found := false

@@ -36,7 +36,8 @@ func searchPath(s Spec, own string) []string {
 }
 
 // etc are the files of /etc that programs can't do without and that hold nothing of this host's own. Each costs a mount.
-var etc = []string{"ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "pki/tls/certs", "pki/ca-trust",
+var etc = []string{"ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates",
+	"pki/tls/certs", "pki/ca-trust",
 	"localtime", "os-release", "services", "mime.types", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk"}
 
 // Files of /proc that tell of the whole host: to everybody, and to the host's root, who needs no privilege to read his files.
@@ -104,7 +105,8 @@ func arguments(s Spec, h *handover, source string, startups []startup) ([]string
 		}
 	}
 	for _, file := range [][2]string{{"/etc/passwd", "agent:x:1000:1000::/tmp:/bin/sh\n"}, {"/etc/group", "agent:x:1000:\n"},
-		{"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"}, {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"}} {
+		{"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"},
+		{"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"}} {
 		fd, err := h.data([]byte(file[1]))
 		if err != nil {
 			return nil, err
@@ -124,7 +126,8 @@ func arguments(s Spec, h *handover, source string, startups []startup) ([]string
 	// Root's files under /proc are writable for root, privileged or not: settings of the kernel are among them.
 	args = append(args, "--remount-ro", "/proc")
 	size := strconv.FormatInt(s.Limits.Disk, 10)
-	args = append(args, "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--perms", "1777", "--tmpfs", "/tmp",
+	args = append(args, "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--perms",
+		"1777", "--tmpfs", "/tmp",
 		"--dir", "/var", "--symlink", "/tmp", "/var/tmp")
 	for _, path := range s.Read {
 		args = append(args, "--ro-bind-try", path, path)
@@ -173,7 +176,8 @@ func insideAny(dirs []string, path string) bool {
 // environment is all the command sees of one: nothing of this process's but what its language and terminal are.
 func environment(s Spec, getenv func(string) string) []string {
 	path := strings.Join(searchPath(s, getenv("PATH")), ":")
-	env := []string{"PATH=" + path, "HOME=/tmp", "TMPDIR=/tmp", "USER=agent", "LOGNAME=agent", "SHELL=/bin/sh", "INTERLOCK_SANDBOX=1"}
+	env := []string{"PATH=" + path, "HOME=/tmp", "TMPDIR=/tmp", "USER=agent", "LOGNAME=agent", "SHELL=/bin/sh",
+		"INTERLOCK_SANDBOX=1"}
 	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "NO_COLOR", "COLUMNS", "LINES", "CI"} {
 		if value := getenv(name); value != "" {
 			env = append(env, name+"="+value)

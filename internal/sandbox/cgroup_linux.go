@@ -61,7 +61,8 @@ func unifiedGroup(name string, l Limits) string {
 		if os.Mkdir(dir, 0o755) != nil {
 			continue
 		}
-		if write(filepath.Join(dir, "memory.max"), l.Memory) == nil && write(filepath.Join(dir, "pids.max"), int64(l.Processes)+1) == nil {
+		if write(filepath.Join(dir, "memory.max"), l.Memory) == nil &&
+			write(filepath.Join(dir, "pids.max"), int64(l.Processes)+1) == nil {
 			_ = write(filepath.Join(dir, "memory.swap.max"), 0)
 			_ = write(filepath.Join(dir, "memory.oom.group"), 1)
 			return dir

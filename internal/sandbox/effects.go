@@ -119,7 +119,8 @@ func (d *difference) deletedBelow(dir string, names map[string]bool) error {
 
 // add notes an effect. after or before is nil where there is nothing.
 func (d *difference) add(name, change string, before, after fs.FileInfo) {
-	e := interlock.Effect{Path: name, Change: change, Startup: isStartup(d.patterns, name, before != nil && before.IsDir() || after != nil && after.IsDir())}
+	e := interlock.Effect{Path: name, Change: change,
+		Startup: isStartup(d.patterns, name, before != nil && before.IsDir() || after != nil && after.IsDir())}
 	if before != nil {
 		e.Kind, e.Before = kindOf(before.Mode()), sizeOf(before)
 	}
@@ -188,7 +189,8 @@ func equal(a, b io.Reader) bool {
 			return false
 		}
 		if err != nil || err2 != nil {
-			return (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && (errors.Is(err2, io.EOF) || errors.Is(err2, io.ErrUnexpectedEOF))
+			return (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) &&
+				(errors.Is(err2, io.EOF) || errors.Is(err2, io.ErrUnexpectedEOF))
 		}
 	}
 }

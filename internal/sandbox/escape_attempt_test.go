@@ -122,9 +122,11 @@ var kept []*byte
 // callNumbers are calls whose numbers package syscall does not name.
 func callNumbers() map[string]uintptr {
 	if runtime.GOARCH == "arm64" {
-		return map[string]uintptr{"process_vm_readv": 270, "bpf": 280, "userfaultfd": 282, "perf_event_open": 241, "keyctl": 219, "add_key": 217, "kexec_load": 104, "open_by_handle_at": 265, "memfd_create": 279}
+		return map[string]uintptr{"process_vm_readv": 270, "bpf": 280, "userfaultfd": 282, "perf_event_open": 241, "keyctl": 219,
+			"add_key": 217, "kexec_load": 104, "open_by_handle_at": 265, "memfd_create": 279}
 	}
-	return map[string]uintptr{"process_vm_readv": 310, "bpf": 321, "userfaultfd": 323, "perf_event_open": 298, "keyctl": 250, "add_key": 248, "kexec_load": 246, "open_by_handle_at": 304, "memfd_create": 319}
+	return map[string]uintptr{"process_vm_readv": 310, "bpf": 321, "userfaultfd": 323, "perf_event_open": 298, "keyctl": 250,
+		"add_key": 248, "kexec_load": 246, "open_by_handle_at": 304, "memfd_create": 319}
 }
 
 // open tries to open files, for reading and for writing.

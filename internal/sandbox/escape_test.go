@@ -101,7 +101,8 @@ var attempts = map[string]func(t *testing.T, b *box){
 		b.tries("open", "r:/proc/kcore", "r:/proc/kallsyms", "r:/proc/kmsg", "r:/proc/keys", "r:/proc/timer_list", "r:/proc/1/mem")
 	},
 	"write the kernel's settings through /proc": func(t *testing.T, b *box) {
-		b.tries("open", "w:/proc/sys/kernel/core_pattern", "w:/proc/sys/kernel/modprobe", "w:/proc/sys/vm/drop_caches", "w:/proc/sys/fs/file-max", "w:/proc/sys/kernel/hostname",
+		b.tries("open", "w:/proc/sys/kernel/core_pattern", "w:/proc/sys/kernel/modprobe", "w:/proc/sys/vm/drop_caches",
+			"w:/proc/sys/fs/file-max", "w:/proc/sys/kernel/hostname",
 			"w:/proc/sys/net/ipv4/ip_forward", "w:/proc/irq/default_smp_affinity")
 		b.attack("no sh -c 'echo b > /proc/sysrq-trigger'; no sh -c 'echo 0 0 1 > /proc/self/uid_map'; no sh -c 'echo -1000 > /proc/self/oom_score_adj'")
 	},
@@ -295,7 +296,8 @@ var attempts = map[string]func(t *testing.T, b *box){
 		}
 	},
 	"change a start-up file that is there": func(t *testing.T, b *box) {
-		good := map[string]string{"CLAUDE.md": "good\n", ".git/hooks/pre-commit": "good\n", ".git/config": "good\n", ".envrc": "good\n", "deep/down/AGENTS.md": "good\n", ".vscode/tasks.json": "good\n"}
+		good := map[string]string{"CLAUDE.md": "good\n", ".git/hooks/pre-commit": "good\n", ".git/config": "good\n",
+			".envrc": "good\n", "deep/down/AGENTS.md": "good\n", ".vscode/tasks.json": "good\n"}
 		b.put(good)
 		var script strings.Builder
 		for name := range good {
@@ -467,7 +469,8 @@ func swapWhileBuilding(t *testing.T, b *box) {
 	b.put(map[string]string{"dir/CLAUDE.md": "good\n", "dir/secret": "good\n"})
 	swapper := newBox(t)
 	swapper.spec.Workspace, swapper.spec.Dir, swapper.spec.State = b.workspace, b.workspace, b.spec.State
-	swapper.spec.Argv = []string{"sh", "-c", fmt.Sprintf("touch swapping; while [ ! -e stop ]; do mv dir kept && ln -s %s dir && rm dir && mv kept dir; done; rm stop swapping", filepath.Dir(path))}
+	swapper.spec.Argv = []string{"sh", "-c",
+		fmt.Sprintf("touch swapping; while [ ! -e stop ]; do mv dir kept && ln -s %s dir && rm dir && mv kept dir; done; rm stop swapping", filepath.Dir(path))}
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		if _, err := sandbox.Run(context.Background(), swapper.spec); err != nil {
@@ -502,7 +505,8 @@ func exists(path string) bool {
 // next run clears up what a killed process can't.
 func outliveKill(t *testing.T, b *box) {
 	name := "outlives-" + filepath.Base(filepath.Dir(b.workspace))
-	runner := exec.Command(self(t), "run-and-be-killed", b.workspace, b.spec.State, "touch ready; for i in 1 2 3; do setsid sh -c 'while :; do sleep 60; done' "+name+" & done; exec sh -c 'while :; do sleep 60; done' "+name)
+	runner := exec.Command(self(t), "run-and-be-killed", b.workspace, b.spec.State,
+		"touch ready; for i in 1 2 3; do setsid sh -c 'while :; do sleep 60; done' "+name+" & done; exec sh -c 'while :; do sleep 60; done' "+name)
 	runner.Stderr = os.Stderr
 	if err := runner.Start(); err != nil {
 		t.Fatal(err)
@@ -596,7 +600,8 @@ print(answer.decode())
 `
 
 func privateByName(t *testing.T, b *box) {
-	for _, address := range []string{"127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.1.1", "100.64.0.1", "168.63.129.16", "::1", "fd00:ec2::254", "fe80::1", "::ffff:127.0.0.1", "64:ff9b::a9fe:a9fe", "0.0.0.0", "2002:7f00:1::"} {
+	for _, address := range []string{"127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.1.1", "100.64.0.1", "168.63.129.16",
+		"::1", "fd00:ec2::254", "fe80::1", "::ffff:127.0.0.1", "64:ff9b::a9fe:a9fe", "0.0.0.0", "2002:7f00:1::"} {
 		networked(t, b, address)
 		r := b.run("python3", "-c", connectTo, "named.example:443")
 		if !strings.Contains(b.out.String(), "403 Forbidden") || strings.Contains(b.out.String(), "server's words") {
@@ -614,7 +619,8 @@ func unnamedHost(t *testing.T, b *box) {
 	if !strings.Contains(b.out.String(), "the server's words") {
 		t.Fatalf("a named host is not reached: %s%s", b.out.String(), b.err.String())
 	}
-	for _, target := range []string{"other.example:443", "127.0.0.1:80", "2130706433:80", "0x7f000001:80", "[::1]:80", "named.example.:443x", "localhost:80", "named.example@other.example:443"} {
+	for _, target := range []string{"other.example:443", "127.0.0.1:80", "2130706433:80", "0x7f000001:80", "[::1]:80",
+		"named.example.:443x", "localhost:80", "named.example@other.example:443"} {
 		b.run("python3", "-c", connectTo, target)
 		if strings.Contains(b.out.String(), " 200 ") {
 			t.Errorf("ESCAPED to %s: %s", target, b.out.String())

@@ -47,7 +47,8 @@ type architecture struct {
 // denied are the calls a command has no business with, whoever runs it: they make or enter namespaces, mount, look into
 // other processes, load code into the kernel, or are roads into it that are seldom used and often broken.
 var denied = []string{
-	"mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
+	"mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount",
+	"fspick", "mount_setattr",
 	"setns", "unshare",
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
 	"bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
@@ -101,7 +102,8 @@ func filter(arch architecture, unixSockets bool) []instruction {
 	// What fallocate takes is not accounted to whoever takes it, and the limit on disk lives from that account.
 	p = append(p, refuse(arch.calls["fallocate"], errNotHere)...)
 	p = append(p, instruction{bpfEqual, 0, 4, arch.calls["clone"]}, instruction{bpfLoad, 0, 0, offFirst},
-		instruction{bpfSet, 0, 1, newNamespaces}, instruction{bpfReturn, 0, 0, actErrno | errPerm}, instruction{bpfReturn, 0, 0, actAllow})
+		instruction{bpfSet, 0, 1, newNamespaces}, instruction{bpfReturn, 0, 0, actErrno | errPerm},
+		instruction{bpfReturn, 0, 0, actAllow})
 	p = append(p, argument(arch.calls["ioctl"], offSecond, typing, true, errPerm)...)
 	p = append(p, argument(arch.calls["socket"], offFirst, families, false, errNoFamily)...)
 	return append(p, instruction{bpfReturn, 0, 0, actAllow})

@@ -75,7 +75,8 @@ func TestFilterOnBothArchitectures(t *testing.T) {
 				if sockets {
 					unix = actAllow
 				}
-				for family, answer := range map[uint32]uint32{1: unix, 2: actAllow, 10: actAllow, 16: actAllow, 17: nofamily, 38: nofamily, 40: nofamily, 0: nofamily} {
+				for family, answer := range map[uint32]uint32{1: unix, 2: actAllow, 10: actAllow, 16: actAllow, 17: nofamily,
+					38: nofamily, 40: nofamily, 0: nofamily} {
 					want(fmt.Sprintf("socket of family %d", family), answer, arch.calls["socket"], family)
 				}
 				want("a call of tomorrow", nosys, arch.last+1)

@@ -50,7 +50,8 @@ func setLimits(pid int, l Limits, walls Walls) error {
 
 // processLimit sets a limit of a process, or reads it.
 func processLimit(pid, resource int, limit, old *syscall.Rlimit) error {
-	_, _, errno := syscall.RawSyscall6(sysPrlimit64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(limit)), uintptr(unsafe.Pointer(old)), 0, 0)
+	_, _, errno := syscall.RawSyscall6(sysPrlimit64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(limit)),
+		uintptr(unsafe.Pointer(old)), 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("setting limit %d: %w", resource, errno)
 	}
@@ -97,7 +98,8 @@ func endProcess(process *os.File) error {
 	one := pollfd{fd: int32(process.Fd()), events: 1}
 	patience := syscall.Timespec{Sec: 10}
 	for {
-		n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&one)), 1, uintptr(unsafe.Pointer(&patience)), 0, 0, 0)
+		n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&one)), 1,
+			uintptr(unsafe.Pointer(&patience)), 0, 0, 0)
 		switch {
 		case errno == syscall.EINTR:
 		case errno != 0:

@@ -74,7 +74,8 @@ mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; echo evil > CLAUDE.md
 
 func overlaid(t testing.TB) *box {
 	b := newBox(t)
-	b.put(map[string]string{"changed": "one\n", "gone": "x\n", "old/a": "a\n", "old/b/c": "c\n", "same": "same\n", "mode": "m\n", "again/first": "1\n", "CLAUDE.md": "be good\n"})
+	b.put(map[string]string{"changed": "one\n", "gone": "x\n", "old/a": "a\n", "old/b/c": "c\n", "same": "same\n", "mode": "m\n",
+		"again/first": "1\n", "CLAUDE.md": "be good\n"})
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

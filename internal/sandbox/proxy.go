@@ -192,7 +192,8 @@ func (p *proxy) dial(target string) (net.Conn, error) {
 	}
 	for _, a := range addresses {
 		if !public(a) { // one is enough: a name that leads here as well as there is meant to lead here
-			return nil, interlock.Errorf(interlock.CodeUnauthorized, "", "%.200s leads to an address of this machine or its networks", host)
+			return nil, interlock.Errorf(interlock.CodeUnauthorized, "",
+				"%.200s leads to an address of this machine or its networks", host)
 		}
 	}
 	err = errors.New("no address")

@@ -45,7 +45,8 @@ func register(ctx context.Context, s Spec) (*run, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, interlock.Errorf(interlock.CodeLimited, "", "another sandbox writes to this workspace; wait until it is done, or write to a throw-away copy with --overlay")
+			return nil, interlock.Errorf(interlock.CodeLimited, "",
+				"another sandbox writes to this workspace; wait until it is done, or write to a throw-away copy with --overlay")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

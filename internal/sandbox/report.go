@@ -26,7 +26,8 @@ const refused = "nothing runs"
 // WallList returns every way out that is tried, in the order of the report. The escape suite has an attempt for each and
 // for nothing else.
 func WallList() []Wall {
-	const mounts, filter, pids, network = "mount namespace: it is not there", "seccomp filter", "pid namespace", "network namespace"
+	const mounts, filter, pids, network = "mount namespace: it is not there", "seccomp filter", "pid namespace",
+		"network namespace"
 	return []Wall{
 		{"read the host's files", mounts, refused},
 		{"read another agent's workspace and Interlock's own directory", mounts, refused},
@@ -56,8 +57,10 @@ func WallList() []Wall {
 		{"gain privileges by a setuid program", "no new privileges, nosuid mounts", refused},
 		{"fork without end", "pids cgroup; else rlimit", "as root without cgroups: only the time limit ends it"},
 		{"take all memory", "memory cgroup; else rlimit and a look every 20 ms", "between two looks more may be taken"},
-		{"take all memory by files in memory", "memory cgroup, sizes of /tmp and /dev/shm", "files in memory that have no name are seen while they are mapped"},
-		{"fill the disk", "account of bytes written, looked at every 20 ms; rlimit for one file", "a kernel without that account (CONFIG_TASK_IO_ACCOUNTING): only one file's size is bound"},
+		{"take all memory by files in memory", "memory cgroup, sizes of /tmp and /dev/shm",
+			"files in memory that have no name are seen while they are mapped"},
+		{"fill the disk", "account of bytes written, looked at every 20 ms; rlimit for one file",
+			"a kernel without that account (CONFIG_TASK_IO_ACCOUNTING): only one file's size is bound"},
 		{"fill /tmp", "its size", refused},
 		{"open files without end", "rlimit", refused},
 		{"print without end", "the pipe", refused},

@@ -64,7 +64,8 @@ func execute(ctx context.Context, s Spec, bwrap, dir string, group cgroup, resul
 	if !s.Overlay {
 		before, result.Partial = findStartups(s.Workspace, s.Startup)
 		if result.Partial {
-			return interlock.Errorf(interlock.CodeLimited, "", "the workspace has more than %d entries, or some that can't be read, so its start-up files can't be protected; use a throw-away copy with --overlay", maxLooked)
+			return interlock.Errorf(interlock.CodeLimited, "",
+				"the workspace has more than %d entries, or some that can't be read, so its start-up files can't be protected; use a throw-away copy with --overlay", maxLooked)
 		}
 	}
 	c := &child{spec: s, dir: dir, group: group, result: result}
@@ -166,8 +167,9 @@ func (c *child) prepare(bwrap string, before []startup) error {
 			return err
 		}
 	}
-	c.command = &exec.Cmd{Path: argv[0], Args: argv, Env: environment(c.spec, os.Getenv), Dir: "/", ExtraFiles: c.hands.files, SysProcAttr: attributes,
-		WaitDelay: pipeDelay}
+	c.command = &exec.Cmd{Path: argv[0], Args: argv, Env: environment(c.spec, os.Getenv), Dir: "/", ExtraFiles: c.hands.files,
+		SysProcAttr: attributes,
+		WaitDelay:   pipeDelay}
 	return c.connect()
 }
 
@@ -275,8 +277,9 @@ func (c *child) run(ctx context.Context) error {
 	return c.verdict(waited)
 }
 
-// abandon ends a child that was not let go. Whether its own child goes with it is not sure that early; left behind, that one would
-// hold our pipes for ever. Stopped, the child makes no more of them, and none of their numbers comes to mean another.
+// abandon ends a child that was not let go. Whether its own child goes with it is not sure that early; left behind,
+// that one would hold our pipes for ever. Stopped, the child makes no more of them, and none of their numbers comes
+// to mean another.
 func (c *child) abandon() {
 	_ = c.command.Process.Signal(syscall.SIGSTOP)
 	for _, pid := range family(c.command.Process.Pid)[1:] {
@@ -390,7 +393,8 @@ func (c *child) verdict(waited error) error {
 	if c.group.outOfMemory() && c.result.Stopped == "" {
 		c.result.Stopped = "memory"
 	}
-	// The signal that ends who writes to a file larger than the limit. That a command may end with that number by itself is accepted.
+	// The signal that ends who writes to a file larger than the limit. That a command may end with that number by
+	// itself is accepted.
 	if c.result.Exit == 128+int(syscall.SIGXFSZ) && c.result.Stopped == "" {
 		c.result.Stopped = "disk"
 	}
@@ -437,12 +441,16 @@ func checkWorkspace(path string) error {
 		}
 	}
 	if real == "/" || home != "" && (real == home || inside(real, home)) {
-		return interlock.Errorf(interlock.CodeInvalid, "--dir", "the file system's root, a home directory or what lies above it is no workspace; go into a project's directory")
+		return interlock.Errorf(interlock.CodeInvalid, "--dir",
+			"the file system's root, a home directory or what lies above it is no workspace; go into a project's directory")
 	}
-	for _, system := range []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/home", "/tmp", "/var"} {
-		below := system != "/home" && system != "/tmp" && system != "/var" && inside(system, real) && !inside("/usr/src", real) && !inside("/usr/local/src", real)
+	for _, system := range []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr",
+		"/home", "/tmp", "/var"} {
+		below := system != "/home" && system != "/tmp" && system != "/var" && inside(system, real) && !inside("/usr/src", real) &&
+			!inside("/usr/local/src", real)
 		if real == system || below {
-			return interlock.Errorf(interlock.CodeInvalid, "--dir", "a directory of the system is no workspace; go into a project's directory")
+			return interlock.Errorf(interlock.CodeInvalid, "--dir",
+				"a directory of the system is no workspace; go into a project's directory")
 		}
 	}
 	if real != path {

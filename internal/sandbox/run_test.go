@@ -23,8 +23,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if len(os.Args) > 4 && os.Args[1] == "run-and-be-killed" {
-		_, err := sandbox.Run(context.Background(), sandbox.Spec{Argv: []string{"sh", "-c", os.Args[4]}, Workspace: os.Args[2], Dir: os.Args[2], State: os.Args[3], Limits: defaults(),
-			Self: os.Args[0], Overlay: len(os.Args) > 5 && os.Args[5] == "overlay"})
+		_, err := sandbox.Run(context.Background(),
+			sandbox.Spec{Argv: []string{"sh", "-c", os.Args[4]}, Workspace: os.Args[2], Dir: os.Args[2], State: os.Args[3], Limits: defaults(),
+				Self: os.Args[0], Overlay: len(os.Args) > 5 && os.Args[5] == "overlay"})
 		fmt.Fprintln(os.Stderr, "it was not killed:", err)
 		os.Exit(1)
 	}

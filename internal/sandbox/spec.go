@@ -71,6 +71,7 @@ type Result struct {
 
 // Walls say by what the limits were held in a run, where that depends on the host.
 type Walls struct {
-	Memory    string `json:"memory"`    // "cgroup v2", "cgroup v1", or "rlimit" of each process and a look at all of them now and then
+	// "cgroup v2", "cgroup v1", or "rlimit" of each process and a look at all of them now and then
+	Memory    string `json:"memory"`
 	Processes string `json:"processes"` // "cgroup v2", "cgroup v1" or "rlimit"
 }

@@ -66,7 +66,8 @@ func layer(socket int, args []string) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
 	}
-	if err := syscall.Mount("tmpfs", base, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, fmt.Sprintf("size=%d,mode=0700", l.Size)); err != nil {
+	if err := syscall.Mount("tmpfs", base, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV,
+		fmt.Sprintf("size=%d,mode=0700", l.Size)); err != nil {
 		return fmt.Errorf("mounting the copy's memory: %w", err)
 	}
 	upper := filepath.Join(base, "upper")
@@ -92,7 +93,8 @@ func layer(socket int, args []string) error {
 			}
 		}
 	}
-	if err := syscall.Mount("overlay", l.merged(), "overlay", syscall.MS_NOSUID|syscall.MS_NODEV, strings.Join(options, ",")); err != nil {
+	if err := syscall.Mount("overlay", l.merged(), "overlay", syscall.MS_NOSUID|syscall.MS_NODEV,
+		strings.Join(options, ",")); err != nil {
 		return fmt.Errorf("mounting the copy: %w", err)
 	}
 	return fmt.Errorf("starting bubblewrap: %w", syscall.Exec(args[1], args[1:], os.Environ()))

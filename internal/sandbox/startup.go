@@ -16,13 +16,17 @@ import (
 func Startup() []string {
 	return []string{
 		".git/hooks", ".git/config", ".gitmodules", ".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml",
-		".envrc", ".mise.toml", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".vimrc", ".exrc", ".nvim.lua",
+		".envrc", ".mise.toml", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".vimrc",
+		".exrc", ".nvim.lua",
 		".vscode", ".idea", ".devcontainer", ".devcontainer.json",
 		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".windsurfrules", ".clinerules",
-		".claude", ".codex", ".cursor", ".gemini", ".qwen", ".opencode", "opencode.json", "opencode.jsonc", ".windsurf", ".mcp.json", ".github/copilot-instructions.md", ".github/workflows",
+		".claude", ".codex", ".cursor", ".gemini", ".qwen", ".opencode", "opencode.json", "opencode.jsonc", ".windsurf",
+		".mcp.json", ".github/copilot-instructions.md", ".github/workflows",
 		".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
-		"mise.toml", ".mise", ".tool-versions", ".config/mise", "justfile", ".justfile", "Makefile", "GNUmakefile", "conftest.py", "sitecustomize.py", "usercustomize.py",
-		".bazelrc", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".dir-locals.el", ".venv/bin", "venv/bin", "node_modules/.bin", ".git/commondir", ".git/info/attributes",
+		"mise.toml", ".mise", ".tool-versions", ".config/mise", "justfile", ".justfile", "Makefile", "GNUmakefile", "conftest.py",
+		"sitecustomize.py", "usercustomize.py",
+		".bazelrc", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".dir-locals.el", ".venv/bin", "venv/bin", "node_modules/.bin",
+		".git/commondir", ".git/info/attributes",
 	}
 }
 
@@ -36,7 +40,8 @@ func isStartup(patterns []string, path string, directory bool) bool {
 		if strings.Contains(path, pattern) {
 			return true
 		}
-		for parent := filepath.Dir(strings.TrimSuffix(pattern, "/")); !directory && parent != "/" && parent != "."; parent = filepath.Dir(parent) {
+		for parent := filepath.Dir(strings.TrimSuffix(pattern, "/")); !directory && parent != "/" &&
+			parent != "."; parent = filepath.Dir(parent) {
 			if strings.HasSuffix(path, parent+"/") {
 				return true
 			}
@@ -105,7 +110,8 @@ func setAside(root string, patterns []string, before []startup) (effects []inter
 		if slices.ContainsFunc(before, func(b startup) bool { return os.SameFile(b.info, found.info) && !isLink(found.info) }) {
 			continue
 		}
-		if isLink(found.info) && slices.ContainsFunc(before, func(b startup) bool { return b.path == found.path && os.SameFile(b.info, found.info) }) {
+		if isLink(found.info) && slices.ContainsFunc(before,
+			func(b startup) bool { return b.path == found.path && os.SameFile(b.info, found.info) }) {
 			continue
 		}
 		aside := found.path + AsideSuffix
@@ -115,7 +121,8 @@ func setAside(root string, patterns []string, before []startup) (effects []inter
 		if err := dir.Rename(found.path, aside); err != nil {
 			return effects, partial, err
 		}
-		effects = append(effects, interlock.Effect{Path: filepath.ToSlash(found.path), Change: interlock.EffectSetAside, Kind: kindOf(found.info.Mode()), After: sizeOf(found.info), Startup: true})
+		effects = append(effects, interlock.Effect{Path: filepath.ToSlash(found.path), Change: interlock.EffectSetAside,
+			Kind: kindOf(found.info.Mode()), After: sizeOf(found.info), Startup: true})
 	}
 	return effects, partial, nil
 }

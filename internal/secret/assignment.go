@@ -15,7 +15,8 @@ type word struct {
 var words = [...]word{
 	{"passphrase", true}, {"password", true}, {"passwd", true}, {"passwort", true}, {"pass", true}, {"pwd", true}, {"pw", true},
 	{"secret", false}, {"token", false}, {"apikey", false}, {"api_key", false}, {"api-key", false}, {"accesskey", false},
-	{"key", false}, {"credential", false}, {"auth", false}, {"signature", false}, {"sas", false}, {"salt", false}, {"client", false},
+	{"key", false}, {"credential", false}, {"auth", false}, {"signature", false}, {"sas", false}, {"salt", false},
+	{"client", false},
 }
 
 const (
@@ -38,7 +39,9 @@ func assignment(text string, at int) Span {
 	if w.strong && !passwordName(text, at, name) {
 		return Span{}
 	}
-	if strings.HasPrefix(name, "author") || strings.HasPrefix(name, "authent") || strings.HasPrefix(name, "password_file") || strings.HasPrefix(name, "password-file") || strings.HasPrefix(name, "keyboard") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "tokens") {
+	if strings.HasPrefix(name, "author") || strings.HasPrefix(name, "authent") || strings.HasPrefix(name, "password_file") ||
+		strings.HasPrefix(name, "password-file") || strings.HasPrefix(name, "keyboard") || strings.HasSuffix(name, "_id") ||
+		strings.HasSuffix(name, "tokens") {
 		return Span{}
 	}
 	if !w.strong && identifier(text, at, end, name) {
@@ -85,7 +88,8 @@ func wordAt(text string, at int) (best word, ok bool) {
 	}
 	second := text[at+1] | 0x20
 	for _, w := range byLetter[text[at]] {
-		if second != w.text[1] || len(text)-at < len(w.text) || len(w.text) <= len(best.text) || !strings.EqualFold(text[at:at+len(w.text)], w.text) {
+		if second != w.text[1] || len(text)-at < len(w.text) || len(w.text) <= len(best.text) ||
+			!strings.EqualFold(text[at:at+len(w.text)], w.text) {
 			continue
 		}
 		best, ok = w, true
@@ -104,7 +108,8 @@ func passwordName(text string, at int, name string) bool {
 	}
 	camel := at > 0 && text[at] >= 'A' && text[at] <= 'Z' && before >= 'a' && before <= 'z'
 	if !camel && members[before]&(lower|upper) != 0 {
-		return strings.HasPrefix(name, "pwd") || name == "pass" && at >= 2 && (strings.HasSuffix(text[:at], "db") || strings.HasSuffix(text[:at], "user"))
+		return strings.HasPrefix(name, "pwd") || name == "pass" && at >= 2 &&
+			(strings.HasSuffix(text[:at], "db") || strings.HasSuffix(text[:at], "user"))
 	}
 	rest := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "pass"), "pwd"), "pw")
 	return rest == "" || members[rest[0]]&(lower|upper) == 0
@@ -134,7 +139,8 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 		i, seen = i+len("string = "), true
 	case strings.HasPrefix(text[i:], "||:"):
 		i, seen = i+3, true
-	case strings.HasPrefix(text[i:], ":="), strings.HasPrefix(text[i:], "=>"), strings.HasPrefix(text[i:], "?="), strings.HasPrefix(text[i:], ".="):
+	case strings.HasPrefix(text[i:], ":="), strings.HasPrefix(text[i:], "=>"), strings.HasPrefix(text[i:], "?="),
+		strings.HasPrefix(text[i:], ".="):
 		i, seen = i+2, true
 	case text[i] == '=' || text[i] == ':' || text[i] == '>':
 		i, seen = i+1, true
@@ -155,7 +161,8 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 		i++
 		i += blanks(text, i)
 	}
-	for i < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == '@' || text[i] == '\\') && i+1 < len(text) && (text[i+1] == '"' || text[i+1] == '\'') {
+	for i < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == '@' || text[i] == '\\') && i+1 < len(text) &&
+		(text[i+1] == '"' || text[i+1] == '\'') {
 		i++
 	}
 	if i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`') {
@@ -216,12 +223,14 @@ func secretValue(w word, value string, quoted bool) bool {
 		if quoted {
 			return !strings.ContainsAny(value, " \t")
 		}
-		return value != "Password:" && !strings.HasPrefix(value, "--") && !strings.HasSuffix(value, ".txt") && !strings.ContainsAny(value, "(){}[]") && !isCode(value) && mixed(value)
+		return value != "Password:" && !strings.HasPrefix(value, "--") && !strings.HasSuffix(value, ".txt") &&
+			!strings.ContainsAny(value, "(){}[]") && !isCode(value) && mixed(value)
 	}
 	if strings.ContainsAny(value, " \t(){}[]<>") || len(value) < 12 {
 		return false
 	}
-	if worded(value) || !quoted && (isCode(value) || member(value)) || strings.Contains(value, "://") || strings.HasPrefix(value, "import.") || strings.Contains(value, "arn:") {
+	if worded(value) || !quoted && (isCode(value) || member(value)) || strings.Contains(value, "://") ||
+		strings.HasPrefix(value, "import.") || strings.Contains(value, "arn:") {
 		return false
 	}
 	return true
@@ -229,7 +238,8 @@ func secretValue(w word, value string, quoted bool) bool {
 
 // isCode reports whether an unquoted value reads as a name or an expression.
 func isCode(value string) bool {
-	if strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.Contains(value, "->") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "self.") {
+	if strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.Contains(value, "->") ||
+		strings.HasPrefix(value, "/") || strings.HasPrefix(value, "self.") {
 		return true
 	}
 	digits := 0
@@ -289,11 +299,13 @@ func random(s string) bool {
 }
 
 // stand-ins are what people write where a secret would stand.
-var standIns = [...]string{"example", "changeme", "change_me", "placeholder", "your", "xxxx", "****", "redacted", "dummy", "sample",
+var standIns = [...]string{"example", "changeme", "change_me", "placeholder", "your", "xxxx", "****", "redacted",
+	"dummy", "sample",
 	"${", "{{", "%(", "%s", "...", "getenv", "environ", "process.env", "undefined", "insert", "replace", "secrets."}
 
 // words that are not secrets though they stand where one could.
-var plainValues = [...]string{"none", "null", "nil", "true", "false", "string", "str", "bool", "text", "password", "secret", "token", "user", "required", "optional"}
+var plainValues = [...]string{"none", "null", "nil", "true", "false", "string", "str", "bool", "text", "password", "secret",
+	"token", "user", "required", "optional"}
 
 func placeholder(value string) bool {
 	if value == "" || value[0] == '<' || value[0] == '$' || value[0] == '{' || strings.HasPrefix(value, "[redacted") {

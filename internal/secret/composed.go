@@ -23,7 +23,8 @@ func timeUUID(value string) bool {
 func saysSo(value string) bool {
 	for _, part := range strings.FieldsFunc(strings.ToLower(value), func(c rune) bool { return c < 'a' || c > 'z' }) {
 		switch part {
-		case "fake", "example", "dummy", "mock", "invalid", "sample", "placeholder", "notreal", "tooshort", "notasecret", "foobar", "lorem", "ipsum":
+		case "fake", "example", "dummy", "mock", "invalid", "sample", "placeholder", "notreal", "tooshort", "notasecret",
+			"foobar", "lorem", "ipsum":
 			return true
 		}
 	}

@@ -18,14 +18,16 @@ func filler(token string) bool {
 		}
 	}
 	low := strings.ToLower(tail[max(0, len(tail)-12):])
-	return strings.HasSuffix(low, "tokenhere") || strings.HasSuffix(low, "keyhere") || strings.HasSuffix(low, "stringhere") || strings.HasSuffix(low, "secrethere")
+	return strings.HasSuffix(low, "tokenhere") || strings.HasSuffix(low, "keyhere") || strings.HasSuffix(low, "stringhere") ||
+		strings.HasSuffix(low, "secrethere")
 }
 
 // worded reports whether a value is words with a number rather than something drawn: unique_access_token_06527, and
 // jjwt-jackson-0.11.2.
 func worded(value string) bool {
 	letters, words := 0, 0
-	for _, part := range strings.FieldsFunc(value, func(c rune) bool { return c == '_' || c == '-' || c == '.' || c == ':' || c == '/' }) {
+	for _, part := range strings.FieldsFunc(value,
+		func(c rune) bool { return c == '_' || c == '-' || c == '.' || c == ':' || c == '/' }) {
 		plain, vowels := true, false
 		for i := 0; i < len(part); i++ {
 			plain = plain && part[i] >= 'a' && part[i] <= 'z'
@@ -51,7 +53,8 @@ func identifier(text string, at, end int, name string) bool {
 			return true
 		}
 	}
-	for _, prefix := range [...]string{"key_down", "key_up", "keydown", "keyup", "keypress", "key_press", "keyframe", "keyword", "key_word", "keyspace", "keystroke", "client_version"} {
+	for _, prefix := range [...]string{"key_down", "key_up", "keydown", "keyup", "keypress", "key_press", "keyframe", "keyword",
+		"key_word", "keyspace", "keystroke", "client_version"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}

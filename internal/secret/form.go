@@ -12,7 +12,8 @@ func wellFormed(literal, tail string) bool {
 	case "dapi":
 		return len(tail) == 32 || len(tail) == 34 && tail[32] == '-'
 	case "ntn_":
-		return len(tail) >= 11 && strings.Trim(tail[:11], "0123456789") == "" && len(tail) <= 50 && strings.Trim(tail, "0123456789") != ""
+		return len(tail) >= 11 && strings.Trim(tail[:11], "0123456789") == "" && len(tail) <= 50 &&
+			strings.Trim(tail, "0123456789") != ""
 	case "sgp_":
 		key := tail[strings.LastIndexByte(tail, '_')+1:]
 		return len(key) == 40 && strings.Trim(strings.ToLower(key), "0123456789abcdef") == ""

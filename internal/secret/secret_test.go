@@ -42,7 +42,8 @@ func TestRedact(t *testing.T) {
 		{"SG.aaaabbbbccccddddee1234..aaaabbbbccccddddeeeeffff11112222333344445", "SG.aaaabbbbccccddddee1234..aaaabbbbccccddddeeeeffff11112222333344445", nil},
 		{"dapi0123456789abcdef0123456789abcdef-2", "[redacted]", []string{"databricks-token"}},
 		{"dapi0123456789abcdef0123456789abcdef01", "dapi0123456789abcdef0123456789abcdef01", nil},
-		{"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV", nil},
+		{"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV",
+			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV", nil},
 		{"mongodb://mongodb:mongodb@localhost/x", "mongodb://mongodb:mongodb@localhost/x", nil},
 		{"$apiToken .= \"4f8a9c2e7b1d6053aa91\"", "$apiToken .= \"[redacted]\"", []string{"assigned-secret"}},
 		{"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", nil},
@@ -51,7 +52,8 @@ func TestRedact(t *testing.T) {
 		{"?token=unique_access_token_06527", "?token=unique_access_token_06527", nil},
 		{"token: jjwt-jackson-0.11.2", "token: jjwt-jackson-0.11.2", nil},
 		{"BlindKey = Ed25519.BlindKeySignatures", "BlindKey = Ed25519.BlindKeySignatures", nil},
-		{"sha256 a8f5f167f44f4964e6c998dee827110ca8f5f167f44f4964e6c998dee827110c", "sha256 a8f5f167f44f4964e6c998dee827110ca8f5f167f44f4964e6c998dee827110c", nil},
+		{"sha256 a8f5f167f44f4964e6c998dee827110ca8f5f167f44f4964e6c998dee827110c",
+			"sha256 a8f5f167f44f4964e6c998dee827110ca8f5f167f44f4964e6c998dee827110c", nil},
 	} {
 		got, kinds := secret.Redact(test.text)
 		if diff := cmp.Diff(test.want, got); diff != "" {
@@ -74,9 +76,11 @@ func TestRedactEndsHostileText(t *testing.T) {
 
 // FuzzRedact: spans are in order and inside the text, redacting takes them all, and redacting again changes nothing.
 func FuzzRedact(f *testing.F) {
-	for _, seed := range []string{"", "AKIAQWERTYUIOPASDFGH", "ghp_abcdefghijklmnopqrstuvwxyz0123456789ghp_abcdefghijklmnopqrstuvwxyz0123456789", "password=a1b2c3d4",
+	for _, seed := range []string{"", "AKIAQWERTYUIOPASDFGH",
+		"ghp_abcdefghijklmnopqrstuvwxyz0123456789ghp_abcdefghijklmnopqrstuvwxyz0123456789", "password=a1b2c3d4",
 		"://a:bcd@", "-----BEGIN PRIVATE KEY-----\n" + fakeKey, "Bearer a8f5f167f44f4964e6c998dee827110c", "[redacted]", "key='[redacted]x1y2z3w4v5u6'",
-		"0123456789abcdef0123456789abcdef-us12", "12345678:AAabcdefghijklmnopqrstuvwxyzABCDEFGH", "pw:=\"\"\"x1y2z3\"\"\"", "token,(\"key\",\"a1b2c3d4e5f6a7b8\")", "\xff\xfe=passw"} {
+		"0123456789abcdef0123456789abcdef-us12", "12345678:AAabcdefghijklmnopqrstuvwxyzABCDEFGH", "pw:=\"\"\"x1y2z3\"\"\"",
+		"token,(\"key\",\"a1b2c3d4e5f6a7b8\")", "\xff\xfe=passw"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -117,7 +117,8 @@ func keyBlock(text string, at int) Span {
 func puttyKey(text string, at int) Span {
 	end := at + len("Private-Lines:")
 	key := 0
-	for end < len(text) && end-at < maxKeyBlock && (members[text[end]]&base64 != 0 || strings.IndexByte(" \r\n", text[end]) >= 0) {
+	for end < len(text) && end-at < maxKeyBlock &&
+		(members[text[end]]&base64 != 0 || strings.IndexByte(" \r\n", text[end]) >= 0) {
 		if members[text[end]]&base64 != 0 {
 			key++
 		}

@@ -62,7 +62,8 @@ func ActionDigest(a interlock.Action) (interlock.Digest, error) {
 		if len(a.Arguments) > 0 {
 			arguments = a.Arguments
 		}
-		return Digest(actionDomain, map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
+		return Digest(actionDomain, map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input,
+			"kind": a.Kind, "tool": a.Tool})
 	}
 	return digestText(sha256.Sum256(w.Bytes)), nil
 }

@@ -33,7 +33,8 @@ type level struct {
 // destination there is no reader that could take one case for another, and names may differ in case.
 func scan(data []byte, into any, limits Limits, lenient bool) error {
 	if len(data) > limits.Bytes {
-		return interlock.Errorf(interlock.CodeLimited, "", "the JSON text has %d bytes, at most %d are read", len(data), limits.Bytes)
+		return interlock.Errorf(interlock.CodeLimited, "", "the JSON text has %d bytes, at most %d are read",
+			len(data), limits.Bytes)
 	}
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return interlock.Errorf(interlock.CodeInvalid, "", "there is no JSON value; send one")

@@ -2,8 +2,9 @@
 //
 // Reading refuses what two readers could understand differently: duplicate member names, names that differ only in case
 // ("TOOL" beside or instead of "tool"; only where the destination is a Go map of one type are names data and may differ in
-// case), unknown members, invalid UTF-8, NUL in names, text after the value, and anything over a bound. Writing is RFC 8785: equal values give equal bytes. An integer that a double can't hold exactly is
-// refused in both directions, because RFC 8785 would silently round it.
+// case), unknown members, invalid UTF-8, NUL in names, text after the value, and anything over a bound. Writing is
+// RFC 8785: equal values give equal bytes. An integer that a double can't hold exactly is refused in both directions,
+// because RFC 8785 would silently round it.
 //
 // Errors are *interlock.Error: Field is the JSON pointer of the value at fault, the message says how to mend it, and long
 // input is never repeated in it. The package keeps no state but a table of struct shapes that is filled as types are

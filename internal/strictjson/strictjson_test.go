@@ -295,7 +295,8 @@ func TestActionDigestCoversAllButTheHint(t *testing.T) {
 		if a.Arguments != nil {
 			arguments = a.Arguments
 		}
-		plain, err := strictjson.Digest("interlock/action/v1", map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
+		plain, err := strictjson.Digest("interlock/action/v1",
+			map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
 		if got, _ := strictjson.ActionDigest(a); got != plain || err != nil {
 			t.Errorf("%+v: have %s, want %s, %v", a, got, plain, err)
 		}
@@ -308,7 +309,8 @@ func TestActionDigestCoversAllButTheHint(t *testing.T) {
 func BenchmarkMarshalDecision(b *testing.B) {
 	d := interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask, Risk: 40, Profile: "guard",
 		Findings: []interlock.Finding{{Gate: "rules", Rule: "git.force-push", Layer: 3, Verdict: interlock.Ask, Reason: "it rewrites what others have"}},
-		Impacts:  []interlock.Impact{{Kind: "network", Target: "origin", Reach: "external", Reversibility: "window", Confidence: "parsed", Via: "git push", Traits: []string{"force"}}}}
+		Impacts: []interlock.Impact{{Kind: "network", Target: "origin", Reach: "external", Reversibility: "window",
+			Confidence: "parsed", Via: "git push", Traits: []string{"force"}}}}
 	for b.Loop() {
 		if _, err := strictjson.Marshal(d); err != nil {
 			b.Fatal(err)

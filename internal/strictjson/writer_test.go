@@ -59,11 +59,13 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 	}
 	var annotations *interlock.Annotations
 	if rapid.Bool().Draw(t, "annotated") {
-		annotations = &interlock.Annotations{ReadOnly: flag("read-only"), Destructive: flag("destructive"), Idempotent: flag("idempotent"), OpenWorld: flag("open world")}
+		annotations = &interlock.Annotations{ReadOnly: flag("read-only"), Destructive: flag("destructive"),
+			Idempotent: flag("idempotent"), OpenWorld: flag("open world")}
 	}
 	var failed *interlock.Failures
 	if rapid.Bool().Draw(t, "failed before") {
-		failed = &interlock.Failures{Last: moment().Draw(t, "last"), Outcome: interlock.OutcomeStatus(text().Draw(t, "outcome")), Count: rapid.IntRange(0, 9).Draw(t, "count"), Changed: rapid.Bool().Draw(t, "changed")}
+		failed = &interlock.Failures{Last: moment().Draw(t, "last"), Outcome: interlock.OutcomeStatus(text().Draw(t, "outcome")),
+			Count: rapid.IntRange(0, 9).Draw(t, "count"), Changed: rapid.Bool().Draw(t, "changed")}
 	}
 	return interlock.Snapshot{
 		Failed: failed, Origin: origin, Upstream: upstream, Pin: pin, Sandboxed: rapid.Bool().Draw(t, "sandboxed"),
@@ -138,7 +140,8 @@ func TestActionDigestIsTheGeneralOne(t *testing.T) {
 		if len(a.Arguments) > 0 {
 			arguments = a.Arguments
 		}
-		want, wantErr := strictjson.Digest("interlock/action/v1", map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
+		want, wantErr := strictjson.Digest("interlock/action/v1",
+			map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input, "kind": a.Kind, "tool": a.Tool})
 		got, err := strictjson.ActionDigest(a)
 		if got != want || (err == nil) != (wantErr == nil) {
 			t.Fatalf("%+v\nhave %s, %v\nwant %s, %v", a, got, err, want, wantErr)

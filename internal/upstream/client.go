@@ -50,7 +50,8 @@ func newClient(c Config, o Options) (*http.Client, error) {
 // sameServer follows redirects of the same request on the same server.
 func sameServer(next *http.Request, before []*http.Request) error {
 	first := before[0]
-	if len(before) > maxRedirects || next.URL.Scheme != first.URL.Scheme || next.URL.Host != first.URL.Host || next.Method != first.Method {
+	if len(before) > maxRedirects || next.URL.Scheme != first.URL.Scheme || next.URL.Host != first.URL.Host ||
+		next.Method != first.Method {
 		return errRedirect
 	}
 	return nil
@@ -93,7 +94,8 @@ func validHeader(name string) bool {
 // reservedHeader reports whether a header is the transport's to set.
 func reservedHeader(name string) bool {
 	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
-	case "Host", "Content-Type", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Accept", "Accept-Encoding", "Last-Event-Id",
+	case "Host", "Content-Type", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Accept",
+		"Accept-Encoding", "Last-Event-Id",
 		"Idempotency-Key", "X-Idempotency-Key": // with one of these two the standard library would send a message again
 		return true
 	default:

@@ -104,7 +104,8 @@ func (c Config) Check() error {
 
 // ValidName reports whether a server may be called so.
 func ValidName(name string) bool {
-	return name != "" && len(name) <= MaxName && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+	return name != "" && len(name) <= MaxName &&
+		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
 func (c Config) checkProgram() error {
@@ -225,7 +226,8 @@ func looksSecret(name, value string) bool {
 		return true
 	}
 	scheme, rest, _ := strings.Cut(value, " ")
-	if strings.EqualFold(name, "Authorization") || strings.EqualFold(name, "Proxy-Authorization") || strings.EqualFold(name, "Cookie") {
+	if strings.EqualFold(name, "Authorization") || strings.EqualFold(name, "Proxy-Authorization") ||
+		strings.EqualFold(name, "Cookie") {
 		return true
 	}
 	if strings.EqualFold(scheme, "Bearer") && len(rest) > 0 {
@@ -241,10 +243,12 @@ func namesSecret(name string) bool {
 		return false
 	}
 	switch last := words[len(words)-1]; last {
-	case "token", "key", "secret", "password", "passwd", "pass", "pwd", "pat", "apikey", "credential", "credentials", "passphrase", "jwt", "cookie", "dsn":
+	case "token", "key", "secret", "password", "passwd", "pass", "pwd", "pat", "apikey", "credential", "credentials",
+		"passphrase", "jwt", "cookie", "dsn":
 		return true
 	default:
-		return strings.HasSuffix(last, "token") || strings.HasSuffix(last, "apikey") || strings.HasSuffix(last, "password") || strings.HasSuffix(last, "secret")
+		return strings.HasSuffix(last, "token") || strings.HasSuffix(last, "apikey") || strings.HasSuffix(last, "password") ||
+			strings.HasSuffix(last, "secret")
 	}
 }
 
@@ -256,7 +260,8 @@ func plainValue(value string) bool {
 	if address, err := url.Parse(value); err == nil && address.Scheme != "" && address.Host != "" && address.User == nil {
 		return true
 	}
-	return strings.Trim(value, "0123456789.") == "" || strings.Trim(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") == "" && len(value) < 12
+	return strings.Trim(value, "0123456789.") == "" ||
+		strings.Trim(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") == "" && len(value) < 12
 }
 
 // Identity is a digest of what a server is, everything sorted. A secret counts as one, wherever it comes from: that it moves

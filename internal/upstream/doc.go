@@ -22,8 +22,8 @@
 //     settings in a message: by "[redacted]".
 //
 // Both links are our own and not the SDK's client transports, which decode and encode every message: in one run on one machine a
-// call of 250 bytes and its answer took 15 µs of processor time and 0.6 KB of memory over pipes against 120 µs and 167 KB, and 70 µs
-// and 12 KB over HTTP, the server included, against 150 µs and 143 KB; see bench_test.go.
+// call of 250 bytes and its answer took 15 µs of processor time and 0.6 KB of memory over pipes against 120 µs and
+// 167 KB, and 70 µs and 12 KB over HTTP, the server included, against 150 µs and 143 KB; see bench_test.go.
 //
 // Start with server.go; stdio.go and http.go are the two kinds of link, reference.go says where secrets come from.
 package upstream

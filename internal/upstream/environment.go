@@ -11,7 +11,8 @@ import (
 // client works behind the gateway.
 func everyProgram(goos string) []string {
 	if goos == "windows" {
-		return []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT",
+		return []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE",
+			"PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT",
 			"TEMP", "USERNAME", "USERPROFILE"}
 	}
 	return []string{"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"}
@@ -21,7 +22,8 @@ func everyProgram(goos string) []string {
 func environment(getenv func(string) string, own map[string]string) []string {
 	all := map[string]string{}
 	for _, name := range everyProgram(runtime.GOOS) {
-		if value := getenv(name); value != "" && !strings.HasPrefix(value, "()") { // the latter is a function of a shell, not a value
+		// the latter is a function of a shell, not a value
+		if value := getenv(name); value != "" && !strings.HasPrefix(value, "()") {
 			all[name] = value
 		}
 	}

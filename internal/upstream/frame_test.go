@@ -15,7 +15,8 @@ import (
 // FuzzLines: however its bytes arrive, a stream gives the lines that are within the bound, in order and whole; and no line over
 // it leads to anything but an error for an id that JSON sees in it, too.
 func FuzzLines(f *testing.F) {
-	for _, text := range []string{"{}\n[]\r\n\n", `{"result":{"id":3},"id":"x"}` + "\n", `{"id":1,"id":2,"r":"` + strings.Repeat("y", 100) + `"}` + "\n", `{"r":"` + strings.Repeat(`\"`, 60) + `","id":7}` + "\nx"} {
+	for _, text := range []string{"{}\n[]\r\n\n", `{"result":{"id":3},"id":"x"}` + "\n",
+		`{"id":1,"id":2,"r":"` + strings.Repeat("y", 100) + `"}` + "\n", `{"r":"` + strings.Repeat(`\"`, 60) + `","id":7}` + "\nx"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -65,7 +66,8 @@ func FuzzLines(f *testing.F) {
 func TestTheIDOfAnAnswerThatIsTooLong(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id":1,"result":{}}`: `1`, `{"result":{"id":2},"id": "a-b" }`: `"a-b"`, `{"x":"\"id\":3","id":-4}`: `-4`, `{"x":[{"id":5}],"id":6,"y":{}}`: `6`,
-		`{"id":1,"method":"x"}`: ``, `{"id":null}`: ``, `{"id":1.5}`: ``, `{"id":{}}`: ``, `{"id":1,"id":2}`: ``, `[{"id":1}]`: ``, `{"id":1`: ``, `{"id":"a\"b"}`: ``, `x`: ``,
+		`{"id":1,"method":"x"}`: ``, `{"id":null}`: ``, `{"id":1.5}`: ``, `{"id":{}}`: ``, `{"id":1,"id":2}`: ``,
+		`[{"id":1}]`: ``, `{"id":1`: ``, `{"id":"a\"b"}`: ``, `x`: ``,
 		`{"id":"` + strings.Repeat("x", 100) + `"}`: ``,
 	} {
 		var f idFinder
@@ -81,7 +83,8 @@ func TestTheIDOfAnAnswerThatIsTooLong(t *testing.T) {
 // FuzzEvents: however its bytes arrive, a stream of events gives the same events, none longer than the bound, and no id that a
 // header can't carry.
 func FuzzEvents(f *testing.F) {
-	for _, text := range []string{"data: a\n\n", "id: 1\r\ndata:b\r\ndata: c\r\n\r\n", ": x\rdata\r\rid\n\nretry: 5\n\n", "\xef\xbb\xbfdata: a\n\nid: \x00\ndata: y\n\n"} {
+	for _, text := range []string{"data: a\n\n", "id: 1\r\ndata:b\r\ndata: c\r\n\r\n", ": x\rdata\r\rid\n\nretry: 5\n\n",
+		"\xef\xbb\xbfdata: a\n\nid: \x00\ndata: y\n\n"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -43,7 +43,8 @@ type httpLink struct {
 const queued = 16
 
 func newHTTPLink(s *Server, headers map[string]string, conceal concealer) *httpLink {
-	l := &httpLink{server: s, headers: headers, conceal: conceal, incoming: make(chan []byte, queued), repeated: map[string][]binding{}}
+	l := &httpLink{server: s, headers: headers, conceal: conceal, incoming: make(chan []byte, queued),
+		repeated: map[string][]binding{}}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }
@@ -142,7 +143,8 @@ func refusal(id json.RawMessage, err error) []byte {
 	if encodeErr != nil {
 		text = []byte(`""`) // unreachable: any text can be quoted
 	}
-	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"error":{"code":-32000,"message":`...), text...), '}', '}')
+	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"error":{"code":-32000,"message":`...),
+		text...), '}', '}')
 }
 
 // post sends a message. It is sent once: if it may have arrived, the error says so.
@@ -168,7 +170,8 @@ func (l *httpLink) post(ctx context.Context, e *envelope, message []byte, writte
 	case err == nil:
 		return response, nil
 	case errors.Is(err, errRedirect):
-		err = l.server.failed(errRedirect.Error(), true, interlock.Errorf(interlock.CodeInvalid, "", "the server %s redirects to another place", l.server.config.Name))
+		err = l.server.failed(errRedirect.Error(), true,
+			interlock.Errorf(interlock.CodeInvalid, "", "the server %s redirects to another place", l.server.config.Name))
 		if e.isRequest() {
 			_ = l.deliver(ctx, refusal(e.ID, err))
 		}
@@ -237,7 +240,8 @@ func (l *httpLink) take(ctx context.Context, e *envelope, response *http.Respons
 		return false, l.refused(e, response)
 	}
 	if e.Method == "initialize" {
-		if session := response.Header.Get(headerSession); session != "" && len(session) <= maxEventID && validHeaderValue([]byte(session)) {
+		if session := response.Header.Get(headerSession); session != "" && len(session) <= maxEventID &&
+			validHeaderValue([]byte(session)) {
 			l.mu.Lock()
 			l.session = session
 			l.mu.Unlock()

@@ -102,7 +102,8 @@ func TestASessionOverHTTP(t *testing.T) {
 			w.Header().Set("Mcp-Session-Id", "abc")
 			says(200, "application/json; charset=utf-8", "{\"jsonrpc\":\"2.0\",\n \"id\":1, \"result\":{\"protocolVersion\":\"2025-11-25\"}}\n")(w, r)
 		case strings.Contains(string(body), `"id"`):
-			says(200, "text/event-stream", ": hello\r\n\r\nevent: message\r\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"token\":\"se\\\"cret-value\"}}\r\n\r\n")(w, r)
+			says(200, "text/event-stream",
+				": hello\r\n\r\nevent: message\r\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"token\":\"se\\\"cret-value\"}}\r\n\r\n")(w, r)
 		default:
 			w.WriteHeader(http.StatusAccepted)
 		}
@@ -174,8 +175,10 @@ func TestStatelessRequests(t *testing.T) {
 		method, params string
 		headers        map[string]string
 	}{
-		{"tools/call", `"name":"query","arguments":{"region":"Zürich","deep":{"n":9007199254740991}}`, map[string]string{"Mcp-Name": "query", "Mcp-Param-Region": "=?base64?WsO8cmljaA==?=", "Mcp-Param-N": "9007199254740991"}},
-		{"tools/call", `"name":"query","arguments":{"region":"=?base64?eA==?=","deep":{"n":1.5}}`, map[string]string{"Mcp-Name": "query", "Mcp-Param-Region": "=?base64?PT9iYXNlNjQ/ZUE9PT89?="}},
+		{"tools/call", `"name":"query","arguments":{"region":"Zürich","deep":{"n":9007199254740991}}`,
+			map[string]string{"Mcp-Name": "query", "Mcp-Param-Region": "=?base64?WsO8cmljaA==?=", "Mcp-Param-N": "9007199254740991"}},
+		{"tools/call", `"name":"query","arguments":{"region":"=?base64?eA==?=","deep":{"n":1.5}}`,
+			map[string]string{"Mcp-Name": "query", "Mcp-Param-Region": "=?base64?PT9iYXNlNjQ/ZUE9PT89?="}},
 		{"tools/call", `"name":"wrong","arguments":{"a":"1","b":"2"}`, map[string]string{"Mcp-Name": "wrong"}},
 		{"resources/read", `"uri":"file:///a b"`, map[string]string{"Mcp-Name": "file:///a b"}},
 		{"prompts/get", `"name":" p"`, map[string]string{"Mcp-Name": "=?base64?IHA=?="}},
@@ -217,8 +220,10 @@ func TestWhatAServerRefuses(t *testing.T) {
 		{"credentials", says(401, "text/plain", "no"), refused("does not accept the gateway's credentials")},
 		{"too many", says(429, "text/plain", "no"), refused("takes no more requests now")},
 		{"no such page", says(404, "text/html", "no"), refused("refused the message with HTTP status 404")},
-		{"an error without an id", says(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`), refused("refused the message with HTTP status 400")},
-		{"an error with its id", says(400, "application/json", `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}`), `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}`},
+		{"an error without an id", says(400, "application/json",
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`), refused("refused the message with HTTP status 400")},
+		{"an error with its id", says(400, "application/json", `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}`),
+			`{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"no"}}`},
 		{"a defect", says(500, "text/plain", "no"), unknown},
 		{"another form", says(200, "text/html", "no"), unknown},
 		{"another answer", says(200, "application/json", `{"jsonrpc":"2.0","id":6,"result":{}}`), unknown},
@@ -231,7 +236,10 @@ func TestWhatAServerRefuses(t *testing.T) {
 		{"elsewhere", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/other", http.StatusTemporaryRedirect)
 		}, refused("redirects to another place")},
-		{"as another request", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusSeeOther) }, refused("redirects to another place")},
+		{"as another request", func(w http.ResponseWriter,
+			r *http.Request) {
+			http.Redirect(w, r, "/other", http.StatusSeeOther)
+		}, refused("redirects to another place")},
 	} {
 		f := &fake{}
 		l := dial(t, server(t, address(f.start(t, test.answer)), upstream.Options{}))
@@ -330,7 +338,8 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 
 func TestBoundsOverHTTP(t *testing.T) {
 	long := `{"jsonrpc":"2.0","id":5,"result":"` + strings.Repeat("x", 20_000) + `"}`
-	for _, answer := range []http.HandlerFunc{says(200, "application/json", long), says(200, "text/event-stream", "data: "+long+"\n\n"), says(200, "text/event-stream", strings.Repeat("data: x\n", 5000))} {
+	for _, answer := range []http.HandlerFunc{says(200, "application/json", long),
+		says(200, "text/event-stream", "data: "+long+"\n\n"), says(200, "text/event-stream", strings.Repeat("data: x\n", 5000))} {
 		f := &fake{}
 		c := address(f.start(t, answer))
 		c.MaxMessage = 10_000

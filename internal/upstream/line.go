@@ -70,8 +70,8 @@ func (r *lineReader) drop(line, part []byte, ended bool) ([]byte, error) {
 	return tooLong(id, r.most), nil
 }
 
-// tooLong is the answer to a request whose real one was over the bound. -32603 is JSON-RPC's internal error; data tells it from an
-// error of the server's own.
+// tooLong is the answer to a request whose real one was over the bound. -32603 is JSON-RPC's internal error; data
+// tells it from an error of the server's own.
 func tooLong(id []byte, most int) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the server's answer is longer than %d bytes and was dropped","data":{"interlock":"answer_dropped"}}}`, id, most)
 }

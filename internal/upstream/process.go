@@ -36,7 +36,8 @@ func startProcess(path string, args, env []string, dir string, complaints io.Wri
 		ours.Close()
 		return nil, err
 	}
-	command := &exec.Cmd{Path: path, Args: append([]string{path}, args...), Env: env, Dir: dir, Stdin: stdin, Stdout: stdout, Stderr: complaints, WaitDelay: orphans,
+	command := &exec.Cmd{Path: path, Args: append([]string{path}, args...), Env: env, Dir: dir, Stdin: stdin, Stdout: stdout,
+		Stderr: complaints, WaitDelay: orphans,
 		SysProcAttr: attributes()}
 	p := &process{stdin: ours, stdout: theirs, done: make(chan struct{})}
 	started := make(chan error)

@@ -71,7 +71,8 @@ func (o Options) resolve(field, value string) (text string, hidden interlock.Sec
 	switch kind {
 	case "env":
 		if found = o.Getenv(name); found == "" {
-			return "", "", interlock.Errorf(interlock.CodeUnavailable, field, "the environment variable %.60q is not set for the gateway", name)
+			return "", "", interlock.Errorf(interlock.CodeUnavailable, field,
+				"the environment variable %.60q is not set for the gateway", name)
 		}
 	case "file":
 		if found, err = o.secretFile(field, name); err != nil {
@@ -80,7 +81,8 @@ func (o Options) resolve(field, value string) (text string, hidden interlock.Sec
 	default:
 		service, account, _ := strings.Cut(name, "/")
 		if found, err = o.Keyring(service, account); err != nil || found == "" { // its words may quote what it holds
-			return "", "", interlock.Errorf(interlock.CodeUnavailable, field, "the system's keyring has no secret %.60q of %.60q, or is locked", account, service)
+			return "", "", interlock.Errorf(interlock.CodeUnavailable, field,
+				"the system's keyring has no secret %.60q of %.60q, or is locked", account, service)
 		}
 	}
 	if strings.ContainsAny(found, "\x00\r\n") && (strings.HasPrefix(field, "headers.") || strings.ContainsRune(found, 0)) {
@@ -106,12 +108,14 @@ func (o Options) secretFile(field, path string) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || openToOthers(info.Mode()) {
-		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret must be a plain file that nobody else can read; set its mode to 0600")
+		return "", interlock.Errorf(interlock.CodeUnavailable, field,
+			"the file of the secret must be a plain file that nobody else can read; set its mode to 0600")
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	value := strings.TrimRight(string(text), "\r\n")
 	if err != nil || value == "" || len(text) > maxSecret {
-		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret can't be read, is empty or is too long")
+		return "", interlock.Errorf(interlock.CodeUnavailable, field,
+			"the file of the secret can't be read, is empty or is too long")
 	}
 	return value, nil
 }

@@ -12,8 +12,8 @@ import (
 	"interlock"
 )
 
-// A Link is one connection to a server, see the package's documentation. It is an alias, so that who asks for the same methods asks for
-// the same type.
+// A Link is one connection to a server, see the package's documentation. It is an alias, so that who asks for the
+// same methods asks for the same type.
 type Link = interface {
 	Send(ctx context.Context, message []byte) error
 	Receive() ([]byte, error)

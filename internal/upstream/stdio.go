@@ -34,9 +34,11 @@ type stdioLink struct {
 
 // startProgram starts a server's program.
 func startProgram(s *Server, args []string, env map[string]string, conceal concealer) (*stdioLink, error) {
-	l := &stdioLink{server: s, conceal: conceal, since: s.options.Now(), writing: make(chan []byte, 1), closed: make(chan struct{})}
+	l := &stdioLink{server: s, conceal: conceal, since: s.options.Now(), writing: make(chan []byte, 1),
+		closed: make(chan struct{})}
 	l.stderr = &complaints{conceal: conceal, now: s.options.Now, log: func(line string) { s.options.Log(s.config.Name, line) }}
-	path, err := findProgram(s.config.Command, s.config.Dir, searchPath(s.options.Getenv, env), programExtensions(s.options.Getenv))
+	path, err := findProgram(s.config.Command, s.config.Dir, searchPath(s.options.Getenv, env),
+		programExtensions(s.options.Getenv))
 	if err == nil {
 		l.process, err = startProcess(path, args, environment(s.options.Getenv, env), s.config.Dir, l.stderr)
 	}

@@ -312,36 +312,46 @@ func TestSettingsAreChecked(t *testing.T) {
 		`url: holds a user or a password; put them into headers, as a reference`:            {Name: "a", URL: "https://u:p@example.com"},
 		`url: would send everything in the clear; use https, or http to this machine only`:  {Name: "a", URL: "http://example.com"},
 		`url: holds what looks like a secret in "pat"; put it into headers, as a reference`: {Name: "a", URL: "https://example.com/?pat=" + "k3J9x0Qz81LmVt5R"},
-		`headers: "Mcp-Session-Id" is no header that may be set`:                            {Name: "a", URL: "https://x", Headers: map[string]string{"Mcp-Session-Id": "b"}},
-		`headers: "X-Idempotency-Key" is no header that may be set`:                         {Name: "a", URL: "https://x", Headers: map[string]string{"X-Idempotency-Key": "b"}},
-		`env.API_KEY: must name SERVICE/ACCOUNT after keyring:`:                             {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "keyring:svc"}},
-		`env.API_KEY: must name an absolute path after file:, or one that begins with ~/`:   {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "file:key"}},
-		`env.API_KEY: must name an environment variable after env:`:                         {Name: "a", Command: "x", Env: map[string]string{"API_KEY": "env:"}},
+		`headers: "Mcp-Session-Id" is no header that may be set`: {Name: "a", URL: "https://x",
+			Headers: map[string]string{"Mcp-Session-Id": "b"}},
+		`headers: "X-Idempotency-Key" is no header that may be set`: {Name: "a", URL: "https://x",
+			Headers: map[string]string{"X-Idempotency-Key": "b"}},
+		`env.API_KEY: must name SERVICE/ACCOUNT after keyring:`: {Name: "a", Command: "x",
+			Env: map[string]string{"API_KEY": "keyring:svc"}},
+		`env.API_KEY: must name an absolute path after file:, or one that begins with ~/`: {Name: "a", Command: "x",
+			Env: map[string]string{"API_KEY": "file:key"}},
+		`env.API_KEY: must name an environment variable after env:`: {Name: "a", Command: "x",
+			Env: map[string]string{"API_KEY": "env:"}},
 	} {
 		if err := c.Check(); err == nil || err.Error() != want {
 			t.Errorf("want %s\ngot  %v", want, err)
 		}
 	}
-	for _, args := range [][]string{{"x", token}, {"--api-key", "k3J9x0Qz81LmVt5R"}, {"x", "postgresql://u:hunter2hunter@db/x"}, {"x", "--token=k3J9x0Qz81LmVt5R"}} {
+	for _, args := range [][]string{{"x", token}, {"--api-key", "k3J9x0Qz81LmVt5R"}, {"x", "postgresql://u:hunter2hunter@db/x"},
+		{"x", "--token=k3J9x0Qz81LmVt5R"}} {
 		err := upstream.Config{Name: "a", Command: "x", Args: args}.Check()
 		if want := "args: number 2 looks like a secret, and every program of this machine can read arguments; hand it over in env, as a reference, or if it must be an argument, as secret:file:PATH"; err == nil || err.Error() != want {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if err := (upstream.Config{Name: "a", Command: "x", Args: []string{"--api-key", "secret:file:/k", "--verbose", "yes-indeed"}, Env: map[string]string{"DB": "text:file:/data.db"}}).Check(); err != nil {
+	if err := (upstream.Config{Name: "a", Command: "x", Args: []string{"--api-key", "secret:file:/k", "--verbose", "yes-indeed"},
+		Env: map[string]string{"DB": "text:file:/data.db"}}).Check(); err != nil {
 		t.Error(err)
 	}
 	const advice = " looks like a secret, and settings are shown and copied; write a reference instead: env:NAME, file:PATH or keyring:SERVICE/ACCOUNT"
-	for name, value := range map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": token, "X": token, "BRAVE_API_KEY": "BSAabcdef1234", "DB": "postgres://u:hunter2hunter@db/x"} {
+	for name, value := range map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": token, "X": token,
+		"BRAVE_API_KEY": "BSAabcdef1234", "DB": "postgres://u:hunter2hunter@db/x"} {
 		err := upstream.Config{Name: "a", Command: "x", Env: map[string]string{name: value}}.Check()
 		if err == nil || err.Error() != "env."+name+":"+advice {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (upstream.Config{Name: "a", URL: "https://x", Headers: map[string]string{"Authorization": "Bearer abc"}}).Check(); err == nil || err.Error() != "headers.Authorization:"+advice {
+	if err := (upstream.Config{Name: "a", URL: "https://x",
+		Headers: map[string]string{"Authorization": "Bearer abc"}}).Check(); err == nil || err.Error() != "headers.Authorization:"+advice {
 		t.Error(err)
 	}
-	for name, value := range map[string]string{"NODE_ENV": "production", "KEY": "/home/me/.ssh/id", "API_KEY_FILE": "/run/key", "TOKEN": "", "MEMORY_FILE_PATH": "/tmp/memory.json", "PORT": "8080",
+	for name, value := range map[string]string{"NODE_ENV": "production", "KEY": "/home/me/.ssh/id", "API_KEY_FILE": "/run/key",
+		"TOKEN": "", "MEMORY_FILE_PATH": "/tmp/memory.json", "PORT": "8080",
 		"CACHE_KEY": "default", "URL": "https://example.com/a/b"} {
 		if err := (upstream.Config{Name: "a", Command: "x", Env: map[string]string{name: value}}).Check(); err != nil {
 			t.Errorf("%s=%s: %v", name, value, err)
@@ -361,8 +371,10 @@ func TestIdentity(t *testing.T) {
 	}
 	seen := map[interlock.Digest]bool{same: true}
 	for _, change := range []func(*upstream.Config){
-		func(c *upstream.Config) { c.Command = "z" }, func(c *upstream.Config) { c.Args = []string{"z"} }, func(c *upstream.Config) { c.Args = nil; c.Command = "x y" },
-		func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "plain", "B": "c"} }, func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "env:T", "B": "d"} },
+		func(c *upstream.Config) { c.Command = "z" }, func(c *upstream.Config) { c.Args = []string{"z"} },
+		func(c *upstream.Config) { c.Args = nil; c.Command = "x y" },
+		func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "plain", "B": "c"} },
+		func(c *upstream.Config) { c.Env = map[string]string{"TOKEN": "env:T", "B": "d"} },
 		func(c *upstream.Config) { c.Dir = "/" }, func(c *upstream.Config) { *c = upstream.Config{Name: "a", URL: "https://x"} },
 	} {
 		got := identity(change)

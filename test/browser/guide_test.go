@@ -32,7 +32,8 @@ func (h *house) types(lines string) string {
 	h.t.Helper()
 	shell := exec.Command("bash", "-euo", "pipefail", "-c", lines)
 	shell.Dir = h.dir
-	shell.Env = []string{"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + h.dir, "USER=tester", "INTERLOCK_HOME=" + filepath.Join(h.dir, "home")}
+	shell.Env = []string{"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + h.dir, "USER=tester",
+		"INTERLOCK_HOME=" + filepath.Join(h.dir, "home")}
 	out, err := shell.CombinedOutput()
 	if err != nil {
 		h.t.Fatalf("%s: %v\n%s", lines, err, out)

@@ -29,7 +29,8 @@ func tlsInFront(t *testing.T, h *house, name string) (address, trusted string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	certificate := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	certificate := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour)}
 	raw, err := x509.CreateCertificate(rand.Reader, certificate, certificate, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +165,8 @@ func TestACookieThatAnAgentGotSaysYesToNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Host = strings.TrimPrefix(h.origin, "http://")
-		r.Header = http.Header{"Cookie": caught.Header["Cookie"], "User-Agent": caught.Header["User-Agent"], "Content-Type": {"application/x-www-form-urlencoded"}}
+		r.Header = http.Header{"Cookie": caught.Header["Cookie"], "User-Agent": caught.Header["User-Agent"],
+			"Content-Type": {"application/x-www-form-urlencoded"}}
 		response, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)

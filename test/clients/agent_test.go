@@ -238,7 +238,8 @@ func (a *agent) ask(operation string, params map[string]any) (envelope, error) {
 		tool = "mcp_aql_execute"
 	}
 	var answer envelope
-	result, err := a.session.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"operation": operation, "params": params}})
+	result, err := a.session.CallTool(context.Background(),
+		&mcp.CallToolParams{Name: tool, Arguments: map[string]any{"operation": operation, "params": params}})
 	if err != nil {
 		return answer, err
 	}

@@ -95,7 +95,8 @@ func hostileAddresses(t *testing.T) map[string]string {
 		"web-events": hostile(drip("text/event-stream", "data: {")),
 		"web-huge": hostile(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`, r.Context().Value(callID{}), strings.Repeat("x", 20<<20))
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`,
+				r.Context().Value(callID{}), strings.Repeat("x", 20<<20))
 		}),
 		"web-other": hostile(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -182,13 +183,18 @@ func TestGatewayAmongTheHostileOnStandardStreams(t *testing.T) {
 
 // hostileLines are lines of a client that are no requests anybody could answer.
 func hostileLines() []string {
-	return []string{"", "\r", "\x00", "\xff\xfe", "{", "[]", "null", "7", strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<18), strings.Repeat("x", 5<<20),
+	return []string{"", "\r", "\x00", "\xff\xfe", "{", "[]", "null", "7", strings.Repeat("[", 1<<20),
+		strings.Repeat(`{"a":`, 1<<18), strings.Repeat("x", 5<<20),
 		`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"1.0","id":"a","method":"ping"}`, `{"jsonrpc":"2.0","id":"b","id":"c","method":"ping"}`,
-		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"jsonrpc":"2.0","id":1e400,"method":"ping"}`, `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1<<20) + `","method":"ping"}`,
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"jsonrpc":"2.0","id":1e400,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1<<20) + `","method":"ping"}`,
 		`{"jsonrpc":"2.0","id":"d","method":"initialize","params":{}}`, `{"jsonrpc":"2.0","id":"h0","method":"tools/call","params":{"name":"box.read_note"}}`,
-		`{"jsonrpc":"2.0","id":77,"result":{}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":-1}}`,
-		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[],"progress":"x"}}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":[]}`,
-		`{"jsonrpc":"2.0","id":"e","method":"tools/list","params":{"cursor":7}}`, `{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"box.read_note","_meta":{"io.modelcontextprotocol/protocolVersion":"2999-01-01"}}}`,
+		`{"jsonrpc":"2.0","id":77,"result":{}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":-1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[],"progress":"x"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":[]}`,
+		`{"jsonrpc":"2.0","id":"e","method":"tools/list","params":{"cursor":7}}`,
+		`{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"box.read_note","_meta":{"io.modelcontextprotocol/protocolVersion":"2999-01-01"}}}`,
 		`{"jsonrpc":"2.0","id":"g","method":"tools/call","params":{"name":"box.read_note","_meta":{"progressToken":{}}}}`}
 }
 
@@ -252,11 +258,16 @@ func attacks(address, token, session string) []func(ctx context.Context) {
 	texts := []string{
 		"\x16\x03\x01\x02\x00\x01\x00", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\xff", strings.Repeat("\xff", 100_000), "GET / HTTP/9.9\r\n\r\n",
 		"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 64<<10), head, head + "Content-Length: 100\r\n\r\n{",
-		head + "Content-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n", head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", head + "Content-Length: -1\r\n\r\n",
-		message("{"), message("[" + call + "]"), message(strings.Repeat("[", 1<<20)), message(strings.Repeat(`{"a":`, 1<<18)), message("\xff\xfe"), message(`{"jsonrpc":"1.0","id":1,"method":"ping"}`),
-		message(`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`), message(`{"jsonrpc":"2.0","id":` + strings.Repeat("9", 1000) + `,"method":"ping"}`), message(`{"jsonrpc":"2.0","id":77,"result":{}}`),
-		message(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`), message(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":-1}}`),
-		message(`{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":7}}`), message(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"cursor":"` + strings.Repeat("x", 100_000) + `"}}`),
+		head + "Content-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n",
+		head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", head + "Content-Length: -1\r\n\r\n",
+		message("{"), message("[" + call + "]"), message(strings.Repeat("[", 1<<20)), message(strings.Repeat(`{"a":`, 1<<18)),
+		message("\xff\xfe"), message(`{"jsonrpc":"1.0","id":1,"method":"ping"}`),
+		message(`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`),
+		message(`{"jsonrpc":"2.0","id":` + strings.Repeat("9", 1000) + `,"method":"ping"}`), message(`{"jsonrpc":"2.0","id":77,"result":{}}`),
+		message(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`),
+		message(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":-1}}`),
+		message(`{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":7}}`),
+		message(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"cursor":"` + strings.Repeat("x", 100_000) + `"}}`),
 		strings.Repeat(message(call), 200), // many at once, all with one id, and nobody reads what is answered
 		message(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"box.read_note","arguments":{"note":"` + strings.Repeat("x", 5<<20) + `"}}}`),
 		strings.Replace(head, "POST", "GET", 1) + "Last-Event-ID: 99999999999999999999-1\r\n\r\n", strings.Replace(head, "POST", "GET", 1) + "\r\n",

@@ -34,7 +34,8 @@ func TestGatewayAsInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	output(t, env, "install", "gateway", "--client", "claude-code")
-	if said := output(t, env, "doctor"); !strings.Contains(said, "files answers through the gateway, 14 tools") || !strings.Contains(said, "everything answers through the gateway, 17 tools") {
+	if said := output(t, env, "doctor"); !strings.Contains(said, "files answers through the gateway, 14 tools") ||
+		!strings.Contains(said, "everything answers through the gateway, 17 tools") {
 		t.Errorf("doctor says\n%s", said)
 	}
 	key := filepath.Join(user, "key")
@@ -73,7 +74,8 @@ func TestGatewayAsInstalled(t *testing.T) {
 		{"files.write_file", map[string]any{"path": "/dev/sda", "content": "x"}, `"status":"denied"`},
 		{"files.write_file", map[string]any{"path": settings, "content": "{}"}, `"status":"denied"`},
 	} {
-		if got := call(work.tool, work.arguments); !strings.Contains(got, work.want) || strings.Contains(got, "isError") != strings.Contains(work.want, "denied") {
+		if got := call(work.tool, work.arguments); !strings.Contains(got, work.want) ||
+			strings.Contains(got, "isError") != strings.Contains(work.want, "denied") {
 			t.Errorf("%s %v: %s", work.tool, work.arguments, got)
 		}
 	}
@@ -94,7 +96,8 @@ func TestGatewayAsInstalled(t *testing.T) {
 		t.Errorf("written is %q, %v", written, err)
 	}
 	i := inspector{env: env, server: line}
-	if sum, err := json.Marshal(i.inspect(t, 0, "tools/call", "--tool-name", "everything.get-sum", "--tool-arg", "a=2", "--tool-arg", "b=3")); err != nil || !strings.Contains(string(sum), "is 5") {
+	if sum, err := json.Marshal(i.inspect(t, 0, "tools/call", "--tool-name", "everything.get-sum", "--tool-arg", "a=2",
+		"--tool-arg", "b=3")); err != nil || !strings.Contains(string(sum), "is 5") {
 		t.Errorf("the Inspector: %s, %v", sum, err)
 	}
 	session.Close()

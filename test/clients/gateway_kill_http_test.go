@@ -61,7 +61,8 @@ func TestGatewayUnderKillsOverHTTP(t *testing.T) {
 		_ = house.process.Process.Signal(os.Interrupt)
 		house.wait(t)
 	}
-	t.Logf("%d lives of the gateway, %d of its clients, %d calls, %d answered, %d of unknown outcome", lives, clients, next, len(told.answered), len(told.unknown))
+	t.Logf("%d lives of the gateway, %d of its clients, %d calls, %d answered, %d of unknown outcome", lives, clients, next,
+		len(told.answered), len(told.unknown))
 	checkJournal(t, env, journal, told.answered, told.unknown)
 }
 

@@ -78,7 +78,8 @@ func startPlain(t *testing.T, command *exec.Cmd, revision, abilities string) *pl
 // reachPlain does the same with one that is reached over HTTP.
 func reachPlain(t *testing.T, address, token, roots, revision, abilities string) *plain {
 	t.Helper()
-	c := &plain{t: t, roots: roots, revision: revision, abilities: abilities, address: address, news: make(chan struct{}), header: http.Header{}, hang: map[string]context.CancelFunc{}}
+	c := &plain{t: t, roots: roots, revision: revision, abilities: abilities, address: address, news: make(chan struct{}),
+		header: http.Header{}, hang: map[string]context.CancelFunc{}}
 	c.header.Set("Content-Type", "application/json")
 	c.header.Set("Accept", "application/json, text/event-stream")
 	if token != "" {

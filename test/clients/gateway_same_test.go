@@ -262,7 +262,8 @@ func (p *pair) told(side int, c *plain) []string {
 			}
 		}
 		switch {
-		case e.Method == "" || e.Method == "notifications/progress" || e.Method == "notifications/subscriptions/acknowledged" || strings.HasSuffix(e.Method, "list_changed"):
+		case e.Method == "" || e.Method == "notifications/progress" || e.Method == "notifications/subscriptions/acknowledged" ||
+			strings.HasSuffix(e.Method, "list_changed"):
 			continue
 		case e.Method == "notifications/message":
 			if p.through.revision == stateless && params["level"] == "info" {

@@ -37,7 +37,8 @@ func TestGatewayStopsWhatIsRefused(t *testing.T) {
 			}
 			gateway := exec.Command(program, "gateway", "--name", "fs", "--", runtime, path, dir)
 			gateway.Env, gateway.Dir = env, dir
-			session, err := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: gateway}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, nil).Connect(t.Context(),
+				&mcp.CommandTransport{Command: gateway}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,8 @@ func TestGatewayStopsWhatIsRefused(t *testing.T) {
 			if b, err := os.ReadFile(filepath.Join(dir, "b.txt")); err != nil || string(b) != "beta" {
 				t.Errorf("written is %q, %v", b, err)
 			}
-			if refused := call("fs.write_file", map[string]any{"path": filepath.Join(home, "interlock.yaml"), "content": "mode: disabled"}); !strings.Contains(refused, `"status":"denied"`) {
+			if refused := call("fs.write_file",
+				map[string]any{"path": filepath.Join(home, "interlock.yaml"), "content": "mode: disabled"}); !strings.Contains(refused, `"status":"denied"`) {
 				t.Errorf("writing Interlock's settings: %s", refused)
 			}
 			output(t, env, "audit", "verify")
@@ -84,12 +86,15 @@ func TestGatewayRefusesInTheToolsForm(t *testing.T) {
 			home, env := newHome(t)
 			dir := t.TempDir()
 			runtime, path := script(t, "@modelcontextprotocol/server-filesystem/dist/index.js")
-			i := inspector{env: env, flags: []string{"--protocol-era", era}, server: []string{program, "gateway", "--home", home, "--name", "fs", "--", runtime, path, dir}}
-			result := i.inspect(t, 5, "tools/call", "--tool-name", "fs.write_file", "--tool-arg", "path="+filepath.Join(home, "interlock.yaml"), "--tool-arg", "content=mode: disabled")
+			i := inspector{env: env, flags: []string{"--protocol-era", era},
+				server: []string{program, "gateway", "--home", home, "--name", "fs", "--", runtime, path, dir}}
+			result := i.inspect(t, 5, "tools/call", "--tool-name", "fs.write_file", "--tool-arg",
+				"path="+filepath.Join(home, "interlock.yaml"), "--tool-arg", "content=mode: disabled")
 			content, _ := result["content"].([]any)
 			meta, _ := result["_meta"].(map[string]any)
 			detail, _ := meta["interlock/answer"].(map[string]any)
-			if len(content) != 1 || result["isError"] != true || result["structuredContent"] != nil || detail["status"] != "denied" || detail["code"] != "policy_denied" {
+			if len(content) != 1 || result["isError"] != true || result["structuredContent"] != nil ||
+				detail["status"] != "denied" || detail["code"] != "policy_denied" {
 				t.Fatalf("the refusal is %v", result)
 			}
 			if text, _ := content[0].(map[string]any)["text"].(string); !strings.HasPrefix(text, "Interlock did not let this call through: ") {

@@ -140,7 +140,8 @@ func TestInspectorOverHTTP(t *testing.T) {
 				t.Errorf("a stopped agent starts another execution: %v", refused)
 			}
 			i.flags[3] = "Authorization: Bearer ilk_nobody"
-			if denied := node(t, env, "@modelcontextprotocol/inspector/clients/launcher/build/index.js", append(append([]string{"--cli"}, i.flags...), "--method", "tools/list")...).Run(); denied == nil {
+			if denied := node(t, env, "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+				append(append([]string{"--cli"}, i.flags...), "--method", "tools/list")...).Run(); denied == nil {
 				t.Error("a token nobody has is accepted")
 			}
 		})

@@ -102,7 +102,8 @@ func (w *worker) work(n int) {
 		return
 	}
 	report := func(hint string) (envelope, bool) {
-		answer, err := w.ask("record_execution_step", map[string]any{"execution_id": started.Data["execution_id"], "element_name": element, "next_action_hint": hint})
+		answer, err := w.ask("record_execution_step",
+			map[string]any{"execution_id": started.Data["execution_id"], "element_name": element, "next_action_hint": hint})
 		if err == nil && answer.Success {
 			w.steps = append(w.steps, hint)
 			w.trigger.happened("a step")

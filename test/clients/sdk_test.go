@@ -28,7 +28,8 @@ func TestGoSDK(t *testing.T) {
 					command.Env = env
 					transport = &mcp.CommandTransport{Command: command}
 				}
-				session, err := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, nil).Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+				session, err := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, nil).Connect(t.Context(), transport,
+					&mcp.ClientSessionOptions{ProtocolVersion: revision})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -50,7 +51,8 @@ func wholeWay(t *testing.T, session *mcp.ClientSession) {
 	}
 	call := func(tool, operation string, params map[string]any) map[string]any {
 		t.Helper()
-		result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"operation": operation, "params": params}})
+		result, err := session.CallTool(context.Background(),
+			&mcp.CallToolParams{Name: tool, Arguments: map[string]any{"operation": operation, "params": params}})
 		if err != nil {
 			t.Fatalf("%s: %v", operation, err)
 		}

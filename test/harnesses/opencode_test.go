@@ -21,7 +21,8 @@ func openCode(t *testing.T, binary string, sub *model) agent {
 		},
 		read: func(path string) toolCall { return toolCall{"read", map[string]any{"filePath": path}} },
 		addServer: func(d *desk, name string, command ...string) {
-			d.write("~/.config/opencode/opencode.json", compact(map[string]any{"mcp": map[string]any{name: map[string]any{"type": "local", "command": command}}}))
+			d.write("~/.config/opencode/opencode.json",
+				compact(map[string]any{"mcp": map[string]any{name: map[string]any{"type": "local", "command": command}}}))
 		},
 		run: func(d *desk, m *model) {
 			settings := map[string]any{"share": "disabled", "model": "one/any", "small_model": "one/any"}
@@ -67,5 +68,6 @@ func subAgentMayNot(t *testing.T, binary string) {
 	if d.exists("ran.txt") || !d.exists("~/kept.txt") || !d.exists("made.txt") {
 		t.Fatal("what ran is not what was allowed")
 	}
-	d.wantLog("opencode: DECISION allow", "opencode: SAFETY_BLOCK_EVENT deny", "opencode: DECISION allow", "opencode: OUTCOME success", "opencode: OUTCOME success")
+	d.wantLog("opencode: DECISION allow", "opencode: SAFETY_BLOCK_EVENT deny", "opencode: DECISION allow",
+		"opencode: OUTCOME success", "opencode: OUTCOME success")
 }

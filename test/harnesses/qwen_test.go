@@ -47,7 +47,8 @@ func TestQwen(t *testing.T) {
 // qwenSubagent: the second call is the subagent's, and so is what it is told.
 func qwenSubagent(t *testing.T, a agent) {
 	d := newDeskWith(t, a)
-	m := newModel(t, toolCall{"agent", map[string]any{"description": "work", "prompt": "Do it.", "subagent_type": "general-purpose", "run_in_background": false}},
+	m := newModel(t, toolCall{"agent", map[string]any{"description": "work", "prompt": "Do it.",
+		"subagent_type": "general-purpose", "run_in_background": false}},
 		a.shell("touch ran.txt; rm -rf "+d.home))
 	a.run(d, m)
 	if d.exists("ran.txt") {
@@ -65,7 +66,8 @@ func qwenTools(t *testing.T, a agent) {
 		toolCall{"edit", map[string]any{"file_path": file, "old_string": "one", "new_string": "three"}},
 		toolCall{"glob", map[string]any{"pattern": "**/*.txt"}},
 		toolCall{"grep_search", map[string]any{"pattern": "two"}},
-		toolCall{"notebook_edit", map[string]any{"notebook_path": d.path("a.ipynb"), "cell_id": "1", "new_source": "x", "edit_mode": "insert", "cell_type": "code"}},
+		toolCall{"notebook_edit", map[string]any{"notebook_path": d.path("a.ipynb"), "cell_id": "1", "new_source": "x",
+			"edit_mode": "insert", "cell_type": "code"}},
 		toolCall{"zoom_image", map[string]any{"file_path": d.path("a.png"), "x1": 0, "y1": 0, "x2": 500, "y2": 500}},
 		toolCall{"monitor", map[string]any{"command": "echo work", "description": "work"}},
 		toolCall{"cron_list", map[string]any{}},

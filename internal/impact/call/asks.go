@@ -46,7 +46,8 @@ func (s callRun) asksForSecret(value any, depth int) bool {
 			}
 		}
 	case string:
-		return slices.ContainsFunc(strings.FieldsFunc(v, endsClause), func(clause string) bool { return inject.SpeaksOfSecret(clause) && !warns(clause) })
+		return slices.ContainsFunc(strings.FieldsFunc(v, endsClause),
+			func(clause string) bool { return inject.SpeaksOfSecret(clause) && !warns(clause) })
 	}
 	return false
 }
@@ -54,10 +55,12 @@ func (s callRun) asksForSecret(value any, depth int) bool {
 func endsClause(r rune) bool { return strings.ContainsRune(".!?;:()[]|–—\n", r) }
 
 // givingWords ask for something, or tell not to give it.
-var givingWords = []string{"give", "enter", "type", "share", "send", "tell", "provide", "submit", "include", "use", "put", "write"}
+var givingWords = []string{"give", "enter", "type", "share", "send", "tell", "provide", "submit", "include",
+	"use", "put", "write"}
 
 // goingOnWords in a warning say that it may ask for something after all.
-var goingOnWords = []string{"but", "and", "except", "only", "unless", "until", "without", "instead", "just", "then", "so", "forget", "please", "required",
+var goingOnWords = []string{"but", "and", "except", "only", "unless", "until", "without", "instead", "just", "then", "so",
+	"forget", "please", "required",
 	"needed", "need", "must", "here", "below", "now", "confirm", "fill", "paste", "reply"}
 
 // warns reports whether a clause tells whoever reads it not to give something away, and says nothing else: "do not give us your

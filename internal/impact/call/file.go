@@ -14,11 +14,13 @@ import (
 
 // Keys under which coding agents name what a file tool works on, folded.
 var (
-	fileTargetKeys  = []string{"path", "filepath", "notebookpath", "absolutepath", "targetfile", "targetnotebook", "relativepath", "filename", "file", "directory", "dirpath", "dir", "folder", "uri", "sourcepath", "source", "oldpath", "from", "src"}
+	fileTargetKeys = []string{"path", "filepath", "notebookpath", "absolutepath", "targetfile", "targetnotebook", "relativepath",
+		"filename", "file", "directory", "dirpath", "dir", "folder", "uri", "sourcepath", "source", "oldpath", "from", "src"}
 	fileToKeys      = []string{"newpath", "destination", "destinationpath", "dest", "dst", "to", "target"}
 	fileListKeys    = []string{"paths", "files", "filepaths"}
-	fileContentKeys = []string{"content", "contents", "filetext", "newstring", "newstr", "newsource", "newtext", "inserttext", "text", "replacement", "codeedit", "data", "instructions"}
-	filePatchKeys   = []string{"patch", "input", "diff", "patchtext"}
+	fileContentKeys = []string{"content", "contents", "filetext", "newstring", "newstr", "newsource", "newtext", "inserttext",
+		"text", "replacement", "codeedit", "data", "instructions"}
+	filePatchKeys = []string{"patch", "input", "diff", "patchtext"}
 )
 
 // file analyses a file operation: what the tool is called says what it does, the arguments say to what.
@@ -104,16 +106,19 @@ func (s callRun) fileOperation(tool string, folded map[string]any) string {
 
 // link records a link: what it leads to can be read and written through it, and the link itself is new.
 func (s callRun) link(tool string, targets []string, folded map[string]any) {
-	for _, name := range append(append([]string(nil), targets...), gather(folded, []string{"target", "targetpath", "to", "destination", "link", "linkpath", "linkname"})...) {
+	for _, name := range append(append([]string(nil), targets...),
+		gather(folded, []string{"target", "targetpath", "to", "destination", "link", "linkpath", "linkname"})...) {
 		at := s.Place(name)
 		i := interlock.Impact{Kind: interlock.ImpactRead, Via: tool}
 		if at.Reach == interlock.ReachWorkspace && len(at.Traits) == 0 || at.Reach == interlock.ReachSelf ||
-			fact.HasTrait(at.Traits, fact.TraitStartup) || at.Reach != interlock.ReachWorkspace && fact.HasTrait(at.Traits, fact.TraitAgentConfig) {
+			fact.HasTrait(at.Traits, fact.TraitStartup) || at.Reach != interlock.ReachWorkspace &&
+			fact.HasTrait(at.Traits, fact.TraitAgentConfig) {
 			i.Kind = interlock.ImpactWrite // what is written through the link is written there, under a name that nobody watches
 		}
 		s.Touch(name, i)
 		if at.Reach == interlock.ReachSystem && fact.HasTrait(at.Traits, fact.TraitRoot) {
-			s.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: at.Path, Reach: at.Reach, Reversibility: interlock.Reversible, Via: tool,
+			s.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: at.Path, Reach: at.Reach,
+				Reversibility: interlock.Reversible, Via: tool,
 				Confidence: interlock.Inferred, Traits: []string{fact.TraitRoot}})
 		}
 	}
@@ -135,14 +140,16 @@ func modeOf(folded map[string]any) string {
 func (s callRun) mode(tool string, targets []string, mode string) {
 	digits := strings.TrimPrefix(strings.TrimPrefix(mode, "0o"), "0")
 	numeric := len(digits) == 4 && strings.Trim(digits, "01234567") == "" && digits[0] >= '2'
-	symbolic := strings.ContainsAny(mode, "ugo+=") && strings.Contains(mode, "s") && (strings.Contains(mode, "+") || strings.Contains(mode, "=")) && len(mode) <= 16
+	symbolic := strings.ContainsAny(mode, "ugo+=") && strings.Contains(mode, "s") &&
+		(strings.Contains(mode, "+") || strings.Contains(mode, "=")) && len(mode) <= 16
 	if !numeric && !symbolic {
 		return
 	}
 	for _, target := range targets {
 		at := s.Place(target)
 		s.Executes(interlock.KindShell, "chmod "+mode+" "+at.Path)
-		s.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: at.Path, Reach: at.Reach, Reversibility: interlock.Reversible, Via: tool,
+		s.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: at.Path, Reach: at.Reach,
+			Reversibility: interlock.Reversible, Via: tool,
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitAccount}})
 	}
 }
@@ -211,7 +218,8 @@ func isShellFile(path, text string) bool {
 		return strings.Contains(first, "sh")
 	case strings.HasSuffix(base, ".sh"), strings.HasSuffix(base, "rc") && strings.HasPrefix(base, "."),
 		strings.HasSuffix(base, "profile"), strings.Contains(path, "/hooks/"), strings.Contains(path, "/.husky/"),
-		strings.HasSuffix(base, "_login"), strings.HasSuffix(base, "_logout"), base == ".zshenv", base == ".envrc", base == "rc.local":
+		strings.HasSuffix(base, "_login"), strings.HasSuffix(base, "_logout"), base == ".zshenv", base == ".envrc",
+		base == "rc.local":
 		return true
 	}
 	return false

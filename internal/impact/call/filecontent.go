@@ -29,8 +29,9 @@ func (s callRun) content(tool string, p know.Place, text string) {
 	if hooked {
 		traits = append(traits, fact.TraitHooked)
 	}
-	s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: p.Reach, Via: tool, Reversibility: interlock.Irreversible,
-		Confidence: interlock.Inferred, Traits: traits})
+	s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: p.Reach, Via: tool,
+		Reversibility: interlock.Irreversible,
+		Confidence:    interlock.Inferred, Traits: traits})
 }
 
 // attackIn reports whether a file's text, read as what its name or first line makes it, would attack, and whether it runs without
@@ -58,7 +59,8 @@ func (s callRun) attackIn(p know.Place, text string) (found, unasked bool) {
 		}
 		return found, false
 	case endsIn(low, ".py") || names("python"):
-		return s.attacks(interlock.KindPython, text, false), low == "setup.py" || low == "sitecustomize.py" || low == "conftest.py"
+		return s.attacks(interlock.KindPython, text, false), low == "setup.py" || low == "sitecustomize.py" ||
+			low == "conftest.py"
 	case endsIn(low, ".js", ".mjs", ".cjs", ".ts") || names("node"):
 		return s.attacks(interlock.KindJavaScript, text, false), false
 	case endsIn(low, ".sh", ".bash", ".zsh") || low == ".envrc" || names("sh"):
@@ -90,9 +92,11 @@ func (s callRun) attacks(kind interlock.Kind, text string, unasked bool) bool {
 		changes := i.Kind != interlock.ImpactRead && i.Reversibility != interlock.Readonly
 		switch {
 		case i.Has(fact.TraitReverseShell), i.Has(fact.TraitSecretSend), i.Has(fact.TraitBomb), i.Has(fact.TraitMalice),
-			changes && i.Has(fact.TraitDevice) && i.Has(fact.TraitOverwrite), i.Kind == interlock.ImpactDelete && i.Has(fact.TraitRoot) && i.Reach != interlock.ReachWorkspace,
+			changes && i.Has(fact.TraitDevice) && i.Has(fact.TraitOverwrite), i.Kind == interlock.ImpactDelete &&
+				i.Has(fact.TraitRoot) && i.Reach != interlock.ReachWorkspace,
 			changes && i.Reach == interlock.ReachSelf, i.Has(fact.TraitDecoded) && i.Kind == interlock.ImpactExecute,
-			unasked && (i.Has(fact.TraitDownloadRun) || i.Kind == interlock.ImpactNetwork && i.Reach == interlock.ReachExternal && (i.Has(fact.TraitUpload) || i.Has(fact.TraitDownload))):
+			unasked && (i.Has(fact.TraitDownloadRun) || i.Kind == interlock.ImpactNetwork && i.Reach == interlock.ReachExternal &&
+				(i.Has(fact.TraitUpload) || i.Has(fact.TraitDownload))):
 			return true
 		}
 	}
@@ -143,7 +147,8 @@ func runBlocks(text string) (blocks []string) {
 		trimmed := strings.TrimLeft(lines[n], " -")
 		indent := len(lines[n]) - len(trimmed)
 		key, value, ok := strings.Cut(trimmed, ":")
-		if !ok || !lex.Has([]string{key}, "run", "script", "before_script", "after_script", "command", "entrypoint", "bash", "pwsh", "sh", "cmds", "entry") {
+		if !ok || !lex.Has([]string{key}, "run", "script", "before_script", "after_script", "command", "entrypoint", "bash",
+			"pwsh", "sh", "cmds", "entry") {
 			continue
 		}
 		value = strings.TrimSpace(value)

@@ -16,14 +16,18 @@ func (c *call) plainer() {
 	n := len(c.words)
 	switch {
 	case c.verb == "spend" && lex.Has(c.words, "checkout") &&
-		(lex.Has(c.words, "git", "branch", "commit", "repo", "repository", "worktree", "revision", "svn") || lex.Has(lex.NameWords(c.name), "git")):
+		(lex.Has(c.words, "git", "branch", "commit", "repo", "repository", "worktree", "revision", "svn") ||
+			lex.Has(lex.NameWords(c.name), "git")):
 		c.verb = "update"
-	case c.verb == "message" && n > 2 && c.words[0] == "api" && c.words[1] == "post" && !lex.Has(c.words[2:], "message", "messages", "comment", "tweet", "email", "mail"):
+	case c.verb == "message" && n > 2 && c.words[0] == "api" && c.words[1] == "post" &&
+		!lex.Has(c.words[2:], "message", "messages", "comment", "tweet", "email", "mail"):
 		c.verb = "create"
-	case c.verb == "message" && lex.Has(c.words, "submit") && lex.Has(c.words, "job", "jobs", "batch", "query", "workflow", "build", "coordinate", "coordinates") &&
+	case c.verb == "message" && lex.Has(c.words, "submit") &&
+		lex.Has(c.words, "job", "jobs", "batch", "query", "workflow", "build", "coordinate", "coordinates") &&
 		!lex.Has(c.words, "application"):
 		c.verb = "execute"
-	case c.verb == "create" && n > 1 && lex.Has(c.words[:1], "generate", "make") && lex.Has(c.words[n-1:], "password", "passwords", "passphrase"):
+	case c.verb == "create" && n > 1 && lex.Has(c.words[:1], "generate", "make") &&
+		lex.Has(c.words[n-1:], "password", "passwords", "passphrase"):
 		c.verb = "read"
 	}
 }
@@ -52,7 +56,8 @@ func (s callRun) subjects(c *call, know *know.ToolKnowledge) {
 				c.reversibility = interlock.Irreversible
 			}
 		case "persist":
-			if changes && (i > 0 || c.verb != "execute") { // to trigger something is to run it now; a trigger is what runs it later
+			// to trigger something is to run it now; a trigger is what runs it later
+			if changes && (i > 0 || c.verb != "execute") {
 				c.also = append(c.also, interlock.ImpactPersist)
 			}
 		case "database":
@@ -77,9 +82,11 @@ func (c *call) aboutAccount(word string) {
 
 func (c *call) aboutSecret(word string) {
 	switch {
-	case strings.HasPrefix(word, "token") && lex.Has(c.words, "count", "tokenize", "estimate", "split", "max", "encode", "usage"): // pieces of a text
+	// pieces of a text
+	case strings.HasPrefix(word, "token") && lex.Has(c.words, "count", "tokenize", "estimate", "split", "max", "encode", "usage"):
 	case c.kind == interlock.ImpactRead &&
-		lex.Has(c.words, "validate", "verify", "format", "valid", "expired", "expiry", "detect", "scan"): // looked at, or looked for
+		// looked at, or looked for
+		lex.Has(c.words, "validate", "verify", "format", "valid", "expired", "expiry", "detect", "scan"):
 	default:
 		c.also = append(c.also, interlock.ImpactCredential)
 		c.traits = append(c.traits, fact.TraitSecret)
@@ -102,11 +109,13 @@ func (c *call) aboutDefence(word string) {
 
 func (c *call) aboutMoney(word string) {
 	switch {
-	case c.verb == "message" && !lex.Has(c.words, "request", "requests", "remind", "split"), c.verb == "upload", c.verb == "create" && strings.HasPrefix(word, "payment"):
+	case c.verb == "message" && !lex.Has(c.words, "request", "requests", "remind", "split"), c.verb == "upload",
+		c.verb == "create" && strings.HasPrefix(word, "payment"):
 		c.kind, c.reversibility = interlock.ImpactSpend, interlock.Window
 	case c.verb == "create" && word != "transaction" && word != "transactions" && word != "bill":
 		c.also = append(c.also, interlock.ImpactSpend)
-	case c.verb == "update" && (strings.HasPrefix(word, "payment") || strings.HasPrefix(word, "transaction") || word == "invoice_payment"):
+	case c.verb == "update" && (strings.HasPrefix(word, "payment") || strings.HasPrefix(word, "transaction") ||
+		word == "invoice_payment"):
 		c.owed = true // unless no one and no sum is named it says who is paid what
 	}
 }
@@ -115,13 +124,15 @@ func (c *call) aboutInfrastructure(word string) {
 	if strings.HasPrefix(word, "server") && lex.Has(c.words, "dev", "development", "local", "preview", "mock") {
 		return // one that runs here, for whoever works here
 	}
-	if c.verb == "execute" && lex.Has([]string{word}, "pod", "pods", "cluster", "instance", "instances", "vm", "vms") && lex.Has(c.words, "exec", "execute", "run", "command", "shell") {
+	if c.verb == "execute" && lex.Has([]string{word}, "pod", "pods", "cluster", "instance", "instances", "vm", "vms") &&
+		lex.Has(c.words, "exec", "execute", "run", "command", "shell") {
 		c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
 	}
 	if c.verb == "update" || c.verb == "delete" || c.verb == "configure" {
 		c.traits = append(c.traits, fact.TraitInfra)
 	}
-	if c.verb == "configure" && lex.Has(c.words, "shutdown", "stop", "kill", "reboot", "restart", "terminate") && !infraTools[word] {
+	if c.verb == "configure" && lex.Has(c.words, "shutdown", "stop", "kill", "reboot", "restart", "terminate") &&
+		!infraTools[word] {
 		c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
 	}
 	if lex.Has(c.words, "apply", "destroy", "upgrade") && infraTools[word] {
@@ -136,21 +147,24 @@ var infraTools = lex.Set([]string{"terraform", "kubernetes", "k8s", "kubectl", "
 // paired adds what two words of a name say together: a key of an interface is a secret, an account that goes is somebody's.
 func (c *call) paired() {
 	if c.kind == interlock.ImpactRead {
-		if n := len(c.words); n > 1 && lex.Has(c.words[n-1:], "password", "passwords", "passcode") && lex.Has(c.words, "get", "read", "show", "fetch", "retrieve", "view", "list", "load") {
+		if n := len(c.words); n > 1 && lex.Has(c.words[n-1:], "password", "passwords", "passcode") &&
+			lex.Has(c.words, "get", "read", "show", "fetch", "retrieve", "view", "list", "load") {
 			c.also = append(c.also, interlock.ImpactCredential)
 			c.traits = append(c.traits, fact.TraitSecret)
 		}
 		return
 	}
 	c.wholeMachine()
-	if lex.Has(c.words, "grant", "revoke", "elevate", "impersonate", "promote", "demote", "ban", "suspend") && c.verb == "privilege" {
+	if lex.Has(c.words, "grant", "revoke", "elevate", "impersonate", "promote", "demote", "ban", "suspend") &&
+		c.verb == "privilege" {
 		c.traits = append(c.traits, fact.TraitAccount)
 	}
 	for i, word := range c.words {
 		before := inject.WordAt(c.words, i-1)
 		switch word {
 		case "key", "keys":
-			if lex.Has([]string{before}, "api", "access", "secret", "private", "encryption", "signing") && (c.verb == "create" || c.verb == "delete" || c.verb == "configure" || c.verb == "") {
+			if lex.Has([]string{before}, "api", "access", "secret", "private", "encryption", "signing") &&
+				(c.verb == "create" || c.verb == "delete" || c.verb == "configure" || c.verb == "") {
 				c.also = append(c.also, interlock.ImpactCredential)
 				c.traits = append(c.traits, fact.TraitSecret)
 			}
@@ -174,7 +188,8 @@ func (c *call) paired() {
 			}
 		}
 	}
-	if c.verb == "persist" && lex.Has(c.words, "deploy") && lex.Has(c.words, "preview", "staging", "dev", "local", "test", "sandbox") {
+	if c.verb == "persist" && lex.Has(c.words, "deploy") &&
+		lex.Has(c.words, "preview", "staging", "dev", "local", "test", "sandbox") {
 		c.kind, c.reversibility, c.verb = interlock.ImpactWrite, interlock.Reversible, "update"
 	}
 }
@@ -211,23 +226,30 @@ func (s callRun) patterns(c *call, know *know.ToolKnowledge) {
 }
 
 // machines are words for a computer or what it keeps things on.
-var machines = []string{"host", "hosts", "machine", "machines", "computer", "computers", "device", "devices", "pc", "laptop", "laptops", "workstation",
-	"phone", "disk", "disks", "drive", "drives", "partition", "partitions", "volume", "volumes", "storage", "usb", "filesystem", "firmware"}
+var machines = []string{"host", "hosts", "machine", "machines", "computer", "computers", "device", "devices", "pc", "laptop",
+	"laptops", "workstation",
+	"phone", "disk", "disks", "drive", "drives", "partition", "partitions", "volume", "volumes", "storage", "usb",
+	"filesystem", "firmware"}
 
 // wholeMachine raises what is done to a computer or a disk as a whole, or to all there is: nobody puts that back.
 func (c *call) wholeMachine() {
 	machine := lex.Has(c.words, machines...)
-	off := lex.Has(c.words, "shutdown", "reboot", "poweroff", "halt") || lex.Has(c.words, "power", "shut") && lex.Has(c.words, "off", "down")
+	off := lex.Has(c.words, "shutdown", "reboot", "poweroff", "halt") || lex.Has(c.words, "power", "shut") &&
+		lex.Has(c.words, "off", "down")
 	switch {
-	case lex.Has(c.words, "format", "reformat", "repartition", "reimage") && (machine || lex.Has(lex.NameWords(c.name), machines...)), machine && c.verb == "delete" &&
+	case lex.Has(c.words, "format", "reformat", "repartition", "reimage") &&
+		(machine || lex.Has(lex.NameWords(c.name), machines...)), machine && c.verb == "delete" &&
 		!lex.Has(c.words, "from", "file", "files", "folder", "item", "event", "tag", "label"):
 		c.kind, c.verb, c.reversibility = interlock.ImpactDelete, "delete", interlock.Irreversible
 		c.traits = append(c.traits, fact.TraitInfra)
-	case off && c.reach == interlock.ReachWorkspace && !lex.Has(c.words, "dev", "debug", "session", "app", "browser", "language", "lsp", "tab", "light", "lights", "lamp", "tv", "is", "get") &&
+	case off && c.reach == interlock.ReachWorkspace &&
+		!lex.Has(c.words, "dev", "debug", "session", "app", "browser", "language", "lsp", "tab", "light", "lights", "lamp",
+			"tv", "is", "get") &&
 		(machine || len(c.words) <= 2), machine && lex.Has(c.words, "restart") && c.verb == "configure":
 		c.kind, c.verb, c.reversibility = interlock.ImpactConfigure, "configure", interlock.Irreversible
 		c.traits = append(c.traits, fact.TraitInfra)
-	case c.verb == "delete" && lex.Has(c.words[1:], "all", "everyone") && !lex.Has(c.words, "drop", "delete", "remove", "clear"): // those have forms of their own
+	// those have forms of their own
+	case c.verb == "delete" && lex.Has(c.words[1:], "all", "everyone") && !lex.Has(c.words, "drop", "delete", "remove", "clear"):
 		c.reversibility, c.traits = interlock.Irreversible, append(c.traits, fact.TraitBulk)
 	}
 }

@@ -71,11 +71,12 @@ func itemAt(list []any, n int) string {
 }
 
 // graveOperations are kinds for which the value of an argument for an operation stands in for the verb of the name.
-var graveOperations = map[interlock.ImpactKind]bool{interlock.ImpactDelete: true, interlock.ImpactSpend: true, interlock.ImpactPrivilege: true,
+var graveOperations = map[interlock.ImpactKind]bool{interlock.ImpactDelete: true, interlock.ImpactSpend: true,
+	interlock.ImpactPrivilege:  true,
 	interlock.ImpactCredential: true, interlock.ImpactConfigure: true, interlock.ImpactPersist: true}
 
-// operated reads arguments that say what is to be done, as op or action, as words of the tool's name: a tool called manage deletes
-// where it is told to. They can only raise what the name says.
+// operated reads arguments that say what is to be done, as op or action, as words of the tool's name: a tool called
+// manage deletes where it is told to. They can only raise what the name says.
 func (s callRun) operated(c *call, folded map[string]any) {
 	know := s.Know.ToolTable()
 	if len(know.Parts) == 0 {
@@ -112,7 +113,8 @@ func (s callRun) operationIn(c *call, know *know.ToolKnowledge, folded map[strin
 		if kind == interlock.ImpactSpend {
 			c.reach = interlock.ReachExternal
 		}
-		whole := call{name: c.name, words: append(words, c.words...), verb: verb, kind: kind, reversibility: reversibility, reach: c.reach}
+		whole := call{name: c.name, words: append(words, c.words...), verb: verb, kind: kind,
+			reversibility: reversibility, reach: c.reach}
 		s.patterns(&whole, know)
 		c.reversibility, c.kind, c.traits = whole.reversibility, whole.kind, append(c.traits, whole.traits...)
 		if kind == interlock.ImpactDelete {

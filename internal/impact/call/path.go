@@ -69,7 +69,8 @@ func (s callRun) unnamedPath(c *call, key, text string) {
 // sensitivePlace reads a text that may be a path: servers call their arguments what they like. Most that looks like one is a
 // route, a command or a key of some store, so only a place that somebody cares about counts.
 func (s callRun) sensitivePlace(c *call, text string) {
-	if scheme, _, ok := web.SplitScheme(text); ok && !web.IsWeb(scheme) && scheme != "file" && !strings.ContainsAny(text, " \n") && s.afford(c) {
+	if scheme, _, ok := web.SplitScheme(text); ok && !web.IsWeb(scheme) && scheme != "file" &&
+		!strings.ContainsAny(text, " \n") && s.afford(c) {
 		web.ReadsLocator(&s.World, text, c.name)
 	}
 	if !lex.BeginsPath(text) && !lex.Ascends(text) || strings.IndexByte(text, '\n') >= 0 || !s.afford(c) {

@@ -119,9 +119,11 @@ func (c *call) namesPlace(key string) bool {
 
 // rememberedOrders records orders to a model that are written where a model will read them again.
 func (s callRun) rememberedOrders(c *call, text string) {
-	if c.kind == interlock.ImpactWrite && lex.Has(c.words, "memory", "memories", "instructions", "prompt", "knowledge") && inject.Injected(text) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: c.reach, Reversibility: interlock.Reversible, Via: c.name, Confidence: interlock.Inferred,
-			Traits: []string{fact.TraitAgentConfig, fact.TraitInjection}})
+	if c.kind == interlock.ImpactWrite && lex.Has(c.words, "memory", "memories", "instructions", "prompt", "knowledge") &&
+		inject.Injected(text) {
+		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: c.reach, Reversibility: interlock.Reversible, Via: c.name,
+			Confidence: interlock.Inferred,
+			Traits:     []string{fact.TraitAgentConfig, fact.TraitInjection}})
 	}
 }
 
@@ -129,7 +131,8 @@ func (s callRun) rememberedOrders(c *call, text string) {
 // reports whether the argument was one of those.
 func (s callRun) statement(c *call, key, role, text string) bool {
 	database := sql.AboutDatabase(c.name)
-	if (c.runs || database) && sql.LooksLikeSQL(text) || database && key != "name" && sql.StatesSQL(text) && strings.Contains(text, " ") {
+	if (c.runs || database) && sql.LooksLikeSQL(text) || database && key != "name" && sql.StatesSQL(text) &&
+		strings.Contains(text, " ") {
 		s.Nested(interlock.KindSQL, text)
 		return true
 	}
@@ -157,7 +160,8 @@ func (s callRun) textInRole(c *call, key, role, text string) {
 	case "path":
 		s.pathArgument(c, text)
 	case "url":
-		if scheme, _, _ := web.SplitScheme(text); scheme == "file" || web.IsWeb(scheme) || !web.ReadsLocator(&s.World, text, c.name) {
+		if scheme, _, _ := web.SplitScheme(text); scheme == "file" || web.IsWeb(scheme) ||
+			!web.ReadsLocator(&s.World, text, c.name) {
 			s.urlArgument(c, text)
 		}
 	case "recipient":
@@ -180,7 +184,8 @@ func (s callRun) grantedBy(c *call, key, text string) {
 	switch key {
 	case "role", "roles", "permission", "permissions", "accesslevel", "privilege", "privileges", "usertype", "grant":
 		switch lex.Fold(text) {
-		case "admin", "administrator", "owner", "root", "superuser", "superadmin", "full", "fullaccess", "fullcontrol", "everyone", "public":
+		case "admin", "administrator", "owner", "root", "superuser", "superadmin", "full", "fullaccess", "fullcontrol",
+			"everyone", "public":
 			c.also = append(c.also, interlock.ImpactPrivilege)
 			c.traits = append(c.traits, fact.TraitAccount)
 		}
@@ -191,7 +196,8 @@ func (s callRun) grantedBy(c *call, key, text string) {
 			c.traits = append(c.traits, fact.TraitAccount)
 		}
 	case "action", "actions":
-		if low := lex.Fold(text); (low == "forward" || low == "redirect" || low == "forwardto") && lex.Has(c.words, "filter", "rule", "rules", "filters") {
+		if low := lex.Fold(text); (low == "forward" || low == "redirect" || low == "forwardto") &&
+			lex.Has(c.words, "filter", "rule", "rules", "filters") {
 			c.also = append(c.also, interlock.ImpactPersist)
 		}
 	}
@@ -208,7 +214,8 @@ func (s callRun) otherArgument(c *call, key, text string) {
 		if !strings.ContainsAny(text, " \n") {
 			s.urlArgument(c, text)
 		}
-	case c.target == "" && (strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name")) && len(text) <= 80 && len(secret.Find(text)) == 0:
+	case c.target == "" && (strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name")) && len(text) <= 80 &&
+		len(secret.Find(text)) == 0:
 		c.target = text
 	}
 }
@@ -219,8 +226,10 @@ func secretField(low string) bool {
 	case "password", "passwd", "pwd", "pass", "pin", "cvv", "cvc", "ssn", "otp":
 		return true
 	}
-	for _, part := range [...]string{"password_field", "password-field", "passwordfield", "passwordinput", "password_input", "password-input", "input[type=password]", "#password", "[name=password]",
-		"card_number", "cardnumber", "card-number", "secret_key", "private_key", "security_code", "pin_field", "cvv_field", "ssn_field"} {
+	for _, part := range [...]string{"password_field", "password-field", "passwordfield", "passwordinput", "password_input",
+		"password-input", "input[type=password]", "#password", "[name=password]",
+		"card_number", "cardnumber", "card-number", "secret_key", "private_key", "security_code", "pin_field",
+		"cvv_field", "ssn_field"} {
 		if strings.Contains(low, part) {
 			return true
 		}
@@ -243,9 +252,12 @@ func (s callRun) isCommand(c *call, text string) bool {
 // codeArgument reads source code given to a tool that runs it, or that looks like source code.
 func (s callRun) codeArgument(c *call, text string) {
 	words := " " + strings.Join(lex.NameWords(c.name), " ") + " "
-	python, script := strings.Contains(words, " python ") || strings.Contains(words, " ipython ") || strings.Contains(words, " jupyter "),
-		strings.Contains(words, " javascript ") || strings.Contains(words, " js ") || strings.Contains(words, " node ") || strings.Contains(words, " browser ")
-	runs := c.verb == "execute" || strings.Contains(words, " code ") || strings.Contains(words, " interpreter ") || strings.Contains(words, " repl ")
+	python, script := strings.Contains(words, " python ") || strings.Contains(words, " ipython ") ||
+		strings.Contains(words, " jupyter "),
+		strings.Contains(words, " javascript ") || strings.Contains(words, " js ") || strings.Contains(words, " node ") ||
+			strings.Contains(words, " browser ")
+	runs := c.verb == "execute" || strings.Contains(words, " code ") || strings.Contains(words, " interpreter ") ||
+		strings.Contains(words, " repl ")
 	notebook := python && (strings.HasPrefix(text, "!") || strings.HasPrefix(text, "%"))
 	if !python && !script && !runs || !strings.ContainsAny(text, "(=;\n") && !notebook {
 		return
@@ -261,7 +273,8 @@ func (s callRun) codeArgument(c *call, text string) {
 }
 
 func looksLikeJavaScript(text string) bool {
-	for _, mark := range []string{"require(", "const ", "let ", "=>", "console.log", "function ", "document.", "window.", "process.env"} {
+	for _, mark := range []string{"require(", "const ", "let ", "=>", "console.log", "function ", "document.",
+		"window.", "process.env"} {
 		if strings.Contains(text, mark) {
 			return true
 		}
@@ -271,7 +284,8 @@ func looksLikeJavaScript(text string) bool {
 
 func looksLikeShell(text string) bool {
 	trimmed := strings.TrimSpace(text)
-	return strings.HasPrefix(trimmed, "#!/bin/") || strings.HasPrefix(trimmed, "sudo ") || strings.HasPrefix(trimmed, "rm ") || strings.HasPrefix(trimmed, "curl ")
+	return strings.HasPrefix(trimmed, "#!/bin/") || strings.HasPrefix(trimmed, "sudo ") || strings.HasPrefix(trimmed, "rm ") ||
+		strings.HasPrefix(trimmed, "curl ")
 }
 
 // urlArgument reads a URL: tools that read fetch it, others send something there.
@@ -283,7 +297,8 @@ func (s callRun) urlArgument(c *call, url string) {
 		c.page = know.CleanURL(url)
 	}
 	method := "POST"
-	if c.kind == interlock.ImpactRead || c.kind == interlock.ImpactMessage || c.verb == "" || c.verb == "create" || c.verb == "update" {
+	if c.kind == interlock.ImpactRead || c.kind == interlock.ImpactMessage || c.verb == "" || c.verb == "create" ||
+		c.verb == "update" {
 		method = "GET" // a link that is stored or mentioned is at most followed
 	}
 	web.Request(&s.World, method, url, nil, "")

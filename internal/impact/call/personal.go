@@ -9,7 +9,8 @@ import (
 // personalText reports whether a message says of a person what is not handed around: where somebody lives, or a record as a
 // service gave it out. It is no verdict on the message; it only means that it is more than talk.
 func personalText(text string) bool {
-	if strings.Contains(text, "{'") || strings.Contains(text, "{\"") || strings.Contains(text, "': '") || strings.Contains(text, `": "`) {
+	if strings.Contains(text, "{'") || strings.Contains(text, "{\"") || strings.Contains(text, "': '") ||
+		strings.Contains(text, `": "`) {
 		return true // a record, written as a program writes it
 	}
 	number, named := 0, false // words since a house number, and whether the last was a name or a number
@@ -29,4 +30,5 @@ func personalText(text string) bool {
 }
 
 // streetWords end the first line of an address.
-var streetWords = lex.Set([]string{"street", "avenue", "ave", "road", "boulevard", "blvd", "drive", "lane", "ln", "apt", "apartment"})
+var streetWords = lex.Set([]string{"street", "avenue", "ave", "road", "boulevard", "blvd", "drive", "lane", "ln",
+	"apt", "apartment"})

@@ -39,7 +39,8 @@ type parts struct {
 }
 
 // assembled reads together what an object of a tool's arguments says in pieces: a program and what it is given, its input, its
-// environment and directory; code and its language; another tool and its arguments. It returns the keys that need no other reading.
+// environment and directory; code and its language; another tool and its arguments. It returns the keys that need no
+// other reading.
 func (s callRun) assembled(c *call, object map[string]any) map[string]bool {
 	know := s.Know.ToolTable()
 	if taken := s.innerCall(c, know, object); taken != nil {
@@ -92,7 +93,8 @@ func (s callRun) part(c *call, know *know.ToolKnowledge, p *parts, name string, 
 			p.taken[name] = true
 		}
 	case holds("operands"):
-		if words := operandText(value); words != "" && !(isText && c.program != "" && isTalk(words)) && !(key == "argv" && p.program == "" && !isText && c.program == "") {
+		if words := operandText(value); words != "" && !(isText && c.program != "" && isTalk(words)) &&
+			!(key == "argv" && p.program == "" && !isText && c.program == "") {
 			p.operands += " " + words
 			p.taken[name] = true
 		} else if list, isList := value.([]any); isList && key == "argv" {
@@ -126,7 +128,8 @@ func runnerOf(know *know.ToolKnowledge, words []string) string {
 
 // isTalk reports whether a text that stands where operands may is rather what somebody says.
 func isTalk(text string) bool {
-	return !strings.HasPrefix(text, "-") && (strings.Count(text, " ") > 5 || strings.Contains(text, "\n")) && !strings.Contains(text, " -")
+	return !strings.HasPrefix(text, "-") && (strings.Count(text, " ") > 5 || strings.Contains(text, "\n")) &&
+		!strings.Contains(text, " -")
 }
 
 // names reports whether a text can be the program of a call. What an argument for files holds is one only if it is known as one.
@@ -163,8 +166,8 @@ func (s callRun) asProgram(c *call, know *know.ToolKnowledge, p *parts, object m
 	return true
 }
 
-// innerCall reads a call of another tool that stands among the arguments, as that call. Where a tool only happens to have a name and
-// parameters among its arguments, it is none.
+// innerCall reads a call of another tool that stands among the arguments, as that call. Where a tool only happens to
+// have a name and parameters among its arguments, it is none.
 func (s callRun) innerCall(c *call, know *know.ToolKnowledge, object map[string]any) map[string]bool {
 	if strings.HasSuffix(c.name, "prompts/get") || len(object) < 2 {
 		return nil
@@ -173,7 +176,8 @@ func (s callRun) innerCall(c *call, know *know.ToolKnowledge, object map[string]
 	for _, name := range lex.SortedNames(object) {
 		key := lex.Fold(name)
 		switch text, isText := object[name].(string); {
-		case isText && know.Parts["called"][key] && (called == "" || strings.HasPrefix(key, "tool")) && (c.runs || strings.HasPrefix(key, "tool")) && isToolName(text):
+		case isText && know.Parts["called"][key] && (called == "" || strings.HasPrefix(key, "tool")) &&
+			(c.runs || strings.HasPrefix(key, "tool")) && isToolName(text):
 			called = name
 		case !isText && know.Parts["callee"][key] && argued == "":
 			argued = name
@@ -202,7 +206,8 @@ func (s callRun) innerCall(c *call, know *know.ToolKnowledge, object map[string]
 
 // isToolName reports whether a text can be the name of a tool: one word, as names of tools are.
 func isToolName(text string) bool {
-	return text != "" && len(text) <= 128 && !strings.ContainsAny(text, " \n\t{}()<>|;&$\"'") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~")
+	return text != "" && len(text) <= 128 && !strings.ContainsAny(text, " \n\t{}()<>|;&$\"'") && !strings.HasPrefix(text, "/") &&
+		!strings.HasPrefix(text, "~")
 }
 
 // runText reads a text of a tool that runs things: one that reads as a command is run, whatever its argument is called.
@@ -242,8 +247,8 @@ func encodedIn(know *know.ToolKnowledge, c *call, key string) string {
 	return "base64"
 }
 
-// readsAsCommand reports whether a text is a command and not talk: it begins with a program that is known, or with the path of one,
-// and goes on as commands do, or says nothing else.
+// readsAsCommand reports whether a text is a command and not talk: it begins with a program that is known, or with
+// the path of one, and goes on as commands do, or says nothing else.
 func (s callRun) readsAsCommand(text string) bool {
 	line := strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(text), "$ "), ";|& ")
 	if line == "" || len(line) > fact.MaxInput || line[0] == '{' && strings.HasSuffix(line, "}") && strings.Contains(line, `":`) {

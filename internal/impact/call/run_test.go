@@ -53,7 +53,8 @@ func TestToolsThatRun(t *testing.T) {
 }
 
 func deletesHome(t *testing.T, tool, arguments string) bool {
-	found := impact.NewAnalyser(impacttest.Knowledge(t)).Analyse(interlock.View{Home: "/home/dev", Workspace: "/home/dev/project"}, impacttest.Object(interlock.KindTool, tool, arguments)).Impacts
+	found := impact.NewAnalyser(impacttest.Knowledge(t)).Analyse(interlock.View{Home: "/home/dev",
+		Workspace: "/home/dev/project"}, impacttest.Object(interlock.KindTool, tool, arguments)).Impacts
 	return slices.ContainsFunc(found, func(i interlock.Impact) bool { return i.Kind == interlock.ImpactDelete && i.Target == "/home/dev" })
 }
 

@@ -9,8 +9,8 @@ import (
 	"interlock/internal/impact/know"
 )
 
-// settings reads settings that have something run, wherever they are written: a configuration of git lies where git is pointed at, and
-// what .npmrc says of a shell every script goes through.
+// settings reads settings that have something run, wherever they are written: a configuration of git lies where git
+// is pointed at, and what .npmrc says of a shell every script goes through.
 func (s callRun) settings(tool string, p know.Place, text string) {
 	if fact.HasTrait(p.Traits, fact.TraitStartup) || len(text) > maxContent || !s.Spend(len(text)/256+1) {
 		return
@@ -24,8 +24,9 @@ func (s callRun) settings(tool string, p know.Place, text string) {
 		runs = true
 	}
 	if runs {
-		s.Add(interlock.Impact{Kind: interlock.ImpactPersist, Target: p.Path, Reach: p.Reach, Via: tool, Reversibility: interlock.Reversible,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitStartup}})
+		s.Add(interlock.Impact{Kind: interlock.ImpactPersist, Target: p.Path, Reach: p.Reach, Via: tool,
+			Reversibility: interlock.Reversible,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitStartup}})
 	}
 }
 
@@ -58,8 +59,10 @@ func gitSettingsRun(text string) bool {
 		switch section + "." + key {
 		case "core.hookspath", "core.gitproxy":
 			return value != "" && value != "/dev/null"
-		case "core.fsmonitor", "core.sshcommand", "core.pager", "core.editor", "core.askpass", "sequence.editor", "credential.helper", "gpg.program",
-			"filter.clean", "filter.smudge", "filter.process", "diff.textconv", "diff.command", "diff.external", "merge.driver", "difftool.cmd", "mergetool.cmd", "uploadpack.packobjectshook":
+		case "core.fsmonitor", "core.sshcommand", "core.pager", "core.editor", "core.askpass", "sequence.editor",
+			"credential.helper", "gpg.program",
+			"filter.clean", "filter.smudge", "filter.process", "diff.textconv", "diff.command", "diff.external", "merge.driver",
+			"difftool.cmd", "mergetool.cmd", "uploadpack.packobjectshook":
 			if program {
 				return true
 			}
@@ -81,7 +84,8 @@ func sendsSecrets(text string) bool {
 			if strings.Contains(low, "tojson(secrets)") || strings.Contains(low, "tojson( secrets") {
 				return true
 			}
-			if !strings.Contains(low, "curl") && !strings.Contains(low, "wget") && !strings.Contains(low, "nc ") && !strings.Contains(low, "/dev/tcp/") && !strings.Contains(low, "nslookup") &&
+			if !strings.Contains(low, "curl") && !strings.Contains(low, "wget") && !strings.Contains(low, "nc ") &&
+				!strings.Contains(low, "/dev/tcp/") && !strings.Contains(low, "nslookup") &&
 				!strings.Contains(low, "invoke-") {
 				continue
 			}
@@ -94,7 +98,8 @@ func sendsSecrets(text string) bool {
 }
 
 func isHeaderUse(low string) bool {
-	for _, sign := range [...]string{"authorization", "-h ", "--header", "-u ", "--user", "x-api-key", "password-stdin", "codecov", "bearer"} {
+	for _, sign := range [...]string{"authorization", "-h ", "--header", "-u ", "--user", "x-api-key", "password-stdin",
+		"codecov", "bearer"} {
 		if strings.Contains(low, sign) {
 			return true
 		}
@@ -134,5 +139,6 @@ func mentionsSecret(line string, named []string) bool {
 // addressName reports whether the name of a secret says that it is where something is sent.
 func addressName(name string) bool {
 	up := strings.ToUpper(name)
-	return strings.Contains(up, "URL") || strings.Contains(up, "HOOK") || strings.Contains(up, "HOST") || strings.Contains(up, "ENDPOINT") || strings.Contains(up, "ADDR")
+	return strings.Contains(up, "URL") || strings.Contains(up, "HOOK") || strings.Contains(up, "HOST") ||
+		strings.Contains(up, "ENDPOINT") || strings.Contains(up, "ADDR")
 }

@@ -18,7 +18,8 @@ func TestSettingsThatRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		impacts := impact.NewAnalyser(impacttest.Knowledge(t)).Analyse(impacttest.Where, impacttest.Object(interlock.KindFile, "write", string(arguments))).Impacts
+		impacts := impact.NewAnalyser(impacttest.Knowledge(t)).Analyse(impacttest.Where,
+			impacttest.Object(interlock.KindFile, "write", string(arguments))).Impacts
 		return slices.ContainsFunc(impacts, func(i interlock.Impact) bool {
 			return i.Kind == interlock.ImpactPersist || i.Has(fact.TraitHostile)
 		})

@@ -115,7 +115,8 @@ func (s callRun) harness(name string, object map[string]any, args json.RawMessag
 	kind := s.Know.ToolTable().Harness[lex.Fold(last)]
 	switch kind {
 	case "file":
-		_, target := textAt(folded, []string{"path", "filepath", "notebookpath", "absolutepath", "targetfile", "filename", "relativepath"})
+		_, target := textAt(folded, []string{"path", "filepath", "notebookpath", "absolutepath", "targetfile",
+			"filename", "relativepath"})
 		_, patch := textAt(folded, filePatchKeys)
 		if !target && !patch && len(gather(folded, fileListKeys)) == 0 {
 			return false
@@ -160,7 +161,8 @@ func calledName(name string) string {
 
 // payloadOf returns the code a tool is given to run: a string, or a list of arguments.
 func payloadOf(folded map[string]any) string {
-	for _, key := range []string{"command", "cmd", "script", "code", "sql", "query", "statement", "input", "commandline", "expression", "function", "source", "chars"} {
+	for _, key := range []string{"command", "cmd", "script", "code", "sql", "query", "statement", "input", "commandline",
+		"expression", "function", "source", "chars"} {
 		if line := lex.CommandLine(folded[key]); line != "" {
 			return line
 		}
@@ -203,13 +205,16 @@ func (c *call) correctVerb(know *know.ToolKnowledge) {
 	if c.verb == "message" && c.speaksOf(know, "signal") {
 		c.verb = "execute" // a response or a packet is sent, to nobody in person
 	}
-	if c.verb == "read" && lex.Has(c.words, "open", "unlock") && c.speaksOf(know, "physical") && !lex.Has(c.words, "is", "get", "check", "file") {
+	if c.verb == "read" && lex.Has(c.words, "open", "unlock") && c.speaksOf(know, "physical") &&
+		!lex.Has(c.words, "is", "get", "check", "file") {
 		c.verb = "update" // a door that opens
 	}
-	if c.verb == "create" && lex.Has(c.words, socialPlaces...) && lex.Has(c.words, "post", "tweet", "story", "status", "reel", "comment") {
+	if c.verb == "create" && lex.Has(c.words, socialPlaces...) &&
+		lex.Has(c.words, "post", "tweet", "story", "status", "reel", "comment") {
 		c.verb = "message"
 	}
-	if (c.verb == "spend" || c.verb == "") && lex.Has(c.words, "request", "requests", "remind", "split") && c.speaksOf(know, "money") {
+	if (c.verb == "spend" || c.verb == "") && lex.Has(c.words, "request", "requests", "remind", "split") &&
+		c.speaksOf(know, "money") {
 		c.verb = "message" // somebody is asked for money, none is given
 		c.cargo.said = true
 	}
@@ -234,8 +239,10 @@ func (c *call) strongestVerb(know *know.ToolKnowledge) {
 var socialPlaces = []string{"twitter", "facebook", "instagram", "linkedin", "reddit", "mastodon", "bluesky", "tiktok", "youtube"}
 
 // publicWords in a name say that everybody hears what is said.
-var publicWords = []string{"tweet", "publish", "broadcast", "announce", "announcement", "everyone", "all", "public", "blog", "webpage", "website", "page", "site",
-	"press", "newsletter", "twitter", "facebook", "instagram", "linkedin", "reddit", "mastodon", "bluesky", "tiktok", "youtube", "timeline", "wall", "feed", "status", "campaign", "mass", "bulk", "invite", "share", "submit", "forward"}
+var publicWords = []string{"tweet", "publish", "broadcast", "announce", "announcement", "everyone", "all", "public", "blog",
+	"webpage", "website", "page", "site",
+	"press", "newsletter", "twitter", "facebook", "instagram", "linkedin", "reddit", "mastodon", "bluesky", "tiktok", "youtube",
+	"timeline", "wall", "feed", "status", "campaign", "mass", "bulk", "invite", "share", "submit", "forward"}
 
 func firstVerb(know *know.ToolKnowledge, words []string) string {
 	for _, word := range words {
@@ -332,7 +339,8 @@ func (s callRun) concludeCall(c *call) {
 // learn corrects what the name said by what the arguments say: sums, recipients, and how many things are named. From bulk on,
 // those are many.
 func (c *call) learn(bulk int) {
-	if c.amount > 0 && c.kind != interlock.ImpactSpend && (lex.Has(c.words, "transfer", "send", "wire") || lex.Has(c.acts, "transfer", "send", "wire")) {
+	if c.amount > 0 && c.kind != interlock.ImpactSpend &&
+		(lex.Has(c.words, "transfer", "send", "wire") || lex.Has(c.acts, "transfer", "send", "wire")) {
 		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
 	}
 	if c.items >= bulk && (c.verb == "update" || c.verb == "configure" || c.verb == "privilege") {
@@ -378,10 +386,12 @@ func (s callRun) secretsHandedOn(c *call) {
 	}
 	if c.field && c.page != "" {
 		s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: c.page, Reach: interlock.ReachExternal, Via: c.name,
-			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitSecret, fact.TraitUpload}})
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
+			Traits: []string{fact.TraitSecret, fact.TraitUpload}})
 	}
 	if c.secret != "" && (c.reach == interlock.ReachExternal || c.reach == interlock.ReachProduction) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.recipient, Reach: interlock.ReachExternal, Via: c.name + " " + c.secret,
+		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.recipient, Reach: interlock.ReachExternal,
+			Via:           c.name + " " + c.secret,
 			Reversibility: interlock.Irreversible, Traits: []string{fact.TraitSecretSend, fact.TraitUpload}})
 	}
 }

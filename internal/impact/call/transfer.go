@@ -14,10 +14,12 @@ import (
 // What tools that move, copy or link call where from and where to, folded. Elsewhere most of these words mean something else:
 // a source is code, to is somebody, a target a machine.
 var (
-	transferFromKeys = slices.Concat(fileTargetKeys, []string{"sourcefile", "sourcedir", "sources", "srcpath", "frompath", "old", "oldname", "origin",
-		"originpath", "original", "originalpath", "currentpath", "item", "itempath"})
-	transferToKeys = slices.Concat(fileToKeys, []string{"destinationdir", "destinationfolder", "destpath", "destdir", "dstpath", "topath", "targetpath",
-		"targetdir", "new", "newname", "newlocation", "linkpath", "link", "into"})
+	transferFromKeys = slices.Concat(fileTargetKeys,
+		[]string{"sourcefile", "sourcedir", "sources", "srcpath", "frompath", "old", "oldname", "origin",
+			"originpath", "original", "originalpath", "currentpath", "item", "itempath"})
+	transferToKeys = slices.Concat(fileToKeys,
+		[]string{"destinationdir", "destinationfolder", "destpath", "destdir", "dstpath", "topath", "targetpath",
+			"targetdir", "new", "newname", "newlocation", "linkpath", "link", "into"})
 )
 
 // transferOf says whether the words of a tool's name are those of one that moves, copies or links files.

@@ -34,7 +34,8 @@ func (c *cargo) load(key, role, text string) {
 			c.more = c.more || !documentAtHand(text)
 		}
 		return
-	case role == "content", strings.HasSuffix(key, "content"), strings.HasSuffix(key, "message"), strings.HasSuffix(key, "text"), strings.HasSuffix(key, "body"):
+	case role == "content", strings.HasSuffix(key, "content"), strings.HasSuffix(key, "message"), strings.HasSuffix(key, "text"),
+		strings.HasSuffix(key, "body"):
 		c.said = true
 	case role == "url", role == "code", role == "sql", role == "shell":
 		c.more = true
@@ -62,10 +63,12 @@ func documentAtHand(text string) bool {
 	}
 	low := strings.ToLower(strings.ReplaceAll(text, "\\", "/"))
 	dir, name := low[:strings.LastIndexByte(low, '/')+1], low[strings.LastIndexByte(low, '/')+1:]
-	if len(low) > 256 || strings.ContainsAny(low, "~$*?`:") || strings.Contains(low, "..") || strings.HasPrefix(name, ".") || strings.Contains(dir, "/.") || strings.HasPrefix(dir, ".") {
+	if len(low) > 256 || strings.ContainsAny(low, "~$*?`:") || strings.Contains(low, "..") || strings.HasPrefix(name, ".") ||
+		strings.Contains(dir, "/.") || strings.HasPrefix(dir, ".") {
 		return false
 	}
-	if strings.HasPrefix(dir, "/") && !strings.Contains(dir, "/downloads/") && !strings.Contains(dir, "/download/") && !strings.HasPrefix(dir, "/tmp/") {
+	if strings.HasPrefix(dir, "/") && !strings.Contains(dir, "/downloads/") && !strings.Contains(dir, "/download/") &&
+		!strings.HasPrefix(dir, "/tmp/") {
 		return false
 	}
 	stem, ending := name, ""
@@ -83,11 +86,14 @@ func documentAtHand(text string) bool {
 	return true
 }
 
-var documentEndings = lex.Set([]string{"pdf", "txt", "md", "rst", "doc", "docx", "odt", "rtf", "ppt", "pptx", "odp", "png", "jpg", "jpeg", "gif", "webp", "ics"})
+var documentEndings = lex.Set([]string{"pdf", "txt", "md", "rst", "doc", "docx", "odt", "rtf", "ppt", "pptx", "odp", "png", "jpg",
+	"jpeg", "gif", "webp", "ics"})
 
 // privateName are words in the name of a document that say it is not for handing around.
-var privateName = lex.Set([]string{"personal", "info", "accounts", "bank", "banking", "statement", "tax", "taxes", "payroll", "medical", "health", "customers", "customer",
-	"users", "contacts", "employees", "clients", "inbox", "history", "database", "db", "dump", "export", "keys", "key", "env", "shadow", "passwd", "internal", "login",
+var privateName = lex.Set([]string{"personal", "info", "accounts", "bank", "banking", "statement", "tax", "taxes", "payroll",
+	"medical", "health", "customers", "customer",
+	"users", "contacts", "employees", "clients", "inbox", "history", "database", "db", "dump", "export", "keys", "key", "env",
+	"shadow", "passwd", "internal", "login",
 	"logins", "cookies", "session", "sessions", "ids", "contract", "nda", "classified", "restricted"})
 
 func attachmentKey(folded string) bool {
@@ -109,10 +115,12 @@ func plainWords(text string) bool {
 			labels++
 		}
 		switch {
-		case (low == "key" || low == "keys" || low == "number" || low == "code") && (inject.ConfidedKind[before] || strings.HasSuffix(before, "account") && low == "number"),
+		case (low == "key" || low == "keys" || low == "number" || low == "code") &&
+			(inject.ConfidedKind[before] || strings.HasSuffix(before, "account") && low == "number"),
 			secretPath(low):
 			return false
-		case strings.HasPrefix(low, "ssh-") || strings.HasPrefix(low, "ecdsa-sha2-"): // a public key follows, which is made to be shown
+		// a public key follows, which is made to be shown
+		case strings.HasPrefix(low, "ssh-") || strings.HasPrefix(low, "ecdsa-sha2-"):
 			public = true
 			continue
 		case strings.Contains(low, "://"), strings.HasPrefix(low, "www."):
@@ -131,8 +139,10 @@ func plainWords(text string) bool {
 
 // secretPath reports whether a word is the path of a store of keys.
 func secretPath(low string) bool {
-	return strings.Contains(low, "/.ssh") || strings.Contains(low, "/.aws") || strings.Contains(low, "/.gnupg") || strings.HasSuffix(low, "/.env") ||
-		strings.HasSuffix(low, "/etc/shadow") || strings.HasSuffix(low, "/etc/passwd") || strings.HasSuffix(low, ".pem") || strings.HasSuffix(low, ".kdbx")
+	return strings.Contains(low, "/.ssh") || strings.Contains(low, "/.aws") || strings.Contains(low, "/.gnupg") ||
+		strings.HasSuffix(low, "/.env") ||
+		strings.HasSuffix(low, "/etc/shadow") || strings.HasSuffix(low, "/etc/passwd") || strings.HasSuffix(low, ".pem") ||
+		strings.HasSuffix(low, ".kdbx")
 }
 
 // opaque reports whether a word is no word of a language: long, with letters in both cases and digits mixed.
@@ -182,7 +192,8 @@ func dated(text string, i int) bool {
 	start := max(0, i-14)
 	piece := text[start : i+1]
 	for at := 0; at+10 <= len(piece); at++ {
-		if digitsAt(piece, at, 4) && digitsAt(piece, at+5, 2) && digitsAt(piece, at+8, 2) && piece[at+4] == piece[at+7] && (piece[at+4] == '-' || piece[at+4] == '/' || piece[at+4] == '.') {
+		if digitsAt(piece, at, 4) && digitsAt(piece, at+5, 2) && digitsAt(piece, at+8, 2) && piece[at+4] == piece[at+7] &&
+			(piece[at+4] == '-' || piece[at+4] == '/' || piece[at+4] == '.') {
 			return true
 		}
 	}

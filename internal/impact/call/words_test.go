@@ -22,7 +22,8 @@ func TestMessageWords(t *testing.T) {
 		{"nothing attached", "send_email", `{"to":"a@b.example","body":"Hello.","attachments":null,"files":"null"}`, true},
 		{"a file", "send_email", `{"to":"a@b.example","body":"Hello.","attachments":["/home/dev/report.pdf"]}`, false},
 		{"a file described", "send_email", `{"to":"a@b.example","body":"Hello.","attachments":[{"type":"file","file_path":"/home/dev/report.pdf"}]}`, false},
-		{"what was downloaded", "send_email", `{"to":"a@b.example","body":"The form you asked for.","attachments":[{"type":"file","file_path":"/downloads/form.pdf"}]}`, true},
+		{"what was downloaded", "send_email",
+			`{"to":"a@b.example","body":"The form you asked for.","attachments":[{"type":"file","file_path":"/downloads/form.pdf"}]}`, true},
 		{"a document of the work", "reply_to_email", `{"to":["a@b.example"],"body":"Attached.","files":["docs/minutes-may.md"]}`, true},
 		{"a document of the service", "send_email", `{"to":"a@b.example","body":"Here it is.","attachments":[{"type":"file","file_id":"12"}]}`, true},
 		{"two documents", "send_email", `{"to":"a@b.example","body":"Attached.","attachments":["a.pdf","b.pdf"]}`, false},
@@ -66,10 +67,14 @@ func TestMessageWords(t *testing.T) {
 // TestNamesOfDanger covers the forms of names under the spellings they come in.
 func TestNamesOfDanger(t *testing.T) {
 	for _, test := range []struct{ name, want string }{
-		{"delete_all_files", "named-forbidden"}, {"deleteAllFiles", "named-forbidden"}, {"Delete All Files", "named-forbidden"}, {"DELETE-ALL", "named-forbidden"},
-		{"DELETE_ALL_ROWS", "named-forbidden"}, {"deleteall", "named-forbidden"}, {"force_delete_all", "named-forbidden"}, {"ForceDropTable", "named-forbidden"},
-		{"mcp__db__drop-table", "named-forbidden"}, {"crm.truncateContacts", "named-forbidden"}, {"Wipe Disk", "named-forbidden"}, {"deployToProduction", "named-forbidden"},
-		{"force_sync", "named-dangerous"}, {"BULK DELETE users", "named-dangerous"}, {"purge-cache", "named-dangerous"}, {"removePermanently", "named-dangerous"},
+		{"delete_all_files", "named-forbidden"}, {"deleteAllFiles", "named-forbidden"}, {"Delete All Files", "named-forbidden"},
+		{"DELETE-ALL", "named-forbidden"},
+		{"DELETE_ALL_ROWS", "named-forbidden"}, {"deleteall", "named-forbidden"}, {"force_delete_all", "named-forbidden"},
+		{"ForceDropTable", "named-forbidden"},
+		{"mcp__db__drop-table", "named-forbidden"}, {"crm.truncateContacts", "named-forbidden"}, {"Wipe Disk", "named-forbidden"},
+		{"deployToProduction", "named-forbidden"},
+		{"force_sync", "named-dangerous"}, {"BULK DELETE users", "named-dangerous"}, {"purge-cache", "named-dangerous"},
+		{"removePermanently", "named-dangerous"},
 		{"get_reset_status", ""}, {"undelete_all", ""}, {"list_dropped_tables", ""}, {"enforce_style", ""}, {"forceps_count", ""},
 	} {
 		got := ""
@@ -89,7 +94,8 @@ func TestNamesOfDanger(t *testing.T) {
 // FuzzToolCall: any name and any text in any role is analysed to what [holds] demands.
 func FuzzToolCall(f *testing.F) {
 	know := impacttest.Knowledge(f)
-	for _, seed := range [][3]string{{"send_email", "body", "call +49 30 1234 5678"}, {"Delete All Files", "path", "../../x"}, {"post", "text", "ssh-rsa AAAA b"}, {"x", "action", "forward"}, {"", "", ""}, {"upload", "url", "https://x/\xff"}} {
+	for _, seed := range [][3]string{{"send_email", "body", "call +49 30 1234 5678"}, {"Delete All Files", "path", "../../x"},
+		{"post", "text", "ssh-rsa AAAA b"}, {"x", "action", "forward"}, {"", "", ""}, {"upload", "url", "https://x/\xff"}} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
 	f.Fuzz(func(t *testing.T, name, key, text string) {

@@ -63,7 +63,8 @@ func (t *Tracer) found(i interlock.Impact) {
 func (t *Traced) Tree() interlock.Step {
 	for _, inner := range t.inner {
 		one := inner.Tree()
-		if same := len(one.Impacts) == 0 && len(one.Steps) == 1 && one.Steps[0].Text == one.Text && one.Steps[0].Kind == one.Kind; same {
+		if same := len(one.Impacts) == 0 && len(one.Steps) == 1 && one.Steps[0].Text == one.Text &&
+			one.Steps[0].Kind == one.Kind; same {
 			one = one.Steps[0]
 		}
 		t.Step.Steps = append(t.Step.Steps, one)

@@ -58,10 +58,11 @@ const (
 	TraitRepeated   = "repeated"   // done over and over, or with content made by doing something over and over
 
 	// What is touched.
-	TraitRoot        = "root"           // the file system root, a home directory or a drive itself
-	TraitDevice      = "device"         // a block device or raw memory
-	TraitSecret      = "secret"         // a key, password or token store, or their content
-	TraitPersonal    = "personal"       // what a service keeps about a person: health, whereabouts, means of payment, private messages
+	TraitRoot   = "root"   // the file system root, a home directory or a drive itself
+	TraitDevice = "device" // a block device or raw memory
+	TraitSecret = "secret" // a key, password or token store, or their content
+	// what a service keeps about a person: health, whereabouts, means of payment, private messages
+	TraitPersonal    = "personal"
 	TraitEnvironment = "environment"    // the environment, which holds secrets
 	TraitHistory     = "history"        // version control or shell history is lost or rewritten
 	TraitUncommitted = "uncommitted"    // work that exists nowhere else
@@ -98,12 +99,13 @@ const (
 	TraitUnverified   = "unverified"    // nobody checks who the peer is
 	TraitScan         = "scan"          // hosts or ports are probed
 	TraitOutside      = "outside"       // what a file outside the workspace holds goes along
-	TraitUnread       = "unread"        // a script that the agent wrote lately is executed and was not read, for its language or size
-	TraitWrittenRun   = "written-run"   // what was written is executed
-	TraitPassword     = "password"      // a password is given along, on the command line or by a pipe
-	TraitRecon        = "recon"         // accounts, rights, processes or connections of the machine are looked at
-	TraitInjection    = "injection"     // input shaped to break out of its context
-	TraitWords        = "words"         // a message that is nothing but words to a few people, all of which stand in the action
-	TraitPlanned      = "planned"       // prose announces it as a next step, which is judged when it is taken
-	TraitNegated      = "negated"       // prose says it will not be done
+	// a script that the agent wrote lately is executed and was not read, for its language or size
+	TraitUnread     = "unread"
+	TraitWrittenRun = "written-run" // what was written is executed
+	TraitPassword   = "password"    // a password is given along, on the command line or by a pipe
+	TraitRecon      = "recon"       // accounts, rights, processes or connections of the machine are looked at
+	TraitInjection  = "injection"   // input shaped to break out of its context
+	TraitWords      = "words"       // a message that is nothing but words to a few people, all of which stand in the action
+	TraitPlanned    = "planned"     // prose announces it as a next step, which is judged when it is taken
+	TraitNegated    = "negated"     // prose says it will not be done
 )

@@ -151,7 +151,8 @@ func NetworkDevice(name string) (peer string, ok bool) {
 // Spelled marks the last writing to a file as one whose content stands in the action. It matters for what the system keeps.
 func Spelled(c *fact.Collector, name string) {
 	for i := len(c.Impacts) - 1; i >= 0; i-- {
-		if one := &c.Impacts[i]; one.Target == name && (one.Kind == interlock.ImpactWrite || one.Kind == interlock.ImpactPersist) {
+		if one := &c.Impacts[i]; one.Target == name &&
+			(one.Kind == interlock.ImpactWrite || one.Kind == interlock.ImpactPersist) {
 			if one.Reach == interlock.ReachSystem && !one.Has(fact.TraitContent) {
 				one.Traits = append(one.Traits[:len(one.Traits):len(one.Traits)], fact.TraitContent)
 				sort.Strings(one.Traits)

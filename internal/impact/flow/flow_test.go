@@ -42,7 +42,8 @@ func TestTaintOnlyGrows(t *testing.T) {
 					sequence.Add(one)
 					sequence.Add(other)
 					for how, got := range map[string]Flow{"then": one.Then(other), "sequence": sequence.Flow(),
-						"join": Join(Field{Text: "a", Flow: one}, Field{Text: "b", Flow: other}).Flow, "join to nothing": Join(Field{Flow: one}, Field{Text: "b", Flow: other}).Flow} {
+						"join":            Join(Field{Text: "a", Flow: one}, Field{Text: "b", Flow: other}).Flow,
+						"join to nothing": Join(Field{Flow: one}, Field{Text: "b", Flow: other}).Flow} {
 						if !holds(got, one) || !holds(got, other) {
 							t.Errorf("%s of %s and %s: %+v", how, a, b, got)
 						}
@@ -95,7 +96,8 @@ func TestJoinIsBounded(t *testing.T) {
 }
 
 func TestNetworkDevice(t *testing.T) {
-	for name, want := range map[string]string{"/dev/tcp/example.org/80": "example.org:80", "/dev/udp/10.0.0.1/53": "10.0.0.1:53", "/dev/null": "", "/dev/tcpx/a/1": ""} {
+	for name, want := range map[string]string{"/dev/tcp/example.org/80": "example.org:80", "/dev/udp/10.0.0.1/53": "10.0.0.1:53",
+		"/dev/null": "", "/dev/tcpx/a/1": ""} {
 		if peer, ok := NetworkDevice(name); peer != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v", name, peer, ok)
 		}

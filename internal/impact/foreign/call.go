@@ -145,7 +145,8 @@ func (r *Run) indirect(name string, args []Value) (string, []Value, bool) {
 func (r *Run) unlisted(name string, self *Value) {
 	r.packages = r.packages || r.lang.Syntax == "r" && (name == "library" || name == "require")
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	if self != nil && (self.Quoted || self.listed || self.number || self.Class == "option") || quiet(r.lang, name) || r.lang.Harmless["."+last] ||
+	if self != nil && (self.Quoted || self.listed || self.number || self.Class == "option") || quiet(r.lang, name) ||
+		r.lang.Harmless["."+last] ||
 		r.defined[last] || r.defined[name] || last == "" {
 		return
 	}
@@ -202,16 +203,19 @@ func (r *Run) index(v Value, keys []Value) Value {
 
 // bareCall reports whether a name is called with what stands behind it, without brackets.
 func (r *Run) bareCall(v Value, t *foreignToken) bool {
-	if !t.space && t.kind != foreignText || r.lang.Keywords[v.Name] || strings.IndexAny(v.Name[:1], "$@%") == 0 || !r.beginsArgument(t) {
+	if !t.space && t.kind != foreignText || r.lang.Keywords[v.Name] || strings.IndexAny(v.Name[:1], "$@%") == 0 ||
+		!r.beginsArgument(t) {
 		return false
 	}
-	if r.lang.Syntax == "perl" && v.Name == strings.ToUpper(v.Name) || r.lang.Syntax == "elixir" && v.Name[0] == ':' && strings.IndexByte(v.Name, '.') < 0 {
+	if r.lang.Syntax == "perl" && v.Name == strings.ToUpper(v.Name) || r.lang.Syntax == "elixir" && v.Name[0] == ':' &&
+		strings.IndexByte(v.Name, '.') < 0 {
 		return false // a file handle, an atom
 	}
 	if _, variable := r.vars[r.plainName(v.Name)]; variable {
 		return false
 	}
-	return r.lang.Syntax != "php" && r.lang.Syntax != "groovy" && r.lang.Syntax != "julia" || callable(r.lang, canonical(r.lang, v.Name)) || r.lang.Syntax == "groovy" && t.kind == foreignText
+	return r.lang.Syntax != "php" && r.lang.Syntax != "groovy" && r.lang.Syntax != "julia" ||
+		callable(r.lang, canonical(r.lang, v.Name)) || r.lang.Syntax == "groovy" && t.kind == foreignText
 }
 
 // beginsArgument reports whether a word can begin the argument of a call without brackets.
@@ -223,7 +227,8 @@ func (r *Run) beginsArgument(t *foreignToken) bool {
 		return true
 	case foreignName:
 		switch t.text {
-		case "if", "unless", "while", "until", "do", "then", "end", "and", "or", "in", "for", "foreach", "rescue", "x", "eq", "ne", "lt", "gt", "cmp", "is":
+		case "if", "unless", "while", "until", "do", "then", "end", "and", "or", "in", "for", "foreach", "rescue", "x", "eq",
+			"ne", "lt", "gt", "cmp", "is":
 			return false
 		}
 		return true
@@ -251,8 +256,10 @@ func (r *Run) bareArguments() (list []Value) {
 		given.Class = "lambda"
 		list = append(list, given)
 	}
-	if t, next := r.tok(), r.ahead(1); r.lang.Syntax == "perl" && t.kind == foreignName && !callable(r.lang, t.text) && !next.is("(") && !next.is(",") &&
-		(next.kind == foreignText || next.kind == foreignName && !r.lang.Keywords[next.text] && next.text != "x" && next.text != "eq") {
+	if t, next := r.tok(), r.ahead(1); r.lang.Syntax == "perl" && t.kind == foreignName && !callable(r.lang, t.text) &&
+		!next.is("(") && !next.is(",") &&
+		(next.kind == foreignText || next.kind == foreignName && !r.lang.Keywords[next.text] && next.text != "x" &&
+			next.text != "eq") {
 		r.at++ // a handle: print STDERR "text"
 	}
 	for r.more() && r.host.Spend(1) && !r.ends() {

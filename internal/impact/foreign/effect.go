@@ -73,7 +73,8 @@ func (r *Run) perform(name string, e *know.ForeignEffect, self *Value, args []Va
 			r.unknownCall(name)
 			return out
 		}
-		i := interlock.Impact{Kind: e.Kind, Target: name, Reach: e.Reach, Via: r.lang.Name, Traits: append([]string{fact.TraitInline}, e.Traits...),
+		i := interlock.Impact{Kind: e.Kind, Target: name, Reach: e.Reach, Via: r.lang.Name,
+			Traits:     append([]string{fact.TraitInline}, e.Traits...),
 			Confidence: interlock.Inferred, Reversibility: place.UsualReversibility(e.Kind)}
 		if e.What == "host" && target.Known() {
 			i.Target, i.Reach = target.Text, ""
@@ -121,7 +122,8 @@ func (r *Run) traitsOf(e *know.ForeignEffect, args []Value) []string {
 	traits := e.Traits
 	for _, a := range args {
 		name, ok := strings.CutPrefix(a.Class, "option:")
-		if ok && (name == "recursive" || name == "force") && !strings.EqualFold(a.String(), "false") && !strings.EqualFold(a.Name, "false") && a.Text != "F" {
+		if ok && (name == "recursive" || name == "force") && !strings.EqualFold(a.String(), "false") &&
+			!strings.EqualFold(a.Name, "false") && a.Text != "F" {
 			traits = append(traits[:len(traits):len(traits)], name)
 		}
 	}

@@ -297,7 +297,8 @@ func (r *Run) operator(left Value) Value {
 // beside reads what stands directly behind a value: in awk texts are joined so.
 func (r *Run) beside(left Value, t *foreignToken) Value {
 	switch {
-	case t.kind == foreignName && (t.text == "and" || t.text == "or" || t.text == "not" || t.text == "eq" || t.text == "ne" || t.text == "x" || t.text == "lt" || t.text == "gt"):
+	case t.kind == foreignName && (t.text == "and" || t.text == "or" || t.text == "not" || t.text == "eq" || t.text == "ne" ||
+		t.text == "x" || t.text == "lt" || t.text == "gt"):
 		r.at++
 		return UnknownForeign()
 	case r.lang.Syntax == "awk" && t.kind == foreignName && t.text == "getline":

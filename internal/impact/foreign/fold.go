@@ -120,7 +120,8 @@ func (r *Run) foldText(how string, subject Value, rest, args []Value, out Value)
 			return textForeign(strings.ToLower(subject.Text)), true
 		}
 	case "replace":
-		if len(rest) == 2 && subject.Known() && rest[0].Known() && rest[1].Known() && rest[0].Text != "" && len(subject.Text) < 4096 {
+		if len(rest) == 2 && subject.Known() && rest[0].Known() && rest[1].Known() && rest[0].Text != "" &&
+			len(subject.Text) < 4096 {
 			return textForeign(strings.ReplaceAll(subject.Text, rest[0].Text, rest[1].Text)), true
 		}
 	}
@@ -290,7 +291,8 @@ func (r *Run) fill(text string, i int) (Value, int) {
 		next = text[i+1]
 	}
 	syntax := r.lang.Syntax
-	braces := next == '{' && (c == '#' && (syntax == "ruby" || syntax == "elixir") || (c == '$' || c == '@' && syntax == "perl") && syntax != "ruby" && syntax != "elixir")
+	braces := next == '{' && (c == '#' && (syntax == "ruby" || syntax == "elixir") ||
+		(c == '$' || c == '@' && syntax == "perl") && syntax != "ruby" && syntax != "elixir")
 	if braces || c == '$' && next == '(' && syntax == "julia" {
 		x := &foreignLexer{lang: r.lang, text: text, broken: r.level > maxForeignLevel}
 		end := x.filled(i)
@@ -312,7 +314,10 @@ func (r *Run) fill(text string, i int) (Value, int) {
 		end++
 	}
 	name := text[i:end]
-	for end < len(text) && end-i < 200 && (text[end] == '[' || text[end] == '{' && syntax == "perl" || strings.HasPrefix(text[end:], "->")) && syntax != "groovy" && syntax != "julia" { // a member
+	// a member
+	for end < len(text) && end-i < 200 &&
+		(text[end] == '[' || text[end] == '{' && syntax == "perl" || strings.HasPrefix(text[end:], "->")) && syntax != "groovy" &&
+		syntax != "julia" {
 		shut := strings.IndexAny(text[end:min(len(text), end+100)], "]}")
 		if shut < 0 {
 			break

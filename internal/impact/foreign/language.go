@@ -32,10 +32,12 @@ func Read(l *know.Language, text string, host Host, inline bool, args []Value) {
 		if toks[i].kind != foreignName {
 			continue
 		}
-		if i > 0 && toks[i-1].kind == foreignName && (defines(toks[i-1].text) || i > 1 && toks[i-2].kind == foreignName && defines(toks[i-2].text)) {
+		if i > 0 && toks[i-1].kind == foreignName &&
+			(defines(toks[i-1].text) || i > 1 && toks[i-2].kind == foreignName && defines(toks[i-2].text)) {
 			r.defined[toks[i].text] = true
 		}
-		if i+2 < len(toks) && toks[i+1].kind == foreignOp && (toks[i+1].text == "<-" || toks[i+1].text == "=") && defines(toks[i+2].text) {
+		if i+2 < len(toks) && toks[i+1].kind == foreignOp && (toks[i+1].text == "<-" || toks[i+1].text == "=") &&
+			defines(toks[i+2].text) {
 			r.defined[toks[i].text] = true
 		}
 	}
@@ -45,7 +47,8 @@ func Read(l *know.Language, text string, host Host, inline bool, args []Value) {
 // defines reports whether a word gives a name to a function.
 func defines(word string) bool {
 	switch word {
-	case "sub", "def", "defp", "function", "fun", "fn", "func", "method", "lambda", "proc", "package", "class", "module", "defmodule", "macro":
+	case "sub", "def", "defp", "function", "fun", "fn", "func", "method", "lambda", "proc", "package", "class", "module",
+		"defmodule", "macro":
 		return true
 	}
 	return false

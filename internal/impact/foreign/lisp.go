@@ -168,7 +168,8 @@ func (p *lispReader) lispName(name string) string {
 // binds reports whether a form begins with names that are given values.
 func binds(name string) bool {
 	switch name {
-	case "let", "let*", "letrec", "if-let", "when-let", "doseq", "for", "loop", "dolist", "dotimes", "with-open-file", "with-open", "binding", "setq", "setf", "set!", "define", "def", "defvar", "defparameter", "setq-default":
+	case "let", "let*", "letrec", "if-let", "when-let", "doseq", "for", "loop", "dolist", "dotimes", "with-open-file",
+		"with-open", "binding", "setq", "setf", "set!", "define", "def", "defvar", "defparameter", "setq-default":
 		return true
 	}
 	return false

@@ -127,7 +127,9 @@ func (r *Run) arguments(closing string) (list []Value) {
 // argument reads one value of a list, without the name that may stand before it: key: value, key => value, key = value.
 func (r *Run) argument() Value {
 	t, next := r.tok(), r.ahead(1)
-	if (t.kind == foreignName || t.kind == foreignText) && (next.is("=>") || next.is(":") && r.ahead(2).kind != foreignLine && r.lang.Syntax != "lua" || next.is("=") && r.lang.Syntax != "perl") && !strings.HasPrefix(t.text, "$") {
+	if (t.kind == foreignName || t.kind == foreignText) &&
+		(next.is("=>") || next.is(":") && r.ahead(2).kind != foreignLine && r.lang.Syntax != "lua" || next.is("=") &&
+			r.lang.Syntax != "perl") && !strings.HasPrefix(t.text, "$") {
 		r.at += 2
 		v := r.resolved(r.expression())
 		v.Class = "option:" + t.text
@@ -152,7 +154,8 @@ func (r *Run) block(closing string) Value {
 	r.inner = 0
 	defer func() { r.inner = inner }()
 	r.lines()
-	if t, next := r.tok(), r.ahead(1); (t.kind == foreignName || t.kind == foreignText) && (next.is("=>") || next.is(":") || next.is("=") && r.lang.Syntax == "lua") {
+	if t, next := r.tok(), r.ahead(1); (t.kind == foreignName || t.kind == foreignText) &&
+		(next.is("=>") || next.is(":") || next.is("=") && r.lang.Syntax == "lua") {
 		return Value{listed: true, list: r.arguments(closing)}
 	}
 	if r.lang.Syntax == "lua" || r.lang.Syntax == "php" && r.inner > 0 {
@@ -177,7 +180,8 @@ func (r *Run) named(t *foreignToken) Value {
 		if r.tok().kind == foreignName { // new File("x")
 			return r.made()
 		}
-	case "not", "return", "my", "our", "local", "let", "var", "val", "const", "await", "defined", "def", "else", "then", "and", "or", "yield", "do", "begin", "BEGIN", "END":
+	case "not", "return", "my", "our", "local", "let", "var", "val", "const", "await", "defined", "def", "else", "then", "and",
+		"or", "yield", "do", "begin", "BEGIN", "END":
 		if r.lang.Keywords[name] {
 			if r.ends() {
 				return UnknownForeign()
@@ -227,7 +231,8 @@ func (r *Run) hanging(v Value) Value {
 		case t.kind == foreignOp && r.isMember(t, v):
 			r.at++
 			v = r.member(v)
-		case t.is("(") && (!t.space || !r.lang.Bare) && (v.Name != "" || v.Class == "lambda" || v.Text == "\x00" || v.Quoted && r.lang.Syntax == "php"):
+		case t.is("(") && (!t.space || !r.lang.Bare) &&
+			(v.Name != "" || v.Class == "lambda" || v.Text == "\x00" || v.Quoted && r.lang.Syntax == "php"):
 			r.at++
 			v = r.calling(v, r.arguments(")"))
 		case t.is("[") && !t.space, t.is("{") && !t.space && r.lang.Syntax == "perl":

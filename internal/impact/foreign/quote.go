@@ -50,7 +50,8 @@ func (x *foreignLexer) percent() bool {
 	if c := x.byteAt(from); lex.IsNameStart(c) {
 		kind, from = c, from+1
 	}
-	if c := x.byteAt(from); strings.IndexByte("wWiIqQxr", kind) < 0 || c <= ' ' || lex.IsNameStart(c) || c >= '0' && c <= '9' || c == '=' {
+	if c := x.byteAt(from); strings.IndexByte("wWiIqQxr", kind) < 0 || c <= ' ' || lex.IsNameStart(c) || c >= '0' &&
+		c <= '9' || c == '=' {
 		return false
 	}
 	x.at = from
@@ -98,7 +99,8 @@ func (x *foreignLexer) perlQuote(rest string) bool {
 			return false
 		}
 	}
-	if word == "" || c <= ' ' || lex.IsNameStart(c) || c >= '0' && c <= '9' || strings.IndexByte(",;)=.", c) >= 0 || c == '-' && x.byteAt(after+1) == '>' {
+	if word == "" || c <= ' ' || lex.IsNameStart(c) || c >= '0' && c <= '9' || strings.IndexByte(",;)=.", c) >= 0 || c == '-' &&
+		x.byteAt(after+1) == '>' {
 		return false
 	}
 	x.at = after
@@ -141,7 +143,8 @@ func (x *foreignLexer) substitution(word string, open byte) {
 	from := x.at
 	x.flags()
 	x.add(foreignPattern, "", false)
-	if word != "s" || strings.IndexByte(x.text[min(from, len(x.text)):min(x.at, len(x.text))], 'e') < 0 || x.level >= maxForeignLevel {
+	if word != "s" || strings.IndexByte(x.text[min(from, len(x.text)):min(x.at, len(x.text))], 'e') < 0 ||
+		x.level >= maxForeignLevel {
 		return
 	}
 	inner := &foreignLexer{lang: x.lang, text: replacement, level: x.level + 1}

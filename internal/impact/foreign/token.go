@@ -49,8 +49,10 @@ type foreignHere struct {
 const maxForeignTokens = 1 << 16
 
 // foreignOps are the operators of more than one character, longest first.
-var foreignOps = [...]string{"<=>", "**=", "||=", "&&=", "//=", "...", "===", "!==", "<<=", ">>=", "%>%", "<<<", "|>", "|&", "::", "->", "=>", "<-", "<<", ">>", "==", "!=",
-	"=~", "!~", "&&", "||", "..", ".=", "+=", "-=", "*=", "/=", "~=", "<=", ">=", "++", "--", "?.", "&.", "<>", "?:", ":=", "**", "//", "%="}
+var foreignOps = [...]string{"<=>", "**=", "||=", "&&=", "//=", "...", "===", "!==", "<<=", ">>=", "%>%", "<<<", "|>", "|&", "::",
+	"->", "=>", "<-", "<<", ">>", "==", "!=",
+	"=~", "!~", "&&", "||", "..", ".=", "+=", "-=", "*=", "/=", "~=", "<=", ">=", "++", "--", "?.", "&.", "<>", "?:", ":=",
+	"**", "//", "%="}
 
 // tokens cuts text into words; false says that it was too much.
 func tokens(l *know.Language, text string, spend func(int) bool) ([]foreignToken, bool) {
@@ -116,7 +118,8 @@ func (x *foreignLexer) next() {
 		return
 	case c >= '0' && c <= '9':
 		end := x.at
-		for end < len(x.text) && (lex.IsNameStart(x.text[end]) || x.text[end] >= '0' && x.text[end] <= '9' || x.text[end] == '.' && x.byteAt(end+1) >= '0' && x.byteAt(end+1) <= '9') {
+		for end < len(x.text) && (lex.IsNameStart(x.text[end]) || x.text[end] >= '0' && x.text[end] <= '9' ||
+			x.text[end] == '.' && x.byteAt(end+1) >= '0' && x.byteAt(end+1) <= '9') {
 			end++
 		}
 		x.add(foreignNumber, x.text[x.at:end], false)
@@ -138,10 +141,12 @@ func (x *foreignLexer) next() {
 
 // word reads a name that begins at from and whose letters begin at i.
 func (x *foreignLexer) word(from, i int) {
-	for i < len(x.text) && (lex.IsNameStart(x.text[i]) || x.text[i] >= '0' && x.text[i] <= '9' || x.text[i] >= 0x80 || x.text[i] == '.' && x.lang.Syntax == "r") {
+	for i < len(x.text) && (lex.IsNameStart(x.text[i]) || x.text[i] >= '0' && x.text[i] <= '9' || x.text[i] >= 0x80 ||
+		x.text[i] == '.' && x.lang.Syntax == "r") {
 		i++
 	}
-	if c := x.byteAt(i); (c == '!' || c == '?') && (x.lang.Syntax == "ruby" || x.lang.Syntax == "elixir" || x.lang.Syntax == "julia" && c == '!') && x.byteAt(i+1) != '=' {
+	if c := x.byteAt(i); (c == '!' || c == '?') &&
+		(x.lang.Syntax == "ruby" || x.lang.Syntax == "elixir" || x.lang.Syntax == "julia" && c == '!') && x.byteAt(i+1) != '=' {
 		i++
 	}
 	x.add(foreignName, x.text[from:i], false)
@@ -171,7 +176,8 @@ func (x *foreignLexer) sigil(c byte) bool {
 			x.word(x.at, x.at+1)
 			return true
 		}
-	case c == ':' && (syntax == "ruby" || syntax == "elixir") && lex.IsNameStart(next) && (!x.ended() || x.gap) && x.byteAt(x.at-1) != ':':
+	case c == ':' && (syntax == "ruby" || syntax == "elixir") && lex.IsNameStart(next) && (!x.ended() || x.gap) &&
+		x.byteAt(x.at-1) != ':':
 		end := x.at + 1
 		for lex.IsNameStart(x.byteAt(end)) || x.byteAt(end) >= '0' && x.byteAt(end) <= '9' {
 			end++

@@ -268,7 +268,8 @@ func (w *wordReader) run(name string, args []Value) Value {
 	var options []Value
 	for i := range args {
 		args[i].Class = ""
-		if text := args[i].Text; strings.HasPrefix(text, "-") && len(text) > 1 && effectOf(w.lang, name) != nil && !strings.Contains(effectOf(w.lang, name).What, "w") {
+		if text := args[i].Text; strings.HasPrefix(text, "-") && len(text) > 1 && effectOf(w.lang, name) != nil &&
+			!strings.Contains(effectOf(w.lang, name).What, "w") {
 			continue
 		}
 		options = append(options, args[i])
@@ -302,7 +303,8 @@ func (w *wordReader) processes(args []Value) {
 		}
 		var words []Value
 		for i++; i < len(args); i++ {
-			if text := args[i].Text; len(text) > 4 && text == strings.ToUpper(text) && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
+			if text := args[i].Text; len(text) > 4 && text == strings.ToUpper(text) &&
+				strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
 				i--
 				break
 			}

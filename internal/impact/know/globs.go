@@ -38,7 +38,8 @@ func mayCoverParts(parts []string, rest string, tree, anchored bool) guess {
 			return guess{}
 		}
 		if name != part && !MatchGlob(part, name) {
-			if !IsGlob(name) || !MayName(name, part, anchored) || i == 0 && strings.Trim(name, "*?") == "" && LettersOf(rest) == 0 {
+			if !IsGlob(name) || !MayName(name, part, anchored) || i == 0 && strings.Trim(name, "*?") == "" &&
+				LettersOf(rest) == 0 {
 				return guess{} // everything there is: no sign of anything
 			}
 			g.sure, g.loose = false, LettersOf(name) == 0

@@ -53,7 +53,8 @@ type lazyPaths struct {
 // converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
 // Check decodes them all.
 func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
-	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, prose: &lazyProse{}, code: &lazyCalls{},
+	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, prose: &lazyProse{},
+		code:      &lazyCalls{},
 		languages: map[string]*entryLanguage{}}
 	names := make([]string, 0, len(files))
 	for name := range files {

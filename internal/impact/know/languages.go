@@ -88,8 +88,10 @@ func foreignSyntaxes() []string {
 }
 
 func compileLanguage(name string, d languageDescription) (*Language, error) {
-	l := &Language{Name: name, Syntax: d.Syntax, Comments: d.Comments, Member: strings.Fields(d.Member), Concat: strings.Fields(d.Concat),
-		Bare: d.Bare, Closed: d.Closed, Regex: d.Regex, Folds: d.Folds, Values: d.Values, Keywords: wordSet(d.Keywords), Harmless: wordSet(d.Harmless)}
+	l := &Language{Name: name, Syntax: d.Syntax, Comments: d.Comments, Member: strings.Fields(d.Member),
+		Concat: strings.Fields(d.Concat),
+		Bare:   d.Bare, Closed: d.Closed, Regex: d.Regex, Folds: d.Folds, Values: d.Values, Keywords: wordSet(d.Keywords),
+		Harmless: wordSet(d.Harmless)}
 	if !slices.Contains(foreignSyntaxes(), d.Syntax) {
 		return nil, fmt.Errorf("unknown syntax %q", d.Syntax)
 	}
@@ -167,6 +169,7 @@ func foreignTargets() []string {
 
 // foreignFolds lists how the value of a call may follow from its arguments.
 func foreignFolds() []string {
-	return []string{"call", "map", "env", "first", "self", "list", "glob", "names", "join", "joinself", "concat", "paste", "path", "format", "formatself", "chr", "split", "home", "here",
+	return []string{"call", "map", "env", "first", "self", "list", "glob", "names", "join", "joinself", "concat", "paste", "path",
+		"format", "formatself", "chr", "split", "home", "here",
 		"base64", "base64self", "reverse", "lower", "replace", "made", "args", "pack", "decode"}
 }

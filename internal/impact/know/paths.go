@@ -30,22 +30,24 @@ func (t *PathTable) foreign(clean string) bool {
 
 // pathsDescription is rules/paths.yaml.
 type pathsDescription struct {
-	About      string              `json:"about,omitempty"`
-	Traits     map[string][]string `json:"traits"`     // trait -> patterns
-	Registry   map[string][]string `json:"registry"`   // trait -> patterns of keys and values below a hive of Windows' registry, in lower case
-	Scratch    []string            `json:"scratch"`    // patterns of scratch space, which counts as workspace
-	Caches     []string            `json:"caches"`     // patterns of what is fetched or built again when it is missing, which counts as workspace
-	Self       []string            `json:"self"`       // patterns of Interlock's own files
-	System     []string            `json:"system"`     // first components of system paths
-	Projects   []string            `json:"projects"`   // first components under which projects are kept
-	Personal   []string            `json:"personal"`   // directories below a home directory that hold no projects
-	Metadata   []string            `json:"metadata"`   // hosts that hand out cloud credentials
-	Loopback   []string            `json:"loopback"`   // hosts that are this machine
-	Registries []string            `json:"registries"` // hosts from which everybody takes packages, and all below them
-	Local      []string            `json:"local"`      // globs of names of clusters and contexts on this machine
-	Production []string            `json:"production"` // globs of names that are production
-	Git        []string            `json:"git"`        // what Git itself keeps in its directory, in lower case
-	Public     []string            `json:"public"`     // globs of system files that tell nothing about anybody
+	About  string              `json:"about,omitempty"`
+	Traits map[string][]string `json:"traits"` // trait -> patterns
+	// trait -> patterns of keys and values below a hive of Windows' registry, in lower case
+	Registry map[string][]string `json:"registry"`
+	Scratch  []string            `json:"scratch"` // patterns of scratch space, which counts as workspace
+	// patterns of what is fetched or built again when it is missing, which counts as workspace
+	Caches     []string `json:"caches"`
+	Self       []string `json:"self"`       // patterns of Interlock's own files
+	System     []string `json:"system"`     // first components of system paths
+	Projects   []string `json:"projects"`   // first components under which projects are kept
+	Personal   []string `json:"personal"`   // directories below a home directory that hold no projects
+	Metadata   []string `json:"metadata"`   // hosts that hand out cloud credentials
+	Loopback   []string `json:"loopback"`   // hosts that are this machine
+	Registries []string `json:"registries"` // hosts from which everybody takes packages, and all below them
+	Local      []string `json:"local"`      // globs of names of clusters and contexts on this machine
+	Production []string `json:"production"` // globs of names that are production
+	Git        []string `json:"git"`        // what Git itself keeps in its directory, in lower case
+	Public     []string `json:"public"`     // globs of system files that tell nothing about anybody
 }
 
 // A PathTable finds the patterns a path matches. Patterns begin with / (from the root), ~/ (from any home directory) or
@@ -83,8 +85,10 @@ type PathPattern struct {
 }
 
 func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
-	t := &PathTable{root: map[string][]PathPattern{}, Home: map[string][]PathPattern{}, any: map[string][]PathPattern{}, wildByEnd: map[byte][]PathPattern{},
-		System: lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata), Loopback: lex.Set(d.Loopback),
+	t := &PathTable{root: map[string][]PathPattern{}, Home: map[string][]PathPattern{}, any: map[string][]PathPattern{},
+		wildByEnd: map[byte][]PathPattern{},
+		System:    lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata),
+		Loopback:   lex.Set(d.Loopback),
 		Registries: d.Registries, git: lex.Set(d.Git),
 		Production: d.Production, Local: d.Local, Public: d.Public}
 	t.fold = fold
@@ -206,7 +210,8 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 				switch {
 				case m.Negate:
 					drop = append(drop, m.Trait)
-				case m.Trait != "" && is.loose && m.Trait != fact.TraitSecret: // where nothing is spelled, only what is worst to lose counts
+				// where nothing is spelled, only what is worst to lose counts
+				case m.Trait != "" && is.loose && m.Trait != fact.TraitSecret:
 				case m.Trait != "":
 					p.Traits = append(p.Traits, m.Trait)
 				case !is.sure && m.reach == interlock.ReachWorkspace: // what a pattern only may mean is no scratch space
@@ -334,7 +339,8 @@ func IsGlob(name string) bool {
 func MatchGlob(pattern, name string) bool {
 	// Most names end in another letter than most patterns do, and every path is held against a hundred of them.
 	if len(pattern) > 0 && len(name) > 0 {
-		if last := pattern[len(pattern)-1]; last != name[len(name)-1] && last != '*' && last != '?' && last != ']' && last != '[' {
+		if last := pattern[len(pattern)-1]; last != name[len(name)-1] && last != '*' && last != '?' &&
+			last != ']' && last != '[' {
 			return false
 		}
 	}

@@ -98,8 +98,10 @@ const (
 )
 
 func wordLists() []WordList {
-	return []WordList{Secret, KeyKinds, Wide, Defence, Dotfile, HomeDotfile, PlainCommand, Subcommanded, Determiner, Denying, Discussing,
-		ProgramOrder, Program, Run, Part, Wholesale, Picking, GoingOn, CommandEnd, ClauseEnd, Production, ProductionPart, LivePart,
+	return []WordList{Secret, KeyKinds, Wide, Defence, Dotfile, HomeDotfile, PlainCommand, Subcommanded, Determiner,
+		Denying, Discussing,
+		ProgramOrder, Program, Run, Part, Wholesale, Picking, GoingOn, CommandEnd, ClauseEnd, Production,
+		ProductionPart, LivePart,
 		Outward, Inward, Currency, Money, SecretStore, Making, Unmistakable, Guarding, Evading}
 }
 
@@ -248,8 +250,10 @@ func (t *ProseTable) parseObjects(objects map[string][]objectData) error {
 			return interlock.Errorf(interlock.CodeInvalid, "/objects/"+name, "is no table that anything asks for")
 		}
 		for i, d := range objects[name] {
-			if len(d.Words) == 0 || d.Reach != "" && !knownReach(d.Reach) || d.Trait != "" && !slices.Contains(traitNames(), d.Trait) {
-				return interlock.Errorf(interlock.CodeInvalid, "/objects/"+name, "rule %d needs words, and a known reach and trait if it has them", i+1)
+			if len(d.Words) == 0 || d.Reach != "" && !knownReach(d.Reach) || d.Trait != "" &&
+				!slices.Contains(traitNames(), d.Trait) {
+				return interlock.Errorf(interlock.CodeInvalid, "/objects/"+name,
+					"rule %d needs words, and a known reach and trait if it has them", i+1)
 			}
 			rule := ObjectRule{Words: lex.Set(d.Words), Spared: d.Spared, Both: d.Both, Reach: d.Reach, Trait: d.Trait}
 			for _, w := range d.When {
@@ -264,8 +268,10 @@ func (t *ProseTable) parseObjects(objects map[string][]objectData) error {
 func (t *ProseTable) parseRights(rights []rightData) error {
 	for i, d := range rights {
 		fields := strings.Fields(d.Impact)
-		if len(fields) != 3 || !knownKind(fields[0]) || !knownReach(interlock.Reach(fields[1])) || len(d.Verbs) == 0 || len(d.Says) == 0 {
-			return interlock.Errorf(interlock.CodeInvalid, "/rights", "rule %d needs verbs, what is said, and an impact of kind, reach and reversibility", i+1)
+		if len(fields) != 3 || !knownKind(fields[0]) || !knownReach(interlock.Reach(fields[1])) || len(d.Verbs) == 0 ||
+			len(d.Says) == 0 {
+			return interlock.Errorf(interlock.CodeInvalid, "/rights",
+				"rule %d needs verbs, what is said, and an impact of kind, reach and reversibility", i+1)
 		}
 		rule := RightRule{Verbs: d.Verbs, Rest: d.Rest, Kind: interlock.ImpactKind(fields[0]), Reach: interlock.Reach(fields[1]),
 			Reversibility: interlock.Reversibility(fields[2]), Target: d.Target, Traits: d.Traits}

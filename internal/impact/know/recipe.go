@@ -19,6 +19,7 @@ func checkRecipe(recipe string) error {
 
 // recipeKinds lists the formats of files that say what a tool runs.
 func recipeKinds() []string {
-	return []string{"", "make", "install", "script", "just", "tasks", "ini", "python", "javascript", "ruby", "rake", "gradle", "cmake",
+	return []string{"", "make", "install", "script", "just", "tasks", "ini", "python", "javascript", "ruby", "rake",
+		"gradle", "cmake",
 		"composer", "toml", "cargo", "compose", "procfile", "ant", "setup", "other", "shell"}
 }

@@ -86,13 +86,15 @@ func parseTools(document []byte) (*ToolKnowledge, error) {
 		into *map[string]string
 	}{
 		{"harness", data.Harness, &know.Harness}, {"files", data.Files, &know.Files}, {"verbs", data.Verbs, &know.Verbs},
-		{"subjects", data.Subjects, &know.Subjects}, {"languages", data.Languages, &know.Languages}, {"arguments", data.Arguments, &know.Arguments}, {"flags", data.Flags, &know.Flags},
+		{"subjects", data.Subjects, &know.Subjects}, {"languages", data.Languages, &know.Languages},
+		{"arguments", data.Arguments, &know.Arguments}, {"flags", data.Flags, &know.Flags},
 	} {
 		*section.into = make(map[string]string)
 		for _, list := range lex.SortedNames(section.from) {
 			for _, word := range section.from[list] {
 				if have, taken := (*section.into)[word]; taken && have != list {
-					return nil, interlock.Errorf(interlock.CodeInvalid, "/"+section.name+"/"+list, "%q is already listed under %s", word, have)
+					return nil, interlock.Errorf(interlock.CodeInvalid, "/"+section.name+"/"+list,
+						"%q is already listed under %s", word, have)
 				}
 				(*section.into)[word] = list
 			}
@@ -104,7 +106,8 @@ func parseTools(document []byte) (*ToolKnowledge, error) {
 	}
 	for i, p := range data.Patterns {
 		if p.Name == "" || p.Kind != "" && !knownKind(p.Kind) {
-			return nil, interlock.Errorf(interlock.CodeInvalid, "/patterns", "entry %d needs a name and, if it has one, a known kind", i+1)
+			return nil, interlock.Errorf(interlock.CodeInvalid, "/patterns",
+				"entry %d needs a name and, if it has one, a known kind", i+1)
 		}
 	}
 	if know.Bulk <= 0 {
@@ -123,7 +126,8 @@ func knownKind(kind string) bool {
 }
 
 // emphatic are words before a name that say how it is done: what follows them has a form of its own (force_delete_all).
-var emphatic = lex.Set([]string{"force", "forced", "forcibly", "bulk", "mass", "hard", "admin", "auto", "unsafe", "really", "please", "quick", "immediately", "permanently", "system", "do"})
+var emphatic = lex.Set([]string{"force", "forced", "forcibly", "bulk", "mass", "hard", "admin", "auto", "unsafe", "really",
+	"please", "quick", "immediately", "permanently", "system", "do"})
 
 // wholesale are the beginnings of forms that mean the same wherever in a name they stand.
 var wholesale = lex.Set([]string{"delete_all", "remove_all", "clear_all", "bulk_delete"})
@@ -141,7 +145,8 @@ func (p *toolPattern) Matches(words []string) bool {
 	}
 	if wholesale[strings.TrimSuffix(p.Name, "*")] { // behind the name of a service, too: DriveDeleteAllFiles
 		for n := 1; n < len(words)-1; n++ {
-			if matchName(p.Name, strings.Join(words[n:], "_")) && !lex.Has(words[:n], "get", "list", "un", "can", "is", "not", "undo", "confirm", "before", "after", "on") {
+			if matchName(p.Name, strings.Join(words[n:], "_")) &&
+				!lex.Has(words[:n], "get", "list", "un", "can", "is", "not", "undo", "confirm", "before", "after", "on") {
 				return true
 			}
 		}

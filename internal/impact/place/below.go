@@ -29,7 +29,8 @@ func (w *World) Holds(clean, name, trait string) bool {
 	table := w.Know.PathTable()
 	home, inHome := w.belowHome(clean)
 	switch {
-	case clean == "/" || clean == "/home" || clean == "/Users" || w.View.Home != "" && strings.HasPrefix(clean, "/") && Below(w.View.Home, clean):
+	case clean == "/" || clean == "/home" || clean == "/Users" || w.View.Home != "" && strings.HasPrefix(clean, "/") &&
+		Below(w.View.Home, clean):
 		home = ""
 	case !inHome:
 		return false
@@ -54,7 +55,8 @@ func (w *World) Holds(clean, name, trait string) bool {
 func liesBelow(parts []string, dir string) bool {
 	for i := 0; dir != ""; i++ {
 		name, after, _ := strings.Cut(dir, "/")
-		if name != parts[i] && !(know.LettersOf(parts[i]) > 0 && know.MatchGlob(parts[i], name)) && !(know.IsGlob(name) && know.MayName(name, parts[i], true)) {
+		if name != parts[i] && !(know.LettersOf(parts[i]) > 0 && know.MatchGlob(parts[i], name)) &&
+			!(know.IsGlob(name) && know.MayName(name, parts[i], true)) {
 			return false
 		}
 		dir = after
@@ -97,7 +99,8 @@ func (w *World) Found(p *know.Place, depth int) {
 	}
 	for _, self := range w.View.Self {
 		last := self[strings.LastIndexByte(self, '/')+1:]
-		if Below(self, dir) && (strings.Trim(name, "*?") == "" || last == name || know.IsGlob(name) && know.GlobsMeet(name, last)) {
+		if Below(self, dir) && (strings.Trim(name, "*?") == "" || last == name || know.IsGlob(name) &&
+			know.GlobsMeet(name, last)) {
 			p.MaybeSelf = true
 		}
 	}
@@ -131,7 +134,8 @@ func (w *World) protects(p *know.Place, i *interlock.Impact) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), fact.TraitSelf)
 	}
-	if i.Kind == interlock.ImpactPrivilege && i.Has(fact.TraitRecursive) && w.HoldsSelf(p.Path) && !fact.HasTrait(p.Traits, fact.TraitRoot) {
+	if i.Kind == interlock.ImpactPrivilege && i.Has(fact.TraitRecursive) && w.HoldsSelf(p.Path) &&
+		!fact.HasTrait(p.Traits, fact.TraitRoot) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), fact.TraitSelf)
 	}

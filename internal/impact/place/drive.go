@@ -30,7 +30,8 @@ func (w *World) windowsName(name string) (clean string, stream bool) {
 				return "/dev/disk/" + low, false // the volume itself
 			} else if lex.IsDrive(rest) {
 				name = rest
-			} else if strings.HasPrefix(low, "physicaldrive") || strings.HasPrefix(low, "harddisk") || strings.HasPrefix(low, "volume") {
+			} else if strings.HasPrefix(low, "physicaldrive") || strings.HasPrefix(low, "harddisk") ||
+				strings.HasPrefix(low, "volume") {
 				return "/dev/disk/" + low, false
 			} else if strings.HasPrefix(low, "globalroot/device/harddiskvolumeshadowcopy") {
 				if _, inside, ok := strings.Cut(rest[len("globalroot/device/"):], "/"); ok {
@@ -42,7 +43,8 @@ func (w *World) windowsName(name string) (clean string, stream bool) {
 	if rest, host := adminShare(name); host {
 		name = rest
 	}
-	if len(name) > 2 && name[1] == ':' && !lex.IsDrive(name) && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z' && !strings.Contains(name[2:], ":") {
+	if len(name) > 2 && name[1] == ':' && !lex.IsDrive(name) && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z' &&
+		!strings.Contains(name[2:], ":") {
 		name = name[2:] // relative to where that drive stands
 	}
 	if i := strings.LastIndexByte(name, ':'); i > 2 && !strings.Contains(name[i:], "/") && !strings.Contains(name, "://") {
@@ -78,7 +80,8 @@ func trimComponents(name string) string {
 			continue
 		}
 		part = strings.TrimRight(part, ". ")
-		if at := strings.LastIndexByte(part, '~'); at > 1 && at+1 < len(part) && part[at+1] >= '1' && part[at+1] <= '9' && at <= 6 {
+		if at := strings.LastIndexByte(part, '~'); at > 1 && at+1 < len(part) && part[at+1] >= '1' &&
+			part[at+1] <= '9' && at <= 6 {
 			part = shortName(strings.ToLower(part[:at]), part[at+2:])
 		}
 		parts[i] = part
@@ -89,7 +92,8 @@ func trimComponents(name string) string {
 // shortName is what a name of eight characters and three stands for: one of the directories every system has, or a
 // pattern.
 func shortName(stem, rest string) string {
-	for _, long := range [...]string{"Program Files", "ProgramData", "Documents and Settings", "Administrator", "Windows", "Application Data", "Start Menu", "Startup"} {
+	for _, long := range [...]string{"Program Files", "ProgramData", "Documents and Settings", "Administrator", "Windows",
+		"Application Data", "Start Menu", "Startup"} {
 		if low := strings.ToLower(strings.ReplaceAll(long, " ", "")); strings.HasPrefix(low, stem) && len(stem) > 4 {
 			return long
 		}
@@ -172,7 +176,8 @@ func (w *World) registry(key string) know.Place {
 
 // caseless reports whether the case of a path's letters means nothing.
 func (w *World) caseless(clean string) bool {
-	return w.Windows || lex.IsDrive(clean) || strings.HasPrefix(clean, "//") || lex.IsDrive(w.View.Home) || strings.HasPrefix(w.View.Home, "/Users/")
+	return w.Windows || lex.IsDrive(clean) || strings.HasPrefix(clean, "//") || lex.IsDrive(w.View.Home) ||
+		strings.HasPrefix(w.View.Home, "/Users/")
 }
 
 // locateShared is locate for a path that may be a share's: what lies on another machine is outside of this one.

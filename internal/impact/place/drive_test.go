@@ -31,7 +31,8 @@ func TestWindowsPlaces(t *testing.T) {
 		{`a.txt:hidden`, "C:/Users/dev/project/a.txt", interlock.ReachWorkspace, []string{fact.TraitObfuscated}},
 		{`\\.\PhysicalDrive0`, "/dev/disk/physicaldrive0", interlock.ReachSystem, []string{fact.TraitDevice}},
 		{`HKCU\Software\App`, "HKCU:/Software/App", interlock.ReachHome, nil},
-		{`Registry::HKEY_LOCAL_MACHINE\SOFTWARE\WOW6432Node\Microsoft\Windows\CurrentVersion\Run`, "HKLM:/SOFTWARE/WOW6432Node/Microsoft/Windows/CurrentVersion/Run", interlock.ReachSystem, []string{fact.TraitStartup}},
+		{`Registry::HKEY_LOCAL_MACHINE\SOFTWARE\WOW6432Node\Microsoft\Windows\CurrentVersion\Run`,
+			"HKLM:/SOFTWARE/WOW6432Node/Microsoft/Windows/CurrentVersion/Run", interlock.ReachSystem, []string{fact.TraitStartup}},
 		{`HKLM:\SAM`, "HKLM:/SAM", interlock.ReachSystem, []string{fact.TraitSecret}},
 	} {
 		got := s.Place(c.name)

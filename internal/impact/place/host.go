@@ -83,7 +83,8 @@ func HostOf(name string) string {
 	if i := strings.LastIndexByte(name, '@'); i >= 0 {
 		name = name[i+1:]
 	}
-	if host, after, ok := strings.Cut(name, ":"); ok && !isURL && after != "" && strings.Trim(after, "0123456789") != "" && !strings.Contains(after, ":") {
+	if host, after, ok := strings.Cut(name, ":"); ok && !isURL && after != "" && strings.Trim(after, "0123456789") != "" &&
+		!strings.Contains(after, ":") {
 		name = host // scp's host:path
 	}
 	return strings.ToLower(name)

@@ -16,7 +16,8 @@ func EmptyFolder(p know.Place) know.Place {
 	kept := make([]string, 0, len(p.Traits))
 	for _, trait := range p.Traits {
 		switch trait {
-		case fact.TraitSecret, fact.TraitStartup, fact.TraitAgentConfig, fact.TraitAccount, fact.TraitBoot, fact.TraitHistory, fact.TraitLog, fact.TraitDefence, fact.TraitCI:
+		case fact.TraitSecret, fact.TraitStartup, fact.TraitAgentConfig, fact.TraitAccount, fact.TraitBoot, fact.TraitHistory,
+			fact.TraitLog, fact.TraitDefence, fact.TraitCI:
 		default:
 			kept = append(kept, trait)
 		}
@@ -47,7 +48,8 @@ func nearby(address string) bool {
 	scheme, _, isURL := strings.Cut(address, "://")
 	if isURL {
 		switch strings.ToLower(scheme) {
-		case "http", "https", "ws", "wss", "ftp", "sftp", "tcp", "grpc", "redis", "mysql", "postgres", "postgresql", "mongodb", "amqp", "mqtt":
+		case "http", "https", "ws", "wss", "ftp", "sftp", "tcp", "grpc", "redis", "mysql", "postgres", "postgresql",
+			"mongodb", "amqp", "mqtt":
 			return true
 		}
 		return false

@@ -47,7 +47,8 @@ func replaces(p *know.Place, i *interlock.Impact) bool {
 // what stands at the source. What lies in the workspace is what a build has made there.
 func (w *World) OwnCopy(source, name, via string) {
 	p := w.Place(source)
-	if source != ownProgram && (p.Reach == interlock.ReachWorkspace && !strings.ContainsAny(p.Path, "$`") || !OwnProgram(p.Path)) {
+	if source != ownProgram && (p.Reach == interlock.ReachWorkspace && !strings.ContainsAny(p.Path, "$`") ||
+		!OwnProgram(p.Path)) {
 		return
 	}
 	w.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: name, Reach: interlock.ReachWorkspace, Via: via,

@@ -141,7 +141,8 @@ func (w *World) pointedHome(clean string) (string, bool) {
 	for _, want := range strings.Split(home[1:], "/") {
 		part, after, _ := strings.Cut(rest, "/")
 		if part != want {
-			if !know.IsGlob(part) || strings.IndexByte(part, '*') >= 0 || len(strings.Trim(part, "?")) < 2 || !know.MatchGlob(part, want) {
+			if !know.IsGlob(part) || strings.IndexByte(part, '*') >= 0 || len(strings.Trim(part, "?")) < 2 ||
+				!know.MatchGlob(part, want) {
 				return "", false
 			}
 			patterns++
@@ -177,7 +178,8 @@ func throughRoot(name string) string {
 			break
 		}
 		end := at + from + len("/root")
-		if clean := path.Clean(name[:end]); (clean == "/proc/self/root" || clean == "/proc/1/root") && (end == len(name) || name[end] == '/') {
+		if clean := path.Clean(name[:end]); (clean == "/proc/self/root" || clean == "/proc/1/root") &&
+			(end == len(name) || name[end] == '/') {
 			name, at = "/"+name[end:], 0
 			continue
 		}
@@ -207,7 +209,8 @@ func unalias(clean string) string {
 			return "/"
 		}
 		if rest, ok := strings.CutPrefix(clean, prefix+"/"); ok {
-			if prefix == "/private" && !strings.HasPrefix(rest, "etc") && !strings.HasPrefix(rest, "var") && !strings.HasPrefix(rest, "tmp") {
+			if prefix == "/private" && !strings.HasPrefix(rest, "etc") && !strings.HasPrefix(rest, "var") &&
+				!strings.HasPrefix(rest, "tmp") {
 				return clean
 			}
 			return unalias("/" + rest)
@@ -432,9 +435,11 @@ func (w *World) TouchPlace(p know.Place, i interlock.Impact) {
 	if i.Reversibility == "" {
 		i.Reversibility = UsualReversibility(i.Kind)
 	}
-	away := i.Kind == interlock.ImpactWrite && i.Has(fact.TraitMoved) && !i.Has(fact.TraitGlob) // what a pattern names may well go to a folder beside it
+	// what a pattern names may well go to a folder beside it
+	away := i.Kind == interlock.ImpactWrite && i.Has(fact.TraitMoved) && !i.Has(fact.TraitGlob)
 	if (i.Kind == interlock.ImpactDelete || away) && w.wholeWorkspace(p.Path) ||
-		i.Kind == interlock.ImpactDelete && i.Has(fact.TraitSecret) && i.Reach == interlock.ReachWorkspace && !i.Has(fact.TraitGlob) {
+		i.Kind == interlock.ImpactDelete && i.Has(fact.TraitSecret) && i.Reach == interlock.ReachWorkspace &&
+			!i.Has(fact.TraitGlob) {
 		i.Traits = append(i.Traits, fact.TraitUncommitted)
 	}
 	w.weighWork(&p, &i)

@@ -15,7 +15,8 @@ func (w *World) shadows(clean string) bool {
 	switch {
 	case strings.HasSuffix(dir, "/node_modules/.bin"), strings.HasSuffix(dir, "/venv/bin"), strings.HasSuffix(dir, "/.venv/bin"):
 		return true
-	case strings.HasSuffix(dir, "/.local/bin"), strings.HasSuffix(dir, "/.cargo/bin"), strings.HasSuffix(dir, "/go/bin"), dir == "/usr/local/bin", dir == "/opt/homebrew/bin":
+	case strings.HasSuffix(dir, "/.local/bin"), strings.HasSuffix(dir, "/.cargo/bin"), strings.HasSuffix(dir, "/go/bin"),
+		dir == "/usr/local/bin", dir == "/opt/homebrew/bin":
 		return w.Know.Described(name)
 	}
 	if rest, ok := w.belowHome(dir); ok && rest == "bin" {

@@ -78,7 +78,8 @@ func (w *World) WantAll(names string) {
 
 // UnreadOf is a file as a flow names it whose bytes it would carry, had they been read.
 func UnreadOf(p know.Place) string {
-	if fact.HasTrait(p.Traits, fact.TraitSecret) || fact.HasTrait(p.Traits, fact.TraitEnvironment) || fact.HasTrait(p.Traits, fact.TraitSelf) || !readable(p.Path) {
+	if fact.HasTrait(p.Traits, fact.TraitSecret) || fact.HasTrait(p.Traits, fact.TraitEnvironment) ||
+		fact.HasTrait(p.Traits, fact.TraitSelf) || !readable(p.Path) {
 		return ""
 	}
 	return p.Path

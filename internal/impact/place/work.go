@@ -12,8 +12,8 @@ import (
 // maxWorks bounds the paths one analysis asks about. What is over it stays unknown.
 const maxWorks = 32
 
-// WorkAt is what git knows of a path. Where the view doesn't say, the path is noted, so that the door looks at it if it may, and the
-// action is analysed again.
+// WorkAt is what git knows of a path. Where the view doesn't say, the path is noted, so that the door looks at it if
+// it may, and the action is analysed again.
 func (w *World) WorkAt(path string) (interlock.Work, bool) {
 	if work, ok := w.View.Work[path]; ok {
 		return work, true
@@ -28,7 +28,8 @@ func (w *World) WorkAt(path string) (interlock.Work, bool) {
 // weighWork says of a deletion whether work goes that exists nowhere else, and takes back what was said of a command of git that would
 // throw changes away where there are none. What the door did not look at stays as it is.
 func (w *World) weighWork(p *know.Place, i *interlock.Impact) {
-	if i.Kind != interlock.ImpactDelete && !i.Has(fact.TraitUncommitted) || i.Has(fact.TraitDryRun) || i.Has(fact.TraitRoot) || i.Has(fact.TraitSelf) ||
+	if i.Kind != interlock.ImpactDelete && !i.Has(fact.TraitUncommitted) || i.Has(fact.TraitDryRun) || i.Has(fact.TraitRoot) ||
+		i.Has(fact.TraitSelf) ||
 		len(w.mounts) > 0 {
 		return
 	}
@@ -76,7 +77,8 @@ func (w *World) saved(path string, i *interlock.Impact) bool {
 // Empties records that what an impact writes is made empty, where that loses changes.
 func (w *World) Empties(i interlock.Impact) {
 	if i.Reach == interlock.ReachWorkspace && len(w.mounts) == 0 && w.unsaved(i.Target, false) {
-		w.Add(interlock.Impact{Kind: interlock.ImpactDelete, Target: i.Target, Reach: i.Reach, Via: i.Via, Reversibility: interlock.Irreversible,
-			Confidence: i.Confidence, Traits: []string{fact.TraitOverwrite, fact.TraitUncommitted}})
+		w.Add(interlock.Impact{Kind: interlock.ImpactDelete, Target: i.Target, Reach: i.Reach, Via: i.Via,
+			Reversibility: interlock.Irreversible,
+			Confidence:    i.Confidence, Traits: []string{fact.TraitOverwrite, fact.TraitUncommitted}})
 	}
 }

@@ -73,10 +73,14 @@ func fill(head, unit string) string {
 
 // hostileProgram are 64 KB of what would make a careless reader slow: every shape repeated.
 var hostilePrograms = map[interlock.Kind][]string{
-	interlock.KindPython: {"x = x + 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'\n", "a = a + a\n", "f(", "a.b", "lambda: ", "x = [y for y in x for z in y]\n", "def f():\n  f()\n  f()\n",
-		"f'{f(", "if x:\n ", "a = [a, a, a, a]\n", "x if y else ", "not ", "'a' 'b' ", "{**a, **a} ", "a, b, c, d = a\n", "def f(a=f): return f(f)\nf(f)\n", "x.append(x)\n",
-		"for i in range(64):\n    for j in range(64):\n        x += chr(i)\n", "s = s.replace('a', 'aaaaaaaaaaaaaaaaaaaa')\n", "class A(A):\n    def __init__(self): A()\n"},
-	interlock.KindJavaScript: {"x = x + 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';", "f(", "a.b", "x => ", "`${", "a ? (b) : ", "/a/ / ", "x = {...x, ...x};", "a = [...a, ...a];", "async () => {", "!",
+	interlock.KindPython: {"x = x + 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'\n", "a = a + a\n", "f(", "a.b", "lambda: ",
+		"x = [y for y in x for z in y]\n", "def f():\n  f()\n  f()\n",
+		"f'{f(", "if x:\n ", "a = [a, a, a, a]\n", "x if y else ", "not ", "'a' 'b' ", "{**a, **a} ", "a, b, c, d = a\n",
+		"def f(a=f): return f(f)\nf(f)\n", "x.append(x)\n",
+		"for i in range(64):\n    for j in range(64):\n        x += chr(i)\n", "s = s.replace('a', 'aaaaaaaaaaaaaaaaaaaa')\n",
+		"class A(A):\n    def __init__(self): A()\n"},
+	interlock.KindJavaScript: {"x = x + 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';", "f(", "a.b", "x => ", "`${", "a ? (b) : ", "/a/ / ",
+		"x = {...x, ...x};", "a = [...a, ...a];", "async () => {", "!",
 		"function f(){f();f()}", "(a)(b)(c)", "<a>", "if(x)", "new ", "class A extends A{constructor(){new A}}", "} / ", "[[]]"},
 }
 

@@ -183,7 +183,8 @@ func (r *codeRun) apply(c *codeCall) codeValue {
 func (r *codeRun) indirect(c *codeCall) (codeValue, bool) {
 	switch c.last {
 	case "call", "apply", "bind":
-		if r.script && c.receiver.is != "Reflect" && (c.receiver.closure != nil || c.receiver.is != "") && strings.HasSuffix(c.name, "."+c.last) {
+		if r.script && c.receiver.is != "Reflect" && (c.receiver.closure != nil || c.receiver.is != "") &&
+			strings.HasSuffix(c.name, "."+c.last) {
 			inner := &codeCall{callee: c.receiver}
 			if len(c.arguments) > 0 {
 				inner.arguments = c.arguments[1:]
@@ -198,7 +199,8 @@ func (r *codeRun) indirect(c *codeCall) (codeValue, bool) {
 			}
 			return r.again(inner), true
 		}
-	case "promisify", "partial", "Thread", "Process", "Timer", "submit", "map", "starmap", "imap", "map_async", "apply_async", "run_in_executor", "to_thread",
+	case "promisify", "partial", "Thread", "Process", "Timer", "submit", "map", "starmap", "imap", "map_async", "apply_async",
+		"run_in_executor", "to_thread",
 		"start_new_thread", "register", "call_later", "call_soon", "filter", "wraps", "enter":
 		return r.handedOn(c)
 	case "attrgetter", "methodcaller":
@@ -360,7 +362,8 @@ func (r *codeRun) callbacks(c *codeCall, v codeValue) {
 		given = given[:len(given):len(given)]
 		if v.marks&markNetwork != 0 || c.receiver.marks != 0 {
 			for len(given) < 3 {
-				given = append(given, codeArg{value: codeValue{dynamic: true, marks: (v.marks | c.receiver.marks) & markNetwork, is: v.is}})
+				given = append(given, codeArg{value: codeValue{dynamic: true,
+					marks: (v.marks | c.receiver.marks) & markNetwork, is: v.is}})
 			}
 		}
 		r.invoke(closure, given, true)

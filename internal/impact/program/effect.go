@@ -56,8 +56,9 @@ func (r *codeRun) shell(c *codeCall, target codeValue) {
 // unseen records a command of which nothing is known.
 func (r *codeRun) unseen(c *codeCall, target codeValue) {
 	r.wantsRead()
-	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
-		Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic}}
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name,
+		Reversibility: interlock.Window,
+		Confidence:    interlock.Inferred, Traits: []string{fact.TraitDynamic}}
 	if target.decoded() {
 		i.Traits = append(i.Traits, fact.TraitDecoded, fact.TraitObfuscated)
 	}
@@ -78,8 +79,9 @@ func (r *codeRun) runs(c *codeCall, line string) {
 			continue
 		}
 		if content.marks&markNetwork != 0 {
-			r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: path, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
-				Confidence: interlock.Inferred, Traits: []string{fact.TraitDownloadRun}})
+			r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: path, Reach: interlock.ReachSystem, Via: c.name,
+				Reversibility: interlock.Window,
+				Confidence:    interlock.Inferred, Traits: []string{fact.TraitDownloadRun}})
 			continue
 		}
 		if text := content.text(); text != "" && len(text) <= 16<<10 && !strings.Contains(text, "INTERLOCK_END") {
@@ -123,7 +125,8 @@ func (r *codeRun) environment(c *codeCall) string {
 		return lead
 	}
 	for _, name := range lex.SortedNames(given.object.fields) {
-		if v := given.object.fields[name]; plainVariable(name) && len(v.Texts) > 0 && len(v.text()) <= 4096 && len(lead) < lex.MaxText {
+		if v := given.object.fields[name]; plainVariable(name) && len(v.Texts) > 0 && len(v.text()) <= 4096 &&
+			len(lead) < lex.MaxText {
 			lead += "export " + lex.CommandLine([]any{name + "=" + Gapped(v.text())}) + "\n"
 		}
 	}
@@ -133,7 +136,8 @@ func (r *codeRun) environment(c *codeCall) string {
 // commandWords returns the words of a command that is no text for a shell.
 func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, listed bool) {
 	switch {
-	case strings.HasPrefix(c.name, "child_process.") && len(c.arguments) > 1 && (strings.Contains(c.name, "File") || strings.Contains(c.name, "spawn")),
+	case strings.HasPrefix(c.name, "child_process.") && len(c.arguments) > 1 &&
+		(strings.Contains(c.name, "File") || strings.Contains(c.name, "spawn")),
 		wordsApart(c.name) && len(c.arguments) > 1:
 		rest := c.argument(1)
 		if rest.items == nil && !rest.list {
@@ -148,9 +152,11 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 		if list, ok := c.option("args"); ok && list.items != nil {
 			return append([]string{orGap(target.text())}, texts(list)...), true
 		}
-	case c.name == "asyncio.create_subprocess_exec", strings.HasPrefix(c.name, "os.execl"), strings.HasPrefix(c.name, "os.spawnl"):
+	case c.name == "asyncio.create_subprocess_exec", strings.HasPrefix(c.name, "os.execl"),
+		strings.HasPrefix(c.name, "os.spawnl"):
 		for i, v := range c.positional() {
-			if i == 0 && strings.HasPrefix(c.name, "os.spawnl") || i == 1 && strings.HasPrefix(c.name, "os.execl") || i == 2 && strings.HasPrefix(c.name, "os.spawnl") {
+			if i == 0 && strings.HasPrefix(c.name, "os.spawnl") || i == 1 && strings.HasPrefix(c.name, "os.execl") || i == 2 &&
+				strings.HasPrefix(c.name, "os.spawnl") {
 				continue // the mode, and the name that the program is given
 			}
 			words = append(words, orGap(v.text()))
@@ -158,7 +164,8 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 		return words, len(words) > 0
 	case target.items != nil:
 		words = texts(target)
-		if runs := c.argument(0, "path", "file"); len(words) > 0 && strings.HasPrefix(c.name, "os.execv") && strings.Trim(runs.text(), "\x00") != "" {
+		if runs := c.argument(0, "path", "file"); len(words) > 0 && strings.HasPrefix(c.name, "os.execv") &&
+			strings.Trim(runs.text(), "\x00") != "" {
 			words[0] = runs.text() // whatever name the program is told it has
 		}
 		return words, len(target.items) > 0
@@ -169,7 +176,8 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 // wordsApart reports whether a function takes a program and a list of its arguments.
 func wordsApart(name string) bool {
 	switch name {
-	case "execa", "execa.execa", "execa.execaSync", "execa.sync", "cross-spawn", "cross-spawn.spawn", "cross-spawn.sync", "node-pty.spawn", "tinyexec.x":
+	case "execa", "execa.execa", "execa.execaSync", "execa.sync", "cross-spawn", "cross-spawn.spawn", "cross-spawn.sync",
+		"node-pty.spawn", "tinyexec.x":
 		return true
 	}
 	return false
@@ -234,14 +242,16 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 		before := len(r.s.Impacts)
 		c.value = r.inner(strings.ReplaceAll(text, "\x00", "_"))
 		if r.smuggled(c, text, before) {
-			r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window,
-				Confidence: interlock.Inferred, Traits: []string{fact.TraitInjection}})
+			r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name,
+				Reversibility: interlock.Window,
+				Confidence:    interlock.Inferred, Traits: []string{fact.TraitInjection}})
 		}
 		if target.decoded() {
 			r.hide(before)
 			if !maybe { // whoever encodes what is to run hides it, harmless as it may read
-				r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name, Reversibility: interlock.Reversible,
-					Traits: []string{fact.TraitDecoded, fact.TraitInline, fact.TraitObfuscated}})
+				r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name,
+					Reversibility: interlock.Reversible,
+					Traits:        []string{fact.TraitDecoded, fact.TraitInline, fact.TraitObfuscated}})
 			}
 		}
 	}
@@ -249,8 +259,9 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 		return
 	}
 	r.wantsRead()
-	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name, Reversibility: interlock.Window,
-		Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic}}
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name,
+		Reversibility: interlock.Window,
+		Confidence:    interlock.Inferred, Traits: []string{fact.TraitDynamic}}
 	if target.decoded() || r.hidden(c) {
 		i.Traits = append(i.Traits, fact.TraitDecoded, fact.TraitObfuscated)
 		i.Reach = interlock.ReachSystem
@@ -295,7 +306,9 @@ func (r *codeRun) smuggled(c *codeCall, text string, before int) bool {
 	if c.last != "eval" && c.last != "exec" || r.script {
 		return false
 	}
-	return strings.Contains(text, "import") && (strings.Contains(text, "os.system") || strings.Contains(text, "subprocess") || strings.Contains(text, "os.popen") || strings.Contains(text, "pty.spawn")) &&
+	return strings.Contains(text, "import") &&
+		(strings.Contains(text, "os.system") || strings.Contains(text, "subprocess") || strings.Contains(text, "os.popen") ||
+			strings.Contains(text, "pty.spawn")) &&
 		len(r.s.Impacts) >= before
 }
 
@@ -311,7 +324,8 @@ func (r *codeRun) request(c *codeCall, e know.CallEffect, target codeValue) {
 		target = r.requestTarget(target)
 	}
 	body, hasBody := c.option("data", "json", "files", "body", "content")
-	if !hasBody && len(c.arguments) > 1 && (c.name == "urllib.request.urlopen" || c.name == "urllib.request.Request" || r.script && e.Method != "GET") {
+	if !hasBody && len(c.arguments) > 1 &&
+		(c.name == "urllib.request.urlopen" || c.name == "urllib.request.Request" || r.script && e.Method != "GET") {
 		body, hasBody = c.argument(1), c.arguments[1].name == ""
 	}
 	if hasBody && (method == "GET" || method == "") {
@@ -354,7 +368,8 @@ func (r *codeRun) request(c *codeCall, e know.CallEffect, target codeValue) {
 		}
 		web.Request(&r.s.World, method, url, nil, bodyOf(method, body))
 		reach, _ := r.s.Host(url)
-		r.send(interlock.Impact{Reach: reach, Target: know.CleanURL(url), Via: c.name}, marks, method != "GET" || strings.Contains(url, "*"))
+		r.send(interlock.Impact{Reach: reach, Target: know.CleanURL(url), Via: c.name}, marks, method != "GET" ||
+			strings.Contains(url, "*"))
 	}
 }
 
@@ -397,11 +412,14 @@ func (r *codeRun) requestTarget(options codeValue) codeValue {
 
 // host records a connection to a host.
 func (r *codeRun) host(c *codeCall, e know.CallEffect, target codeValue) {
-	if strings.HasSuffix(c.name, ".connect") && (strings.Contains(c.name, "sqlite3") || strings.Contains(c.name, "psycopg") || strings.Contains(c.name, "mysql") || strings.Contains(c.name, "pymysql")) {
+	if strings.HasSuffix(c.name, ".connect") &&
+		(strings.Contains(c.name, "sqlite3") || strings.Contains(c.name, "psycopg") || strings.Contains(c.name, "mysql") ||
+			strings.Contains(c.name, "pymysql")) {
 		return
 	}
 	r.network = true
-	i := interlock.Impact{Kind: e.Kind, Reach: e.Reach, Via: c.name, Reversibility: interlock.Window, Traits: append([]string(nil), e.Traits...)}
+	i := interlock.Impact{Kind: e.Kind, Reach: e.Reach, Via: c.name, Reversibility: interlock.Window,
+		Traits: append([]string(nil), e.Traits...)}
 	if target.items != nil && len(target.items) > 0 { // (host, port)
 		target = target.items[0]
 	}

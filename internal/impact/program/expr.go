@@ -120,7 +120,8 @@ func (p *codeParser) expressions() *codeNode {
 
 func (p *codeParser) endsList() bool {
 	t := p.ahead(0)
-	return t.kind == codeMark && (t.text == "=" || t.text == ")" || t.text == "]" || t.text == "}" || t.text == ":" || t.text == ";")
+	return t.kind == codeMark && (t.text == "=" || t.text == ")" || t.text == "]" || t.text == "}" ||
+		t.text == ":" || t.text == ";")
 }
 
 // operator returns the precedence of the operator at hand, or 0, and how many tokens it is.
@@ -330,7 +331,8 @@ func (p *codeParser) postfix(n *codeNode) *codeNode {
 			n = p.node(nodeOther, "", n)
 		case "!": // TypeScript: surely there
 			next := p.ahead(1)
-			if !p.script || t.line || !(next.is(".") || next.is("(") || next.is("[") || next.is(")") || next.is(",") || next.is(";")) {
+			if !p.script || t.line || !(next.is(".") || next.is("(") || next.is("[") || next.is(")") ||
+				next.is(",") || next.is(";")) {
 				return n
 			}
 			p.at++

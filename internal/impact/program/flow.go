@@ -23,7 +23,8 @@ func (r *codeRun) flows(c *codeCall) {
 		for _, v := range c.positional() {
 			r.searched("sys.path", v)
 		}
-	case "Buffer.alloc", "Buffer.allocUnsafe", "Array", "mmap.mmap", "numpy.zeros", "numpy.ones", "numpy.empty", "Uint8Array", "ArrayBuffer":
+	case "Buffer.alloc", "Buffer.allocUnsafe", "Array", "mmap.mmap", "numpy.zeros", "numpy.ones", "numpy.empty",
+		"Uint8Array", "ArrayBuffer":
 		for _, v := range c.positional() {
 			r.allocated(c.name, sizeOf(v))
 		}
@@ -44,7 +45,8 @@ func (r *codeRun) flows(c *codeCall) {
 		r.allocated(c.last, c.argument(0).amount())
 	}
 	r.carried(c)
-	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] && !r.imports["ws"] && !r.imports["socketserver"] {
+	if !r.imports["socket"] && !r.imports["net"] && !r.imports["tls"] && !r.imports["dgram"] && !r.imports["websocket"] &&
+		!r.imports["ws"] && !r.imports["socketserver"] {
 		return
 	}
 	r.throughSocket(c)
@@ -82,7 +84,8 @@ func (r *codeRun) throughSocket(c *codeCall) {
 	case "on":
 		r.received = r.received || c.argument(0).text() == "data"
 	case "pipe":
-		if strings.Contains(c.receiver.is+c.argument(0).is, "std") && (strings.Contains(c.receiver.is, "child_process") || strings.Contains(c.argument(0).is, "child_process")) {
+		if strings.Contains(c.receiver.is+c.argument(0).is, "std") &&
+			(strings.Contains(c.receiver.is, "child_process") || strings.Contains(c.argument(0).is, "child_process")) {
 			r.redirects = true
 		}
 	case "send", "sendall", "write", "sendfile", "end":
@@ -103,7 +106,8 @@ func (r *codeRun) forks(c *codeCall) bool {
 	grows := false
 	for _, loop := range r.loops {
 		if loop.many {
-			r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Irreversible, Traits: []string{fact.TraitBomb}})
+			r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: c.name,
+				Reversibility: interlock.Irreversible, Traits: []string{fact.TraitBomb}})
 			return true
 		}
 		if loop.endless {
@@ -134,20 +138,23 @@ func (r *codeRun) conclude() {
 		r.s.Add(i)
 	}
 	if r.datagrams != "" && r.repeats {
-		r.s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: r.datagrams, Reversibility: interlock.Irreversible,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitRepeated, fact.TraitUpload}})
+		r.s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: r.datagrams,
+			Reversibility: interlock.Irreversible,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitRepeated, fact.TraitUpload}})
 	}
 	if r.walks && r.encrypts && r.rewrites { // whoever has the key has the files
-		r.s.Add(interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachHome, Via: string(r.kind) + " encryption", Reversibility: interlock.Irreversible,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitBulk, fact.TraitOverwrite, fact.TraitMalice}})
+		r.s.Add(interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachHome, Via: string(r.kind) + " encryption",
+			Reversibility: interlock.Irreversible,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitBulk, fact.TraitOverwrite, fact.TraitMalice}})
 	}
 }
 
 // allocated notes a piece of memory larger than machines have to spare.
 func (r *codeRun) allocated(via string, bytes float64) {
 	if bytes >= 32e9 {
-		r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Irreversible,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitBomb}})
+		r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: via,
+			Reversibility: interlock.Irreversible,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitBomb}})
 	}
 }
 
@@ -164,15 +171,18 @@ func (r *codeRun) grown(c *codeCall) {
 		return
 	}
 	switch last := name[strings.LastIndexByte(name, '.')+1:]; last {
-	case "sleep", "wait", "input", "recv", "accept", "recvfrom", "read", "readline", "get", "join", "exit", "quit", "_exit", "poll", "select", "mainloop", "update",
-		"tick", "next", "delay", "acquire", "communicate", "run", "call", "check_call", "check_output", "system", "execSync", "spawnSync", "question", "recv_json", "receive", "waitpid":
+	case "sleep", "wait", "input", "recv", "accept", "recvfrom", "read", "readline", "get", "join", "exit", "quit", "_exit",
+		"poll", "select", "mainloop", "update",
+		"tick", "next", "delay", "acquire", "communicate", "run", "call", "check_call", "check_output", "system", "execSync",
+		"spawnSync", "question", "recv_json", "receive", "waitpid":
 		r.waits()
 	case "write", "writelines":
 		if len(c.receiver.opened()) == 0 && !strings.HasPrefix(c.receiver.is, "fs.") {
 			return
 		}
 		r.growing(last)
-	case "append", "extend", "Popen", "Thread", "Process", "push", "appendFileSync", "spawn", "start_new_thread", "Worker", "exec":
+	case "append", "extend", "Popen", "Thread", "Process", "push", "appendFileSync", "spawn", "start_new_thread",
+		"Worker", "exec":
 		r.growing(last)
 	}
 }
@@ -196,15 +206,19 @@ func (r *codeRun) growing(via string) {
 // unpickled notes a deserialiser that runs what it is given, where that was hidden or came over a network.
 func (r *codeRun) unpickled(c *codeCall) bool {
 	switch c.name {
-	case "pickle.loads", "dill.loads", "cloudpickle.loads", "jsonpickle.decode", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "joblib.load",
-		"pickle.Unpickler", "pickle.load", "node-serialize.unserialize", "shelve.open", "yaml.load_all", "yaml.unsafe_load_all", "marshal.loads", "marshal.load", "torch.load":
+	case "pickle.loads", "dill.loads", "cloudpickle.loads", "jsonpickle.decode", "yaml.load", "yaml.unsafe_load",
+		"yaml.full_load", "joblib.load",
+		"pickle.Unpickler", "pickle.load", "node-serialize.unserialize", "shelve.open", "yaml.load_all", "yaml.unsafe_load_all",
+		"marshal.loads", "marshal.load", "torch.load":
 	default:
 		return false
 	}
 	target := c.argument(0, "data", "s", "stream")
-	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name, Reversibility: interlock.Window, Confidence: interlock.Inferred}
+	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name,
+		Reversibility: interlock.Window, Confidence: interlock.Inferred}
 	for _, text := range target.Texts {
-		if strings.Contains(text, "\nR") || strings.Contains(text, "tR.") || strings.Contains(text, "!!python/") || strings.Contains(text, "_$$ND_FUNC$$_") || strings.Contains(text, "py/reduce") {
+		if strings.Contains(text, "\nR") || strings.Contains(text, "tR.") || strings.Contains(text, "!!python/") ||
+			strings.Contains(text, "_$$ND_FUNC$$_") || strings.Contains(text, "py/reduce") {
 			i.Traits = []string{fact.TraitDecoded, fact.TraitInline, fact.TraitObfuscated} // it spells out a call
 		}
 	}
@@ -235,14 +249,16 @@ func (r *codeRun) reduced(v codeValue) {
 	inner := &codeCall{callee: v.items[0]}
 	inner.spread(nil, v.items[1])
 	r.again(inner)
-	r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "__reduce__", Reversibility: interlock.Window, Confidence: interlock.Inferred,
+	r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "__reduce__",
+		Reversibility: interlock.Window, Confidence: interlock.Inferred,
 		Traits: []string{fact.TraitDynamic}})
 	r.hide(before)
 }
 
 // hidden reports whether arguments go through a decoder.
 func (r *codeRun) hidden(c *codeCall) bool {
-	return c.mentions("b64decode", "decompress", "unhexlify", "fromhex", "atob", "marshal", "b32decode", "b85decode", "a85decode", "decode")
+	return c.mentions("b64decode", "decompress", "unhexlify", "fromhex", "atob", "marshal", "b32decode", "b85decode",
+		"a85decode", "decode")
 }
 
 // fetched reports whether arguments come straight from a network.
@@ -302,8 +318,10 @@ func (r *codeRun) killed(c *codeCall) bool {
 		return false
 	}
 	switch {
-	case target.is == "os.getpid", target.is == "process.pid", strings.HasPrefix(target.is, "subprocess.Popen."), strings.HasPrefix(target.is, "child_process."),
-		strings.HasPrefix(target.is, "multiprocessing."), target.is == "os.fork", c.argument(1).number && c.argument(1).text() == "0":
+	case target.is == "os.getpid", target.is == "process.pid", strings.HasPrefix(target.is, "subprocess.Popen."),
+		strings.HasPrefix(target.is, "child_process."),
+		strings.HasPrefix(target.is, "multiprocessing."), target.is == "os.fork", c.argument(1).number &&
+			c.argument(1).text() == "0":
 		return true
 	}
 	return false

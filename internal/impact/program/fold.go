@@ -259,10 +259,12 @@ func (r *codeRun) joinPaths(parts []codeValue) codeValue {
 			continue
 		}
 		if v.text() == "" || strings.HasSuffix(v.text(), "/") { // nothing before it, or a separator that stands there already
-			v = codeValue{Texts: r.joinTexts(v, part, ""), dynamic: v.dynamic || part.dynamic || len(part.Texts) == 0, marks: v.marks | part.marks}
+			v = codeValue{Texts: r.joinTexts(v, part, ""), dynamic: v.dynamic || part.dynamic || len(part.Texts) == 0,
+				marks: v.marks | part.marks}
 			continue
 		}
-		v = codeValue{Texts: r.joinTexts(v, part, "/"), dynamic: v.dynamic || part.dynamic || len(part.Texts) == 0, marks: v.marks | part.marks}
+		v = codeValue{Texts: r.joinTexts(v, part, "/"), dynamic: v.dynamic || part.dynamic || len(part.Texts) == 0,
+			marks: v.marks | part.marks}
 	}
 	return v
 }

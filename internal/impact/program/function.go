@@ -81,8 +81,9 @@ func (r *codeRun) recursive(f *codeFunction) {
 	}
 	for _, frame := range r.frames {
 		if frame.f == f && frame.grows != "" {
-			r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: frame.grows, Reversibility: interlock.Irreversible,
-				Confidence: interlock.Inferred, Traits: []string{fact.TraitBomb}})
+			r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: frame.grows,
+				Reversibility: interlock.Irreversible,
+				Confidence:    interlock.Inferred, Traits: []string{fact.TraitBomb}})
 		}
 	}
 }

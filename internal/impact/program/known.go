@@ -43,9 +43,12 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 			return codeValue{dynamic: true}, true
 		}
 		return codeValue{Texts: parents(first.Texts), dynamic: first.dynamic}, true
-	case "os.path.expanduser", "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.path.expandvars", "os.fspath", "str", "String", "list", "tuple", "sorted",
-		"set", "shlex.split", "glob.glob", "glob.iglob", "iter", "memoryview", "repr", "ascii", "copy.copy", "copy.deepcopy", "Object.freeze", "Promise.resolve", "asyncio.run", "dict",
-		"vars", "ast.parse", "textwrap.dedent", "sqlalchemy.text", "sqlalchemy.sql.text", "psycopg2.sql.SQL", "psycopg.sql.SQL", "path.normalize", "Object.assign", "shlex.quote", "reversed", "json.dumps", "JSON.stringify":
+	case "os.path.expanduser", "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.path.expandvars", "os.fspath",
+		"str", "String", "list", "tuple", "sorted",
+		"set", "shlex.split", "glob.glob", "glob.iglob", "iter", "memoryview", "repr", "ascii", "copy.copy", "copy.deepcopy",
+		"Object.freeze", "Promise.resolve", "asyncio.run", "dict",
+		"vars", "ast.parse", "textwrap.dedent", "sqlalchemy.text", "sqlalchemy.sql.text", "psycopg2.sql.SQL", "psycopg.sql.SQL",
+		"path.normalize", "Object.assign", "shlex.quote", "reversed", "json.dumps", "JSON.stringify":
 		return r.foldSame(c, first)
 	case "os.walk", "os.fwalk":
 		return codeValue{Texts: first.Texts, is: "os.walk", dynamic: true}, true
@@ -109,7 +112,8 @@ func (r *codeRun) foldSame(c *codeCall, first codeValue) (codeValue, bool) {
 		if c.name == "vars" {
 			return codeValue{is: "vars", dynamic: true}, true
 		}
-		return codeValue{dynamic: c.name != "list" && c.name != "dict" && c.name != "set", list: c.name == "list", object: emptyObject(c.name)}, true
+		return codeValue{dynamic: c.name != "list" && c.name != "dict" && c.name != "set", list: c.name == "list",
+			object: emptyObject(c.name)}, true
 	}
 	switch c.name {
 	case "list", "tuple", "sorted", "set":
@@ -252,7 +256,8 @@ func (r *codeRun) rangeValue(c *codeCall) codeValue {
 func decoderOf(name string, first codeValue, c *codeCall) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch {
-	case strings.HasSuffix(last, "b64decode") || last == "decodebytes" || last == "decodestring" || name == "atob" || name == "binascii.a2b_base64":
+	case strings.HasSuffix(last, "b64decode") || last == "decodebytes" || last == "decodestring" || name == "atob" ||
+		name == "binascii.a2b_base64":
 		return "base64"
 	case name == "bytes.fromhex" || name == "binascii.unhexlify" || name == "bytearray.fromhex" || name == "binascii.a2b_hex":
 		return "hex"
@@ -266,9 +271,11 @@ func decoderOf(name string, first codeValue, c *codeCall) string {
 		return "gzip"
 	case name == "bz2.decompress":
 		return "bz2"
-	case name == "lzma.decompress", name == "marshal.loads", name == "base64.b85decode", name == "base64.a85decode", name == "zlib.brotliDecompressSync":
+	case name == "lzma.decompress", name == "marshal.loads", name == "base64.b85decode", name == "base64.a85decode",
+		name == "zlib.brotliDecompressSync":
 		return "unknown"
-	case name == "urllib.parse.unquote" || name == "decodeURIComponent" || name == "decodeURI" || name == "unescape" || name == "urllib.unquote":
+	case name == "urllib.parse.unquote" || name == "decodeURIComponent" || name == "decodeURI" || name == "unescape" ||
+		name == "urllib.unquote":
 		return "percent"
 	case name == "codecs.decode":
 		return codecOf(c.argument(1, "encoding").text())

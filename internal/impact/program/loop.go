@@ -51,12 +51,14 @@ func (r *codeRun) endLoop() {
 	loop := r.loops[len(r.loops)-1]
 	r.loops = r.loops[:len(r.loops)-1]
 	if (loop.endless || loop.many) && !loop.leaves && loop.sends != "" {
-		r.s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: loop.sends, Reversibility: interlock.Irreversible,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitRepeated, fact.TraitUpload}})
+		r.s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Via: loop.sends,
+			Reversibility: interlock.Irreversible,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitRepeated, fact.TraitUpload}})
 	}
 	if loop.endless && !loop.leaves && loop.grows != "" {
-		r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: loop.grows, Reversibility: interlock.Irreversible,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitBomb}})
+		r.s.Add(interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem, Via: loop.grows,
+			Reversibility: interlock.Irreversible,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitBomb}})
 	}
 }
 
@@ -65,7 +67,8 @@ const maxTurns = 256 // of a loop over known values
 // each reads for x in xs: over known values as often as there are values, otherwise once with any of them.
 func (r *codeRun) each(n *codeNode) {
 	over := r.eval(n.of[1])
-	loop := &codeLoop{endless: over.is == "itertools.count" || over.is == "itertools.cycle" || over.is == "itertools.repeat" || over.endless, many: over.many}
+	loop := &codeLoop{endless: over.is == "itertools.count" || over.is == "itertools.cycle" || over.is == "itertools.repeat" ||
+		over.endless, many: over.many}
 	r.repeats = r.repeats || loop.many || loop.endless
 	r.loops = append(r.loops, loop)
 	defer r.endLoop()

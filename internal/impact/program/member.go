@@ -75,7 +75,8 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 	case name == "__globals__" || name == "func_globals":
 		v.is = "__globals__"
 		return v
-	case name == "__subclasses__" && (strings.HasSuffix(full, "__base__") || strings.HasSuffix(full, "__bases__") || strings.HasSuffix(full, "__mro__") || full == ".__subclasses__" || full == "object"):
+	case name == "__subclasses__" && (strings.HasSuffix(full, "__base__") || strings.HasSuffix(full, "__bases__") ||
+		strings.HasSuffix(full, "__mro__") || full == ".__subclasses__" || full == "object"):
 		r.roundabout(name)
 	case name == "constructor" && r.script && (base.closure != nil || strings.HasSuffix(full, "constructor")):
 		v.is = "Function"

@@ -24,7 +24,8 @@ func (r *codeRun) foldMethod(c *codeCall) (codeValue, bool) {
 		if len(v.Texts) > 0 {
 			return v, true
 		}
-	case "expanduser", "resolve", "absolute", "as_posix", "strip", "trim", "rstrip", "lstrip", "trimEnd", "trimStart", "valueOf", "tobytes":
+	case "expanduser", "resolve", "absolute", "as_posix", "strip", "trim", "rstrip", "lstrip", "trimEnd", "trimStart",
+		"valueOf", "tobytes":
 		if len(v.Texts) > 0 {
 			return r.stripped(c, v), true
 		}
@@ -34,7 +35,8 @@ func (r *codeRun) foldMethod(c *codeCall) (codeValue, bool) {
 		return out, true
 	case "with_suffix", "with_name":
 		if v.is == "pathlib.Path" {
-			return codeValue{Texts: r.joinTexts(codeValue{Texts: parents(v.Texts)}, c.argument(0), "/"), is: v.is, dynamic: true}, true
+			return codeValue{Texts: r.joinTexts(codeValue{Texts: parents(v.Texts)}, c.argument(0), "/"), is: v.is,
+				dynamic: true}, true
 		}
 	case "glob", "rglob", "iterdir":
 		if v.is == "pathlib.Path" && len(v.Texts) > 0 {

@@ -20,7 +20,8 @@ func (r *codeRun) setAttribute(target *codeNode, v codeValue) {
 		base.object = &codeObject{fields: map[string]codeValue{}}
 		r.bind(target.of[0].text, base)
 	}
-	if r.script && (target.text == "src" || target.text == "href") && v.marks&(markSecret|markEnviron|markPrivate|markOutside) != 0 {
+	if r.script && (target.text == "src" || target.text == "href") &&
+		v.marks&(markSecret|markEnviron|markPrivate|markOutside) != 0 {
 		r.send(interlock.Impact{Reach: interlock.ReachExternal, Via: target.text}, v.marks, false) // a browser fetches it
 	}
 	fields := map[string]codeValue(nil)
@@ -52,8 +53,9 @@ func (r *codeRun) setAttribute(target *codeNode, v codeValue) {
 
 // roundabout notes a way to functions that nobody takes who may name them.
 func (r *codeRun) roundabout(via string) {
-	r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Window,
-		Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic, fact.TraitObfuscated}})
+	r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: via,
+		Reversibility: interlock.Window,
+		Confidence:    interlock.Inferred, Traits: []string{fact.TraitDynamic, fact.TraitObfuscated}})
 }
 
 // setIndex is target[key] = v.
@@ -87,7 +89,8 @@ func (r *codeRun) setVariable(name string, v codeValue) {
 	}
 	text := v.text()
 	switch {
-	case name == "NODE_TLS_REJECT_UNAUTHORIZED" && text == "0", name == "PYTHONHTTPSVERIFY" && text == "0", name == "GIT_SSL_NO_VERIFY" && text != "0" && text != "":
+	case name == "NODE_TLS_REJECT_UNAUTHORIZED" && text == "0", name == "PYTHONHTTPSVERIFY" && text == "0",
+		name == "GIT_SSL_NO_VERIFY" && text != "0" && text != "":
 		r.unguarded(name)
 		return
 	case name == "PATH" || name == "PYTHONPATH" || name == "NODE_PATH":
@@ -124,8 +127,9 @@ func (r *codeRun) searched(via string, v codeValue) {
 	for _, dir := range pathsOf(v) {
 		for _, open := range [...]string{"/tmp", "/var/tmp", "/dev/shm", "C:/Windows/Temp"} {
 			if place.Below(dir, open) {
-				r.s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: dir, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Reversible,
-					Confidence: interlock.Inferred, Traits: []string{fact.TraitStartup}})
+				r.s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: dir, Reach: interlock.ReachSystem, Via: via,
+					Reversibility: interlock.Reversible,
+					Confidence:    interlock.Inferred, Traits: []string{fact.TraitStartup}})
 				return
 			}
 		}
@@ -134,14 +138,16 @@ func (r *codeRun) searched(via string, v codeValue) {
 
 // unguarded notes that a check is switched off which others rely on.
 func (r *codeRun) unguarded(via string) {
-	r.s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Reach: interlock.ReachSystem, Via: via, Reversibility: interlock.Window,
-		Confidence: interlock.Inferred, Traits: []string{fact.TraitDefence}})
+	r.s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Reach: interlock.ReachSystem, Via: via,
+		Reversibility: interlock.Window,
+		Confidence:    interlock.Inferred, Traits: []string{fact.TraitDefence}})
 }
 
 // patched notes that a function is put in the place of one that others rely on: one that runs, opens, deletes or sends
 // something, or one that checks.
 func (r *codeRun) patched(full string, v codeValue) {
-	if v.closure == nil && v.is == "" && len(v.Texts) == 0 && v.object == nil || strings.Contains(v.is, "mock") || strings.Contains(v.is, "Mock") {
+	if v.closure == nil && v.is == "" && len(v.Texts) == 0 && v.object == nil || strings.Contains(v.is, "mock") ||
+		strings.Contains(v.is, "Mock") {
 		return
 	}
 	if r.instead == nil {
@@ -152,14 +158,17 @@ func (r *codeRun) patched(full string, v codeValue) {
 	}
 	effect, known := r.calls[full]
 	switch full {
-	case "open", "ssl.create_default_context", "ssl.match_hostname", "hmac.compare_digest", "secrets.compare_digest", "socket.socket",
-		"crypto.timingSafeEqual", "module._load", "Module._load", "tls.checkServerIdentity", "sys.addaudithook", "os.access", "jwt.decode", "jwt.verify", "bcrypt.checkpw",
+	case "open", "ssl.create_default_context", "ssl.match_hostname", "hmac.compare_digest",
+		"secrets.compare_digest", "socket.socket",
+		"crypto.timingSafeEqual", "module._load", "Module._load", "tls.checkServerIdentity", "sys.addaudithook", "os.access",
+		"jwt.decode", "jwt.verify", "bcrypt.checkpw",
 		"bcrypt.compare", "bcrypt.compareSync", "os.geteuid", "os.getuid", "process.getuid":
 		known = true
 	case "ssl._create_default_https_context":
 		known = strings.Contains(v.is, "unverified") || v.closure != nil
 	default:
-		known = known && (effect.Kind == interlock.ImpactExecute || effect.Kind == interlock.ImpactDelete || effect.Kind == interlock.ImpactPrivilege)
+		known = known && (effect.Kind == interlock.ImpactExecute || effect.Kind == interlock.ImpactDelete ||
+			effect.Kind == interlock.ImpactPrivilege)
 	}
 	if !known {
 		return

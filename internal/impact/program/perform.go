@@ -38,8 +38,10 @@ func (r *codeRun) perform(c *codeCall) bool {
 		c.effect = effect
 		r.effect(c, effect)
 		return true
-	case c.name == "open" || c.name == "io.open" || c.name == "codecs.open" || c.name == "os.open" || c.name == "gzip.open" || c.name == "aiofiles.open" ||
-		c.name == "fs.open" || c.name == "fs.openSync" || c.name == "pathlib.Path.open" || c.name == "bz2.open" || c.name == "lzma.open":
+	case c.name == "open" || c.name == "io.open" || c.name == "codecs.open" || c.name == "os.open" || c.name == "gzip.open" ||
+		c.name == "aiofiles.open" ||
+		c.name == "fs.open" || c.name == "fs.openSync" || c.name == "pathlib.Path.open" || c.name == "bz2.open" ||
+		c.name == "lzma.open":
 		r.openFile(c)
 		return true
 	}
@@ -74,7 +76,8 @@ func (r *codeRun) called(name, last string) (know.CallEffect, bool) {
 // builtinName reports whether an unqualified name is the language's own.
 func builtinName(name string) bool {
 	switch name {
-	case "exec", "eval", "compile", "Function", "fetch", "setTimeout", "setInterval", "execfile", "AsyncFunction", "WebSocket", "EventSource":
+	case "exec", "eval", "compile", "Function", "fetch", "setTimeout", "setInterval", "execfile", "AsyncFunction",
+		"WebSocket", "EventSource":
 		return true
 	}
 	return false
@@ -100,7 +103,8 @@ func (r *codeRun) say(kind interlock.Kind, text string) {
 // effect records what a call of the table does.
 func (r *codeRun) effect(c *codeCall, e know.CallEffect) {
 	r.effects++
-	target := c.argument(e.Arg, "path", "url", "args", "file", "name", "src", "dst", "filename", "command", "cmd", "source", "target", "sql", "query", "statement", "code")
+	target := c.argument(e.Arg, "path", "url", "args", "file", "name", "src", "dst", "filename", "command", "cmd", "source",
+		"target", "sql", "query", "statement", "code")
 	if target.Texts == nil && target.dynamic && e.What == "shell" && e.Arg == 1 { // os.execv(path=…, argv=…)
 		target.merge(c.argument(e.Arg, "argv"))
 	}
@@ -140,7 +144,8 @@ func (r *codeRun) pathEffect(c *codeCall, e know.CallEffect, target codeValue) {
 	if e.Arg == 1 && e.Kind == interlock.ImpactWrite { // a move
 		source := c.argument(0, "src")
 		for _, text := range pathsOf(source) {
-			r.s.Touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: c.name, Reversibility: interlock.Reversible, Traits: []string{fact.TraitMoved}})
+			r.s.Touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: c.name, Reversibility: interlock.Reversible,
+				Traits: []string{fact.TraitMoved}})
 		}
 	}
 	r.modes(c, target)
@@ -169,11 +174,13 @@ func (r *codeRun) pathEffect(c *codeCall, e know.CallEffect, target codeValue) {
 }
 
 func (r *codeRun) plainEffect(c *codeCall, e know.CallEffect) {
-	i := interlock.Impact{Kind: e.Kind, Reach: e.Reach, Via: c.name, Traits: append([]string(nil), e.Traits...), Reversibility: place.UsualReversibility(e.Kind)}
+	i := interlock.Impact{Kind: e.Kind, Reach: e.Reach, Via: c.name, Traits: append([]string(nil), e.Traits...),
+		Reversibility: place.UsualReversibility(e.Kind)}
 	if i.Reach == "" {
 		i.Reach = interlock.ReachWorkspace
 	}
-	if e.Kind == interlock.ImpactSpawn && (strings.HasSuffix(c.name, "kill") || strings.HasSuffix(c.name, "terminate") || strings.HasSuffix(c.name, "killpg")) {
+	if e.Kind == interlock.ImpactSpawn &&
+		(strings.HasSuffix(c.name, "kill") || strings.HasSuffix(c.name, "terminate") || strings.HasSuffix(c.name, "killpg")) {
 		if r.killed(c) {
 			return
 		}
@@ -221,8 +228,9 @@ func (r *codeRun) onPath(name string, kind interlock.ImpactKind, target codeValu
 	rewriting := kind == interlock.ImpactDelete || kind == interlock.ImpactWrite && fact.HasTrait(traits, fact.TraitOverwrite)
 	if len(paths) == 0 {
 		r.rewrites = r.rewrites || rewriting
-		i := interlock.Impact{Kind: kind, Reach: interlock.ReachWorkspace, Via: name, Reversibility: place.UsualReversibility(kind),
-			Confidence: interlock.Inferred, Traits: append(append([]string(nil), traits...), fact.TraitDynamic)}
+		i := interlock.Impact{Kind: kind, Reach: interlock.ReachWorkspace, Via: name,
+			Reversibility: place.UsualReversibility(kind),
+			Confidence:    interlock.Inferred, Traits: append(append([]string(nil), traits...), fact.TraitDynamic)}
 		if kind == interlock.ImpactDelete && !fact.HasTrait(traits, fact.TraitRecursive) {
 			i.Reversibility = interlock.Window // one file of a program's own choosing
 		}
@@ -319,7 +327,8 @@ func (r *codeRun) pathMethod(c *codeCall) bool {
 	target := c.receiver
 	if c.last == "rename" || c.last == "replace" {
 		for _, text := range pathsOf(target) {
-			r.s.Touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: "pathlib.Path." + c.last, Reversibility: interlock.Reversible, Traits: []string{fact.TraitMoved}})
+			r.s.Touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: "pathlib.Path." + c.last,
+				Reversibility: interlock.Reversible, Traits: []string{fact.TraitMoved}})
 		}
 		target = c.argument(0)
 	}
@@ -370,8 +379,10 @@ func (r *codeRun) origin(c *codeCall) (marks codeMarks) {
 		marks |= markPrivate
 	}
 	switch c.name {
-	case "PIL.ImageGrab.grab", "pyautogui.screenshot", "mss.mss", "pyscreenshot.grab", "pyperclip.paste", "win32clipboard.GetClipboardData", "navigator.clipboard.readText", "cv2.VideoCapture",
-		"sounddevice.rec", "clipboardy.readSync", "clipboardy.read", "screenshot-desktop", "tkinter.Tk.clipboard_get", "pyautogui.locateOnScreen":
+	case "PIL.ImageGrab.grab", "pyautogui.screenshot", "mss.mss", "pyscreenshot.grab", "pyperclip.paste",
+		"win32clipboard.GetClipboardData", "navigator.clipboard.readText", "cv2.VideoCapture",
+		"sounddevice.rec", "clipboardy.readSync", "clipboardy.read", "screenshot-desktop", "tkinter.Tk.clipboard_get",
+		"pyautogui.locateOnScreen":
 		marks |= markPrivate
 	}
 	return marks

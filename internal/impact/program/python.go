@@ -50,7 +50,8 @@ func (p *codeParser) pythonStatement() *codeNode {
 	case "if", "elif", "else", "while", "for", "with", "try", "except", "finally":
 		return p.pythonCompound(t.text)
 	case "match", "case":
-		if next := p.ahead(1); !next.is("=") && !next.is(".") && !next.is("(") && !next.is(",") && !next.is(")") && next.kind != 0 && !next.line && p.headEnds() {
+		if next := p.ahead(1); !next.is("=") && !next.is(".") && !next.is("(") && !next.is(",") && !next.is(")") &&
+			next.kind != 0 && !next.line && p.headEnds() {
 			return p.pythonCompound(t.text)
 		}
 	}
@@ -158,7 +159,8 @@ func (p *codeParser) pythonCompound(keyword string) *codeNode {
 	case "if":
 		condition := p.head()
 		body := p.pythonBody(around)
-		if condition.kind == nodeOther && len(condition.of) == 2 && condition.of[0].kind == nodeName && condition.of[0].text == "__name__" {
+		if condition.kind == nodeOther && len(condition.of) == 2 && condition.of[0].kind == nodeName &&
+			condition.of[0].text == "__name__" {
 			return body // the program is run, not imported
 		}
 		return p.node(nodeBranch, "", condition, body)

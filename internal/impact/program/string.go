@@ -61,7 +61,8 @@ func (r *codeReader) text(prefix string, quote byte) {
 			}
 			i = unescape(&value.text, r.in, i)
 			continue
-		case formatted && c == '{' && strings.HasPrefix(r.in[i:], "{{"), formatted && c == '}' && strings.HasPrefix(r.in[i:], "}}"):
+		case formatted && c == '{' && strings.HasPrefix(r.in[i:], "{{"), formatted && c == '}' &&
+			strings.HasPrefix(r.in[i:], "}}"):
 			value.text.WriteByte(c)
 			i += 2
 			continue
@@ -289,7 +290,8 @@ func (r *codeReader) regexAllowed() bool {
 		return false
 	case codeName:
 		switch last.text {
-		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else", "await", "yield", "instanceof":
+		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else", "await",
+			"yield", "instanceof":
 			return true
 		}
 		return false
@@ -313,7 +315,8 @@ func (r *codeReader) regexAllowed() bool {
 			return opened == 0
 		}
 		before := &r.tokens[opened-1]
-		if before.is(")") || before.is(";") || before.is("{") || before.is("}") || before.text == "else" || before.text == "do" || before.text == "try" || before.text == "finally" {
+		if before.is(")") || before.is(";") || before.is("{") || before.is("}") || before.text == "else" || before.text == "do" ||
+			before.text == "try" || before.text == "finally" {
 			return true
 		}
 		if before.kind == codeMark && !before.is(":") || before.text == "return" { // an object

@@ -107,7 +107,9 @@ func (r *codeReader) next() {
 	if (c == '!' || c == '%') && r.cellLine() {
 		return
 	}
-	if r.fresh && !r.script && (c == '>' || c == '.') && (strings.HasPrefix(in[r.at:], ">>> ") || strings.HasPrefix(in[r.at:], "... ")) { // what an interpreter prompts with
+	// what an interpreter prompts with
+	if r.fresh && !r.script && (c == '>' || c == '.') &&
+		(strings.HasPrefix(in[r.at:], ">>> ") || strings.HasPrefix(in[r.at:], "... ")) {
 		r.at += 4
 		r.begins = r.at
 		return
@@ -195,7 +197,8 @@ func markLength(rest string, script bool) int {
 	}
 	if len(rest) >= 2 {
 		switch rest[:2] {
-		case "==", "!=", "=>", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", ":=", "?.", "??", "**", "//", "&&", "||", "<<", ">>", "->":
+		case "==", "!=", "=>", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", ":=", "?.", "??", "**", "//", "&&",
+			"||", "<<", ">>", "->":
 			return 2
 		case "++", "--":
 			if script {
@@ -223,7 +226,8 @@ func (r *codeReader) name() {
 	if wide {
 		word = plainName(word, r.script)
 	}
-	if !r.script && len(word) <= 3 && end < len(r.in) && (r.in[end] == '"' || r.in[end] == '\'') && strings.Trim(strings.ToLower(word), "rbfut") == "" {
+	if !r.script && len(word) <= 3 && end < len(r.in) && (r.in[end] == '"' || r.in[end] == '\'') &&
+		strings.Trim(strings.ToLower(word), "rbfut") == "" {
 		r.at = end
 		r.text(strings.ToLower(word), r.in[end])
 		return

@@ -1,7 +1,7 @@
 package program
 
-// A codeNodeKind is a kind of node of a program's tree. It has the same shape for Python and JavaScript, and holds what matters for what
-// a program does: names, values, calls, and which code runs when.
+// A codeNodeKind is a kind of node of a program's tree. It has the same shape for Python and JavaScript, and holds
+// what matters for what a program does: names, values, calls, and which code runs when.
 type codeNodeKind uint8
 
 const (

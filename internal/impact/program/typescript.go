@@ -122,7 +122,8 @@ func (p *codeParser) members() *codeNode {
 				break
 			}
 			of = append(of, name)
-		case t.kind == codeName && (next.kind == codeName || next.is("#") || next.is("[") || next.is("*")) && !next.line: // static, async, get, private
+		// static, async, get, private
+		case t.kind == codeName && (next.kind == codeName || next.is("#") || next.is("[") || next.is("*")) && !next.line:
 			p.at++
 		case t.kind == codeName:
 			p.at++
@@ -186,7 +187,8 @@ func (p *codeParser) objectLiteral() *codeNode {
 		if p.take(",") {
 			continue
 		}
-		for (p.word("async") || p.word("get") || p.word("set") || p.is("*")) && (p.ahead(1).kind == codeName || p.ahead(1).is("[") || p.ahead(1).is("*") || p.ahead(1).kind == codeString) {
+		for (p.word("async") || p.word("get") || p.word("set") || p.is("*")) &&
+			(p.ahead(1).kind == codeName || p.ahead(1).is("[") || p.ahead(1).is("*") || p.ahead(1).kind == codeString) {
 			p.at++
 		}
 		t, next := p.ahead(0), p.ahead(1)

@@ -430,7 +430,8 @@ func (r *codeRun) bindTo(target *codeNode, v codeValue) {
 			to := child.of[1]
 			one := r.member(v, key, "")
 			if to.kind == nodeChoice && len(to.of) > 1 { // with a default
-				if otherwise := r.eval(to.of[1]); len(one.Texts) == 0 && one.closure == nil && one.object == nil && !one.imported {
+				if otherwise := r.eval(to.of[1]); len(one.Texts) == 0 && one.closure == nil &&
+					one.object == nil && !one.imported {
 					otherwise.dynamic = true
 					one = otherwise
 				}

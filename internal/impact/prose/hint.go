@@ -49,15 +49,18 @@ func (s proseRun) hint(in string) {
 		s.readSentence(sentence, about)
 	}
 	if strings.Contains(prose, "__import__(") { // an expression that imports for itself
-		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "hint eval", Reversibility: interlock.Window,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitInjection}})
+		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "hint eval",
+			Reversibility: interlock.Window,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitInjection}})
 	}
 	if inject.Injected(in) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint",
+		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace,
+			Reversibility: interlock.Readonly, Via: "hint",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitInjection}})
 	}
 	if len(s.Impacts) == before {
-		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint",
+		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace,
+			Reversibility: interlock.Readonly, Via: "hint",
 			Confidence: interlock.Inferred})
 	}
 }
@@ -133,7 +136,8 @@ func sentences(prose string) (out []string) {
 				continue
 			}
 		}
-		ends := c == '\n' || (c == '.' || c == '!' || c == '?' || c == ';') && i+1 < len(prose) && (prose[i+1] == ' ' || prose[i+1] == '\n')
+		ends := c == '\n' || (c == '.' || c == '!' || c == '?' || c == ';') && i+1 < len(prose) &&
+			(prose[i+1] == ' ' || prose[i+1] == '\n')
 		if ends && (ticks%2 == 0 || c == '\n') {
 			if sentence := strings.TrimSpace(prose[start:i]); sentence != "" {
 				out = append(out, sentence)
@@ -189,7 +193,8 @@ func (s proseRun) readSentence(text string, about hintContext) {
 			continue
 		}
 		if s.deniedAt(p.low, i) || s.discussedAt(p.low, i) {
-			s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + verb,
+			s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly,
+				Via:        "hint " + verb,
 				Confidence: interlock.Inferred, Traits: []string{fact.TraitNegated}})
 			continue
 		}
@@ -197,7 +202,8 @@ func (s proseRun) readSentence(text string, about hintContext) {
 		s.recordObject(act, verb, i, p)
 	}
 	if p.concealed() {
-		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible, Via: "hint",
+		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem,
+			Reversibility: interlock.Irreversible, Via: "hint",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitMalice}})
 	}
 	s.recordAttack(p)
@@ -229,7 +235,9 @@ func (v vocabulary) parseSentence(text string) *sentence {
 			if v.Is(know.HomeDotfile, word) {
 				word = "~/" + word
 			}
-			if len(word) > 2 && (lex.Has(p.low[max(0, n-1):n], "in", "under", "inside", "within", "below") || lex.Has(p.low[max(0, n-2):n], "in", "under", "inside", "within") && lex.Has(p.low[n-1:n], "the", "a", "directory", "folder")) {
+			if len(word) > 2 && (lex.Has(p.low[max(0, n-1):n], "in", "under", "inside", "within", "below") ||
+				lex.Has(p.low[max(0, n-2):n], "in", "under", "inside", "within") &&
+					lex.Has(p.low[n-1:n], "the", "a", "directory", "folder")) {
 				p.inside = append(p.inside, word)
 			} else {
 				p.paths, p.places = append(p.paths, word), append(p.places, n)
@@ -255,7 +263,8 @@ func (v vocabulary) isPathWord(word string) bool {
 	switch {
 	case word[0] == '/' && word[1] != '/' && (word[1]|0x20 >= 'a' && word[1]|0x20 <= 'z' || word[1] == '.' || word[1] == '*'):
 		return true
-	case strings.HasPrefix(word, "~/"), strings.HasPrefix(word, "./"), strings.HasPrefix(word, "../"), lex.IsDrive(word) && len(word) > 2:
+	case strings.HasPrefix(word, "~/"), strings.HasPrefix(word, "./"), strings.HasPrefix(word, "../"),
+		lex.IsDrive(word) && len(word) > 2:
 		return true
 	case word[0] == '.' && len(word) > 3 && word[1]|0x20 >= 'a' && word[1]|0x20 <= 'z' && !strings.ContainsAny(word[1:], "."):
 		return v.Is(know.Dotfile, word)

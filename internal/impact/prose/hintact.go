@@ -20,7 +20,8 @@ import (
 func (s proseRun) recordVerb(act, verb string, at int, p *sentence) {
 	via := "hint " + verb
 	impact := func(kind interlock.ImpactKind, reach interlock.Reach, r interlock.Reversibility, target string, traits ...string) {
-		s.Add(interlock.Impact{Kind: kind, Target: target, Reach: reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: traits})
+		s.Add(interlock.Impact{Kind: kind, Target: target, Reach: reach, Reversibility: r, Via: via,
+			Confidence: interlock.Inferred, Traits: traits})
 	}
 	near := p.low[min(at+1, len(p.low)):min(len(p.low), at+8)]
 	if act == "write" && (verb == "copy" || verb == "move") && p.secret && len(p.urls) > 0 {
@@ -34,7 +35,8 @@ func (s proseRun) recordVerb(act, verb string, at int, p *sentence) {
 	case "read":
 		s.recordFiles(interlock.ImpactRead, verb, at, p)
 	case "steal":
-		impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", fact.TraitSecretSend, fact.TraitUpload, fact.TraitMalice)
+		impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", fact.TraitSecretSend,
+			fact.TraitUpload, fact.TraitMalice)
 	case "send":
 		if onlyAsks(near) {
 			for _, url := range p.urls[:min(len(p.urls), 4)] {
@@ -94,7 +96,8 @@ func (s proseRun) recordFetch(via string, p *sentence) {
 		for _, word := range p.low {
 			if s.Is(know.Run, word) {
 				s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: know.CleanURL(url), Reach: interlock.ReachSystem,
-					Reversibility: interlock.Irreversible, Via: via, Confidence: interlock.Inferred, Traits: []string{fact.TraitDownloadRun}})
+					Reversibility: interlock.Irreversible, Via: via, Confidence: interlock.Inferred,
+					Traits: []string{fact.TraitDownloadRun}})
 			}
 		}
 	}
@@ -104,9 +107,11 @@ func (s proseRun) recordKill(via string, p *sentence) {
 	if !lex.Has(p.low, "process", "processes", "daemon", "pid", "service", "services") {
 		return
 	}
-	i := interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachWorkspace, Reversibility: interlock.Reversible, Via: via,
+	i := interlock.Impact{Kind: interlock.ImpactSpawn, Reach: interlock.ReachWorkspace,
+		Reversibility: interlock.Reversible, Via: via,
 		Confidence: interlock.Inferred}
-	if p.wide && p.allProcesses() || lex.Has(p.low, "system", "running", "daemon") && lex.Has(p.low, "them", "iterates", "identifies") {
+	if p.wide && p.allProcesses() || lex.Has(p.low, "system", "running", "daemon") &&
+		lex.Has(p.low, "them", "iterates", "identifies") {
 		i.Reach, i.Reversibility = interlock.ReachSystem, interlock.Irreversible
 	}
 	s.Add(i)
@@ -117,13 +122,15 @@ func (s proseRun) grants(verb string, at int, near []string, p *sentence) bool {
 	if verb == "chmod" && s.recordMode(p.low[min(at+1, len(p.low)):min(len(p.low), at+16)], p) {
 		return false
 	}
-	return lex.Has(near, "root", "admin", "administrator", "sudo", "privileges", "permanent", "777", "superuser", "anyone") && !lex.Has(near, "table", "tables", "database", "schema") ||
+	return lex.Has(near, "root", "admin", "administrator", "sudo", "privileges", "permanent", "777", "superuser", "anyone") &&
+		!lex.Has(near, "table", "tables", "database", "schema") ||
 		verb != "grant" && lex.Has(near, "permissions", "access")
 }
 
 // gives reports whether everybody is let in.
 func gives(near []string) bool {
-	return !lex.Has(near, "group", "else") && lex.Has(near, "everyone", "everybody", "anyone", "public", "world") && lex.Has(near, "access", "permission", "permissions", "rights", "privileges")
+	return !lex.Has(near, "group", "else") && lex.Has(near, "everyone", "everybody", "anyone", "public", "world") &&
+		lex.Has(near, "access", "permission", "permissions", "rights", "privileges")
 }
 
 // onlyAsks reports whether what is sent carries nothing along: a request to read, a ping.
@@ -168,7 +175,9 @@ func (p *sentence) allProcesses() bool {
 		}
 		before := p.low[max(0, i-3):i]
 		picked := p.Any(know.Picking, p.low[i+1:min(len(p.low), i+5)])
-		if lex.Has(before, "all", "every", "any", "everything") && !picked && (len(before) == 0 || lex.Has(before[len(before)-1:], "all", "every", "any", "the", "running", "other", "user", "system")) {
+		if lex.Has(before, "all", "every", "any", "everything") && !picked &&
+			(len(before) == 0 || lex.Has(before[len(before)-1:], "all", "every", "any", "the", "running", "other",
+				"user", "system")) {
 			return true
 		}
 	}
@@ -202,7 +211,8 @@ func (s proseRun) recordDelete(via string, at int, near []string, p *sentence) {
 	for _, word := range near {
 		wide = wide || s.Is(know.Wide, word)
 	}
-	i := interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachWorkspace, Reversibility: interlock.Window, Via: via, Confidence: interlock.Inferred}
+	i := interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachWorkspace, Reversibility: interlock.Window,
+		Via: via, Confidence: interlock.Inferred}
 	switch {
 	case wide && s.Any(know.Wholesale, near):
 		i.Reversibility, i.Traits = interlock.Irreversible, []string{fact.TraitBulk}
@@ -228,7 +238,8 @@ func (s proseRun) recordInside(kind interlock.ImpactKind, via string, p *sentenc
 		if (p.steps || p.program) && kind == interlock.ImpactWrite {
 			traits = append(traits, fact.TraitPlanned)
 		}
-		s.Add(interlock.Impact{Kind: kind, Target: at.Path + "/*", Reach: at.Reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: traits})
+		s.Add(interlock.Impact{Kind: kind, Target: at.Path + "/*", Reach: at.Reach, Reversibility: r, Via: via,
+			Confidence: interlock.Inferred, Traits: traits})
 	}
 }
 
@@ -250,12 +261,14 @@ func (s proseRun) recordSend(via string, p *sentence) {
 			r = interlock.Reversible
 			traits = []string{fact.TraitUpload}
 		}
-		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: know.CleanURL(url), Reach: reach, Reversibility: r, Via: via,
+		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: know.CleanURL(url), Reach: reach,
+			Reversibility: r, Via: via,
 			Confidence: interlock.Inferred, Traits: append(append([]string(nil), traits...), more...)})
 	}
 	if p.address != "" {
-		i := interlock.Impact{Kind: interlock.ImpactMessage, Target: p.address, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible,
-			Via: via, Confidence: interlock.Inferred}
+		i := interlock.Impact{Kind: interlock.ImpactMessage, Target: p.address, Reach: interlock.ReachExternal,
+			Reversibility: interlock.Irreversible,
+			Via:           via, Confidence: interlock.Inferred}
 		if p.secret {
 			i.Traits = []string{fact.TraitSecretSend}
 		}
@@ -297,7 +310,8 @@ func (s proseRun) quotedCommand(inner string, lead []string) {
 		}
 		return
 	}
-	runs := len(lead) > 0 && lex.Has(lead[max(0, len(lead)-4):], "run", "execute", "running", "executing", "runs", "executes", "using", "use", "via", "with", "command")
+	runs := len(lead) > 0 && lex.Has(lead[max(0, len(lead)-4):], "run", "execute", "running", "executing", "runs", "executes",
+		"using", "use", "via", "with", "command")
 	if arguments == "" { // a program that is merely named, or used, is not run for what it does alone
 		runs = lex.Has(lead[max(0, len(lead)-2):], "run", "execute", "running", "executing", "runs", "executes", "command")
 	}
@@ -305,7 +319,8 @@ func (s proseRun) quotedCommand(inner string, lead []string) {
 		return
 	}
 	if s.deniedAt(lead, len(lead)) || s.discussedAt(lead, len(lead)) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + base,
+		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly,
+			Via:        "hint " + base,
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitNegated}})
 		return
 	}
@@ -323,11 +338,16 @@ func (s proseRun) commandInProse(text string, p *sentence) {
 		}
 		next := fields[i+1]
 		option := next[0] == '-' && len(next) > 1 && next[1] != '-' || strings.HasPrefix(next, "--") && len(next) > 4
-		place := (next[0] == '/' || strings.HasPrefix(next, "~/") || strings.HasPrefix(next, "http")) && s.Is(know.PlainCommand, word)
-		if s.Is(know.Subcommanded, word) && i+3 < len(fields) && isLowerWord(next) && (fields[i+2][0] == '-' && len(fields[i+2]) > 1 || isLowerWord(fields[i+2]) && fields[i+3][0] == '-' && len(fields[i+3]) > 1) {
+		place := (next[0] == '/' || strings.HasPrefix(next, "~/") || strings.HasPrefix(next, "http")) &&
+			s.Is(know.PlainCommand, word)
+		if s.Is(know.Subcommanded, word) && i+3 < len(fields) && isLowerWord(next) &&
+			(fields[i+2][0] == '-' && len(fields[i+2]) > 1 || isLowerWord(fields[i+2]) && fields[i+3][0] == '-' &&
+				len(fields[i+3]) > 1) {
 			option = true
 		}
-		after := word == "sudo" || i > 0 && lex.Has([]string{strings.ToLower(strings.Trim(fields[i-1], ":'\"`"))}, "run", "execute", "$", "running", "executing", "issue", "command")
+		after := word == "sudo" || i > 0 &&
+			lex.Has([]string{strings.ToLower(strings.Trim(fields[i-1], ":'\"`"))}, "run", "execute", "$", "running", "executing",
+				"issue", "command")
 		if word == "sudo" && !option && !place {
 			after = s.Know.Described(strings.Trim(next, ".,;:'\"`")) && !inject.ProseWords[next]
 		}
@@ -339,7 +359,8 @@ func (s proseRun) commandInProse(text string, p *sentence) {
 			lead = append(lead, strings.ToLower(strings.Trim(f, ",.;:!?\"'`()")))
 		}
 		if s.deniedAt(lead, len(lead)) || s.discussedAt(lead, len(lead)) {
-			s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "hint " + word,
+			s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly,
+				Via:        "hint " + word,
 				Confidence: interlock.Inferred, Traits: []string{fact.TraitNegated}})
 			return
 		}

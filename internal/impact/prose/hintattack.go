@@ -34,11 +34,13 @@ func (s proseRun) recordAttack(p *sentence) {
 	}
 	for _, attack := range s.Attacks {
 		at := p.phrase(attack.Words)
-		if at < 0 || p.steps && attack.Trait == fact.TraitMalice && !s.Is(know.Unmistakable, attack.Words) || p.guards(at) || s.deniedAt(p.low, at) {
+		if at < 0 || p.steps && attack.Trait == fact.TraitMalice && !s.Is(know.Unmistakable, attack.Words) || p.guards(at) ||
+			s.deniedAt(p.low, at) {
 			continue
 		}
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: attack.Words, Reach: interlock.ReachSystem,
-			Reversibility: interlock.Irreversible, Via: "hint", Confidence: interlock.Inferred, Traits: []string{attack.Trait, fact.TraitMalice}})
+			Reversibility: interlock.Irreversible, Via: "hint", Confidence: interlock.Inferred,
+			Traits: []string{attack.Trait, fact.TraitMalice}})
 		return
 	}
 }
@@ -68,7 +70,8 @@ next:
 func (s proseRun) recordForcePush(p *sentence) {
 	at := max(p.phrase("force push"), p.phrase("force-push"), p.phrase("force pushing"))
 	if at >= 0 && !s.deniedAt(p.low, at) && !s.discussedAt(p.low, at) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible, Via: "hint force push",
+		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible,
+			Via:        "hint force push",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitForce, fact.TraitHistory}})
 	}
 }
@@ -88,8 +91,11 @@ func saysThousands(prose string) bool {
 			end++
 		}
 		rest := prose[end:]
-		if digits >= 4 && digits <= 12 && (strings.HasPrefix(rest, " times") || strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, " copies") ||
-			strings.HasPrefix(rest, " packets") || strings.HasPrefix(rest, " requests") || strings.HasPrefix(rest, " strings") || strings.HasSuffix(prose[:i], "by ")) {
+		if digits >= 4 && digits <= 12 &&
+			(strings.HasPrefix(rest, " times") || strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, " copies") ||
+				strings.HasPrefix(rest, " packets") || strings.HasPrefix(rest, " requests") ||
+				strings.HasPrefix(rest, " strings") ||
+				strings.HasSuffix(prose[:i], "by ")) {
 			return true
 		}
 		i = end
@@ -99,9 +105,12 @@ func saysThousands(prose string) bool {
 
 // recordFlood records a sentence that sends datagrams or packets of prose that does something a thousand times.
 func (s proseRun) recordFlood(p *sentence) {
-	if p.steps && lex.Has(p.low, "flood", "flooding", "overwhelm") && lex.Has(p.low, "server", "host", "site", "network", "target", "service") && !s.deniedAt(p.low, len(p.low)) ||
-		lex.Has(p.low, "udp", "datagram", "datagrams", "packets") && lex.Has(p.low, "send", "sends", "sending", "sent", "transmits", "floods", "flood") && !s.deniedAt(p.low, len(p.low)) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal, Reversibility: interlock.Irreversible, Via: "hint send",
+	if p.steps && lex.Has(p.low, "flood", "flooding", "overwhelm") &&
+		lex.Has(p.low, "server", "host", "site", "network", "target", "service") && !s.deniedAt(p.low, len(p.low)) ||
+		lex.Has(p.low, "udp", "datagram", "datagrams", "packets") &&
+			lex.Has(p.low, "send", "sends", "sending", "sent", "transmits", "floods", "flood") && !s.deniedAt(p.low, len(p.low)) {
+		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Reach: interlock.ReachExternal,
+			Reversibility: interlock.Irreversible, Via: "hint send",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitRepeated, fact.TraitUpload}})
 	}
 }

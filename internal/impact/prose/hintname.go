@@ -41,7 +41,8 @@ func (v vocabulary) spokenIn(sentence string) (out []string) {
 		if parts := lex.NameWords(word); len(parts) > 1 && !v.isPathWord(word) && !strings.ContainsAny(word, "/@:") {
 			out = append(out, strings.Join(parts, "_"))
 		}
-		if i == 0 || v.Verbs[v.stem(p.low[i])] != "" || lex.Has(p.low[i-1:i], "i'll", "will", "to", "me", "then", "and", "please", "now") {
+		if i == 0 || v.Verbs[v.stem(p.low[i])] != "" ||
+			lex.Has(p.low[i-1:i], "i'll", "will", "to", "me", "then", "and", "please", "now") {
 			out = append(out, v.spokenFrom(p.low, i))
 		}
 	}
@@ -64,10 +65,12 @@ func (v vocabulary) spokenFrom(low []string, at int) string {
 func (s proseRun) toolInProse(p *sentence) {
 	for i, word := range p.words[:min(len(p.words), 64)] {
 		name, _, _ := strings.Cut(word, "(")
-		if !strings.Contains(name, "_") || strings.ContainsAny(name, "/@:=.$%\\") || len(lex.NameWords(name)) < 2 || s.deniedAt(p.low, i) || s.discussedAt(p.low, i) {
+		if !strings.Contains(name, "_") || strings.ContainsAny(name, "/@:=.$%\\") || len(lex.NameWords(name)) < 2 ||
+			s.deniedAt(p.low, i) || s.discussedAt(p.low, i) {
 			continue
 		}
-		if i > 0 && !lex.Has(p.low[i-1:i], "call", "calling", "calls", "invoke", "invoking", "execute", "executing", "run", "running", "tool", "operation") {
+		if i > 0 && !lex.Has(p.low[i-1:i], "call", "calling", "calls", "invoke", "invoking", "execute", "executing", "run",
+			"running", "tool", "operation") {
 			continue
 		}
 		for _, impact := range s.Capture(func() { call.Named(s.Scan, name) }) {

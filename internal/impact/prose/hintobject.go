@@ -85,7 +85,8 @@ func everyFile(clause []string) bool {
 		if next == "the" || next == "of" || next == "my" || next == "your" {
 			next = inject.WordAt(clause, i+2)
 		}
-		if w == "everything" || (w == "all" || w == "every" || w == "entire" || w == "whole") && (next == "files" || next == "file" || next == "data" || next == "documents" || next == "home") {
+		if w == "everything" || (w == "all" || w == "every" || w == "entire" || w == "whole") &&
+			(next == "files" || next == "file" || next == "data" || next == "documents" || next == "home") {
 			return true
 		}
 	}
@@ -111,7 +112,8 @@ func (v vocabulary) outward(clause []string) bool {
 // concealed reports whether a sentence says that what is done shall not be seen.
 func (p *sentence) concealed() bool {
 	for _, words := range p.Concealing {
-		if at := p.phrase(words); at >= 0 && !p.discussedAt(p.low, at) && !lex.Has(p.low[max(0, at-3):at], "not", "never", "don't") {
+		if at := p.phrase(words); at >= 0 && !p.discussedAt(p.low, at) &&
+			!lex.Has(p.low[max(0, at-3):at], "not", "never", "don't") {
 			return true
 		}
 	}
@@ -123,7 +125,8 @@ func (s proseRun) recordObject(act, verb string, at int, p *sentence) {
 	via := "hint " + verb
 	clause := p.clause(at)
 	impact := func(kind interlock.ImpactKind, reach interlock.Reach, r interlock.Reversibility, target string, traits ...string) {
-		s.Add(interlock.Impact{Kind: kind, Target: target, Reach: reach, Reversibility: r, Via: via, Confidence: interlock.Inferred, Traits: traits})
+		s.Add(interlock.Impact{Kind: kind, Target: target, Reach: reach, Reversibility: r, Via: via,
+			Confidence: interlock.Inferred, Traits: traits})
 	}
 	switch act {
 	case "delete", "halt", "kill", "disable", "clear":
@@ -137,7 +140,8 @@ func (s proseRun) recordObject(act, verb string, at int, p *sentence) {
 	}
 	switch act {
 	case "pipe":
-		if lex.Has(clause, "bash", "sh", "zsh", "shell", "python", "interpreter") && (len(p.urls) > 0 || lex.Has(clause, "curl", "wget", "download")) {
+		if lex.Has(clause, "bash", "sh", "zsh", "shell", "python", "interpreter") &&
+			(len(p.urls) > 0 || lex.Has(clause, "curl", "wget", "download")) {
 			impact(interlock.ImpactExecute, interlock.ReachSystem, interlock.Irreversible, "", fact.TraitDownloadRun)
 		}
 	case "delete", "clear":
@@ -151,7 +155,8 @@ func (s proseRun) recordObject(act, verb string, at int, p *sentence) {
 	case "send", "write", "read":
 		secret := object(s.Secrets, clause).rule != nil
 		if secret && s.outward(clause) && (act == "send" || verb == "copy" || verb == "move") {
-			impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", fact.TraitSecretSend, fact.TraitUpload)
+			impact(interlock.ImpactNetwork, interlock.ReachExternal, interlock.Irreversible, "", fact.TraitSecretSend,
+				fact.TraitUpload)
 		}
 		if (verb == "dump" || verb == "extract" || act == "read") && secret && s.Any(know.SecretStore, clause) {
 			impact(interlock.ImpactCredential, interlock.ReachHome, interlock.Readonly, "", fact.TraitSecret)
@@ -171,7 +176,8 @@ func (s proseRun) recordRights(act, via string, rest, clause []string) {
 			continue
 		}
 		if !slices.ContainsFunc(rule.Rest, func(words []string) bool { return !lex.Has(rest, words...) }) {
-			s.Add(interlock.Impact{Kind: rule.Kind, Target: rule.Target, Reach: rule.Reach, Reversibility: rule.Reversibility, Via: via,
+			s.Add(interlock.Impact{Kind: rule.Kind, Target: rule.Target, Reach: rule.Reach,
+				Reversibility: rule.Reversibility, Via: via,
 				Confidence: interlock.Inferred, Traits: slices.Clone(rule.Traits)})
 		}
 	}

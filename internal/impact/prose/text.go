@@ -14,16 +14,19 @@ func (s proseRun) text(in string) {
 		s.Unknown("text", fact.TraitWork)
 		return
 	}
-	s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "text"})
+	s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace,
+		Reversibility: interlock.Readonly, Via: "text"})
 	for n, span := range secret.Find(in) {
 		if n == 16 {
 			break
 		}
-		s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: span.Kind, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly,
-			Via: "text", Traits: []string{fact.TraitSecret}})
+		s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: span.Kind, Reach: interlock.ReachWorkspace,
+			Reversibility: interlock.Readonly,
+			Via:           "text", Traits: []string{fact.TraitSecret}})
 	}
 	if inject.Injected(in) {
-		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace, Reversibility: interlock.Readonly, Via: "text",
+		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace,
+			Reversibility: interlock.Readonly, Via: "text",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitInjection}})
 	}
 }

@@ -37,7 +37,8 @@ func (v vocabulary) stem(word string) string {
 		return word
 	}
 	for _, ending := range [...]struct{ from, to string }{
-		{"ies", "y"}, {"es", "e"}, {"es", ""}, {"s", ""}, {"ied", "y"}, {"ed", "e"}, {"ed", ""}, {"ing", "e"}, {"ing", ""}, {"ping", "p"}, {"ting", "t"}, {"ding", "d"}, {"pped", "p"},
+		{"ies", "y"}, {"es", "e"}, {"es", ""}, {"s", ""}, {"ied", "y"}, {"ed", "e"}, {"ed", ""}, {"ing", "e"}, {"ing", ""},
+		{"ping", "p"}, {"ting", "t"}, {"ding", "d"}, {"pped", "p"},
 	} {
 		if base, ok := strings.CutSuffix(word, ending.from); ok && len(base) >= 2 && v.Verbs[base+ending.to] != "" {
 			return base + ending.to
@@ -60,9 +61,11 @@ func (v vocabulary) aside(act string, low []string, at int) bool {
 	case strings.HasSuffix(word, "ed") && at > 0 && lex.Has(low[at-1:at], "been", "was", "were", "last", "is", "are"):
 		return true
 	case act == "write" || act == "read":
-		return lex.Has(low[at+1:min(len(low), at+5)], "permission", "permissions") || next == "access" || next == "time" || next == "timestamps"
+		return lex.Has(low[at+1:min(len(low), at+5)], "permission", "permissions") || next == "access" || next == "time" ||
+			next == "timestamps"
 	case lex.Has([]string{verb}, "email", "share", "post", "access"): // nouns as often as verbs
-		return at > 0 && !lex.Has(low[at-1:at], "and", "then", "please", "to", "will", "also", "i'll", "should", "must", "or", "can", "let's", "now", "me", "may")
+		return at > 0 && !lex.Has(low[at-1:at], "and", "then", "please", "to", "will", "also", "i'll", "should", "must", "or",
+			"can", "let's", "now", "me", "may")
 	case word == "granting":
 		return at > 0 && lex.Has(low[at-1:at], "before", "when", "of", "for") // what a program checks, not what is done
 	case verb == "format":

@@ -362,7 +362,8 @@ func take(u *flow.Use, o *know.Option, name string, args []flow.Field, i int) in
 	switch {
 	case o.Exec:
 		end := i + 1
-		for end < len(args) && args[end].Text != ";" && !(args[end].Text == "+" && end > i+1 && strings.Contains(args[end-1].Text, "{}")) {
+		for end < len(args) && args[end].Text != ";" &&
+			!(args[end].Text == "+" && end > i+1 && strings.Contains(args[end-1].Text, "{}")) {
 			end++
 		}
 		g.Argv = args[min(i+1, len(args)):end]

@@ -24,7 +24,8 @@ func nesting(src string) bool {
 	scan.floors = append(scan.floors, 0)
 	for i := 0; i < len(src); {
 		i = scan.step(src, i)
-		if scan.depth > fact.MaxNesting || scan.verbatim > maxVerbatim || scan.cases > fact.MaxNesting || scan.lost > fact.MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*fact.MaxNesting {
+		if scan.depth > fact.MaxNesting || scan.verbatim > maxVerbatim || scan.cases > fact.MaxNesting ||
+			scan.lost > fact.MaxNesting || scan.openers > maxOpeners || len(scan.floors) > 2*fact.MaxNesting {
 			return false
 		}
 	}
@@ -124,7 +125,8 @@ func (n *nestScan) bracket(c byte) {
 
 // keyword counts the words that open and close compound commands.
 func (n *nestScan) keyword(src string, i int) {
-	if i > 0 && !lex.IsBlank(src[i-1]) && src[i-1] != ';' && src[i-1] != '(' && src[i-1] != '`' || strings.IndexByte("ceifwustd", src[i]) < 0 {
+	if i > 0 && !lex.IsBlank(src[i-1]) && src[i-1] != ';' && src[i-1] != '(' && src[i-1] != '`' ||
+		strings.IndexByte("ceifwustd", src[i]) < 0 {
 		return
 	}
 	end := i
@@ -157,7 +159,8 @@ func (n *nestScan) heredoc(src string, i int) int {
 		i++
 	}
 	start := i
-	for i < len(src) && !lex.IsBlank(src[i]) && src[i] != ';' && src[i] != ')' && src[i] != '|' && src[i] != '>' && src[i] != '<' && src[i] != '&' {
+	for i < len(src) && !lex.IsBlank(src[i]) && src[i] != ';' && src[i] != ')' && src[i] != '|' && src[i] != '>' &&
+		src[i] != '<' && src[i] != '&' {
 		i++
 	}
 	word := make([]byte, 0, 16)

@@ -72,7 +72,8 @@ func continues(text string) bool {
 
 // fresh is a run that knows what this one knows and whose discoveries stay its own.
 func (r *shellRun) fresh() *shellRun {
-	q := &shellRun{Walk: flow.Walk{S: r.S}, vars: make(map[string]flow.Value, len(r.vars)), funcs: map[string]*function{}, files: map[string]flow.Flow{}, params: r.params, closed: r.closed}
+	q := &shellRun{Walk: flow.Walk{S: r.S}, vars: make(map[string]flow.Value, len(r.vars)), funcs: map[string]*function{},
+		files: map[string]flow.Flow{}, params: r.params, closed: r.closed}
 	for name, v := range r.vars {
 		q.vars[name] = v
 	}
@@ -128,7 +129,8 @@ func (l *looseRun) read(text string) {
 	text = withoutFences(text)
 	list, plain, open := clauses(text, true)
 	l.calm = l.calm && plain
-	l.unrunnable = !strings.ContainsAny(strings.TrimSpace(text), "\n\\") && (open || l.unfinished(text) || slices.ContainsFunc(list, sentence))
+	l.unrunnable = !strings.ContainsAny(strings.TrimSpace(text), "\n\\") &&
+		(open || l.unfinished(text) || slices.ContainsFunc(list, sentence))
 	l.judge(list, true)
 	for rest := text; l.calm; {
 		_, after, more := strings.Cut(rest, "\n")
@@ -220,7 +222,8 @@ func (l *looseRun) place(w looseWord) {
 		return
 	}
 	where := w.Field
-	if strings.ContainsAny(w.Text, "*?[") && !w.writes && !w.reads { // a command that reads what the pattern matches is judged as such
+	// a command that reads what the pattern matches is judged as such
+	if strings.ContainsAny(w.Text, "*?[") && !w.writes && !w.reads {
 		where.Text = where.Text[:strings.LastIndexByte(where.Text[:strings.IndexAny(where.Text, "*?[")], '/')+1]
 	}
 	p := l.PlaceOf(where, true)
@@ -265,7 +268,8 @@ func (l *looseRun) begins(one clause) int {
 			l.calm = l.calm && (v.Dynamic || !strings.HasPrefix(v.Text, "-"))
 		default:
 			name, isPath := lex.BaseName(w.Text)
-			l.calm = l.calm && !w.Dynamic && (l.unrunnable || (!w.Glob || name == "[") && (!isPath || lex.SystemProgram(w.Text)) && l.known(name))
+			l.calm = l.calm && !w.Dynamic &&
+				(l.unrunnable || (!w.Glob || name == "[") && (!isPath || lex.SystemProgram(w.Text)) && l.known(name))
 			return i
 		}
 	}
@@ -315,7 +319,8 @@ func (l *looseRun) known(name string) bool {
 	if builtinFor(name) != nil {
 		return true
 	}
-	return lex.IsNameStart(name[0]) && (l.S.Know.Lookup(name) != nil || l.S.Know.Lookup(strings.ToLower(name)) != nil || l.cmdlet(name) != nil)
+	return lex.IsNameStart(name[0]) && (l.S.Know.Lookup(name) != nil || l.S.Know.Lookup(strings.ToLower(name)) != nil ||
+		l.cmdlet(name) != nil)
 }
 
 // commands judges every known command of a clause from its name to the clause's end.
@@ -323,7 +328,8 @@ func (l *looseRun) commands(one clause, start int) {
 	for i := range one {
 		w := one[i]
 		name, isPath := lex.BaseName(w.Text)
-		if w.Dynamic || isPath && !lex.SystemProgram(w.Text) || len(name) < 2 && i != start || strings.ContainsAny(name, " \t\n") || w.writes || w.reads {
+		if w.Dynamic || isPath && !lex.SystemProgram(w.Text) || len(name) < 2 && i != start ||
+			strings.ContainsAny(name, " \t\n") || w.writes || w.reads {
 			continue
 		}
 		if !l.known(name) {
@@ -368,12 +374,14 @@ var keywords = map[string]int{"if": passes, "then": passes, "else": passes, "eli
 	"in": opens, "for": opens, "foreach": opens, "select": opens, "case": opens, "[[": opens}
 
 // Traits that harmless commands have.
-var quietTraits = []string{fact.TraitOverwrite, fact.TraitAppend, fact.TraitRecursive, fact.TraitForce, fact.TraitGlob, fact.TraitDynamic, fact.TraitContent, fact.TraitMoved,
+var quietTraits = []string{fact.TraitOverwrite, fact.TraitAppend, fact.TraitRecursive, fact.TraitForce, fact.TraitGlob,
+	fact.TraitDynamic, fact.TraitContent, fact.TraitMoved,
 	fact.TraitUnparsable, fact.TraitWrapper, fact.TraitDryRun}
 
 // anywhere reports whether an impact writes to a path whose beginning is not known: it may be any that the text names.
 func anywhere(i *interlock.Impact) bool {
-	return i.Kind == interlock.ImpactWrite && i.Has(fact.TraitDynamic) && (i.Target == "" || strings.IndexByte("$`{", i.Target[0]) >= 0)
+	return i.Kind == interlock.ImpactWrite && i.Has(fact.TraitDynamic) &&
+		(i.Target == "" || strings.IndexByte("$`{", i.Target[0]) >= 0)
 }
 
 // harmless reports whether an impact is one that broken text may have: it looks, it writes in the workspace or the home

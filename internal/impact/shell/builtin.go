@@ -170,7 +170,8 @@ func (r *shellRun) printf(args []flow.Field, io flow.Streams) flow.Flow {
 		if len(args) > 2 {
 			out := r.format(args[2:], io)
 			r.variable(args[1].Text, flow.Field{Text: out.Text, Dynamic: !out.Known, Lead: !out.Known})
-			r.set(args[1].Text, flow.VarValue(flow.Field{Text: out.Text, Dynamic: !out.Known, Lead: !out.Known, Flow: flow.TaintOnly(out)}))
+			r.set(args[1].Text, flow.VarValue(flow.Field{Text: out.Text, Dynamic: !out.Known, Lead: !out.Known,
+				Flow: flow.TaintOnly(out)}))
 		}
 		return flow.Flow{Known: true}
 	}
@@ -188,7 +189,8 @@ func (r *shellRun) format(args []flow.Field, io flow.Streams) flow.Flow {
 		return out
 	}
 	form := args[0].Text // conversions are found before escapes are read: an escaped percent sign is one to print
-	out.Decoded = out.Decoded || lex.AnsiC(form) != form && (strings.Contains(args[0].Text, `\x`) || strings.Contains(args[0].Text, `\1`) || strings.Contains(args[0].Text, `\0`))
+	out.Decoded = out.Decoded || lex.AnsiC(form) != form &&
+		(strings.Contains(args[0].Text, `\x`) || strings.Contains(args[0].Text, `\1`) || strings.Contains(args[0].Text, `\0`))
 	rest := args[1:]
 	var b strings.Builder
 	for round := 0; round == 0 || len(rest) > 0 && b.Len() < lex.MaxText && r.S.Spend(1); round++ {
@@ -213,7 +215,8 @@ func (r *shellRun) format(args []flow.Field, io flow.Streams) flow.Flow {
 				text := rest[0].Text
 				if form[i] == 'b' {
 					text = echoEscapes(text)
-					out.Decoded = out.Decoded || text != rest[0].Text && strings.Contains(rest[0].Text, `\0`) || strings.Contains(rest[0].Text, `\x`)
+					out.Decoded = out.Decoded || text != rest[0].Text && strings.Contains(rest[0].Text, `\0`) ||
+						strings.Contains(rest[0].Text, `\x`)
 				}
 				b.WriteString(text)
 				out.Known = out.Known && !(rest[0].Dynamic && rest[0].Lead)
@@ -245,7 +248,8 @@ func (r *shellRun) eval(args []flow.Field, io flow.Streams) flow.Flow {
 	}
 	if io.Args.Handed {
 		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "eval", Reach: interlock.ReachWorkspace, Via: "eval",
-			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic, fact.TraitInjection}})
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred,
+			Traits: []string{fact.TraitDynamic, fact.TraitInjection}})
 	}
 	if dynamic {
 		return flow.Flow{}

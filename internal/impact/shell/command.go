@@ -33,7 +33,8 @@ func (r *shellRun) command(args []flow.Field, io flow.Streams) flow.Flow {
 			return r.disguisedCommand(first.Text, command, io)
 		}
 		if strings.Contains(first.Text, "/") && (!lex.SystemProgram(first.Text) || path.Clean(first.Text) != first.Text) {
-			if clean := r.S.Place(first.Text).Path; lex.SystemProgram(clean) { // ../../bin/rm, ///bin//rm, /./bin/rm, /proc/self/root/bin/rm
+			// ../../bin/rm, ///bin//rm, /./bin/rm, /proc/self/root/bin/rm
+			if clean := r.S.Place(first.Text).Path; lex.SystemProgram(clean) {
 				first.Text = clean
 				args = append([]flow.Field{first}, args[1:]...)
 			}
@@ -135,7 +136,8 @@ func (r *shellRun) Text(args []flow.Field) {
 func (r *shellRun) Computed(args []flow.Field, io flow.Streams) flow.Flow {
 	r.Text(args)
 	r.wants(args[0].Flow)
-	if len(args) > 2 && args[1].Text == "=" && strings.HasPrefix(args[0].Text, "$") && (r.cmdlet(args[2].Text) != nil || r.S.Know.Lookup(strings.ToLower(args[2].Text)) != nil) {
+	if len(args) > 2 && args[1].Text == "=" && strings.HasPrefix(args[0].Text, "$") &&
+		(r.cmdlet(args[2].Text) != nil || r.S.Know.Lookup(strings.ToLower(args[2].Text)) != nil) {
 		return r.command(args[2:], io) // PowerShell's $name = Verb-Noun …
 	}
 	if out, done := r.wellNamed(args, io); done {
@@ -171,7 +173,8 @@ func (r *shellRun) Program(args []flow.Field, io flow.Streams) flow.Flow {
 	if made && held.Known {
 		r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactExecute, Via: p.Path})
 		var out flow.Flow
-		r.S.Modified(know.Words{Traits: []string{fact.TraitWrittenRun}}, func() { out = r.scriptFile(held.Text, "shell", args, io) })
+		r.S.Modified(know.Words{Traits: []string{fact.TraitWrittenRun}},
+			func() { out = r.scriptFile(held.Text, "shell", args, io) })
 		return out
 	}
 	if !made {
@@ -337,7 +340,8 @@ func (r *shellRun) inner(args []flow.Field, io flow.Streams) flow.Flow {
 		return flow.Flow{}
 	}
 	var out flow.Flow
-	r.S.Modified(know.Words{Confidence: interlock.Inferred, Traits: []string{fact.TraitWrapper}}, func() { out = r.command(args, io) })
+	r.S.Modified(know.Words{Confidence: interlock.Inferred, Traits: []string{fact.TraitWrapper}},
+		func() { out = r.command(args, io) })
 	return out
 }
 
@@ -365,7 +369,8 @@ func (r *shellRun) PlaceOf(f flow.Field, follow bool) know.Place {
 		return r.partly(f)
 	}
 	text := f.Text
-	if rest, ok := strings.CutPrefix(text, scratchVariable+"/.."); ok { // from the directory itself it climbs further than from one in it
+	// from the directory itself it climbs further than from one in it
+	if rest, ok := strings.CutPrefix(text, scratchVariable+"/.."); ok {
 		text = "/tmp/.." + rest
 	}
 	p := r.S.Place(text)

@@ -86,7 +86,8 @@ func (r *shellRun) alsoBash(got []interlock.Impact, read func()) {
 func (r *shellRun) sharedTexts(from int) []fact.Text {
 	kept := r.S.Texts[:from:from]
 	for _, t := range r.S.Texts[from:] {
-		if t.Kind == interlock.KindShell && r.S.Know.Described(strings.ToLower(lex.FirstWord(t.Value))) && !r.windowsOnly(t.Value) && !slices.Contains(kept, t) {
+		if t.Kind == interlock.KindShell && r.S.Know.Described(strings.ToLower(lex.FirstWord(t.Value))) &&
+			!r.windowsOnly(t.Value) && !slices.Contains(kept, t) {
 			kept = append(kept, t)
 		}
 	}
@@ -125,7 +126,8 @@ func (r *shellRun) windowsOnly(via string) bool {
 	if r.S.Know.Lookup(name) != nil {
 		return false
 	}
-	return r.S.Know.Lookup("cmd:"+name) != nil || r.S.Know.Lookup("ps:"+name) != nil || r.S.Know.Lookup("win:"+name) != nil || windows.CmdletByVerb(r.S.Know, name) != nil
+	return r.S.Know.Lookup("cmd:"+name) != nil || r.S.Know.Lookup("ps:"+name) != nil || r.S.Know.Lookup("win:"+name) != nil ||
+		windows.CmdletByVerb(r.S.Know, name) != nil
 }
 
 // windows returns what reads scripts for shells of Windows inside this one.

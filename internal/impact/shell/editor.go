@@ -19,9 +19,11 @@ func (r *shellRun) sed(text string) flow.Flow {
 		case strings.HasPrefix(rest, "e ") && !strings.HasPrefix(line, "s"):
 			r.subshell(func() flow.Flow { return r.script(rest[2:], flow.Flow{}) })
 		case strings.HasPrefix(rest, "w ") || strings.HasPrefix(rest, "W "):
-			r.S.TouchPlace(r.PlaceOf(flow.Literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
+			r.S.TouchPlace(r.PlaceOf(flow.Literal(strings.TrimSpace(rest[2:])), true),
+				interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
 		case strings.HasPrefix(rest, "r "):
-			r.S.TouchPlace(r.PlaceOf(flow.Literal(strings.TrimSpace(rest[2:])), true), interlock.Impact{Kind: interlock.ImpactRead, Via: "sed"})
+			r.S.TouchPlace(r.PlaceOf(flow.Literal(strings.TrimSpace(rest[2:])), true),
+				interlock.Impact{Kind: interlock.ImpactRead, Via: "sed"})
 		case len(rest) > 3 && rest[0] == 's' && strings.Count(rest, rest[1:2]) == 3:
 			parts := strings.Split(rest, rest[1:2])
 			flags, file, writes := strings.Cut(parts[3], "w ")
@@ -33,7 +35,8 @@ func (r *shellRun) sed(text string) flow.Flow {
 				}
 			}
 			if writes {
-				r.S.TouchPlace(r.PlaceOf(flow.Literal(strings.TrimSpace(file)), true), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
+				r.S.TouchPlace(r.PlaceOf(flow.Literal(strings.TrimSpace(file)), true),
+					interlock.Impact{Kind: interlock.ImpactWrite, Via: "sed"})
 			}
 		}
 	}
@@ -75,7 +78,8 @@ func (r *shellRun) exCommand(line string) string {
 			line = strings.TrimLeft(rest, ": ")
 		}
 	}
-	if i := strings.IndexByte(line, '!'); i >= 0 && (i == 0 || line[:i] == "r " || line[:i] == "w " || line[:i] == "read " || line[:i] == "write " || line[:i] == "%") {
+	if i := strings.IndexByte(line, '!'); i >= 0 &&
+		(i == 0 || line[:i] == "r " || line[:i] == "w " || line[:i] == "read " || line[:i] == "write " || line[:i] == "%") {
 		r.S.Within++
 		r.subshell(func() flow.Flow { return r.script(strings.TrimSuffix(line[i+1:], "|q"), flow.Flow{}) })
 		r.S.Within--

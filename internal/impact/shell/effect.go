@@ -321,7 +321,8 @@ func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 
 // named records an impact on what an argument names, which may not be known.
 func (r *shellRun) named(i interlock.Impact, t flow.Field) {
-	if everyone := i.Kind == interlock.ImpactSpawn && (t.Flow.Everyone || t.Glob && (r.Rounds > 0 || strings.HasPrefix(t.Text, "/proc/"))); t.Dynamic || everyone {
+	if everyone := i.Kind == interlock.ImpactSpawn &&
+		(t.Flow.Everyone || t.Glob && (r.Rounds > 0 || strings.HasPrefix(t.Text, "/proc/"))); t.Dynamic || everyone {
 		i.Confidence = interlock.Inferred
 		i.Traits = append(i.Traits, fact.TraitDynamic)
 		if everyone || r.Rounds > 0 && i.Kind == interlock.ImpactSpawn {
@@ -350,7 +351,8 @@ func isPackageAddress(text string) bool {
 // toHost is an impact on the host or address an argument names.
 func (r *shellRun) toHost(i interlock.Impact, e know.Effect, t flow.Field) interlock.Impact {
 	reach, traits := r.S.Host(t.Text)
-	if strings.HasPrefix(t.Text, "gopher://") || strings.HasPrefix(t.Text, "dict://") { // the address is what is said to the server
+	// the address is what is said to the server
+	if strings.HasPrefix(t.Text, "gopher://") || strings.HasPrefix(t.Text, "dict://") {
 		traits = append(traits[:len(traits):len(traits)], fact.TraitUpload, fact.TraitInjection)
 		i.Reversibility = interlock.Irreversible
 	}

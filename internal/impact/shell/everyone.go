@@ -11,7 +11,8 @@ import (
 func selects(u *flow.Use) bool {
 	if u.Spec.Seeks {
 		for _, g := range u.Flags {
-			if strings.HasPrefix(g.Name, "-") && !strings.HasPrefix(g.Name, "--") && strings.Contains(g.Name, "v") || g.Name == "--invert-match" {
+			if strings.HasPrefix(g.Name, "-") && !strings.HasPrefix(g.Name, "--") && strings.Contains(g.Name, "v") ||
+				g.Name == "--invert-match" {
 				return false
 			}
 			if (g.Name == "-e" || g.Name == "--regexp") && wordy(g.Value.Text) {

@@ -26,7 +26,8 @@ func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 		r.pathTarget(base, to)
 		from := operands[0].Text
 		reach, _ := r.S.Host(from)
-		if outside := reach == interlock.ReachExternal || reach == interlock.ReachProduction; outside && (isRemote(from) || strings.Contains(from, "://")) {
+		if outside := reach == interlock.ReachExternal || reach == interlock.ReachProduction; outside &&
+			(isRemote(from) || strings.Contains(from, "://")) {
 			r.files[fetchedTree+r.PlaceOf(to, true).Path] = flow.Flow{Network: true}
 		}
 		return
@@ -216,8 +217,9 @@ func (r *shellRun) transferred(names []string, host string) {
 		impacts := r.S.Capture(func() {
 			r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: "put", Traits: []string{fact.TraitUpload}})
 		})
-		sent := interlock.Impact{Kind: interlock.ImpactNetwork, Target: host, Reach: interlock.ReachExternal, Reversibility: interlock.Window,
-			Via: "put", Traits: []string{fact.TraitUpload}}
+		sent := interlock.Impact{Kind: interlock.ImpactNetwork, Target: host, Reach: interlock.ReachExternal,
+			Reversibility: interlock.Window,
+			Via:           "put", Traits: []string{fact.TraitUpload}}
 		if host != "" {
 			sent.Reach, _ = r.S.Host(host)
 		}
@@ -243,6 +245,7 @@ func (r *shellRun) transferred(names []string, host string) {
 func (r *shellRun) received(names []string) {
 	name := names[len(names)-1]
 	p := r.S.Place(strings.Trim(name[strings.LastIndexByte(name, '/')+1:], `"'`))
-	r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: "get", Traits: []string{fact.TraitDownload, fact.TraitOverwrite}})
+	r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: "get",
+		Traits: []string{fact.TraitDownload, fact.TraitOverwrite}})
 	r.files[p.Path] = flow.Flow{Network: true, Written: true}
 }

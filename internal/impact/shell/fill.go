@@ -42,7 +42,8 @@ func (r *shellRun) fills(u *flow.Use, own []interlock.Impact, io flow.Streams) {
 			source = source || e.Kind == interlock.ImpactRead && e.Target == "value" && r.endless(g.Value)
 		}
 	}
-	if copies := u.Spec.Copies || u.Spec.Prints == "stored" || u.Spec.Prints == "filtered" && r.anyEndless(u.Operands); !copies && !makes && !(u.Spec.Limits && bounded) {
+	if copies := u.Spec.Copies || u.Spec.Prints == "stored" || u.Spec.Prints == "filtered" && r.anyEndless(u.Operands); !copies &&
+		!makes && !(u.Spec.Limits && bounded) {
 		return
 	}
 	if len(u.Operands) > 0 && u.Spec.Prints != "stored" {

@@ -59,7 +59,8 @@ func (r *shellRun) translated(u *flow.Use, carried flow.Flow, io flow.Streams) f
 	}
 	out := flow.TaintOnly(carried)
 	out.Known = true
-	out.Decoded = out.Decoded || strings.ContainsFunc(from, func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }) // what moves letters hides words
+	// what moves letters hides words
+	out.Decoded = out.Decoded || strings.ContainsFunc(from, func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' })
 	b := make([]byte, 0, len(io.In.Text))
 	for i := 0; i < len(io.In.Text); i++ {
 		c := io.In.Text[i]
@@ -76,7 +77,8 @@ func (r *shellRun) translated(u *flow.Use, carried flow.Flow, io flow.Streams) f
 
 // letterSet spells out one of tr's sets: ranges, escapes and the classes of letters.
 func letterSet(set string) string {
-	for _, class := range [...][2]string{{"[:lower:]", "a-z"}, {"[:upper:]", "A-Z"}, {"[:digit:]", "0-9"}, {"[:alpha:]", "A-Za-z"}, {"[:space:]", " \t\n"}} {
+	for _, class := range [...][2]string{{"[:lower:]", "a-z"}, {"[:upper:]", "A-Z"}, {"[:digit:]", "0-9"},
+		{"[:alpha:]", "A-Za-z"}, {"[:space:]", " \t\n"}} {
 		set = strings.ReplaceAll(set, class[0], class[1])
 	}
 	if strings.Contains(set, "[:") || strings.Contains(set, "[=") || len(set) > 256 {

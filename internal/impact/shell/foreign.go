@@ -59,13 +59,15 @@ func (h *foreignShell) Impact(i interlock.Impact) {
 // Unknown records that a program calls something nobody knows.
 func (h *foreignShell) Unknown(name string) {
 	h.r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: name, Reach: interlock.ReachWorkspace, Via: h.lang.Name,
-		Reversibility: interlock.Irreversible, Confidence: interlock.Unknown, Traits: []string{fact.TraitInline, fact.TraitUnsupported}})
+		Reversibility: interlock.Irreversible, Confidence: interlock.Unknown,
+		Traits: []string{fact.TraitInline, fact.TraitUnsupported}})
 }
 
 // opaque records that a program runs a command that is only known when it runs.
 func (h *foreignShell) opaque(v foreign.Value) {
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: h.lang.Name, Reach: interlock.ReachWorkspace, Via: h.lang.Name,
-		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic, fact.TraitInline}}
+		Reversibility: interlock.Reversible, Confidence: interlock.Inferred,
+		Traits: []string{fact.TraitDynamic, fact.TraitInline}}
 	if h.inline {
 		i.Confidence, i.Reversibility = interlock.Unknown, interlock.Irreversible
 	}
@@ -114,8 +116,10 @@ func (h *foreignShell) Words(list []foreign.Value) {
 func (h *foreignShell) Code(language string, v foreign.Value) {
 	text := v.String()
 	if strings.IndexByte(text, 0) >= 0 || language == "" {
-		i := interlock.Impact{Kind: interlock.ImpactExecute, Target: h.lang.Name, Reach: interlock.ReachWorkspace, Via: h.lang.Name,
-			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic, fact.TraitInline}}
+		i := interlock.Impact{Kind: interlock.ImpactExecute, Target: h.lang.Name, Reach: interlock.ReachWorkspace,
+			Via:           h.lang.Name,
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred,
+			Traits: []string{fact.TraitDynamic, fact.TraitInline}}
 		if h.inline {
 			i.Confidence = interlock.Unknown
 		}
@@ -158,7 +162,8 @@ func (h *foreignShell) Touch(kind interlock.ImpactKind, v foreign.Value, via str
 	i := interlock.Impact{Kind: kind, Via: h.lang.Name, Traits: append([]string{fact.TraitInline}, traits...)}
 	text := v.String()
 	switch text {
-	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin", "-", "php://stdin", "php://stdout", "php://stderr", "php://memory", "php://output":
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin", "-", "php://stdin", "php://stdout", "php://stderr",
+		"php://memory", "php://output":
 		return false
 	}
 	if text == "" || text[0] == 0 || len(text) > 4096 {
@@ -177,7 +182,8 @@ func (h *foreignShell) Touch(kind interlock.ImpactKind, v foreign.Value, via str
 		h.r.plain(i)
 		return false
 	}
-	f := flow.Field{Text: strings.ReplaceAll(text, "\x00", "*"), Glob: v.Glob || strings.IndexByte(text, 0) >= 0, Quoted: !v.Glob && strings.IndexByte(text, 0) < 0 && know.IsGlob(text)}
+	f := flow.Field{Text: strings.ReplaceAll(text, "\x00", "*"), Glob: v.Glob || strings.IndexByte(text, 0) >= 0,
+		Quoted: !v.Glob && strings.IndexByte(text, 0) < 0 && know.IsGlob(text)}
 	before := len(h.r.S.Impacts)
 	h.r.S.TouchPlace(h.r.PlaceOf(f, true), i)
 	if kind != interlock.ImpactRead {
@@ -214,7 +220,8 @@ func (h *foreignShell) Request(method string, v foreign.Value, upload, secret bo
 // exScript reads a command of an editor that evaluates expressions.
 func (r *shellRun) exScript(word, line string) bool {
 	switch word {
-	case "call", "cal", "let", "echo", "ec", "echom", "exe", "exec", "execute", "put", "eval", "if", "for", "while", "return", "echomsg", "echon":
+	case "call", "cal", "let", "echo", "ec", "echom", "exe", "exec", "execute", "put", "eval", "if", "for", "while", "return",
+		"echomsg", "echon":
 		return r.otherLanguage("vim", line)
 	}
 	for _, language := range [...]string{"py", "lua", "rub", "pe", "tcl", "mz"} {

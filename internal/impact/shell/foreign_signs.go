@@ -82,9 +82,13 @@ func (f *foreignScan) asks() {
 		f.r.S.Add(interlock.Impact{Kind: interlock.ImpactPersist, Target: "login item", Reach: interlock.ReachHome, Via: f.kind,
 			Reversibility: interlock.Reversible, Traits: []string{fact.TraitInline, fact.TraitStartup}})
 	}
-	if takes := strings.Contains(f.text, "duplicate ") || strings.Contains(f.text, "delete ") || strings.Contains(f.text, "move "); takes &&
-		strings.Contains(f.text, "\"Finder\"") && (strings.Contains(f.text, "home folder") || strings.Contains(f.text, "Library:") || strings.Contains(f.text, "library folder")) {
-		f.r.S.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "files of other programs", Reach: interlock.ReachHome, Via: f.kind,
+	if takes := strings.Contains(f.text, "duplicate ") || strings.Contains(f.text, "delete ") ||
+		strings.Contains(f.text, "move "); takes &&
+		strings.Contains(f.text, "\"Finder\"") &&
+		(strings.Contains(f.text, "home folder") || strings.Contains(f.text, "Library:") ||
+			strings.Contains(f.text, "library folder")) {
+		f.r.S.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "files of other programs",
+			Reach: interlock.ReachHome, Via: f.kind,
 			Reversibility: interlock.Window, Traits: []string{fact.TraitInline, fact.TraitSecret}})
 	}
 	if strings.Contains(f.text, "keystroke ") || strings.Contains(f.text, "the clipboard") {
@@ -92,7 +96,8 @@ func (f *foreignScan) asks() {
 			Reversibility: interlock.Readonly, Traits: []string{fact.TraitInline, fact.TraitSecret}})
 	}
 	if strings.Contains(f.text, "administrator privileges") {
-		f.r.S.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: "administrator", Reach: interlock.ReachSystem, Via: f.kind,
+		f.r.S.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: "administrator",
+			Reach: interlock.ReachSystem, Via: f.kind,
 			Reversibility: interlock.Reversible, Traits: []string{fact.TraitElevated, fact.TraitInline}})
 	}
 }
@@ -149,7 +154,8 @@ func (f *foreignScan) called(whole, last string, i, end int) int {
 			return end
 		}
 		return f.files(last, end)
-	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write", "file_put_contents", "binread":
+	case "read", "readlines", "file_get_contents", "fopen", "open", "readfile", "foreach", "slurp", "write",
+		"file_put_contents", "binread":
 		return f.files(last, end)
 	case "decode_base64", "decode64", "strict_decode64", "urlsafe_decode64", "base64_decode", "b64decode", "atob":
 		return f.decodes(i, end)
@@ -162,7 +168,8 @@ func (f *foreignScan) called(whole, last string, i, end int) int {
 				break
 			}
 		}
-		if fetches := f.text[end:min(len(f.text), end+64)]; strings.Contains(fetches, "://") && (strings.Contains(fetches, "get") || strings.Contains(fetches, "open")) {
+		if fetches := f.text[end:min(len(f.text), end+64)]; strings.Contains(fetches, "://") &&
+			(strings.Contains(fetches, "get") || strings.Contains(fetches, "open")) {
 			traits = append(traits, fact.TraitDownloadRun)
 		}
 		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, traits...)
@@ -195,7 +202,8 @@ func (f *foreignScan) runs(whole, last string, end int) int {
 		}
 		f.shell = true
 		traits := []string{fact.TraitInline, fact.TraitDynamic}
-		if arg := lex.SkipAny(f.text, end, " ("); arg+1 < len(f.text) && f.text[arg] == '$' && strings.IndexByte("0123456789_", f.text[arg+1]) >= 0 {
+		if arg := lex.SkipAny(f.text, end, " ("); arg+1 < len(f.text) && f.text[arg] == '$' &&
+			strings.IndexByte("0123456789_", f.text[arg+1]) >= 0 {
 			traits = append(traits, fact.TraitHooked) // each line of the input is run
 		}
 		f.r.inlineImpact(interlock.ImpactExecute, f.kind, f.kind, traits...)
@@ -269,7 +277,8 @@ func (f *foreignScan) quoted(last string, start, end int) int {
 }
 
 func (f *foreignScan) deletes(whole, last string, end int) int {
-	if (last == "delete" || last == "remove" || last == "rm") && !strings.HasPrefix(whole, "File") && !strings.HasPrefix(whole, "file.") && !strings.HasPrefix(whole, "Dir") &&
+	if (last == "delete" || last == "remove" || last == "rm") && !strings.HasPrefix(whole, "File") &&
+		!strings.HasPrefix(whole, "file.") && !strings.HasPrefix(whole, "Dir") &&
 		!strings.HasPrefix(whole, "os.") && !strings.HasPrefix(whole, "Pathname") {
 		return end
 	}
@@ -308,7 +317,8 @@ func (f *foreignScan) byteAt(i int) byte {
 }
 
 func (f *foreignScan) drops(last string, end int) {
-	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: "database", Reach: interlock.ReachWorkspace, Via: f.kind + " " + last,
+	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: "database", Reach: interlock.ReachWorkspace,
+		Via:           f.kind + " " + last,
 		Reversibility: interlock.Irreversible, Traits: []string{fact.TraitDatabase, fact.TraitBulk}}
 	rest := f.text[end:]
 	if strings.HasPrefix(last, "delete") && !strings.HasPrefix(rest, "({})") && !strings.HasPrefix(rest, "()") {
@@ -356,7 +366,8 @@ func (f *foreignScan) files(last string, end int) int {
 		return next
 	}
 	if name != "" {
-		f.r.S.TouchPlace(f.r.PlaceOf(flow.Literal(name), true), interlock.Impact{Kind: kind, Via: f.kind, Traits: []string{fact.TraitInline}})
+		f.r.S.TouchPlace(f.r.PlaceOf(flow.Literal(name), true),
+			interlock.Impact{Kind: kind, Via: f.kind, Traits: []string{fact.TraitInline}})
 	}
 	return next
 }

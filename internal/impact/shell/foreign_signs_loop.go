@@ -33,7 +33,8 @@ func (f *foreignScan) repeats(whole, last string, end int) {
 	rest := strings.TrimLeft(f.text[end:], " \t\n")
 	switch last {
 	case "fork", "pcntl_fork", "fork!", "daemon":
-		l.forks = l.forks || whole == last || whole == "Process.fork" || whole == "Kernel.fork" || whole == "posix.fork" || whole == "unistd.fork" || whole == "POSIX::fork"
+		l.forks = l.forks || whole == last || whole == "Process.fork" || whole == "Kernel.fork" || whole == "posix.fork" ||
+			whole == "unistd.fork" || whole == "POSIX::fork"
 	case "popen", "proc_open", "spawn":
 		l.forks = l.forks || f.kind != "other" // expect's spawn is waited for
 	case "while", "until":
@@ -48,7 +49,9 @@ func (f *foreignScan) repeats(whole, last string, end int) {
 			n++
 		}
 		l.defined, l.calls = rest[:n], -1 // where it is named first
-	case "wait", "waitpid", "waitall", "waitpid2", "wait2", "detach", "sleep", "usleep", "accept", "exit", "_exit", "return", "next", "raise", "throw", "last", "break", "die", "recv", "read", "readline", "gets", "select", "select_loop", "pcntl_wait", "pcntl_waitpid", "os.exit":
+	case "wait", "waitpid", "waitall", "waitpid2", "wait2", "detach", "sleep", "usleep", "accept", "exit", "_exit", "return",
+		"next", "raise", "throw", "last", "break", "die", "recv", "read", "readline", "gets", "select", "select_loop",
+		"pcntl_wait", "pcntl_waitpid", "os.exit":
 		l.pauses = true
 	default:
 		if last == l.defined && last != "" {
@@ -90,7 +93,8 @@ func (f *foreignScan) constant(condition string, holds bool) bool {
 		n++
 	}
 	after := strings.TrimLeft(condition[n:], " \t)")
-	if after != "" && strings.IndexByte("{;}\n\"'", after[0]) < 0 && !strings.HasPrefix(after, "do") && condition[n] != ')' && f.kind != "lua" && f.kind != "ruby" {
+	if after != "" && strings.IndexByte("{;}\n\"'", after[0]) < 0 && !strings.HasPrefix(after, "do") && condition[n] != ')' &&
+		f.kind != "lua" && f.kind != "ruby" {
 		return false // only the beginning of it
 	}
 	switch word := strings.ToLower(condition[:n]); word {
@@ -126,7 +130,8 @@ func (f *foreignScan) sent(whole, last string, start, end int) int {
 
 // lists notes the names a program goes through, which what it does next to a name it does not spell out is done to.
 func (f *foreignScan) lists(whole, last string, end int) {
-	if last != "glob" && last != "scandir" && last != "opendir" && !strings.HasPrefix(whole, "Dir") && !strings.HasPrefix(whole, "Find") {
+	if last != "glob" && last != "scandir" && last != "opendir" && !strings.HasPrefix(whole, "Dir") &&
+		!strings.HasPrefix(whole, "Find") {
 		return
 	}
 	args, _, _ := lex.LiteralArguments(f.text, end)

@@ -70,8 +70,9 @@ func (f *foreignScan) removed(text string, at int) {
 	for _, word := range words[max(0, len(words)-3):] {
 		for _, verb := range [...]string{"remove", "delete", "unlink", "rmdir", "rmtree", "rm_r"} {
 			if strings.HasPrefix(word, verb) {
-				f.r.S.TouchPlace(f.r.PlaceOf(flow.Literal(text), true), interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind,
-					Confidence: interlock.Inferred, Traits: []string{fact.TraitInline, fact.TraitRecursive}})
+				f.r.S.TouchPlace(f.r.PlaceOf(flow.Literal(text), true),
+					interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind,
+						Confidence: interlock.Inferred, Traits: []string{fact.TraitInline, fact.TraitRecursive}})
 				return
 			}
 		}

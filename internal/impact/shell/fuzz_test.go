@@ -27,8 +27,10 @@ func FuzzShell(f *testing.F) {
 		"git -c", "git -c a=!b x", "${{ x }}", "a=(1 2); echo ${a[@]} ${a[5]}", "exec 3<>/dev/tcp/a/1; cat <&3", "cd -; popd; cd",
 		"alias a=a; a; a", "printf '%s\\n' a b %", "printf -v x", "x=${y:=z}; echo ${x:1:2} ${x//a/b} ${x%%*}", "\\", "'", "((", "$((1",
 		"sed -e", "awk", "perl -e '`", "ruby -e '%x{'", "tar cf", "dd of=", "kubectl exec x --", "docker run", "trap x 0", "set --", "read",
-		"echo $'\\x'", "echo \"$(echo \"$(echo x)\")\"", "<<A <<B\nA\nB\n", "<<0", "cat <<A <<B", "sed <x>\nrm <y>", "$(cat <<A", "ln -s a b; cat b", "time", "! !", "vim -c", "[ a", "[[ a",
-		"printf 'all: a ; x\\n\\trm $(X) $$y $(shell ls)\\na: all\\n' > Makefile; make", "echo '{\"scripts\": {\"a\": \"rm b' > package.json; npm run a; npm i", "exec 3> >(sh); echo ls >&3", "vim -c ':set x|:py3 a|:!b'",
+		"echo $'\\x'", "echo \"$(echo \"$(echo x)\")\"", "<<A <<B\nA\nB\n", "<<0", "cat <<A <<B", "sed <x>\nrm <y>", "$(cat <<A",
+		"ln -s a b; cat b", "time", "! !", "vim -c", "[ a", "[[ a",
+		"printf 'all: a ; x\\n\\trm $(X) $$y $(shell ls)\\na: all\\n' > Makefile; make",
+		"echo '{\"scripts\": {\"a\": \"rm b' > package.json; npm run a; npm i", "exec 3> >(sh); echo ls >&3", "vim -c ':set x|:py3 a|:!b'",
 		"\u00a0rm", "rm\u200b -rf /", strings.Repeat("(", 300), strings.Repeat("$(", 300), strings.Repeat("a|", 200), "echo \xff", "a\x00b",
 	} {
 		f.Add(seed)

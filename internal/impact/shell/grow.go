@@ -39,7 +39,8 @@ func swells(body []*syntax.Stmt) bool {
 func longer(a *syntax.Assign) bool {
 	mentions := 0
 	syntax.Walk(a.Value, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == a.Name.Value && p.Exp == nil && p.Slice == nil && p.Repl == nil && !p.Length {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == a.Name.Value && p.Exp == nil &&
+			p.Slice == nil && p.Repl == nil && !p.Length {
 			mentions++
 		}
 		return true

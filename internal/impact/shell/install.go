@@ -6,7 +6,8 @@ import (
 
 // InstallScripts returns the commands of a package.json that a package manager runs when the package is installed.
 func InstallScripts(text string) (lines []string) {
-	for _, name := range [...]string{"preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare", "prepublish"} {
+	for _, name := range [...]string{"preinstall", "install", "postinstall", "prepare", "preprepare",
+		"postprepare", "prepublish"} {
 		rest := text
 		for range 8 {
 			at := strings.Index(rest, `"`+name+`"`)

@@ -59,7 +59,8 @@ func valuePart(text string) string {
 // shellWord reports whether a word is one of bash's own, which no program of Windows is called.
 func shellWord(text string) bool {
 	switch text {
-	case "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select", "local", "export":
+	case "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select",
+		"local", "export":
 		return true
 	}
 	return false

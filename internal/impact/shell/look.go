@@ -69,7 +69,8 @@ func (r *shellRun) lookalike(args []flow.Field) []flow.Field {
 func (r *shellRun) disguisedCommand(name string, command []flow.Field, io flow.Streams) flow.Flow {
 	r.disguised(name)
 	var out flow.Flow
-	r.S.Modified(know.Words{Confidence: interlock.Inferred, Traits: []string{fact.TraitObfuscated}}, func() { out = r.command(command, io) })
+	r.S.Modified(know.Words{Confidence: interlock.Inferred, Traits: []string{fact.TraitObfuscated}},
+		func() { out = r.command(command, io) })
 	return out
 }
 

@@ -232,7 +232,8 @@ func (l *looseReader) expansion(i int) int {
 func (l *looseReader) parameter(i int) int {
 	rest := l.text[i+2:]
 	end := strings.IndexAny(rest, "}\n")
-	if end < 0 || strings.ContainsAny(rest[:end], "'\"\\(`") || strings.Contains(rest[:end], "$(") || strings.HasPrefix(rest, "!") && end < 2 {
+	if end < 0 || strings.ContainsAny(rest[:end], "'\"\\(`") || strings.Contains(rest[:end], "$(") ||
+		strings.HasPrefix(rest, "!") && end < 2 {
 		l.strange = true // zsh's flags can evaluate, and so can a default
 		l.unknown("${")
 		return i + 2

@@ -42,7 +42,8 @@ func (r *shellRun) wellNamed(args []flow.Field, io flow.Streams) (flow.Flow, boo
 		return flow.Flow{}, false
 	}
 	next, isPath := lex.BaseName(args[1].Text)
-	if spec := r.S.Know.Lookup(next); isPath && !lex.SystemProgram(args[1].Text) || (spec == nil || spec.Verb) && builtinFor(next) == nil {
+	if spec := r.S.Know.Lookup(next); isPath && !lex.SystemProgram(args[1].Text) || (spec == nil || spec.Verb) &&
+		builtinFor(next) == nil {
 		return flow.Flow{}, false
 	}
 	return r.command(args[1:], io), true
@@ -103,7 +104,8 @@ func leadingVariable(text string) (name, rest string, ok bool) {
 		return name, rest, ok && IsName(name)
 	}
 	end := 0
-	for end < len(text) && (text[end] == '_' || text[end] >= '0' && text[end] <= '9' || text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z') {
+	for end < len(text) && (text[end] == '_' || text[end] >= '0' && text[end] <= '9' || text[end]|0x20 >= 'a' &&
+		text[end]|0x20 <= 'z') {
 		end++
 	}
 	return text[:end], text[end:], IsName(text[:end])

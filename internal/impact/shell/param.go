@@ -16,7 +16,8 @@ const scratchVariable = "/tmp/TMPDIR"
 
 // substitute runs a command substitution and takes its output if that is constant.
 func (r *shellRun) substitute(p *syntax.CmdSubst) flow.Field {
-	if end := int(p.End().Offset()); len(p.Stmts) == 0 && !(p.Backquotes && end < len(r.Src) && r.Src[end] == '`') { // ``` begins a block of text
+	// ``` begins a block of text
+	if end := int(p.End().Offset()); len(p.Stmts) == 0 && !(p.Backquotes && end < len(r.Src) && r.Src[end] == '`') {
 		return flow.Field{}
 	}
 	out := r.subshell(func() flow.Flow {

@@ -96,14 +96,16 @@ func withoutPlaceholders(text string) string {
 	lines := strings.Contains(strings.Trim(text, "\n"), "\n")
 	b := []byte(text)
 	for i := 0; i < len(b); i++ {
-		if b[i] == '(' && i > 0 && b[i-1]|0x20 >= 'a' && b[i-1]|0x20 <= 'z' && strings.HasPrefix(text[i:], "(s)") && ends(text, i+3) {
+		if b[i] == '(' && i > 0 && b[i-1]|0x20 >= 'a' && b[i-1]|0x20 <= 'z' && strings.HasPrefix(text[i:], "(s)") &&
+			ends(text, i+3) {
 			b[i], b[i+2] = '_', '_' // file(s)
 		}
 		if b[i] != '<' || i+2 >= len(b) || b[i+1]|0x20 < 'a' || b[i+1]|0x20 > 'z' || i > 0 && (b[i-1] == '<' || b[i-1] == '&') {
 			continue
 		}
 		end := i + 1
-		for end < len(b) && end < i+48 && (lex.IsNameStart(b[end]) || b[end] >= '0' && b[end] <= '9' || strings.IndexByte(" -.:/", b[end]) >= 0) {
+		for end < len(b) && end < i+48 &&
+			(lex.IsNameStart(b[end]) || b[end] >= '0' && b[end] <= '9' || strings.IndexByte(" -.:/", b[end]) >= 0) {
 			end++
 		}
 		if end >= len(b) || b[end] != '>' || lines && !ends(text, end+1) {

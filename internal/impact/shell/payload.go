@@ -342,7 +342,8 @@ func (r *shellRun) FromStdin(u *flow.Use, io flow.Streams) flow.Flow {
 			r.S.Within++
 			defer func() { r.S.Within-- }()
 		}
-		r.S.Modified(r.Unwrapped(u.Via, in), func() { out = r.subshell(func() flow.Flow { return r.code(u.Spec.Stdin, in.Text, flow.Flow{}) }) })
+		r.S.Modified(r.Unwrapped(u.Via, in),
+			func() { out = r.subshell(func() flow.Flow { return r.code(u.Spec.Stdin, in.Text, flow.Flow{}) }) })
 		return out
 	case in.Piped || in.Decoded || in.Secret || in.Written:
 		for _, i := range r.S.Capture(func() { r.Opaque(u.Via, in, "") }) {
@@ -357,8 +358,11 @@ func (r *shellRun) FromStdin(u *flow.Use, io flow.Streams) flow.Flow {
 	if shell && (r.S.Within > 0 || r.prompt) {
 		traits = append(traits, fact.TraitHooked)
 	}
-	r.prompt = r.prompt || !shell                                                                                                              // what follows may be meant for it
-	if kind := u.Spec.Stdin; kind != "sql" && kind != "redis" && kind != "mongo" && (kind != "vim" && kind != "ftp" || len(u.Operands) == 0) { // interactive: whoever types, or whatever the caller's own input holds, decides
+	// what follows may be meant for it
+	r.prompt = r.prompt || !shell
+	// interactive: whoever types, or whatever the caller's own input holds, decides
+	if kind := u.Spec.Stdin; kind != "sql" && kind != "redis" && kind != "mongo" &&
+		(kind != "vim" && kind != "ftp" || len(u.Operands) == 0) {
 		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: u.Via, Reach: interlock.ReachWorkspace, Via: u.Via,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: traits})
 	}

@@ -42,7 +42,8 @@ func (r *shellRun) toPeer(u *flow.Use, command flow.Field) {
 	r.Socket, r.peer = true, peer
 	handed := false
 	for _, i := range r.S.Capture(func() { r.subshell(func() flow.Flow { return r.script(command.Text, flow.Flow{}) }) }) {
-		handed = handed || i.Kind == interlock.ImpactExecute && (i.Has(fact.TraitDynamic) || i.Has(fact.TraitInline) || i.Has(fact.TraitHooked)) || i.Has(fact.TraitUnparsable)
+		handed = handed || i.Kind == interlock.ImpactExecute &&
+			(i.Has(fact.TraitDynamic) || i.Has(fact.TraitInline) || i.Has(fact.TraitHooked)) || i.Has(fact.TraitUnparsable)
 		r.S.Add(i)
 	}
 	r.Socket, r.peer = socket, outer

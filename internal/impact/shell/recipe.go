@@ -208,7 +208,8 @@ func makeRecipe(text string, asked []flow.Field) string {
 			continue
 		}
 		if name, value, ok := strings.Cut(line, "="); ok && !strings.ContainsAny(strings.TrimRight(name, ":?+! "), " \t:#") {
-			out.WriteString(strings.TrimRight(name, ":?+! ") + "=\"" + strings.ReplaceAll(shellOf(strings.TrimSpace(value)), `"`, `\"`) + "\"\n")
+			out.WriteString(strings.TrimRight(name, ":?+! ") + "=\"" + strings.ReplaceAll(shellOf(strings.TrimSpace(value)),
+				`"`, `\"`) + "\"\n")
 			continue
 		}
 		if strings.HasPrefix(line, "$(shell ") {

@@ -31,7 +31,8 @@ func justRecipe(text string, asked []flow.Field) string {
 }
 
 // taskKeys are the keys under which lists of tasks and hooks keep what they run.
-var taskKeys = lex.Set([]string{"cmd", "cmds", "run", "entry", "command", "commands", "script", "sh", "before_script", "after_script"})
+var taskKeys = lex.Set([]string{"cmd", "cmds", "run", "entry", "command", "commands", "script", "sh",
+	"before_script", "after_script"})
 
 // taskRecipe returns the commands of a YAML file of tasks, as a script: of the tasks asked for, or of all where those need
 // others or are not found.
@@ -103,7 +104,8 @@ func yamlBlock(text, name string) string {
 		case indent >= 0:
 			return out.String()
 		default:
-			if rest, ok := strings.CutPrefix(strings.TrimLeft(bare, `"'`), name); ok && name != "" && strings.HasPrefix(strings.TrimLeft(rest, `"'`), ":") {
+			if rest, ok := strings.CutPrefix(strings.TrimLeft(bare, `"'`), name); ok && name != "" &&
+				strings.HasPrefix(strings.TrimLeft(rest, `"'`), ":") {
 				indent = depth
 				out.WriteString("cmds:" + strings.TrimPrefix(strings.TrimLeft(rest, `"'`), ":") + "\n")
 			}

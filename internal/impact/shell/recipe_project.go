@@ -46,7 +46,8 @@ func gradleTask(line string) string {
 		if !ok {
 			continue
 		}
-		if at := strings.IndexAny(rest, `"'`); at >= 0 && at < strings.IndexByte(rest+"{", '{') && !strings.HasPrefix(begin, "task ") {
+		if at := strings.IndexAny(rest, `"'`); at >= 0 && at < strings.IndexByte(rest+"{", '{') &&
+			!strings.HasPrefix(begin, "task ") {
 			name, _ := lex.StringLiteral(rest, at)
 			return name
 		}
@@ -125,9 +126,12 @@ func rakeRecipe(text string, asked []flow.Field) string {
 }
 
 // cmakeKeywords are the words that end a command behind COMMAND.
-var cmakeKeywords = lex.Set([]string{"WORKING_DIRECTORY", "DEPENDS", "COMMENT", "VERBATIM", "OUTPUT_VARIABLE", "RESULT_VARIABLE", "ERROR_VARIABLE",
-	"OUTPUT_STRIP_TRAILING_WHITESPACE", "ERROR_QUIET", "OUTPUT_QUIET", "BYPRODUCTS", "USES_TERMINAL", "COMMAND_ERROR_IS_FATAL", "TIMEOUT",
-	"INPUT_FILE", "OUTPUT_FILE", "ERROR_FILE", "ENCODING", "SOURCES", "ARGS", "MAIN_DEPENDENCY", "DEPFILE", "COMMAND_ECHO", "APPEND"})
+var cmakeKeywords = lex.Set([]string{"WORKING_DIRECTORY", "DEPENDS", "COMMENT", "VERBATIM", "OUTPUT_VARIABLE", "RESULT_VARIABLE",
+	"ERROR_VARIABLE",
+	"OUTPUT_STRIP_TRAILING_WHITESPACE", "ERROR_QUIET", "OUTPUT_QUIET", "BYPRODUCTS", "USES_TERMINAL",
+	"COMMAND_ERROR_IS_FATAL", "TIMEOUT",
+	"INPUT_FILE", "OUTPUT_FILE", "ERROR_FILE", "ENCODING", "SOURCES", "ARGS", "MAIN_DEPENDENCY", "DEPFILE",
+	"COMMAND_ECHO", "APPEND"})
 
 // cmakeRecipe returns the commands that CMake's own commands give behind COMMAND, as a script.
 func cmakeRecipe(text string) string {
@@ -136,7 +140,8 @@ func cmakeRecipe(text string) string {
 		if end := strings.IndexByte(rest, ')'); end >= 0 && end < len(rest) {
 			rest = rest[:end]
 		}
-		rest = strings.NewReplacer("${CMAKE_COMMAND}", "cmake", "${Python3_EXECUTABLE}", "python3", "${PYTHON_EXECUTABLE}", "python3").Replace(rest)
+		rest = strings.NewReplacer("${CMAKE_COMMAND}", "cmake", "${Python3_EXECUTABLE}", "python3", "${PYTHON_EXECUTABLE}",
+			"python3").Replace(rest)
 		var words []string
 		for _, word := range cmakeWords(rest) {
 			if cmakeKeywords[word] {
@@ -208,7 +213,8 @@ func tomlRecipe(text string, asked []flow.Field) string {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
 			table = strings.Trim(line, "[]")
-			within = strings.HasSuffix(table, "tasks") || strings.HasSuffix(table, "scripts") && table != "project.scripts" && table != "tool.poetry.scripts"
+			within = strings.HasSuffix(table, "tasks") || strings.HasSuffix(table, "scripts") && table != "project.scripts" &&
+				table != "tool.poetry.scripts"
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
@@ -221,7 +227,8 @@ func tomlRecipe(text string, asked []flow.Field) string {
 			for _, command := range tomlCommands(value) {
 				out.WriteString(command + "\n")
 			}
-		case strings.Contains(table, "tasks.") && isAsked(strings.Trim(name, `"'`), asked) && taskKeys[key] || key == "shell" && isAsked(name, asked):
+		case strings.Contains(table, "tasks.") && isAsked(strings.Trim(name, `"'`), asked) && taskKeys[key] || key == "shell" &&
+			isAsked(name, asked):
 			for _, command := range tomlCommands(value) {
 				out.WriteString(command + "\n")
 			}

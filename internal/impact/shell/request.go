@@ -13,7 +13,8 @@ func items(u *flow.Use) (texts []string) {
 			continue
 		}
 		at := strings.IndexAny(f.Text, "=@:")
-		if at > 0 && (f.Text[at] == '=' && !strings.HasPrefix(f.Text[at:], "==") || f.Text[at] == '@' || strings.HasPrefix(f.Text[at:], ":=")) {
+		if at > 0 && (f.Text[at] == '=' && !strings.HasPrefix(f.Text[at:], "==") || f.Text[at] == '@' ||
+			strings.HasPrefix(f.Text[at:], ":=")) {
 			texts = append(texts, f.Text)
 		}
 	}

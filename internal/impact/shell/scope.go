@@ -163,7 +163,8 @@ func with(v flow.Value, key string, f flow.Field) flow.Value {
 	}
 	n := len(v.List)
 	e := v.Grown
-	if e == nil || n == 0 || len(e.List) != n || &e.List[0] != &v.List[0] { // another value went on from here, or these are no such elements
+	// another value went on from here, or these are no such elements
+	if e == nil || n == 0 || len(e.List) != n || &e.List[0] != &v.List[0] {
 		e = &flow.Elements{List: append(make([]flow.Field, 0, n+8), v.List...), Keys: make([]string, n, n+8)}
 		for i := range e.Keys {
 			e.Keys[i] = strconv.Itoa(i)

@@ -122,7 +122,8 @@ func (r *shellRun) setting(u *flow.Use, name string, value flow.Field) {
 		r.subshell(func() flow.Flow { return r.script(body, flow.Flow{}) })
 		return
 	}
-	if short, alias := strings.CutPrefix(key, "alias."); alias && len(u.Operands) > 0 && u.Operands[0].Text == short && text != short {
+	if short, alias := strings.CutPrefix(key, "alias."); alias && len(u.Operands) > 0 &&
+		u.Operands[0].Text == short && text != short {
 		root, _, _ := strings.Cut(u.Spec.Name, " ")
 		r.subshell(func() flow.Flow { return r.script(root+" "+text+" "+QuoteAll(u.Operands[1:]), flow.Flow{}) })
 		return
@@ -137,7 +138,8 @@ func (r *shellRun) setting(u *flow.Use, name string, value flow.Field) {
 	if o == nil {
 		return
 	}
-	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && strings.IndexByte(text[1:], text[0]) == n-2 { // TOML and the like
+	// TOML and the like
+	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && strings.IndexByte(text[1:], text[0]) == n-2 {
 		text = text[1 : n-1]
 	}
 	u = &flow.Use{Spec: spec, Via: spec.Name + " " + key, Operands: u.Operands}
@@ -154,7 +156,8 @@ func (r *shellRun) setting(u *flow.Use, name string, value flow.Field) {
 func (r *shellRun) shadowed(name, via string) {
 	base, _ := lex.BaseName(name)
 	spec := r.S.Know.Lookup(strings.ToLower(base))
-	if spec != nil && slices.ContainsFunc(spec.Impacts, func(e know.Effect) bool { return e.Words.Reach == interlock.ReachSelf }) {
+	if spec != nil && slices.ContainsFunc(spec.Impacts,
+		func(e know.Effect) bool { return e.Words.Reach == interlock.ReachSelf }) {
 		r.S.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: name, Reach: interlock.ReachSelf, Via: via})
 	}
 }
@@ -188,7 +191,9 @@ func (r *shellRun) settingsIn(u *flow.Use, name string, o *know.Option) {
 		if v, ok := r.vars[name]; ok && !v.Gone {
 			for i, one := range strings.Split(v.Text, "' '") {
 				if i < fact.MaxItems {
-					u.Flags = append(u.Flags, flow.Given{Option: o, Name: "$" + name, Value: flow.Literal(strings.ReplaceAll(strings.Trim(one, "' "), "'='", "="))})
+					u.Flags = append(u.Flags,
+						flow.Given{Option: o, Name: "$" + name,
+							Value: flow.Literal(strings.ReplaceAll(strings.Trim(one, "' "), "'='", "="))})
 				}
 			}
 		}

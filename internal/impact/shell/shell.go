@@ -31,7 +31,8 @@ func Read(s *flow.Scan, input string) {
 
 // newShellRun returns a reader of a script of which nothing has been read.
 func newShellRun(s *flow.Scan) *shellRun {
-	return &shellRun{Walk: flow.Walk{S: s}, vars: map[string]flow.Value{}, funcs: map[string]*function{}, files: map[string]flow.Flow{}}
+	return &shellRun{Walk: flow.Walk{S: s}, vars: map[string]flow.Value{}, funcs: map[string]*function{},
+		files: map[string]flow.Flow{}}
 }
 
 // A shellRun follows one script: what its variables hold, where it is, which files it made, which functions it defined.

@@ -31,7 +31,8 @@ func (r *shellRun) partly(f flow.Field) know.Place {
 			return p
 		}
 	}
-	p := know.Place{Path: f.Text, Reach: interlock.ReachWorkspace, Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic}}
+	p := know.Place{Path: f.Text, Reach: interlock.ReachWorkspace, Confidence: interlock.Inferred,
+		Traits: []string{fact.TraitDynamic}}
 	if f.Unset && emptyMeansRoot(f.Text) {
 		p.Reach, p.Traits = interlock.ReachSystem, append(p.Traits, fact.TraitRoot)
 	}
@@ -54,7 +55,8 @@ func (r *shellRun) partly(f flow.Field) know.Place {
 func (r *shellRun) hunts(u *flow.Use) {
 	negated := false
 	for _, g := range u.Flags {
-		if g.Option.Naming && !negated && strings.Trim(g.Value.Text, "*?.") != "" && (slices.Contains(r.S.Named(g.Value.Text), fact.TraitSecret) || r.inStore(u, g.Value.Text)) {
+		if g.Option.Naming && !negated && strings.Trim(g.Value.Text, "*?.") != "" &&
+			(slices.Contains(r.S.Named(g.Value.Text), fact.TraitSecret) || r.inStore(u, g.Value.Text)) {
 			for _, t := range u.Operands {
 				if !r.S.Spend(100) {
 					return
@@ -63,8 +65,10 @@ func (r *shellRun) hunts(u *flow.Use) {
 				if p.Reach == interlock.ReachWorkspace {
 					continue
 				}
-				r.S.Add(interlock.Impact{Kind: interlock.ImpactRead, Target: strings.TrimSuffix(p.Path, "/") + "/" + g.Value.Text, Reach: p.Reach,
-					Reversibility: interlock.Readonly, Confidence: interlock.Inferred, Via: u.Via, Traits: []string{fact.TraitGlob, fact.TraitSecret}})
+				r.S.Add(interlock.Impact{Kind: interlock.ImpactRead,
+					Target: strings.TrimSuffix(p.Path, "/") + "/" + g.Value.Text, Reach: p.Reach,
+					Reversibility: interlock.Readonly, Confidence: interlock.Inferred, Via: u.Via,
+					Traits: []string{fact.TraitGlob, fact.TraitSecret}})
 			}
 		}
 		negated = g.Name == "!" || g.Name == "-not"
@@ -85,21 +89,26 @@ func (r *shellRun) seeks(u *flow.Use) {
 			return
 		}
 		p := r.PlaceOf(t, true)
-		all := slices.Contains(p.Traits, fact.TraitRoot) || t.Glob && slices.Contains(r.S.Place(path.Dir(p.Path)).Traits, fact.TraitRoot) // what find found below it
+		// what find found below it
+		all := slices.Contains(p.Traits, fact.TraitRoot) || t.Glob &&
+			slices.Contains(r.S.Place(path.Dir(p.Path)).Traits, fact.TraitRoot)
 		if p.Reach != interlock.ReachWorkspace && all {
-			r.S.Add(interlock.Impact{Kind: interlock.ImpactRead, Target: p.Path, Reach: p.Reach, Reversibility: interlock.Readonly,
-				Confidence: interlock.Inferred, Via: u.Via, Traits: []string{fact.TraitGlob, fact.TraitSecret}})
+			r.S.Add(interlock.Impact{Kind: interlock.ImpactRead, Target: p.Path, Reach: p.Reach,
+				Reversibility: interlock.Readonly,
+				Confidence:    interlock.Inferred, Via: u.Via, Traits: []string{fact.TraitGlob, fact.TraitSecret}})
 		}
 	}
 }
 
 // secretWords stand beside secrets in files.
-var secretWords = []string{"password", "passwd", "secret", "api_key", "apikey", "api-key", "access_key", "private key", "private_key", "credential", "auth_token"}
+var secretWords = []string{"password", "passwd", "secret", "api_key", "apikey", "api-key", "access_key", "private key",
+	"private_key", "credential", "auth_token"}
 
 // inStore reports whether a name is looked for in a place where it would be a secret.
 func (r *shellRun) inStore(u *flow.Use, name string) bool {
 	for _, t := range u.Operands {
-		if r.S.Spend(10) && !t.Dynamic && slices.Contains(r.S.Place(strings.TrimSuffix(t.Text, "/")+"/"+name).Traits, fact.TraitSecret) {
+		if r.S.Spend(10) && !t.Dynamic &&
+			slices.Contains(r.S.Place(strings.TrimSuffix(t.Text, "/")+"/"+name).Traits, fact.TraitSecret) {
 			return true
 		}
 	}
@@ -116,10 +125,12 @@ func (r *shellRun) disguises(u *flow.Use) {
 	if lex.IsDrive(u.Operands[0].Text) && windows.WindowsSystemProgram(u.Operands[0].Text) {
 		from, _ := windows.ProgramName(strings.ToLower(u.Operands[0].Text))
 		to, _ := windows.ProgramName(strings.ToLower(u.Operands[1].Text))
-		if !strings.HasSuffix(strings.ToLower(u.Operands[0].Text), ".exe") || from == to || from+".exe" == to || to == "" || !strings.Contains(to+u.Operands[1].Text, ".") {
+		if !strings.HasSuffix(strings.ToLower(u.Operands[0].Text), ".exe") || from == to || from+".exe" == to || to == "" ||
+			!strings.Contains(to+u.Operands[1].Text, ".") {
 			return
 		}
-	} else if spec := r.S.Know.Lookup(name); spec == nil || spec.Stdin != "shell" || copied == name || strings.HasSuffix(u.Operands[1].Text, "/") {
+	} else if spec := r.S.Know.Lookup(name); spec == nil || spec.Stdin != "shell" || copied == name ||
+		strings.HasSuffix(u.Operands[1].Text, "/") {
 		return
 	}
 	p := r.PlaceOf(u.Operands[1], true)
@@ -170,7 +181,8 @@ func destructiveURL(url string) bool {
 		url = rest
 	}
 	_, path, _ := strings.Cut(url, "/")
-	for _, word := range strings.FieldsFunc(strings.ToLower(path), func(c rune) bool { return strings.ContainsRune("/_-.:", c) }) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(path),
+		func(c rune) bool { return strings.ContainsRune("/_-.:", c) }) {
 		switch strings.TrimPrefix(word, "do") {
 		case "delete", "destroy", "purge", "remove", "drop", "truncate", "wipe", "flush", "terminate", "uninstall", "deleteall":
 			return true
@@ -235,9 +247,12 @@ func (r *shellRun) mentionsShell(text string) bool {
 		}
 		path := start > 4 && strings.HasSuffix(text[:start], "bin/")
 		called := strings.HasSuffix(text[:start], "(\"") || strings.HasSuffix(text[:start], "('")
-		if path || called || start > 0 && (text[start-1] == '!' || strings.HasSuffix(text[:start], "exec ") || strings.HasSuffix(text[:start], "spawn ")) {
-			r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: text[start:end], Reach: interlock.ReachWorkspace, Via: text[start:end],
-				Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitHooked, fact.TraitInline}})
+		if path || called || start > 0 &&
+			(text[start-1] == '!' || strings.HasSuffix(text[:start], "exec ") || strings.HasSuffix(text[:start], "spawn ")) {
+			r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: text[start:end], Reach: interlock.ReachWorkspace,
+				Via:           text[start:end],
+				Reversibility: interlock.Reversible, Confidence: interlock.Inferred,
+				Traits: []string{fact.TraitHooked, fact.TraitInline}})
 			return true
 		}
 	}
@@ -251,7 +266,8 @@ func fills(body []*syntax.Stmt) bool {
 		syntax.Walk(st, func(n syntax.Node) bool {
 			switch x := n.(type) {
 			case *syntax.Redirect:
-				grows = grows || (x.Op == syntax.AppOut || x.Op == syntax.AppAll) && x.Word != nil && !strings.HasPrefix(x.Word.Lit(), "/dev/")
+				grows = grows || (x.Op == syntax.AppOut || x.Op == syntax.AppAll) && x.Word != nil &&
+					!strings.HasPrefix(x.Word.Lit(), "/dev/")
 			case *syntax.CallExpr:
 				if len(x.Args) > 0 {
 					name := x.Args[0].Lit()

@@ -59,11 +59,14 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 		if empties && !dry && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitOverwrite) {
 			r.S.Empties(own[i])
 		}
-		if posts && own[i].Kind == interlock.ImpactNetwork && own[i].Reach != interlock.ReachWorkspace && web.Pays(own[i].Target, body(u)) {
-			r.S.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: own[i].Target, Reach: own[i].Reach, Reversibility: interlock.Window,
-				Confidence: interlock.Inferred, Via: own[i].Via, Traits: slices.Clone(adds.Traits)})
+		if posts && own[i].Kind == interlock.ImpactNetwork && own[i].Reach != interlock.ReachWorkspace &&
+			web.Pays(own[i].Target, body(u)) {
+			r.S.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: own[i].Target, Reach: own[i].Reach,
+				Reversibility: interlock.Window,
+				Confidence:    interlock.Inferred, Via: own[i].Via, Traits: slices.Clone(adds.Traits)})
 		}
-		if posts && own[i].Kind == interlock.ImpactNetwork && (destructiveURL(own[i].Target) || web.Administers(own[i].Target) || mutates(u)) {
+		if posts && own[i].Kind == interlock.ImpactNetwork &&
+			(destructiveURL(own[i].Target) || web.Administers(own[i].Target) || mutates(u)) {
 			own[i].Reversibility = interlock.Irreversible
 		}
 	}
@@ -73,8 +76,10 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 		}
 	}
 	if name := r.sendsNamedSecret(u, own); name != "" {
-		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: "$" + name, Reach: interlock.ReachExternal, Via: u.Via,
-			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitSecret, fact.TraitUpload}})
+		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: "$" + name,
+			Reach: interlock.ReachExternal, Via: u.Via,
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
+			Traits: []string{fact.TraitSecret, fact.TraitUpload}})
 	}
 	carried := r.settle(own, io)
 	r.fills(u, own, io)

@@ -32,7 +32,8 @@ func (r *shellRun) strays(u *flow.Use, args []flow.Field, own []interlock.Impact
 			continue
 		}
 		p := r.PlaceOf(value, true)
-		if (len(p.Traits) == 0 && p.Reach != interlock.ReachSelf) || p.Reach == interlock.ReachWorkspace || spokenOf(own, p.Path) {
+		if (len(p.Traits) == 0 && p.Reach != interlock.ReachSelf) || p.Reach == interlock.ReachWorkspace ||
+			spokenOf(own, p.Path) {
 			continue
 		}
 		r.stray(u, own, p, flag)
@@ -71,7 +72,8 @@ func attached(a flow.Field) (flag string, value flow.Field) {
 
 // mayStray reports whether a word could be a path outside the workspace at all.
 func mayStray(f flow.Field) bool {
-	return f.Text != "" && !f.Lead && len(f.Text) < know.MaxGlobbed*4 && strings.IndexByte(f.Text, ' ') < 0 && !strings.Contains(f.Text, "://") &&
+	return f.Text != "" && !f.Lead && len(f.Text) < know.MaxGlobbed*4 && strings.IndexByte(f.Text, ' ') < 0 &&
+		!strings.Contains(f.Text, "://") &&
 		(f.Text[0] == '/' || f.Text[0] == '~' || strings.HasPrefix(f.Text, "..") || strings.HasPrefix(f.Text, "."))
 }
 
@@ -87,7 +89,8 @@ func spokenOf(own []interlock.Impact, target string) bool {
 
 // stray records what a program does with a protected place that it is given.
 func (r *shellRun) stray(u *flow.Use, own []interlock.Impact, p know.Place, flag string) {
-	guarded := p.Reach == interlock.ReachSelf || fact.HasTrait(p.Traits, fact.TraitStartup) || fact.HasTrait(p.Traits, fact.TraitAgentConfig)
+	guarded := p.Reach == interlock.ReachSelf || fact.HasTrait(p.Traits, fact.TraitStartup) ||
+		fact.HasTrait(p.Traits, fact.TraitAgentConfig)
 	known, connects := isDescribed(u), false
 	for i := range own {
 		connects = connects || own[i].Kind == interlock.ImpactNetwork
@@ -95,7 +98,8 @@ func (r *shellRun) stray(u *flow.Use, own []interlock.Impact, p know.Place, flag
 	switch {
 	case guarded && writesBehind(flag):
 		r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: u.Via, Traits: []string{fact.TraitOverwrite}})
-	case fact.HasTrait(p.Traits, fact.TraitSecret) && (!known || flag == "" && !connects): // what goes where is for a description to say
+	// what goes where is for a description to say
+	case fact.HasTrait(p.Traits, fact.TraitSecret) && (!known || flag == "" && !connects):
 		r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactRead, Via: u.Via, Confidence: interlock.Inferred})
 	case guarded && !known && flag == "":
 		traits := []string{fact.TraitAgentConfig}
@@ -129,7 +133,8 @@ func (r *shellRun) merges(u *flow.Use, own []interlock.Impact) {
 		return
 	}
 	for i := range own { // the place is a protected one itself
-		if own[i].Kind == interlock.ImpactWrite && (own[i].Has(fact.TraitStartup) || own[i].Has(fact.TraitAgentConfig) || own[i].Has(fact.TraitSelf)) {
+		if own[i].Kind == interlock.ImpactWrite &&
+			(own[i].Has(fact.TraitStartup) || own[i].Has(fact.TraitAgentConfig) || own[i].Has(fact.TraitSelf)) {
 			return
 		}
 	}
@@ -141,7 +146,8 @@ func (r *shellRun) merges(u *flow.Use, own []interlock.Impact) {
 		if from.Text == "" || isRemote(from.Text) {
 			continue
 		}
-		if whole := strings.HasSuffix(from.Text, "/.") || name == ".." || name == "." || name == ".*" || u.Via == "rsync" && strings.HasSuffix(from.Text, "/"); whole {
+		if whole := strings.HasSuffix(from.Text, "/.") || name == ".." || name == "." || name == ".*" || u.Via == "rsync" &&
+			strings.HasSuffix(from.Text, "/"); whole {
 			r.mergesWhole(u, into)
 			continue
 		}
@@ -150,11 +156,13 @@ func (r *shellRun) merges(u *flow.Use, own []interlock.Impact) {
 		if held {
 			p.Reach = interlock.ReachSelf
 		}
-		if !held && p.Reach != interlock.ReachSelf && !fact.HasTrait(p.Traits, fact.TraitStartup) && !fact.HasTrait(p.Traits, fact.TraitAgentConfig) ||
+		if !held && p.Reach != interlock.ReachSelf && !fact.HasTrait(p.Traits, fact.TraitStartup) &&
+			!fact.HasTrait(p.Traits, fact.TraitAgentConfig) ||
 			p.Reach == interlock.ReachWorkspace || spokenOf(own, p.Path) {
 			continue
 		}
-		r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: u.Via, Reach: p.Reach, Confidence: interlock.Inferred, Traits: []string{fact.TraitOverwrite}})
+		r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: u.Via, Reach: p.Reach,
+			Confidence: interlock.Inferred, Traits: []string{fact.TraitOverwrite}})
 	}
 }
 

@@ -63,7 +63,8 @@ func saysSomething(flag string) bool {
 		return false
 	}
 	switch strings.TrimLeft(flag, "-") {
-	case "m", "message", "t", "title", "b", "body", "d", "description", "summary", "comment", "note", "notes", "prompt", "p", "text",
+	case "m", "message", "t", "title", "b", "body", "d", "description", "summary", "comment", "note", "notes",
+		"prompt", "p", "text",
 		"pattern", "grep", "query", "q", "search", "filter", "label", "reason", "subject", "data", "content", "format", "regexp":
 		return true
 	}

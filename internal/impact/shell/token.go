@@ -14,16 +14,21 @@ import (
 
 // services are the words by which the names of variables say whose secret they hold.
 func services() []string {
-	return []string{"github", "gh", "gitlab", "aws", "openai", "anthropic", "stripe", "slack", "npm", "docker", "google", "gcp", "azure",
-		"heroku", "digitalocean", "cloudflare", "vault", "twilio", "sendgrid", "pypi", "huggingface", "hf", "ssh", "gpg", "cosign"}
+	return []string{"github", "gh", "gitlab", "aws", "openai", "anthropic", "stripe", "slack", "npm", "docker",
+		"google", "gcp", "azure",
+		"heroku", "digitalocean", "cloudflare", "vault", "twilio", "sendgrid", "pypi", "huggingface", "hf",
+		"ssh", "gpg", "cosign"}
 }
 
-// sendsNamedSecret returns the variable, named as what holds a secret, that goes to a host outside that is not the one it is for. A service may be sent its own token: the host bears the name, or the variable names nobody and stands in a header.
+// sendsNamedSecret returns the variable, named as what holds a secret, that goes to a host outside that is not the
+// one it is for. A service may be sent its own token: the host bears the name, or the variable names nobody and
+// stands in a header.
 func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string {
 	host := ""
 	for i := range own {
 		one := &own[i]
-		if one.Kind == interlock.ImpactNetwork && one.Reach != interlock.ReachWorkspace && !one.Has(fact.TraitListen) && !one.Has(fact.TraitInside) {
+		if one.Kind == interlock.ImpactNetwork && one.Reach != interlock.ReachWorkspace && !one.Has(fact.TraitListen) &&
+			!one.Has(fact.TraitInside) {
 			host = serviceOf(place.HostOf(one.Target))
 			break
 		}
@@ -37,7 +42,8 @@ func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string 
 		}
 	}
 	for _, g := range u.Flags {
-		identifies := slices.Contains([]string{"-H", "--header", "-u", "--user", "--oauth2-bearer", "--proxy-user", "--cert", "--key", "--password"}, g.Name)
+		identifies := slices.Contains([]string{"-H", "--header", "-u", "--user", "--oauth2-bearer", "--proxy-user", "--cert",
+			"--key", "--password"}, g.Name)
 		if name := foreignSecret(g.Value.Text, host, identifies); name != "" && r.S.Spend(1) {
 			return name
 		}
@@ -55,8 +61,8 @@ func serviceOf(host string) string {
 	return labels[len(labels)-2]
 }
 
-// foreignSecret returns the secret that a text names, as $NAME, and that is not for a service. Where the text only says who asks, as a
-// header does, nothing but the name of another service counts.
+// foreignSecret returns the secret that a text names, as $NAME, and that is not for a service. Where the text only
+// says who asks, as a header does, nothing but the name of another service counts.
 func foreignSecret(text, service string, identifies bool) string {
 	for at := strings.IndexByte(text, '$'); at >= 0 && at+1 < len(text); {
 		rest := strings.TrimPrefix(text[at+1:], "{")
@@ -68,7 +74,8 @@ func foreignSecret(text, service string, identifies bool) string {
 			known, its := false, false
 			for word := range strings.SplitSeq(name, "_") {
 				known = known || slices.Contains(services(), word)
-				its = its || word == service || word == "aws" && service == "amazonaws" || (word == "google" || word == "gcp") && service == "googleapis"
+				its = its || word == service || word == "aws" && service == "amazonaws" || (word == "google" || word == "gcp") &&
+					service == "googleapis"
 			}
 			if !its && (known || !identifies) {
 				return rest[:end]

@@ -146,7 +146,8 @@ func (r *shellRun) split(w *syntax.Word) []flow.Field {
 			out[len(out)-1] = flow.Join(out[len(out)-1], one)
 			started = true
 		}
-		if last := out[len(out)-1]; lex.IsBlank(f.Text[len(f.Text)-1]) && part != w.Parts[len(w.Parts)-1] && (last.Text != "" || last.Dynamic) {
+		if last := out[len(out)-1]; lex.IsBlank(f.Text[len(f.Text)-1]) && part != w.Parts[len(w.Parts)-1] &&
+			(last.Text != "" || last.Dynamic) {
 			out = append(out, flow.Field{})
 		}
 	}
@@ -344,7 +345,8 @@ func (r *shellRun) qualifiers(p *syntax.ExtGlob) {
 	default:
 		return
 	}
-	r.S.Modified(know.Words{Confidence: interlock.Inferred}, func() { r.subshell(func() flow.Flow { return r.script(code, flow.Flow{}) }) })
+	r.S.Modified(know.Words{Confidence: interlock.Inferred},
+		func() { r.subshell(func() flow.Flow { return r.script(code, flow.Flow{}) }) })
 }
 
 // literal reads an unquoted literal: backslashes go, except in what is a Windows path.

@@ -25,9 +25,11 @@ func TestWork(t *testing.T) {
 		": > changed": true, "cp /dev/null changed": true, "mv changed /dev/null": true, "find new -name '*.py' -delete": true,
 		"git checkout -- changed": true, "git checkout HEAD -- changed": true, "git checkout main -- clean": true, "git restore changed": true,
 		"git clean -fd new": true, "git clean -fdx kept": true, "git clean -fd": true, "git reset --hard": true, "git checkout -- unknown": true,
-		"git clean -fd unknown": true, "python3 -c 'import shutil; shutil.rmtree(\"changed\")'": true, "git stash drop": true, "git -C /w checkout .": true, "git -C /other switch -f x": true,
+		"git clean -fd unknown": true, "python3 -c 'import shutil; shutil.rmtree(\"changed\")'": true, "git stash drop": true,
+		"git -C /w checkout .": true, "git -C /other switch -f x": true,
 
-		"rm -rf clean": false, "rm new": false, "rm -rf kept": false, "rm -rf unknown": false, "echo x > changed": false, "> clean": false, "mv changed other": false,
+		"rm -rf clean": false, "rm new": false, "rm -rf kept": false, "rm -rf unknown": false, "echo x > changed": false,
+		"> clean": false, "mv changed other": false,
 		"find clean -name '*.py' -delete": false, "git checkout -- clean": false, "git checkout HEAD -- clean": false, "git checkout -- new": false,
 		"git restore clean": false, "git clean -fd clean": false, "git -C /other checkout .": false,
 		"python3 -c 'import shutil; shutil.rmtree(\"clean\")'": false, "echo x >> changed": false, "git clean -nd new": false,

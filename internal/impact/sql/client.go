@@ -22,7 +22,8 @@ func (s sqlRun) sqlClient(in string) {
 		case '!', ':':
 			command, ok := strings.CutPrefix(strings.TrimLeft(line, ":"), "!")
 			command = strings.TrimLeft(command, "!")
-			if word := strings.ToLower(lex.FirstWord(command)); ok && (s.Know.Described(word) || word == "dir" || word == "type") {
+			if word := strings.ToLower(lex.FirstWord(command)); ok &&
+				(s.Know.Described(word) || word == "dir" || word == "type") {
 				s.clientShell(command)
 			}
 		case '\\':
@@ -74,7 +75,8 @@ func (s sqlRun) clientFile(kind interlock.ImpactKind, via, name string) {
 		s.clientShell(command)
 		return
 	}
-	if name == "" || name == "off" || name == "stdout" || name == "stdin" || name == "pstdin" || name == "pstdout" || strings.HasPrefix(name, ":") {
+	if name == "" || name == "off" || name == "stdout" || name == "stdin" || name == "pstdin" || name == "pstdout" ||
+		strings.HasPrefix(name, ":") {
 		return
 	}
 	s.Touch(name, interlock.Impact{Kind: kind, Via: "sql client " + via})
@@ -142,11 +144,14 @@ func (s sqlRun) psqlCommands(line string) {
 		case "lo_export":
 			s.clientFile(interlock.ImpactWrite, command, rest[strings.LastIndexByte(rest, ' ')+1:])
 		case "password":
-			s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: rest, Reach: interlock.ReachWorkspace, Reversibility: interlock.Window,
-				Via: "sql client password", Traits: []string{fact.TraitAccount, fact.TraitSecret}})
+			s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: rest, Reach: interlock.ReachWorkspace,
+				Reversibility: interlock.Window,
+				Via:           "sql client password", Traits: []string{fact.TraitAccount, fact.TraitSecret}})
 		case "gexec":
-			s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Reversibility: interlock.Window,
-				Via: "sql client gexec", Confidence: interlock.Unknown, Traits: []string{fact.TraitDatabase, fact.TraitDynamic}})
+			s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace,
+				Reversibility: interlock.Window,
+				Via:           "sql client gexec", Confidence: interlock.Unknown,
+				Traits: []string{fact.TraitDatabase, fact.TraitDynamic}})
 		}
 	}
 }
@@ -164,7 +169,8 @@ func (s sqlRun) psqlCopy(rest string) {
 			s.clientShell(tokens[i+2].text)
 			return
 		}
-		if after.kind == sqlString || after.upper != "STDIN" && after.upper != "STDOUT" && i > 0 && findWord(tokens[i:], "FROM") < 1 {
+		if after.kind == sqlString || after.upper != "STDIN" && after.upper != "STDOUT" && i > 0 &&
+			findWord(tokens[i:], "FROM") < 1 {
 			kind, name := interlock.ImpactRead, after.text
 			if direction == "TO" {
 				kind = interlock.ImpactWrite
@@ -213,7 +219,8 @@ func (s sqlRun) sqliteCommand(line string) {
 		s.clientFile(interlock.ImpactWrite, command, last)
 	case "restore":
 		s.clientFile(interlock.ImpactRead, command, last)
-		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: interlock.ReachWorkspace, Reversibility: interlock.Irreversible, Via: "sql client restore",
+		s.Add(interlock.Impact{Kind: interlock.ImpactWrite, Reach: interlock.ReachWorkspace,
+			Reversibility: interlock.Irreversible, Via: "sql client restore",
 			Traits: []string{fact.TraitDatabase, fact.TraitOverwrite}})
 	case "open":
 		s.clientFile(interlock.ImpactRead, command, last)

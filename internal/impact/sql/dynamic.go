@@ -47,7 +47,8 @@ func (s sqlRun) sqlPiece(tokens []sqlToken, depth int) (flow.SqlBuilt, int) {
 	case t.kind == sqlString:
 		return flow.SqlBuilt{Text: strings.ReplaceAll(t.text, "''", "'"), Literal: true}, 1
 	case t.kind == sqlNumber:
-		if raw, ok := lex.Decode("hex", strings.TrimPrefix(strings.TrimPrefix(t.text, "0x"), "0X")); ok && len(t.text) > 4 && (t.text[1] == 'x' || t.text[1] == 'X') {
+		if raw, ok := lex.Decode("hex", strings.TrimPrefix(strings.TrimPrefix(t.text, "0x"), "0X")); ok && len(t.text) > 4 &&
+			(t.text[1] == 'x' || t.text[1] == 'X') {
 			return flow.SqlBuilt{Text: strings.ReplaceAll(raw, "\x00", ""), Literal: true, Decoded: true}, 1
 		}
 		return flow.SqlBuilt{Text: t.text}, 1
@@ -149,7 +150,9 @@ func (s sqlRun) sqlBuilder(name string, arguments [][]sqlToken, depth int) flow.
 		if raw, ok := lex.Decode(scheme, out.Text); ok {
 			out.Text, out.Decoded = raw, true
 		}
-	case "cast", "convert", "convert_from", "to_char", "cast_to_varchar2", "lower", "upper", "trim", "ltrim", "rtrim", "quote_ident", "quote_literal", "quotename", "coalesce", "isnull", "nvl", "string_agg", "group_concat", "array_to_string", "encode":
+	case "cast", "convert", "convert_from", "to_char", "cast_to_varchar2", "lower", "upper", "trim", "ltrim", "rtrim",
+		"quote_ident", "quote_literal", "quotename", "coalesce", "isnull", "nvl", "string_agg", "group_concat",
+		"array_to_string", "encode":
 		for i := range arguments {
 			if out = value(i); out.Literal {
 				return out
@@ -247,8 +250,9 @@ func (s sqlRun) sqlDeclare(tokens []sqlToken) {
 func (s sqlRun) sqlDynamic(st *sqlStatement, verb string, tokens []sqlToken) {
 	built, _ := s.sqlBuild(tokens, 0)
 	if !built.Literal || strings.TrimSpace(strings.Trim(built.Text, "x ")) == "" {
-		i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql " + verb, Reversibility: interlock.Window,
-			Confidence: interlock.Inferred, Traits: []string{fact.TraitDatabase, fact.TraitDynamic}}
+		i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
+			Reversibility: interlock.Window,
+			Confidence:    interlock.Inferred, Traits: []string{fact.TraitDatabase, fact.TraitDynamic}}
 		if what := skipMarks(tokens, "("); len(what) > 0 && parameter(what[0].text) && st.level == 0 {
 			i.Confidence = interlock.Unknown
 		}
@@ -313,15 +317,18 @@ func (s sqlRun) sqlCall(st *sqlStatement, tokens []sqlToken) {
 	name := sqlName(rest)
 	low := strings.ToLower(lastName(name))
 	switch {
-	case low == "sp_executesql" || low == "sp_prepexec" || low == "sp_execute" || low == "sp_sqlexec" || low == "sp_msforeachtable" || low == "sp_msforeachdb":
+	case low == "sp_executesql" || low == "sp_prepexec" || low == "sp_execute" || low == "sp_sqlexec" ||
+		low == "sp_msforeachtable" || low == "sp_msforeachdb":
 		arguments := rest[min(len(rest), 1+2*strings.Count(name, ".")):]
 		if len(arguments) > 2 && arguments[1].is("=") {
 			arguments = arguments[2:]
 		}
 		s.sqlDynamic(st, verb, arguments)
 		return
-	case verb != "CALL" && verb != "DO" && (rest[0].kind == sqlString || rest[0].is("(") || parameter(rest[0].text) || tokens[1].upper == "IMMEDIATE" ||
-		len(rest) > 1 && rest[1].is("(") && (low == "format" || low == "concat" || low == "replace") || len(rest) > 1 && rest[1].is("||")):
+	case verb != "CALL" && verb != "DO" &&
+		(rest[0].kind == sqlString || rest[0].is("(") || parameter(rest[0].text) || tokens[1].upper == "IMMEDIATE" ||
+			len(rest) > 1 && rest[1].is("(") && (low == "format" || low == "concat" || low == "replace") || len(rest) > 1 &&
+			rest[1].is("||")):
 		s.sqlDynamic(st, verb, rest)
 		return
 	case sqlCalls[low].kind != "" || sqlCalls[strings.ToLower(name)].kind != "" || sqlCallNamed(name):

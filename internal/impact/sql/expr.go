@@ -47,8 +47,10 @@ type sqlExpr struct {
 }
 
 // sqlClauses are words that end an expression wherever they stand.
-var sqlClauses = lex.Set([]string{"WHERE", "GROUP", "ORDER", "LIMIT", "HAVING", "RETURNING", "UNION", "EXCEPT", "INTERSECT", "FETCH", "OFFSET", "FOR",
-	"WINDOW", "WHEN", "THEN", "ELSE", "END", "AS", "ON", "USING", "SET", "ASC", "DESC", "OPTION", "OUTPUT", "JOIN", "LEFT", "RIGHT", "INNER", "FULL",
+var sqlClauses = lex.Set([]string{"WHERE", "GROUP", "ORDER", "LIMIT", "HAVING", "RETURNING", "UNION", "EXCEPT", "INTERSECT",
+	"FETCH", "OFFSET", "FOR",
+	"WINDOW", "WHEN", "THEN", "ELSE", "END", "AS", "ON", "USING", "SET", "ASC", "DESC", "OPTION", "OUTPUT", "JOIN", "LEFT",
+	"RIGHT", "INNER", "FULL",
 	"CROSS", "NATURAL", "FROM", "INTO", "VALUES", "SELECT", "BY", "QUALIFY", "SEPARATOR"})
 
 func (p *sqlExpr) peek() sqlToken {
@@ -126,7 +128,8 @@ func (p *sqlExpr) conjunction() sqlValue {
 	for !p.bad && (p.word("AND") || p.peek().is("&&")) {
 		p.at++
 		right := p.negation()
-		left = sqlValue{from: left.from, to: p.at, truth: andTruth(left.truth, right.truth), column: left.column || right.column, condition: true}
+		left = sqlValue{from: left.from, to: p.at, truth: andTruth(left.truth, right.truth), column: left.column ||
+			right.column, condition: true}
 	}
 	return left
 }
@@ -240,7 +243,8 @@ func (p *sqlExpr) strip(span [2]int) []sqlToken {
 		switch {
 		case n >= 2 && tokens[0].is("(") && closing(tokens) == n-1:
 			tokens = tokens[1 : n-1]
-		case n >= 3 && (tokens[n-2].is("+") || tokens[n-2].is("-")) && tokens[n-1].text == "0", n >= 3 && (tokens[n-2].is("*") || tokens[n-2].is("/")) && tokens[n-1].text == "1":
+		case n >= 3 && (tokens[n-2].is("+") || tokens[n-2].is("-")) && tokens[n-1].text == "0", n >= 3 &&
+			(tokens[n-2].is("*") || tokens[n-2].is("/")) && tokens[n-1].text == "1":
 			tokens = tokens[:n-2]
 		case n >= 3 && tokens[1].is("+") && tokens[0].text == "0", n >= 3 && tokens[1].is("*") && tokens[0].text == "1":
 			tokens = tokens[2:]
@@ -274,18 +278,22 @@ func (p *sqlExpr) sum() sqlValue {
 		if t.kind == sqlWord && (t.upper == "DIV" || t.upper == "MOD" || t.upper == "@" || t.upper == "@@") {
 			t = sqlToken{kind: sqlMark, text: t.upper}
 		}
-		if t.kind != sqlMark || len(t.text) > 2 || strings.Contains("()[],;=!{}:", t.text[:1]) || sqlCompares[t.text] || t.text == "&&" || t.text == "~" {
+		if t.kind != sqlMark || len(t.text) > 2 || strings.Contains("()[],;=!{}:", t.text[:1]) || sqlCompares[t.text] ||
+			t.text == "&&" || t.text == "~" {
 			return left
 		}
 		if t.text == "||" {
-			if next := p.at + 1; next < len(p.tokens) && (p.tokens[next].kind == sqlNumber || p.tokens[next].upper == "TRUE" || p.tokens[next].upper == "NOT" || p.tokens[next].upper == "EXISTS") {
+			if next := p.at + 1; next < len(p.tokens) &&
+				(p.tokens[next].kind == sqlNumber || p.tokens[next].upper == "TRUE" || p.tokens[next].upper == "NOT" ||
+					p.tokens[next].upper == "EXISTS") {
 				return left // nobody joins texts with a number that is written out
 			}
 		}
 		p.at++
 		reads := !strings.Contains("+-*/%|&^||", t.text) || t.text == "-" && p.peek().is(">")
 		right := p.operand()
-		v := sqlValue{from: left.from, to: p.at, column: left.column || right.column, joined: t.text == "||" || left.joined || right.joined}
+		v := sqlValue{from: left.from, to: p.at, column: left.column || right.column, joined: t.text == "||" ||
+			left.joined || right.joined}
 		v.truth = sqlConstant
 		switch { // a number where a condition is due: nearly every one counts as true
 		case v.column && reads:

@@ -12,14 +12,22 @@ import (
 var fragmentMarks = []string{
 	"union select", "union all select", "union distinct select", "union (select", "union all (select", "union/select",
 	"waitfor delay", "benchmark(", "pg_sleep(", "extractvalue(", "updatexml(", "xp_cmdshell", "information_schema", "load_file(",
-	"into outfile", "into dumpfile", "utl_inaddr", "utl_http", "dbms_pipe", "dbms_lock.sleep", "procedure analyse", "sysobjects", "syscolumns",
-	"sqlite_master", "@@version", "@@datadir", "having 1=1", "exp(~(", "name_const(", "generate_series(", "ctxsys", "randomblob(", "pg_catalog",
-	"; exec ", ";exec ", "; drop ", ";drop ", "; shutdown", ";shutdown", "; insert into", ";insert into", "; delete from", ";delete from",
-	"; update ", ";update ", "; select ", ";select ", "; declare @", ";declare @", "group_concat(", "concat_ws(0x", "concat(0x", "unhex(hex(",
-	"&& sleep(", "or sleep(", "and sleep(", "if(sleep", "(sleep(", "or benchmark", "and(select", "or(select", "and (select", "or (select",
-	"rlike (", "rlike sleep", "sounds like", "procedure analyze", "mid(version(", "ascii(substr", "substring(version", "db_name(", "current_user()",
-	"[$ne]", "[$gt]", "[$regex]", "$where", "'||'", "' || '", "create_user(", "lo_import(", "json_extract(", "like binary", "div sleep(",
-	"=(select", "= (select", "cast((select", "and substring(", "or substring(", "and substr(", "and ascii(", "or ascii(", "and ord(", "and length(", "and mid(", "group by concat(", "&&sleep(", "||sleep(", ",sleep(", " sleep(",
+	"into outfile", "into dumpfile", "utl_inaddr", "utl_http", "dbms_pipe", "dbms_lock.sleep", "procedure analyse",
+	"sysobjects", "syscolumns",
+	"sqlite_master", "@@version", "@@datadir", "having 1=1", "exp(~(", "name_const(", "generate_series(", "ctxsys",
+	"randomblob(", "pg_catalog",
+	"; exec ", ";exec ", "; drop ", ";drop ", "; shutdown", ";shutdown", "; insert into", ";insert into",
+	"; delete from", ";delete from",
+	"; update ", ";update ", "; select ", ";select ", "; declare @", ";declare @", "group_concat(", "concat_ws(0x",
+	"concat(0x", "unhex(hex(",
+	"&& sleep(", "or sleep(", "and sleep(", "if(sleep", "(sleep(", "or benchmark", "and(select", "or(select",
+	"and (select", "or (select",
+	"rlike (", "rlike sleep", "sounds like", "procedure analyze", "mid(version(", "ascii(substr", "substring(version", "db_name(",
+	"current_user()",
+	"[$ne]", "[$gt]", "[$regex]", "$where", "'||'", "' || '", "create_user(", "lo_import(", "json_extract(",
+	"like binary", "div sleep(",
+	"=(select", "= (select", "cast((select", "and substring(", "or substring(", "and substr(", "and ascii(", "or ascii(",
+	"and ord(", "and length(", "and mid(", "group by concat(", "&&sleep(", "||sleep(", ",sleep(", " sleep(",
 }
 
 // sqlFragment returns what makes a text an injected fragment, or "" if it is a statement of its own or nothing of the
@@ -50,7 +58,8 @@ func fragmentOf(in string, tokens []sqlToken, odd sqlOddities) string {
 		return ""
 	}
 	if sqlStatementHead(tokens) && !odd.open {
-		if len(in) < 512 && (cutOff(tokens) || tokens[0].is("(") && wholeBracketed(tokens, fragmentText(in)) || tokens[0].upper == "FROM" && strings.Contains(strings.ToLower(in), "information_schema")) {
+		if len(in) < 512 && (cutOff(tokens) || tokens[0].is("(") && wholeBracketed(tokens, fragmentText(in)) ||
+			tokens[0].upper == "FROM" && strings.Contains(strings.ToLower(in), "information_schema")) {
 			return "fragment"
 		}
 		return ""
@@ -64,7 +73,8 @@ func fragmentOf(in string, tokens []sqlToken, odd sqlOddities) string {
 			return "fragment"
 		}
 	}
-	if quoteBreak(flat) || quoteClosed(flat) || probes(flat) || joined(flat) || computed(flat) || quotedVerb(flat) || leaks(flat, in) {
+	if quoteBreak(flat) || quoteClosed(flat) || probes(flat) || joined(flat) || computed(flat) || quotedVerb(flat) ||
+		leaks(flat, in) {
 		return "fragment"
 	}
 	if logicalBreak(flat) {
@@ -201,7 +211,8 @@ func logicalBreak(flat string) bool {
 	for i := 0; i+4 < len(flat); i++ {
 		rest := flat[i:]
 		joint := 0
-		for _, j := range [...]string{"or ", "and ", "|| ", "&& ", "||", "&&", "or(", "and(", "xor ", "having ", "or'", "or\"", "and'", "like "} {
+		for _, j := range [...]string{"or ", "and ", "|| ", "&& ", "||", "&&", "or(", "and(", "xor ", "having ", "or'", "or\"",
+			"and'", "like "} {
 			if strings.HasPrefix(rest, j) {
 				joint = len(j)
 				break
@@ -229,7 +240,8 @@ func sameSides(text string) bool {
 	}
 	rest = strings.TrimLeft(rest, " )")
 	operator := ""
-	for _, o := range [...]string{"<=>", "<>", "!=", ">=", "<=", "=", "<", ">", "like ", "is ", "in (", "in(", "between ", "not between ", "not in (", "not like ", "rlike ", "regexp ", "sounds like "} {
+	for _, o := range [...]string{"<=>", "<>", "!=", ">=", "<=", "=", "<", ">", "like ", "is ", "in (", "in(", "between ",
+		"not between ", "not in (", "not like ", "rlike ", "regexp ", "sounds like "} {
 		if strings.HasPrefix(rest, o) {
 			operator = o
 			break
@@ -243,7 +255,9 @@ func sameSides(text string) bool {
 		return false
 	}
 	constant := func(v string) bool { return v[0] == '\'' || v[0] == '"' || v[0] >= '0' && v[0] <= '9' }
-	return strings.Trim(left, `'"`) == strings.Trim(right, `'"`) || constant(left) && constant(right) && (operator == "=" || left[0] == '\'' || left[0] == '"' || operator == ">" || operator == "<" || operator == "like " || strings.HasPrefix(operator, "not ") || operator == "between ")
+	return strings.Trim(left, `'"`) == strings.Trim(right, `'"`) || constant(left) && constant(right) &&
+		(operator == "=" || left[0] == '\'' || left[0] == '"' || operator == ">" || operator == "<" || operator == "like " ||
+			strings.HasPrefix(operator, "not ") || operator == "between ")
 }
 
 // decade reports the years of a decade, which people write with an apostrophe: '60s.

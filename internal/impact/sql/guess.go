@@ -40,19 +40,23 @@ func looksLikeStatement(tokens []sqlToken, closed bool) bool {
 	switch tokens[0].upper {
 	case "SELECT":
 		from := findWord(tokens, "FROM")
-		return from > 0 && (tokens[1].is("*") || findMark(tokens, ",") > 0 || from <= 3 || findWord(tokens, "WHERE") > 0) || len(tokens) > 3 && tokens[2].is("(")
+		return from > 0 && (tokens[1].is("*") || findMark(tokens, ",") > 0 || from <= 3 || findWord(tokens, "WHERE") > 0) ||
+			len(tokens) > 3 && tokens[2].is("(")
 	case "WITH":
 		return findWord(tokens, "SELECT") > 0 && findMark(tokens, "(") > 0
 	case "INSERT", "MERGE", "REPLACE":
-		return second == "INTO" && (findWord(tokens, "VALUES") > 0 || findWord(tokens, "SELECT") > 0 || findWord(tokens, "USING") > 0)
+		return second == "INTO" && (findWord(tokens, "VALUES") > 0 || findWord(tokens, "SELECT") > 0 ||
+			findWord(tokens, "USING") > 0)
 	case "UPDATE":
 		return findWord(tokens, "SET") > 0 && findMark(tokens, "=") > 0
 	case "DELETE":
 		return second == "FROM" && (len(tokens) <= 3 || findWord(tokens, "WHERE") > 0 || closed)
 	case "DROP", "ALTER", "TRUNCATE":
-		return sqlObjects[second] && (tokens[0].text == tokens[0].upper || endsAfterName(tokens[2:]) || tokens[0].upper == "ALTER" && closed)
+		return sqlObjects[second] && (tokens[0].text == tokens[0].upper || endsAfterName(tokens[2:]) ||
+			tokens[0].upper == "ALTER" && closed)
 	case "CREATE":
-		return sqlObjects[second] && (findMark(tokens, "(") > 0 || findWord(tokens, "AS") > 0 || tokens[0].text == tokens[0].upper)
+		return sqlObjects[second] && (findMark(tokens, "(") > 0 || findWord(tokens, "AS") > 0 ||
+			tokens[0].text == tokens[0].upper)
 	case "GRANT", "REVOKE":
 		return (findWord(tokens, "TO") > 0 || findWord(tokens, "FROM") > 0) && findWord(tokens, "ON") > 0
 	case "COPY":
@@ -66,7 +70,8 @@ func looksLikeStatement(tokens []sqlToken, closed bool) bool {
 }
 
 // sqlAlone are verbs that are a whole statement.
-var sqlAlone = lex.Set([]string{"VACUUM", "CLUSTER", "SHUTDOWN", "ANALYZE", "CHECKPOINT", "COMMIT", "ROLLBACK", "BEGIN", "REINDEX", "RECONFIGURE"})
+var sqlAlone = lex.Set([]string{"VACUUM", "CLUSTER", "SHUTDOWN", "ANALYZE", "CHECKPOINT", "COMMIT", "ROLLBACK", "BEGIN",
+	"REINDEX", "RECONFIGURE"})
 
 // StatesSQL reports whether a text given where a statement belongs begins as one.
 func StatesSQL(text string) bool {
@@ -93,7 +98,8 @@ func MeansSQL(tool, key string) bool {
 		return false
 	}
 	name := lex.Fold(tool)
-	for _, part := range [...]string{"sql", "postgres", "database", "sqlite", "duckdb", "redshift", "snowflake", "bigquery", "clickhouse", "oracle", "supabase", "dbquery", "querydb", "mariadb", "cockroach"} {
+	for _, part := range [...]string{"sql", "postgres", "database", "sqlite", "duckdb", "redshift", "snowflake", "bigquery",
+		"clickhouse", "oracle", "supabase", "dbquery", "querydb", "mariadb", "cockroach"} {
 		if strings.Contains(name, part) {
 			return true
 		}
@@ -105,7 +111,8 @@ func MeansSQL(tool, key string) bool {
 func AboutDatabase(name string) bool {
 	for _, word := range lex.NameWords(name) {
 		switch word {
-		case "db", "sql", "pg", "postgres", "postgresql", "mysql", "mariadb", "sqlite", "database", "duckdb", "bigquery", "snowflake", "redshift", "clickhouse", "oracle",
+		case "db", "sql", "pg", "postgres", "postgresql", "mysql", "mariadb", "sqlite", "database", "duckdb", "bigquery",
+			"snowflake", "redshift", "clickhouse", "oracle",
 			"supabase", "cockroach", "cockroachdb", "mssql", "sqlserver", "warehouse", "trino", "presto", "athena":
 			return true
 		}

@@ -24,7 +24,8 @@ func carried(text string) (out []string) {
 			}
 			rest = next
 		}
-	case (trimmed[0] == '{' || trimmed[0] == '[') && strings.Contains(trimmed, `"`) && strings.ContainsAny(trimmed[len(trimmed)-1:], "}]"):
+	case (trimmed[0] == '{' || trimmed[0] == '[') && strings.Contains(trimmed, `"`) &&
+		strings.ContainsAny(trimmed[len(trimmed)-1:], "}]"):
 		out = quotedParts(trimmed, out)
 	default:
 		name, value, found := strings.Cut(trimmed, "=")
@@ -64,7 +65,8 @@ func quotedParts(text string, out []string) []string {
 func fieldName(text string) bool {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.' || i > 0 && (c >= '0' && c <= '9' || c == '[' || c == ']')) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.' || i > 0 &&
+			(c >= '0' && c <= '9' || c == '[' || c == ']')) {
 			return false
 		}
 	}
@@ -98,7 +100,8 @@ func joins(body string) bool {
 // behind it, or a name with a comparison.
 func halfCondition(text string) bool {
 	text = strings.TrimLeft(text, " (")
-	for strings.HasPrefix(text, "not ") || strings.HasPrefix(text, "!") || strings.HasPrefix(text, "~") || strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
+	for strings.HasPrefix(text, "not ") || strings.HasPrefix(text, "!") || strings.HasPrefix(text, "~") ||
+		strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
 		_, text, _ = strings.Cut(text, text[:1])
 		text = strings.TrimPrefix(text, "ot ")
 		text = strings.TrimLeft(text, " (")
@@ -108,15 +111,19 @@ func halfCondition(text string) bool {
 		return false
 	}
 	rest = strings.TrimLeft(rest, " )")
-	literal := left[0] == '\'' || left[0] == '"' || left[0] == '`' || left[0] >= '0' && left[0] <= '9' && numbersOnly(left) || left == "true" || left == "false" || left == "null"
-	if literal && (rest == "" || rest == "-" || strings.HasPrefix(rest, "--") || strings.IndexByte("=<>!?|&@#;+*/%^~,:", rest[0]) >= 0) {
+	literal := left[0] == '\'' || left[0] == '"' || left[0] == '`' || left[0] >= '0' && left[0] <= '9' && numbersOnly(left) ||
+		left == "true" || left == "false" || left == "null"
+	if literal && (rest == "" || rest == "-" || strings.HasPrefix(rest, "--") ||
+		strings.IndexByte("=<>!?|&@#;+*/%^~,:", rest[0]) >= 0) {
 		return true
 	}
 	if len(rest) == 1 && strings.IndexByte("-+*/%<>=|&", rest[0]) >= 0 {
 		return true
 	}
-	for _, operator := range [...]string{"=", "<", ">", "!=", "<>", "like ", "rlike ", "regexp ", "glob ", "is null", "is not ", "in (", "between ", "sounds like"} {
-		if after, ok := strings.CutPrefix(rest, operator); ok && (operator != "<" && operator != ">" || literal || strings.TrimSpace(after) != "") {
+	for _, operator := range [...]string{"=", "<", ">", "!=", "<>", "like ", "rlike ", "regexp ", "glob ", "is null", "is not ",
+		"in (", "between ", "sounds like"} {
+		if after, ok := strings.CutPrefix(rest, operator); ok &&
+			(operator != "<" && operator != ">" || literal || strings.TrimSpace(after) != "") {
 			return true
 		}
 	}
@@ -124,8 +131,11 @@ func halfCondition(text string) bool {
 }
 
 // sqlNames are functions whose call tells a value from a piece of a query.
-var sqlNames = []string{"version(", "database(", "user(", "current_user(", "system_user(", "session_user(", "schema(", "ord(", "ascii(", "hex(", "unhex(", "substr(", "substring(", "mid(", "char(", "chr(", "concat(",
-	"ifnull(", "nullif(", "coalesce(", "extractvalue(", "updatexml(", "load_file(", "pi(", "cos(", "sin(", "rand(", "floor(", "conv(", "find_in_set(", "json_build_object(", "starts_with(", "group_concat(", "row_count(", "last_insert_id(", "quote(", "elt(", "make_set(", "export_set(", "json_valid(", "json_keys(", "xmltype("}
+var sqlNames = []string{"version(", "database(", "user(", "current_user(", "system_user(", "session_user(", "schema(", "ord(",
+	"ascii(", "hex(", "unhex(", "substr(", "substring(", "mid(", "char(", "chr(", "concat(",
+	"ifnull(", "nullif(", "coalesce(", "extractvalue(", "updatexml(", "load_file(", "pi(", "cos(", "sin(", "rand(", "floor(",
+	"conv(", "find_in_set(", "json_build_object(", "starts_with(", "group_concat(", "row_count(", "last_insert_id(", "quote(",
+	"elt(", "make_set(", "export_set(", "json_valid(", "json_keys(", "xmltype("}
 
 // computed reports a number that is computed with what only a query knows: 1-false, 1 - ord('a').
 func computed(flat string) bool {
@@ -153,7 +163,9 @@ func startsWithCall(text string) bool {
 }
 
 // sqlVerbsAhead are verbs that a quote in front turns into a statement behind a value.
-var sqlVerbsAhead = []string{"select ", "union ", "insert into ", "update ", "delete from ", "drop ", "alter ", "create ", "exec ", "execute ", "print", "declare @", "begin declare", "begin goto", "waitfor ", "shutdown", "order by ", "group by ", "having ", "limit "}
+var sqlVerbsAhead = []string{"select ", "union ", "insert into ", "update ", "delete from ", "drop ", "alter ", "create ",
+	"exec ", "execute ", "print", "declare @", "begin declare", "begin goto", "waitfor ", "shutdown", "order by ", "group by ",
+	"having ", "limit "}
 
 // quotedVerb reports a quote that closes a value before it, never opens another, and a verb behind.
 func quotedVerb(flat string) bool {
@@ -171,12 +183,14 @@ func quotedVerb(flat string) bool {
 }
 
 // sqlCasts end a value that is read as another type, so that an error shows it.
-var sqlCasts = []string{"::int", "::integer", "::numeric", "::jsonb", "::json", "::text", "::bool", "::float", "::bytea", "::xml", "::money"}
+var sqlCasts = []string{"::int", "::integer", "::numeric", "::jsonb", "::json", "::text", "::bool", "::float", "::bytea",
+	"::xml", "::money"}
 
 // leaks reports the ends of queries that stand alone: what a name is given and where it comes from, a cast, a comparison of two
 // literals, a comment that a server executes.
 func leaks(flat, text string) bool {
-	if strings.Contains(text, "/*!") || strings.Contains(text, "*/") && strings.ContainsAny(text, "'\"") && strings.Contains(text, "/*") {
+	if strings.Contains(text, "/*!") || strings.Contains(text, "*/") && strings.ContainsAny(text, "'\"") &&
+		strings.Contains(text, "/*") {
 		return true
 	}
 	for _, cast := range sqlCasts {
@@ -186,13 +200,15 @@ func leaks(flat, text string) bool {
 			}
 		}
 	}
-	if strings.IndexByte(")'\"`", flat[0]) >= 0 && len(flat) < 80 && strings.HasSuffix(flat, " from") && strings.Contains(flat, "as") {
+	if strings.IndexByte(")'\"`", flat[0]) >= 0 && len(flat) < 80 && strings.HasSuffix(flat, " from") &&
+		strings.Contains(flat, "as") {
 		return true
 	}
 	if flat[0] == '\'' {
 		if end := strings.IndexByte(flat[1:], '\''); end >= 0 {
 			rest := strings.TrimLeft(flat[end+2:], " ")
-			if operator := strings.TrimLeft(rest, "=<>!"); len(operator) < len(rest) && operator != "" && strings.IndexByte("' 0123456789", operator[0]) >= 0 {
+			if operator := strings.TrimLeft(rest, "=<>!"); len(operator) < len(rest) && operator != "" &&
+				strings.IndexByte("' 0123456789", operator[0]) >= 0 {
 				return true
 			}
 		}
@@ -202,7 +218,9 @@ func leaks(flat, text string) bool {
 			return true
 		}
 	}
-	if rest, ok := strings.CutPrefix(flat, "in ("); ok && rest != "" && strings.IndexByte("0123456789'\"", strings.TrimLeft(rest+" ", " ")[0]) >= 0 || strings.HasPrefix(flat, "in ( select") || strings.HasPrefix(flat, "in (select") || flat == "like null" {
+	if rest, ok := strings.CutPrefix(flat, "in ("); ok && rest != "" &&
+		strings.IndexByte("0123456789'\"", strings.TrimLeft(rest+" ", " ")[0]) >= 0 || strings.HasPrefix(flat, "in ( select") ||
+		strings.HasPrefix(flat, "in (select") || flat == "like null" {
 		return true
 	}
 	return false
@@ -231,7 +249,8 @@ func cutOff(tokens []sqlToken) bool {
 	}
 	last := tokens[len(tokens)-1]
 	switch last.upper {
-	case "WHERE", "FROM", "AND", "OR", "LIKE", "=", "<", ">", "<>", "!=", "||", ",", "SELECT", "BY", "HAVING", "UNION", "JOIN", "WHEN", "THEN", "LIMIT", ".":
+	case "WHERE", "FROM", "AND", "OR", "LIKE", "=", "<", ">", "<>", "!=", "||", ",", "SELECT", "BY", "HAVING", "UNION", "JOIN",
+		"WHEN", "THEN", "LIMIT", ".":
 		return true
 	}
 	return (depth > 0 || cases > 0) && !sqlDeep(tokens)
@@ -245,7 +264,8 @@ func wholeBracketed(tokens []sqlToken, flat string) bool {
 	if strings.HasSuffix(strings.TrimRight(flat, " "), "--") || strings.HasSuffix(flat, "#") {
 		return true
 	}
-	for _, catalog := range [...]string{"information_schema", "rdb$", "from dual", "sysobjects", "sysibm", "all_tables", "pg_catalog", "sqlite_master", "@:="} {
+	for _, catalog := range [...]string{"information_schema", "rdb$", "from dual", "sysobjects", "sysibm", "all_tables",
+		"pg_catalog", "sqlite_master", "@:="} {
 		if strings.Contains(flat, catalog) {
 			return true
 		}
@@ -256,7 +276,8 @@ func wholeBracketed(tokens []sqlToken, flat string) bool {
 // FreeText reports whether an argument's name says that people's words go into it, in which quotes and SQL are talked about.
 func FreeText(key string) bool {
 	switch key {
-	case "q", "query", "question", "prompt", "text", "message", "body", "search", "searchquery", "searchterm", "keywords", "term", "description", "title", "subject", "note", "comment", "content", "reason", "jql", "cql", "filter", "where", "sql":
+	case "q", "query", "question", "prompt", "text", "message", "body", "search", "searchquery", "searchterm", "keywords", "term",
+		"description", "title", "subject", "note", "comment", "content", "reason", "jql", "cql", "filter", "where", "sql":
 		return true
 	}
 	return false
@@ -274,7 +295,8 @@ func BreaksOut(text string) bool {
 		return false
 	}
 	flat := fragmentText(text)
-	if before, after, ok := strings.Cut(flat, "'"); ok && before != "" && len(flat) <= 64 && (strings.HasPrefix(strings.TrimLeft(after, " )"), "--") || strings.TrimSpace(after) == "#") {
+	if before, after, ok := strings.Cut(flat, "'"); ok && before != "" && len(flat) <= 64 &&
+		(strings.HasPrefix(strings.TrimLeft(after, " )"), "--") || strings.TrimSpace(after) == "#") {
 		return strings.Trim(after, " )-+#") == ""
 	}
 	at = strings.IndexAny(flat, "'\"")
@@ -284,7 +306,8 @@ func BreaksOut(text string) bool {
 	rest := strings.TrimLeft(flat[at+1:], " )")
 	if stacked, ok := strings.CutPrefix(rest, ";"); ok {
 		stacked = strings.TrimLeft(stacked, " ")
-		for _, verb := range [...]string{"drop table ", "drop database ", "delete from ", "insert into ", "truncate ", "update ", "exec ", "exec(", "execute ", "shutdown", "waitfor delay", "alter ", "create user ", "select pg_sleep("} {
+		for _, verb := range [...]string{"drop table ", "drop database ", "delete from ", "insert into ", "truncate ", "update ",
+			"exec ", "exec(", "execute ", "shutdown", "waitfor delay", "alter ", "create user ", "select pg_sleep("} {
 			if strings.HasPrefix(stacked, verb) {
 				return true
 			}
@@ -296,7 +319,8 @@ func BreaksOut(text string) bool {
 	}
 	for _, joint := range [...]string{"or ", "and ", "|| ", "or(", "||", "or'", "or\""} {
 		if condition, ok := strings.CutPrefix(rest, joint); ok && strings.ContainsAny(condition, "=<>(") {
-			return logicalBreak(rest[:min(len(rest), 160)]) || strings.HasPrefix(condition, "sleep(") || strings.HasPrefix(condition, "(select ")
+			return logicalBreak(rest[:min(len(rest), 160)]) || strings.HasPrefix(condition, "sleep(") ||
+				strings.HasPrefix(condition, "(select ")
 		}
 	}
 	return false

@@ -9,10 +9,14 @@ import (
 )
 
 // sqlObjects are the sorts of things that CREATE, ALTER and DROP work on.
-var sqlObjects = lex.Set([]string{"TABLE", "DATABASE", "SCHEMA", "VIEW", "INDEX", "USER", "ROLE", "LOGIN", "FUNCTION", "PROCEDURE", "TRIGGER",
-	"SEQUENCE", "TYPE", "EXTENSION", "SERVER", "TABLESPACE", "POLICY", "PUBLICATION", "SUBSCRIPTION", "EVENT", "DOMAIN", "MATERIALIZED",
-	"TEMP", "TEMPORARY", "UNIQUE", "OR", "COLUMN", "CONSTRAINT", "KEYSPACE", "COLLECTION", "SYSTEM", "EXTERNAL", "FOREIGN", "SYNONYM",
-	"WAREHOUSE", "STAGE", "PIPE", "TASK", "STREAM", "AGGREGATE", "OPERATOR", "RULE", "LANGUAGE", "CAST", "OWNED", "GROUP", "PROC", "BUCKET"})
+var sqlObjects = lex.Set([]string{"TABLE", "DATABASE", "SCHEMA", "VIEW", "INDEX", "USER", "ROLE", "LOGIN", "FUNCTION",
+	"PROCEDURE", "TRIGGER",
+	"SEQUENCE", "TYPE", "EXTENSION", "SERVER", "TABLESPACE", "POLICY", "PUBLICATION", "SUBSCRIPTION", "EVENT",
+	"DOMAIN", "MATERIALIZED",
+	"TEMP", "TEMPORARY", "UNIQUE", "OR", "COLUMN", "CONSTRAINT", "KEYSPACE", "COLLECTION", "SYSTEM", "EXTERNAL",
+	"FOREIGN", "SYNONYM",
+	"WAREHOUSE", "STAGE", "PIPE", "TASK", "STREAM", "AGGREGATE", "OPERATOR", "RULE", "LANGUAGE", "CAST", "OWNED", "GROUP",
+	"PROC", "BUCKET"})
 
 // explained returns the statement that EXPLAIN ANALYZE would execute, and whether it executes it.
 func explained(tokens []sqlToken) ([]sqlToken, bool) {
@@ -28,7 +32,8 @@ func explained(tokens []sqlToken) ([]sqlToken, bool) {
 }
 
 func (s sqlRun) sqlDrop(st *sqlStatement, tokens []sqlToken) {
-	rest := skipWords(tokens[1:], "TEMP", "TEMPORARY", "EXTERNAL", "FOREIGN", "MATERIALIZED", "OR", "REPLACE", "UNIQUE", "ICEBERG", "DYNAMIC")
+	rest := skipWords(tokens[1:], "TEMP", "TEMPORARY", "EXTERNAL", "FOREIGN", "MATERIALIZED", "OR", "REPLACE", "UNIQUE",
+		"ICEBERG", "DYNAMIC")
 	if len(rest) == 0 {
 		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "DROP", "", fact.TraitDatabase)
 		return
@@ -47,7 +52,8 @@ func (s sqlRun) sqlDrop(st *sqlStatement, tokens []sqlToken) {
 	case "USER", "ROLE", "LOGIN", "GROUP":
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "DROP "+sort, target, fact.TraitAccount)
 	case "TABLE", "COLLECTION", "BUCKET", "STAGE":
-		if tokens[1].upper == "TEMP" || tokens[1].upper == "TEMPORARY" || len(rest) > 1 && rest[1].is("#") || strings.HasPrefix(strings.ToLower(target), "temp_") || strings.HasPrefix(target, "#") {
+		if tokens[1].upper == "TEMP" || tokens[1].upper == "TEMPORARY" || len(rest) > 1 && rest[1].is("#") ||
+			strings.HasPrefix(strings.ToLower(target), "temp_") || strings.HasPrefix(target, "#") {
 			reversibility = interlock.Reversible
 		}
 	case "COLUMN", "PARTITION", "SERVER", "EXTENSION", "TYPE", "SEQUENCE":
@@ -112,16 +118,20 @@ func (s sqlRun) sqlAlterOther(st *sqlStatement, rest []sqlToken, sort, target st
 	case findWord(rest, "OWNER") > 0:
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "ALTER "+sort+" OWNER", target, fact.TraitAccount)
 		return
-	case (sort == "EVENT" || sort == "TRIGGER" || sort == "AUDIT" || sort == "RULE") && (findWord(rest, "DISABLE") > 0 || findWord(rest, "OFF") > 0), sort == "POLICY" || sort == "ROW":
+	case (sort == "EVENT" || sort == "TRIGGER" || sort == "AUDIT" || sort == "RULE") &&
+		(findWord(rest, "DISABLE") > 0 || findWord(rest, "OFF") > 0), sort == "POLICY" || sort == "ROW":
 		traits = append(traits, fact.TraitDefence)
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "ALTER "+sort, target, traits...)
 		return
 	case findWord(rest, "DEFINER") > 0 && findWord(rest, "SECURITY") > 0:
-		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "ALTER "+sort+" SECURITY DEFINER", target, fact.TraitAccount)
+		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "ALTER "+sort+" SECURITY DEFINER", target,
+			fact.TraitAccount)
 		return
 	case sort == "SEQUENCE" && findWord(rest, "RESTART") > 0, sort == "DOMAIN" && findWord(rest, "DROP") > 0:
 		traits, reversibility = append(traits, fact.TraitBreaking), interlock.Window
-	case sort == "TYPE" && (findWord(rest, "RENAME") > 0 || findWord(rest, "DROP") > 0), (sort == "VIEW" || sort == "FUNCTION" || sort == "PROCEDURE" || sort == "SCHEMA") && findWord(rest, "RENAME") > 0, sort == "SCHEMA" && findWord(rest, "TRANSFER") > 0:
+	case sort == "TYPE" && (findWord(rest, "RENAME") > 0 || findWord(rest, "DROP") > 0),
+		(sort == "VIEW" || sort == "FUNCTION" || sort == "PROCEDURE" || sort == "SCHEMA") && findWord(rest, "RENAME") > 0,
+		sort == "SCHEMA" && findWord(rest, "TRANSFER") > 0:
 		traits, reversibility = append(traits, fact.TraitBreaking), interlock.Window
 	}
 	s.sqlAdd(st, interlock.ImpactWrite, reversibility, "ALTER "+sort, target, traits...)
@@ -154,21 +164,26 @@ func (s sqlRun) sqlAlterTable(st *sqlStatement, rest []sqlToken, target string) 
 			}
 		case "DISABLE":
 			if next == "ROW" || next == "TRIGGER" || next == "RULE" || next == "CHANGE_TRACKING" {
-				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, fact.TraitDatabase, fact.TraitDefence)
+				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, fact.TraitDatabase,
+					fact.TraitDefence)
 			}
 		case "NO":
 			if next == "FORCE" || next == "INHERIT" {
-				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, fact.TraitDatabase, fact.TraitDefence)
+				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, fact.TraitDatabase,
+					fact.TraitDefence)
 			}
 		case "SET":
 			if next == "SCHEMA" {
-				s.sqlAdd(st, interlock.ImpactWrite, interlock.Window, "ALTER TABLE SET SCHEMA", target, fact.TraitDatabase, fact.TraitBreaking)
+				s.sqlAdd(st, interlock.ImpactWrite, interlock.Window, "ALTER TABLE SET SCHEMA", target, fact.TraitDatabase,
+					fact.TraitBreaking)
 			}
 		case "NOCHECK":
-			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, fact.TraitDatabase, fact.TraitDefence)
+			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "ALTER TABLE", target, fact.TraitDatabase,
+				fact.TraitDefence)
 		case "TRUNCATE", "DISCARD":
 			if next == "PARTITION" || next == "SUBPARTITION" || next == "TABLESPACE" {
-				s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "ALTER TABLE TRUNCATE", target, fact.TraitDatabase, fact.TraitBulk)
+				s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "ALTER TABLE TRUNCATE", target,
+					fact.TraitDatabase, fact.TraitBulk)
 			}
 		case "OWNER":
 			s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "ALTER TABLE OWNER", target, fact.TraitAccount)
@@ -194,7 +209,8 @@ func locksTable(rest []sqlToken) bool {
 		next, after := sqlUpper(rest, i+1), sqlUpper(rest, i+2)
 		switch rest[i].upper {
 		case "SET":
-			if next == "LOGGED" || next == "UNLOGGED" || next == "TABLESPACE" || next == "ACCESS" || next == "WITH" && after == "OIDS" {
+			if next == "LOGGED" || next == "UNLOGGED" || next == "TABLESPACE" || next == "ACCESS" || next == "WITH" &&
+				after == "OIDS" {
 				return true
 			}
 		case "DETACH", "EXCHANGE", "REORGANIZE", "COALESCE":
@@ -255,7 +271,8 @@ func breaksTable(rest []sqlToken) bool {
 				return true
 			}
 		case "DEFAULT":
-			if i+2 < len(rest) && findWord(rest[max(0, i-maxClause):i], "ADD") >= 0 && rest[i+1].kind == sqlWord && rest[i+2].is("(") && (!sqlStable[next] || i+3 < len(rest) && next == "NOW" && !rest[i+3].is(")")) {
+			if i+2 < len(rest) && findWord(rest[max(0, i-maxClause):i], "ADD") >= 0 && rest[i+1].kind == sqlWord &&
+				rest[i+2].is("(") && (!sqlStable[next] || i+3 < len(rest) && next == "NOW" && !rest[i+3].is(")")) {
 				return true
 			}
 		case "ADD":
@@ -268,7 +285,8 @@ func breaksTable(rest []sqlToken) bool {
 }
 
 // sqlStable are functions that give every row of one statement the same, so that a default of theirs is written once.
-var sqlStable = lex.Set([]string{"NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "LOCALTIMESTAMP", "GETDATE", "SYSDATE", "TRANSACTION_TIMESTAMP", "STATEMENT_TIMESTAMP",
+var sqlStable = lex.Set([]string{"NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "LOCALTIMESTAMP", "GETDATE", "SYSDATE",
+	"TRANSACTION_TIMESTAMP", "STATEMENT_TIMESTAMP",
 	"CAST", "COALESCE", "NULLIF", "GREATEST", "LEAST", "CONCAT"})
 
 // requiredColumn reports a new column that may not be empty and has no default: the rows there are don't fit it.
@@ -306,7 +324,8 @@ func sqlUpper(tokens []sqlToken, i int) string {
 }
 
 func (s sqlRun) sqlCreate(st *sqlStatement, tokens []sqlToken) {
-	rest := skipWords(tokens[1:], "OR", "REPLACE", "TEMP", "TEMPORARY", "UNIQUE", "MATERIALIZED", "GLOBAL", "LOCAL", "UNLOGGED", "EXTERNAL",
+	rest := skipWords(tokens[1:], "OR", "REPLACE", "TEMP", "TEMPORARY", "UNIQUE", "MATERIALIZED", "GLOBAL", "LOCAL",
+		"UNLOGGED", "EXTERNAL",
 		"TRANSIENT", "SECURE", "RECURSIVE", "AGGREGATE", "DEFINER", "TRUSTED", "PROCEDURAL", "CONSTRAINT")
 	if len(rest) == 0 {
 		s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "CREATE", "", fact.TraitDatabase)
@@ -323,11 +342,13 @@ func (s sqlRun) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 		s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "CREATE "+sort, target, fact.TraitAccount)
 		return
 	case "TABLESPACE", "ENDPOINT":
-		s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem, Via: "sql CREATE " + sort,
+		s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem,
+			Via:           "sql CREATE " + sort,
 			Reversibility: interlock.Window, Traits: []string{fact.TraitDatabase}})
 	case "POLICY":
 		if s.openPolicy(rest) {
-			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "CREATE POLICY", target, fact.TraitDatabase, fact.TraitDefence)
+			s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "CREATE POLICY", target, fact.TraitDatabase,
+				fact.TraitDefence)
 		}
 	case "TABLE":
 		if len(s.Statements.Made) < 256 {
@@ -338,12 +359,15 @@ func (s sqlRun) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 		s.sqlAdd(st, interlock.ImpactPersist, interlock.Reversible, "CREATE "+sort, target, fact.TraitDatabase)
 	case "FUNCTION", "PROCEDURE", "PROC", "LANGUAGE", "EXTENSION", "ASSEMBLY":
 		s.sqlCreateBody(st, rest)
-		if native := findWord(rest, "SONAME") > 0 || sort == "ASSEMBLY" || untrustedLanguage(rest) || sort == "EXTENSION" && sqlOutward[strings.ToLower(target)]; native {
-			s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem, Via: "sql CREATE " + sort,
+		if native := findWord(rest, "SONAME") > 0 || sort == "ASSEMBLY" || untrustedLanguage(rest) || sort == "EXTENSION" &&
+			sqlOutward[strings.ToLower(target)]; native {
+			s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem,
+				Via:           "sql CREATE " + sort,
 				Reversibility: interlock.Window, Traits: []string{fact.TraitDatabase}})
 		}
 	case "SERVER", "SUBSCRIPTION", "PUBLICATION", "FOREIGN":
-		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: target, Reach: interlock.ReachExternal, Via: "sql CREATE " + sort,
+		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: target, Reach: interlock.ReachExternal,
+			Via:           "sql CREATE " + sort,
 			Reversibility: interlock.Window, Traits: []string{fact.TraitDatabase, fact.TraitForward}})
 	}
 	s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "CREATE "+sort, target, traits...)
@@ -378,7 +402,8 @@ func (s sqlRun) openPolicy(rest []sqlToken) bool {
 		if end < 0 {
 			continue
 		}
-		if truth, whole := s.truth(rest[at+2:at+1+end], ""); whole && (truth == sqlAlways && findWord(rest[at+2:at+1+end], "NULL") < 0) {
+		if truth, whole := s.truth(rest[at+2:at+1+end], ""); whole &&
+			(truth == sqlAlways && findWord(rest[at+2:at+1+end], "NULL") < 0) {
 			return true
 		}
 	}
@@ -386,7 +411,9 @@ func (s sqlRun) openPolicy(rest []sqlToken) bool {
 }
 
 // sqlOutward are extensions that give statements the server's files, programs or network.
-var sqlOutward = lex.Set([]string{"dblink", "postgres_fdw", "file_fdw", "adminpack", "pg_cron", "http", "pgsql-http", "plpython3u", "plpythonu", "plperlu", "pltclu", "pg_net", "plsh", "pljava", "oracle_fdw", "mysql_fdw", "aws_s3", "aws_lambda", "pg_background"})
+var sqlOutward = lex.Set([]string{"dblink", "postgres_fdw", "file_fdw", "adminpack", "pg_cron", "http", "pgsql-http",
+	"plpython3u", "plpythonu", "plperlu", "pltclu", "pg_net", "plsh", "pljava", "oracle_fdw", "mysql_fdw", "aws_s3", "aws_lambda",
+	"pg_background"})
 
 // untrustedLanguage reports whether a function is in a language that escapes the database.
 func untrustedLanguage(tokens []sqlToken) bool {
@@ -395,7 +422,8 @@ func untrustedLanguage(tokens []sqlToken) bool {
 		return false
 	}
 	language := strings.ToLower(tokens[i+1].text)
-	return language == "c" || language == "java" || strings.HasSuffix(language, "u") && strings.HasPrefix(language, "pl") || language == "external"
+	return language == "c" || language == "java" || strings.HasSuffix(language, "u") && strings.HasPrefix(language, "pl") ||
+		language == "external"
 }
 
 func (s sqlRun) sqlGrant(st *sqlStatement, tokens []sqlToken) {
@@ -405,8 +433,10 @@ func (s sqlRun) sqlGrant(st *sqlStatement, tokens []sqlToken) {
 		target = sqlNameAfter(tokens, "FROM")
 	}
 	text := sqlText(tokens[:min(len(tokens), 64)])
-	if tokens[0].upper == "GRANT" && (strings.Contains(text, "* . *") || strings.Contains(text, "*.*") || strings.EqualFold(target, "public") ||
-		findWord(tokens, "SUPER") > 0 || findWord(tokens, "SUPERUSER") > 0 || strings.Contains(text, "GRANT OPTION") || findWord(tokens, "SYSDBA") > 0) {
+	if tokens[0].upper == "GRANT" && (strings.Contains(text, "* . *") || strings.Contains(text, "*.*") ||
+		strings.EqualFold(target, "public") ||
+		findWord(tokens, "SUPER") > 0 || findWord(tokens, "SUPERUSER") > 0 || strings.Contains(text, "GRANT OPTION") ||
+		findWord(tokens, "SYSDBA") > 0) {
 		traits = append(traits, fact.TraitBulk)
 	}
 	s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, tokens[0].upper, target, traits...)

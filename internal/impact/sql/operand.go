@@ -13,7 +13,8 @@ func (p *sqlExpr) operand() sqlValue {
 	}
 	defer p.leave()
 	from, minus := p.at, false
-	for t := p.peek(); t.kind == sqlMark && len(t.text) == 1 && strings.Contains("+-~@#|<>&^", t.text) || t.kind == sqlWord && (t.upper == "BINARY" || t.upper == "PRIOR" || t.upper == "@"); t = p.peek() {
+	for t := p.peek(); t.kind == sqlMark && len(t.text) == 1 && strings.Contains("+-~@#|<>&^", t.text) || t.kind == sqlWord &&
+		(t.upper == "BINARY" || t.upper == "PRIOR" || t.upper == "@"); t = p.peek() {
 		minus = minus != (t.text == "-")
 		p.at++
 	}
@@ -49,7 +50,8 @@ func (p *sqlExpr) typeName() {
 		p.bad = true
 		return
 	}
-	for p.peek().kind == sqlWord && !sqlClauses[p.peek().upper] && !p.word("AND", "OR", "NOT", "IS", "IN", "LIKE", "BETWEEN", "XOR") || p.peek().is(".") {
+	for p.peek().kind == sqlWord && !sqlClauses[p.peek().upper] &&
+		!p.word("AND", "OR", "NOT", "IS", "IN", "LIKE", "BETWEEN", "XOR") || p.peek().is(".") {
 		p.at++
 	}
 	if p.peek().is("(") {
@@ -87,10 +89,14 @@ func (p *sqlExpr) brackets() (column bool) {
 }
 
 // sqlConstants are words that name no column.
-var sqlConstants = lex.Set([]string{"NULL", "TRUE", "FALSE", "UNKNOWN", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP",
-	"CURRENT_USER", "SESSION_USER", "USER", "SYSDATE", "SYSTIMESTAMP", "CURRENT_ROLE", "UTC_DATE", "UTC_TIMESTAMP", "CURRENT_CATALOG", "CURRENT_SCHEMA",
-	"INTERVAL", "DISTINCT", "ALL", "YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "EPOCH", "WEEK", "INT", "INTEGER", "TEXT", "VARCHAR", "CHAR", "DATE",
-	"TIMESTAMP", "TIME", "NUMERIC", "DECIMAL", "FLOAT", "BIGINT", "BOOLEAN", "UNSIGNED", "SIGNED", "AND", "OR", "NOT", "IS", "IN", "LIKE", "BETWEEN", "CASE", "BOTH", "LEADING", "TRAILING"})
+var sqlConstants = lex.Set([]string{"NULL", "TRUE", "FALSE", "UNKNOWN", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
+	"LOCALTIME", "LOCALTIMESTAMP",
+	"CURRENT_USER", "SESSION_USER", "USER", "SYSDATE", "SYSTIMESTAMP", "CURRENT_ROLE", "UTC_DATE", "UTC_TIMESTAMP",
+	"CURRENT_CATALOG", "CURRENT_SCHEMA",
+	"INTERVAL", "DISTINCT", "ALL", "YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "EPOCH", "WEEK", "INT", "INTEGER", "TEXT",
+	"VARCHAR", "CHAR", "DATE",
+	"TIMESTAMP", "TIME", "NUMERIC", "DECIMAL", "FLOAT", "BIGINT", "BOOLEAN", "UNSIGNED", "SIGNED", "AND", "OR", "NOT", "IS", "IN",
+	"LIKE", "BETWEEN", "CASE", "BOTH", "LEADING", "TRAILING"})
 
 // parameter reports whether a word stands for a value that is passed in.
 func parameter(word string) bool {
@@ -121,7 +127,8 @@ func (p *sqlExpr) primary() sqlValue {
 		p.at++
 	case (t.is(":") || t.is("%") || t.is("#")) && p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind != sqlMark:
 		p.at += 2 // a parameter by name or by the language around
-	case (t.is("%") || t.is("$") || t.is("#")) && p.at+1 < len(p.tokens) && (p.tokens[p.at+1].is("(") || p.tokens[p.at+1].is("{")), t.is("{"):
+	case (t.is("%") || t.is("$") || t.is("#")) && p.at+1 < len(p.tokens) &&
+		(p.tokens[p.at+1].is("(") || p.tokens[p.at+1].is("{")), t.is("{"):
 		p.template()
 	case t.is("*"):
 		p.at++
@@ -220,7 +227,9 @@ func (p *sqlExpr) named() sqlValue {
 	case t.upper == "CURRENT" && next.upper == "OF":
 		p.at += 3
 		v.truth, v.column, v.condition = sqlSometimes, true, true
-	case t.upper != "" && !next.is("(") && !next.is(".") && sqlConstants[t.upper] && t.upper != "DATE" && t.upper != "TIME" && t.upper != "TIMESTAMP" && t.upper != "USER" && t.upper != "YEAR" && t.upper != "MONTH" && t.upper != "DAY" && t.upper != "WEEK" && t.upper != "HOUR" && t.upper != "TEXT":
+	case t.upper != "" && !next.is("(") && !next.is(".") && sqlConstants[t.upper] && t.upper != "DATE" && t.upper != "TIME" &&
+		t.upper != "TIMESTAMP" && t.upper != "USER" && t.upper != "YEAR" && t.upper != "MONTH" && t.upper != "DAY" &&
+		t.upper != "WEEK" && t.upper != "HOUR" && t.upper != "TEXT":
 		p.at++
 	case t.upper != "" && sqlClauses[t.upper] && !next.is("(") && !next.is("."):
 		p.bad = true

@@ -41,7 +41,8 @@ func (p *sqlExpr) predicate() sqlValue {
 		if not {
 			v.truth, v.op, v.few = notTruth(v), "", false
 		}
-		if v.op != "" && v.op != "IS NULL" && (n > 0 || left.condition) { // a = b = c, and what binds otherwise in another dialect
+		// a = b = c, and what binds otherwise in another dialect
+		if v.op != "" && v.op != "IS NULL" && (n > 0 || left.condition) {
 			v.truth = sqlConstant
 			if v.column && !left.joined && !v.joined {
 				v.truth = sqlSometimes
@@ -64,7 +65,8 @@ func (p *sqlExpr) comparison(left sqlValue) sqlValue {
 	}
 	p.take("ALL", "ANY", "SOME")
 	right := p.sum()
-	v := sqlValue{op: operator, left: [2]int{left.from, left.to}, right: [2]int{right.from, right.to}, column: left.column || right.column, joined: left.joined || right.joined}
+	v := sqlValue{op: operator, left: [2]int{left.from, left.to}, right: [2]int{right.from, right.to}, column: left.column ||
+		right.column, joined: left.joined || right.joined}
 	equal := operator == "=" || operator == "==" || operator == ">=" || operator == "<=" || operator == "<=>"
 	switch {
 	case (left.null || right.null) && operator != "<=>":
@@ -155,24 +157,29 @@ func (p *sqlExpr) bounded(column [2]int, operator string, bound sqlValue) sqlTru
 		if operator == "<>" || operator == "!=" {
 			return sqlAlways // all but one
 		}
-		if n := bound.number; n != nil && ((operator == ">" || operator == ">=") && *n <= 1 || (operator == "<" || operator == "<=") && *n >= 1e6) {
+		if n := bound.number; n != nil &&
+			((operator == ">" || operator == ">=") && *n <= 1 || (operator == "<" || operator == "<=") && *n >= 1e6) {
 			return sqlAlways
 		}
 		if text := bound.text; text != nil && *text == "" && operator != "=" && operator != "==" {
 			return sqlAlways
 		}
 	}
-	if n := bound.number; n != nil && sqlLengths[tokens[0].upper] && last.is(")") && (operator == ">=" && *n <= 0 || operator == ">" && *n < 0) {
+	if n := bound.number; n != nil && sqlLengths[tokens[0].upper] && last.is(")") &&
+		(operator == ">=" && *n <= 0 || operator == ">" && *n < 0) {
 		return sqlAlways
 	}
-	if (operator == "<" || operator == "<=") && p.sinceEver(tokens) && bound.to-bound.from <= 3 && sqlNow[p.tokens[bound.from].upper] {
+	if (operator == "<" || operator == "<=") && p.sinceEver(tokens) && bound.to-bound.from <= 3 &&
+		sqlNow[p.tokens[bound.from].upper] {
 		return sqlAlways
 	}
 	return sqlSometimes
 }
 
-var sqlLengths = lex.Set([]string{"LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "OCTET_LENGTH", "LEN", "ABS", "CARDINALITY", "COUNT", "BIT_LENGTH"})
-var sqlNow = lex.Set([]string{"NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "GETDATE", "SYSDATE", "LOCALTIMESTAMP", "CURDATE", "CLOCK_TIMESTAMP", "TRANSACTION_TIMESTAMP"})
+var sqlLengths = lex.Set([]string{"LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "OCTET_LENGTH", "LEN", "ABS", "CARDINALITY",
+	"COUNT", "BIT_LENGTH"})
+var sqlNow = lex.Set([]string{"NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "GETDATE", "SYSDATE", "LOCALTIMESTAMP", "CURDATE",
+	"CLOCK_TIMESTAMP", "TRANSACTION_TIMESTAMP"})
 
 // identity reports whether tokens name a column that counts rows.
 func (p *sqlExpr) identity(tokens []sqlToken) bool {
@@ -185,7 +192,8 @@ func (p *sqlExpr) identity(tokens []sqlToken) bool {
 	case "id", "_id", "uuid", "guid", "rowid", "_rowid_", "oid", "ctid", "pk":
 		return true
 	}
-	return strings.HasSuffix(low, "_id") || strings.HasSuffix(low, "_pk") || len(name) > 2 && (strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID"))
+	return strings.HasSuffix(low, "_id") || strings.HasSuffix(low, "_pk") || len(name) > 2 &&
+		(strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID"))
 }
 
 // sinceEver reports whether tokens name the time a row was made, which lies in the past for all.

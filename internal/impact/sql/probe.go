@@ -15,14 +15,16 @@ func quoteClosed(flat string) bool {
 		return false // not opened again, so that the rest of the statement would not fit
 	}
 	rest := strings.TrimLeft(flat[at+1:], " )")
-	for _, operator := range []string{"=", "!=", "<>", "<=>", "<<", ">>", "^", "||", "&&", "regexp ", "rlike ", "sounds like", "div ", "xor ", "like ", "glob ", "is not ", "not like ", "collate "} {
+	for _, operator := range []string{"=", "!=", "<>", "<=>", "<<", ">>", "^", "||", "&&", "regexp ", "rlike ", "sounds like",
+		"div ", "xor ", "like ", "glob ", "is not ", "not like ", "collate "} {
 		if strings.HasPrefix(rest, operator) {
 			return true
 		}
 	}
 	for _, joint := range []string{"or ", "and ", "or(", "and("} {
 		if condition, ok := strings.CutPrefix(rest, joint); ok {
-			return condition != "" && (condition[0] == '\'' || condition[0] == '"') || strings.ContainsAny(condition, "=<>(") || strings.Contains(condition, " like ")
+			return condition != "" && (condition[0] == '\'' || condition[0] == '"') || strings.ContainsAny(condition, "=<>(") ||
+				strings.Contains(condition, " like ")
 		}
 	}
 	return false
@@ -32,10 +34,12 @@ func quoteClosed(flat string) bool {
 func probes(flat string) bool {
 	body := strings.TrimRight(flat, " -#;/*")
 	cut := len(strings.TrimRight(flat, " ")) > len(body)
-	if at := strings.LastIndex(body, "order by "); at >= 0 && (at == 0 || cut || at < 8) && numbersOnly(body[at+len("order by "):]) {
+	if at := strings.LastIndex(body, "order by "); at >= 0 && (at == 0 || cut || at < 8) &&
+		numbersOnly(body[at+len("order by "):]) {
 		return true
 	}
-	if cut && strings.HasSuffix(strings.TrimRight(flat, " "), "--") && strings.HasPrefix(body, "(") && strings.HasSuffix(body, ")") {
+	if cut && strings.HasSuffix(strings.TrimRight(flat, " "), "--") && strings.HasPrefix(body, "(") &&
+		strings.HasSuffix(body, ")") {
 		return true
 	}
 	for _, call := range []string{"sleep(", "sleep (", "benchmark (", "select sleep", "select pg_sleep"} {

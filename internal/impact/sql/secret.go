@@ -9,18 +9,23 @@ import (
 )
 
 // sqlSecretTables hold password hashes, keys or what the database server is made of.
-var sqlSecretTables = lex.Set([]string{"mysql.user", "mysql.global_priv", "mysql.db", "pg_shadow", "pg_authid", "pg_catalog.pg_shadow", "pg_catalog.pg_authid", "sys.sql_logins", "sys.user$",
-	"user$", "dba_users", "sys.dba_users", "master.sys.sql_logins", "syslogins", "master..sysxlogins", "sysxlogins", "master..syslogins", "pg_user_mapping", "pg_user_mappings", "sys.syslogins", "master.dbo.syslogins",
-	"pg_database", "pg_class", "pg_proc", "pg_largeobject", "sqlite_master", "sqlite_schema", "cron.job", "pg_auth_members", "mysql.func", "mysql.plugin", "mysql.proxies_priv", "mysql.tables_priv"})
+var sqlSecretTables = lex.Set([]string{"mysql.user", "mysql.global_priv", "mysql.db", "pg_shadow", "pg_authid",
+	"pg_catalog.pg_shadow", "pg_catalog.pg_authid", "sys.sql_logins", "sys.user$",
+	"user$", "dba_users", "sys.dba_users", "master.sys.sql_logins", "syslogins", "master..sysxlogins", "sysxlogins",
+	"master..syslogins", "pg_user_mapping", "pg_user_mappings", "sys.syslogins", "master.dbo.syslogins",
+	"pg_database", "pg_class", "pg_proc", "pg_largeobject", "sqlite_master", "sqlite_schema", "cron.job", "pg_auth_members",
+	"mysql.func", "mysql.plugin", "mysql.proxies_priv", "mysql.tables_priv"})
 
 // sqlPlainTables are those of them that anybody reads for their other columns; only writing to them is remarkable.
-var sqlPlainTables = lex.Set([]string{"pg_database", "pg_class", "pg_proc", "pg_largeobject", "sqlite_master", "sqlite_schema", "cron.job", "pg_auth_members", "mysql.func", "mysql.plugin", "mysql.db", "mysql.tables_priv", "dba_users", "sys.dba_users"})
+var sqlPlainTables = lex.Set([]string{"pg_database", "pg_class", "pg_proc", "pg_largeobject", "sqlite_master", "sqlite_schema",
+	"cron.job", "pg_auth_members", "mysql.func", "mysql.plugin", "mysql.db", "mysql.tables_priv", "dba_users", "sys.dba_users"})
 
 // sqlSecrets records tables of password hashes that a statement reads, and tables of the server itself that it changes,
 // wherever in it they are named as tables.
 func (s sqlRun) sqlSecrets(st *sqlStatement) {
 	for i, t := range st.tokens {
-		if i == 0 || t.kind != sqlWord || !sqlUpperIn(st.tokens, i-1, "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ONLY", ",", "COPY", "LATERAL", "USING") {
+		if i == 0 || t.kind != sqlWord ||
+			!sqlUpperIn(st.tokens, i-1, "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ONLY", ",", "COPY", "LATERAL", "USING") {
 			continue
 		}
 		name := strings.ToLower(sqlName(st.tokens[i:]))
@@ -38,7 +43,8 @@ func (s sqlRun) sqlSecrets(st *sqlStatement) {
 			before = sqlUpper(st.tokens, i-2)
 		}
 		switch {
-		case before == "INTO" || before == "UPDATE" || before == "FROM" && sqlUpper(st.tokens, i-2) == "DELETE" || before == "TABLE" && sqlUpper(st.tokens, 0) != "TABLE":
+		case before == "INTO" || before == "UPDATE" || before == "FROM" && sqlUpper(st.tokens, i-2) == "DELETE" ||
+			before == "TABLE" && sqlUpper(st.tokens, 0) != "TABLE":
 			s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "write", name, fact.TraitAccount)
 		case !sqlPlainTables[name]:
 			s.sqlAdd(st, interlock.ImpactCredential, interlock.Readonly, "SELECT", name, fact.TraitSecret)
@@ -58,7 +64,8 @@ func grantsRole(tokens []sqlToken) bool {
 		}
 		name, value := strings.ToLower(tokens[i].text), strings.ToLower(tokens[i+2].text)
 		switch name {
-		case "is_superuser", "is_admin", "isadmin", "is_staff", "superuser", "is_root", "admin", "rolsuper", "super_priv", "grant_priv", "file_priv":
+		case "is_superuser", "is_admin", "isadmin", "is_staff", "superuser", "is_root", "admin", "rolsuper", "super_priv",
+			"grant_priv", "file_priv":
 			if value == "1" || value == "true" || value == "y" || value == "t" || value == "yes" {
 				return true
 			}
@@ -100,7 +107,8 @@ func (s sqlRun) sqlMerge(st *sqlStatement, tokens []sqlToken) {
 		if then < 0 {
 			continue
 		}
-		some := narrow && (findWord(clause[:then], "AND") >= 0 || findWord(clause[:then], "SOURCE") < 0 && sqlUpper(clause, then+1) != "DELETE")
+		some := narrow && (findWord(clause[:then], "AND") >= 0 || findWord(clause[:then], "SOURCE") < 0 &&
+			sqlUpper(clause, then+1) != "DELETE")
 		s.sqlMerged(st, sqlUpper(clause, then+1), target, some)
 	}
 	s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "MERGE", target, fact.TraitDatabase)
@@ -129,7 +137,8 @@ func (s sqlRun) sqlLock(st *sqlStatement, tokens []sqlToken) {
 	switch {
 	case verb == "RESET" && (next == "MASTER" || next == "SLAVE" || next == "REPLICA" || next == "BINARY" || next == "PERSIST"):
 		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, "RESET "+next, "", fact.TraitDatabase, fact.TraitLog)
-	case verb == "LOCK" && (findWord(tokens, "EXCLUSIVE") > 0 || findWord(tokens, "WRITE") > 0 || findWord(tokens, "MODE") < 0 && findWord(tokens, "READ") < 0 || next == "INSTANCE"),
+	case verb == "LOCK" && (findWord(tokens, "EXCLUSIVE") > 0 || findWord(tokens, "WRITE") > 0 || findWord(tokens, "MODE") < 0 &&
+		findWord(tokens, "READ") < 0 || next == "INSTANCE"),
 		verb == "FLUSH" && findWord(tokens, "LOCK") > 0:
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, verb, "", fact.TraitDatabase, fact.TraitBreaking)
 	case verb == "FLUSH" && next == "PRIVILEGES":

@@ -10,20 +10,29 @@ import (
 
 // sqlSafeties are settings that remove a protection, and the values that do so.
 var sqlSafeties = map[string]string{
-	"foreign_key_checks": "off", "unique_checks": "off", "sql_safe_updates": "off", "sql_log_bin": "off", "row_security": "off", "log_bin": "off",
-	"foreign_keys": "off", "synchronous": "off", "journal_mode": "off", "fsync": "off", "general_log": "off", "log_statement": "off", "full_page_writes": "off",
-	"session_replication_role": "replica", "writable_schema": "on", "local_infile": "on", "log_bin_trust_function_creators": "on", "zero_damaged_pages": "on",
-	"secure_file_priv": "off", "ignore_check_constraints": "on", "trusted_schema": "on", "xp_cmdshell": "on", "allow_system_table_mods": "on",
-	"ole automation procedures": "on", "clr enabled": "on", "clr strict security": "off", "ad hoc distributed queries": "on", "trustworthy": "on",
-	"log_min_duration_statement": "off", "audit_log": "off", "audit_log_policy": "off", "server_audit_logging": "off", "pgaudit.log": "off", "log_connections": "off", "log_disconnections": "off",
-	"read_only": "off", "super_read_only": "off", "require_secure_transport": "off", "ssl": "off", "password_encryption": "off", "skip_grant_tables": "on", "autovacuum": "off", "cell_size_check": "off",
-	"default_transaction_read_only": "off", "transaction_read_only": "off", "innodb_flush_log_at_trx_commit": "off", "sync_binlog": "off", "recursive_triggers": "", "query_only": "off", "validate_password.policy": "low",
+	"foreign_key_checks": "off", "unique_checks": "off", "sql_safe_updates": "off", "sql_log_bin": "off", "row_security": "off",
+	"log_bin":      "off",
+	"foreign_keys": "off", "synchronous": "off", "journal_mode": "off", "fsync": "off", "general_log": "off",
+	"log_statement": "off", "full_page_writes": "off",
+	"session_replication_role": "replica", "writable_schema": "on", "local_infile": "on", "log_bin_trust_function_creators": "on",
+	"zero_damaged_pages": "on",
+	"secure_file_priv":   "off", "ignore_check_constraints": "on", "trusted_schema": "on", "xp_cmdshell": "on",
+	"allow_system_table_mods":   "on",
+	"ole automation procedures": "on", "clr enabled": "on", "clr strict security": "off", "ad hoc distributed queries": "on",
+	"trustworthy":                "on",
+	"log_min_duration_statement": "off", "audit_log": "off", "audit_log_policy": "off", "server_audit_logging": "off",
+	"pgaudit.log": "off", "log_connections": "off", "log_disconnections": "off",
+	"read_only": "off", "super_read_only": "off", "require_secure_transport": "off", "ssl": "off", "password_encryption": "off",
+	"skip_grant_tables": "on", "autovacuum": "off", "cell_size_check": "off",
+	"default_transaction_read_only": "off", "transaction_read_only": "off", "innodb_flush_log_at_trx_commit": "off",
+	"sync_binlog": "off", "recursive_triggers": "", "query_only": "off", "validate_password.policy": "low",
 }
 
 // unsafeSetting reports whether a setting so set removes a protection.
 func unsafeSetting(name, value string) bool {
 	name, value = strings.ToLower(name), strings.ToLower(strings.TrimSpace(value))
-	off := value == "0" || value == "off" || value == "false" || value == "none" || value == "no" || value == "-" || value == "" || value == "-1" || value == "disabled"
+	off := value == "0" || value == "off" || value == "false" || value == "none" || value == "no" || value == "-" ||
+		value == "" || value == "-1" || value == "disabled"
 	on := value == "1" || value == "on" || value == "true" || value == "yes"
 	switch unsafe := sqlSafeties[name]; unsafe {
 	case "":
@@ -93,7 +102,8 @@ named:
 	}
 	value, given := settingValue(rest)
 	if given && unsafeSetting(name, value) {
-		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "SET "+strings.ToLower(name), "", fact.TraitDatabase, fact.TraitDefence)
+		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, "SET "+strings.ToLower(name), "", fact.TraitDatabase,
+			fact.TraitDefence)
 		return false
 	}
 	if strings.EqualFold(name, "password") {
@@ -131,7 +141,9 @@ func settingValue(rest []sqlToken) (string, bool) {
 }
 
 // sqlRulers are the users who may do everything.
-var sqlRulers = lex.Set([]string{"postgres", "root", "sa", "admin", "superuser", "rdsadmin", "rds_superuser", "sys", "system", "dbo", "sysadmin", "accountadmin", "securityadmin", "pg_execute_server_program", "pg_write_server_files", "pg_read_server_files", "cloudsqlsuperuser", "supabase_admin"})
+var sqlRulers = lex.Set([]string{"postgres", "root", "sa", "admin", "superuser", "rdsadmin", "rds_superuser", "sys", "system",
+	"dbo", "sysadmin", "accountadmin", "securityadmin", "pg_execute_server_program", "pg_write_server_files",
+	"pg_read_server_files", "cloudsqlsuperuser", "supabase_admin"})
 
 // sqlBecomes handles SET ROLE and SET SESSION AUTHORIZATION.
 func (s sqlRun) sqlBecomes(st *sqlStatement, tokens []sqlToken) bool {
@@ -171,7 +183,8 @@ func (s sqlRun) sqlAlterSettings(st *sqlStatement, rest []sqlToken) {
 		if after := rest[at+1:]; sqlUpper(rest, at+1) != "DEFAULT" {
 			value, given := settingValue(after)
 			if given && unsafeSetting(sqlName(after), value) {
-				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "SET "+strings.ToLower(sqlName(after)), "", fact.TraitDatabase, fact.TraitDefence)
+				s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, "SET "+strings.ToLower(sqlName(after)), "",
+					fact.TraitDatabase, fact.TraitDefence)
 			}
 		}
 		next := findWord(rest[at+1:], "SET")

@@ -43,7 +43,8 @@ func (s sqlRun) sql(in string) {
 // fragment records a value that would become a piece of a statement.
 func (s sqlRun) fragment(what, in string) {
 	s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: "sql " + what,
-		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitInjection, fact.TraitDatabase}})
+		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
+		Traits: []string{fact.TraitInjection, fact.TraitDatabase}})
 	s.Executes(interlock.KindSQL, squeeze(in))
 }
 
@@ -120,21 +121,29 @@ func (s sqlRun) sqlStatement(st *sqlStatement) {
 }
 
 // sqlBatched are verbs behind whose statement another may begin without a semicolon.
-var sqlBatched = lex.Set([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "EXEC", "EXECUTE", "USE", "PRINT", "SET", "DECLARE", "MERGE"})
+var sqlBatched = lex.Set([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "EXEC", "EXECUTE", "USE", "PRINT", "SET",
+	"DECLARE", "MERGE"})
 
 // sqlReads are verbs that read, steer a session or a transaction, and change nothing that lasts.
-var sqlReads = lex.Set([]string{"SELECT", "SHOW", "DESCRIBE", "DESC", "VALUES", "TABLE", "LIST", "LS", "BEGIN", "COMMIT", "ROLLBACK",
-	"SAVEPOINT", "RELEASE", "START", "END", "ABORT", "USE", "FETCH", "DECLARE", "CLOSE", "OPEN", "MOVE", "DISCARD", "HELP", "EXISTS",
-	"FROM", "IF", "RETURN", "PRINT", "GO", "LOCK", "UNLOCK", "LISTEN", "UNLISTEN", "DEALLOCATE", "CHECK", "CHECKSUM", "PIVOT", "SUMMARIZE", "WHILE", "FOR", "RAISE", "THROW"})
+var sqlReads = lex.Set([]string{"SELECT", "SHOW", "DESCRIBE", "DESC", "VALUES", "TABLE", "LIST", "LS", "BEGIN",
+	"COMMIT", "ROLLBACK",
+	"SAVEPOINT", "RELEASE", "START", "END", "ABORT", "USE", "FETCH", "DECLARE", "CLOSE", "OPEN", "MOVE", "DISCARD",
+	"HELP", "EXISTS",
+	"FROM", "IF", "RETURN", "PRINT", "GO", "LOCK", "UNLOCK", "LISTEN", "UNLISTEN", "DEALLOCATE", "CHECK", "CHECKSUM", "PIVOT",
+	"SUMMARIZE", "WHILE", "FOR", "RAISE", "THROW"})
 
 // sqlUpkeep are verbs that reorganise or refresh without changing what is stored.
-var sqlUpkeep = lex.Set([]string{"ANALYZE", "ANALYSE", "VACUUM", "REINDEX", "CLUSTER", "OPTIMIZE", "CHECKPOINT", "REFRESH", "COMMENT", "NOTIFY",
+var sqlUpkeep = lex.Set([]string{"ANALYZE", "ANALYSE", "VACUUM", "REINDEX", "CLUSTER", "OPTIMIZE", "CHECKPOINT", "REFRESH",
+	"COMMENT", "NOTIFY",
 	"CACHE", "UNCACHE", "FLUSH", "REPAIR", "MSCK", "UPSERT", "RESET", "SETTINGS"})
 
 // sqlOthers are verbs of some dialect whose effect is not looked into.
-var sqlOthers = lex.Set([]string{"EXCHANGE", "SYSTEM", "DETACH", "UNLOAD", "PUT", "GET", "REMOVE", "RM", "EXPORT", "IMPORT", "INSTALL", "LOAD",
-	"SIGNAL", "HANDLER", "PURGE", "CHANGE", "STOP", "BINLOG", "UNDROP", "RENAME", "ASSOCIATE", "AUDIT", "NOAUDIT", "FLASHBACK", "DISABLE",
-	"ENABLE", "ADD", "RESUME", "SUSPEND", "PAUSE", "UNSET", "SUBSCRIBE", "VALIDATE", "MOVE", "OVERRIDE", "UPDATE", "RECONFIGURE", "DBCC", "BULK"})
+var sqlOthers = lex.Set([]string{"EXCHANGE", "SYSTEM", "DETACH", "UNLOAD", "PUT", "GET", "REMOVE", "RM", "EXPORT", "IMPORT",
+	"INSTALL", "LOAD",
+	"SIGNAL", "HANDLER", "PURGE", "CHANGE", "STOP", "BINLOG", "UNDROP", "RENAME", "ASSOCIATE", "AUDIT", "NOAUDIT",
+	"FLASHBACK", "DISABLE",
+	"ENABLE", "ADD", "RESUME", "SUSPEND", "PAUSE", "UNSET", "SUBSCRIBE", "VALIDATE", "MOVE", "OVERRIDE", "UPDATE",
+	"RECONFIGURE", "DBCC", "BULK"})
 
 func (s sqlRun) sqlVerb(st *sqlStatement, tokens []sqlToken) {
 	verb := tokens[0].upper
@@ -168,7 +177,8 @@ func (s sqlRun) sqlVerb(st *sqlStatement, tokens []sqlToken) {
 	case "DELETE":
 		s.sqlDelete(st, tokens)
 	case "TRUNCATE":
-		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, verb, sqlName(skipWords(tokens[1:], "TABLE", "ONLY", "IF", "EXISTS")), fact.TraitDatabase, fact.TraitBulk)
+		s.sqlAdd(st, interlock.ImpactDelete, interlock.Irreversible, verb,
+			sqlName(skipWords(tokens[1:], "TABLE", "ONLY", "IF", "EXISTS")), fact.TraitDatabase, fact.TraitBulk)
 	case "DROP":
 		s.sqlDrop(st, tokens)
 	case "ALTER":
@@ -199,13 +209,16 @@ func (s sqlRun) sqlRest(st *sqlStatement, tokens []sqlToken) {
 	case sqlReads[verb]:
 		s.sqlInner(st, tokens[1:])
 		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, "")
-	case verb == "CLUSTER", verb == "VACUUM" && findWord(tokens, "FULL") > 0, verb == "REINDEX" && findWord(tokens, "CONCURRENTLY") < 0:
-		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, verb, "", fact.TraitDatabase, fact.TraitBreaking) // nobody reads or writes meanwhile
+	case verb == "CLUSTER", verb == "VACUUM" && findWord(tokens, "FULL") > 0, verb == "REINDEX" &&
+		findWord(tokens, "CONCURRENTLY") < 0:
+		// nobody reads or writes meanwhile
+		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, verb, "", fact.TraitDatabase, fact.TraitBreaking)
 	case sqlUpkeep[verb]:
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, verb, "", fact.TraitDatabase)
 	case sqlOthers[verb]:
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
-			Reversibility: interlock.Window, Confidence: interlock.Unknown, Traits: []string{fact.TraitUnsupported, fact.TraitDatabase}})
+			Reversibility: interlock.Window, Confidence: interlock.Unknown,
+			Traits: []string{fact.TraitUnsupported, fact.TraitDatabase}})
 	default:
 		if s.sqlInner(st, tokens) {
 			return
@@ -221,7 +234,8 @@ func (s sqlRun) sqlRest(st *sqlStatement, tokens []sqlToken) {
 
 // sqlOpeners are words behind which a statement begins; sqlOpened are verbs that can be nothing else there.
 var sqlOpeners = lex.Set([]string{"BEGIN", "THEN", "ELSE", "LOOP", "REPEAT", "DO", "AS", "IS", "ROW", "ATOMIC", "STATEMENT"})
-var sqlOpened = lex.Set([]string{"DROP", "TRUNCATE", "ALTER", "GRANT", "REVOKE", "COPY", "CREATE", "EXEC", "EXECUTE", "CALL", "KILL", "SHUTDOWN", "BACKUP", "RESTORE", "PREPARE", "LOAD"})
+var sqlOpened = lex.Set([]string{"DROP", "TRUNCATE", "ALTER", "GRANT", "REVOKE", "COPY", "CREATE", "EXEC", "EXECUTE", "CALL",
+	"KILL", "SHUTDOWN", "BACKUP", "RESTORE", "PREPARE", "LOAD"})
 
 // sqlInner analyses statements inside another: in a block, a common table expression or a COPY. It reports whether it
 // found any.
@@ -241,7 +255,8 @@ func (s sqlRun) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 			return true
 		}
 		next := sqlUpper(rest, 1)
-		if i > 0 && sqlOpened[rest[0].upper] && sqlOpeners[tokens[i-1].upper] && next != "FUNCTION" && next != "PROCEDURE" && next != "ON" && (i < 2 || !tokens[i-2].is(".")) {
+		if i > 0 && sqlOpened[rest[0].upper] && sqlOpeners[tokens[i-1].upper] && next != "FUNCTION" && next != "PROCEDURE" &&
+			next != "ON" && (i < 2 || !tokens[i-2].is(".")) {
 			s.sqlVerb(st, rest)
 			return true
 		}
@@ -258,7 +273,8 @@ func (s sqlRun) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 			}
 		case "INSERT", "MERGE":
 			if next == "INTO" || next == "OVERWRITE" {
-				s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, rest[0].upper, sqlNameAfter(rest, "INTO"), fact.TraitDatabase)
+				s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, rest[0].upper, sqlNameAfter(rest, "INTO"),
+					fact.TraitDatabase)
 				found = true
 			}
 		case "DROP", "TRUNCATE", "ALTER":
@@ -267,7 +283,8 @@ func (s sqlRun) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 				return true
 			}
 		case "EXECUTE", "EXEC":
-			if next == "IMMEDIATE" || next == "SP_EXECUTESQL" || next == "MASTER" || len(rest) > 1 && (rest[1].kind == sqlString || rest[1].is("(") || parameter(rest[1].text)) ||
+			if next == "IMMEDIATE" || next == "SP_EXECUTESQL" || next == "MASTER" || len(rest) > 1 &&
+				(rest[1].kind == sqlString || rest[1].is("(") || parameter(rest[1].text)) ||
 				(next == "FORMAT" || next == "CONCAT") && len(rest) > 2 && rest[2].is("(") {
 				s.sqlCall(st, rest)
 				found = true
@@ -285,7 +302,8 @@ func (s sqlRun) sqlQuery(st *sqlStatement, tokens []sqlToken) {
 	if into := findWord(tokens, "INTO"); into >= 0 && into+1 < len(tokens) {
 		switch after := tokens[into+1:]; {
 		case (after[0].upper == "OUTFILE" || after[0].upper == "DUMPFILE") && len(after) > 1:
-			s.Touch(after[1].text, interlock.Impact{Kind: interlock.ImpactWrite, Via: "SELECT INTO " + after[0].upper, Reversibility: interlock.Irreversible, Traits: []string{fact.TraitDatabase, fact.TraitRemote}})
+			s.Touch(after[1].text, interlock.Impact{Kind: interlock.ImpactWrite, Via: "SELECT INTO " + after[0].upper,
+				Reversibility: interlock.Irreversible, Traits: []string{fact.TraitDatabase, fact.TraitRemote}})
 		case tokens[0].upper == "SELECT" && after[0].kind == sqlWord && findWord(tokens[:into], "INSERT") < 0:
 			s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, "SELECT INTO", sqlName(after), fact.TraitDatabase)
 		}
@@ -394,15 +412,19 @@ func tautology(tokens []sqlToken) bool {
 	case "=", ">=", "<=", "==":
 		return same
 	case "<>", "!=", ">", "<":
-		return constant && !same && (left.kind == sqlString || operator.text != "<" && operator.text != ">" || operator.text == "<" && len(left.text) <= len(right.text) && left.text < right.text || operator.text == ">" && left.text > right.text)
+		return constant && !same && (left.kind == sqlString || operator.text != "<" && operator.text != ">" ||
+			operator.text == "<" && len(left.text) <= len(right.text) && left.text < right.text || operator.text == ">" &&
+			left.text > right.text)
 	}
 	return strings.EqualFold(operator.text, "LIKE") && (same || right.text == "%")
 }
 
 // sqlAdd records an impact on a database object. Where the database runs is not known from a statement; only its names
 // can say that it is production.
-func (s sqlRun) sqlAdd(st *sqlStatement, kind interlock.ImpactKind, r interlock.Reversibility, via, target string, traits ...string) {
-	i := interlock.Impact{Kind: kind, Target: target, Reach: interlock.ReachWorkspace, Reversibility: r, Via: "sql " + via, Traits: traits}
+func (s sqlRun) sqlAdd(st *sqlStatement, kind interlock.ImpactKind, r interlock.Reversibility, via, target string,
+	traits ...string) {
+	i := interlock.Impact{Kind: kind, Target: target, Reach: interlock.ReachWorkspace, Reversibility: r,
+		Via: "sql " + via, Traits: traits}
 	if target != "" && s.Production(target) {
 		i.Reach = interlock.ReachProduction
 	}

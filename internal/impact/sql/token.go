@@ -248,11 +248,14 @@ func (r *sqlReader) joins(last int, upper string) bool {
 		return !sqlHeads[upper] || !sqlHeads[left]
 	}
 	first := last == 0 || r.tokens[last-1].is(";")
-	return first && !sqlHeads[left] && (sqlOthers[joined] || sqlUpkeep[joined] || sqlReads[joined] || joined == "REASSIGN" || joined == "SECURITY")
+	return first && !sqlHeads[left] && (sqlOthers[joined] || sqlUpkeep[joined] || sqlReads[joined] || joined == "REASSIGN" ||
+		joined == "SECURITY")
 }
 
 // sqlUneven are further words that nobody spells in a mixture of cases but to walk around somebody who looks for them.
-var sqlUneven = lex.Set([]string{"FROM", "WHERE", "TABLE", "INTO", "SLEEP", "PG_SLEEP", "BENCHMARK", "WAITFOR", "INFORMATION_SCHEMA", "XP_CMDSHELL", "LOAD_FILE", "HAVING", "ORDER", "GROUP", "VALUES", "CONCAT", "EXTRACTVALUE", "UPDATEXML"})
+var sqlUneven = lex.Set([]string{"FROM", "WHERE", "TABLE", "INTO", "SLEEP", "PG_SLEEP", "BENCHMARK", "WAITFOR",
+	"INFORMATION_SCHEMA", "XP_CMDSHELL", "LOAD_FILE", "HAVING", "ORDER", "GROUP", "VALUES", "CONCAT",
+	"EXTRACTVALUE", "UPDATEXML"})
 
 // unevenCase reports whether a word's case changes more than once.
 func unevenCase(word string) bool {
@@ -293,9 +296,12 @@ func isSQLWord(c byte) bool {
 }
 
 // sqlHeads are the verbs statements begin with.
-var sqlHeads = lex.Set([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "CREATE", "TRUNCATE", "GRANT", "REVOKE", "MERGE", "WITH",
-	"COPY", "EXEC", "EXECUTE", "CALL", "SET", "REPLACE", "PRAGMA", "EXPLAIN", "BEGIN", "COMMIT", "ROLLBACK", "LOAD", "ATTACH", "DETACH",
-	"VACUUM", "ANALYZE", "SHOW", "DESCRIBE", "DO", "DENY", "SHUTDOWN", "KILL", "BACKUP", "RESTORE", "USE", "UNION", "DECLARE", "PREPARE"})
+var sqlHeads = lex.Set([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "CREATE", "TRUNCATE", "GRANT",
+	"REVOKE", "MERGE", "WITH",
+	"COPY", "EXEC", "EXECUTE", "CALL", "SET", "REPLACE", "PRAGMA", "EXPLAIN", "BEGIN", "COMMIT", "ROLLBACK", "LOAD",
+	"ATTACH", "DETACH",
+	"VACUUM", "ANALYZE", "SHOW", "DESCRIBE", "DO", "DENY", "SHUTDOWN", "KILL", "BACKUP", "RESTORE", "USE", "UNION",
+	"DECLARE", "PREPARE"})
 
 // startsLikeSQL reports whether text begins with a verb of SQL.
 func startsLikeSQL(text string) bool {

@@ -14,11 +14,13 @@ import (
 func (s sqlRun) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
 	verb := tokens[0].upper
 	if verb == "LOAD" && len(tokens) > 1 && tokens[1].kind == sqlString { // a library of the server's machine
-		s.Touch(tokens[1].text, interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Window,
-			Via: "sql LOAD", Traits: []string{fact.TraitDatabase, fact.TraitRemote}})
+		s.Touch(tokens[1].text, interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem,
+			Reversibility: interlock.Window,
+			Via:           "sql LOAD", Traits: []string{fact.TraitDatabase, fact.TraitRemote}})
 		return
 	}
-	if program := findWord(tokens, "PROGRAM"); verb == "COPY" && program > 0 && program+1 < len(tokens) && tokens[program+1].kind == sqlString {
+	if program := findWord(tokens, "PROGRAM"); verb == "COPY" && program > 0 && program+1 < len(tokens) &&
+		tokens[program+1].kind == sqlString {
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Reversibility: interlock.Irreversible,
 			Via: "sql COPY PROGRAM", Traits: []string{fact.TraitDatabase, fact.TraitRemote}})
 		s.Nested(interlock.KindShell, tokens[program+1].text)
@@ -33,7 +35,8 @@ func (s sqlRun) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
 		if out {
 			traits[1] = fact.TraitUpload
 		}
-		s.Add(interlock.Impact{Kind: kind, Target: know.CleanURL(path), Reach: interlock.ReachExternal, Reversibility: interlock.Window, Via: "sql " + verb, Traits: traits})
+		s.Add(interlock.Impact{Kind: kind, Target: know.CleanURL(path), Reach: interlock.ReachExternal,
+			Reversibility: interlock.Window, Via: "sql " + verb, Traits: traits})
 	case path != "" && verb == "ATTACH":
 		s.sqlAttach(path)
 	case path != "":
@@ -54,7 +57,8 @@ func (s sqlRun) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
 	case out:
 		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, sqlName(tokens[1:]), fact.TraitDatabase, fact.TraitBulk)
 	case verb == "RESTORE":
-		s.sqlAdd(st, interlock.ImpactWrite, interlock.Irreversible, verb, sqlNameAfter(tokens, "DATABASE"), fact.TraitDatabase, fact.TraitOverwrite)
+		s.sqlAdd(st, interlock.ImpactWrite, interlock.Irreversible, verb, sqlNameAfter(tokens, "DATABASE"), fact.TraitDatabase,
+			fact.TraitOverwrite)
 	default:
 		s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, verb, sqlNameAfter(tokens, "INTO"), fact.TraitDatabase)
 	}
@@ -63,7 +67,8 @@ func (s sqlRun) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
 // serverReach is how far a path of the server's machine lies. One inside the workspace is taken for a file of this project,
 // on a server that runs here.
 func (s sqlRun) serverReach(path string) interlock.Reach {
-	if p := s.Place(path); p.Reach == interlock.ReachWorkspace && s.View.Workspace != "" && place.Below(p.Path, s.View.Workspace) {
+	if p := s.Place(path); p.Reach == interlock.ReachWorkspace && s.View.Workspace != "" &&
+		place.Below(p.Path, s.View.Workspace) {
 		return interlock.ReachWorkspace
 	}
 	return interlock.ReachSystem
@@ -123,11 +128,13 @@ func (s sqlRun) sqlAttach(path string) {
 	} else if p := s.Place(path); p.Reach != interlock.ReachWorkspace {
 		i.Kind = interlock.ImpactRead
 		i.Traits = append(i.Traits, fact.TraitRemote)
-		if strings.Contains(strings.ToLower(path), "login data") || strings.Contains(name, "cookies") || strings.HasPrefix(name, "key4") || strings.HasPrefix(name, "logins") {
+		if strings.Contains(strings.ToLower(path), "login data") || strings.Contains(name, "cookies") ||
+			strings.HasPrefix(name, "key4") || strings.HasPrefix(name, "logins") {
 			i.Traits = append(i.Traits, fact.TraitSecret)
 		}
 	}
 	s.Touch(path, i)
 }
 
-var sqlScripts = lex.Set([]string{"php", "phtml", "php5", "php7", "phar", "jsp", "jspx", "asp", "aspx", "cgi", "sh", "bash", "py", "pl", "rb", "js", "ps1", "bat", "cmd", "vbs", "so", "dll", "exe", "html", "htm", "service", "conf", "desktop", "htaccess"})
+var sqlScripts = lex.Set([]string{"php", "phtml", "php5", "php7", "phar", "jsp", "jspx", "asp", "aspx", "cgi", "sh", "bash", "py",
+	"pl", "rb", "js", "ps1", "bat", "cmd", "vbs", "so", "dll", "exe", "html", "htm", "service", "conf", "desktop", "htaccess"})

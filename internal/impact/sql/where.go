@@ -16,7 +16,8 @@ type sqlParts struct {
 }
 
 // sqlWhereEnds are the clauses that may follow a condition.
-var sqlWhereEnds = lex.Set([]string{"GROUP", "ORDER", "LIMIT", "HAVING", "RETURNING", "UNION", "EXCEPT", "INTERSECT", "FETCH", "OFFSET", "FOR", "WINDOW",
+var sqlWhereEnds = lex.Set([]string{"GROUP", "ORDER", "LIMIT", "HAVING", "RETURNING", "UNION", "EXCEPT", "INTERSECT", "FETCH",
+	"OFFSET", "FOR", "WINDOW",
 	"OPTION", "QUALIFY", "MINUS", "OUTPUT", "ALLOW", "WITH"})
 
 // sqlClausesOf finds the clauses of the statement that tokens begin with, and none of those inside its brackets. It ends
@@ -148,7 +149,8 @@ func (s sqlRun) truth(condition []sqlToken, target string) (sqlTruth, bool) {
 	p := sqlExpr{tokens: condition, left: 64 + 16*len(condition), target: lastName(target)}
 	v := p.condition()
 	rest := p.peek()
-	if p.bad || p.at < len(condition) && !(rest.kind == sqlWord && (sqlHeads[rest.upper] || sqlReads[rest.upper] || rest.upper == "ELSE")) {
+	if p.bad || p.at < len(condition) &&
+		!(rest.kind == sqlWord && (sqlHeads[rest.upper] || sqlReads[rest.upper] || rest.upper == "ELSE")) {
 		return v.truth, false
 	}
 	return v.truth, true

@@ -14,7 +14,8 @@ func Administers(url string) bool {
 	_, path, _ := strings.Cut(rest, "/")
 	path, _, _ = strings.Cut(strings.ToLower(path), "?")
 	path = "/" + strings.TrimSuffix(path, "/")
-	for _, end := range [...]string{"/_close", "/_shutdown", "/_cluster/settings", "/_cluster/reroute", "/_restore", "/_rollover", "/_shrink", "/_freeze", "/_unfollow", "/_plugins/_security/api/internalusers"} {
+	for _, end := range [...]string{"/_close", "/_shutdown", "/_cluster/settings", "/_cluster/reroute", "/_restore", "/_rollover",
+		"/_shrink", "/_freeze", "/_unfollow", "/_plugins/_security/api/internalusers"} {
 		if strings.HasSuffix(path, end) {
 			return true
 		}

@@ -38,7 +38,8 @@ func Request(w *place.World, method, url string, headers []string, body string) 
 	if hidden, climbs := place.PlainPath(pathOf(url)); climbs || strings.Contains(hidden, "/../../") {
 		traits = append(traits, fact.TraitInjection)
 	}
-	i := interlock.Impact{Kind: interlock.ImpactWrite, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method, Traits: traits,
+	i := interlock.Impact{Kind: interlock.ImpactWrite, Target: know.CleanURL(url), Reach: reach,
+		Via: "HTTP " + method, Traits: traits,
 		Reversibility: interlock.Window}
 	switch method {
 	case "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "QUERY":
@@ -56,8 +57,9 @@ func Request(w *place.World, method, url string, headers []string, body string) 
 	}
 	w.Add(i)
 	if i.Kind == interlock.ImpactWrite && reach != interlock.ReachWorkspace && Pays(url, body) {
-		w.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method, Reversibility: interlock.Window,
-			Confidence: interlock.Inferred})
+		w.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method,
+			Reversibility: interlock.Window,
+			Confidence:    interlock.Inferred})
 	}
 	if fact.HasTrait(traits, fact.TraitMetadata) {
 		w.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method,
@@ -85,7 +87,8 @@ func otherScheme(w *place.World, method, url string) bool {
 		return true
 	case "gopher", "dict", "ldap", "ldaps", "tftp", "jar", "netdoc", "phar", "expect":
 		if strings.HasPrefix(rest, "//") || scheme == "jar" || scheme == "expect" {
-			w.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: know.CleanURL(url), Reach: interlock.ReachExternal, Via: "HTTP " + method,
+			w.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: know.CleanURL(url), Reach: interlock.ReachExternal,
+				Via:           "HTTP " + method,
 				Reversibility: interlock.Irreversible, Traits: []string{fact.TraitInjection, fact.TraitUpload}})
 			return true
 		}
@@ -99,14 +102,21 @@ func ApiOf(w *place.World, i *interlock.Impact, method, url, body string) {
 	path := strings.ToLower(pathOf(url))
 	writes := i.Kind != interlock.ImpactRead
 	switch {
-	case writes && (strings.Contains(path, "_delete_by_query") || method == "DELETE" && (path == "/_all" || path == "/*" || strings.HasSuffix(path, "/_all"))):
+	case writes && (strings.Contains(path, "_delete_by_query") || method == "DELETE" &&
+		(path == "/_all" || path == "/*" || strings.HasSuffix(path, "/_all"))):
 		i.Kind, i.Reversibility = interlock.ImpactDelete, interlock.Irreversible
 		i.Traits = append(i.Traits, fact.TraitDatabase, fact.TraitBulk)
-	case strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") || strings.Contains(path, "/secrets/")) && (strings.Contains(path, "/namespaces/") || path == "/api/v1/secrets"):
-		w.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: know.CleanURL(url), Reach: i.Reach, Via: i.Via, Reversibility: interlock.Readonly, Traits: []string{fact.TraitSecret}})
-	case writes && strings.HasSuffix(path, "/containers/create") && (strings.Contains(body, `"Privileged":true`) || strings.Contains(body, `"Privileged": true`) || strings.Contains(body, `"/:`) ||
-		strings.Contains(body, "docker.sock") || strings.Contains(body, `"/etc`) || strings.Contains(body, `"PidMode":"host"`)):
-		w.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: know.CleanURL(url), Reach: interlock.ReachSystem, Via: i.Via, Reversibility: interlock.Window, Traits: []string{fact.TraitRoot}})
+	case strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") || strings.Contains(path, "/secrets/")) &&
+		(strings.Contains(path, "/namespaces/") || path == "/api/v1/secrets"):
+		w.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: know.CleanURL(url), Reach: i.Reach, Via: i.Via,
+			Reversibility: interlock.Readonly, Traits: []string{fact.TraitSecret}})
+	case writes && strings.HasSuffix(path, "/containers/create") &&
+		(strings.Contains(body, `"Privileged":true`) || strings.Contains(body, `"Privileged": true`) ||
+			strings.Contains(body, `"/:`) ||
+			strings.Contains(body, "docker.sock") || strings.Contains(body, `"/etc`) ||
+			strings.Contains(body, `"PidMode":"host"`)):
+		w.Add(interlock.Impact{Kind: interlock.ImpactPrivilege, Target: know.CleanURL(url), Reach: interlock.ReachSystem,
+			Via: i.Via, Reversibility: interlock.Window, Traits: []string{fact.TraitRoot}})
 	case writes && Administers(url):
 		i.Reversibility = interlock.Irreversible
 	case writes && i.Reach == interlock.ReachExternal && strings.Contains(path, "graphql") && graphQuery(body):
@@ -116,7 +126,8 @@ func ApiOf(w *place.World, i *interlock.Impact, method, url, body string) {
 
 // graphQuery reports whether a GraphQL body only asks.
 func graphQuery(body string) bool {
-	return body != "" && len(body) < 64<<10 && !strings.Contains(body, "mutation") && !strings.Contains(body, "subscription") && strings.Contains(body, "{") && strings.Contains(body, "query")
+	return body != "" && len(body) < 64<<10 && !strings.Contains(body, "mutation") && !strings.Contains(body, "subscription") &&
+		strings.Contains(body, "{") && strings.Contains(body, "query")
 }
 
 // requestCarries records secrets a request carries to where they could leak: in the URL, in the body, and in a header if the
@@ -131,7 +142,8 @@ func requestCarries(w *place.World, method, url string, reach interlock.Reach, h
 	if kind == "" {
 		kind = PlainSecret(body)
 	}
-	if authority, _, _ := strings.Cut(strings.TrimPrefix(url[strings.Index(url, "//")+1:], "/"), "/"); strings.Contains(authority, "@") && len(secret.Find(url)) > 0 {
+	if authority, _, _ := strings.Cut(strings.TrimPrefix(url[strings.Index(url, "//")+1:], "/"), "/"); strings.Contains(authority,
+		"@") && len(secret.Find(url)) > 0 {
 		w.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method,
 			Reversibility: interlock.Readonly, Traits: []string{fact.TraitSecret}})
 	}
@@ -143,7 +155,8 @@ func requestCarries(w *place.World, method, url string, reach interlock.Reach, h
 		}
 	}
 	if kind != "" {
-		w.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method + " " + kind,
+		w.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: know.CleanURL(url), Reach: reach,
+			Via:           "HTTP " + method + " " + kind,
 			Reversibility: interlock.Irreversible, Traits: []string{fact.TraitSecretSend, fact.TraitUpload}})
 	}
 }
@@ -176,7 +189,8 @@ func queryTraits(url string) (traits []string) {
 		var pair string
 		pair, query, _ = strings.Cut(query, "&")
 		name, value, _ := strings.Cut(pair, "=")
-		if value != "" && value != "1" && !strings.EqualFold(value, "true") && !strings.EqualFold(value, "yes") && !strings.EqualFold(value, "background") {
+		if value != "" && value != "1" && !strings.EqualFold(value, "true") && !strings.EqualFold(value, "yes") &&
+			!strings.EqualFold(value, "background") {
 			continue
 		}
 		switch lex.Fold(name) {

@@ -33,7 +33,8 @@ func ReadsLocator(w *place.World, locator, via string) bool {
 			return true
 		}
 		p := w.Place(path)
-		if p.Reach == interlock.ReachSelf || fact.HasTrait(p.Traits, fact.TraitSecret) || fact.HasTrait(p.Traits, fact.TraitEnvironment) || fact.HasTrait(p.Traits, fact.TraitDevice) {
+		if p.Reach == interlock.ReachSelf || fact.HasTrait(p.Traits, fact.TraitSecret) ||
+			fact.HasTrait(p.Traits, fact.TraitEnvironment) || fact.HasTrait(p.Traits, fact.TraitDevice) {
 			kind := interlock.ImpactRead
 			if scheme, _, _ := SplitScheme(locator); p.Reach == interlock.ReachSelf && connects[scheme] {
 				kind = interlock.ImpactWrite // who connects to something does more than look at it
@@ -114,8 +115,8 @@ func locatedPaths(locator string) (paths []string) {
 	return paths
 }
 
-// appendLocated adds the paths of a locator without scheme, query and fragment. What stands for a server may be the beginning of a
-// path as well.
+// appendLocated adds the paths of a locator without scheme, query and fragment. What stands for a server may be the
+// beginning of a path as well.
 func appendLocated(paths []string, body string, schemed bool) []string {
 	rest, hasAuthority := strings.CutPrefix(body, "//")
 	switch {
@@ -150,7 +151,8 @@ func secretStore(w *place.World, locator string) string {
 		if subjects[word] == "secret" || secretStores[word] {
 			return locator
 		}
-		if (word == "env" || word == "environ" || word == "environment") && (rest == "" || rest == "*" || inject.SpeaksOfSecret(rest) || strings.Contains(strings.ToLower(rest), "key")) {
+		if (word == "env" || word == "environ" || word == "environment") &&
+			(rest == "" || rest == "*" || inject.SpeaksOfSecret(rest) || strings.Contains(strings.ToLower(rest), "key")) {
 			return locator
 		}
 	}
@@ -169,11 +171,14 @@ func secretStore(w *place.World, locator string) string {
 
 var (
 	// connects are schemes of what is opened for reading and writing.
-	connects = lex.Set([]string{"unix", "sqlite", "sqlite3", "duckdb", "ipc", "npipe", "unix+http", "http+unix", "grpc+unix", "jdbc"})
+	connects = lex.Set([]string{"unix", "sqlite", "sqlite3", "duckdb", "ipc", "npipe", "unix+http", "http+unix",
+		"grpc+unix", "jdbc"})
 	// secretStores are names of what keeps secrets, as schemes have them.
-	secretStores = lex.Set([]string{"secretsmanager", "secretmanager", "keyvault", "keyring", "kms", "passwords", "password", "onepassword", "op", "bitwarden", "lastpass",
+	secretStores = lex.Set([]string{"secretsmanager", "secretmanager", "keyvault", "keyring", "kms", "passwords", "password",
+		"onepassword", "op", "bitwarden", "lastpass",
 		"keepass", "doppler", "infisical", "keystore", "wallet", "creds"})
 	// cloudSchemes are those of places that keep secrets beside much else.
-	cloudSchemes = lex.Set([]string{"k8s", "kubernetes", "kube", "aws", "gcp", "azure", "gcloud", "consul", "etcd", "config", "docker", "swarm", "nomad", "ssm", "heroku", "vercel",
+	cloudSchemes = lex.Set([]string{"k8s", "kubernetes", "kube", "aws", "gcp", "azure", "gcloud", "consul", "etcd", "config",
+		"docker", "swarm", "nomad", "ssm", "heroku", "vercel",
 		"netlify", "github", "gitlab"})
 )

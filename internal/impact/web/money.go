@@ -9,15 +9,19 @@ import (
 
 // What the path of an interface calls the movement of money. Where a request that changes something goes to such a path, it pays,
 // takes back or promises something.
-var paymentPaths = []string{"charge", "charges", "payment", "payments", "payout", "payouts", "refund", "refunds", "withdraw", "withdrawal", "withdrawals", "checkout",
-	"purchase", "purchases", "transfer", "transfers", "donation", "donations", "remittance", "remittances", "disbursement", "disbursements", "topup", "topups",
+var paymentPaths = []string{"charge", "charges", "payment", "payments", "payout", "payouts", "refund", "refunds", "withdraw",
+	"withdrawal", "withdrawals", "checkout",
+	"purchase", "purchases", "transfer", "transfers", "donation", "donations", "remittance", "remittances", "disbursement",
+	"disbursements", "topup", "topups",
 	"pay", "buy", "wire", "wires", "subscription", "subscriptions"}
 
 // lookingPaths end the path of a request that asks something or is told something, whatever stands before.
-var lookingPaths = []string{"search", "query", "list", "lookup", "validate", "verify", "estimate", "quote", "quotes", "preview", "webhook", "webhooks", "test", "simulate", "status",
+var lookingPaths = []string{"search", "query", "list", "lookup", "validate", "verify", "estimate", "quote", "quotes", "preview",
+	"webhook", "webhooks", "test", "simulate", "status",
 	"export", "report", "reports", "methods"}
 
-// Pays reports whether a request that changes something moves money: it goes where payments are made, or carries a sum and who gets it.
+// Pays reports whether a request that changes something moves money: it goes where payments are made, or carries a
+// sum and who gets it.
 func Pays(url, body string) bool {
 	if len(url) > maxLocator {
 		return false
@@ -37,7 +41,8 @@ func Pays(url, body string) bool {
 			return true
 		}
 	}
-	return paysByBody(body, slices.Contains(words, "transaction") || slices.Contains(words, "transactions") || slices.Contains(words, "orders"))
+	return paysByBody(body, slices.Contains(words, "transaction") || slices.Contains(words, "transactions") ||
+		slices.Contains(words, "orders"))
 }
 
 // paysByBody reports whether a body says how much and to whom, or is a mutation of a graph that pays.
@@ -48,7 +53,8 @@ func paysByBody(body string, ledger bool) bool {
 	low := strings.ToLower(body)
 	keys := strings.FieldsFunc(low, func(c rune) bool { return c != '_' && (c < 'a' || c > 'z') })
 	if slices.Contains(keys, "mutation") {
-		for _, verb := range [...]string{"payment", "payout", "charge", "refund", "transfer", "withdraw", "purchase", "checkout"} {
+		for _, verb := range [...]string{"payment", "payout", "charge", "refund", "transfer", "withdraw",
+			"purchase", "checkout"} {
 			if strings.Contains(low, verb) {
 				return true
 			}
@@ -57,7 +63,8 @@ func paysByBody(body string, ledger bool) bool {
 	sum := slices.ContainsFunc(keys, func(k string) bool { return k == "amount" || k == "amount_cents" || k == "total_amount" })
 	return sum && ledger || sum && slices.ContainsFunc(keys, func(k string) bool {
 		switch k {
-		case "iban", "bic", "recipient", "beneficiary", "payee", "card", "card_number", "creditor", "destination", "currency", "account_number", "to_account", "to", "wallet":
+		case "iban", "bic", "recipient", "beneficiary", "payee", "card", "card_number", "creditor", "destination", "currency",
+			"account_number", "to_account", "to", "wallet":
 			return true
 		}
 		return false

@@ -218,7 +218,8 @@ func (c *cmdRun) condition(text string, at int) int {
 		at = lex.SkipAny(text, at, " \t")
 		start := at
 		quoted := false
-		for at < len(text) && (quoted || strings.IndexByte(" \t\n(", text[at]) < 0) && !(at > start && !quoted && text[at] == '=') {
+		for at < len(text) && (quoted || strings.IndexByte(" \t\n(", text[at]) < 0) &&
+			!(at > start && !quoted && text[at] == '=') {
 			if text[at] == '"' {
 				quoted = !quoted
 			}

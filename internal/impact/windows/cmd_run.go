@@ -25,9 +25,11 @@ func (c *cmdRun) simple(text string, in flow.Flow) flow.Flow {
 // spelledApart splits what needs no blank after its name, del/f or cd.., and switches run together, /f/q.
 func spelledApart(words []flow.Field) []flow.Field {
 	first := words[0]
-	if i := strings.IndexAny(first.Text, `/.\(`); i > 0 && !first.Dynamic && !(first.Text[i] == '.' && i+1 < len(first.Text) && lex.IsNameStart(first.Text[i+1])) {
+	if i := strings.IndexAny(first.Text, `/.\(`); i > 0 && !first.Dynamic &&
+		!(first.Text[i] == '.' && i+1 < len(first.Text) && lex.IsNameStart(first.Text[i+1])) {
 		switch name := strings.ToLower(first.Text[:i]); name {
-		case "del", "erase", "rd", "rmdir", "dir", "cd", "md", "copy", "move", "echo", "start", "call", "cmd", "type", "set", "if", "for", "reg", "net":
+		case "del", "erase", "rd", "rmdir", "dir", "cd", "md", "copy", "move", "echo", "start", "call", "cmd", "type", "set",
+			"if", "for", "reg", "net":
 			rest := first
 			rest.Text = first.Text[i:]
 			if name == "echo" {
@@ -172,7 +174,8 @@ func (c *cmdRun) start(args []flow.Field, raw string, io flow.Streams) flow.Flow
 		return flow.Flow{}
 	}
 	if strings.Contains(args[0].Text, "://") {
-		if low := strings.ToLower(args[0].Text); !strings.HasPrefix(low, "http") { // a page is looked at; what else has a scheme is acted on
+		// a page is looked at; what else has a scheme is acted on
+		if low := strings.ToLower(args[0].Text); !strings.HasPrefix(low, "http") {
 			c.r.Loads([]flow.Field{flow.Literal("start"), args[0]}, io)
 		}
 		return flow.Flow{}

@@ -120,12 +120,14 @@ func (c *cmdRun) reference(text string, at int) (flow.Field, int, bool) {
 		letters := strings.TrimLeft(rest, "%~fdpnxsatz0123456789")
 		if strings.HasPrefix(rest, "%") || len(c.loop) > 0 {
 			for n := 0; n < min(len(rest), 12); n++ {
-				if v, ok := c.loop[strings.ToLower(rest[n:n+1])]; ok && strings.Trim(rest[:n], "%~fdpnxsatz") == "" && !isReference(rest) {
+				if v, ok := c.loop[strings.ToLower(rest[n:n+1])]; ok && strings.Trim(rest[:n], "%~fdpnxsatz") == "" &&
+					!isReference(rest) {
 					return v, at + 1 + n + 1, true
 				}
 			}
 		}
-		if rest != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '*' || rest[0] == '~' && letters != rest) && !isReference(rest) {
+		if rest != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '*' || rest[0] == '~' && letters != rest) &&
+			!isReference(rest) {
 			used := len(rest) - len(strings.TrimLeft(rest, "~fdpnxsatz*0123456789"))
 			return flow.Field{Text: text[at : at+1+used], Dynamic: true, Lead: true}, at + 1 + used, true
 		}
@@ -144,7 +146,8 @@ func (c *cmdRun) reference(text string, at int) (flow.Field, int, bool) {
 // isReference reports whether NAME% stands here and not a variable of for.
 func isReference(rest string) bool {
 	end := strings.IndexByte(rest, '%')
-	return end > 1 && strings.Trim(strings.ToLower(rest[:end]), "abcdefghijklmnopqrstuvwxyz0123456789_()") == "" && (rest[0] < '0' || rest[0] > '9')
+	return end > 1 && strings.Trim(strings.ToLower(rest[:end]), "abcdefghijklmnopqrstuvwxyz0123456789_()") == "" &&
+		(rest[0] < '0' || rest[0] > '9')
 }
 
 // value is what a variable holds, cut or changed as the reference says.
@@ -328,9 +331,11 @@ func (r *Run) CmdArguments(args []flow.Field, io flow.Streams) flow.Flow {
 		letter := line[1] | 0x20
 		if letter == 'c' || letter == 'k' || letter == 'r' {
 			line = strings.TrimSpace(line[2:])
-			if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && len(line) > 1 && !strings.Contains(line[1:len(line)-1], `" "`) {
+			if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && len(line) > 1 &&
+				!strings.Contains(line[1:len(line)-1], `" "`) {
 				line = line[1 : len(line)-1]
-				if first, _, _ := strings.Cut(line, " "); len(line) > 1 && strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && !strings.ContainsAny(first, `\./`) {
+				if first, _, _ := strings.Cut(line, " "); len(line) > 1 && strings.HasPrefix(line, `"`) &&
+					strings.HasSuffix(line, `"`) && !strings.ContainsAny(first, `\./`) {
 					line = line[1 : len(line)-1]
 				}
 			}

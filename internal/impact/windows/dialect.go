@@ -14,9 +14,11 @@ import (
 func (g *signs) backslash(text string, i int) {
 	if i > 1 && text[i-1] == ':' && lex.IsDrive(text[i-2:]) && (i == 2 || !lex.IsNameStart(text[i-3])) {
 		g.Either += 2
-	} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || lex.IsBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) && isVariableByte(text[i+2]) && strings.IndexByte(text[i+2:], '\\') > 0 {
+	} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || lex.IsBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) &&
+		isVariableByte(text[i+2]) && strings.IndexByte(text[i+2:], '\\') > 0 {
 		g.Either += 2 // a share
-	} else if i > 2 && text[i-1] == ':' && strings.EqualFold(text[max(0, i-5):i-1], "hklm") || i > 3 && strings.EqualFold(text[max(0, i-4):i], "hklm") || strings.EqualFold(text[max(0, i-4):i], "hkcu") {
+	} else if i > 2 && text[i-1] == ':' && strings.EqualFold(text[max(0, i-5):i-1], "hklm") || i > 3 &&
+		strings.EqualFold(text[max(0, i-4):i], "hklm") || strings.EqualFold(text[max(0, i-4):i], "hkcu") {
 		g.Either += 2
 	} else if i > 0 && text[i-1] == '.' && (i == 1 || lex.IsBlank(text[i-2])) {
 		g.Either++
@@ -86,8 +88,10 @@ func (g *signs) percent(text string, i int) {
 		return
 	}
 	switch name, _, _ := strings.Cut(strings.ToLower(rest[:end]), ":"); name {
-	case "temp", "tmp", "userprofile", "appdata", "localappdata", "windir", "systemroot", "systemdrive", "programfiles", "programfiles(x86)", "programdata",
-		"comspec", "username", "userdomain", "computername", "path", "cd", "public", "homepath", "homedrive", "allusersprofile", "logonserver", "errorlevel",
+	case "temp", "tmp", "userprofile", "appdata", "localappdata", "windir", "systemroot", "systemdrive", "programfiles",
+		"programfiles(x86)", "programdata",
+		"comspec", "username", "userdomain", "computername", "path", "cd", "public", "homepath", "homedrive", "allusersprofile",
+		"logonserver", "errorlevel",
 		"processor_architecture", "userdnsdomain", "programw6432", "os", "date", "time", "random", "pathext":
 		g.Cmd += 2
 	}
@@ -151,14 +155,17 @@ func (g *signs) named(text string, i int, word string) {
 		if slashSwitch(rest, 1) {
 			g.Cmd += 2
 		}
-	case "del", "erase", "rd", "rmdir", "copy", "move", "xcopy", "robocopy", "ren", "attrib", "cmd", "taskkill", "tasklist", "schtasks", "icacls", "findstr", "wmic",
-		"ipconfig", "netstat", "gpresult", "takeown", "cipher", "fsutil", "forfiles", "msiexec", "regsvr32", "cmdkey", "wevtutil", "auditpol", "bitsadmin", "runas", "secedit", "dism":
+	case "del", "erase", "rd", "rmdir", "copy", "move", "xcopy", "robocopy", "ren", "attrib", "cmd", "taskkill", "tasklist",
+		"schtasks", "icacls", "findstr", "wmic",
+		"ipconfig", "netstat", "gpresult", "takeown", "cipher", "fsutil", "forfiles", "msiexec", "regsvr32", "cmdkey", "wevtutil",
+		"auditpol", "bitsadmin", "runas", "secedit", "dism":
 		if slashSwitch(rest, 16) {
 			g.Cmd += 3
 		} else if strings.HasPrefix(rest, ".exe") {
 			g.Cmd += 2
 		}
-	case "reg", "vssadmin", "bcdedit", "netsh", "certutil", "rundll32", "mshta", "wbadmin", "diskpart", "rem", "setlocal", "mklink", "cscript", "wscript", "fltmc", "nltest", "dsquery":
+	case "reg", "vssadmin", "bcdedit", "netsh", "certutil", "rundll32", "mshta", "wbadmin", "diskpart", "rem", "setlocal",
+		"mklink", "cscript", "wscript", "fltmc", "nltest", "dsquery":
 		if strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, ".exe") {
 			g.Cmd += 3
 		}
@@ -179,7 +186,8 @@ func slashSwitch(rest string, most int) bool {
 	for end < len(rest) && lex.IsNameStart(rest[end]) {
 		end++
 	}
-	return end-at-1 <= most && end >= len(rest) || end < len(rest) && strings.IndexByte(" \t\r\n/:,;&|\"", rest[end]) >= 0 && end-at-1 <= most && (end-at <= 2 || rest[end] != '/')
+	return end-at-1 <= most && end >= len(rest) || end < len(rest) && strings.IndexByte(" \t\r\n/:,;&|\"", rest[end]) >= 0 &&
+		end-at-1 <= most && (end-at <= 2 || rest[end] != '/')
 }
 
 // Encoded runs a command given as base64 of UTF-16.
@@ -188,12 +196,15 @@ func (r *Run) Encoded(text string) flow.Flow {
 	raw, err := lex.DecodeBase64(text)
 	decodedText := lex.DecodeUTF16(raw)
 	if err != nil || len(raw) == 0 || len(raw) > lex.MaxText {
-		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "powershell", Reach: interlock.ReachWorkspace, Via: "powershell",
-			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitDecoded, fact.TraitDynamic, fact.TraitInline, fact.TraitObfuscated}})
+		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "powershell", Reach: interlock.ReachWorkspace,
+			Via:           "powershell",
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred,
+			Traits: []string{fact.TraitDecoded, fact.TraitDynamic, fact.TraitInline, fact.TraitObfuscated}})
 		return flow.Flow{}
 	}
 	var out flow.Flow
-	r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "powershell", Reach: interlock.ReachWorkspace, Via: "powershell",
+	r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "powershell", Reach: interlock.ReachWorkspace,
+		Via:           "powershell",
 		Reversibility: interlock.Reversible, Traits: append([]string{fact.TraitInline}, w.Traits...)})
 	r.S.Modified(w, func() { out = r.Powershell(strings.ToValidUTF8(decodedText, "?"), flow.Flow{}) })
 	return out

@@ -106,14 +106,16 @@ func (r *Run) Powershell(text string, in flow.Flow) (out flow.Flow) {
 	}
 	windows, src := s.Windows, r.Src
 	s.Windows, r.Src = true, text
-	p := &psRun{r: r, text: text, vars: map[string]psValue{}, blocks: map[string]string{}, active: map[string]bool{}, aliases: map[string]string{}}
+	p := &psRun{r: r, text: text, vars: map[string]psValue{}, blocks: map[string]string{}, active: map[string]bool{},
+		aliases: map[string]string{}}
 	if r.ps != nil {
 		p.vars, p.blocks, p.aliases, p.active = r.ps.vars, r.ps.blocks, r.ps.aliases, r.ps.active
 	}
 	outer := r.ps
 	r.ps = p
 	if in.Known || in.Piped || in.Network {
-		p.vars["input"] = psValue{items: []flow.Field{{Text: in.Text, Dynamic: !in.Known, Lead: !in.Known, Flow: flow.TaintOnly(in)}}}
+		p.vars["input"] = psValue{items: []flow.Field{{Text: in.Text, Dynamic: !in.Known, Lead: !in.Known,
+			Flow: flow.TaintOnly(in)}}}
 	}
 	value := p.statements(0)
 	if p.broken {
@@ -273,7 +275,8 @@ func (p *psRun) word() string {
 	for end < len(p.text) && end < p.at+16 && p.text[end]|0x20 >= 'a' && p.text[end]|0x20 <= 'z' {
 		end++
 	}
-	if end < len(p.text) && (p.text[end] == '-' || p.text[end] == '.' || p.text[end] == '_' || p.text[end] == '\\' || p.text[end] >= '0' && p.text[end] <= '9') {
+	if end < len(p.text) && (p.text[end] == '-' || p.text[end] == '.' || p.text[end] == '_' || p.text[end] == '\\' ||
+		p.text[end] >= '0' && p.text[end] <= '9') {
 		return ""
 	}
 	return strings.ToLower(p.text[p.at:end])

@@ -35,7 +35,8 @@ func (p *psRun) bind(spec *know.Command, args []psArg, in psValue) *flow.Use {
 			if values := a.value.fields(); len(values) > 0 {
 				loose = append(loose, values)
 			} else if a.value.class != "" {
-				loose = append(loose, []flow.Field{{Text: "$(" + a.value.class + ")", Dynamic: true, Lead: true, Flow: a.value.flow}})
+				loose = append(loose, []flow.Field{{Text: "$(" + a.value.class + ")", Dynamic: true, Lead: true,
+					Flow: a.value.flow}})
 			}
 		}
 	}
@@ -158,8 +159,10 @@ func Parameter(c *know.Command, name string) *know.Option {
 	switch {
 	case strings.HasPrefix("-whatif", name) && len(name) > 1 || name == "-wi":
 		return &know.Option{Dry: true}
-	case strings.HasPrefix("-erroraction", name) && len(name) > 3, name == "-ea", name == "-ev", name == "-ov", name == "-wa", name == "-infa",
-		name == "-errorvariable", name == "-outvariable", name == "-warningaction", name == "-informationaction", name == "-outbuffer", name == "-pipelinevariable":
+	case strings.HasPrefix("-erroraction", name) && len(name) > 3, name == "-ea", name == "-ev", name == "-ov",
+		name == "-wa", name == "-infa",
+		name == "-errorvariable", name == "-outvariable", name == "-warningaction", name == "-informationaction",
+		name == "-outbuffer", name == "-pipelinevariable":
 		return &know.Option{Value: true}
 	}
 	return nil
@@ -223,7 +226,8 @@ func parameterValue(args []psArg, name string, least int) (psValue, bool) {
 func (p *psRun) object(class string, args psValue) psValue {
 	v := psValue{class: class, flow: args.taint()}
 	if spec := p.r.S.Know.Lookup("[" + class + "]"); spec != nil {
-		v.flow.Taint(p.r.Described(spec, append([]flow.Field{flow.Literal("[" + class + "]")}, args.fields()...), flow.Streams{Args: args.taint()}))
+		v.flow.Taint(p.r.Described(spec, append([]flow.Field{flow.Literal("[" + class + "]")}, args.fields()...),
+			flow.Streams{Args: args.taint()}))
 	}
 	if class == "net.sockets.tcpclient" {
 		p.r.Socket = true

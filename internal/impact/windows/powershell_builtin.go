@@ -20,8 +20,10 @@ func (p *psRun) builtin(name string) psBuiltin {
 		return (*psRun).evaluate
 	case "%", "foreach", "foreach-object":
 		return (*psRun).forEach
-	case "?", "where", "where-object", "sort", "sort-object", "group-object", "tee", "tee-object", "out-string", "oss", "select", "select-object",
-		"out-default", "out-host", "format-table", "ft", "format-list", "fl", "format-wide", "convertfrom-json", "convertto-json", "get-unique", "write-progress":
+	case "?", "where", "where-object", "sort", "sort-object", "group-object", "tee", "tee-object", "out-string", "oss",
+		"select", "select-object",
+		"out-default", "out-host", "format-table", "ft", "format-list", "fl", "format-wide", "convertfrom-json", "convertto-json",
+		"get-unique", "write-progress":
 		return (*psRun).passes
 	case "icm", "invoke-command", "start-job", "sajb", "start-threadjob", "measure-command":
 		return (*psRun).block
@@ -49,7 +51,8 @@ func (p *psRun) builtin(name string) psBuiltin {
 		return (*psRun).nestedShell
 	case "cmd":
 		return (*psRun).nestedCmd
-	case "write-host", "write-verbose", "write-warning", "write-error", "write-debug", "write-information", "out-null", "start-sleep", "sleep", "cls", "clear-host", "set-strictmode", "test-path":
+	case "write-host", "write-verbose", "write-warning", "write-error", "write-debug", "write-information", "out-null",
+		"start-sleep", "sleep", "cls", "clear-host", "set-strictmode", "test-path":
 		return (*psRun).silent
 	}
 	return nil
@@ -107,7 +110,8 @@ func (p *psRun) runText(via string, v psValue) psValue {
 	p.r.S.Modified(w, func() { out = p.inner(f.Text) })
 	if len(w.Traits) > 0 {
 		p.r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: via, Reach: interlock.ReachWorkspace, Via: via,
-			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: append([]string{fact.TraitInline}, w.Traits...)})
+			Reversibility: interlock.Reversible, Confidence: interlock.Inferred,
+			Traits: append([]string{fact.TraitInline}, w.Traits...)})
 	}
 	return out
 }
@@ -161,7 +165,8 @@ func (p *psRun) block(name flow.Field, args []psArg, in psValue, io flow.Streams
 		reach, _ := p.r.S.Host(where.one().Text)
 		if reach != interlock.ReachWorkspace {
 			w.Reach, w.Traits = reach, []string{fact.TraitRemote}
-			p.r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: place.HostOf(where.one().Text), Reach: reach, Via: name.Text,
+			p.r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: place.HostOf(where.one().Text),
+				Reach: reach, Via: name.Text,
 				Reversibility: interlock.Irreversible, Traits: []string{fact.TraitRemote}})
 		}
 	}
@@ -184,7 +189,8 @@ func (p *psRun) block(name flow.Field, args []psArg, in psValue, io flow.Streams
 
 // process judges what Start-Process starts as the command it is.
 func (p *psRun) process(name flow.Field, args []psArg, in psValue, io flow.Streams) psValue {
-	valued := []string{"-filepath", "-argumentlist", "-args", "-verb", "-windowstyle", "-workingdirectory", "-redirectstandardoutput", "-redirectstandardinput", "-redirectstandarderror", "-credential"}
+	valued := []string{"-filepath", "-argumentlist", "-args", "-verb", "-windowstyle", "-workingdirectory",
+		"-redirectstandardoutput", "-redirectstandardinput", "-redirectstandarderror", "-credential"}
 	given := positionalValues(args, valued...)
 	file, ok := parameterValue(args, "-filepath", 2)
 	if !ok && len(given) > 0 {

@@ -361,7 +361,8 @@ func (p *psRun) external(name flow.Field, base string, isPath bool, args []psArg
 // WindowsSystemProgram reports whether a path names a program where Windows keeps them.
 func WindowsSystemProgram(name string) bool {
 	low := strings.ReplaceAll(strings.ToLower(name), `\`, "/")
-	return strings.HasPrefix(low, "c:/windows/") || strings.HasPrefix(low, "c:/program files") || strings.HasPrefix(low, "/") && !strings.HasPrefix(low, "//")
+	return strings.HasPrefix(low, "c:/windows/") || strings.HasPrefix(low, "c:/program files") || strings.HasPrefix(low, "/") &&
+		!strings.HasPrefix(low, "//")
 }
 
 // CmdletByVerb returns what is known of a cmdlet by its verb alone.

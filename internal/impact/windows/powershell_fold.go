@@ -293,13 +293,15 @@ func (p *psRun) cast(name string, v psValue) psValue {
 		return v
 	case "type":
 		return psValue{class: typeName(v.one().Text), named: true, flow: v.flow}
-	case "void", "array", "object[]", "object", "int", "int32", "byte[]", "byte", "string[]", "securestring", "bool", "switch", "long", "int64", "regex", "pscustomobject", "ordered", "hashtable", "validatenotnullorempty":
+	case "void", "array", "object[]", "object", "int", "int32", "byte[]", "byte", "string[]", "securestring", "bool", "switch",
+		"long", "int64", "regex", "pscustomobject", "ordered", "hashtable", "validatenotnullorempty":
 	default:
 		if v.class == "" && !v.named {
 			v.class = name
 		}
 		if spec := p.r.S.Know.Lookup("[" + name + "]"); spec != nil {
-			out := p.r.Described(spec, append([]flow.Field{flow.Literal("[" + name + "]")}, v.fields()...), flow.Streams{Args: v.taint()})
+			out := p.r.Described(spec, append([]flow.Field{flow.Literal("[" + name + "]")}, v.fields()...),
+				flow.Streams{Args: v.taint()})
 			v.flow.Taint(out)
 		}
 	}

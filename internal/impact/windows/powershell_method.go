@@ -210,7 +210,8 @@ func (p *psRun) stringMethod(v psValue, name string, args psValue) (psValue, boo
 	p.r.S.Spend(len(v.items[0].Text) / 64)
 	known := v.constant() && (len(args.items) == 0 || args.constant())
 	switch name {
-	case "tostring", "trim", "trimend", "trimstart", "tolower", "toupper", "tolowerinvariant", "toupperinvariant", "normalize", "clone", "gettype":
+	case "tostring", "trim", "trimend", "trimstart", "tolower", "toupper", "tolowerinvariant", "toupperinvariant", "normalize",
+		"clone", "gettype":
 		if strings.HasPrefix(name, "trim") && known {
 			return p.eachText(v, func(text string) string { return strings.Trim(text, " \t\r\n"+arg(0)) }), true
 		}
@@ -239,7 +240,8 @@ func (p *psRun) stringMethod(v psValue, name string, args psValue) (psValue, boo
 		}
 	case "substring", "remove":
 		return p.sliced(v, name, arg(0), arg(1), known)
-	case "contains", "startswith", "endswith", "indexof", "equals", "lastindexof", "padleft", "padright", "getenumerator", "add", "compareto":
+	case "contains", "startswith", "endswith", "indexof", "equals", "lastindexof", "padleft", "padright", "getenumerator",
+		"add", "compareto":
 		return psUnknown("$("+name+")", v.taint()), true
 	}
 	return psValue{}, false
@@ -296,7 +298,8 @@ func (p *psRun) read(v psValue, name string, static bool) psValue {
 		}
 	}
 	switch name {
-	case "fullname", "name", "path", "pspath", "basename", "value", "content", "directory", "providerpath", "definition", "extension", "directoryname", "resolvedcommandname":
+	case "fullname", "name", "path", "pspath", "basename", "value", "content", "directory", "providerpath", "definition",
+		"extension", "directoryname", "resolvedcommandname":
 		if len(v.items) > 0 || v.flow.Network {
 			return v
 		}

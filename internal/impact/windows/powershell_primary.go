@@ -156,7 +156,8 @@ func (p *psRun) typed() psValue {
 	}
 	at := p.at
 	p.blank(false)
-	if c := p.peek(); c != 0 && (strings.IndexByte("$('\"[@{", c) >= 0 || c >= '0' && c <= '9' || c == '-' && p.peekAt(1) >= '0' && p.peekAt(1) <= '9') {
+	if c := p.peek(); c != 0 && (strings.IndexByte("$('\"[@{", c) >= 0 || c >= '0' && c <= '9' || c == '-' &&
+		p.peekAt(1) >= '0' && p.peekAt(1) <= '9') {
 		v := p.postfix(p.primary(), false)
 		return p.cast(name, v)
 	}

@@ -101,7 +101,8 @@ func (p *psRun) here(quote byte) (body string, end int, ok bool) {
 // runs records that code runs which shows only when it does.
 func (p *psRun) runs(via string, v psValue) {
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: via, Reach: interlock.ReachWorkspace, Via: via,
-		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic, fact.TraitInline}}
+		Reversibility: interlock.Reversible, Confidence: interlock.Inferred,
+		Traits: []string{fact.TraitDynamic, fact.TraitInline}}
 	if from := v.taint(); from.Network {
 		p.r.Opaque(via, from, "")
 		return

@@ -103,7 +103,8 @@ func (p *psRun) compiled(source string) {
 			continue
 		}
 		end := i
-		for end < len(source) && (lex.IsNameStart(source[end]) || source[end] == '.' || source[end] >= '0' && source[end] <= '9') {
+		for end < len(source) && (lex.IsNameStart(source[end]) || source[end] == '.' || source[end] >= '0' &&
+			source[end] <= '9') {
 			end++
 		}
 		name, member := strings.ToLower(source[i:end]), i > 0 && source[i-1] == '.'

@@ -25,7 +25,8 @@ func (p *psRun) variableName() string {
 	default:
 		end := p.at
 		for end < len(p.text) && (isVariableByte(p.text[end]) ||
-			p.text[end] == ':' && end > p.at && end+1 < len(p.text) && isVariableByte(p.text[end+1]) && !strings.Contains(p.text[p.at:end], ":")) {
+			p.text[end] == ':' && end > p.at && end+1 < len(p.text) && isVariableByte(p.text[end+1]) &&
+				!strings.Contains(p.text[p.at:end], ":")) {
 			end++
 		}
 		name = p.text[p.at:end]

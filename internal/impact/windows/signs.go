@@ -51,7 +51,8 @@ func countSigns(k *know.Knowledge, text string, heed bool) (signs, bool) {
 		case ' ', '\t':
 			continue
 		case '\n', ';', '|', '(', '{', '&', '=', '@', '\r':
-			if c == '@' && i+1 < len(text) && (text[i+1] == '{' || text[i+1] == '\'' || text[i+1] == '"') && i > 0 && lex.IsBlank(text[i-1]) {
+			if c == '@' && i+1 < len(text) && (text[i+1] == '{' || text[i+1] == '\'' || text[i+1] == '"') && i > 0 &&
+				lex.IsBlank(text[i-1]) {
 				g.Powershell++
 			}
 			if c == '&' && start && i+1 < len(text) && text[i+1] != '&' && (i == 0 || text[i-1] != '&') {

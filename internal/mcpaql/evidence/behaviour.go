@@ -148,7 +148,8 @@ func (c *collector) roundTrips(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.bundle.RoundTripTests = []RoundTripTest{{"execution-read-by-step", step.raw, expected}, {"execution-read-at-end", ended.raw, expected}}
+	c.bundle.RoundTripTests = []RoundTripTest{{"execution-read-by-step", step.raw, expected},
+		{"execution-read-at-end", ended.raw, expected}}
 	return nil
 }
 
@@ -157,7 +158,8 @@ func (c *collector) batch(ctx context.Context) error {
 	a, err := c.send(ctx, readTool, map[string]any{"operations": []any{
 		map[string]any{"operation": "introspect", "params": map[string]any{"query": "types", "name": "OperationResult"}},
 		map[string]any{"operation": "introspect", "params": map[string]any{}},
-		map[string]any{"operation": "introspect", "params": map[string]any{"query": "operations", "fields": []string{"operations.name"}}},
+		map[string]any{"operation": "introspect",
+			"params": map[string]any{"query": "operations", "fields": []string{"operations.name"}}},
 	}})
 	c.bundle.BatchExample = a.raw
 	return err
@@ -184,23 +186,36 @@ func (c *collector) errors(ctx context.Context) error {
 		mention    []string
 	}{
 		{"no-operation", readTool, map[string]any{}, []string{"operation"}},
-		{"unknown-operation", readTool, map[string]any{"operation": "no_such_operation"}, []string{"no_such_operation", "introspect"}},
-		{"wrong-endpoint", create, map[string]any{"operation": "introspect", "params": map[string]any{"query": "types"}}, []string{"introspect", readTool}},
-		{"missing-parameter", create, map[string]any{"operation": "record_execution_step", "params": map[string]any{"element_name": "evidence"}}, []string{"next_action_hint", "string"}},
+		{"unknown-operation", readTool, map[string]any{"operation": "no_such_operation"},
+			[]string{"no_such_operation", "introspect"}},
+		{"wrong-endpoint", create, map[string]any{"operation": "introspect", "params": map[string]any{"query": "types"}},
+			[]string{"introspect", readTool}},
+		{"missing-parameter", create, map[string]any{"operation": "record_execution_step",
+			"params": map[string]any{"element_name": "evidence"}}, []string{"next_action_hint", "string"}},
 		{"unknown-parameter", create, step(map[string]any{"unheard_of": 1}), []string{"unheard_of", "next_action_hint"}},
 		{"wrong-type", create, step(map[string]any{"next_action_hint": 7}), []string{"next_action_hint", "string", "number"}},
-		{"outside-enum", create, step(map[string]any{"outcome": "perhaps"}), []string{"outcome", "success", "failure", "skipped"}},
-		{"parameters-no-object", create, map[string]any{"operation": "record_execution_step", "params": "all"}, []string{"params", "object"}},
+		{"outside-enum", create, step(map[string]any{"outcome": "perhaps"}),
+			[]string{"outcome", "success", "failure", "skipped"}},
+		{"parameters-no-object", create, map[string]any{"operation": "record_execution_step", "params": "all"},
+			[]string{"params", "object"}},
 		{"nul-character", create, step(map[string]any{"step_description": "a\x00b"}), []string{"step_description", "UTF-8"}},
 		{"too-long", create, step(map[string]any{"element_name": strings.Repeat("e", 4096)}), []string{"element_name"}},
-		{"too-deep", execute, map[string]any{"operation": "execute_agent", "params": map[string]any{"element_name": "evidence", "parameters": nested(40)}}, []string{"max_nesting_depth"}},
+		{"too-deep", execute, map[string]any{"operation": "execute_agent",
+			"params": map[string]any{"element_name": "evidence", "parameters": nested(40)}}, []string{"max_nesting_depth"}},
 		{"no-execution", create, step(map[string]any{"element_name": "evidence of nothing"}), []string{"execute_agent"}},
-		{"unknown-execution", execute, map[string]any{"operation": "complete_execution", "params": map[string]any{"execution_id": "exec_0"}}, []string{"exec_0"}},
-		{"unknown-challenge", create, map[string]any{"operation": "verify_challenge", "params": map[string]any{"challenge_id": "00000000-0000-4000-8000-000000000000", "code": "evidence"}}, []string{"challenge"}},
-		{"own-confirmation", execute, map[string]any{"operation": "confirm_operation", "params": map[string]any{"request_id": "apr_0"}}, []string{"request"}},
+		{"unknown-execution", execute, map[string]any{"operation": "complete_execution",
+			"params": map[string]any{"execution_id": "exec_0"}}, []string{"exec_0"}},
+		{"unknown-challenge", create, map[string]any{"operation": "verify_challenge",
+			"params": map[string]any{"challenge_id": "00000000-0000-4000-8000-000000000000", "code": "evidence"}},
+			[]string{"challenge"}},
+		{"own-confirmation", execute, map[string]any{"operation": "confirm_operation",
+			"params": map[string]any{"request_id": "apr_0"}}, []string{"request"}},
 		{"empty-batch", readTool, map[string]any{"operations": []any{}}, []string{"operations"}},
-		{"a step that stops the agent", create, step(map[string]any{"execution_id": handle, "element_name": fmt.Sprintf("evidence-%d", c.serial), "next_action_hint": "rm -rf /"}), nil},
-		{"stopped-agent", execute, map[string]any{"operation": "execute_agent", "params": map[string]any{"element_name": "evidence"}}, []string{"verify_challenge"}},
+		{"a step that stops the agent", create,
+			step(map[string]any{"execution_id": handle, "element_name": fmt.Sprintf("evidence-%d", c.serial),
+				"next_action_hint": "rm -rf /"}), nil},
+		{"stopped-agent", execute, map[string]any{"operation": "execute_agent",
+			"params": map[string]any{"element_name": "evidence"}}, []string{"verify_challenge"}},
 	} {
 		a, err := c.send(ctx, mistake.tool, mistake.arguments)
 		switch {

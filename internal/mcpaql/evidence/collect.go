@@ -73,7 +73,8 @@ func Collect(ctx context.Context, semantic, single *mcp.ClientSession) (Bundle, 
 		c.bundle.EndpointModes = append(c.bundle.EndpointModes, "semantic")
 	}
 	c.bundle.UpdateTests, c.bundle.SemanticTests = []json.RawMessage{}, []json.RawMessage{}
-	for _, ask := range []func(context.Context) error{c.introspect, c.parameters, c.defaults, c.constraints, c.roundTrips, c.batch, c.errors} {
+	for _, ask := range []func(context.Context) error{c.introspect, c.parameters, c.defaults, c.constraints, c.roundTrips,
+		c.batch, c.errors} {
 		if err := ask(ctx); err != nil {
 			return Bundle{}, err
 		}
@@ -94,7 +95,8 @@ func (c *collector) agree(ctx context.Context, other *client) error {
 		c.bundle.Introspection.OperationsList = a.raw
 	}
 	if !slices.Equal(names[0], names[1]) {
-		return fmt.Errorf("the modes offer different operations: %s, and %s", strings.Join(names[0], " "), strings.Join(names[1], " "))
+		return fmt.Errorf("the modes offer different operations: %s, and %s", strings.Join(names[0], " "),
+			strings.Join(names[1], " "))
 	}
 	return nil
 }
@@ -138,7 +140,8 @@ func (c *collector) introspect(ctx context.Context) error {
 	}
 	protocol := list.Data.Protocol
 	c.bundle.SpecVersion = protocol.Version
-	c.bundle.Capabilities = Capabilities{FieldSelection: protocol.Capabilities.FieldSelection, BatchOperations: protocol.Capabilities.Batch}
+	c.bundle.Capabilities = Capabilities{FieldSelection: protocol.Capabilities.FieldSelection,
+		BatchOperations: protocol.Capabilities.Batch}
 	level, _ := strings.CutPrefix(protocol.Conformance, "level-")
 	if c.bundle.ExpectedLevel, err = strconv.Atoi(level); err != nil {
 		return fmt.Errorf("the server claims the conformance %q", protocol.Conformance)
@@ -214,7 +217,8 @@ func (c *collector) running(ctx context.Context) (map[string]any, answer, error)
 
 // crossCutting are the parameters the specification would have mean the same on every operation: an operation that takes
 // one has to say so.
-var crossCutting = []string{"fields", "preset", "limit", "offset", "page", "page_size", "sort", "order", "first", "after", "last", "before",
+var crossCutting = []string{"fields", "preset", "limit", "offset", "page", "page_size", "sort", "order", "first", "after",
+	"last", "before",
 	"filter", "input", "dry_run"}
 
 // parameters tries on every operation every parameter that any operation documents, what is common to all, one that nobody
@@ -251,7 +255,8 @@ func (c *collector) parameters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.bundle.ParameterTests.UnknownParameter = append(c.bundle.ParameterTests.UnknownParameter, ParameterTest{d.Name, unknown, a.raw})
+		c.bundle.ParameterTests.UnknownParameter = append(c.bundle.ParameterTests.UnknownParameter,
+			ParameterTest{d.Name, unknown, a.raw})
 	}
 	return nil
 }
@@ -282,7 +287,8 @@ func (c *collector) leaveOut(ctx context.Context, d detail) error {
 		if err != nil {
 			return err
 		}
-		c.bundle.ParameterTests.MissingRequired = append(c.bundle.ParameterTests.MissingRequired, ParameterTest{d.Name, p.Name, a.raw})
+		c.bundle.ParameterTests.MissingRequired = append(c.bundle.ParameterTests.MissingRequired,
+			ParameterTest{d.Name, p.Name, a.raw})
 	}
 	return nil
 }

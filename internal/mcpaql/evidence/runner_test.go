@@ -151,7 +151,8 @@ func introspectionFaults(b evidence.Bundle, add func(string, ...any)) map[string
 		details[d.Name] = d
 		_, readOnly := d.Permissions["readOnly"]
 		_, destructive := d.Permissions["destructive"]
-		if !d.sound() || d.Tool == "" || !readOnly || !destructive || len(d.Permissions) != 2 || d.Parameters == nil || d.Returns.Name == "" || !slices.Contains(kinds, d.Returns.Kind) {
+		if !d.sound() || d.Tool == "" || !readOnly || !destructive || len(d.Permissions) != 2 || d.Parameters == nil ||
+			d.Returns.Name == "" || !slices.Contains(kinds, d.Returns.Kind) {
 			add("details of %s: %+v", d.Name, d)
 		}
 		var documented []string
@@ -183,7 +184,8 @@ func parameterFaults(b evidence.Bundle, details map[string]operationDetail, add 
 			if test.Operation == operation && (name == "" || test.Parameter == name) {
 				var r result
 				err := json.Unmarshal(test.Response, &r)
-				return r, err == nil && r.Success != nil && !*r.Success && r.Error != nil && r.Error.Message != nil && strings.Contains(*r.Error.Message, test.Parameter)
+				return r, err == nil && r.Success != nil && !*r.Success && r.Error != nil && r.Error.Message != nil &&
+					strings.Contains(*r.Error.Message, test.Parameter)
 			}
 		}
 		return result{}, false

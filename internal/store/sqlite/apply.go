@@ -290,7 +290,8 @@ func (b *batch) applyRequests(ctx context.Context, change *interlock.Change) err
 		}
 		b.after.revision++
 		if _, err := w.exec(ctx, "INSERT INTO requests (id, status, created, expires, body, agent, principal) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			r.ID, string(r.Status), r.Created.UnixNano(), r.Expires.UnixNano(), body, r.Requester.Agent, r.Requester.Principal); err != nil {
+			r.ID, string(r.Status), r.Created.UnixNano(), r.Expires.UnixNano(), body, r.Requester.Agent,
+			r.Requester.Principal); err != nil {
 			return err
 		}
 		b.written = append(b.written, row{request: r.ID, status: string(r.Status), body: body})
@@ -349,7 +350,8 @@ func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) err
 	if err := b.draw(ctx, change); err != nil {
 		return err
 	}
-	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 && change.Suppress == nil && change.Lift == "" &&
+	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 && change.Suppress == nil &&
+		change.Lift == "" &&
 		change.Challenge == nil && change.Grant == nil && change.Attempts == nil && len(change.Pins) == 0 {
 		return nil
 	}

@@ -78,7 +78,8 @@ func sameRun(a, b interlock.Requester) bool { return a.Agent == b.Agent && a.Run
 var errEnough = errors.New("enough")
 
 // newest returns the newest call under a hash that fits.
-func newest(ctx context.Context, c *conn, column string, hash int64, fits func(*interlock.Call) bool) (interlock.Call, bool, error) {
+func newest(ctx context.Context, c *conn, column string, hash int64,
+	fits func(*interlock.Call) bool) (interlock.Call, bool, error) {
 	var found interlock.Call
 	err := c.each(ctx, "SELECT body FROM calls WHERE "+column+" = ? ORDER BY id DESC LIMIT 64", []any{hash},
 		func(scan func(...any) error) error {

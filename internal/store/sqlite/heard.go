@@ -134,7 +134,8 @@ func addHeard(before []byte, add func(interlock.Heard) (interlock.Heard, bool)) 
 // saveHeard writes a row. One that is new to the table sweeps out those that are over, and the oldest if there are too many.
 func (s *Store) saveHeard(ctx context.Context, run string, body []byte, at time.Time, fresh bool) error {
 	if fresh {
-		if _, err := s.writer.exec(ctx, "DELETE FROM recent WHERE at < ?", at.Add(-interlock.RecentWindow).UnixNano()); err != nil {
+		if _, err := s.writer.exec(ctx, "DELETE FROM recent WHERE at < ?",
+			at.Add(-interlock.RecentWindow).UnixNano()); err != nil {
 			return err
 		}
 		if _, err := s.writer.exec(ctx, "DELETE FROM recent WHERE run > ? AND run < ? AND run NOT IN "+

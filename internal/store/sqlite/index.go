@@ -35,7 +35,8 @@ func (b *batch) noteIDs(ctx context.Context, entries []interlock.Entry) error {
 		note := idNote(entries[i].ID)
 		s.notes = append(s.notes, note[:]...)
 		if end := entries[i].Index + 1; end%idBlock == 0 {
-			if _, err := s.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes) VALUES (?, ?)", end-idBlock, s.notes); err != nil {
+			if _, err := s.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes) VALUES (?, ?)", end-idBlock,
+				s.notes); err != nil {
 				return err
 			}
 			s.notes = s.notes[:0]
@@ -51,7 +52,8 @@ func (s *Store) readNotes(ctx context.Context, index int64) error {
 	if index%idBlock == 0 {
 		return nil
 	}
-	return s.writer.each(ctx, "SELECT id FROM entries WHERE idx >= ? AND idx < ? ORDER BY idx", []any{index - index%idBlock, index},
+	return s.writer.each(ctx, "SELECT id FROM entries WHERE idx >= ? AND idx < ? ORDER BY idx",
+		[]any{index - index%idBlock, index},
 		func(scan func(...any) error) error {
 			var id string
 			if err := scan(&id); err != nil {

@@ -26,16 +26,17 @@ func (s *Store) Head(ctx context.Context) (interlock.Head, error) {
 // Walk calls visit for every entry in order, as stored in one snapshot of the log. The entry's bytes are the visitor's until
 // it returns. Walk holds a connection of its own, so that a long reading keeps nobody from writing.
 func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
-	return walkRows(ctx, s.alone, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit, func(scan func(...any) error, e *interlock.Entry) error {
-		var kind string
-		var body, hashes, checkpoint sql.RawBytes
-		if err := scan(&e.Index, &e.ID, &kind, &body, &hashes, &checkpoint); err != nil {
-			return err
-		}
-		e.Type = interlock.EventType(kind)
-		e.Body, e.Hashes, e.Checkpoint = body, hashes, checkpoint
-		return nil
-	})
+	return walkRows(ctx, s.alone, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit,
+		func(scan func(...any) error, e *interlock.Entry) error {
+			var kind string
+			var body, hashes, checkpoint sql.RawBytes
+			if err := scan(&e.Index, &e.ID, &kind, &body, &hashes, &checkpoint); err != nil {
+				return err
+			}
+			e.Type = interlock.EventType(kind)
+			e.Body, e.Hashes, e.Checkpoint = body, hashes, checkpoint
+			return nil
+		})
 }
 
 // Entries returns up to limit entries from an index on, in order.
@@ -124,7 +125,8 @@ type errVisitor struct{ err error }
 func (e errVisitor) Error() string { return e.err.Error() }
 
 // walk visits the entries of a query on a connection that read gives it.
-func walk(ctx context.Context, read func(context.Context, string, func(*conn) error) error, query string, args []any, visit func(interlock.Entry) error) error {
+func walk(ctx context.Context, read func(context.Context, string, func(*conn) error) error, query string, args []any,
+	visit func(interlock.Entry) error) error {
 	return walkRows(ctx, read, query, args, visit, func(scan func(...any) error, e *interlock.Entry) error {
 		return scan(&e.Index, &e.ID, &e.Type, &e.Body, &e.Hashes, &e.Checkpoint)
 	})

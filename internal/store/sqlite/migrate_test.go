@@ -39,7 +39,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 			t.Errorf("the standing was not kept: %+v", standing)
 		}
 		change := storagetest.Decision("a")
-		change.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell, Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite, Target: "x"}}}
+		change.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell,
+			Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite, Target: "x"}}}
 		change.Events = append(change.Events, storagetest.Draft(interlock.EventAlert, "a"))
 		change.Pins = []interlock.PinChange{{Pin: interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
 			Definition: []byte(`{"name":"read"}`)}}

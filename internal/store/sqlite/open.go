@@ -46,10 +46,12 @@ type Sealer interface {
 
 // Options configure a store.
 type Options struct {
-	Sealer   Sealer        // required unless ReadOnly
-	ReadOnly bool          // for auditors: nothing is created, changed or checkpointed
-	Brief    bool          // the process makes a few commits and exits: no background work, and Close leaves cleaning up to others
-	Begun    bool          // a log was begun here: if the file is missing or empty, its log is lost and no other is begun in its place
+	Sealer   Sealer // required unless ReadOnly
+	ReadOnly bool   // for auditors: nothing is created, changed or checkpointed
+	// the process makes a few commits and exits: no background work, and Close leaves cleaning up to others
+	Brief bool
+	// a log was begun here: if the file is missing or empty, its log is lost and no other is begun in its place
+	Begun    bool
 	Patience time.Duration // how long to wait for another process's lock; 0 is 10 s
 	Now      func() time.Time
 

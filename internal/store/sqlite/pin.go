@@ -26,7 +26,8 @@ func (b *batch) applyPins(ctx context.Context, change *interlock.Change) error {
 			return err
 		}
 		if p.Definition == p.Seen && p.Definition != "" {
-			if _, err := b.store.writer.exec(ctx, "UPDATE pins SET approved = seen, seen = NULL WHERE server = ? AND tool = ? AND seen IS NOT NULL",
+			if _, err := b.store.writer.exec(ctx,
+				"UPDATE pins SET approved = seen, seen = NULL WHERE server = ? AND tool = ? AND seen IS NOT NULL",
 				p.Server, p.Tool); err != nil {
 				return err
 			}
@@ -42,7 +43,8 @@ func (b *batch) applyPins(ctx context.Context, change *interlock.Change) error {
 func (s *Store) Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error) {
 	err = s.read(ctx, "read a tool's definition", func(c *conn) error {
 		var one, two []byte
-		found, err := c.row(ctx, "SELECT approved, coalesce(seen, approved) FROM pins WHERE server = ? AND tool = ?", []any{server, tool}, &one, &two)
+		found, err := c.row(ctx, "SELECT approved, coalesce(seen, approved) FROM pins WHERE server = ? AND tool = ?",
+			[]any{server, tool}, &one, &two)
 		if err == nil && !found {
 			return interlock.Errorf(interlock.CodeNotFound, "tool", "nothing is known of this tool")
 		}

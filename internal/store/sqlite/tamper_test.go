@@ -67,8 +67,10 @@ func TestTamperingIsNamed(t *testing.T) {
 		{"empty the log", []string{"DELETE FROM entries"}, auditlog.ProblemCut, 0},
 		{"insert a copy", append(shift(9, 1), "INSERT INTO entries SELECT 9, "+columns+" FROM entries WHERE idx = 3"), auditlog.ProblemDuplicated, 9},
 		{"append a copy", []string{"INSERT INTO entries SELECT 30, " + columns + " FROM entries WHERE idx = 29"}, auditlog.ProblemDuplicated, 30},
-		{"insert a foreign row", append(shift(9, 1), `INSERT INTO entries VALUES (9, 'x', 'DECISION', '{"hello":1}', x'00', NULL)`), auditlog.ProblemChanged, 9},
-		{"swap neighbours", []string{"UPDATE entries SET idx = -5 WHERE idx = 8", "UPDATE entries SET idx = 8 WHERE idx = 9", "UPDATE entries SET idx = 9 WHERE idx = -5"}, auditlog.ProblemReordered, 8},
+		{"insert a foreign row", append(shift(9, 1),
+			`INSERT INTO entries VALUES (9, 'x', 'DECISION', '{"hello":1}', x'00', NULL)`), auditlog.ProblemChanged, 9},
+		{"swap neighbours", []string{"UPDATE entries SET idx = -5 WHERE idx = 8", "UPDATE entries SET idx = 8 WHERE idx = 9",
+			"UPDATE entries SET idx = 9 WHERE idx = -5"}, auditlog.ProblemReordered, 8},
 		{"swap bodies", []string{
 			"CREATE TABLE t AS SELECT * FROM entries WHERE idx IN (8, 20)",
 			"UPDATE entries SET (id, type, body, hashes, checkpoint) = (SELECT " + columns + " FROM t WHERE idx = 20) WHERE idx = 8",
@@ -130,7 +132,8 @@ func TestRollbackNeedsACheckpointKeptElsewhere(t *testing.T) {
 func TestRunningStoreNoticesItsHead(t *testing.T) {
 	for name, statements := range map[string][]string{
 		"put back to an earlier head": {
-			"DELETE FROM entries WHERE idx > 2", "UPDATE head SET size = 3, last = 'sha256:00', edge = zeroblob(64), checkpoint = (SELECT checkpoint FROM entries WHERE idx = 2)"},
+			"DELETE FROM entries WHERE idx > 2",
+			"UPDATE head SET size = 3, last = 'sha256:00', edge = zeroblob(64), checkpoint = (SELECT checkpoint FROM entries WHERE idx = 2)"},
 		"emptied":            {"DELETE FROM entries", "UPDATE head SET size = 0, last = '', edge = x'', checkpoint = x''"},
 		"other edge":         {"UPDATE head SET edge = zeroblob(length(edge))"},
 		"other last":         {"UPDATE head SET last = 'sha256:00'"},

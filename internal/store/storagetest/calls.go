@@ -14,7 +14,8 @@ import (
 
 func call(run, id string, action interlock.Digest, at time.Time) *interlock.Call {
 	return &interlock.Call{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id}, Action: action,
-		Events: []string{"PreToolUse"}, Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: action}, At: at}
+		Events: []string{"PreToolUse"}, Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow,
+			Action: action}, At: at}
 }
 
 func find(t *testing.T, s Store, r interlock.Requester, action interlock.Digest) *interlock.Call {
@@ -36,15 +37,22 @@ func callsByAction(t *testing.T, p Place) {
 	if got := find(t, s, ask, "sha256:aa"); got != nil {
 		t.Errorf("found %+v in an empty store", got)
 	}
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:old", Now.Add(-11*time.Minute)) }))
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now.Add(-time.Minute)) }))
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) {
+		c.Call = call("run", "", "sha256:old",
+			Now.Add(-11*time.Minute))
+	}))
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) {
+		c.Call = call("run", "", "sha256:aa",
+			Now.Add(-time.Minute))
+	}))
 	newest := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now) }))
 	want := call("run", "", "sha256:aa", Now)
 	want.EventID = newest.Events[0]
 	if diff := cmp.Diff(want, find(t, s, ask, "sha256:aa"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("call (-want +got):\n%s", diff)
 	}
-	for name, r := range map[string]interlock.Requester{"another agent": {Agent: "other", Run: "run"}, "another run": {Agent: "agent", Run: "other"}} {
+	for name, r := range map[string]interlock.Requester{"another agent": {Agent: "other", Run: "run"},
+		"another run": {Agent: "agent", Run: "other"}} {
 		if got := find(t, s, r, "sha256:aa"); got != nil {
 			t.Errorf("%s finds %+v", name, got)
 		}
@@ -63,7 +71,10 @@ func callsByAction(t *testing.T, p Place) {
 func callsByID(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "c1", "sha256:aa", Now.Add(-time.Hour)) }))
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) {
+		c.Call = call("run", "c1", "sha256:aa",
+			Now.Add(-time.Hour))
+	}))
 	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "c2", "sha256:aa", Now) }))
 	id := interlock.Requester{Agent: "agent", Run: "run", Call: "c1"}
 	for _, action := range []interlock.Digest{"", "sha256:aa"} {

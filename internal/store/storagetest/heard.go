@@ -10,15 +10,18 @@ import (
 	"interlock"
 )
 
-// heard: what a run has heard is kept beside the log, whole, for every process to see, for a day, and of a bounded number of runs.
+// heard: what a run has heard is kept beside the log, whole, for every process to see, for a day, and of a bounded
+// number of runs.
 func heard(t *testing.T, p Place) {
 	s := p.Open(t)
-	told := interlock.Heard{At: Now, Prompts: 1, Wishes: [][]string{{"spend"}}, Sources: []string{"browse"}, Orders: 2, Over: true,
+	told := interlock.Heard{At: Now, Prompts: 1, Wishes: [][]string{{"spend"}}, Sources: []string{"browse"},
+		Orders: 2, Over: true,
 		Values: []interlock.Value{{Sum: 1<<64 - 1, By: interlock.VoiceUser}, {Sum: 7, By: interlock.VoiceOrdering, Source: 1}}}
 	hear := func(run string, h interlock.Heard, changed bool) interlock.Heard {
 		t.Helper()
 		var before interlock.Heard
-		if err := s.Hear(t.Context(), run, func(have interlock.Heard) (interlock.Heard, bool) { before = have; return h, changed }); err != nil {
+		if err := s.Hear(t.Context(), run,
+			func(have interlock.Heard) (interlock.Heard, bool) { before = have; return h, changed }); err != nil {
 			t.Fatal(err)
 		}
 		return before

@@ -24,7 +24,8 @@ func ended() *interlock.Challenge {
 }
 
 func grant(times int) *interlock.Grant {
-	return &interlock.Grant{ID: "grt_1", Operator: "olga", Agent: "agent", Principal: "p", Ruleset: "sha256:bb", Kind: interlock.KindTool, Tool: "refund*",
+	return &interlock.Grant{ID: "grt_1", Operator: "olga", Agent: "agent", Principal: "p", Ruleset: "sha256:bb",
+		Kind: interlock.KindTool, Tool: "refund*",
 		Conditions: []interlock.Condition{{Parameter: "amount", Operator: "<=", Value: []byte("100")}}, Times: times, Left: times,
 		Created: Now, Expires: Now.Add(time.Hour), Method: interlock.MethodPasskey, Key: "k", Statement: "s", Signature: "sig"}
 }
@@ -44,7 +45,8 @@ func challenges(t *testing.T, p Place) {
 	before := current(t, s).Version
 	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Challenge = challenge() }))
 	for _, store := range []Store{s, other, p.Open(t)} {
-		if diff := cmp.Diff(map[string]interlock.Challenge{challenge().ID: *challenge()}, current(t, store).Challenges); diff != "" {
+		if diff := cmp.Diff(map[string]interlock.Challenge{challenge().ID: *challenge()},
+			current(t, store).Challenges); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -99,7 +101,8 @@ func oneDraws(t *testing.T, p Place) {
 			store = other
 		}
 		all.Go(func() {
-			if _, err := store.Commit(t.Context(), with(Decision("a"), func(c *interlock.Change) { c.Draw = "grt_1" })); err == nil {
+			if _, err := store.Commit(t.Context(),
+				with(Decision("a"), func(c *interlock.Change) { c.Draw = "grt_1" })); err == nil {
 				drawn.Store(i, true)
 			}
 		})

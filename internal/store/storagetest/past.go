@@ -14,9 +14,10 @@ import (
 // did is a decision about an action that did something to remember.
 func did(run, target string, after time.Duration) interlock.Change {
 	c := Decision(run)
-	c.Past = &interlock.PastAction{At: Now.Add(after), Kind: interlock.KindShell, Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite,
-		Target: target, Reach: interlock.ReachWorkspace, Reversibility: interlock.Reversible, Confidence: interlock.Parsed,
-		Via: "curl", Traits: []string{"download"}}}}
+	c.Past = &interlock.PastAction{At: Now.Add(after), Kind: interlock.KindShell,
+		Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite,
+			Target: target, Reach: interlock.ReachWorkspace, Reversibility: interlock.Reversible, Confidence: interlock.Parsed,
+			Via: "curl", Traits: []string{"download"}}}}
 	return c
 }
 

@@ -15,8 +15,10 @@ import (
 // without it is decided again. The text that was approved stays beside the one seen last, until that is approved.
 func pins(t *testing.T, place Place) {
 	s, other := place.Open(t), place.Open(t)
-	server := interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa", SeenFrom: "sha256:aa", Since: Now}
-	tool := interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinApproved, Identity: "sha256:aa", Definition: "sha256:01", SeenFrom: "sha256:aa",
+	server := interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa",
+		SeenFrom: "sha256:aa", Since: Now}
+	tool := interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinApproved, Identity: "sha256:aa",
+		Definition: "sha256:01", SeenFrom: "sha256:aa",
 		Seen: "sha256:01", Since: Now}
 	put := func(s Store, p interlock.Pin, text string) {
 		t.Helper()
@@ -49,13 +51,15 @@ func pins(t *testing.T, place Place) {
 	tool.By = "olga"
 	put(s, tool, "")
 	texts(`{"a":1}`, `{"a":2}`)
-	tool.Status, tool.Why, tool.Definition, tool.Former, tool.Since = interlock.PinApproved, "", "sha256:02", []interlock.Digest{"sha256:01"}, Now.Add(time.Hour)
+	tool.Status, tool.Why, tool.Definition, tool.Former, tool.Since = interlock.PinApproved, "", "sha256:02",
+		[]interlock.Digest{"sha256:01"}, Now.Add(time.Hour)
 	put(other, tool, "")
 	texts(`{"a":2}`, `{"a":2}`)
 	put(s, tool, "") // once more changes no text
 	texts(`{"a":2}`, `{"a":2}`)
 	var unknown *interlock.Error
-	if _, _, err := s.Definitions(t.Context(), "files", "write"); !errors.As(err, &unknown) || unknown.Code != interlock.CodeNotFound {
+	if _, _, err := s.Definitions(t.Context(), "files", "write"); !errors.As(err, &unknown) ||
+		unknown.Code != interlock.CodeNotFound {
 		t.Errorf("a tool that nothing is known of: %v", err)
 	}
 }

@@ -12,10 +12,14 @@ import (
 // standing: what a commit makes stand is read back as it was, at once and after a restart.
 func standing(t *testing.T, p Place) {
 	s := p.Open(t)
-	agent := interlock.AgentRecord{ID: "agent", Type: "claude", Principal: "pat", Trust: interlock.TrustValidated, Allow: []string{"a*"}, TokenHash: "h", Created: Now}
+	agent := interlock.AgentRecord{ID: "agent", Type: "claude", Principal: "pat", Trust: interlock.TrustValidated,
+		Allow: []string{"a*"}, TokenHash: "h", Created: Now}
 	operator := interlock.OperatorRecord{Name: "olga", Role: "admin", SSHKey: "ssh-ed25519 AAAA", Created: Now}
 	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Operator = &operator }))
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "ruleset": "sha256:aa"} }))
+	commit(t, s, with(Decision(""), func(c *interlock.Change) {
+		c.Settings = map[string]string{"mode": "enforcing",
+			"ruleset": "sha256:aa"}
+	}))
 	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Open = Request("r1") }))
 	agent.Revoked = Now
 	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Settings = map[string]string{"mode": "logging"} }))

@@ -57,7 +57,8 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"past", past}, {"past of others", pastOfOthers}, {"wrote", wrote}, {"heard", heard}, {"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
-		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen}, {"the newest calls", callsNewest}, {"outcomes", outcomes},
+		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen},
+		{"the newest calls", callsNewest}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -90,7 +91,8 @@ func Request(id string) *interlock.ApprovalRequest {
 
 // Yes returns an operator's yes to a request.
 func Yes(id string) *interlock.Approval {
-	return &interlock.Approval{Request: id, Verdict: interlock.Allow, Operator: "olga", Key: "SHA256:x", Statement: "s", Signature: "sig", At: Now}
+	return &interlock.Approval{Request: id, Verdict: interlock.Allow, Operator: "olga", Key: "SHA256:x", Statement: "s",
+		Signature: "sig", At: Now}
 }
 
 func eventID(seed string, sequence int, kind interlock.EventType) string {
@@ -144,12 +146,14 @@ func receipts(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
 	first := commit(t, s, Decision("a"))
-	second := commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventDecision, "a"), Draft(interlock.EventAlert, "a")}})
+	second := commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventDecision, "a"),
+		Draft(interlock.EventAlert, "a")}})
 	want := []interlock.Receipt{
 		{First: 0, Events: []string{eventID("seed-a", 1, interlock.EventDecision)}},
 		{First: 1, Events: []string{eventID("seed-a", 2, interlock.EventDecision), eventID("seed-a", 3, interlock.EventAlert)}},
 	}
-	if diff := cmp.Diff(want, []interlock.Receipt{first, second}, cmpopts.IgnoreFields(interlock.Receipt{}, "Checkpoint")); diff != "" {
+	if diff := cmp.Diff(want, []interlock.Receipt{first, second},
+		cmpopts.IgnoreFields(interlock.Receipt{}, "Checkpoint")); diff != "" {
 		t.Errorf("receipts (-want +got):\n%s", diff)
 	}
 	if len(first.Checkpoint) == 0 || len(second.Checkpoint) == 0 {
@@ -182,7 +186,8 @@ func sequences(t *testing.T, p Place) {
 	}
 	s.Close()
 	kind := interlock.EventDecision
-	want := []string{eventID("seed-a", 1, kind), eventID("seed-b", 1, kind), eventID("seed-a", 2, kind), eventID("another", 1, kind),
+	want := []string{eventID("seed-a", 1, kind), eventID("seed-b", 1, kind), eventID("seed-a", 2, kind),
+		eventID("another", 1, kind),
 		eventID("seed-b", 2, kind), eventID("seed-a", 3, kind)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event ids (-want +got):\n%s", diff)
@@ -412,7 +417,8 @@ func known(t *testing.T, p Place) {
 		func(c *interlock.Change) { c.Operator = &interlock.OperatorRecord{Name: "olga", Created: Now} },
 		func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "profile": "guard"} },
 		func(c *interlock.Change) {
-			c.Open, c.Suppress = Request("r4"), &interlock.Suppression{ID: "sup_1", Rule: "net.upload", Created: Now, Expires: Now.Add(time.Hour)}
+			c.Open, c.Suppress = Request("r4"),
+				&interlock.Suppression{ID: "sup_1", Rule: "net.upload", Created: Now, Expires: Now.Add(time.Hour)}
 		},
 		func(c *interlock.Change) { c.Open, c.Lift = Request("r5"), "sup_1" },
 		func(c *interlock.Change) { c.Challenge, c.Grant, c.Attempts = challenge(), grant(2), failed(1) },

@@ -18,8 +18,10 @@ func suppressions(t *testing.T, p Place) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := interlock.Suppression{ID: "sup_1", Rule: "net.upload", Agent: "claude", Path: "/repo", Command: "curl *", Denials: true, Reason: "nightly",
-		Operator: "olga", Created: Now, Expires: Now.Add(time.Hour), Key: "SHA256:x", Statement: "statement", Signature: "signature"}
+	want := interlock.Suppression{ID: "sup_1", Rule: "net.upload", Agent: "claude", Path: "/repo", Command: "curl *",
+		Denials: true, Reason: "nightly",
+		Operator: "olga", Created: Now, Expires: Now.Add(time.Hour), Key: "SHA256:x", Statement: "statement",
+		Signature: "signature"}
 	begin := Decision("olga")
 	begin.Version, begin.Suppress = before.Version, &want
 	commit(t, s, begin)
