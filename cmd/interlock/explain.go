@@ -9,6 +9,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/classify"
+	"interlock/internal/gate"
 )
 
 // An explanation is what --explain adds to an answer.
@@ -103,7 +104,7 @@ func suppressions(d interlock.Decision, objections []interlock.Finding, agent st
 		silent.Say = "an operator can keep the rules in the way silent for a while, all of them"
 	}
 	for _, f := range objections {
-		if f.Layer == 1 || f.Verdict == interlock.Halt || f.Gate != "rules" && f.Gate != "profile" ||
+		if f.Layer == 1 || f.Verdict == interlock.Halt || !gate.Of(&f).Suppressible ||
 			strings.HasPrefix(f.Rule, "unknown.") || strings.HasPrefix(f.Rule, "self.") {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/gate"
 )
 
 // A Notifier takes codes to humans, outside any agent's view. It returns once each channel has taken the notice or has
@@ -72,8 +73,9 @@ func stops(p interlock.Proposal, d interlock.Decision) bool {
 
 // denied reports whether a pattern of the ruleset's policy, or of the agent's own, denies.
 func denied(d interlock.Decision) bool {
-	for _, f := range d.Findings {
-		if (f.Gate == "policy" || f.Gate == "loop") && (f.Verdict == interlock.Deny || f.Verdict == interlock.Halt) {
+	for n := range d.Findings {
+		f := &d.Findings[n]
+		if gate.Of(f).Patterns && (f.Verdict == interlock.Deny || f.Verdict == interlock.Halt) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/gate"
 )
 
 // errUnsure keeps a decision from being recorded until its door knows where the action goes.
@@ -39,14 +40,9 @@ func (a *Admission) left(p interlock.Proposal, standing interlock.Standing, d in
 // askedBy is what asks, and whether each looks at the action itself and at nothing else.
 func askedBy(d interlock.Decision) map[string]bool {
 	asking := map[string]bool{}
-	for _, f := range d.Findings {
-		if f.Verdict == interlock.Ask {
-			switch f.Gate {
-			case "rules", "policy", "profile", "danger", "unknown", "risk":
-				asking[f.Rule] = true
-			default: // what is known of this agent, this run or this door
-				asking[f.Rule] = false
-			}
+	for n := range d.Findings {
+		if f := &d.Findings[n]; f.Verdict == interlock.Ask {
+			asking[f.Rule] = gate.Of(f).About == gate.AboutAction
 		}
 	}
 	return asking

@@ -20,35 +20,6 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// A namedGate is a gate and its name in findings.
-type namedGate struct {
-	name  string
-	check gate.Gate
-}
-
-// gates lists all gates. The order cannot change a verdict; it says which of equally strict findings of one layer is
-// named first.
-func gates() []namedGate {
-	return []namedGate{
-		{"standing", gate.Standing},
-		{"self", gate.Self},
-		{"pin", gate.Pin},
-		{"denylist", gate.Denylist},
-		{"rules", gate.Rules},
-		{"origin", gate.Origin},
-		{"policy", gate.Policy},
-		{"scope", gate.Scope},
-		{"danger", gate.Danger},
-		{"unknown", gate.Unknown},
-		{"profile", gate.Profile},
-		{"risk", gate.Risk},
-		{"escalation", gate.Escalation},
-		{"loop", gate.Loop},
-		{"pause", gate.Pause},
-		{"cooldown", gate.Cooldown},
-	}
-}
-
 // Decide makes the Decision on an action. The analysis is of this action under this snapshot's view; findings are those
 // of limits, classifiers and judges; the snapshot's Agent.ID and Agent.Principal are who asks, and an approval for anybody
 // else, or for nobody, answers nothing; approvals are all requests that might answer an Ask, and those that don't are
@@ -58,10 +29,11 @@ func gates() []namedGate {
 // approval have entered it. Decide never fails: what it can't make sense of is denied, at layer 1, with a reason.
 func Decide(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
 	findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
-	return decide(gates(), rules, snapshot, action, analysis, findings, approvals, now)
+	return decide(gate.Gates(), gate.Gates(), rules, snapshot, action, analysis, findings, approvals, now)
 }
 
-func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+// decide is Decide under a table of gates, whose checks are made in the order of another.
+func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
 	analysis impact.Analysis,
 	findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
 	d := interlock.Decision{Mode: snapshot.Mode, Profile: snapshot.Profile, Impacts: []interlock.Impact{},
@@ -100,21 +72,23 @@ func decide(gates []namedGate, rules *ruleset.Ruleset, snapshot interlock.Snapsh
 	}
 
 	found := failed
-	for _, g := range gates {
-		found = append(found, g.check(rules, snapshot, action, analysis)...)
+	for _, g := range checks {
+		if g.Check != nil {
+			found = append(found, g.Check(rules, snapshot, action, analysis)...)
+		}
 	}
 	for _, f := range findings {
 		found = append(found, admitted(f))
 	}
 	if gate.AutoApproved(rules, snapshot, action, analysis) {
-		found = withoutApproved(found)
+		found = withoutApproved(gates, found)
 	}
-	found = wanted(found, rules, snapshot, action, analysis)
-	found, notices := suppressed(found, rules, &snapshot, action, analysis, d.Danger, now)
-	d.Findings = append(gate.Told(ordered(tried(sandboxed(found, snapshot), action)), action, analysis), notices...)
+	found = wanted(gates, found, rules, snapshot, action, analysis)
+	found, notices := suppressed(gates, found, rules, &snapshot, action, analysis, d.Danger, now)
+	d.Findings = append(gate.Told(gates, ordered(gates, tried(sandboxed(found, snapshot), action)), action, analysis), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)
-	d.Tier = tier(d, snapshot.Loop)
+	d.Tier = tier(gates, d, snapshot.Loop)
 	d.Answer, d.Approval = answer(d, snapshot, approvals, now)
 	if d.Verdict == interlock.Ask && d.Answer != interlock.Allow && d.Mode == interlock.Enforcing {
 		if d.Grant = granted(d, snapshot, action, analysis, now); d.Grant != "" {
@@ -135,7 +109,7 @@ func verdict(findings []interlock.Finding) interlock.Verdict {
 
 // tier is how much a reported step needs of a human: what its risk score says, and at least what its findings ask for. A
 // denial by what is forbidden, and not by what an agent is trusted with, is the danger zone (MCP-AQL 8.8.2).
-func tier(d interlock.Decision, loop *interlock.Loop) interlock.Tier {
+func tier(gates gate.Table, d interlock.Decision, loop *interlock.Loop) interlock.Tier {
 	if loop == nil {
 		return interlock.TierAdvisory
 	}
@@ -143,7 +117,7 @@ func tier(d interlock.Decision, loop *interlock.Loop) interlock.Tier {
 	for _, f := range d.Findings {
 		switch {
 		case f.Verdict == interlock.Allow:
-		case f.Gate == "standing", f.Verdict.Compare(interlock.Deny) >= 0 && forbids(f.Gate):
+		case f.Verdict.Compare(interlock.Deny) >= 0 && gates.Of(f.Gate).Forbids:
 			return interlock.TierDangerZone
 		case hasObligation(f.Obligations, interlock.ObligationVerify):
 			t = max(t, interlock.TierVerify)
@@ -155,15 +129,6 @@ func tier(d interlock.Decision, loop *interlock.Loop) interlock.Tier {
 		t = min(interlock.TierOf(d.Risk), interlock.TierConfirm) // autoApproved: what it would have been
 	}
 	return t
-}
-
-// forbids reports whether a gate denies because of what is done, whoever does it.
-func forbids(gate string) bool {
-	switch gate {
-	case "self", "denylist", "rules", "policy", "loop":
-		return true
-	}
-	return false
 }
 
 // sandboxed adds a denial where something may only run in a sandbox and the door has none: nobody is asked for a yes that
@@ -243,10 +208,10 @@ func admitted(f interlock.Finding) interlock.Finding {
 // Whatever a rule, a declared danger level, a scope or an unknown input objects stays, and so does layer 1. Without the
 // base asks autoApprove could never let a write pass under a profile that asks about every write, which is what operators
 // list it for.
-func withoutApproved(found []interlock.Finding) []interlock.Finding {
+func withoutApproved(gates gate.Table, found []interlock.Finding) []interlock.Finding {
 	var out []interlock.Finding
 	for _, f := range found {
-		if f.Layer > 1 && (f.Heuristic || f.Gate == "profile" && f.Verdict == interlock.Ask) {
+		if f.Layer > 1 && (f.Heuristic || gates.Of(f.Gate).Base && f.Verdict == interlock.Ask) {
 			continue
 		}
 		out = append(out, f)

@@ -19,7 +19,7 @@ func Hidden(rules *ruleset.Ruleset, snapshot interlock.Snapshot, tool string, te
 		return interlock.Finding{}, false // verdicts don't bind
 	}
 	found := gate.Named(rules, snapshot, tool, texts)
-	for _, f := range ordered(found) {
+	for _, f := range ordered(gate.Gates(), found) {
 		if f.Verdict.Compare(interlock.Deny) >= 0 {
 			return f, true
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
 	"interlock/spec"
@@ -150,10 +151,10 @@ func TestTiers(t *testing.T) {
 			interlock.Ask, 0, interlock.TierConfirm},
 	} {
 		d := interlock.Decision{Findings: test.findings, Verdict: test.verdict, Risk: test.risk}
-		if got := tier(d, &interlock.Loop{}); got != test.want {
+		if got := tier(gate.Gates(), d, &interlock.Loop{}); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-		if got := tier(d, nil); got != interlock.TierAdvisory {
+		if got := tier(gate.Gates(), d, nil); got != interlock.TierAdvisory {
 			t.Errorf("%s, reported by nobody: %s", name, got)
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/gate"
 )
 
 // ordered returns the findings that object, strictest first, then by layer, gate and rule, so that the first is the one
 // to be named: a Deny is reported with the lowest layer that denies. What stands behind the rule in the comparison only
 // makes the order complete. A finding that argues for Allow objects to nothing and is left out.
-func ordered(found []interlock.Finding) []interlock.Finding {
+func ordered(gates gate.Table, found []interlock.Finding) []interlock.Finding {
 	out := []interlock.Finding{}
 	for _, f := range found {
 		if f.Verdict != interlock.Allow {
@@ -20,21 +21,11 @@ func ordered(found []interlock.Finding) []interlock.Finding {
 	if len(out) < 2 {
 		return out
 	}
-	place := map[string]int{"engine": -1}
-	for n, g := range gates() {
-		place[g.name] = n
-	}
-	of := func(gate string) int {
-		if n, ok := place[gate]; ok {
-			return n
-		}
-		return len(place)
-	}
 	slices.SortStableFunc(out, func(a, b interlock.Finding) int {
 		return first(
 			b.Verdict.Compare(a.Verdict),
 			a.Layer-b.Layer,
-			of(a.Gate)-of(b.Gate),
+			gates.Place(a.Gate)-gates.Place(b.Gate),
 			strings.Compare(a.Gate, b.Gate),
 			strings.Compare(a.Rule, b.Rule),
 			slices.Compare(a.Impacts, b.Impacts),

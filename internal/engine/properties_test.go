@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"interlock"
+	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
@@ -122,8 +123,8 @@ func TestOrderOfGatesChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		want := q.decide()
-		shuffled := rapid.Permutation(gates()).Draw(t, "gates")
-		got := decide(shuffled, q.rules, q.snapshot, q.action, q.analysis, q.findings, q.approvals, q.now)
+		shuffled := rapid.Permutation(gate.Gates()).Draw(t, "gates")
+		got := decide(gate.Gates(), shuffled, q.rules, q.snapshot, q.action, q.analysis, q.findings, q.approvals, q.now)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/ruleset"
 )
@@ -12,13 +13,13 @@ import (
 // suppressed takes out the findings that an operator's order in force keeps silent, and returns in their place what says so.
 // Orders reach rules, and rows by which a profile asks; what stands at layer 1, halts or protects Interlock they do not, and
 // nothing of an operation whose danger level is forbidden. Whatever else objects stays.
-func suppressed(found []interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action,
+func suppressed(gates gate.Table, found []interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action,
 	analysis impact.Analysis, danger interlock.Danger, now time.Time) (kept, notices []interlock.Finding) {
 	if len(snapshot.Suppressions) == 0 || danger >= interlock.DangerForbidden {
 		return found, nil
 	}
 	for _, f := range found {
-		order := silencing(f, rules, snapshot, action, analysis, now)
+		order := silencing(gates, f, rules, snapshot, action, analysis, now)
 		if order == nil {
 			kept = append(kept, f)
 			continue
@@ -31,12 +32,10 @@ func suppressed(found []interlock.Finding, rules *ruleset.Ruleset, snapshot *int
 }
 
 // silencing finds the order that keeps a finding silent.
-func silencing(f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action,
+func silencing(gates gate.Table, f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action,
 	analysis impact.Analysis,
 	now time.Time) *interlock.Suppression {
-	switch f.Gate {
-	case "rules", "denylist", "profile":
-	default:
+	if !gates.Of(f.Gate).Suppressible {
 		return nil
 	}
 	if _, err := rules.Suppressible(f.Rule); err != nil || f.Layer <= 1 || f.Verdict.Compare(interlock.Deny) > 0 {

@@ -9,7 +9,7 @@ import (
 
 // wanted takes out the questions that the user's own words have answered. Only rules that say so of themselves are silent for
 // it, and what was merely inferred from what they saw; a denial, layer 1 and every other objection stay.
-func wanted(found []interlock.Finding, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+func wanted(gates gate.Table, found []interlock.Finding, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
 	analysis impact.Analysis) []interlock.Finding {
 	if snapshot.Origin == nil || !snapshot.Origin.Prompted {
 		return found
@@ -17,7 +17,7 @@ func wanted(found []interlock.Finding, rules *ruleset.Ruleset, snapshot interloc
 	var kept []interlock.Finding
 	silenced := map[int]bool{}
 	for _, f := range found {
-		if f.Gate == "rules" && f.Verdict == interlock.Ask && f.Layer > 1 && rules.Wanted(f.Rule) &&
+		if gates.Of(f.Gate).Wanted && f.Verdict == interlock.Ask && f.Layer > 1 && rules.Wanted(f.Rule) &&
 			gate.Wanted(snapshot, action, analysis, f) {
 			for _, n := range f.Impacts {
 				silenced[n] = true
@@ -31,7 +31,7 @@ func wanted(found []interlock.Finding, rules *ruleset.Ruleset, snapshot interloc
 	}
 	out := kept[:0]
 	for _, f := range kept {
-		if !(f.Verdict == interlock.Ask && (f.Gate == "danger" && f.Heuristic || f.Gate == "profile") &&
+		if row := gates.Of(f.Gate); !(f.Verdict == interlock.Ask && row.Repeats && (f.Heuristic || row.Base) &&
 			covered(f.Impacts, silenced)) {
 			out = append(out, f)
 		}

@@ -20,17 +20,18 @@ const (
 
 // Told adds to what each finding says in general what it is about in this action: what is done to what, and by what. The names
 // come from the analysed impacts, shortened and without secrets, so that a person who reads nothing else knows what is asked.
-func Told(findings []interlock.Finding, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+func Told(gates Table, findings []interlock.Finding, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
 	for n := range findings {
 		f := &findings[n]
 		if f.Verdict == interlock.Allow || f.Verdict == interlock.Halt && len(f.Impacts) == 0 || f.Reason == "" {
 			continue
 		}
 		told := effects(f.Impacts, analysis.Impacts)
-		if f.Gate == "unknown" && action.Input != "" {
+		part := gates.Of(f.Gate).Part
+		if part == Input && action.Input != "" {
 			told = shown(action.Input)
 		}
-		if told == "" && (f.Gate == "danger" || f.Gate == "denylist" || f.Gate == "policy") {
+		if told == "" && part == Operation {
 			told = operation(action, analysis)
 		}
 		if told != "" {

@@ -37,7 +37,7 @@ func TestReasonsNameTheObject(t *testing.T) {
 			}
 			at = append(at, n)
 		}
-		got := gate.Told([]interlock.Finding{{Verdict: interlock.Ask, Reason: "why", Impacts: at}}, interlock.Action{}, impact.Analysis{Impacts: c.impacts})
+		got := gate.Told(gate.Gates(), []interlock.Finding{{Verdict: interlock.Ask, Reason: "why", Impacts: at}}, interlock.Action{}, impact.Analysis{Impacts: c.impacts})
 		if reason := got[0].Reason; reason != c.want && !(strings.Contains(c.want, "[redacted]") && !strings.Contains(reason, "ghp_")) {
 			t.Errorf("%q, want %q", reason, c.want)
 		}
@@ -50,7 +50,7 @@ func TestReasonsNameTheObject(t *testing.T) {
 				Reversibility: "irreversible", Confidence: "parsed"})
 		at = append(at, n)
 	}
-	if got := gate.Told([]interlock.Finding{{Verdict: interlock.Deny, Reason: "why", Impacts: at}}, interlock.Action{},
+	if got := gate.Told(gate.Gates(), []interlock.Finding{{Verdict: interlock.Deny, Reason: "why", Impacts: at}}, interlock.Action{},
 		analysis); len([]rune(got[0].Reason)) > 300 || !strings.Contains(got[0].Reason, "more") {
 		t.Errorf("the reason is not bounded: %s", got[0].Reason)
 	}
@@ -61,14 +61,14 @@ func TestReasonsWithoutImpacts(t *testing.T) {
 	findings := func(gate string) []interlock.Finding {
 		return []interlock.Finding{{Gate: gate, Verdict: interlock.Ask, Reason: "why"}, {Gate: gate, Verdict: interlock.Allow, Reason: "why not"}}
 	}
-	if got := gate.Told(findings("danger"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why: refund" || got[1].Reason != "why not" {
+	if got := gate.Told(gate.Gates(), findings("danger"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why: refund" || got[1].Reason != "why not" {
 		t.Error(got)
 	}
-	if got := gate.Told(findings("policy"), interlock.Action{},
+	if got := gate.Told(gate.Gates(), findings("policy"), interlock.Action{},
 		impact.Analysis{Texts: []fact.Text{{Kind: "shell", Value: "wipe all"}}}); got[0].Reason != "why: wipe all" {
 		t.Error(got)
 	}
-	if got := gate.Told(findings("loop"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why" {
+	if got := gate.Told(gate.Gates(), findings("loop"), interlock.Action{Tool: "refund"}, impact.Analysis{}); got[0].Reason != "why" {
 		t.Error(got)
 	}
 }

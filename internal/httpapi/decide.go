@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/gate"
 	"interlock/internal/strictjson"
 )
 
@@ -68,8 +69,8 @@ func answerStatus(answer *interlock.Answer) int {
 	if answer.Event == "" && !answer.Unsure {
 		return http.StatusServiceUnavailable
 	}
-	if finding := answer.Decisive(); finding != nil && finding.Gate == "admission" {
-		code := interlock.Code(strings.TrimPrefix(finding.Rule, "admission."))
+	if finding := answer.Decisive(); finding != nil && finding.Gate == gate.NameAdmission {
+		code := interlock.Code(strings.TrimPrefix(finding.Rule, gate.NameAdmission+"."))
 		if status, known := statuses[code]; known {
 			return status
 		}

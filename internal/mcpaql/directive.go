@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/gate"
 )
 
 // A directive is what a reporting agent is told (AQL-8.7.1). The names are the specification's.
@@ -83,7 +84,7 @@ func courseOf(answer interlock.Answer) course {
 // loopAsked reports whether the loop's own stages, rather than a rule about the action, are the reason.
 func loopAsked(answer interlock.Answer) bool {
 	f := answer.Decisive()
-	return f != nil && (f.Gate == "loop" || f.Gate == "risk" || f.Gate == "escalation")
+	return f != nil && gate.Of(f).Steps
 }
 
 // newDirective puts an answer into the protocol's words. It holds no code and no proof: those reach humans only.

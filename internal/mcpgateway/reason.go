@@ -1,10 +1,10 @@
 package mcpgateway
 
 import (
-	"strings"
 	"time"
 
 	"interlock"
+	"interlock/internal/gate"
 )
 
 // A Reason is a stable code by which a program on the agent's side tells refusals apart. It says what kind of thing stands in
@@ -47,13 +47,15 @@ func reasonOf(a interlock.Answer) Reason {
 	case "cooldown.budget":
 		return ReasonBudget
 	}
-	switch {
-	case f.Gate == "pin":
-		return ReasonQuarantine
-	case f.Gate == "admission" && f.Rule == "admission."+string(interlock.CodeInvalid), f.Gate == "engine" &&
-		strings.HasPrefix(f.Rule, "engine."):
+	if f.Rule == gate.NameAdmission+"."+string(interlock.CodeInvalid) {
 		return ReasonInvalid
-	case f.Gate == "admission":
+	}
+	switch cause := gate.Of(f).Cause; {
+	case cause == gate.CauseQuarantine:
+		return ReasonQuarantine
+	case cause == gate.CauseInput:
+		return ReasonInvalid
+	case cause == gate.CauseFailure:
 		return ReasonUnavailable
 	case a.Answer == interlock.Halt:
 		return ReasonHalted
