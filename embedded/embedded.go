@@ -227,7 +227,7 @@ func openStore(ctx context.Context, home string, options sqlite.Options) (*sqlit
 // NewEvaluator builds everything that decides from the default rules and the user's, without opening a store.
 func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 	defaults := rules.Defaults()
-	know, err := know.ParseKnowledge(defaults)
+	know, err := know.Parse(defaults)
 	if err != nil {
 		return nil, fmt.Errorf("reading command knowledge: %w", err)
 	}

@@ -46,7 +46,7 @@ func TestDefaultsAreFresh(t *testing.T) {
 
 // checked reads every description of a bundle, as the analysers do when they first need it.
 func checked(bundle []byte) error {
-	know, err := know.ParseKnowledge(rules.Documents(bundle))
+	know, err := know.Parse(rules.Documents(bundle))
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ var loadAnalyser = sync.OnceValues(func() (*impact.Analyser, error) {
 	if err != nil {
 		return nil, err
 	}
-	know, err := know.ParseKnowledge(files)
+	know, err := know.Parse(files)
 	if err != nil {
 		return nil, err
 	}

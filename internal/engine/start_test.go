@@ -19,7 +19,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		defaults := rules.Defaults()
-		know, err := know.ParseKnowledge(defaults)
+		know, err := know.Parse(defaults)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func shipped(t testing.TB) (*ruleset.Ruleset, *impact.Analyser) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	know, err := know.ParseKnowledge(files)
+	know, err := know.Parse(files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestTablesRefuse(t *testing.T) {
 		{"commands/x.yaml", `{"commands":{"x":{"like":"y","values":"-o"},"y":{}}}`, "commands/x.yaml: command x: like y"},
 		{"commands/x.yaml", `{"commands":{"x":{"flag":[]}}}`, "commands/x.yaml: command x: "},
 	} {
-		know, err := know.ParseKnowledge(map[string][]byte{test.document: []byte(test.text)})
+		know, err := know.Parse(map[string][]byte{test.document: []byte(test.text)})
 		if err == nil {
 			err = know.Check()
 		}

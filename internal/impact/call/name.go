@@ -33,7 +33,7 @@ func (c *call) plainer() {
 }
 
 // subjects adds what the other words of the name say the verb is done to.
-func (s callRun) subjects(c *call, know *know.ToolKnowledge) {
+func (s callRun) subjects(c *call, know *know.ToolTable) {
 	changes := c.kind != interlock.ImpactRead
 	for i, word := range c.words {
 		switch know.Subjects[word] {
@@ -195,7 +195,7 @@ func (c *call) paired() {
 }
 
 // patterns raises a call by the form of its whole name.
-func (s callRun) patterns(c *call, know *know.ToolKnowledge) {
+func (s callRun) patterns(c *call, know *know.ToolTable) {
 	for _, p := range know.Patterns {
 		if !p.Matches(c.words) {
 			continue

@@ -90,7 +90,7 @@ func (s callRun) operated(c *call, folded map[string]any) {
 	}
 }
 
-func (s callRun) operationIn(c *call, know *know.ToolKnowledge, folded map[string]any) {
+func (s callRun) operationIn(c *call, know *know.ToolTable, folded map[string]any) {
 	for _, key := range lex.SortedNames(folded) {
 		text, isText := folded[key].(string)
 		if !isText || !know.Parts["operation"][key] || len(text) > 64 || strings.ContainsAny(text, " /") {
@@ -124,7 +124,7 @@ func (s callRun) operationIn(c *call, know *know.ToolKnowledge, folded map[strin
 }
 
 // everyOne notes that an operation is done to all there is: its name says so, or it is told to do it to many and to no some.
-func (s callRun) everyOne(c *call, know *know.ToolKnowledge, words []string, folded map[string]any) {
+func (s callRun) everyOne(c *call, know *know.ToolTable, words []string, folded map[string]any) {
 	every := lex.Has(words, "all", "drop", "truncate", "wipe", "purge", "everything", "flush", "destroy", "erase")
 	if lex.Has(words, "many", "bulk", "multiple") {
 		every = true
@@ -169,6 +169,6 @@ func (s callRun) requested(c *call, folded map[string]any) {
 	}
 	i := interlock.Impact{Kind: interlock.ImpactDelete, Target: path, Reach: interlock.ReachExternal, Via: c.name,
 		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred}
-	web.ApiOf(&s.World, &i, "DELETE", "https://service"+path, "")
+	web.ServiceAPI(&s.World, &i, "DELETE", "https://service"+path, "")
 	s.Add(i)
 }

@@ -131,7 +131,7 @@ func (s callRun) rememberedOrders(c *call, text string) {
 // reports whether the argument was one of those.
 func (s callRun) statement(c *call, key, role, text string) bool {
 	database := sql.AboutDatabase(c.name)
-	if (c.runs || database) && sql.LooksLikeSQL(text) || database && key != "name" && sql.StatesSQL(text) &&
+	if (c.runs || database) && sql.LooksLikeStatement(text) || database && key != "name" && sql.BeginsStatement(text) &&
 		strings.Contains(text, " ") {
 		s.Nested(interlock.KindSQL, text)
 		return true
@@ -151,7 +151,7 @@ func (s callRun) textInRole(c *call, key, role, text string) {
 			s.Nested(interlock.KindShell, text)
 		}
 	case "sql":
-		if sql.LooksLikeSQL(text) || sql.MeansSQL(c.name, key) && sql.StatesSQL(text) {
+		if sql.LooksLikeStatement(text) || sql.TakesStatement(c.name, key) && sql.BeginsStatement(text) {
 			s.Nested(interlock.KindSQL, text)
 		}
 	case "code":
@@ -208,7 +208,7 @@ func (s callRun) otherArgument(c *call, key, text string) {
 	switch {
 	case strings.HasPrefix(text, "#!/"):
 		s.Nested(interlock.KindShell, text)
-	case sql.LooksLikeSQL(text), sql.MeansSQL(c.name, key) && sql.StatesSQL(text):
+	case sql.LooksLikeStatement(text), sql.TakesStatement(c.name, key) && sql.BeginsStatement(text):
 		s.Nested(interlock.KindSQL, text)
 	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
 		if !strings.ContainsAny(text, " \n") {

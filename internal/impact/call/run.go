@@ -12,7 +12,7 @@ import (
 )
 
 // runsThings reports whether a tool runs what it is given, or types it where something runs it: its name or its server's says so.
-func runsThings(know *know.ToolKnowledge, name string) bool {
+func runsThings(know *know.ToolTable, name string) bool {
 	for _, word := range lex.NameWords(name) {
 		if know.Runners[word] {
 			return true
@@ -82,7 +82,7 @@ func (s callRun) assembled(c *call, object map[string]any) map[string]bool {
 }
 
 // part takes up one argument as the piece it is.
-func (s callRun) part(c *call, know *know.ToolKnowledge, p *parts, name string, value any) {
+func (s callRun) part(c *call, know *know.ToolTable, p *parts, name string, value any) {
 	key := lex.Fold(name)
 	text, isText := value.(string)
 	holds := func(part string) bool { return know.Parts[part][key] }
@@ -117,7 +117,7 @@ func (s callRun) part(c *call, know *know.ToolKnowledge, p *parts, name string, 
 }
 
 // runnerOf returns what runs code in the language that a tool's name speaks of; Python and JavaScript are read as such anyway.
-func runnerOf(know *know.ToolKnowledge, words []string) string {
+func runnerOf(know *know.ToolTable, words []string) string {
 	for _, word := range words {
 		if with := know.Languages[word]; with != "" && know.Harness[word] == "" || word == "powershell" {
 			return with
@@ -141,7 +141,7 @@ func (s callRun) names(text, key string) bool {
 }
 
 // asProgram puts together the command of a tool that is called as a program is: git with a subcommand and options.
-func (s callRun) asProgram(c *call, know *know.ToolKnowledge, p *parts, object map[string]any) bool {
+func (s callRun) asProgram(c *call, know *know.ToolTable, p *parts, object map[string]any) bool {
 	sub, paths := "", ""
 	for _, name := range lex.SortedNames(object) {
 		text, isText := object[name].(string)
@@ -168,7 +168,7 @@ func (s callRun) asProgram(c *call, know *know.ToolKnowledge, p *parts, object m
 
 // innerCall reads a call of another tool that stands among the arguments, as that call. Where a tool only happens to
 // have a name and parameters among its arguments, it is none.
-func (s callRun) innerCall(c *call, know *know.ToolKnowledge, object map[string]any) map[string]bool {
+func (s callRun) innerCall(c *call, know *know.ToolTable, object map[string]any) map[string]bool {
 	if strings.HasSuffix(c.name, "prompts/get") || len(object) < 2 {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (s callRun) runText(c *call, key, text string) bool {
 }
 
 // encodedIn returns the encoding that an argument's name, or the tool's, says its value has.
-func encodedIn(know *know.ToolKnowledge, c *call, key string) string {
+func encodedIn(know *know.ToolTable, c *call, key string) string {
 	if !know.Parts["encoded"][key] && !lex.Has(c.words, "hex", "base64", "b64", "encoded") {
 		return ""
 	}

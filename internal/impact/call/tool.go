@@ -194,7 +194,7 @@ func (s callRun) called(name string) call {
 }
 
 // correctVerb replaces the verb where the words beside it say that another is meant.
-func (c *call) correctVerb(know *know.ToolKnowledge) {
+func (c *call) correctVerb(know *know.ToolTable) {
 	if n := len(c.words); n > 1 && know.Subjects[c.words[n-1]] == "instrument" {
 		c.verb = "read" // a validator of e-mail sends none
 	}
@@ -221,7 +221,7 @@ func (c *call) correctVerb(know *know.ToolKnowledge) {
 }
 
 // strongestVerb says what the call does: its verb, or one behind a joint that takes more to undo ("read and delete").
-func (c *call) strongestVerb(know *know.ToolKnowledge) {
+func (c *call) strongestVerb(know *know.ToolTable) {
 	c.kind, c.reversibility = verbKind(c.verb)
 	for i, word := range c.words[:max(0, len(c.words)-1)] {
 		if word != "and" && word != "then" && word != "or" {
@@ -244,7 +244,7 @@ var publicWords = []string{"tweet", "publish", "broadcast", "announce", "announc
 	"press", "newsletter", "twitter", "facebook", "instagram", "linkedin", "reddit", "mastodon", "bluesky", "tiktok", "youtube",
 	"timeline", "wall", "feed", "status", "campaign", "mass", "bulk", "invite", "share", "submit", "forward"}
 
-func firstVerb(know *know.ToolKnowledge, words []string) string {
+func firstVerb(know *know.ToolTable, words []string) string {
 	for _, word := range words {
 		if verb := know.Verbs[word]; verb != "" {
 			return verb
@@ -254,7 +254,7 @@ func firstVerb(know *know.ToolKnowledge, words []string) string {
 }
 
 // speaksOf reports whether a word of the name stands in a list of subjects.
-func (c *call) speaksOf(know *know.ToolKnowledge, subject string) bool {
+func (c *call) speaksOf(know *know.ToolTable, subject string) bool {
 	for _, word := range c.words {
 		if know.Subjects[word] == subject {
 			return true
@@ -264,7 +264,7 @@ func (c *call) speaksOf(know *know.ToolKnowledge, subject string) bool {
 }
 
 // aboutSecrets reports whether a name that says rotate or dump says so of secrets; other verbs of that list need no object.
-func aboutSecrets(know *know.ToolKnowledge, words []string) bool {
+func aboutSecrets(know *know.ToolTable, words []string) bool {
 	for _, word := range words {
 		switch word {
 		case "decrypt", "unmask", "reveal", "crack", "exfiltrate", "harvest":

@@ -23,7 +23,7 @@ var (
 )
 
 // transferOf says whether the words of a tool's name are those of one that moves, copies or links files.
-func transferOf(know *know.ToolKnowledge, words []string) string {
+func transferOf(know *know.ToolTable, words []string) string {
 	for _, word := range words {
 		if op := know.Files[word]; op == "move" || op == "copy" || op == "link" {
 			return op

@@ -6,9 +6,9 @@ import (
 	"interlock/internal/lex"
 )
 
-// A workroom is where an analysis keeps what it needs for each command and nobody needs afterwards. Scripts have many
+// A Workroom is where an analysis keeps what it needs for each command and nobody needs afterwards. Scripts have many
 // commands, so the room is handed on from one analysis to the next.
-type workroom struct {
+type Workroom struct {
 	Fields  arena[Field]
 	Givens  arena[Given]
 	Uses    arena[Use]
@@ -17,17 +17,18 @@ type workroom struct {
 	Pick    Picker // the choice of a subcommand being made
 }
 
-func Borrow(k *know.Knowledge) *workroom {
+// Borrow takes a room that an earlier analysis gave back, or a new one.
+func Borrow(k *know.Knowledge) *Workroom {
 	if k != nil {
-		if have, ok := k.Rooms.Get().(*workroom); ok {
+		if have, ok := k.Rooms.Get().(*Workroom); ok {
 			return have
 		}
 	}
-	return &workroom{}
+	return &Workroom{}
 }
 
 // GiveBack returns the room without what it held.
-func GiveBack(k *know.Knowledge, w *workroom) {
+func GiveBack(k *know.Knowledge, w *Workroom) {
 	if k == nil {
 		return
 	}

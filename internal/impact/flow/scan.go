@@ -15,7 +15,7 @@ type Scan struct {
 	Direct     bool            // the action is a command line for a shell
 	Strict     bool            // see Analyser
 	Files      map[string]Flow // what the script being walked wrote, by clean path
-	Room       *workroom
+	Room       *Workroom
 	Statements statements
 	Readers    *Readers
 }
@@ -43,7 +43,7 @@ func (s *Scan) Apart() *Scan {
 
 // statements is what earlier statements of the same analysis left to later ones.
 type statements struct {
-	Held  map[string]SqlBuilt // texts that variables hold
+	Held  map[string]BuiltSQL // texts that variables hold
 	Made  []string            // tables that statements made, which nobody else uses yet
 	Level int                 // bodies of functions around a statement
 }
@@ -51,16 +51,16 @@ type statements struct {
 // maxSQLText bounds a text put together by a statement, so that doubling it over and over ends.
 const maxSQLText = 16 << 10
 
-// A SqlBuilt is a text that a statement puts together from constants. What is not constant stands in it as the word x.
-type SqlBuilt struct {
+// A BuiltSQL is a text that a statement puts together from constants. What is not constant stands in it as the word x.
+type BuiltSQL struct {
 	Text    string
 	Literal bool // some of it stood in the statement
 	Decoded bool // some of it was encoded
 }
 
-func (b SqlBuilt) Plus(other SqlBuilt) SqlBuilt {
+func (b BuiltSQL) Plus(other BuiltSQL) BuiltSQL {
 	if len(b.Text)+len(other.Text) <= maxSQLText {
 		b.Text += other.Text
 	}
-	return SqlBuilt{b.Text, b.Literal || other.Literal, b.Decoded || other.Decoded}
+	return BuiltSQL{b.Text, b.Literal || other.Literal, b.Decoded || other.Decoded}
 }

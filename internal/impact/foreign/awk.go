@@ -91,7 +91,7 @@ func (r *Run) joinedOperands() Value {
 // awkGetline reads what getline reads from: getline line < "file".
 func (r *Run) awkGetline() Value {
 	if t := r.tok(); t.kind == foreignName && !r.lang.Keywords[t.text] {
-		r.set(t.text, UnknownForeign())
+		r.set(t.text, UnknownValue())
 		r.at++
 		if r.take("[") {
 			r.arguments("]")
@@ -100,5 +100,5 @@ func (r *Run) awkGetline() Value {
 	if r.take("<") {
 		r.onPath("getline", interlock.ImpactRead, r.resolved(r.operand()), nil)
 	}
-	return UnknownForeign()
+	return UnknownValue()
 }

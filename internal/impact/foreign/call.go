@@ -8,7 +8,7 @@ import (
 
 // effectOf is what a call does that a language's table describes: under its whole name, or, for a method of any value, under
 // a dot and its last part.
-func effectOf(l *know.Language, name string) *know.ForeignEffect {
+func effectOf(l *know.Language, name string) *know.LanguageEffect {
 	if e, ok := l.Calls[name]; ok {
 		return &e
 	}
@@ -48,7 +48,7 @@ func (r *Run) calling(v Value, args []Value) Value {
 	}
 	if held := r.value(name); name != "" && held.Name == "" {
 		if held.Class == "lambda" {
-			return UnknownForeign()
+			return UnknownValue()
 		}
 		if held.Quoted && held.Known() && r.lang.Syntax != "tcl" {
 			name = held.Text
@@ -58,7 +58,7 @@ func (r *Run) calling(v Value, args []Value) Value {
 		if v.Class != "lambda" {
 			r.unknownCall("a function that is chosen at run time")
 		}
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	return r.call(name, nil, args)
 }
@@ -66,14 +66,14 @@ func (r *Run) calling(v Value, args []Value) Value {
 // call judges a call and returns its value. What it is called on, if it is a method of a value, is self.
 func (r *Run) call(name string, self *Value, args []Value) Value {
 	if !r.host.Spend(1 + len(args)) {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	if r.piped != nil {
 		args = append([]Value{*r.piped}, args...)
 		r.piped = nil
 	}
 	name = canonical(r.lang, name)
-	out := UnknownForeign()
+	out := UnknownValue()
 	for i := range args {
 		args[i] = r.resolved(args[i])
 		out.marks(&args[i])
@@ -165,7 +165,7 @@ func (r *Run) unknownCall(name string) {
 // index is an element of a value, or a member by its name.
 func (r *Run) index(v Value, keys []Value) Value {
 	if len(keys) == 0 {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	key := keys[0]
 	if v.Name != "" {
@@ -176,7 +176,7 @@ func (r *Run) index(v Value, keys []Value) Value {
 				text = key.Name
 			}
 			if text == "" || strings.IndexByte(text, 0) >= 0 {
-				return UnknownForeign()
+				return UnknownValue()
 			}
 			name := strings.TrimPrefix(v.Name+"."+text, "_G.")
 			if held := r.value(name); held.Name == "" {

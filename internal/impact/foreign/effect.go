@@ -26,7 +26,7 @@ type Host interface {
 }
 
 // perform records what a call does, and returns its value.
-func (r *Run) perform(name string, e *know.ForeignEffect, self *Value, args []Value, out Value) Value {
+func (r *Run) perform(name string, e *know.LanguageEffect, self *Value, args []Value, out Value) Value {
 	target, ok := effectTarget(e, self, args)
 	out.Class = ""
 	switch e.What {
@@ -85,10 +85,10 @@ func (r *Run) perform(name string, e *know.ForeignEffect, self *Value, args []Va
 }
 
 // effectTarget is the argument an effect is done to.
-func effectTarget(e *know.ForeignEffect, self *Value, args []Value) (Value, bool) {
+func effectTarget(e *know.LanguageEffect, self *Value, args []Value) (Value, bool) {
 	if e.Arg == know.SelfArgument {
 		if self == nil {
-			return UnknownForeign(), false
+			return UnknownValue(), false
 		}
 		return *self, true
 	}
@@ -107,7 +107,7 @@ func effectTarget(e *know.ForeignEffect, self *Value, args []Value) (Value, bool
 			return a, true
 		}
 	}
-	return UnknownForeign(), false
+	return UnknownValue(), false
 }
 
 func joinedIfList(v Value) Value {
@@ -118,7 +118,7 @@ func joinedIfList(v Value) Value {
 }
 
 // traitsOf are the traits of an effect in one use: recursive = TRUE makes it so.
-func (r *Run) traitsOf(e *know.ForeignEffect, args []Value) []string {
+func (r *Run) traitsOf(e *know.LanguageEffect, args []Value) []string {
 	traits := e.Traits
 	for _, a := range args {
 		name, ok := strings.CutPrefix(a.Class, "option:")
@@ -147,7 +147,7 @@ func (r *Run) onPath(name string, kind interlock.ImpactKind, v Value, traits []s
 	}
 	if strings.Contains(v.Text, "://") && !strings.HasPrefix(v.Text, "file:") && kind == interlock.ImpactRead {
 		if !strings.HasPrefix(v.Text, "php:") && !strings.HasPrefix(v.Text, "data:") && !strings.HasPrefix(v.Text, "compress.") {
-			r.requests(&know.ForeignEffect{Method: "GET"}, v, nil)
+			r.requests(&know.LanguageEffect{Method: "GET"}, v, nil)
 		}
 		return
 	}
@@ -157,7 +157,7 @@ func (r *Run) onPath(name string, kind interlock.ImpactKind, v Value, traits []s
 }
 
 // transfers copies or moves the first path to the second.
-func (r *Run) transfers(name string, e *know.ForeignEffect, self *Value, args []Value) {
+func (r *Run) transfers(name string, e *know.LanguageEffect, self *Value, args []Value) {
 	plain := withoutOptions(args)
 	if e.Arg == know.SelfArgument && self != nil {
 		plain = append([]Value{*self}, plain...)
@@ -178,7 +178,7 @@ func (r *Run) transfers(name string, e *know.ForeignEffect, self *Value, args []
 }
 
 // opens judges what opens a file: its mode says for what, and in some languages it runs a command.
-func (r *Run) opens(name string, e *know.ForeignEffect, self *Value, args []Value, out Value) Value {
+func (r *Run) opens(name string, e *know.LanguageEffect, self *Value, args []Value, out Value) Value {
 	plain := withoutOptions(args)
 	if e.Arg == know.SelfArgument && self != nil {
 		plain = append([]Value{*self}, plain...)
@@ -202,7 +202,7 @@ func (r *Run) opens(name string, e *know.ForeignEffect, self *Value, args []Valu
 			mode = text[:len(text)-len(file.Text)]
 		}
 		if trimmed := strings.TrimSpace(mode); trimmed == "-|" || trimmed == "|-" {
-			r.runs(&know.ForeignEffect{What: "argv"}, nil, plain[1:])
+			r.runs(&know.LanguageEffect{What: "argv"}, nil, plain[1:])
 			return out
 		}
 	}
@@ -231,7 +231,7 @@ func (r *Run) opens(name string, e *know.ForeignEffect, self *Value, args []Valu
 }
 
 // runs starts a program: one text is a command line, several are its words.
-func (r *Run) runs(e *know.ForeignEffect, self *Value, args []Value) {
+func (r *Run) runs(e *know.LanguageEffect, self *Value, args []Value) {
 	plain := withoutOptions(args)
 	if e.Arg == know.SelfArgument {
 		if self == nil {
@@ -272,7 +272,7 @@ func (r *Run) secondIsMode(v Value) bool {
 }
 
 // evaluates runs a text as code of a language, of this one if none is named.
-func (r *Run) evaluates(e *know.ForeignEffect, target Value) {
+func (r *Run) evaluates(e *know.LanguageEffect, target Value) {
 	if target.Class == "lambda" {
 		return // a block, which has been read
 	}
@@ -295,7 +295,7 @@ func firstOf(a, b string) string {
 }
 
 // requests judges a request to an address.
-func (r *Run) requests(e *know.ForeignEffect, target Value, args []Value) {
+func (r *Run) requests(e *know.LanguageEffect, target Value, args []Value) {
 	secret := target.secret
 	upload := false
 	for i := range args {

@@ -62,7 +62,7 @@ func (r *Run) lines() {
 
 // statements reads to the end, or to the bracket that closes what it is in.
 func (r *Run) statements(closing string) Value {
-	last := UnknownForeign()
+	last := UnknownValue()
 	for r.more() && r.host.Spend(1) {
 		t := r.tok()
 		if closing != "" && t.is(closing) {
@@ -205,7 +205,7 @@ func (r *Run) expression() Value {
 		r.depth--
 		r.at++
 		r.host.TooDeep()
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	defer func() { r.depth-- }()
 	v := r.operand()
@@ -263,7 +263,7 @@ func (r *Run) operator(left Value) Value {
 		return formatted(left, v.elements())
 	case op == "|" || op == "|&" || op == ">" || op == ">>" || op == "<":
 		if r.lang.Syntax == "awk" && r.awkRedirect(op, left) {
-			return UnknownForeign()
+			return UnknownValue()
 		}
 	}
 	if op == "(" || op == "$" {
@@ -291,7 +291,7 @@ func (r *Run) operator(left Value) Value {
 			return r.resolved(right)
 		}
 	}
-	return UnknownForeign()
+	return UnknownValue()
 }
 
 // beside reads what stands directly behind a value: in awk texts are joined so.
@@ -300,7 +300,7 @@ func (r *Run) beside(left Value, t *foreignToken) Value {
 	case t.kind == foreignName && (t.text == "and" || t.text == "or" || t.text == "not" || t.text == "eq" || t.text == "ne" ||
 		t.text == "x" || t.text == "lt" || t.text == "gt"):
 		r.at++
-		return UnknownForeign()
+		return UnknownValue()
 	case r.lang.Syntax == "awk" && t.kind == foreignName && t.text == "getline":
 		return left
 	case r.lang.Syntax == "awk":
@@ -350,9 +350,8 @@ func (r *Run) environment(name string) (Value, bool) {
 }
 
 func environmentForeign(key string) Value {
-	v := program.EnvironmentValue(key)
-	if len(v.Texts) == 1 {
-		return textForeign(v.Texts[0])
+	if text, known := program.EnvironmentText(key); known {
+		return textForeign(text)
 	}
 	return Value{Text: "\x00", secret: web.NamesSecret(key)}
 }

@@ -18,14 +18,14 @@ func (r *Run) fold(name string, self *Value, args []Value) (Value, bool) {
 	if how == "" {
 		return Value{}, false
 	}
-	subject := UnknownForeign()
+	subject := UnknownValue()
 	rest := args
 	if self != nil {
 		subject = *self
 	} else if len(args) > 0 {
 		subject, rest = args[0], args[1:]
 	}
-	out := UnknownForeign()
+	out := UnknownValue()
 	out.marks(&subject)
 	switch how {
 	case "env":
@@ -151,7 +151,7 @@ func flattened(args []Value) (out []Value) {
 
 func joinedList(parts []Value, with string) Value {
 	if len(parts) == 0 {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	out := parts[0]
 	out.Text, out.Name, out.Quoted = out.String(), "", true
@@ -233,7 +233,7 @@ func (r *Run) globbed(dir Value, rest []Value) Value {
 	}
 	text := dir.String()
 	if text == "" || text[0] == 0 {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	words := strings.Fields(text) // Perl's glob takes several
 	if r.lang.Syntax != "perl" || len(words) > 16 {
@@ -297,7 +297,7 @@ func (r *Run) fill(text string, i int) (Value, int) {
 		x := &foreignLexer{lang: r.lang, text: text, broken: r.level > maxForeignLevel}
 		end := x.filled(i)
 		if end == i {
-			return UnknownForeign(), len(text)
+			return UnknownValue(), len(text)
 		}
 		return r.inside(text[i+2 : end]), end + 1
 	}
@@ -336,11 +336,11 @@ func (r *Run) fill(text string, i int) (Value, int) {
 func (r *Run) inside(code string) Value {
 	if r.level >= maxForeignLevel {
 		r.host.TooDeep()
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	toks, ok := tokens(r.lang, code, r.host.Spend)
 	if !ok {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	outer, at, inner := r.toks, r.at, r.inner
 	r.toks, r.at, r.inner = toks, 0, 0

@@ -52,12 +52,12 @@ func (p *lispReader) read(quoted bool) Value {
 		p.depth--
 		p.host.TooDeep()
 		p.pos = len(p.text)
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	defer func() { p.depth-- }()
 	p.blanks()
 	if p.pos >= len(p.text) || !p.host.Spend(1) {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	switch c := p.text[p.pos]; c {
 	case '"':
@@ -74,7 +74,7 @@ func (p *lispReader) read(quoted bool) Value {
 		}
 		if p.pos < len(p.text) && (p.text[p.pos] == '\\' || p.text[p.pos] == ':') {
 			p.atom()
-			return UnknownForeign()
+			return UnknownValue()
 		}
 		return p.read(quoted && c != ',')
 	case '(':
@@ -87,7 +87,7 @@ func (p *lispReader) read(quoted bool) Value {
 		p.pos++
 		return Value{listed: true, list: p.elements(quoted, c+2)}
 	case ')', ']', '}':
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	return p.atom()
 }
@@ -149,7 +149,7 @@ func (p *lispReader) form() Value {
 		if len(args) > 0 {
 			return args[len(args)-1]
 		}
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	return p.call(p.lispName(name), nil, args)
 }
@@ -276,5 +276,5 @@ func (p *lispReader) rest() Value {
 	if list := p.elements(false, ')'); len(list) > 0 {
 		return list[len(list)-1]
 	}
-	return UnknownForeign()
+	return UnknownValue()
 }

@@ -10,7 +10,7 @@ func (r *Run) operand() Value {
 		r.depth--
 		r.at++
 		r.host.TooDeep()
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	defer func() { r.depth-- }()
 	if r.inner > 0 {
@@ -39,11 +39,11 @@ func (r *Run) operand() Value {
 		return r.hanging(Value{Text: "\x00"})
 	case foreignPattern:
 		r.at++
-		return UnknownForeign()
+		return UnknownValue()
 	case foreignName:
 		return r.named(t)
 	case foreignLine:
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	return r.bracket(t)
 }
@@ -65,13 +65,13 @@ func (r *Run) bracket(t *foreignToken) Value {
 		r.at++
 		return r.hanging(r.block("}"))
 	case ")", "]", "}", ";", ",":
-		return UnknownForeign()
+		return UnknownValue()
 	case "$": // ${name}, @{$list}, $$name; a field, in awk
 		r.at++
 		if v := r.operand(); r.lang.Syntax != "awk" {
 			return v
 		}
-		return UnknownForeign()
+		return UnknownValue()
 	case "->": // a function without a name
 		r.at++
 		if r.take("(") {
@@ -81,12 +81,12 @@ func (r *Run) bracket(t *foreignToken) Value {
 	case "<":
 		if r.lang.Syntax == "awk" {
 			r.at++
-			return UnknownForeign()
+			return UnknownValue()
 		}
 	}
 	r.at++
 	if r.ends() {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	v := r.operand()
 	switch t.text {
@@ -137,7 +137,7 @@ func (r *Run) argument() Value {
 	}
 	if r.lang.Keywords[t.text] && t.kind == foreignName && !valued(r.lang, t.text) && t.text != "not" && t.text != "getline" {
 		r.at++
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	v := r.resolved(r.expression())
 	if next = r.tok(); next.is("=>") {
@@ -164,7 +164,7 @@ func (r *Run) block(closing string) Value {
 	if r.level++; r.level > maxForeignDepth {
 		r.level--
 		r.host.TooDeep()
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	v := r.statements(closing)
 	r.level--
@@ -184,7 +184,7 @@ func (r *Run) named(t *foreignToken) Value {
 		"or", "yield", "do", "begin", "BEGIN", "END":
 		if r.lang.Keywords[name] {
 			if r.ends() {
-				return UnknownForeign()
+				return UnknownValue()
 			}
 			return r.operand()
 		}
@@ -313,7 +313,7 @@ func (r *Run) member(v Value) Value {
 		if known := r.value(v.Name); known.Name == "" {
 			held = known
 		} else if len(v.Name) > maxForeignName {
-			return UnknownForeign()
+			return UnknownValue()
 		} else {
 			held = Value{Name: strings.TrimPrefix(strings.TrimPrefix(v.Name+"."+name, "_G."), "Kernel."), Text: "\x00"}
 			return held

@@ -20,8 +20,8 @@ type Value struct {
 	number bool
 }
 
-// UnknownForeign is a value nothing is known of.
-func UnknownForeign() Value { return Value{Text: "\x00"} }
+// UnknownValue is a value nothing is known of.
+func UnknownValue() Value { return Value{Text: "\x00"} }
 
 func textForeign(text string) Value { return Value{Text: text, Quoted: true} }
 

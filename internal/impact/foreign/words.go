@@ -27,10 +27,10 @@ func (w *wordReader) script(text string) Value {
 	if w.depth++; w.depth > maxForeignDepth/2 {
 		w.depth--
 		w.host.TooDeep()
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	defer func() { w.depth-- }()
-	last := UnknownForeign()
+	last := UnknownValue()
 	for i := 0; i < len(text) && w.host.Spend(1); {
 		switch c := text[i]; {
 		case c <= ' ' || c == ';' || c == ')':
@@ -198,7 +198,7 @@ func bracketEnd(text string, i int, open, shut byte) int {
 // command judges one command of words.
 func (w *wordReader) command(words []Value) Value {
 	if len(words) == 0 {
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	name := strings.TrimPrefix(words[0].Text, "::")
 	args := words[1:]
@@ -209,7 +209,7 @@ func (w *wordReader) command(words []Value) Value {
 		if name != "" && name[0] == 0 {
 			w.unknownCall("a command that is chosen at run time")
 		}
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	if len(args) > 0 && args[0].Known() {
 		if two := name + "." + args[0].Text; callable(w.lang, two) {
@@ -230,7 +230,7 @@ func (w *wordReader) command(words []Value) Value {
 			w.set(args[0].Text, v)
 			return v
 		}
-		return UnknownForeign()
+		return UnknownValue()
 	case "proc":
 		if len(args) > 0 {
 			w.defined[args[0].Text] = true
@@ -263,7 +263,7 @@ func (w *wordReader) run(name string, args []Value) Value {
 		if name == "eval" || name == "uplevel" {
 			w.script(joinedList(flattened(args), " ").Text)
 		}
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	var options []Value
 	for i := range args {
@@ -278,7 +278,7 @@ func (w *wordReader) run(name string, args []Value) Value {
 	switch name {
 	case "execute_process", "add_custom_command", "add_custom_target", "exec_program":
 		w.processes(args)
-		return UnknownForeign()
+		return UnknownValue()
 	case "spawn":
 		if len(args) > 0 {
 			base, _ := lex.BaseName(args[0].Text)
@@ -290,7 +290,7 @@ func (w *wordReader) run(name string, args []Value) Value {
 			line.Text = strings.TrimRight(line.Text, "\r\n")
 			w.host.Shell(line)
 		}
-		return UnknownForeign()
+		return UnknownValue()
 	}
 	return w.call(name, nil, args)
 }

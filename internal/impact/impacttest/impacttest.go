@@ -109,7 +109,7 @@ func AnyImpact(list []interlock.Impact, want func(interlock.Impact) bool) bool {
 
 func Knowledge(t testing.TB) *know.Knowledge {
 	t.Helper()
-	know, err := know.ParseKnowledge(rules.Defaults())
+	know, err := know.Parse(rules.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}

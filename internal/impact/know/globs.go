@@ -12,8 +12,8 @@ import (
 // MaxGlobbed is the longest name of a file there is; a pattern beyond it is held against names in the plain way.
 const MaxGlobbed = 255
 
-// A guess is how a path with patterns in it could be a protected name.
-type guess struct {
+// A Guess is how a path with patterns in it could be a protected name.
+type Guess struct {
 	Covers bool // it could be that name, or lie below it if the name is a tree
 	sure   bool // the name's own pattern covers it: nothing has to be filled in
 	loose  bool // the last part that had to be filled in spells nothing of the name: * for interlock
@@ -21,26 +21,26 @@ type guess struct {
 
 // MayCover reports whether a path with patterns in it could be the protected name, or lie below it if that is a tree.
 // anchored says that the name is protected in one place.
-func (m *PathPattern) MayCover(rest string, anchored bool) guess {
+func (m *PathPattern) MayCover(rest string, anchored bool) Guess {
 	return mayCoverParts(m.Parts, rest, m.tree, anchored)
 }
 
-func mayCoverParts(parts []string, rest string, tree, anchored bool) guess {
-	g := guess{sure: true}
+func mayCoverParts(parts []string, rest string, tree, anchored bool) Guess {
+	g := Guess{sure: true}
 	for i, part := range parts {
 		name, after, more := strings.Cut(rest, "/")
 		if name == "**" && more && anchored { // any number of directories
 			for k := i; k < len(parts); k++ {
 				if mayCoverParts(parts[k:], after, tree, false).Covers {
-					return guess{Covers: true, loose: true}
+					return Guess{Covers: true, loose: true}
 				}
 			}
-			return guess{}
+			return Guess{}
 		}
 		if name != part && !MatchGlob(part, name) {
 			if !IsGlob(name) || !MayName(name, part, anchored) || i == 0 && strings.Trim(name, "*?") == "" &&
 				LettersOf(rest) == 0 {
-				return guess{} // everything there is: no sign of anything
+				return Guess{} // everything there is: no sign of anything
 			}
 			g.sure, g.loose = false, LettersOf(name) == 0
 		}

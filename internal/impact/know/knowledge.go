@@ -49,10 +49,10 @@ type lazyPaths struct {
 	err    error
 }
 
-// ParseKnowledge reads command knowledge (commands/*.yaml) and path knowledge (paths.yaml) from documents already
+// Parse reads command knowledge (commands/*.yaml) and path knowledge (paths.yaml) from documents already
 // converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
 // Check decodes them all.
-func ParseKnowledge(files map[string][]byte) (*Knowledge, error) {
+func Parse(files map[string][]byte) (*Knowledge, error) {
 	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, prose: &lazyProse{},
 		code:      &lazyCalls{},
 		languages: map[string]*entryLanguage{}}

@@ -40,14 +40,14 @@ type Language struct {
 	Closed   bool     // a program can call nothing but what the table names and what it defines itself
 	Regex    bool     // a slash may begin a pattern
 	Keywords map[string]bool
-	Calls    map[string]ForeignEffect
+	Calls    map[string]LanguageEffect
 	Folds    map[string]string // calls whose value follows from their arguments: join, format, first, env and so on
 	Values   map[string]string // names that stand for a text: Dir.home
 	Harmless map[string]bool
 }
 
-// A ForeignEffect is what one call does.
-type ForeignEffect struct {
+// A LanguageEffect is what one call does.
+type LanguageEffect struct {
 	Kind   interlock.ImpactKind
 	What   string // path, paths, copy, move, open, shell, argv, words, code, file, request, host, none
 	Method string // of a request, or the language of code
@@ -95,9 +95,9 @@ func compileLanguage(name string, d languageDescription) (*Language, error) {
 	if !slices.Contains(foreignSyntaxes(), d.Syntax) {
 		return nil, fmt.Errorf("unknown syntax %q", d.Syntax)
 	}
-	l.Calls = make(map[string]ForeignEffect, len(d.Calls))
+	l.Calls = make(map[string]LanguageEffect, len(d.Calls))
 	for _, names := range lex.SortedNames(d.Calls) {
-		effect, err := parseForeignEffect(d.Calls[names])
+		effect, err := parseLanguageEffect(d.Calls[names])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", names, err)
 		}
@@ -127,12 +127,12 @@ func wordSet(text string) map[string]bool {
 	return out
 }
 
-func parseForeignEffect(text string) (ForeignEffect, error) {
+func parseLanguageEffect(text string) (LanguageEffect, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 2 {
-		return ForeignEffect{}, fmt.Errorf("%q needs a kind and what it is done to", text)
+		return LanguageEffect{}, fmt.Errorf("%q needs a kind and what it is done to", text)
 	}
-	e := ForeignEffect{Kind: interlock.ImpactKind(fields[0]), What: fields[1]}
+	e := LanguageEffect{Kind: interlock.ImpactKind(fields[0]), What: fields[1]}
 	switch fields[0] {
 	case "copy", "move", "open":
 		e.Kind, e.What = interlock.ImpactWrite, fields[0]

@@ -202,7 +202,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 	note := func(list []PathPattern, rest string) {
 		for i := range list {
 			m := &list[i]
-			is := guess{Covers: m.Covers(rest), sure: true}
+			is := Guess{Covers: m.Covers(rest), sure: true}
 			if !is.Covers && glob && !m.Negate {
 				is = m.MayCover(rest, anchored)
 			}

@@ -15,7 +15,7 @@ type toolData struct {
 	Files     map[string][]string `json:"files"`
 	Verbs     map[string][]string `json:"verbs"`
 	Subjects  map[string][]string `json:"subjects"`
-	Patterns  []toolPattern       `json:"patterns"`
+	Patterns  []ToolPattern       `json:"patterns"`
 	Arguments map[string][]string `json:"arguments"`
 	Flags     map[string][]string `json:"flags"`
 	Wishes    map[string][]string `json:"wishes"`
@@ -25,8 +25,8 @@ type toolData struct {
 	Bulk      int                 `json:"bulk"`
 }
 
-// toolPattern raises what a tool does by the form of its whole name.
-type toolPattern struct {
+// A ToolPattern raises what a tool does by the form of its whole name.
+type ToolPattern struct {
 	Name         string   `json:"name"`
 	Danger       string   `json:"danger,omitempty"` // a level of the MCP-AQL scale, becomes a trait
 	Kind         string   `json:"kind,omitempty"`
@@ -36,15 +36,15 @@ type toolPattern struct {
 	Traits       []string `json:"traits,omitempty"`
 }
 
-// ToolKnowledge is toolData turned round for look-up by word.
-type ToolKnowledge struct {
+// ToolTable is toolData turned round for look-up by word.
+type ToolTable struct {
 	Harness, Files, Verbs, Arguments, Flags map[string]string
 	Subjects                                map[string]string
 	Languages                               map[string]string // what runs code in a language, by the language's names
 	Runners                                 map[string]bool
 	Parts                                   map[string]map[string]bool // keys of arguments, by what they hold
-	Patterns                                []toolPattern
-	Wishes                                  []wish
+	Patterns                                []ToolPattern
+	Wishes                                  []Wish
 	Bulk                                    int
 }
 
@@ -52,21 +52,21 @@ type ToolKnowledge struct {
 type lazyTools struct {
 	raw  []byte
 	once sync.Once
-	done *ToolKnowledge
+	done *ToolTable
 	err  error
 }
 
 // ToolTable returns what is known about tools; without a table nothing is, and every tool is one of unknown effect.
-func (k *Knowledge) ToolTable() *ToolKnowledge {
+func (k *Knowledge) ToolTable() *ToolTable {
 	if k == nil || k.tools == nil {
-		return &ToolKnowledge{Bulk: 20}
+		return &ToolTable{Bulk: 20}
 	}
 	k.tools.once.Do(func() {
 		if k.tools.raw != nil {
 			k.tools.done, k.tools.err = parseTools(k.tools.raw)
 		}
 		if k.tools.done == nil {
-			k.tools.done = &ToolKnowledge{Bulk: 20}
+			k.tools.done = &ToolTable{Bulk: 20}
 		}
 	})
 	return k.tools.done
@@ -74,12 +74,12 @@ func (k *Knowledge) ToolTable() *ToolKnowledge {
 
 // parseTools reads rules/tools.yaml, converted to JSON. A word may stand in one list of a section only, so that what a
 // name means does not depend on the order of a map.
-func parseTools(document []byte) (*ToolKnowledge, error) {
+func parseTools(document []byte) (*ToolTable, error) {
 	var data toolData
 	if err := strictjson.Decode(document, &data); err != nil {
 		return nil, err
 	}
-	know := &ToolKnowledge{Patterns: data.Patterns, Wishes: wishesOf(data.Wishes), Bulk: data.Bulk}
+	know := &ToolTable{Patterns: data.Patterns, Wishes: wishesOf(data.Wishes), Bulk: data.Bulk}
 	for _, section := range []struct {
 		name string
 		from map[string][]string
@@ -134,7 +134,7 @@ var wholesale = lex.Set([]string{"delete_all", "remove_all", "clear_all", "bulk_
 
 // Matches reports whether a name, in words, has the form: as a whole, behind words that only add emphasis, or written in
 // one word.
-func (p *toolPattern) Matches(words []string) bool {
+func (p *ToolPattern) Matches(words []string) bool {
 	for n := range words {
 		if matchName(p.Name, strings.Join(words[n:], "_")) {
 			return true

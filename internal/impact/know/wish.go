@@ -6,17 +6,17 @@ import (
 	"interlock/internal/lex"
 )
 
-// A wish is words by which people ask for an act of a kind.
-type wish struct {
+// A Wish is words by which people ask for an act of a kind.
+type Wish struct {
 	Kind  string
 	Words []string
 }
 
-func wishesOf(data map[string][]string) []wish {
-	var out []wish
+func wishesOf(data map[string][]string) []Wish {
+	var out []Wish
 	for _, kind := range lex.SortedNames(data) {
 		for _, phrase := range data[kind] {
-			out = append(out, wish{kind, strings.Fields(phrase)})
+			out = append(out, Wish{kind, strings.Fields(phrase)})
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ type World struct {
 	Windows bool      // what is being analysed is for a shell of Windows: \ separates, case does not matter
 	mounts  []Mounted // directories of the host inside the container being looked into
 	Linking bool      // view.Links is the analysis's own
-	Places  [8]JudgedPlace
+	Places  [8]Judgement
 	Wanted  []string // files whose text would be analysed if it were known
 	Works   []string // paths whose work is asked about, see weighWork
 }
@@ -35,7 +35,7 @@ func (w *World) Place(name string) know.Place {
 	}
 	p := w.judgePlace(name)
 	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // whoever adds traits adds to a copy
-	*at = JudgedPlace{Name: name, dir: w.Dir, windows: w.Windows, Judged: true, place: p}
+	*at = Judgement{Name: name, dir: w.Dir, windows: w.Windows, Judged: true, place: p}
 	return p
 }
 
@@ -46,8 +46,8 @@ func (w *World) PlaceOfName(name string) know.Place {
 	return p
 }
 
-// A JudgedPlace remembers the judgement of a path: scripts name the same few again and again.
-type JudgedPlace struct {
+// A Judgement remembers the judgement of a path: scripts name the same few again and again.
+type Judgement struct {
 	Name, dir string
 	Judged    bool
 	windows   bool

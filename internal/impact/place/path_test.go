@@ -14,7 +14,7 @@ import (
 
 func pathScan(t *testing.T, view interlock.View, dir string) *World {
 	t.Helper()
-	know, err := know.ParseKnowledge(rules.Defaults())
+	know, err := know.Parse(rules.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}

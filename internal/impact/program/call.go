@@ -164,12 +164,12 @@ func (r *codeRun) apply(c *codeCall) codeValue {
 			v.marks |= c.marks()
 		}
 		v.marks |= r.origin(c)
-		if c.last == "eval" && (c.value.is != "" || c.value.Texts != nil || c.value.closure != nil) {
+		if c.last == "eval" && (c.value.is != "" || c.value.texts != nil || c.value.closure != nil) {
 			c.value.marks |= v.marks
 			v = c.value
 		}
-		if c.value.Texts != nil && c.last != "eval" && c.last != "exec" { // a file that the program has written
-			v.Texts, v.marks = c.value.Texts, v.marks|c.value.marks
+		if c.value.texts != nil && c.last != "eval" && c.last != "exec" { // a file that the program has written
+			v.texts, v.marks = c.value.texts, v.marks|c.value.marks
 		}
 		if c.opened != nil {
 			v.is, v.object = "open", &codeObject{opened: c.opened}
@@ -205,7 +205,7 @@ func (r *codeRun) indirect(c *codeCall) (codeValue, bool) {
 		return r.handedOn(c)
 	case "attrgetter", "methodcaller":
 		if name := c.argument(0).text(); name != "" && strings.HasPrefix(c.name, "operator.") {
-			return codeValue{is: "operator." + c.last + "()", Texts: []string{name}}, true
+			return codeValue{is: "operator." + c.last + "()", texts: []string{name}}, true
 		}
 	}
 	switch c.name {
@@ -326,8 +326,8 @@ func (r *codeRun) mappedCalls(c *codeCall, f codeValue, rest []codeValue) (codeV
 		one := r.again(&codeCall{callee: f, arguments: []codeArg{{value: v}}})
 		out.marks |= one.marks
 		out.items = append(out.items, one)
-		if len(out.Texts) < maxTexts && one.text() != "" {
-			out.Texts = append(out.Texts, one.text())
+		if len(out.texts) < maxTexts && one.text() != "" {
+			out.texts = append(out.texts, one.text())
 		}
 	}
 	if out.dynamic {

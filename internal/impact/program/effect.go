@@ -19,7 +19,7 @@ func (r *codeRun) shell(c *codeCall, target codeValue) {
 	}
 	words, listed := r.commandWords(c, target)
 	r.noteShell(target, words)
-	if target.marks&markNetwork != 0 && len(words) == 0 && len(target.Texts) == 0 {
+	if target.marks&markNetwork != 0 && len(words) == 0 && len(target.texts) == 0 {
 		r.dynamic = true
 	}
 	if listed {
@@ -38,7 +38,7 @@ func (r *codeRun) shell(c *codeCall, target codeValue) {
 		return
 	}
 	known := false
-	for _, text := range target.Texts {
+	for _, text := range target.texts {
 		if strings.Trim(text, "\x00 ") != "" {
 			known = true
 			r.runs(c, Gapped(text))
@@ -125,7 +125,7 @@ func (r *codeRun) environment(c *codeCall) string {
 		return lead
 	}
 	for _, name := range lex.SortedNames(given.object.fields) {
-		if v := given.object.fields[name]; plainVariable(name) && len(v.Texts) > 0 && len(v.text()) <= 4096 &&
+		if v := given.object.fields[name]; plainVariable(name) && len(v.texts) > 0 && len(v.text()) <= 4096 &&
 			len(lead) < lex.MaxText {
 			lead += "export " + lex.CommandLine([]any{name + "=" + Gapped(v.text())}) + "\n"
 		}
@@ -144,7 +144,7 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 			return nil, false
 		}
 		words = append(words, target.text())
-		if shell, ok := c.option("shell"); ok && (shell.dynamic || shell.Texts != nil || shell.is == "") && target.text() != "" {
+		if shell, ok := c.option("shell"); ok && (shell.dynamic || shell.texts != nil || shell.is == "") && target.text() != "" {
 			return append([]string{"sh", "-c"}, strings.Join(append(words, texts(rest)...), " ")), true
 		}
 		return append(words, texts(rest)...), true
@@ -206,7 +206,7 @@ func Gapped(text string) string { return strings.ReplaceAll(text, "\x00", "${com
 
 // noteShell notes a shell that is started on its own, as one handed to a socket would be.
 func (r *codeRun) noteShell(target codeValue, words []string) {
-	for _, w := range append(append([]string(nil), words...), target.Texts...) {
+	for _, w := range append(append([]string(nil), words...), target.texts...) {
 		switch strings.TrimPrefix(strings.TrimSpace(w), "/bin/") {
 		case "sh", "bash", "zsh", "/usr/bin/bash", "cmd.exe", "cmd", "powershell", "sh -i", "bash -i", "powershell.exe":
 			if r.imports["socket"] || r.imports["net"] || r.imports["tls"] {
@@ -235,7 +235,7 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 	if target.cut && !maybe {
 		r.s.Unknown(c.name, fact.TraitWork)
 	}
-	for _, text := range target.Texts {
+	for _, text := range target.texts {
 		if text == "" || strings.HasPrefix(text, "\x00") || maybe && strings.IndexByte(text, '(') < 0 {
 			continue
 		}
@@ -255,7 +255,7 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 			}
 		}
 	}
-	if maybe || len(target.Texts) > 0 && !target.dynamic || target.closure != nil {
+	if maybe || len(target.texts) > 0 && !target.dynamic || target.closure != nil {
 		return
 	}
 	r.wantsRead()
@@ -360,7 +360,7 @@ func (r *codeRun) request(c *codeCall, e know.CallEffect, target codeValue) {
 	}
 	for _, url := range urls {
 		if strings.HasPrefix(url, "file://") {
-			c.marked |= r.onPath(c.name, interlock.ImpactRead, codeValue{Texts: []string{url}}, nil)
+			c.marked |= r.onPath(c.name, interlock.ImpactRead, codeValue{texts: []string{url}}, nil)
 			continue
 		}
 		if !strings.Contains(url, "://") {
@@ -397,14 +397,14 @@ func (r *codeRun) requestTarget(options codeValue) codeValue {
 	if !ok {
 		host = fields["host"]
 	}
-	if len(host.Texts) == 0 {
+	if len(host.texts) == 0 {
 		return codeValue{dynamic: true, marks: options.marks}
 	}
-	v := r.concat(codeValue{Texts: []string{"https://"}}, host)
-	if path := fields["path"]; len(path.Texts) > 0 {
+	v := r.concat(codeValue{texts: []string{"https://"}}, host)
+	if path := fields["path"]; len(path.texts) > 0 {
 		v = r.concat(v, path)
 	} else {
-		v = r.concat(v, codeValue{Texts: []string{"/"}})
+		v = r.concat(v, codeValue{texts: []string{"/"}})
 	}
 	v.marks |= options.marks
 	return v
@@ -427,7 +427,7 @@ func (r *codeRun) host(c *codeCall, e know.CallEffect, target codeValue) {
 		target = target.object.fields["host"]
 	}
 	if target.number && e.Arg == 1 { // net.connect(port) on this machine
-		target = codeValue{Texts: []string{"localhost"}}
+		target = codeValue{texts: []string{"localhost"}}
 	}
 	if hosts := pathsOf(target); len(hosts) > 0 {
 		i.Target = place.HostOf(hosts[0])

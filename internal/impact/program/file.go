@@ -22,7 +22,7 @@ func (r *codeRun) stands(target codeValue) (codeValue, bool) {
 	}
 	p := r.s.Place(paths[0])
 	if text, ok := r.s.View.Scripts[p.Path]; ok && text != "" && len(text) <= lex.MaxText {
-		return codeValue{Texts: []string{text}, is: "open"}, true
+		return codeValue{texts: []string{text}, is: "open"}, true
 	}
 	if name := place.UnreadOf(p); name != "" && len(r.looked) < maxLooked {
 		r.looked = append(r.looked, name)
@@ -53,7 +53,7 @@ func (r *codeRun) runsFile(target codeValue) {
 
 // runsModule reads a module that lies beside the program where it is named as a file: require("./tools").
 func (r *codeRun) runsModule(name codeValue) {
-	for _, text := range name.Texts {
+	for _, text := range name.texts {
 		if !r.script || len(text) > 256 || strings.ContainsAny(text, "\x00*?: ") {
 			continue
 		}
@@ -61,7 +61,7 @@ func (r *codeRun) runsModule(name codeValue) {
 			if dot := strings.LastIndexByte(text, '.'); dot <= strings.LastIndexByte(text, '/') {
 				text += ".js"
 			}
-			r.runsFile(codeValue{Texts: []string{text}})
+			r.runsFile(codeValue{texts: []string{text}})
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (r *codeRun) flows(c *codeCall) {
 		r.inMemory = r.inMemory || c.name == "sqlite3.connect" && c.argument(0, "database").text() == ":memory:"
 	case "write", "writelines":
 		if len(c.receiver.opened()) > 0 {
-			r.keep(codeValue{Texts: c.receiver.opened()}, c.argument(0))
+			r.keep(codeValue{texts: c.receiver.opened()}, c.argument(0))
 		}
 	case "repeat":
 		r.repeats = r.repeats || c.argument(0).amount() >= 1000
@@ -216,7 +216,7 @@ func (r *codeRun) unpickled(c *codeCall) bool {
 	target := c.argument(0, "data", "s", "stream")
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name,
 		Reversibility: interlock.Window, Confidence: interlock.Inferred}
-	for _, text := range target.Texts {
+	for _, text := range target.texts {
 		if strings.Contains(text, "\nR") || strings.Contains(text, "tR.") || strings.Contains(text, "!!python/") ||
 			strings.Contains(text, "_$$ND_FUNC$$_") || strings.Contains(text, "py/reduce") {
 			i.Traits = []string{fact.TraitDecoded, fact.TraitInline, fact.TraitObfuscated} // it spells out a call

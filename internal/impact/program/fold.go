@@ -38,7 +38,7 @@ func (r *codeRun) operate(op string, left, right codeValue) codeValue {
 		v := r.joinPaths([]codeValue{left, right})
 		v.is = "pathlib.Path"
 		return v
-	case op == "%" && !left.number && len(left.Texts) > 0:
+	case op == "%" && !left.number && len(left.texts) > 0:
 		return r.percent(left, right)
 	case op == "*" && (repeatable(left) && !repeatable(right) || repeatable(right) && !repeatable(left)):
 		return r.multiplied(left, right)
@@ -53,11 +53,11 @@ func (r *codeRun) operate(op string, left, right codeValue) codeValue {
 	if op == "*" && (left.amount() >= 1000 || right.amount() >= 1000) {
 		r.repeats = true
 	}
-	return codeValue{dynamic: true, marks: marks, Texts: left.Texts}
+	return codeValue{dynamic: true, marks: marks, texts: left.texts}
 }
 
 // repeatable reports whether a value is a text or a list.
-func repeatable(v codeValue) bool { return v.list || len(v.Texts) > 0 && !v.number }
+func repeatable(v codeValue) bool { return v.list || len(v.texts) > 0 && !v.number }
 
 // multiplied is a text or list times a number.
 func (r *codeRun) multiplied(left, right codeValue) codeValue {
@@ -68,12 +68,12 @@ func (r *codeRun) multiplied(left, right codeValue) codeValue {
 	size := float64(max(len(left.text()), len(left.items), 1))
 	r.repeats = r.repeats || n >= 1000
 	r.allocated("*", n*size)
-	v := codeValue{marks: left.marks, list: left.list, dynamic: true, Texts: left.Texts, many: n >= 1000}
+	v := codeValue{marks: left.marks, list: left.list, dynamic: true, texts: left.texts, many: n >= 1000}
 	if count, ok := right.whole(); ok && left.items == nil && count >= 0 && count <= 256 && n*size <= 4096 {
-		v.dynamic, v.Texts = left.dynamic, nil
-		for _, text := range left.Texts {
+		v.dynamic, v.texts = left.dynamic, nil
+		for _, text := range left.texts {
 			if r.make(len(text) * count) {
-				v.Texts = append(v.Texts, strings.Repeat(text, count))
+				v.texts = append(v.texts, strings.Repeat(text, count))
 			}
 		}
 	}
@@ -133,11 +133,11 @@ func arithmetic(op string, left, right codeValue) codeValue {
 	default:
 		return unknown
 	}
-	return codeValue{Texts: []string{strconv.Itoa(a)}, number: true}
+	return codeValue{texts: []string{strconv.Itoa(a)}, number: true}
 }
 
 func floating(n float64) codeValue {
-	return codeValue{Texts: []string{strconv.FormatFloat(n, 'f', 0, 64)}, number: true}
+	return codeValue{texts: []string{strconv.FormatFloat(n, 'f', 0, 64)}, number: true}
 }
 
 // percent is "…%s…" % values.
@@ -146,15 +146,15 @@ func (r *codeRun) percent(format, values codeValue) codeValue {
 	if items == nil {
 		items = []codeValue{values}
 	}
-	v := codeValue{Texts: []string{""}, marks: format.marks | values.marks}
+	v := codeValue{texts: []string{""}, marks: format.marks | values.marks}
 	text, next := format.text(), 0
 	for text != "" {
 		i := strings.IndexByte(text, '%')
 		if i < 0 || i+1 >= len(text) {
-			v.Texts = r.joinTexts(v, codeValue{Texts: []string{text}}, "")
+			v.texts = r.joinTexts(v, codeValue{texts: []string{text}}, "")
 			break
 		}
-		v.Texts = r.joinTexts(v, codeValue{Texts: []string{text[:i]}}, "")
+		v.texts = r.joinTexts(v, codeValue{texts: []string{text[:i]}}, "")
 		end := i + 1
 		for end < len(text)-1 && strings.IndexByte("-+ #0123456789.(", text[end]) >= 0 {
 			if text[end] == '(' {
@@ -168,7 +168,7 @@ func (r *codeRun) percent(format, values codeValue) codeValue {
 			v.dynamic = true
 			break
 		}
-		part := codeValue{Texts: []string{"%"}}
+		part := codeValue{texts: []string{"%"}}
 		if text[end] != '%' {
 			part = codeValue{}
 			if next < len(items) {
@@ -179,8 +179,8 @@ func (r *codeRun) percent(format, values codeValue) codeValue {
 			}
 			next++
 		}
-		v.dynamic = v.dynamic || part.dynamic || len(part.Texts) == 0
-		v.Texts = r.joinTexts(v, part, "")
+		v.dynamic = v.dynamic || part.dynamic || len(part.texts) == 0
+		v.texts = r.joinTexts(v, part, "")
 		text = text[end+1:]
 	}
 	return v
@@ -188,7 +188,7 @@ func (r *codeRun) percent(format, values codeValue) codeValue {
 
 // formatted is "…{}…".format(values).
 func (r *codeRun) formatted(format codeValue, arguments []codeArg) codeValue {
-	v := codeValue{Texts: []string{""}, marks: format.marks}
+	v := codeValue{texts: []string{""}, marks: format.marks}
 	for _, a := range arguments {
 		v.marks |= a.value.marks
 	}
@@ -196,12 +196,12 @@ func (r *codeRun) formatted(format codeValue, arguments []codeArg) codeValue {
 	for text != "" {
 		i := strings.IndexAny(text, "{}")
 		if i < 0 {
-			v.Texts = r.joinTexts(v, codeValue{Texts: []string{text}}, "")
+			v.texts = r.joinTexts(v, codeValue{texts: []string{text}}, "")
 			break
 		}
-		v.Texts = r.joinTexts(v, codeValue{Texts: []string{text[:i]}}, "")
+		v.texts = r.joinTexts(v, codeValue{texts: []string{text[:i]}}, "")
 		if i+1 < len(text) && text[i+1] == text[i] {
-			v.Texts = r.joinTexts(v, codeValue{Texts: []string{text[i : i+1]}}, "")
+			v.texts = r.joinTexts(v, codeValue{texts: []string{text[i : i+1]}}, "")
 			text = text[i+2:]
 			continue
 		}
@@ -219,8 +219,8 @@ func (r *codeRun) formatted(format codeValue, arguments []codeArg) codeValue {
 			next++
 		}
 		part := argumentOf(arguments, field)
-		v.dynamic = v.dynamic || part.dynamic || len(part.Texts) == 0
-		v.Texts = r.joinTexts(v, part, "")
+		v.dynamic = v.dynamic || part.dynamic || len(part.texts) == 0
+		v.texts = r.joinTexts(v, part, "")
 		text = text[i+end+1:]
 	}
 	return v
@@ -250,20 +250,20 @@ func argumentOf(arguments []codeArg, field string) codeValue {
 func (r *codeRun) joinPaths(parts []codeValue) codeValue {
 	var v codeValue
 	for i, part := range parts {
-		if len(part.Texts) == 0 && i == 0 {
+		if len(part.texts) == 0 && i == 0 {
 			v = codeValue{dynamic: true, marks: part.marks}
 			continue
 		}
 		if i == 0 || strings.HasPrefix(part.text(), "/") {
-			v = codeValue{Texts: part.Texts, dynamic: part.dynamic, marks: v.marks | part.marks}
+			v = codeValue{texts: part.texts, dynamic: part.dynamic, marks: v.marks | part.marks}
 			continue
 		}
 		if v.text() == "" || strings.HasSuffix(v.text(), "/") { // nothing before it, or a separator that stands there already
-			v = codeValue{Texts: r.joinTexts(v, part, ""), dynamic: v.dynamic || part.dynamic || len(part.Texts) == 0,
+			v = codeValue{texts: r.joinTexts(v, part, ""), dynamic: v.dynamic || part.dynamic || len(part.texts) == 0,
 				marks: v.marks | part.marks}
 			continue
 		}
-		v = codeValue{Texts: r.joinTexts(v, part, "/"), dynamic: v.dynamic || part.dynamic || len(part.Texts) == 0,
+		v = codeValue{texts: r.joinTexts(v, part, "/"), dynamic: v.dynamic || part.dynamic || len(part.texts) == 0,
 			marks: v.marks | part.marks}
 	}
 	return v
@@ -271,8 +271,8 @@ func (r *codeRun) joinPaths(parts []codeValue) codeValue {
 
 // mapped is each text of a value through a function that may fail.
 func (r *codeRun) mapped(v codeValue, change func(string) (string, bool)) codeValue {
-	out := codeValue{marks: v.marks, dynamic: v.dynamic || len(v.Texts) == 0}
-	for _, text := range v.Texts {
+	out := codeValue{marks: v.marks, dynamic: v.dynamic || len(v.texts) == 0}
+	for _, text := range v.texts {
 		if strings.IndexByte(text, 0) >= 0 {
 			out.dynamic = true
 		}
@@ -285,7 +285,7 @@ func (r *codeRun) mapped(v codeValue, change func(string) (string, bool)) codeVa
 			out.dynamic = true
 			continue
 		}
-		out.Texts = append(out.Texts, changed)
+		out.texts = append(out.texts, changed)
 	}
 	return out
 }
@@ -293,7 +293,7 @@ func (r *codeRun) mapped(v codeValue, change func(string) (string, bool)) codeVa
 // decodedValue undoes an encoding of a constant.
 func (r *codeRun) decodedValue(scheme string, v codeValue) codeValue {
 	out := r.mapped(v, func(text string) (string, bool) { return decodeCode(scheme, text) })
-	if scheme != "percent" || len(v.Texts) > 0 { // undoing a URL's escapes hides nothing in what is not known
+	if scheme != "percent" || len(v.texts) > 0 { // undoing a URL's escapes hides nothing in what is not known
 		out.marks |= markDecoded
 	}
 	return out

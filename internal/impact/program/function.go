@@ -67,7 +67,7 @@ func (r *codeRun) invoke(c *codeClosure, arguments []codeArg, open bool) codeVal
 // tells reports whether something is known of arguments.
 func tells(arguments []codeArg) bool {
 	for i := range arguments {
-		if v := &arguments[i].value; len(v.Texts) > 0 && !v.number || v.closure != nil || v.items != nil {
+		if v := &arguments[i].value; len(v.texts) > 0 && !v.number || v.closure != nil || v.items != nil {
 			return true
 		}
 	}
@@ -93,8 +93,8 @@ func (r *codeRun) generated(yielded []codeValue) codeValue {
 	v := codeValue{list: true, items: yielded, dynamic: true}
 	for _, one := range yielded {
 		v.marks |= one.marks
-		if text := one.text(); text != "" && len(v.Texts) < maxTexts {
-			v.Texts = append(v.Texts, text)
+		if text := one.text(); text != "" && len(v.texts) < maxTexts {
+			v.texts = append(v.texts, text)
 		}
 	}
 	return v
@@ -133,8 +133,8 @@ func (r *codeRun) bindParameters(c *codeClosure, arguments []codeArg) {
 			}
 			for _, item := range v.items {
 				v.marks |= item.marks
-				if len(v.Texts) < maxTexts && item.text() != "" {
-					v.Texts = append(v.Texts, item.text())
+				if len(v.texts) < maxTexts && item.text() != "" {
+					v.texts = append(v.texts, item.text())
 				}
 			}
 			given = true

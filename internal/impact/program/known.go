@@ -11,7 +11,7 @@ func (r *codeRun) fold(c *codeCall) (codeValue, bool) {
 	if v, ok := r.foldNamed(c); ok {
 		return v, true
 	}
-	if c.receiver.Texts != nil || c.receiver.list || c.receiver.is != "" || c.receiver.marks != 0 || c.receiver.object != nil {
+	if c.receiver.texts != nil || c.receiver.list || c.receiver.is != "" || c.receiver.marks != 0 || c.receiver.object != nil {
 		if v, ok := r.foldMethod(c); ok {
 			return v, true
 		}
@@ -28,21 +28,21 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 	case "pathlib.Path", "Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.WindowsPath":
 		v := r.joinPaths(c.positional())
 		if len(c.arguments) == 0 {
-			v = codeValue{Texts: []string{"."}}
+			v = codeValue{texts: []string{"."}}
 		}
 		v.is = "pathlib.Path"
 		return v, true
 	case "pathlib.Path.home", "os.homedir", "Path.home":
-		return codeValue{Texts: []string{"~"}, is: "pathlib.Path"}, true
+		return codeValue{texts: []string{"~"}, is: "pathlib.Path"}, true
 	case "os.getcwd", "process.cwd", "pathlib.Path.cwd":
-		return codeValue{Texts: []string{"."}, is: "pathlib.Path"}, true
+		return codeValue{texts: []string{"."}, is: "pathlib.Path"}, true
 	case "os.tmpdir", "tempfile.gettempdir":
-		return codeValue{Texts: []string{"/tmp"}}, true
+		return codeValue{texts: []string{"/tmp"}}, true
 	case "os.path.dirname", "path.dirname":
-		if first.is == "__file__" || first.is == "__filename" || len(first.Texts) == 0 {
+		if first.is == "__file__" || first.is == "__filename" || len(first.texts) == 0 {
 			return codeValue{dynamic: true}, true
 		}
-		return codeValue{Texts: parents(first.Texts), dynamic: first.dynamic}, true
+		return codeValue{texts: parents(first.texts), dynamic: first.dynamic}, true
 	case "os.path.expanduser", "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.path.expandvars", "os.fspath",
 		"str", "String", "list", "tuple", "sorted",
 		"set", "shlex.split", "glob.glob", "glob.iglob", "iter", "memoryview", "repr", "ascii", "copy.copy", "copy.deepcopy",
@@ -51,9 +51,9 @@ func (r *codeRun) foldNamed(c *codeCall) (codeValue, bool) {
 		"path.normalize", "Object.assign", "shlex.quote", "reversed", "json.dumps", "JSON.stringify":
 		return r.foldSame(c, first)
 	case "os.walk", "os.fwalk":
-		return codeValue{Texts: first.Texts, is: "os.walk", dynamic: true}, true
+		return codeValue{texts: first.texts, is: "os.walk", dynamic: true}, true
 	case "compile":
-		return codeValue{Texts: first.Texts, dynamic: first.dynamic, marks: first.marks}, true
+		return codeValue{texts: first.texts, dynamic: first.dynamic, marks: first.marks}, true
 	}
 	return r.foldBuiltin(c, first)
 }
@@ -67,7 +67,7 @@ func (r *codeRun) foldBuiltin(c *codeCall, first codeValue) (codeValue, bool) {
 	case "module.createRequire":
 		return codeValue{is: "require", dynamic: true}, true
 	case "os.environ.get", "os.getenv", "os.environ.pop", "os.environ.setdefault":
-		v := EnvironmentValue(first.text())
+		v := environmentValue(first.text())
 		v.merge(c.argument(1))
 		v.dynamic = true
 		return v, true
@@ -76,7 +76,7 @@ func (r *codeRun) foldBuiltin(c *codeCall, first codeValue) (codeValue, bool) {
 	case "ord":
 		if text, ok := first.constant(); ok && utf8.RuneCountInString(text) == 1 {
 			c, _ := utf8.DecodeRuneInString(text)
-			return codeValue{Texts: []string{strconv.Itoa(int(c))}, number: true}, true
+			return codeValue{texts: []string{strconv.Itoa(int(c))}, number: true}, true
 		}
 	case "int", "parseInt", "Number":
 		return r.integer(c), true
@@ -89,7 +89,7 @@ func (r *codeRun) foldBuiltin(c *codeCall, first codeValue) (codeValue, bool) {
 	case "len", "bool", "isinstance", "hash", "type", "id", "round", "float", "enumerate", "zip", "min", "max", "sum", "abs":
 		v := codeValue{dynamic: true}
 		if c.name == "enumerate" || c.name == "zip" || c.name == "max" || c.name == "min" {
-			v.marks, v.Texts = c.marks(), nil
+			v.marks, v.texts = c.marks(), nil
 		}
 		return v, true
 	}
@@ -131,7 +131,7 @@ func (r *codeRun) foldSame(c *codeCall, first codeValue) (codeValue, bool) {
 		}
 	case "str", "String":
 		first.number = false
-		if len(first.Texts) == 0 {
+		if len(first.texts) == 0 {
 			return codeValue{dynamic: true, marks: first.marks}, true
 		}
 	case "shlex.split":
@@ -178,7 +178,7 @@ func (r *codeRun) characters(values []codeValue) codeValue {
 		}
 		text.WriteRune(rune(n))
 	}
-	return codeValue{Texts: []string{text.String()}, marks: markDecoded}
+	return codeValue{texts: []string{text.String()}, marks: markDecoded}
 }
 
 func (r *codeRun) integer(c *codeCall) codeValue {
@@ -188,7 +188,7 @@ func (r *codeRun) integer(c *codeCall) codeValue {
 	}
 	text, ok := c.argument(0).constant()
 	if n, err := strconv.ParseInt(strings.TrimSpace(text), base, 64); ok && base >= 2 && base <= 36 && err == nil {
-		return codeValue{Texts: []string{strconv.FormatInt(n, 10)}, number: true}
+		return codeValue{texts: []string{strconv.FormatInt(n, 10)}, number: true}
 	}
 	return codeValue{dynamic: true, number: true}
 }
@@ -206,7 +206,7 @@ func (r *codeRun) bytes(c *codeCall) (codeValue, bool) {
 			}
 			out = append(out, byte(n))
 		}
-		return codeValue{Texts: []string{string(out)}, marks: markDecoded | first.marks}, true
+		return codeValue{texts: []string{string(out)}, marks: markDecoded | first.marks}, true
 	}
 	if encoding := c.argument(1).text(); encoding == "base64" || encoding == "hex" || encoding == "base64url" {
 		return r.decodedValue(strings.TrimSuffix(encoding, "url"), first), true
@@ -247,7 +247,7 @@ func (r *codeRun) rangeValue(c *codeCall) codeValue {
 	}
 	v.dynamic, v.items = false, []codeValue{}
 	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
-		v.items = append(v.items, codeValue{Texts: []string{strconv.Itoa(i)}, number: true})
+		v.items = append(v.items, codeValue{texts: []string{strconv.Itoa(i)}, number: true})
 	}
 	return v
 }

@@ -104,7 +104,7 @@ func (r *codeRun) each(n *codeNode) {
 func (r *codeRun) comprehension(n *codeNode, i int) codeValue {
 	if i >= len(n.of) {
 		one := r.eval(n.of[0])
-		return codeValue{items: []codeValue{one}, list: true, marks: one.marks, Texts: one.Texts, dynamic: one.dynamic}
+		return codeValue{items: []codeValue{one}, list: true, marks: one.marks, texts: one.texts, dynamic: one.dynamic}
 	}
 	clause := n.of[i]
 	if clause.kind != nodeEach {
@@ -138,9 +138,9 @@ func (r *codeRun) comprehension(n *codeNode, i int) codeValue {
 				all.items = append(all.items, item)
 			}
 		}
-		for _, text := range v.Texts {
-			if len(all.Texts) < maxTexts {
-				all.Texts = append(all.Texts, text)
+		for _, text := range v.texts {
+			if len(all.texts) < maxTexts {
+				all.texts = append(all.texts, text)
 			}
 		}
 	}

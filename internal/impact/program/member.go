@@ -16,7 +16,7 @@ func (r *codeRun) nameValue(name string) codeValue {
 			v.is = "builtins"
 		}
 	case "__dirname":
-		v.Texts = []string{"."}
+		v.texts = []string{"."}
 	case "True", "False", "None", "true", "false", "null", "undefined":
 		v = codeValue{}
 	}
@@ -91,7 +91,7 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 		if !lookupMethod(name) {
 			v.marks &^= markEnviron
 			if r.script {
-				return EnvironmentValue(name)
+				return environmentValue(name)
 			}
 		}
 	}
@@ -138,16 +138,16 @@ func (r *codeRun) knownMember(base, v codeValue, name string) codeValue {
 	case v.is == "sys.argv" || v.is == "process.argv":
 		v.list = true
 	case v.is == "sys.executable" || v.is == "process.execPath":
-		v.Texts, v.dynamic = []string{"python3"}, false
+		v.texts, v.dynamic = []string{"python3"}, false
 		if r.script {
-			v.Texts = []string{"node"}
+			v.texts = []string{"node"}
 		}
 	case v.is == "os.sep" || v.is == "os.path.sep" || v.is == "path.sep":
-		return codeValue{Texts: []string{"/"}}
-	case base.is == "pathlib.Path" && len(base.Texts) > 0:
+		return codeValue{texts: []string{"/"}}
+	case base.is == "pathlib.Path" && len(base.texts) > 0:
 		switch name {
 		case "parent":
-			return codeValue{Texts: parents(base.Texts), is: base.is, dynamic: base.dynamic}
+			return codeValue{texts: parents(base.texts), is: base.is, dynamic: base.dynamic}
 		case "name", "stem", "suffix":
 			return codeValue{dynamic: true}
 		}
@@ -179,13 +179,21 @@ func lookupMethod(name string) bool {
 	return false
 }
 
-// EnvironmentValue is one variable of the environment.
-func EnvironmentValue(name string) codeValue {
+// EnvironmentText is what a variable of the environment holds, where everybody knows it.
+func EnvironmentText(name string) (text string, known bool) {
 	switch name {
 	case "HOME", "USERPROFILE":
-		return codeValue{Texts: []string{"~"}}
+		return "~", true
 	case "TMPDIR", "TEMP", "TMP":
-		return codeValue{Texts: []string{"/tmp"}}
+		return "/tmp", true
+	}
+	return "", false
+}
+
+// environmentValue is one variable of the environment.
+func environmentValue(name string) codeValue {
+	if text, known := EnvironmentText(name); known {
+		return codeValue{texts: []string{text}}
 	}
 	return codeValue{dynamic: true, is: "environment variable"}
 }
@@ -248,7 +256,7 @@ func (r *codeRun) index(n *codeNode) codeValue {
 		return codeValue{dynamic: true}
 	}
 	v := r.element(base)
-	v.Texts = base.Texts // any of them
+	v.texts = base.texts // any of them
 	if base.list || base.object != nil && base.object.class == nil {
 		return v
 	}
@@ -269,7 +277,7 @@ func (r *codeRun) keyed(base, key codeValue, text string) (codeValue, bool) {
 			}
 		}
 		if whole, ok := base.constant(); ok && !base.list && at >= 0 && at < len(whole) {
-			return codeValue{Texts: []string{whole[at : at+1]}, marks: base.marks}, true
+			return codeValue{texts: []string{whole[at : at+1]}, marks: base.marks}, true
 		}
 		if base.object != nil {
 			v, ok := base.object.fields[text]
@@ -288,7 +296,7 @@ func (r *codeRun) keyed(base, key codeValue, text string) (codeValue, bool) {
 	case base.is == "sys.modules":
 		return codeValue{is: text, imported: true, dynamic: true}, true
 	case base.is == "os.environ" || base.is == "process.env":
-		return EnvironmentValue(text), true
+		return environmentValue(text), true
 	case base.is == "__globals__" && r.calls["os."+text].Kind != "":
 		return codeValue{is: "os." + text, imported: true, dynamic: true}, true
 	case base.is == "globals" || base.is == "locals" || base.is == "vars" || base.is == "__globals__":
@@ -306,7 +314,7 @@ func (r *codeRun) slice(base codeValue, parts []*codeNode) (codeValue, bool) {
 	if !ok {
 		return codeValue{}, false
 	}
-	v := codeValue{dynamic: true, marks: base.marks, list: base.list, Texts: base.Texts}
+	v := codeValue{dynamic: true, marks: base.marks, list: base.list, texts: base.texts}
 	number := func(n *codeNode, otherwise int) (int, bool) {
 		if n == nil {
 			return otherwise, true
@@ -372,15 +380,15 @@ func picked(base codeValue, runes []rune, length, from, to, step int) codeValue 
 		}
 		if base.items != nil {
 			out.items = append(out.items, base.items[i])
-			if t := base.items[i].text(); t != "" && len(out.Texts) < maxTexts {
-				out.Texts = append(out.Texts, t)
+			if t := base.items[i].text(); t != "" && len(out.texts) < maxTexts {
+				out.texts = append(out.texts, t)
 			}
 		} else {
 			letters = append(letters, runes[i])
 		}
 	}
 	if base.items == nil {
-		out.Texts = []string{string(letters)}
+		out.texts = []string{string(letters)}
 	}
 	return out
 }

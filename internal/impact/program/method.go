@@ -14,19 +14,19 @@ func (r *codeRun) foldMethod(c *codeCall) (codeValue, bool) {
 		if scheme := codecOf(c.argument(0).text()); scheme != "" && c.last == "decode" {
 			return r.decodedValue(scheme, v), true
 		}
-		if len(v.Texts) > 0 || v.marks != 0 {
+		if len(v.texts) > 0 || v.marks != 0 {
 			return v, true
 		}
 	case "encode":
 		if codecOf(c.argument(0).text()) == "rot13" {
 			return r.mapped(v, func(text string) (string, bool) { return lex.Decode("rot13", text) }), true
 		}
-		if len(v.Texts) > 0 {
+		if len(v.texts) > 0 {
 			return v, true
 		}
 	case "expanduser", "resolve", "absolute", "as_posix", "strip", "trim", "rstrip", "lstrip", "trimEnd", "trimStart",
 		"valueOf", "tobytes":
-		if len(v.Texts) > 0 {
+		if len(v.texts) > 0 {
 			return r.stripped(c, v), true
 		}
 	case "joinpath":
@@ -35,17 +35,17 @@ func (r *codeRun) foldMethod(c *codeCall) (codeValue, bool) {
 		return out, true
 	case "with_suffix", "with_name":
 		if v.is == "pathlib.Path" {
-			return codeValue{Texts: r.joinTexts(codeValue{Texts: parents(v.Texts)}, c.argument(0), "/"), is: v.is,
+			return codeValue{texts: r.joinTexts(codeValue{texts: parents(v.texts)}, c.argument(0), "/"), is: v.is,
 				dynamic: true}, true
 		}
 	case "glob", "rglob", "iterdir":
-		if v.is == "pathlib.Path" && len(v.Texts) > 0 {
-			return codeValue{Texts: r.joinTexts(v, codeValue{Texts: []string{"*"}}, "/"), is: "pathlib.Path", dynamic: true}, true
+		if v.is == "pathlib.Path" && len(v.texts) > 0 {
+			return codeValue{texts: r.joinTexts(v, codeValue{texts: []string{"*"}}, "/"), is: "pathlib.Path", dynamic: true}, true
 		}
 	case "join":
 		return r.joinedList(c, v), true
 	case "split", "splitlines":
-		if len(v.Texts) > 0 {
+		if len(v.texts) > 0 {
 			separator := c.argument(0).text()
 			if c.last == "splitlines" {
 				separator = "\n"
@@ -53,7 +53,7 @@ func (r *codeRun) foldMethod(c *codeCall) (codeValue, bool) {
 			return r.split(v, separator), true
 		}
 	case "format":
-		if len(v.Texts) > 0 {
+		if len(v.texts) > 0 {
 			return r.formatted(v, c.arguments), true
 		}
 	}
@@ -67,7 +67,7 @@ func (r *codeRun) foldContents(c *codeCall) (codeValue, bool) {
 	case "replace", "replaceAll", "removeprefix", "removesuffix":
 		return r.replaced(c, v)
 	case "lower", "toLowerCase", "upper", "toUpperCase", "casefold":
-		if len(v.Texts) > 0 {
+		if len(v.texts) > 0 {
 			return r.mapped(v, func(text string) (string, bool) {
 				if strings.Contains(strings.ToLower(c.last), "upper") {
 					return strings.ToUpper(text), true
@@ -85,15 +85,15 @@ func (r *codeRun) foldContents(c *codeCall) (codeValue, bool) {
 		}
 		return v, true
 	case "slice", "substring", "substr", "charAt", "at":
-		if v.items == nil && len(v.Texts) == 0 {
+		if v.items == nil && len(v.texts) == 0 {
 			return codeValue{}, false
 		}
-		return codeValue{Texts: v.Texts, list: v.list, dynamic: true, marks: v.marks}, true
+		return codeValue{texts: v.texts, list: v.list, dynamic: true, marks: v.marks}, true
 	case "repeat":
 		return r.multiplied(v, c.argument(0)), true
 	case "read":
-		if v.is == "open" && len(v.Texts) > 0 {
-			return codeValue{Texts: v.Texts, dynamic: v.dynamic, marks: v.marks}, true
+		if v.is == "open" && len(v.texts) > 0 {
+			return codeValue{texts: v.texts, dynamic: v.dynamic, marks: v.marks}, true
 		}
 	case "append", "push", "extend", "insert", "add", "update", "set":
 		r.append(c)
@@ -137,17 +137,17 @@ func (r *codeRun) joinedList(c *codeCall, v codeValue) codeValue {
 	if r.script {
 		separator, list = list, v
 		if len(c.arguments) == 0 {
-			separator = codeValue{Texts: []string{","}}
+			separator = codeValue{texts: []string{","}}
 		}
 	}
 	out := codeValue{marks: separator.marks | list.marks}
-	if !list.list && list.items == nil && len(list.Texts) > 0 {
+	if !list.list && list.items == nil && len(list.texts) > 0 {
 		list.items = r.elements(list)
 	}
 	if list.items == nil {
-		out.dynamic, out.Texts = true, nil
-		if list.list && len(list.Texts) > 0 && !list.dynamic {
-			out.Texts = list.Texts
+		out.dynamic, out.texts = true, nil
+		if list.list && len(list.texts) > 0 && !list.dynamic {
+			out.texts = list.texts
 		}
 		return out
 	}
@@ -156,13 +156,13 @@ func (r *codeRun) joinedList(c *codeCall, v codeValue) codeValue {
 		if i > 0 {
 			text.WriteString(separator.text())
 		}
-		if len(item.Texts) == 0 {
+		if len(item.texts) == 0 {
 			text.WriteByte(0)
 			out.dynamic = true
 			continue
 		}
 		out.dynamic = out.dynamic || item.dynamic
-		text.WriteString(item.Texts[0])
+		text.WriteString(item.texts[0])
 		if text.Len() > 64<<10 {
 			return codeValue{dynamic: true, marks: out.marks}
 		}
@@ -170,7 +170,7 @@ func (r *codeRun) joinedList(c *codeCall, v codeValue) codeValue {
 	if !r.make(text.Len()) {
 		return codeValue{dynamic: true, marks: out.marks}
 	}
-	out.Texts = []string{text.String()}
+	out.texts = []string{text.String()}
 	return out
 }
 
@@ -178,7 +178,7 @@ func (r *codeRun) joinedList(c *codeCall, v codeValue) codeValue {
 func (r *codeRun) split(v codeValue, separator string) codeValue {
 	out := codeValue{list: true, marks: v.marks, dynamic: v.dynamic}
 	text := v.text()
-	if strings.IndexByte(text, 0) >= 0 && len(v.Texts) != 1 || !r.make(len(text)) {
+	if strings.IndexByte(text, 0) >= 0 && len(v.texts) != 1 || !r.make(len(text)) {
 		out.dynamic = true
 		return out
 	}
@@ -197,22 +197,22 @@ func (r *codeRun) split(v codeValue, separator string) codeValue {
 	}
 	out.items = []codeValue{}
 	for _, part := range parts {
-		out.items = append(out.items, codeValue{Texts: []string{part}, marks: v.marks, dynamic: strings.IndexByte(part, 0) >= 0})
-		if len(out.Texts) < maxTexts {
-			out.Texts = append(out.Texts, part)
+		out.items = append(out.items, codeValue{texts: []string{part}, marks: v.marks, dynamic: strings.IndexByte(part, 0) >= 0})
+		if len(out.texts) < maxTexts {
+			out.texts = append(out.texts, part)
 		}
 	}
 	return out
 }
 
 func (r *codeRun) replaced(c *codeCall, v codeValue) (codeValue, bool) {
-	if v.is == "pathlib.Path" || len(v.Texts) == 0 || v.is != "" && !v.dynamic {
+	if v.is == "pathlib.Path" || len(v.texts) == 0 || v.is != "" && !v.dynamic {
 		return codeValue{}, false
 	}
 	from, ok := c.argument(0).constant()
 	to := c.argument(1).text()
 	if !ok {
-		return codeValue{dynamic: true, Texts: v.Texts, marks: v.marks}, true
+		return codeValue{dynamic: true, texts: v.texts, marks: v.marks}, true
 	}
 	return r.mapped(v, func(text string) (string, bool) {
 		switch c.last {
@@ -277,12 +277,12 @@ func (r *codeRun) append(c *codeCall) {
 	}
 	if turning || c.last == "insert" {
 		have.items, have.dynamic = nil, true
-		if text := v.text(); text != "" && len(have.Texts) < maxTexts {
-			have.Texts = append(have.Texts[:len(have.Texts):len(have.Texts)], text)
+		if text := v.text(); text != "" && len(have.texts) < maxTexts {
+			have.texts = append(have.texts[:len(have.texts):len(have.texts)], text)
 		}
 		have.marks |= v.marks
 	} else {
-		more := codeValue{list: true, items: []codeValue{v}, marks: v.marks, Texts: v.Texts, dynamic: v.dynamic}
+		more := codeValue{list: true, items: []codeValue{v}, marks: v.marks, texts: v.texts, dynamic: v.dynamic}
 		if c.last == "extend" {
 			more = v
 			more.list = true

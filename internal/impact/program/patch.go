@@ -95,10 +95,10 @@ func (r *codeRun) setVariable(name string, v codeValue) {
 		return
 	case name == "PATH" || name == "PYTHONPATH" || name == "NODE_PATH":
 		for _, dir := range strings.Split(text, ":") {
-			r.searched(name, codeValue{Texts: []string{dir}})
+			r.searched(name, codeValue{texts: []string{dir}})
 		}
 		return
-	case len(v.Texts) == 0 || len(text) > 4096:
+	case len(v.texts) == 0 || len(text) > 4096:
 		return
 	}
 	if r.environ == nil {
@@ -146,7 +146,7 @@ func (r *codeRun) unguarded(via string) {
 // patched notes that a function is put in the place of one that others rely on: one that runs, opens, deletes or sends
 // something, or one that checks.
 func (r *codeRun) patched(full string, v codeValue) {
-	if v.closure == nil && v.is == "" && len(v.Texts) == 0 && v.object == nil || strings.Contains(v.is, "mock") ||
+	if v.closure == nil && v.is == "" && len(v.texts) == 0 && v.object == nil || strings.Contains(v.is, "mock") ||
 		strings.Contains(v.is, "Mock") {
 		return
 	}

@@ -105,7 +105,7 @@ func (r *codeRun) effect(c *codeCall, e know.CallEffect) {
 	r.effects++
 	target := c.argument(e.Arg, "path", "url", "args", "file", "name", "src", "dst", "filename", "command", "cmd", "source",
 		"target", "sql", "query", "statement", "code")
-	if target.Texts == nil && target.dynamic && e.What == "shell" && e.Arg == 1 { // os.execv(path=…, argv=…)
+	if target.texts == nil && target.dynamic && e.What == "shell" && e.Arg == 1 { // os.execv(path=…, argv=…)
 		target.merge(c.argument(e.Arg, "argv"))
 	}
 	r.say(r.kind, c.name+"("+visible(target.text())+")")
@@ -115,8 +115,8 @@ func (r *codeRun) effect(c *codeCall, e know.CallEffect) {
 	case "shell":
 		r.shell(c, target)
 	case "sql":
-		for _, text := range target.Texts {
-			if !r.inMemory && (sql.LooksLikeSQL(text) || sql.StatesSQL(text)) {
+		for _, text := range target.texts {
+			if !r.inMemory && (sql.LooksLikeStatement(text) || sql.BeginsStatement(text)) {
 				r.s.Nested(interlock.KindSQL, strings.ReplaceAll(text, "\x00", "x"))
 			}
 		}
@@ -213,7 +213,7 @@ func pathsOf(v codeValue) (out []string) {
 	if v.number {
 		return nil
 	}
-	for _, t := range v.Texts {
+	for _, t := range v.texts {
 		if !strings.HasPrefix(t, "\x00") && t != "" && utf8.ValidString(t) && len(t) <= 4096 {
 			out = append(out, strings.ReplaceAll(t, "\x00", "*"))
 		}
@@ -298,7 +298,7 @@ func (r *codeRun) openFile(c *codeCall) {
 	}
 	c.marked |= r.onPath(c.name, kind, target, traits)
 	if kind == interlock.ImpactWrite {
-		c.opened = target.Texts
+		c.opened = target.texts
 	} else if held, ok := r.stands(target); ok {
 		c.value = held
 	}
@@ -345,7 +345,7 @@ func (r *codeRun) pathMethod(c *codeCall) bool {
 
 // keep remembers what is written to a file, for a command that runs it.
 func (r *codeRun) keep(target, content codeValue) {
-	for _, path := range target.Texts {
+	for _, path := range target.texts {
 		if path == "" || strings.IndexByte(path, 0) >= 0 {
 			continue
 		}

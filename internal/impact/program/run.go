@@ -133,7 +133,7 @@ func (r *codeRun) eval(n *codeNode) codeValue {
 	case nodeName:
 		return r.nameValue(n.text)
 	case nodeText:
-		return codeValue{Texts: []string{n.text}}
+		return codeValue{texts: []string{n.text}}
 	case nodeNumber:
 		return numberText(n.text)
 	case nodeJoin:
@@ -242,7 +242,7 @@ func (r *codeRun) choice(n *codeNode) (v codeValue) {
 		if n.text == "if" && i == 0 {
 			continue
 		}
-		if v.Texts == nil && v.is == "" && v.object == nil && v.closure == nil && v.class == nil && v.items == nil {
+		if v.texts == nil && v.is == "" && v.object == nil && v.closure == nil && v.class == nil && v.items == nil {
 			one.marks |= v.marks
 			v = one
 			continue

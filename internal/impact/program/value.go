@@ -23,7 +23,7 @@ const (
 // A codeValue is what is known of a value without running the program: the texts it may be, its elements, the module or
 // type it is, where it comes from. In a text a NUL stands for a part that is computed.
 type codeValue struct {
-	Texts    []string    // possible values as text, at most maxTexts
+	texts    []string    // possible values as text, at most maxTexts
 	items    []codeValue // its elements, if it is a list and they are known
 	object   *codeObject
 	closure  *codeClosure
@@ -78,18 +78,18 @@ const (
 )
 
 func (v codeValue) text() string {
-	if len(v.Texts) == 0 {
+	if len(v.texts) == 0 {
 		return ""
 	}
-	return v.Texts[0]
+	return v.texts[0]
 }
 
 // constant returns the one text that a value is.
 func (v codeValue) constant() (string, bool) {
-	if len(v.Texts) != 1 || v.dynamic || strings.IndexByte(v.Texts[0], 0) >= 0 {
+	if len(v.texts) != 1 || v.dynamic || strings.IndexByte(v.texts[0], 0) >= 0 {
 		return "", false
 	}
-	return v.Texts[0], true
+	return v.texts[0], true
 }
 
 // whole returns the number that a value is.
@@ -113,10 +113,10 @@ func (v codeValue) opened() []string {
 func (v codeValue) decoded() bool { return v.marks&markDecoded != 0 }
 
 func (v *codeValue) merge(o codeValue) {
-	v.number = (v.number || len(v.Texts) == 0) && (o.number || len(o.Texts) == 0) && (v.number || o.number)
-	if len(o.Texts) > 0 && (len(v.Texts) == 0 || &v.Texts[0] != &o.Texts[0]) {
-		texts := v.Texts[:len(v.Texts):len(v.Texts)]
-		for _, t := range o.Texts {
+	v.number = (v.number || len(v.texts) == 0) && (o.number || len(o.texts) == 0) && (v.number || o.number)
+	if len(o.texts) > 0 && (len(v.texts) == 0 || &v.texts[0] != &o.texts[0]) {
+		texts := v.texts[:len(v.texts):len(v.texts)]
+		for _, t := range o.texts {
 			switch {
 			case fact.HasTrait(texts, t):
 			case len(texts) < maxTexts:
@@ -125,7 +125,7 @@ func (v *codeValue) merge(o codeValue) {
 				v.cut = true
 			}
 		}
-		v.Texts = texts
+		v.texts = texts
 	}
 	if v.items == nil {
 		v.items, v.list = o.items, v.list || o.list
@@ -152,23 +152,23 @@ func (v *codeValue) merge(o codeValue) {
 func numberText(text string) codeValue {
 	plain := strings.TrimSuffix(strings.ReplaceAll(text, "_", ""), "n")
 	if n, err := strconv.ParseInt(plain, 0, 64); err == nil {
-		return codeValue{Texts: []string{strconv.FormatInt(n, 10)}, number: true}
+		return codeValue{texts: []string{strconv.FormatInt(n, 10)}, number: true}
 	}
 	if n, err := strconv.ParseInt(plain, 8, 64); err == nil && len(plain) > 1 { // 0777 of old
-		return codeValue{Texts: []string{strconv.FormatInt(n, 10)}, number: true}
+		return codeValue{texts: []string{strconv.FormatInt(n, 10)}, number: true}
 	}
 	if _, err := strconv.ParseFloat(plain, 64); err == nil {
-		return codeValue{Texts: []string{plain}, number: true}
+		return codeValue{texts: []string{plain}, number: true}
 	}
 	return codeValue{dynamic: true}
 }
 
 // amount returns a number that may be large.
 func (v codeValue) amount() float64 {
-	if !v.number || len(v.Texts) == 0 {
+	if !v.number || len(v.texts) == 0 {
 		return 0
 	}
-	n, err := strconv.ParseFloat(v.Texts[0], 64)
+	n, err := strconv.ParseFloat(v.texts[0], 64)
 	if err != nil {
 		return 0
 	}
@@ -183,11 +183,11 @@ func (r *codeRun) make(n int) bool {
 
 // joinTexts returns every text of left with every text of right behind it. What begins unknown leads anywhere.
 func (r *codeRun) joinTexts(left, right codeValue, with string) (out []string) {
-	rights := right.Texts
+	rights := right.texts
 	if len(rights) == 0 {
 		rights = []string{"\x00"}
 	}
-	for _, l := range left.Texts {
+	for _, l := range left.texts {
 		for _, t := range rights {
 			if len(out) < maxTexts && len(l)+len(t) <= 64<<10 && r.make(len(l)+len(t)) {
 				out = append(out, l+with+t)
@@ -205,37 +205,37 @@ func (r *codeRun) concat(left, right codeValue) codeValue {
 		if len(left.items)+len(right.items) <= maxElements {
 			v.items = append(append([]codeValue(nil), left.items...), right.items...)
 		}
-		v.Texts = append(append([]string(nil), left.Texts...), right.Texts...)
-		v.Texts = v.Texts[:min(len(v.Texts), maxTexts)]
+		v.texts = append(append([]string(nil), left.texts...), right.texts...)
+		v.texts = v.texts[:min(len(v.texts), maxTexts)]
 		return v
 	}
 	if left.number && right.number {
 		return arithmetic("+", left, right)
 	}
-	if len(left.Texts) == 0 && len(right.Texts) > 0 {
-		left.Texts = []string{"\x00"}
+	if len(left.texts) == 0 && len(right.texts) > 0 {
+		left.texts = []string{"\x00"}
 	}
-	if left.Texts == nil {
+	if left.texts == nil {
 		return v
 	}
-	v.Texts = r.joinTexts(left, right, "")
-	v.cut = left.cut || right.cut || len(left.Texts)*len(right.Texts) > maxTexts
+	v.texts = r.joinTexts(left, right, "")
+	v.cut = left.cut || right.cut || len(left.texts)*len(right.texts) > maxTexts
 	return v
 }
 
 // joined is a string with computed parts.
 func (r *codeRun) joined(n *codeNode) codeValue {
-	v := codeValue{Texts: []string{""}}
+	v := codeValue{texts: []string{""}}
 	for _, piece := range n.of {
 		part := r.eval(piece)
 		if part.list {
-			part.Texts = nil
+			part.texts = nil
 		}
 		marks := v.marks | part.marks
-		if len(part.Texts) == 0 || part.dynamic {
+		if len(part.texts) == 0 || part.dynamic {
 			v.dynamic = true
 		}
-		v.Texts = r.joinTexts(v, part, "")
+		v.texts = r.joinTexts(v, part, "")
 		v.marks = marks
 	}
 	return v
@@ -260,8 +260,8 @@ func (r *codeRun) listValue(n *codeNode) codeValue {
 		if len(v.items) > maxElements {
 			known, v.items, v.cut = false, nil, true
 		}
-		if text := item.text(); text != "" && text != "\x00" && len(v.Texts) < maxTexts {
-			v.Texts = append(v.Texts, text)
+		if text := item.text(); text != "" && text != "\x00" && len(v.texts) < maxTexts {
+			v.texts = append(v.texts, text)
 		}
 	}
 	if !known {
@@ -280,7 +280,7 @@ func (r *codeRun) tableValue(n *codeNode) codeValue {
 		case nodePair:
 			key, value := r.eval(child.of[0]), r.eval(child.of[1])
 			if child.of[0].kind == nodeName && r.script {
-				key = codeValue{Texts: []string{child.of[0].text}}
+				key = codeValue{texts: []string{child.of[0].text}}
 			}
 			v.marks |= value.marks | key.marks
 			if name, ok := key.constant(); ok {
@@ -312,7 +312,7 @@ func (r *codeRun) elements(v codeValue) []codeValue {
 	if text, ok := v.constant(); ok && !v.number && !v.list && v.is == "" && len(text) <= maxElements && v.object == nil {
 		items := make([]codeValue, 0, len(text))
 		for _, c := range text {
-			items = append(items, codeValue{Texts: []string{string(c)}, marks: v.marks})
+			items = append(items, codeValue{texts: []string{string(c)}, marks: v.marks})
 		}
 		return items
 	}
@@ -323,7 +323,7 @@ func (r *codeRun) elements(v codeValue) []codeValue {
 func (r *codeRun) element(v codeValue) codeValue {
 	one := codeValue{dynamic: true, marks: v.marks, is: elementOf(v.is)}
 	if v.list || v.is != "" {
-		one.Texts = v.Texts
+		one.texts = v.texts
 		if v.is == "pathlib.Path" {
 			one.is = v.is
 		}
@@ -341,7 +341,7 @@ func (r *codeRun) element(v codeValue) codeValue {
 			if i >= maxTexts {
 				break
 			}
-			one.Texts = append(one.Texts[:len(one.Texts):len(one.Texts)], name)
+			one.texts = append(one.texts[:len(one.texts):len(one.texts)], name)
 		}
 	}
 	return one
@@ -394,7 +394,7 @@ func (r *codeRun) bindTo(target *codeNode, v codeValue) {
 		r.bind(target.text, v)
 	case nodeAssign: // a default in a pattern, or a = b = c
 		if r.script {
-			if v.Texts == nil && v.is == "" {
+			if v.texts == nil && v.is == "" {
 				v = r.eval(target.of[1])
 			}
 		}
@@ -415,7 +415,7 @@ func (r *codeRun) bindTo(target *codeNode, v codeValue) {
 			if v.is == "os.walk" {
 				one = codeValue{dynamic: true}
 				if i == 0 {
-					one.Texts = r.joinTexts(v, codeValue{}, "/")
+					one.texts = r.joinTexts(v, codeValue{}, "/")
 				}
 			}
 			r.bindTo(child, one)
@@ -430,7 +430,7 @@ func (r *codeRun) bindTo(target *codeNode, v codeValue) {
 			to := child.of[1]
 			one := r.member(v, key, "")
 			if to.kind == nodeChoice && len(to.of) > 1 { // with a default
-				if otherwise := r.eval(to.of[1]); len(one.Texts) == 0 && one.closure == nil &&
+				if otherwise := r.eval(to.of[1]); len(one.texts) == 0 && one.closure == nil &&
 					one.object == nil && !one.imported {
 					otherwise.dynamic = true
 					one = otherwise

@@ -113,7 +113,7 @@ func (s proseRun) block(language, body string) {
 		word, _, _ := strings.Cut(first, " ")
 		if s.Know.Described(word) && !inject.ProseWords[word] {
 			s.Nested(interlock.KindShell, first)
-		} else if sql.LooksLikeSQL(first) {
+		} else if sql.LooksLikeStatement(first) {
 			s.Nested(interlock.KindSQL, first)
 		}
 	}

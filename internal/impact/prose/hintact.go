@@ -304,7 +304,7 @@ func (s proseRun) quotedCommand(inner string, lead []string) {
 	word, arguments, _ := strings.Cut(inner, " ")
 	base := word[strings.LastIndexByte(word, '/')+1:]
 	known := s.Know.Described(base)
-	if !known && sql.LooksLikeSQL(inner) {
+	if !known && sql.LooksLikeStatement(inner) {
 		if !s.deniedAt(lead, len(lead)) {
 			s.Nested(interlock.KindSQL, inner)
 		}

@@ -59,7 +59,7 @@ func TestArraysThatShareElements(t *testing.T) {
 
 func TestPlacesAreJudgedAnewAfterALink(t *testing.T) {
 	s := &flow.Scan{}
-	s.Places[0] = place.JudgedPlace{Name: "x", Judged: true}
+	s.Places[0] = place.Judgement{Name: "x", Judged: true}
 	r := newShellRun(s)
 	r.link(flow.Literal("/etc"), flow.Literal("x"))
 	if got := s.Place("x/passwd").Path; got != "/etc/passwd" {

@@ -37,7 +37,7 @@ func BenchmarkShell(b *testing.B) {
 func BenchmarkFirstAnalysis(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		know, err := know.ParseKnowledge(rules.Defaults())
+		know, err := know.Parse(rules.Defaults())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -453,11 +453,11 @@ func (r *shellRun) foreign(kind, text string) flow.Flow {
 	case "ftp":
 		return r.transfer(text)
 	case "powershell":
-		return r.windows().Powershell(text, flow.Flow{})
+		return r.windows().PowerShell(text, flow.Flow{})
 	case "encoded":
 		return r.windows().Encoded(text)
 	case "cmd":
-		return r.windows().Cmdexe(text, flow.Flow{})
+		return r.windows().CmdExe(text, flow.Flow{})
 	}
 	f := &foreignScan{r: r, kind: kind, text: text, quiet: r.otherLanguage(kind, text)}
 	f.run()

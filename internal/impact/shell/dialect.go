@@ -25,7 +25,7 @@ func (r *shellRun) windowsText(input string) bool {
 			named = true
 		}
 		meant, sure = signs.Verdict()
-		named = named || signs.Powershell+signs.Cmd >= 2
+		named = named || signs.PowerShell+signs.Cmd >= 2
 	}
 	if meant == flow.DialectGuess || meant == flow.DialectPOSIX || len(input) > fact.MaxInput {
 		return false
@@ -34,9 +34,9 @@ func (r *shellRun) windowsText(input string) bool {
 	other := newShellRun(s)
 	got := s.Capture(func() {
 		if meant == flow.DialectPowerShell {
-			other.windows().Powershell(input, flow.Flow{})
+			other.windows().PowerShell(input, flow.Flow{})
 		} else {
-			other.windows().Cmdexe(input, flow.Flow{})
+			other.windows().CmdExe(input, flow.Flow{})
 		}
 	})
 	s.Dir = dir

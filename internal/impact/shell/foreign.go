@@ -98,7 +98,7 @@ func (h *foreignShell) within(v foreign.Value, f func()) {
 
 func (h *foreignShell) Words(list []foreign.Value) {
 	if len(list) == 0 || strings.HasPrefix(list[0].String(), "\x00") {
-		h.opaque(foreign.UnknownForeign())
+		h.opaque(foreign.UnknownValue())
 		return
 	}
 	fields := make([]flow.Field, 0, len(list))

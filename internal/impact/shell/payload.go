@@ -152,7 +152,7 @@ func (r *shellRun) wrapped(u *flow.Use, io flow.Streams) flow.Flow {
 			}
 			out = r.subshell(func() flow.Flow { return r.script(strings.Join(texts, " "), io.In) })
 		case u.Spec.Wraps == "powershell":
-			out = r.subshell(func() flow.Flow { return r.windows().PowershellWords(u.Via, rest, io) })
+			out = r.subshell(func() flow.Flow { return r.windows().PowerShellWords(u.Via, rest, io) })
 		case u.Spec.Wraps == "cmd":
 			out = r.subshell(func() flow.Flow {
 				return r.windows().CmdArguments(append([]flow.Field{flow.Literal("/c")}, rest...), io)
@@ -387,9 +387,9 @@ func (r *shellRun) code(kind, text string, in flow.Flow) flow.Flow {
 	case "argv":
 		return r.script(text, in)
 	case "powershell":
-		return r.windows().Powershell(text, in)
+		return r.windows().PowerShell(text, in)
 	case "cmd":
-		return r.windows().Cmdexe(text, in)
+		return r.windows().CmdExe(text, in)
 	case "debugger":
 		r.debugger(text)
 	case "make":

@@ -122,7 +122,7 @@ func (r *shellRun) disguises(u *flow.Use) {
 	}
 	name, _ := lex.BaseName(u.Operands[0].Text)
 	copied, _ := lex.BaseName(u.Operands[1].Text)
-	if lex.IsDrive(u.Operands[0].Text) && windows.WindowsSystemProgram(u.Operands[0].Text) {
+	if lex.IsDrive(u.Operands[0].Text) && windows.SystemProgram(u.Operands[0].Text) {
 		from, _ := windows.ProgramName(strings.ToLower(u.Operands[0].Text))
 		to, _ := windows.ProgramName(strings.ToLower(u.Operands[1].Text))
 		if !strings.HasSuffix(strings.ToLower(u.Operands[0].Text), ".exe") || from == to || from+".exe" == to || to == "" ||

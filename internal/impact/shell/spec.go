@@ -158,7 +158,7 @@ func (r *shellRun) link(to, name flow.Field) {
 		r.S.View.Links, r.S.Linking = links, true
 	}
 	r.S.View.Links[from] = meant
-	r.S.Places = [len(r.S.Places)]place.JudgedPlace{}
+	r.S.Places = [len(r.S.Places)]place.Judgement{}
 	if held, ok := r.files[meant]; ok {
 		r.files[from] = held
 	}

@@ -8,5 +8,5 @@
 // is constant. What a statement of an unknown kind names is asked about.
 //
 // Read takes a whole input, with the commands of database clients among the statements. ReadFragment records a value that would
-// become a piece of somebody else's statement: an injection. LooksLikeSQL and StatesSQL tell SQL from prose.
+// become a piece of somebody else's statement: an injection. LooksLikeStatement and BeginsStatement tell SQL from prose.
 package sql

@@ -12,11 +12,11 @@ import (
 
 // sqlBuild evaluates the text that tokens put together, by concatenation and the functions dialects have for it, and
 // returns how many tokens that took.
-func (s sqlRun) sqlBuild(tokens []sqlToken, depth int) (flow.SqlBuilt, int) {
+func (s sqlRun) sqlBuild(tokens []sqlToken, depth int) (flow.BuiltSQL, int) {
 	if depth > 16 || !s.Spend(1) {
-		return flow.SqlBuilt{Text: "x"}, len(tokens)
+		return flow.BuiltSQL{Text: "x"}, len(tokens)
 	}
-	var out flow.SqlBuilt
+	var out flow.BuiltSQL
 	at := 0
 	for at < len(tokens) {
 		one, n := s.sqlPiece(tokens[at:], depth)
@@ -41,26 +41,26 @@ func (s sqlRun) sqlBuild(tokens []sqlToken, depth int) (flow.SqlBuilt, int) {
 }
 
 // sqlPiece evaluates one operand.
-func (s sqlRun) sqlPiece(tokens []sqlToken, depth int) (flow.SqlBuilt, int) {
+func (s sqlRun) sqlPiece(tokens []sqlToken, depth int) (flow.BuiltSQL, int) {
 	t := tokens[0]
 	switch {
 	case t.kind == sqlString:
-		return flow.SqlBuilt{Text: strings.ReplaceAll(t.text, "''", "'"), Literal: true}, 1
+		return flow.BuiltSQL{Text: strings.ReplaceAll(t.text, "''", "'"), Literal: true}, 1
 	case t.kind == sqlNumber:
 		if raw, ok := lex.Decode("hex", strings.TrimPrefix(strings.TrimPrefix(t.text, "0x"), "0X")); ok && len(t.text) > 4 &&
 			(t.text[1] == 'x' || t.text[1] == 'X') {
-			return flow.SqlBuilt{Text: strings.ReplaceAll(raw, "\x00", ""), Literal: true, Decoded: true}, 1
+			return flow.BuiltSQL{Text: strings.ReplaceAll(raw, "\x00", ""), Literal: true, Decoded: true}, 1
 		}
-		return flow.SqlBuilt{Text: t.text}, 1
+		return flow.BuiltSQL{Text: t.text}, 1
 	case t.is("("):
 		end := closing(tokens)
 		if end < 0 {
-			return flow.SqlBuilt{Text: "x"}, len(tokens)
+			return flow.BuiltSQL{Text: "x"}, len(tokens)
 		}
 		inner, _ := s.sqlBuild(tokens[1:end], depth+1)
 		return inner, end + 1
 	case t.kind != sqlWord:
-		return flow.SqlBuilt{}, 0
+		return flow.BuiltSQL{}, 0
 	}
 	name := strings.ToLower(sqlName(tokens))
 	n := 1
@@ -70,14 +70,14 @@ func (s sqlRun) sqlPiece(tokens []sqlToken, depth int) (flow.SqlBuilt, int) {
 	if n < len(tokens) && tokens[n].is("(") {
 		end := closing(tokens[n:])
 		if end < 0 {
-			return flow.SqlBuilt{Text: "x"}, len(tokens)
+			return flow.BuiltSQL{Text: "x"}, len(tokens)
 		}
 		return s.sqlBuilder(lastName(name), sqlArguments(tokens[n+1:n+end]), depth+1), n + end + 1
 	}
 	if held, ok := s.Statements.Held[name]; ok {
 		return held, n
 	}
-	return flow.SqlBuilt{Text: "x"}, n
+	return flow.BuiltSQL{Text: "x"}, n
 }
 
 // sqlArguments splits a list at its commas outside brackets.
@@ -101,15 +101,15 @@ func sqlArguments(tokens []sqlToken) (out [][]sqlToken) {
 }
 
 // sqlBuilder evaluates a function that makes text of text.
-func (s sqlRun) sqlBuilder(name string, arguments [][]sqlToken, depth int) flow.SqlBuilt {
-	value := func(i int) flow.SqlBuilt {
+func (s sqlRun) sqlBuilder(name string, arguments [][]sqlToken, depth int) flow.BuiltSQL {
+	value := func(i int) flow.BuiltSQL {
 		if i >= len(arguments) {
-			return flow.SqlBuilt{}
+			return flow.BuiltSQL{}
 		}
 		v, _ := s.sqlBuild(arguments[i], depth)
 		return v
 	}
-	var out flow.SqlBuilt
+	var out flow.BuiltSQL
 	switch name {
 	case "concat":
 		for i := range arguments {
@@ -159,18 +159,18 @@ func (s sqlRun) sqlBuilder(name string, arguments [][]sqlToken, depth int) flow.
 			}
 		}
 	default:
-		return flow.SqlBuilt{Text: "x"}
+		return flow.BuiltSQL{Text: "x"}
 	}
 	return out
 }
 
 // sqlCharacters is the text that numbers of characters make.
-func sqlCharacters(arguments [][]sqlToken) flow.SqlBuilt {
-	var out flow.SqlBuilt
+func sqlCharacters(arguments [][]sqlToken) flow.BuiltSQL {
+	var out flow.BuiltSQL
 	for i := range arguments {
 		if len(arguments[i]) == 1 && arguments[i][0].kind == sqlNumber {
 			if code, ok := sqlNumberOf(arguments[i][0].text); ok && code > 0 && code < 0x110000 {
-				out = out.Plus(flow.SqlBuilt{Text: string(rune(code)), Literal: true, Decoded: true})
+				out = out.Plus(flow.BuiltSQL{Text: string(rune(code)), Literal: true, Decoded: true})
 			}
 		}
 	}
@@ -178,16 +178,16 @@ func sqlCharacters(arguments [][]sqlToken) flow.SqlBuilt {
 }
 
 // sqlFormat evaluates format('… %I …', name): a constant argument is put in, anything else becomes a name.
-func (s sqlRun) sqlFormat(arguments [][]sqlToken, depth int) flow.SqlBuilt {
+func (s sqlRun) sqlFormat(arguments [][]sqlToken, depth int) flow.BuiltSQL {
 	if len(arguments) == 0 {
-		return flow.SqlBuilt{Text: "x"}
+		return flow.BuiltSQL{Text: "x"}
 	}
 	pattern, _ := s.sqlBuild(arguments[0], depth)
-	out := flow.SqlBuilt{Literal: pattern.Literal, Decoded: pattern.Decoded}
+	out := flow.BuiltSQL{Literal: pattern.Literal, Decoded: pattern.Decoded}
 	next, text := 1, pattern.Text
 	for {
 		before, after, found := strings.Cut(text, "%")
-		out = out.Plus(flow.SqlBuilt{Text: before})
+		out = out.Plus(flow.BuiltSQL{Text: before})
 		if !found {
 			return out
 		}
@@ -195,9 +195,9 @@ func (s sqlRun) sqlFormat(arguments [][]sqlToken, depth int) flow.SqlBuilt {
 		if after == "" {
 			return out
 		}
-		piece := flow.SqlBuilt{Text: "%"}
+		piece := flow.BuiltSQL{Text: "%"}
 		if after[0] != '%' {
-			piece = flow.SqlBuilt{Text: "x"}
+			piece = flow.BuiltSQL{Text: "x"}
 			if next < len(arguments) {
 				piece, _ = s.sqlBuild(arguments[next], depth)
 			}
@@ -219,7 +219,7 @@ func (s sqlRun) sqlAssign(name string, tokens []sqlToken) {
 		}
 		if built, _ := s.sqlBuild(tokens[i+1:], 0); built.Literal && len(s.Statements.Held) < 64 {
 			if s.Statements.Held == nil {
-				s.Statements.Held = map[string]flow.SqlBuilt{}
+				s.Statements.Held = map[string]flow.BuiltSQL{}
 			}
 			if i > 0 && tokens[i-1].is("+") { // @s += 'more'
 				built = s.Statements.Held[strings.ToLower(name)].Plus(built)

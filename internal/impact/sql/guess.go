@@ -6,9 +6,9 @@ import (
 	"interlock/internal/lex"
 )
 
-// LooksLikeSQL reports whether a text that nobody called SQL is a statement, or several: it begins with a verb and goes on as
+// LooksLikeStatement reports whether a text that nobody called SQL is a statement, or several: it begins with a verb and goes on as
 // one.
-func LooksLikeSQL(text string) bool {
+func LooksLikeStatement(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n(")
 	if len(trimmed) < 6 || !(trimmed[0]|0x20 >= 'a' && trimmed[0]|0x20 <= 'w' || trimmed[0] == '-' || trimmed[0] == '/') {
 		return false
@@ -19,7 +19,7 @@ func LooksLikeSQL(text string) bool {
 		for end < len(tokens) && !tokens[end].is(";") {
 			end++
 		}
-		if end > 0 && looksLikeStatement(tokens[:end], end < len(tokens)) {
+		if end > 0 && goesOnAsStatement(tokens[:end], end < len(tokens)) {
 			return true
 		}
 		if end > 0 && !sqlHeads[tokens[0].upper] {
@@ -30,9 +30,9 @@ func LooksLikeSQL(text string) bool {
 	return false
 }
 
-// looksLikeStatement reports whether tokens that begin with a verb go on as its statement does. closed says that a semicolon
+// goesOnAsStatement reports whether tokens that begin with a verb go on as its statement does. closed says that a semicolon
 // follows, which prose rarely has.
-func looksLikeStatement(tokens []sqlToken, closed bool) bool {
+func goesOnAsStatement(tokens []sqlToken, closed bool) bool {
 	if len(tokens) < 2 || tokens[0].kind != sqlWord {
 		return false
 	}
@@ -73,8 +73,8 @@ func looksLikeStatement(tokens []sqlToken, closed bool) bool {
 var sqlAlone = lex.Set([]string{"VACUUM", "CLUSTER", "SHUTDOWN", "ANALYZE", "CHECKPOINT", "COMMIT", "ROLLBACK", "BEGIN",
 	"REINDEX", "RECONFIGURE"})
 
-// StatesSQL reports whether a text given where a statement belongs begins as one.
-func StatesSQL(text string) bool {
+// BeginsStatement reports whether a text given where a statement belongs begins as one.
+func BeginsStatement(text string) bool {
 	tokens, _ := sqlTokens(text[:min(len(text), 512)], false)
 	if len(tokens) == 0 || tokens[0].kind != sqlWord && !tokens[0].is("(") {
 		return false
@@ -89,8 +89,8 @@ func StatesSQL(text string) bool {
 	return sqlHeads[verb[0].upper] || sqlUpkeep[verb[0].upper] || sqlOthers[verb[0].upper]
 }
 
-// MeansSQL reports whether an argument of a tool is where a statement belongs, by its own name or by the tool's.
-func MeansSQL(tool, key string) bool {
+// TakesStatement reports whether an argument of a tool is where a statement belongs, by its own name or by the tool's.
+func TakesStatement(tool, key string) bool {
 	if strings.Contains(key, "sql") || strings.HasPrefix(key, "statement") {
 		return true
 	}

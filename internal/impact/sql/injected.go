@@ -337,7 +337,7 @@ func breaksOutOfNumber(text string) bool {
 		return true
 	}
 	if stacked, ok := strings.CutPrefix(rest, ";"); ok {
-		return LooksLikeSQL(strings.TrimSpace(stacked))
+		return LooksLikeStatement(strings.TrimSpace(stacked))
 	}
 	condition, ok := strings.CutPrefix(rest, "or ")
 	return ok && strings.Contains(condition, "=") && logicalBreak(rest)

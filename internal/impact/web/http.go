@@ -51,7 +51,7 @@ func Request(w *place.World, method, url string, headers []string, body string) 
 		i.Reversibility = interlock.Reversible
 	}
 	i.Traits = append(i.Traits, queryTraits(url)...)
-	ApiOf(w, &i, method, url, body)
+	ServiceAPI(w, &i, method, url, body)
 	if body != "" && reach != interlock.ReachWorkspace && i.Kind != interlock.ImpactRead {
 		i.Traits = append(i.Traits, fact.TraitUpload)
 	}
@@ -96,9 +96,9 @@ func otherScheme(w *place.World, method, url string) bool {
 	return false
 }
 
-// ApiOf reads what is known of the interfaces of common services, wherever they listen: whole indices of a search engine,
+// ServiceAPI reads what is known of the interfaces of common services, wherever they listen: whole indices of a search engine,
 // secrets of a cluster, containers that are given the host's files.
-func ApiOf(w *place.World, i *interlock.Impact, method, url, body string) {
+func ServiceAPI(w *place.World, i *interlock.Impact, method, url, body string) {
 	path := strings.ToLower(pathOf(url))
 	writes := i.Kind != interlock.ImpactRead
 	switch {

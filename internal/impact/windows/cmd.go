@@ -16,8 +16,8 @@ type cmdRun struct {
 	loop map[string]flow.Field // variables of for, by their letter
 }
 
-// Cmdexe walks a command line or batch file of cmd.exe.
-func (r *Run) Cmdexe(text string, in flow.Flow) (out flow.Flow) {
+// CmdExe walks a command line or batch file of cmd.exe.
+func (r *Run) CmdExe(text string, in flow.Flow) (out flow.Flow) {
 	s := r.S
 	defer r.giveUp("cmd", r.Steps, r.ps, r.batch, s.Windows, r.Src, &out)()
 	if reason := s.Enter(text); reason != "" {

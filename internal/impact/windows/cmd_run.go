@@ -128,7 +128,7 @@ func (c *cmdRun) program(words []flow.Field, base string, isPath bool, io flow.S
 	if spec == nil {
 		spec = r.S.Know.Lookup(base)
 	}
-	if isPath && !WindowsSystemProgram(words[0].Text) {
+	if isPath && !SystemProgram(words[0].Text) {
 		out := r.Program(words, io)
 		if spec != nil {
 			words[0].Text = base

@@ -342,7 +342,7 @@ func (r *Run) CmdArguments(args []flow.Field, io flow.Streams) flow.Flow {
 			if from.Network {
 				r.Opaque("cmd", from, "")
 			}
-			return r.Cmdexe(line, io.In)
+			return r.CmdExe(line, io.In)
 		}
 		if letter == '?' {
 			return flow.Flow{}

@@ -11,7 +11,7 @@ import (
 )
 
 // backslash counts what a backslash says by what stands before it: a drive, a share, a hive of the registry.
-func (g *signs) backslash(text string, i int) {
+func (g *Signs) backslash(text string, i int) {
 	if i > 1 && text[i-1] == ':' && lex.IsDrive(text[i-2:]) && (i == 2 || !lex.IsNameStart(text[i-3])) {
 		g.Either += 2
 	} else if strings.HasPrefix(text[i:], `\\`) && (i == 0 || lex.IsBlank(text[i-1]) || text[i-1] == '"') && i+2 < len(text) &&
@@ -26,13 +26,13 @@ func (g *signs) backslash(text string, i int) {
 }
 
 // dollar counts $env:NAME, $_ and $name = …, which no POSIX shell would run.
-func (g *signs) dollar(text string, i int, start bool) {
+func (g *Signs) dollar(text string, i int, start bool) {
 	rest := text[i+1:]
 	switch {
 	case len(rest) > 4 && strings.EqualFold(rest[:4], "env:"):
-		g.Powershell += 3
+		g.PowerShell += 3
 	case strings.HasPrefix(rest, "_."):
-		g.Powershell += 3
+		g.PowerShell += 3
 	case start && rest != "" && lex.IsNameStart(rest[0]):
 		end := 0
 		for end < len(rest) && isVariableByte(rest[end]) {
@@ -40,48 +40,48 @@ func (g *signs) dollar(text string, i int, start bool) {
 		}
 		after := lex.SkipAny(rest, end, " \t")
 		if end > 0 && after < len(rest) && rest[after] == '=' && after+1 < len(rest) && (rest[after+1] != '=') {
-			g.Powershell += 3
+			g.PowerShell += 3
 		} else if end > 0 && after+1 < len(rest) && rest[after] == '+' && rest[after+1] == '=' {
-			g.Powershell += 2
+			g.PowerShell += 2
 		} else if end > 0 && end < len(rest) && rest[end] == '.' && end+1 < len(rest) && lex.IsNameStart(rest[end+1]) {
-			g.Powershell++
+			g.PowerShell++
 		}
 	}
 }
 
 // bracket counts [type] in a command's place, of which something is asked or which something is made.
-func (g *signs) bracket(text string, i int) {
+func (g *Signs) bracket(text string, i int) {
 	end := i + 1
 	for end < len(text) && end < i+64 && (isVariableByte(text[end]) || text[end] == '.') {
 		end++
 	}
 	if end > i+1 && end+1 < len(text) && text[end] == ']' && strings.IndexByte(".$'\"(@[", text[end+1]) >= 0 {
-		g.Powershell += 3
+		g.PowerShell += 3
 	}
 }
 
 // call counts the call operator: & where a command begins, and a string, a variable, brackets or a path behind it.
-func (g *signs) call(text string, i int) {
+func (g *Signs) call(text string, i int) {
 	next := lex.SkipAny(text, i+1, " \t")
 	if next < len(text) && (strings.IndexByte("'\"($", text[next]) >= 0 || strings.HasPrefix(text[next:], `.\`)) {
-		g.Powershell += 3
+		g.PowerShell += 3
 	}
 }
 
 // joins counts the operators that PowerShell has between values.
-func (g *signs) joins(rest string, closed bool) {
+func (g *Signs) joins(rest string, closed bool) {
 	switch strings.ToLower(lettersAt(rest, 0)) {
 	case "f":
 		if closed { // behind a quote it is an ordinary flag
-			g.Powershell += 2
+			g.PowerShell += 2
 		}
 	case "join", "replace", "split", "match", "like", "contains", "notmatch", "notlike", "creplace", "ireplace", "is", "as":
-		g.Powershell += 2
+		g.PowerShell += 2
 	}
 }
 
 // percent counts %NAME% of variables that Windows has.
-func (g *signs) percent(text string, i int) {
+func (g *Signs) percent(text string, i int) {
 	rest := text[i+1:]
 	end := strings.IndexByte(rest[:min(len(rest), 20)], '%')
 	if end < 2 {
@@ -98,7 +98,7 @@ func (g *signs) percent(text string, i int) {
 }
 
 // weighWord weighs the word in a command's place and returns how far it reaches.
-func weighWord(k *know.Knowledge, text string, i int, g *signs) int {
+func weighWord(k *know.Knowledge, text string, i int, g *Signs) int {
 	end := i
 	dash := -1
 	for end < len(text) && end < i+64 && (isVariableByte(text[end]) && text[end] < 0x80 || text[end] == '-') {
@@ -116,9 +116,9 @@ func weighWord(k *know.Knowledge, text string, i int, g *signs) int {
 		upper := text[i] >= 'A' && text[i] <= 'Z' && text[dash+1] >= 'A' && text[dash+1] <= 'Z'
 		low := strings.ToLower(word)
 		if upper && CmdletByVerb(k, low) != nil {
-			g.Powershell += 3
+			g.PowerShell += 3
 		} else if spec := k.Lookup(low); spec != nil && spec.Style == "cmdlet" {
-			g.Powershell += 3
+			g.PowerShell += 3
 		}
 		return max(end-i-1, 0)
 	}
@@ -127,7 +127,7 @@ func weighWord(k *know.Knowledge, text string, i int, g *signs) int {
 }
 
 // named counts what a command's name, with what stands behind it, says about the language.
-func (g *signs) named(text string, i int, word string) {
+func (g *Signs) named(text string, i int, word string) {
 	rest := text[i+len(word):]
 	if len(rest) >= 4 && strings.EqualFold(rest[:4], ".exe") {
 		g.Either += 2
@@ -139,15 +139,15 @@ func (g *signs) named(text string, i int, word string) {
 		}
 	case "iex", "gwmi", "iwr", "irm", "gci", "icm", "param", "saps":
 		if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, " ") {
-			g.Powershell += 2
+			g.PowerShell += 2
 		}
 	case "foreach", "elseif", "catch":
 		if at := lex.SkipAny(rest, 0, " \t"); at < len(rest) && (rest[at] == '(' || rest[at] == '{') {
-			g.Powershell += 2
+			g.PowerShell += 2
 		}
 	case "function", "try", "if", "while", "switch", "else":
 		if at := lex.SkipAny(rest, 0, " \t"); at < len(rest) && rest[at] == '(' && at+1 < len(rest) && rest[at+1] != '(' {
-			g.Powershell++
+			g.PowerShell++
 		} else if strings.EqualFold(lettersAt(rest, at), "exist") || strings.EqualFold(lettersAt(rest, at), "not") {
 			g.Cmd += 2
 		}
@@ -206,12 +206,12 @@ func (r *Run) Encoded(text string) flow.Flow {
 	r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "powershell", Reach: interlock.ReachWorkspace,
 		Via:           "powershell",
 		Reversibility: interlock.Reversible, Traits: append([]string{fact.TraitInline}, w.Traits...)})
-	r.S.Modified(w, func() { out = r.Powershell(strings.ToValidUTF8(decodedText, "?"), flow.Flow{}) })
+	r.S.Modified(w, func() { out = r.PowerShell(strings.ToValidUTF8(decodedText, "?"), flow.Flow{}) })
 	return out
 }
 
-// PowershellWords runs the words behind -Command as one script.
-func (r *Run) PowershellWords(via string, rest []flow.Field, io flow.Streams) flow.Flow {
+// PowerShellWords runs the words behind -Command as one script.
+func (r *Run) PowerShellWords(via string, rest []flow.Field, io flow.Streams) flow.Flow {
 	text := joinWords(rest)
 	var from flow.Flow
 	for _, f := range rest {
@@ -226,7 +226,7 @@ func (r *Run) PowershellWords(via string, rest []flow.Field, io flow.Streams) fl
 	if text == "-" {
 		return r.FromStdin(&flow.Use{Spec: &know.Command{Name: via, Stdin: "powershell"}, Via: via}, io)
 	}
-	return r.Powershell(text, io.In)
+	return r.PowerShell(text, io.In)
 }
 
 // assigns reports whether a text sets a variable of PowerShell. Where the shell around it would have put a value in the

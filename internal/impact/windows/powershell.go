@@ -91,8 +91,8 @@ func (v psValue) empty() bool {
 	return len(v.items) == 0 && !v.block && v.class == "" && v.pairs == nil && !v.flow.Network
 }
 
-// Powershell walks a PowerShell script.
-func (r *Run) Powershell(text string, in flow.Flow) (out flow.Flow) {
+// PowerShell walks a PowerShell script.
+func (r *Run) PowerShell(text string, in flow.Flow) (out flow.Flow) {
 	s := r.S
 	defer r.giveUp("powershell", r.Steps, r.ps, r.batch, s.Windows, r.Src, &out)()
 	if reason := s.Enter(text); reason != "" {

@@ -342,7 +342,7 @@ func (p *psRun) external(name flow.Field, base string, isPath bool, args []psArg
 		}
 		return out
 	}
-	if isPath && !WindowsSystemProgram(name.Text) {
+	if isPath && !SystemProgram(name.Text) {
 		out := r.Program(plain, io)
 		if spec != nil {
 			plain[0].Text = base
@@ -358,8 +358,8 @@ func (p *psRun) external(name flow.Field, base string, isPath bool, args []psArg
 	return p.output(r.Described(spec, plain, io))
 }
 
-// WindowsSystemProgram reports whether a path names a program where Windows keeps them.
-func WindowsSystemProgram(name string) bool {
+// SystemProgram reports whether a path names a program where Windows keeps them.
+func SystemProgram(name string) bool {
 	low := strings.ReplaceAll(strings.ToLower(name), `\`, "/")
 	return strings.HasPrefix(low, "c:/windows/") || strings.HasPrefix(low, "c:/program files") || strings.HasPrefix(low, "/") &&
 		!strings.HasPrefix(low, "//")

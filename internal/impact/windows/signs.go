@@ -8,15 +8,16 @@ import (
 	"interlock/internal/lex"
 )
 
-// signs counts what in a text speaks for which shell.
-type signs struct{ Powershell, Cmd, Either int }
+// Signs counts what in a text speaks for which shell.
+type Signs struct{ PowerShell, Cmd, Either int }
 
-func (g signs) Verdict() (flow.Dialect, bool) {
-	if g.Powershell+g.Cmd+g.Either < 2 {
+// Verdict is the shell most signs speak for, and whether there are enough of them to be sure.
+func (g Signs) Verdict() (flow.Dialect, bool) {
+	if g.PowerShell+g.Cmd+g.Either < 2 {
 		return flow.DialectGuess, false
 	}
-	sure := g.Powershell+g.Cmd >= 3 || g.Powershell+g.Cmd+g.Either >= 4
-	if g.Powershell > 0 && g.Powershell >= g.Cmd {
+	sure := g.PowerShell+g.Cmd >= 3 || g.PowerShell+g.Cmd+g.Either >= 4
+	if g.PowerShell > 0 && g.PowerShell >= g.Cmd {
 		return flow.DialectPowerShell, sure
 	}
 	return flow.DialectCmd, sure
@@ -24,7 +25,7 @@ func (g signs) Verdict() (flow.Dialect, bool) {
 
 // SignsOf looks for what only a shell of Windows would mean anything by. What is quoted, and the body of a here-document, is
 // data that says nothing about the shell it is given in; where the quotes don't add up, all of it counts. Two passes at most.
-func SignsOf(k *know.Knowledge, text string) signs {
+func SignsOf(k *know.Knowledge, text string) Signs {
 	if g, closed := countSigns(k, text, true); closed {
 		return g
 	}
@@ -33,8 +34,8 @@ func SignsOf(k *know.Knowledge, text string) signs {
 }
 
 // countSigns counts the signs in a text, in all of it or only outside what is quoted, and reports whether every quote is closed.
-func countSigns(k *know.Knowledge, text string, heed bool) (signs, bool) {
-	var g signs
+func countSigns(k *know.Knowledge, text string, heed bool) (Signs, bool) {
+	var g Signs
 	start := true // a command may begin here
 	q := quoting{text: text, heed: heed}
 	for i := 0; i < len(text) && i < lex.MaxText; i++ {
@@ -53,7 +54,7 @@ func countSigns(k *know.Knowledge, text string, heed bool) (signs, bool) {
 		case '\n', ';', '|', '(', '{', '&', '=', '@', '\r':
 			if c == '@' && i+1 < len(text) && (text[i+1] == '{' || text[i+1] == '\'' || text[i+1] == '"') && i > 0 &&
 				lex.IsBlank(text[i-1]) {
-				g.Powershell++
+				g.PowerShell++
 			}
 			if c == '&' && start && i+1 < len(text) && text[i+1] != '&' && (i == 0 || text[i-1] != '&') {
 				g.call(text, i)
@@ -68,7 +69,7 @@ func countSigns(k *know.Knowledge, text string, heed bool) (signs, bool) {
 }
 
 // signsAt weighs what stands at i and returns how many further bytes belong to it.
-func signsAt(k *know.Knowledge, text string, i int, start bool, g *signs, q *quoting) int {
+func signsAt(k *know.Knowledge, text string, i int, start bool, g *Signs, q *quoting) int {
 	c := text[i]
 	switch c {
 	case '-':
@@ -85,7 +86,7 @@ func signsAt(k *know.Knowledge, text string, i int, start bool, g *signs, q *quo
 		}
 	case ']':
 		if strings.HasPrefix(text[i:], "]::") {
-			g.Powershell += 3
+			g.PowerShell += 3
 		}
 	case '\\':
 		g.backslash(text, i)
