@@ -31,6 +31,9 @@ func ReadScripts(view interlock.View, names []string) map[string]string {
 	var texts map[string]string
 	begun, total, files := time.Now(), 0, 0
 	for _, name := range names {
+		if elsewhere(view.Workspace, name) {
+			continue
+		}
 		for _, path := range meant(name) {
 			if files >= maxScripts || total >= maxTexts || time.Since(begun) > maxReading {
 				return texts
@@ -64,7 +67,10 @@ func meant(name string) []string {
 		return nil
 	}
 	defer folder.Close()
-	entries, _ := folder.Readdirnames(maxEntries)
+	entries, _ := folder.Readdirnames(maxEntries + 1)
+	if len(entries) > maxEntries {
+		return nil // which of them come first shows only when all are known
+	}
 	sort.Strings(entries)
 	var paths []string
 	for _, entry := range entries {
@@ -73,6 +79,12 @@ func meant(name string) []string {
 		}
 	}
 	return paths
+}
+
+// elsewhere reports whether a path names another machine than the workspace is on. Merely opening it would have this one greet it.
+func elsewhere(workspace, path string) bool {
+	volume := filepath.ToSlash(filepath.VolumeName(path))
+	return strings.HasPrefix(volume, "//") && !strings.EqualFold(volume, filepath.ToSlash(filepath.VolumeName(workspace)))
 }
 
 // within reports whether a path lies below a directory, as spelled.

@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,5 +60,19 @@ func TestReadScripts(t *testing.T) {
 	}
 	if got := embedded.ReadScripts(view, slices.Repeat([]string{filepath.Join(root, "missing.sh")}, 99)); got != nil {
 		t.Errorf("nothing that is there: %v", got)
+	}
+}
+
+// A pattern in a directory of which not every name is known is not answered: what it names first may be one of the others.
+func TestReadScriptsOfMany(t *testing.T) {
+	root := t.TempDir()
+	name := filepath.Join(root, "*.sh")
+	for n := range 300 {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%03d.sh", n)), []byte("true\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := embedded.ReadScripts(interlock.View{Workspace: root}, []string{name}); (n < 256) != (len(got) > 0) {
+			t.Fatalf("of %d: %d were read", n+1, len(got))
+		}
 	}
 }

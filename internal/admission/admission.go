@@ -50,15 +50,33 @@ func (e *Evaluator) Judge(p *interlock.Proposal, standing interlock.Standing, re
 // evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
 func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
 	limits []interlock.Finding, now time.Time) interlock.Decision {
-	snapshot := e.snapshot(*p, standing, recent, now)
-	analysis := e.read(p, &snapshot.View)
-	return engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approved(standing, p.Requester), now)
+	return e.judge(p, e.analyse(p), standing, recent, limits, now)
+}
+
+// analyse says what a proposal's action would do. Only its view has a say in that, so that one analysis serves every decision
+// about it as long as nothing more is known of the world.
+func (e *Evaluator) analyse(p *interlock.Proposal) impact.Analysis {
+	view := e.view(*p)
+	return e.read(p, &view)
+}
+
+// judge is evaluateWith of an action that was analysed.
+func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing interlock.Standing,
+	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) interlock.Decision {
+	return engine.Decide(e.Rules, e.snapshot(*p, standing, recent, now), p.Action, analysis, limits,
+		approved(standing, p.Requester), now)
+}
+
+// view is what is known of the world for a proposal, with what the rules say is production.
+func (e *Evaluator) view(p interlock.Proposal) interlock.View {
+	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
+	return p.View
 }
 
 // snapshot holds what a decision about a proposal reads.
 func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
 	now time.Time) interlock.Snapshot {
-	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
+	p.View = e.view(p)
 	snapshot := interlock.Snapshot{
 		Version: standing.Version,
 		Mode:    e.Mode,

@@ -17,21 +17,24 @@ func (e *Evaluator) Prompted(h interlock.Heard, run, text string, now time.Time)
 // Returned adds to what a run has heard what an action of it returned.
 func (e *Evaluator) Returned(h interlock.Heard, run string, view interlock.View, action interlock.Action, text string,
 	now time.Time) interlock.Heard {
-	return origin.Result(h, run, action, e.inside(view, action), text, impact.Orders(text), now)
+	return origin.Result(h, run, action, e.returns(view, action, impact.Orders(text)), text, now)
 }
 
-// inside reports whether what an action returns is the project's own: it is no tool of anybody else's and reaches nobody.
-func (e *Evaluator) inside(view interlock.View, action interlock.Action) bool {
-	if action.Kind == interlock.KindTool || action.Kind == interlock.KindHTTP {
-		return false
-	}
-	for _, i := range e.Analyser.Analyse(view, action).Impacts {
+// returns says what kind of action it is that returned something. Inside is one of nobody else's tools that reaches nobody, so
+// that what it returns is the project's own; looking is one that reads here and does nothing else.
+func (e *Evaluator) returns(view interlock.View, action interlock.Action, orders bool) origin.Returned {
+	impacts := e.Analyser.Analyse(view, action).Impacts
+	here, looks := true, len(impacts) > 0
+	for n := range impacts {
+		i := &impacts[n]
 		if i.Kind == interlock.ImpactNetwork || i.Kind == interlock.ImpactMessage || i.Reach == interlock.ReachExternal ||
 			i.Reach == interlock.ReachProduction {
-			return false
+			here = false
 		}
+		looks = looks && i.Kind == interlock.ImpactRead
 	}
-	return true
+	own := action.Kind != interlock.KindTool && action.Kind != interlock.KindHTTP
+	return origin.Returned{Inside: own && here, Looks: looks && here, Orders: orders}
 }
 
 // The bounds of the runs whose results a process remembers, and of how much of a result is read for values.

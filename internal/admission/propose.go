@@ -151,14 +151,19 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing,
 	recent *[]interlock.PastAction,
 	now time.Time) (decision interlock.Decision, invalid, err error) {
-	decision = a.config.evaluateWith(p, standing, *recent, nil, now)
+	analysis := a.config.analyse(p)
+	judge := func(limits []interlock.Finding) interlock.Decision {
+		return a.config.judge(p, analysis, standing, *recent, limits, now)
+	}
+	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision, now)
 	if err != nil {
 		return decision, nil, err
 	}
 	if len(own) > 0 {
 		p.View.Written = own
-		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
+		analysis = a.config.analyse(p)
+		decision = judge(nil)
 	}
 	before, err := a.fetchedBefore(ctx, p, decision, now)
 	if err != nil {
@@ -166,7 +171,7 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 	}
 	if len(before) > 0 {
 		*recent = append(before, *recent...)
-		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
+		decision = judge(nil)
 	}
 	told, err := a.told(ctx, p, decision, now)
 	if err != nil {
@@ -174,7 +179,7 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 	}
 	if told != nil {
 		p.Origin = told
-		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
+		decision = judge(nil)
 	}
 	for decision.Approval != "" {
 		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
@@ -183,11 +188,11 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 		}
 		invalid = err
 		standing.Requests = without(standing.Requests, decision.Approval)
-		decision = a.config.evaluateWith(p, standing, *recent, nil, now)
+		decision = judge(nil)
 	}
 	limits, err := a.questions(ctx, *p, standing, decision, now)
 	if err == nil && len(limits) > 0 {
-		decision = a.config.evaluateWith(p, standing, *recent, limits, now)
+		decision = judge(limits)
 	}
 	return decision, invalid, err
 }

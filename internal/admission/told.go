@@ -33,16 +33,16 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 	}
 	text := origin.Text([]byte(result[:min(len(result), maxResult)]))
 	p.View.Production = append(append([]string{}, p.View.Production...), a.config.Rules.Production()...)
-	inside, orders := a.config.inside(p.View, p.Action), impact.Orders(text)
-	if inside && !orders && p.Action.Kind != interlock.KindFile && p.Action.Kind != interlock.KindShell {
+	as := a.config.returns(p.View, p.Action, impact.Orders(text))
+	if as.Inside && !as.Orders && p.Action.Kind != interlock.KindFile && p.Action.Kind != interlock.KindShell {
 		return nil
 	}
 	key, now := runOf(r), a.config.Now().UTC()
 	return a.config.Store.Hear(ctx, key, func(h interlock.Heard) (interlock.Heard, bool) {
-		if !orders && h.Prompts == 0 {
+		if !as.Orders && h.Prompts == 0 {
 			return h, false
 		}
-		after := origin.Result(h, key, p.Action, inside, text, orders, now)
+		after := origin.Result(h, key, p.Action, as, text, now)
 		return after, after.Orders != h.Orders || after.Over != h.Over || !slices.Equal(after.Values, h.Values)
 	})
 }

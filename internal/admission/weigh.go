@@ -36,6 +36,9 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 		decision.Grant != "" {
 		return interlock.Answer{}, false
 	}
+	if told, err := a.told(ctx, &p, decision, now); err != nil || told != nil {
+		return interlock.Answer{}, false // where its values come from may be objected to
+	}
 	if len(wrote(&p, decision)) > 0 || p.Read != nil && len(targets(decision, interlock.ImpactExecute)) > 0 {
 		return interlock.Answer{}, false
 	}

@@ -251,10 +251,15 @@ func fits(try string, at []int, analysis impact.Analysis) bool {
 
 // shown is a name as a reason may show it: one line of printable text, no secret in it, not long.
 func shown(name string) string {
-	if len(name) > 4*maxTold {
+	cut := len(name) > 4*maxTold
+	if cut {
 		name = name[:4*maxTold]
 	}
 	name, _ = classify.Redact(name)
+	if cut { // its end may be a piece of a secret that is not seen as one
+		runes := []rune(name)
+		name = string(runes[:min(len(runes), maxObject-1)]) + "…"
+	}
 	name = strings.Join(strings.FieldsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
 	return shorten(name, maxObject)
 }

@@ -72,3 +72,28 @@ func TestReasonsWithoutImpacts(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestNoReasonHoldsASecret: whichever way a name comes into a reason, a secret in it does not, not even a piece of one that was
+// cut off.
+func TestNoReasonHoldsASecret(t *testing.T) {
+	const secret = "ghp_abcdefghijklmnopqrstuvwxyzABCDEF0123"
+	for _, i := range []interlock.Impact{
+		{Kind: "execute", Target: "${X}" + secret, Confidence: interlock.Unknown, Traits: []string{fact.TraitDynamic}},
+		{Kind: "delete", Target: secret, Via: "python3", Confidence: interlock.Unknown, Traits: []string{fact.TraitInline}},
+		{Kind: "write", Target: secret, Via: "perl", Confidence: interlock.Unknown, Traits: []string{fact.TraitInline}},
+		{Kind: "execute", Target: secret, Via: "ruby", Confidence: interlock.Unknown, Traits: []string{fact.TraitInline, fact.TraitUnsupported}},
+		{Kind: "execute", Target: strings.Repeat("x/", 570) + secret, Confidence: interlock.Unknown, Traits: []string{fact.TraitDynamic}},
+	} {
+		i.Reach, i.Reversibility = interlock.ReachWorkspace, interlock.Reversible
+		analysis := impact.Analysis{Impacts: []interlock.Impact{i}}
+		found := gate.Unknown(nil, interlock.Snapshot{}, interlock.Action{}, analysis)
+		reason := gate.Told(found, interlock.Action{}, analysis)[0].Reason
+		if strings.Contains(reason, "abcdefghij") || strings.Contains(reason, "ghp_abc") {
+			t.Errorf("%s: %s", i.Target, reason)
+		}
+		found = gate.Told([]interlock.Finding{{Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}}, interlock.Action{}, analysis)
+		if strings.Contains(found[0].Reason, "abcdefghij") {
+			t.Errorf("%s: %s", i.Target, found[0].Reason)
+		}
+	}
+}

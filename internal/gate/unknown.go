@@ -28,7 +28,7 @@ func Unknown(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, 
 		if i.Has(known.trait) {
 			reason = known.reason
 			if known.trait == fact.TraitDynamic && i.Target != "" && i.Target != i.Via {
-				reason = "what " + i.Target + " stands for shows only when it runs; name the command and its target plainly"
+				reason = "what " + shown(i.Target) + " stands for shows only when it runs; name the command and its target plainly"
 			}
 			break
 		}
@@ -44,13 +44,13 @@ func Unknown(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, 
 func inProgram(i *interlock.Impact, reason string) string {
 	switch {
 	case i.Kind == interlock.ImpactDelete:
-		return "the " + i.Via + " code deletes " + i.Target + "; name what it deletes"
+		return "the " + shown(i.Via) + " code deletes " + shown(i.Target) + "; name what it deletes"
 	case i.Kind == interlock.ImpactWrite || i.Kind == interlock.ImpactPrivilege:
-		return "the " + i.Via + " code changes " + i.Target + "; name what it changes"
+		return "the " + shown(i.Via) + " code changes " + shown(i.Target) + "; name what it changes"
 	case i.Has(fact.TraitUnsupported):
-		return "the " + i.Via + " code calls " + i.Target + ", of which nothing is known"
+		return "the " + shown(i.Via) + " code calls " + shown(i.Target) + ", of which nothing is known"
 	case i.Has(fact.TraitDynamic):
-		return "the " + i.Via + " code runs something that is only known at run time; name the command plainly"
+		return "the " + shown(i.Via) + " code runs something that is only known at run time; name the command plainly"
 	}
 	return reason
 }

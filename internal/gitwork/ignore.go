@@ -1,6 +1,7 @@
 package gitwork
 
 import (
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -70,7 +71,7 @@ func (l *looker) walk(repo *repository, rel string, info os.FileInfo, ignored bo
 			return true // a repository of its own
 		}
 	}
-	children, err := os.ReadDir(dir)
+	children, err := entriesOf(dir, l.entries+1)
 	if err != nil {
 		return false
 	}
@@ -94,6 +95,20 @@ func (l *looker) walk(repo *repository, rel string, info os.FileInfo, ignored bo
 		}
 	}
 	return true
+}
+
+// entriesOf reads a directory, and no more of it than could be looked at.
+func entriesOf(dir string, most int) ([]os.DirEntry, error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	children, err := file.ReadDir(max(most, 1))
+	if err == io.EOF {
+		err = nil
+	}
+	return children, err
 }
 
 // tracks reports whether git knows a file, or something below a link that has taken the place of a folder.

@@ -44,11 +44,17 @@ func open(root string, folder bool) *repository {
 		if dir = strings.TrimSpace(target); !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
 		}
+		if elsewhere(dir) {
+			return nil
+		}
 	}
 	common := dir
 	if text, err := read(filepath.Join(dir, "commondir"), 4096); err == nil {
 		if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
 			common = filepath.Join(dir, common)
+		}
+		if elsewhere(common) {
+			return nil
 		}
 	}
 	settings, err := read(filepath.Join(common, "config"), 1<<20)

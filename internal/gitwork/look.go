@@ -16,8 +16,10 @@ const (
 	maxEntries = 20_000   // of directories
 	maxHashed  = 16 << 20 // bytes of files compared with what git stored
 	maxDepth   = 64
-	maxLook    = 150 * time.Millisecond
 )
+
+// Limit is how long a look on the way to a decision may take.
+const Limit = 150 * time.Millisecond
 
 // A looker is one look: the repositories it has opened and what is left of its bounds.
 type looker struct {
@@ -30,14 +32,17 @@ type looker struct {
 
 // Look returns what is known of the work at each of the paths. A path that lies in no repository, or about which nothing sure can
 // be said within the bounds, is left out.
-func Look(paths []string) map[string]interlock.Work {
-	l := &looker{repositories: map[string]*repository{}, entries: maxEntries, hashed: maxHashed, until: time.Now().Add(maxLook)}
+func Look(paths []string) map[string]interlock.Work { return LookFor(Limit, paths) }
+
+// LookFor is [Look] that ends after a time of the caller's.
+func LookFor(limit time.Duration, paths []string) map[string]interlock.Work {
+	l := &looker{repositories: map[string]*repository{}, entries: maxEntries, hashed: maxHashed, until: time.Now().Add(limit)}
 	var out map[string]interlock.Work
 	for n, path := range paths {
 		if n >= maxPaths || time.Now().After(l.until) {
 			break
 		}
-		if !filepath.IsAbs(path) {
+		if !filepath.IsAbs(path) || elsewhere(path) {
 			continue
 		}
 		work, ok := l.look(filepath.Clean(path))
@@ -72,12 +77,16 @@ func (l *looker) look(path string) (work interlock.Work, ok bool) {
 		return work, false
 	}
 	rel, err := filepath.Rel(repo.root, path)
+	rel = filepath.ToSlash(rel)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") || rel == ".git" || strings.HasPrefix(rel, ".git/") {
 		return work, false
 	}
-	rel = filepath.ToSlash(rel)
 	work.Committed = repo.committed
 	work.Root = rel == "."
+	if repo.leadsAway(rel, l.pattern != "") { // what lies behind the link is none of this repository's files
+		work.Untracked = true
+		return work, true
+	}
 	info, err := os.Lstat(path)
 	switch {
 	case os.IsNotExist(err):
@@ -90,6 +99,27 @@ func (l *looker) look(path string) (work interlock.Work, ok bool) {
 		return work, false
 	}
 	return work, l.strangers(repo, rel, info, &work)
+}
+
+// leadsAway reports whether a directory on the way to a path below the root, or the path itself where names in it are meant, is
+// a link.
+func (r *repository) leadsAway(rel string, in bool) bool {
+	for at, c := range rel {
+		if c == '/' && isLink(filepath.Join(r.root, filepath.FromSlash(rel[:at]))) {
+			return true
+		}
+	}
+	return in && rel != "." && isLink(filepath.Join(r.root, filepath.FromSlash(rel)))
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
+// elsewhere reports whether a path names another machine, which merely looking at it would have this one greet.
+func elsewhere(path string) bool {
+	return strings.HasPrefix(filepath.ToSlash(filepath.VolumeName(path)), "//")
 }
 
 // repositoryOf opens the repository a path lies in, once; nil if there is none that can be read.

@@ -71,7 +71,7 @@ func TestLook(t *testing.T) {
 		}
 		got := map[string]interlock.Work{}
 		for name := range want {
-			for _, work := range gitwork.Look([]string{filepath.Join(root, name)}) {
+			for _, work := range gitwork.LookFor(time.Hour, []string{filepath.Join(root, name)}) {
 				committed, work.Root = work.Committed, work.Root && name == "."
 				work.Committed = false
 				got[name] = work
@@ -84,9 +84,36 @@ func TestLook(t *testing.T) {
 			t.Errorf("version %s: an index as committed is not seen as such", version)
 		}
 		run("add", "a/one.go")
-		if got := gitwork.Look([]string{filepath.Join(root, "a")}); got[filepath.Join(root, "a")] != (interlock.Work{}) {
+		if got := gitwork.LookFor(time.Hour, []string{filepath.Join(root, "a")}); got[filepath.Join(root, "a")] != (interlock.Work{}) {
 			t.Errorf("version %s: what was added but not committed: %+v", version, got)
 		}
+	}
+}
+
+// TestBehindLinks: what lies behind a link is nobody's output, whatever the link is called.
+func TestBehindLinks(t *testing.T) {
+	root, _ := repository(t, map[string]string{"a/one.go": "one"})
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "deep", "letter.txt"), "dear")
+	if err := os.Symlink(outside, filepath.Join(root, "build")); err != nil {
+		t.Skip(err)
+	}
+	for name, want := range map[string]bool{"build/deep": true, "build/*.txt": true, "build/deep/letter.txt": true, "build": false, "a": false} {
+		path := filepath.Join(root, name)
+		if got := gitwork.LookFor(time.Hour, []string{path})[path]; got.Untracked != want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestLimit: what takes longer than it may is not answered.
+func TestLimit(t *testing.T) {
+	root, _ := repository(t, map[string]string{"a/one.go": "one"})
+	if got := gitwork.LookFor(0, []string{filepath.Join(root, "a")}); got != nil {
+		t.Errorf("without any time: %v", got)
+	}
+	if gitwork.Limit > 200*time.Millisecond {
+		t.Errorf("a decision would wait for %s", gitwork.Limit)
 	}
 }
 
@@ -95,14 +122,14 @@ func TestUnknown(t *testing.T) {
 	root, run := repository(t, map[string]string{"a/one.go": "one"})
 	path := filepath.Join(root, "a")
 	outside := t.TempDir()
-	if got := gitwork.Look([]string{outside, "a", filepath.Join(root, ".git", "index")}); got != nil {
+	if got := gitwork.LookFor(time.Hour, []string{outside, "a", filepath.Join(root, ".git", "index")}); got != nil {
 		t.Errorf("outside a repository: %v", got)
 	}
 	mark := filepath.Join(outside, "mark")
 	run("config", "core.fsmonitor", "touch "+mark)
 	write(t, filepath.Join(root, ".gitattributes"), "* filter=x\n")
 	run("config", "filter.x.clean", "touch "+mark)
-	if got := gitwork.Look([]string{path}); len(got) != 1 {
+	if got := gitwork.LookFor(time.Hour, []string{path}); len(got) != 1 {
 		t.Errorf("a repository with programs in its settings: %v", got)
 	}
 	if _, err := os.Stat(mark); err == nil {
@@ -115,15 +142,15 @@ func TestUnknown(t *testing.T) {
 	}
 	for end := range data {
 		write(t, index, string(data[:end]))
-		gitwork.Look([]string{path}) // must not fail
+		gitwork.LookFor(time.Hour, []string{path}) // must not fail
 	}
 	write(t, index, "DIRC\x00\x00\x00\x09"+string(data[8:]))
-	if got := gitwork.Look([]string{path}); got != nil {
+	if got := gitwork.LookFor(time.Hour, []string{path}); got != nil {
 		t.Errorf("an index of a later version: %v", got)
 	}
 	write(t, index, string(data))
 	run("config", "core.worktree", outside)
-	if got := gitwork.Look([]string{path}); got != nil {
+	if got := gitwork.LookFor(time.Hour, []string{path}); got != nil {
 		t.Errorf("files that lie elsewhere: %v", got)
 	}
 }
@@ -142,6 +169,6 @@ func FuzzIndex(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(root, ".git", "index"), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		gitwork.Look([]string{root, filepath.Join(root, "x")})
+		gitwork.LookFor(time.Hour, []string{root, filepath.Join(root, "x")})
 	})
 }

@@ -73,21 +73,21 @@ var harnessTags = [...]string{"task-notification", "system-reminder", "local-com
 	"local-command-stderr", "bash-stdout",
 	"bash-stderr", "teammate-message", "cross-session-message", "hook_context", "subagent_notification"}
 
-// spoken is what the user said, without what stands between such tags. One that isn't closed takes all that follows.
+// spoken is what the user said, without what stands between such tags, up to the last that closes one: whoever wrote what
+// stands between them may have written one as well. One that isn't closed takes all that follows.
 func spoken(text string) string {
 	if !strings.Contains(text, "<") {
 		return text
 	}
 	for _, tag := range harnessTags {
-		var kept strings.Builder
-		for rest := text; rest != ""; {
-			before, after, found := strings.Cut(rest, "<"+tag)
-			kept.WriteString(before)
-			if rest = ""; found {
-				_, rest, _ = strings.Cut(after, "</"+tag+">")
-			}
+		before, after, found := strings.Cut(text, "<"+tag)
+		if !found {
+			continue
 		}
-		text = kept.String()
+		text = before
+		if end := "</" + tag + ">"; strings.Contains(after, end) {
+			text += after[strings.LastIndex(after, end)+len(end):]
+		}
 	}
 	return text
 }

@@ -31,19 +31,27 @@ func Prompt(h interlock.Heard, run, text string, wishes []string, now time.Time)
 	return add(h, run, text, interlock.VoiceUser, "")
 }
 
-// Result adds what an action returned. Whether it holds instructions for whoever reads it is for the caller to say; one that
-// does is nobody's word but its writer's, wherever it stands.
-func Result(h interlock.Heard, run string, action interlock.Action, inside bool, text string, orders bool,
+// Returned is what the caller knows of a result.
+type Returned struct {
+	Inside bool // it is the project's own
+	Looks  bool // what returned it only looked at what lies here: nobody else had a say in what came back
+	Orders bool // it holds instructions for whoever reads it
+}
+
+// Result adds what an action returned. One that holds instructions is nobody's word but its writer's, wherever it stands. What
+// stands in a file that the user named is as good as the user's word only where the action did no more than look at it: a
+// request that also names the file returns what its server likes.
+func Result(h interlock.Heard, run string, action interlock.Action, as Returned, text string,
 	now time.Time) interlock.Heard {
 	h = current(h, now)
 	by := interlock.VoiceResult
 	switch {
-	case orders:
+	case as.Orders:
 		by = interlock.VoiceOrdering
 		h.Orders++
-	case namedFile(h, run, action):
+	case as.Looks && namedFile(h, run, action):
 		by = interlock.VoiceFile
-	case inside:
+	case as.Inside:
 		return h // the project's own files are nobody's orders, and would crowd out what matters
 	}
 	return add(h, run, text, by, sourceOf(action))
@@ -117,7 +125,7 @@ func sourceOf(action interlock.Action) string {
 	}, name)
 }
 
-// namedFile reports whether the action does no more than look at a file, and the user named that file or a directory it is in.
+// namedFile reports whether the user named a file that the action names, or a directory it is in.
 func namedFile(h interlock.Heard, run string, action interlock.Action) bool {
 	if h.Prompts == 0 {
 		return false
