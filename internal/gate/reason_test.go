@@ -87,11 +87,11 @@ func TestNoReasonHoldsASecret(t *testing.T) {
 		i.Reach, i.Reversibility = interlock.ReachWorkspace, interlock.Reversible
 		analysis := impact.Analysis{Impacts: []interlock.Impact{i}}
 		found := gate.Unknown(nil, interlock.Snapshot{}, interlock.Action{}, analysis)
-		reason := gate.Told(found, interlock.Action{}, analysis)[0].Reason
+		reason := gate.Told(gate.Gates(), found, interlock.Action{}, analysis)[0].Reason
 		if strings.Contains(reason, "abcdefghij") || strings.Contains(reason, "ghp_abc") {
 			t.Errorf("%s: %s", i.Target, reason)
 		}
-		found = gate.Told([]interlock.Finding{{Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}}, interlock.Action{}, analysis)
+		found = gate.Told(gate.Gates(), []interlock.Finding{{Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}}, interlock.Action{}, analysis)
 		if strings.Contains(found[0].Reason, "abcdefghij") {
 			t.Errorf("%s: %s", i.Target, found[0].Reason)
 		}
