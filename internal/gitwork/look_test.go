@@ -96,7 +96,7 @@ func TestBehindLinks(t *testing.T) {
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "deep", "letter.txt"), "dear")
 	if err := os.Symlink(outside, filepath.Join(root, "build")); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"build/deep": true, "build/*.txt": true, "build/deep/letter.txt": true, "build": false, "a": false} {
 		path := filepath.Join(root, name)
