@@ -13,15 +13,15 @@ func SnapshotDigest(s *interlock.Snapshot) (interlock.Digest, error) {
 	w := borrow()
 	defer w.giveBack()
 	w.Bytes = append(append(w.Bytes, snapshotDomain...), '\n')
-	w.snapshot(s)
+	w.Snapshot(s)
 	if w.GaveUp {
 		return Digest(snapshotDomain, s)
 	}
 	return digestText(sha256.Sum256(w.Bytes)), nil
 }
 
-// snapshot writes the canonical form by hand, members in order; a test holds it to what Marshal would write.
-func (w *Writer) snapshot(s *interlock.Snapshot) {
+// Snapshot writes the canonical form by hand, members in order; a test holds it to what Marshal would write.
+func (w *Writer) Snapshot(s *interlock.Snapshot) {
 	w.Open()
 	w.Name("agent")
 	w.agent(&s.Agent)
@@ -235,6 +235,10 @@ func (w *Writer) view(v *interlock.View) {
 	w.OptionalMap("scripts", v.Scripts)
 	w.OptionalStrings("self", v.Self)
 	w.OptionalString("user", v.User)
+	if len(v.Work) > 0 {
+		w.Name("work")
+		w.General(v.Work)
+	}
 	w.OptionalString("workspace", v.Workspace)
 	w.OptionalStrings("written", v.Written)
 	w.Close()

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/strictjson"
+	"interlock/internal/strictjson/filltest"
 )
 
 // text draws strings of all sorts: plain ones, ones with escapes, and some that are not UTF-8.
@@ -147,6 +148,18 @@ func TestActionDigestIsTheGeneralOne(t *testing.T) {
 			t.Fatalf("%+v\nhave %s, %v\nwant %s, %v", a, got, err, want, wantErr)
 		}
 	})
+}
+
+// No field is left out by the encoder written by hand, or a decision's digest would not name all that was known.
+func TestSnapshotDigestHasEveryField(t *testing.T) {
+	s := filltest.Value[interlock.Snapshot]()
+	want, err := strictjson.Digest("interlock/snapshot/v1", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := strictjson.SnapshotDigest(&s); err != nil || got != want {
+		t.Errorf("%s, %v; want %s: a field is missing from the writer", got, err, want)
+	}
 }
 
 func BenchmarkSnapshotDigest(b *testing.B) {
