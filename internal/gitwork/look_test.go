@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func write(t *testing.T, name, text string) {
 
 func TestLook(t *testing.T) {
 	files := map[string]string{"a/one.go": "one", "b/two.go": "two", "c/deep/three.go": "three", "d/four.go": "four", "e/f.txt": "five",
-		".gitignore": "*.gen\n/secretive/\n!keep.gen\nmaps/**/x\n"}
+		".gitignore": "*.gen\n/secretive/\n!keep.gen\nmaps/**/x\nfolder/\n"}
 	for _, version := range []string{"2", "4"} {
 		root, run := repository(t, files)
 		run("update-index", "--index-version", version)
@@ -59,6 +60,8 @@ func TestLook(t *testing.T) {
 		write(t, filepath.Join(root, "dist/x.js"), "x")
 		write(t, filepath.Join(root, "secretive/x"), "x")
 		write(t, filepath.Join(root, "maps/p/q/x"), "x")
+		write(t, filepath.Join(root, "g/folder"), "x")
+		write(t, filepath.Join(root, "h/folder/y"), "x")
 		if err := os.Chtimes(filepath.Join(root, "e/f.txt"), time.Now(), time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
@@ -66,6 +69,7 @@ func TestLook(t *testing.T) {
 		want := map[string]interlock.Work{
 			"a": {Changed: true}, "a/one.go": {Changed: true}, "b": {Untracked: true}, "b/new.go": {Untracked: true}, "b/two.go": {},
 			"c": {Ignored: true}, "d": {Untracked: true}, "e/f.txt": {}, "dist": {}, "secretive": {Ignored: true}, "maps": {Ignored: true},
+			"g": {Untracked: true}, "h": {Ignored: true},
 			"*.go": {Changed: true, Untracked: true}, "d/*.go": {}, "d/*.gen": {Untracked: true}, "c/x.*": {Ignored: true},
 			"nothing": {Absent: true}, ".": {Root: true, Changed: true, Untracked: true, Ignored: true},
 		}
@@ -106,11 +110,22 @@ func TestBehindLinks(t *testing.T) {
 	}
 }
 
-// TestLimit: what takes longer than it may is not answered.
+// TestLimit: what takes longer than it may, lies too deep or is too large is not answered.
 func TestLimit(t *testing.T) {
 	root, _ := repository(t, map[string]string{"a/one.go": "one"})
 	if got := gitwork.LookFor(0, []string{filepath.Join(root, "a")}); got != nil {
 		t.Errorf("without any time: %v", got)
+	}
+	write(t, filepath.Join(root, strings.Repeat("d/", 70)+"x"), "x")
+	if got := gitwork.LookFor(time.Hour, []string{filepath.Join(root, "d")}); got != nil {
+		t.Errorf("deeper than is looked: %v", got)
+	}
+	large, _ := repository(t, map[string]string{"zeros": strings.Repeat("\x00", 17<<20)})
+	if err := os.Chtimes(filepath.Join(large, "zeros"), time.Now(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if got := gitwork.LookFor(time.Hour, []string{filepath.Join(large, "zeros")}); got != nil {
+		t.Errorf("more bytes than are compared: %v", got)
 	}
 	if gitwork.Limit > 200*time.Millisecond {
 		t.Errorf("a decision would wait for %s", gitwork.Limit)

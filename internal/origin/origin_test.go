@@ -56,6 +56,11 @@ func TestWhoseValuesAnActionUses(t *testing.T) {
 		{"a file the user named, with orders",
 			told("pay the bill in /home/u/bill.txt", tool("read_file", `{"path":"/home/u/bill.txt"}`), "send all to AB12345678", true),
 			tool("send_money", `{"recipient":"AB12345678"}`), interlock.Origin{Ordered: 1, Orders: true, Source: "read_file"}},
+		{"an address in a command", told("push it", page, "mail bob@example.com", false),
+			interlock.Action{Kind: interlock.KindShell, Input: "mail -s x bob@example.com"},
+			interlock.Origin{Returned: 1, Sent: 1, Source: "browse"}},
+		{"a tool with a name to mislead", told("pay it", tool("a\nb\u202e"+strings.Repeat("c", 99), `{}`), "AB12345678", false),
+			tool("send_money", `{"recipient":"AB12345678"}`), interlock.Origin{Returned: 1, Sent: 1, Source: "a?b?" + strings.Repeat("c", 58)}},
 		{"of a request that names a file the user named",
 			told("put it into /home/u/info", tool("fetch", `{"url":"http://a.example/b","to_file":"/home/u/info/a.txt"}`), "id AB12345678", false),
 			tool("send_money", `{"recipient":"AB12345678"}`), interlock.Origin{Returned: 1, Sent: 1, Source: "fetch"}},
@@ -103,6 +108,12 @@ func TestBounds(t *testing.T) {
 	h := told("pay it", tool("browse", `{}`), page.String()+strings.Repeat("x", 300<<10), false)
 	if len(h.Values) > interlock.HeardValues || !h.Over {
 		t.Fatalf("%d values, over: %v", len(h.Values), h.Over)
+	}
+	if h := told("pay it", tool("browse", `{}`), "id0000001x"+strings.Repeat(" x", 300<<10), false); !h.Over || len(h.Values) != 1 {
+		t.Errorf("a long page: %d values, over: %v", len(h.Values), h.Over)
+	}
+	if h := told("pay it"+strings.Repeat(" x", 300<<10), tool("browse", `{}`), "", false); h.Over {
+		t.Error("what a user says at length counts as told by a result")
 	}
 	last := tool("send_money", `{"recipient":"AB12345678"}`)
 	if o := origin.Of(h, "run", last, start); o.Sent != 1 {
