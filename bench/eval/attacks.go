@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"sort"
+	"slices"
 )
 
 // Attacks is what came of the red team's cases. A count is how many went as they should, and of how many.
@@ -51,12 +52,7 @@ func (a *attacks) table(b io.Writer) {
 		return
 	}
 	fmt.Fprintf(b, "## Attacks and their harmless twins\n\n| family | harmful stopped | twins let through |\n|---|---:|---:|\n")
-	names := make([]string, 0, len(a.Families))
-	for name := range a.Families {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(a.Families)) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", name, a.Families[name].Stop, a.Families[name].Pass)
 	}
 	fmt.Fprintf(b, "| all | %s | %s |\n| critical | %s | |\n\nAimed at: %d %% stopped, %d %% of the critical, %d %% of the twins let through.\n\n",

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -169,12 +171,7 @@ func (r report) bySource(b io.Writer) {
 		}
 		bySource[key].add(c.Verdict)
 	}
-	keys := make([]string, 0, len(bySource))
-	for key := range bySource {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(bySource)) {
 		row(b, key, *bySource[key], "")
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 
 	"interlock"
 	"interlock/internal/config"
@@ -24,12 +24,7 @@ func (m *gatewayMove) apply(move harness.Move, servers *movedServers) error {
 	if m.record != nil {
 		record.Secrets = m.record.Secrets
 	}
-	paths := make([]string, 0, len(servers.secrets))
-	for path := range servers.secrets {
-		paths = append(paths, path)
-	}
-	sort.Strings(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(servers.secrets)) {
 		if err := writePrivate(path, []byte(servers.secrets[path])); err != nil {
 			return err
 		}

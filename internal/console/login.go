@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -217,12 +218,7 @@ func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, 
 	if err != nil {
 		return interlock.OperatorRecord{}, "", fmt.Errorf("reading the operators: %w", err)
 	}
-	names := make([]string, 0, len(standing.Operators))
-	for name := range standing.Operators {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(standing.Operators)) {
 		operator := standing.Operators[name]
 		if !inOffice(operator, c.config.Now()) {
 			continue

@@ -111,15 +111,22 @@ func isWord(via string) bool {
 	return strings.ContainsFunc(via, unicode.IsLetter)
 }
 
+// plainVerbs are what impacts do of which the kind says it all.
+var plainVerbs = map[interlock.ImpactKind]string{
+	interlock.ImpactRead:      "reads",
+	interlock.ImpactExecute:   "runs",
+	interlock.ImpactPrivilege: "changes the rights of",
+	interlock.ImpactPersist:   "has something run later by",
+	interlock.ImpactConfigure: "changes",
+	interlock.ImpactSpawn:     "starts or ends",
+}
+
 // verbOf is what an impact does.
 func verbOf(i *interlock.Impact) string {
 	if !understood(i) {
 		return "does what is not known by"
 	}
-	quiet := i.Reversibility == interlock.Readonly
 	switch i.Kind {
-	case interlock.ImpactRead:
-		return "reads"
 	case interlock.ImpactWrite:
 		return writes(i)
 	case interlock.ImpactDelete:
@@ -127,8 +134,6 @@ func verbOf(i *interlock.Impact) string {
 			return "deletes all of"
 		}
 		return "deletes"
-	case interlock.ImpactExecute:
-		return "runs"
 	case interlock.ImpactNetwork:
 		return connects(i)
 	case interlock.ImpactMessage:
@@ -141,19 +146,14 @@ func verbOf(i *interlock.Impact) string {
 			return "spends " + strconv.FormatInt(i.Amount/100, 10) + "." + twoDigits(i.Amount%100) + " by"
 		}
 		return "spends money by"
-	case interlock.ImpactPrivilege:
-		return "changes the rights of"
-	case interlock.ImpactPersist:
-		return "has something run later by"
 	case interlock.ImpactCredential:
-		if quiet {
+		if i.Reversibility == interlock.Readonly {
 			return "reads the secret"
 		}
 		return "changes the secret"
-	case interlock.ImpactConfigure:
-		return "changes"
-	case interlock.ImpactSpawn:
-		return "starts or ends"
+	}
+	if verb, known := plainVerbs[i.Kind]; known {
+		return verb
 	}
 	return "concerns"
 }

@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -101,7 +103,7 @@ func ClientByName(name string) (Client, bool) {
 			Note: "Running sessions keep their servers: restart them.",
 			entry: func(c Command, env map[string]string) any {
 				e := mcpEntry{Command: c.Binary, Args: c.Args, Startup: codexStartup}
-				for _, name := range sortedNames(env) {
+				for _, name := range slices.Sorted(maps.Keys(env)) {
 					e.EnvVars = append(e.EnvVars, name)
 				}
 				return e

@@ -288,12 +288,3 @@ func (r *entryReader) filled(field, text string) string {
 		return found
 	})
 }
-
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,7 +59,7 @@ func described(e ServerEntry, home string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s = %s: %q %q dir=%q url=%q disabled=%v ignored=%v\n", e.Name, e.As, e.Command, e.Args, e.Dir, e.URL, e.Disabled, e.Ignored)
 	for _, values := range []map[string]EntryValue{e.Env, e.Headers} {
-		for _, name := range sortedNames(values) {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
 			fmt.Fprintf(&b, "  %s: %+v\n", name, values[name])
 		}
 	}

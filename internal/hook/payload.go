@@ -3,6 +3,8 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -97,11 +99,7 @@ func (o object) text(name string) (string, error) {
 
 // texts reads several string members at once.
 func (o object) texts(into map[string]*string) error {
-	names := make([]string, 0, len(into))
-	for name := range into {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(into))
 	if err := o.only(names...); err != nil {
 		return err
 	}

@@ -3,8 +3,9 @@ package httpapi
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -180,11 +181,7 @@ const otherRules = "other"
 func (m *metrics) writeRules(e *exposition) {
 	e.family("interlock_rule_hits_total", "counter",
 		"Findings by rule and what they argued for; allow is a finding that was suppressed.")
-	ids := make([]string, 0, len(m.rules))
-	for id := range m.rules {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
+	ids := slices.Sorted(maps.Keys(m.rules))
 	line := func(id string, hits *ruleHits) {
 		for v := range hits {
 			if n := hits[v].Load(); n > 0 {

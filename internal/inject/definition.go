@@ -3,7 +3,6 @@ package inject
 import (
 	"bytes"
 	"encoding/json"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -62,12 +61,7 @@ func (d *definitionScan) value(pointer string, value any, depth int) {
 			d.value(pointer+"/"+strconv.Itoa(i), item, depth+1)
 		}
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		for _, name := range names {
+		for _, name := range lex.SortedNames(v) {
 			below := pointer + "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 			d.name(below, name)
 			d.value(below, v[name], depth+1)

@@ -2,7 +2,8 @@ package origin
 
 import (
 	"encoding/json"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -290,12 +291,7 @@ func walk(node any, key string, depth int, out *[]use) {
 	}
 	switch v := node.(type) {
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			walk(v[name], folded(name), depth+1, out)
 		}
 	case []any:
@@ -367,12 +363,7 @@ func spoken(node any, depth int, b *strings.Builder) {
 			spoken(item, depth+1, b)
 		}
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			spoken(v[name], depth+1, b)
 		}
 	}

@@ -2,6 +2,8 @@ package ruleset
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"sort"
 
 	"interlock/internal/strictjson"
@@ -24,7 +26,7 @@ func Diff(from, to *Ruleset) ([]Change, error) {
 		return nil, err
 	}
 	var out []Change
-	for _, name := range sortedKeys(before) {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
 		switch now, still := after[name]; {
 		case !still:
 			out = append(out, Change{name, "removed"})
@@ -32,7 +34,7 @@ func Diff(from, to *Ruleset) ([]Change, error) {
 			out = append(out, Change{name, "changed"})
 		}
 	}
-	for _, name := range sortedKeys(after) {
+	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if _, had := before[name]; !had {
 			out = append(out, Change{name, "added"})
 		}
@@ -54,7 +56,7 @@ func (r *Ruleset) parts() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	for _, name := range sortedKeys(r.profiles) {
+	for _, name := range slices.Sorted(maps.Keys(r.profiles)) {
 		if err := put("profile "+name, r.profiles[name]); err != nil {
 			return nil, err
 		}

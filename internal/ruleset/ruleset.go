@@ -12,6 +12,8 @@
 package ruleset
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"sync"
 
@@ -65,14 +67,14 @@ func load(defaults map[string][]byte, digests map[string]string, user map[string
 		Defaults []string `json:"defaults"`
 		User     []string `json:"user"`
 	}
-	for _, path := range sortedKeys(defaults) {
+	for _, path := range slices.Sorted(maps.Keys(defaults)) {
 		sum, err := l.file(path, defaults[path], false)
 		if err != nil {
 			return nil, err
 		}
 		sums.Defaults = append(sums.Defaults, sum)
 	}
-	for _, path := range sortedKeys(user) {
+	for _, path := range slices.Sorted(maps.Keys(user)) {
 		sum, err := l.file(path, user[path], true)
 		if err != nil {
 			return nil, err
@@ -133,7 +135,7 @@ func (r *Ruleset) Profile(name string) (*Profile, bool) {
 }
 
 // Profiles returns the names of all profiles, sorted.
-func (r *Ruleset) Profiles() []string { return sortedKeys(r.profiles) }
+func (r *Ruleset) Profiles() []string { return slices.Sorted(maps.Keys(r.profiles)) }
 
 // Policy returns the policy globs, sorted.
 func (r *Ruleset) Policy() Policy { return r.policy }
@@ -146,15 +148,6 @@ func (r *Ruleset) Scopes() []Scope { return r.scopes }
 
 // Production returns the globs of names that are production, sorted. Doors put them into interlock.View.Production.
 func (r *Ruleset) Production() []string { return r.production }
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
 
 func sortedUnique(list []string) []string {
 	sort.Strings(list)

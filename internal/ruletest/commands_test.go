@@ -2,8 +2,9 @@ package ruletest_test
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,11 +113,7 @@ func TestManyCommandsHaveTests(t *testing.T) {
 			}
 		}
 	}
-	names := make([]string, 0, len(seen))
-	for name := range seen {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(seen))
 	if len(names) < 400 {
 		t.Errorf("only %d commands and subcommands stand in an example or a test: %v", len(names), names)
 	}

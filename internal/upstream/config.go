@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -134,7 +135,7 @@ func (c Config) checkProgram() error {
 	if i := SecretArg(c.Args); i >= 0 {
 		return invalid("args", "number %d looks like a secret, and every program of this machine can read arguments; hand it over in env, as a reference, or if it must be an argument, as secret:file:PATH", i+1)
 	}
-	for _, name := range sortedKeys(c.Env) {
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return invalid("env", "%.80q is no name of an environment variable", name)
 		}
@@ -170,7 +171,7 @@ func (c Config) checkAddress() error {
 			}
 		}
 	}
-	for _, name := range sortedKeys(c.Headers) {
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		if !validHeader(name) || reservedHeader(name) {
 			return invalid("headers", "%.80q is no header that may be set", name)
 		}

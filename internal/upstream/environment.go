@@ -1,8 +1,10 @@
 package upstream
 
 import (
+	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +33,7 @@ func environment(getenv func(string) string, own map[string]string) []string {
 		all[name] = value
 	}
 	list := make([]string, 0, len(all))
-	for _, name := range sortedKeys(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		list = append(list, name+"="+all[name])
 	}
 	return list

@@ -2,9 +2,10 @@ package upstream
 
 import (
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -124,7 +125,7 @@ func (o Options) secretFile(field, path string) (string, error) {
 func (o Options) resolveAll(prefix string, values map[string]string) (map[string]string, []interlock.Secret, error) {
 	resolved := make(map[string]string, len(values))
 	var secrets []interlock.Secret
-	for _, name := range sortedKeys(values) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		text, hidden, err := o.resolve(prefix+name, values[name])
 		if err != nil {
 			return nil, nil, err
@@ -155,13 +156,4 @@ func (o Options) resolveArgs(args []string) ([]string, []interlock.Secret, error
 		secrets = append(secrets, hidden)
 	}
 	return resolved, secrets, nil
-}
-
-func sortedKeys(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
 }

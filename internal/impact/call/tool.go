@@ -279,31 +279,34 @@ func aboutSecrets(know *know.ToolTable, words []string) bool {
 	return false
 }
 
-// verbKind is what a verb does to the world and what undoing it takes, if nothing else is known.
+// A verbEffect is what a verb does to the world and what undoing it takes.
+type verbEffect struct {
+	kind          interlock.ImpactKind
+	reversibility interlock.Reversibility
+}
+
+// verbEffects is what each class of verbs does, if nothing else is known.
+var verbEffects = map[string]verbEffect{
+	"read":       {interlock.ImpactRead, interlock.Readonly},
+	"create":     {interlock.ImpactWrite, interlock.Reversible},
+	"update":     {interlock.ImpactWrite, interlock.Reversible},
+	"delete":     {interlock.ImpactDelete, interlock.Window},
+	"message":    {interlock.ImpactMessage, interlock.Irreversible},
+	"spend":      {interlock.ImpactSpend, interlock.Window},
+	"privilege":  {interlock.ImpactPrivilege, interlock.Window},
+	"persist":    {interlock.ImpactPersist, interlock.Reversible},
+	"configure":  {interlock.ImpactConfigure, interlock.Reversible},
+	"credential": {interlock.ImpactCredential, interlock.Readonly},
+	"upload":     {interlock.ImpactNetwork, interlock.Irreversible},
+}
+
+// verbKind looks a verb up. Of one that is not known, an execution that can be undone is the least that is assumed, as
+// MCP-AQL does of an operation without a label.
 func verbKind(verb string) (interlock.ImpactKind, interlock.Reversibility) {
-	switch verb {
-	case "read":
-		return interlock.ImpactRead, interlock.Readonly
-	case "create", "update":
-		return interlock.ImpactWrite, interlock.Reversible
-	case "delete":
-		return interlock.ImpactDelete, interlock.Window
-	case "message":
-		return interlock.ImpactMessage, interlock.Irreversible
-	case "spend":
-		return interlock.ImpactSpend, interlock.Window
-	case "privilege":
-		return interlock.ImpactPrivilege, interlock.Window
-	case "persist":
-		return interlock.ImpactPersist, interlock.Reversible
-	case "configure":
-		return interlock.ImpactConfigure, interlock.Reversible
-	case "credential":
-		return interlock.ImpactCredential, interlock.Readonly
-	case "upload":
-		return interlock.ImpactNetwork, interlock.Irreversible
+	if effect, known := verbEffects[verb]; known {
+		return effect.kind, effect.reversibility
 	}
-	return interlock.ImpactExecute, interlock.Reversible // MCP-AQL: an unlabelled operation is at least reversible
+	return interlock.ImpactExecute, interlock.Reversible
 }
 
 // moreReversible reports whether b takes more to undo than a.

@@ -198,16 +198,26 @@ func (r *Run) ends() bool {
 	return false
 }
 
+// enter goes one value deeper, or past the token in front if values nest too deep to be followed.
+func (r *Run) enter() bool {
+	if r.depth >= maxForeignDepth {
+		r.at++
+		r.host.TooDeep()
+		return false
+	}
+	r.depth++
+	return true
+}
+
+func (r *Run) leave() { r.depth-- }
+
 // expression reads values with operators between them. Operators that join texts join them, assignments are followed, of
 // the others only the operands are looked at.
 func (r *Run) expression() Value {
-	if r.depth++; r.depth > maxForeignDepth {
-		r.depth--
-		r.at++
-		r.host.TooDeep()
+	if !r.enter() {
 		return UnknownValue()
 	}
-	defer func() { r.depth-- }()
+	defer r.leave()
 	v := r.operand()
 	for r.more() && r.host.Spend(1) && !r.ends() {
 		before := r.at

@@ -6,13 +6,10 @@ import (
 
 // operand reads one value with all that hangs on it: members, calls, indexes, blocks.
 func (r *Run) operand() Value {
-	if r.depth++; r.depth > maxForeignDepth {
-		r.depth--
-		r.at++
-		r.host.TooDeep()
+	if !r.enter() {
 		return UnknownValue()
 	}
-	defer func() { r.depth-- }()
+	defer r.leave()
 	if r.inner > 0 {
 		r.lines()
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"interlock/internal/lex"
 	"interlock/internal/strictjson"
 )
 
@@ -79,7 +80,7 @@ func (c *Command) compileFlags(d commandDescription) error {
 		if len(described) != 1 {
 			return fmt.Errorf("flags: each item has one member, names: directives")
 		}
-		for _, names := range sortedKeys(described) {
+		for _, names := range lex.SortedNames(described) {
 			if err := c.compileFlag(names, described[names]); err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ func (c *Command) compileFlags(d commandDescription) error {
 	}
 	sort.Strings(c.Longs)
 	sort.Strings(c.Variables)
-	for _, patterns := range sortedKeys(d.When) {
+	for _, patterns := range lex.SortedNames(d.When) {
 		o, err := parseOption(d.When[patterns])
 		if err != nil {
 			return fmt.Errorf("when %s: %w", patterns, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"sync"
 
@@ -56,12 +55,7 @@ func Parse(files map[string][]byte) (*Knowledge, error) {
 	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, prose: &lazyProse{},
 		code:      &lazyCalls{},
 		languages: map[string]*entryLanguage{}}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range lex.SortedNames(files) {
 		switch {
 		case name == "paths.yaml":
 			know.paths.raw = files[name]
@@ -226,12 +220,7 @@ func (k *Knowledge) Check() error {
 
 // Commands returns the names of all commands described, in order.
 func (k *Knowledge) Commands() []string {
-	out := make([]string, 0, len(k.commands))
-	for name := range k.commands {
-		out = append(out, name)
-	}
-	sort.Strings(out)
-	return out
+	return lex.SortedNames(k.commands)
 }
 
 // Examples returns the examples of the description under name; a description's first name holds them.

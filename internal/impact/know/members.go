@@ -2,7 +2,6 @@ package know
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 )
 
@@ -92,13 +91,4 @@ func skipValue(b []byte, i int) int {
 		i++
 	}
 	return -1
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	return keys
 }

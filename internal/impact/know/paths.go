@@ -92,12 +92,7 @@ func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 		Registries: d.Registries, git: lex.Set(d.Git),
 		Production: d.Production, Local: d.Local, Public: d.Public}
 	t.fold = fold
-	names := make([]string, 0, len(d.Traits))
-	for name := range d.Traits {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range lex.SortedNames(d.Traits) {
 		if !slices.Contains(traitNames(), name) {
 			return nil, fmt.Errorf("unknown trait %q", name)
 		}
@@ -117,27 +112,13 @@ func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 	for _, pattern := range d.Self {
 		t.put(pattern, PathPattern{reach: interlock.ReachSelf})
 	}
-	t.rootKeys, t.HomeKeys, t.anyKeys = sortedPatterns(t.root), sortedPatterns(t.Home), sortedPatterns(t.any)
+	t.rootKeys, t.HomeKeys, t.anyKeys = lex.SortedNames(t.root), lex.SortedNames(t.Home), lex.SortedNames(t.any)
 	return t, nil
-}
-
-func sortedPatterns(index map[string][]PathPattern) []string {
-	keys := make([]string, 0, len(index))
-	for key := range index {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // putRegistry keeps the registry's patterns in a folded table only, which is where they are looked for.
 func (t *PathTable) putRegistry(described map[string][]string) error {
-	names := make([]string, 0, len(described))
-	for name := range described {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range lex.SortedNames(described) {
 		if !slices.Contains(traitNames(), name) {
 			return fmt.Errorf("registry: unknown trait %q", name)
 		}

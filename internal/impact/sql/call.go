@@ -16,97 +16,75 @@ type sqlCallEffect struct {
 	what string // path, shell, host or empty
 }
 
-// sqlCalls are functions that reach beyond the database: files, programs, networks, processes.
-var sqlCalls = map[string]sqlCallEffect{
-	"pg_read_file": {interlock.ImpactRead, 1, "path"}, "pg_read_binary_file": {interlock.ImpactRead, 1, "path"},
-	"pg_ls_dir": {interlock.ImpactRead, 1, "path"}, "pg_stat_file": {interlock.ImpactRead, 1, "path"},
-	"load_file": {interlock.ImpactRead, 1, "path"}, "lo_import": {interlock.ImpactRead, 1, "path"},
-	"readfile":  {interlock.ImpactRead, 1, "path"},
-	"lo_export": {interlock.ImpactWrite, 1, "path"}, "writefile": {interlock.ImpactWrite, 1, "path"},
-	"pg_file_write": {interlock.ImpactWrite, 1, "path"},
-	"lo_from_bytea": {interlock.ImpactWrite, 0, ""}, "pg_file_unlink": {interlock.ImpactDelete, 1, "path"},
-	"xp_cmdshell": {interlock.ImpactExecute, 1, "shell"}, "sys_exec": {interlock.ImpactExecute, 1, "shell"},
-	"sys_eval":    {interlock.ImpactExecute, 1, "shell"},
-	"sp_oacreate": {interlock.ImpactExecute, 0, ""}, "sp_oamethod": {interlock.ImpactExecute, 0, ""},
-	"load_extension": {interlock.ImpactExecute, 1, "path"},
-	"dbms_scheduler": {interlock.ImpactPersist, 0, ""}, "dbms_xmlquery": {interlock.ImpactExecute, 0, ""},
-	"dbms_java":  {interlock.ImpactExecute, 0, ""},
-	"sp_add_job": {interlock.ImpactPersist, 0, ""}, "sp_configure": {interlock.ImpactConfigure, 0, ""},
-	"sp_addsrvrolemember": {interlock.ImpactPrivilege, 0, ""},
-	"sp_addlogin":         {interlock.ImpactPrivilege, 0, ""}, "sp_password": {interlock.ImpactPrivilege, 0, ""},
-	"sp_addrolemember": {interlock.ImpactPrivilege, 0, ""},
-	"xp_dirtree":       {interlock.ImpactRead, 1, "path"}, "xp_fileexist": {interlock.ImpactRead, 1, "path"},
-	"xp_subdirs": {interlock.ImpactRead, 1, "path"},
-	"xp_regread": {interlock.ImpactRead, 0, ""}, "xp_regwrite": {interlock.ImpactConfigure, 0, ""},
-	"xp_servicecontrol": {interlock.ImpactConfigure, 0, ""},
-	"dblink":            {interlock.ImpactNetwork, 0, "host"}, "dblink_exec": {interlock.ImpactNetwork, 0, "host"},
-	"dblink_connect":    {interlock.ImpactNetwork, 0, "host"},
-	"dblink_send_query": {interlock.ImpactNetwork, 0, "host"}, "openrowset": {interlock.ImpactNetwork, 0, "host"},
-	"opendatasource": {interlock.ImpactNetwork, 0, "host"},
-	"utl_http":       {interlock.ImpactNetwork, 0, "host"}, "utl_inaddr": {interlock.ImpactNetwork, 0, "host"},
-	"utl_tcp":  {interlock.ImpactNetwork, 0, "host"},
-	"utl_smtp": {interlock.ImpactMessage, 0, "host"}, "sp_send_dbmail": {interlock.ImpactMessage, 0, "host"},
-	"httpuritype": {interlock.ImpactNetwork, 0, "host"},
-	"http_get":    {interlock.ImpactNetwork, 1, "host"}, "http_post": {interlock.ImpactNetwork, 1, "host"},
-	"http_put":             {interlock.ImpactNetwork, 1, "host"},
-	"pg_terminate_backend": {interlock.ImpactSpawn, 0, ""}, "pg_cancel_backend": {interlock.ImpactSpawn, 0, ""},
-	"pg_reload_conf": {interlock.ImpactConfigure, 0, ""},
-	"pg_switch_wal":  {interlock.ImpactConfigure, 0, ""}, "pg_drop_replication_slot": {interlock.ImpactDelete, 0, ""},
-	"pg_rotate_logfile":   {interlock.ImpactConfigure, 0, ""},
-	"spwritestringtofile": {interlock.ImpactWrite, 2, "path"},
-	"pg_ls_logdir":        {interlock.ImpactRead, 0, ""}, "pg_ls_waldir": {interlock.ImpactRead, 0, ""},
-	"pg_ls_tmpdir": {interlock.ImpactRead, 0, ""}, "pg_ls_archive_statusdir": {interlock.ImpactRead, 0, ""},
-	"pg_file_read": {interlock.ImpactRead, 1, "path"}, "pg_file_rename": {interlock.ImpactWrite, 1, "path"},
-	"pg_logdir_ls": {interlock.ImpactRead, 0, ""}, "lo_put": {interlock.ImpactWrite, 0, ""},
-	"pg_promote": {interlock.ImpactConfigure, 0, ""}, "pg_create_restore_point": {interlock.ImpactConfigure, 0, ""},
-	"pg_wal_replay_pause":                 {interlock.ImpactConfigure, 0, ""},
-	"pg_create_logical_replication_slot":  {interlock.ImpactConfigure, 0, ""},
-	"pg_create_physical_replication_slot": {interlock.ImpactConfigure, 0, ""},
-	"pg_logical_slot_get_changes":         {interlock.ImpactConfigure, 0, ""},
-	"pg_replication_origin_drop":          {interlock.ImpactConfigure, 0, ""},
-	"pg_stat_reset":                       {interlock.ImpactConfigure, 0, ""},
-	"pg_logical_emit_message":             {interlock.ImpactConfigure, 0, ""},
-	"pg_extension_config_dump":            {interlock.ImpactConfigure, 0, ""},
-	"query_to_xml":                        {interlock.ImpactRead, 1, "sql"},
-	"query_to_xmlschema":                  {interlock.ImpactRead, 1, "sql"},
-	"query_to_json":                       {interlock.ImpactRead, 1, "sql"}, "cursor_to_xml": {interlock.ImpactRead, 0, "none"},
-	"ts_stat": {interlock.ImpactRead, 1, "sql"}, "crosstab": {interlock.ImpactRead, 1, "sql"},
-	"connectby":     {interlock.ImpactRead, 0, "none"},
-	"cron.schedule": {interlock.ImpactPersist, -1, "sql"}, "cron.schedule_in_database": {interlock.ImpactPersist, 3, "sql"},
-	"cron.unschedule": {interlock.ImpactConfigure, 0, ""}, "cron.alter_job": {interlock.ImpactPersist, 0, ""},
-	"openquery": {interlock.ImpactNetwork, -1, "sql"}, "utl_file": {interlock.ImpactWrite, 0, ""},
-	"dbms_xslprocessor": {interlock.ImpactWrite, 0, ""}, "dbms_advisor": {interlock.ImpactWrite, 0, ""},
-	"bfilename":      {interlock.ImpactRead, 0, ""},
-	"dbms_java_test": {interlock.ImpactExecute, 0, ""}, "os_command": {interlock.ImpactExecute, 1, "shell"},
-	"dbms_ldap": {interlock.ImpactNetwork, 0, "host"}, "dbms_cloud": {interlock.ImpactNetwork, 0, "host"},
-	"dbms_job":                   {interlock.ImpactPersist, 0, ""},
-	"sp_execute_external_script": {interlock.ImpactExecute, 2, "python"}, "sp_addlinkedserver": {interlock.ImpactNetwork, 0, ""},
-	"sp_serveroption": {interlock.ImpactConfigure, 0, ""}, "sp_add_jobstep": {interlock.ImpactPersist, 0, ""},
-	"sp_start_job": {interlock.ImpactExecute, 0, "none"}, "sp_grantlogin": {interlock.ImpactPrivilege, 0, ""},
-	"sp_adduser": {interlock.ImpactPrivilege, 0, ""}, "sp_grantdbaccess": {interlock.ImpactPrivilege, 0, ""},
-	"sp_droprolemember":    {interlock.ImpactPrivilege, 0, ""},
-	"sp_dropsrvrolemember": {interlock.ImpactPrivilege, 0, ""}, "sp_droplogin": {interlock.ImpactPrivilege, 0, ""},
-	"sp_detach_db": {interlock.ImpactDelete, 0, ""}, "sp_makewebtask": {interlock.ImpactWrite, 0, ""},
-	"xp_regdeletekey": {interlock.ImpactConfigure, 0, ""},
-	"sp_procoption":   {interlock.ImpactPersist, 0, ""}, "xp_loginconfig": {interlock.ImpactRead, 0, ""},
-	"xp_availablemedia": {interlock.ImpactRead, 0, ""}, "xp_enumdsn": {interlock.ImpactRead, 0, ""},
-	"xp_ntsec_enumdomains": {interlock.ImpactRead, 0, ""}, "xp_terminate_process": {interlock.ImpactSpawn, 0, ""},
-	"read_csv": {interlock.ImpactRead, 1, "file"}, "read_csv_auto": {interlock.ImpactRead, 1, "file"},
-	"read_text": {interlock.ImpactRead, 1, "file"}, "read_blob": {interlock.ImpactRead, 1, "file"},
-	"read_json":      {interlock.ImpactRead, 1, "file"},
-	"read_json_auto": {interlock.ImpactRead, 1, "file"}, "read_ndjson": {interlock.ImpactRead, 1, "file"},
-	"read_parquet": {interlock.ImpactRead, 1, "file"}, "parquet_scan": {interlock.ImpactRead, 1, "file"},
-	"sniff_csv": {interlock.ImpactRead, 1, "file"},
+// A sqlCallGroup is the functions and procedures, with blanks between them, of which one effect is true.
+type sqlCallGroup struct {
+	kind  interlock.ImpactKind
+	arg   int
+	what  string
+	names string
 }
 
-// sqlTableCalls are functions that stand where a table does and reach beyond the database. Elsewhere their names mean nothing.
-var sqlTableCalls = map[string]sqlCallEffect{
-	"url": {interlock.ImpactNetwork, 1, "host"}, "s3": {interlock.ImpactNetwork, 1, "host"},
-	"remote": {interlock.ImpactNetwork, 0, "host"}, "file": {interlock.ImpactRead, 1, "path"},
-	"executable": {interlock.ImpactExecute, 1, "shell"}, "mysql": {interlock.ImpactNetwork, 0, "host"},
-	"postgresql": {interlock.ImpactNetwork, 0, "host"}, "hdfs": {interlock.ImpactNetwork, 1, "host"},
-	"jdbc": {interlock.ImpactNetwork, 0, "host"},
+func sqlCallsOf(groups []sqlCallGroup) map[string]sqlCallEffect {
+	calls := map[string]sqlCallEffect{}
+	for _, group := range groups {
+		for name := range strings.FieldsSeq(group.names) {
+			calls[name] = sqlCallEffect{group.kind, group.arg, group.what}
+		}
+	}
+	return calls
 }
+
+// sqlCalls are functions that reach beyond the database: files, programs, networks, processes.
+var sqlCalls = sqlCallsOf([]sqlCallGroup{
+	{interlock.ImpactRead, 0, "",
+		"xp_regread pg_ls_logdir pg_ls_waldir pg_ls_tmpdir pg_ls_archive_statusdir pg_logdir_ls bfilename " +
+			"xp_loginconfig xp_availablemedia xp_enumdsn xp_ntsec_enumdomains"},
+	{interlock.ImpactRead, 1, "file",
+		"read_csv read_csv_auto read_text read_blob read_json read_json_auto read_ndjson read_parquet " +
+			"parquet_scan sniff_csv"},
+	{interlock.ImpactRead, 0, "none", "cursor_to_xml connectby"},
+	{interlock.ImpactRead, 1, "path",
+		"pg_read_file pg_read_binary_file pg_ls_dir pg_stat_file load_file lo_import readfile xp_dirtree " +
+			"xp_fileexist xp_subdirs pg_file_read"},
+	{interlock.ImpactRead, 1, "sql", "query_to_xml query_to_xmlschema query_to_json ts_stat crosstab"},
+	{interlock.ImpactWrite, 0, "", "lo_from_bytea lo_put utl_file dbms_xslprocessor dbms_advisor sp_makewebtask"},
+	{interlock.ImpactWrite, 1, "path", "lo_export writefile pg_file_write pg_file_rename"},
+	{interlock.ImpactWrite, 2, "path", "spwritestringtofile"},
+	{interlock.ImpactDelete, 0, "", "pg_drop_replication_slot sp_detach_db"},
+	{interlock.ImpactDelete, 1, "path", "pg_file_unlink"},
+	{interlock.ImpactExecute, 0, "", "sp_oacreate sp_oamethod dbms_xmlquery dbms_java dbms_java_test"},
+	{interlock.ImpactExecute, 0, "none", "sp_start_job"},
+	{interlock.ImpactExecute, 1, "path", "load_extension"},
+	{interlock.ImpactExecute, 2, "python", "sp_execute_external_script"},
+	{interlock.ImpactExecute, 1, "shell", "xp_cmdshell sys_exec sys_eval os_command"},
+	{interlock.ImpactSpawn, 0, "", "pg_terminate_backend pg_cancel_backend xp_terminate_process"},
+	{interlock.ImpactPersist, 0, "", "dbms_scheduler sp_add_job cron.alter_job dbms_job sp_add_jobstep sp_procoption"},
+	{interlock.ImpactPersist, -1, "sql", "cron.schedule"},
+	{interlock.ImpactPersist, 3, "sql", "cron.schedule_in_database"},
+	{interlock.ImpactConfigure, 0, "",
+		"sp_configure xp_regwrite xp_servicecontrol pg_reload_conf pg_switch_wal pg_rotate_logfile pg_promote " +
+			"pg_create_restore_point pg_wal_replay_pause pg_create_logical_replication_slot " +
+			"pg_create_physical_replication_slot pg_logical_slot_get_changes pg_replication_origin_drop pg_stat_reset " +
+			"pg_logical_emit_message pg_extension_config_dump cron.unschedule sp_serveroption xp_regdeletekey"},
+	{interlock.ImpactPrivilege, 0, "",
+		"sp_addsrvrolemember sp_addlogin sp_password sp_addrolemember sp_grantlogin sp_adduser sp_grantdbaccess " +
+			"sp_droprolemember sp_dropsrvrolemember sp_droplogin"},
+	{interlock.ImpactNetwork, 0, "", "sp_addlinkedserver"},
+	{interlock.ImpactNetwork, 0, "host",
+		"dblink dblink_exec dblink_connect dblink_send_query openrowset opendatasource utl_http utl_inaddr " +
+			"utl_tcp httpuritype dbms_ldap dbms_cloud"},
+	{interlock.ImpactNetwork, 1, "host", "http_get http_post http_put"},
+	{interlock.ImpactNetwork, -1, "sql", "openquery"},
+	{interlock.ImpactMessage, 0, "host", "utl_smtp sp_send_dbmail"},
+})
+
+// sqlTableCalls are functions that stand where a table does and reach beyond the database. Elsewhere their names mean nothing.
+var sqlTableCalls = sqlCallsOf([]sqlCallGroup{
+	{interlock.ImpactRead, 1, "path", "file"},
+	{interlock.ImpactExecute, 1, "shell", "executable"},
+	{interlock.ImpactNetwork, 0, "host", "remote mysql postgresql jdbc"},
+	{interlock.ImpactNetwork, 1, "host", "url s3 hdfs"},
+})
 
 // sqlWaits are functions that make the server wait or work.
 var sqlWaits = lex.Set([]string{"sleep", "pg_sleep", "pg_sleep_for", "pg_sleep_until", "benchmark", "dbms_lock.sleep",

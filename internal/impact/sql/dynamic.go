@@ -84,12 +84,7 @@ func (s sqlRun) sqlPiece(tokens []sqlToken, depth int) (flow.BuiltSQL, int) {
 func sqlArguments(tokens []sqlToken) (out [][]sqlToken) {
 	depth, start := 0, 0
 	for i, t := range tokens {
-		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			depth--
-		case t.is(",") && depth == 0:
+		if depth += t.nests(); depth == 0 && t.is(",") {
 			out = append(out, tokens[start:i])
 			start = i + 1
 		}

@@ -258,13 +258,8 @@ func (p *sqlExpr) strip(span [2]int) []sqlToken {
 func closing(tokens []sqlToken) int {
 	depth := 0
 	for i, t := range tokens {
-		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			if depth--; depth == 0 {
-				return i
-			}
+		if depth += t.nests(); depth == 0 && t.is(")") {
+			return i
 		}
 	}
 	return -1

@@ -123,16 +123,11 @@ func sqlStatementHead(tokens []sqlToken) bool {
 	if head == "IF" && len(tokens) > 1 && tokens[1].is("(") { // if(a, b, c) is a value
 		depth := 0
 		for _, t := range tokens[1:] {
-			switch {
-			case t.is("("):
-				depth++
-			case t.is(")"):
-				depth--
-			case t.is(",") && depth == 1:
-				return false
-			}
-			if depth == 0 {
+			if depth += t.nests(); depth == 0 {
 				break
+			}
+			if depth == 1 && t.is(",") {
+				return false
 			}
 		}
 	}

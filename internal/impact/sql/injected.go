@@ -231,14 +231,11 @@ func leaks(flat, text string) bool {
 func cutOff(tokens []sqlToken) bool {
 	depth, cases := 0, 0
 	for _, t := range tokens {
-		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			depth--
-		case t.upper == "CASE":
+		depth += t.nests()
+		switch t.upper {
+		case "CASE":
 			cases++
-		case t.upper == "END":
+		case "END":
 			cases--
 		}
 	}

@@ -298,12 +298,7 @@ func requiredColumn(tokens []sqlToken) bool {
 	}
 	depth, required := 0, false
 	for i, t := range tokens {
-		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			depth--
-		case t.is(",") && depth == 0:
+		if depth += t.nests(); depth == 0 && t.is(",") {
 			return required
 		}
 		switch t.upper {

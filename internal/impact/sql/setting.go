@@ -52,19 +52,8 @@ func (s sqlRun) sqlSet(st *sqlStatement, tokens []sqlToken) {
 		return
 	}
 	plain := true
-	for rest := tokens[1:]; len(rest) > 0; {
-		end, depth := 0, 0
-		for end < len(rest) && !(rest[end].is(",") && depth == 0) {
-			switch {
-			case rest[end].is("("):
-				depth++
-			case rest[end].is(")"):
-				depth--
-			}
-			end++
-		}
-		plain = s.sqlSetting(st, rest[:end], tokens[0].upper) && plain
-		rest = rest[min(len(rest), end+1):]
+	for _, setting := range sqlArguments(tokens[1:]) {
+		plain = s.sqlSetting(st, setting, tokens[0].upper) && plain
 	}
 	if tokens[0].upper == "RECONFIGURE" {
 		s.sqlServerSetting("reconfigure")

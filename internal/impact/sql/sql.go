@@ -83,13 +83,8 @@ func (s sqlRun) sqlStatements(in string, tokens []sqlToken, odd sqlOddities) {
 func sqlDeep(tokens []sqlToken) bool {
 	depth := 0
 	for _, t := range tokens {
-		switch {
-		case t.is("("):
-			if depth++; depth > fact.MaxNesting {
-				return true
-			}
-		case t.is(")"):
-			depth = max(0, depth-1)
+		if depth = max(0, depth+t.nests()); depth > fact.MaxNesting {
+			return true
 		}
 	}
 	return false

@@ -26,6 +26,17 @@ type sqlToken struct {
 
 func (t sqlToken) is(mark string) bool { return t.kind == sqlMark && t.text == mark }
 
+// nests says how many brackets deeper it is behind a token: 1 behind one that opens, -1 behind one that closes.
+func (t sqlToken) nests() int {
+	switch {
+	case t.is("("):
+		return 1
+	case t.is(")"):
+		return -1
+	}
+	return 0
+}
+
 // sqlOddities are what a tokeniser noticed on the way.
 type sqlOddities struct {
 	open      bool // a quote or comment is not closed

@@ -78,12 +78,7 @@ func (s sqlRun) serverReach(path string) interlock.Reach {
 func findDeep(tokens []sqlToken, word string) int {
 	depth := 0
 	for i, t := range tokens {
-		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			depth--
-		case depth == 0 && t.kind == sqlWord && t.upper == word:
+		if depth += t.nests(); depth == 0 && t.kind == sqlWord && t.upper == word {
 			return i
 		}
 	}

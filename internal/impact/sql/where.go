@@ -32,13 +32,9 @@ func sqlClausesOf(tokens []sqlToken) (c sqlParts) {
 		on = -1
 	}
 	for i, t := range tokens {
-		if t.is("(") {
-			depth++
-		} else if t.is(")") {
-			if depth--; depth < 0 {
-				end = i
-				break
-			}
+		if depth += t.nests(); depth < 0 {
+			end = i
+			break
 		}
 		if depth > 0 || t.kind != sqlWord || t.upper == "" || i == 0 || tokens[i-1].is(".") {
 			continue

@@ -280,14 +280,22 @@ func (p *psRun) location(name flow.Field, args []psArg, _ psValue, _ flow.Stream
 	return psValue{}
 }
 
-func (p *psRun) alias(_ flow.Field, args []psArg, _ psValue, _ flow.Streams) psValue {
-	given := positionalValues(args, "-option", "-scope", "-description", "-name", "-value")
+// nameAndValue returns what -Name and -Value are given, by position or by name, and whether -Value was named. short is the
+// least that -Value may be abbreviated to; others are the parameters besides that take a value.
+func nameAndValue(args []psArg, short int, others ...string) (given []psValue, valued bool) {
+	given = positionalValues(args, append(others, "-name", "-value")...)
 	if name, ok := parameterValue(args, "-name", 2); ok {
 		given = append([]psValue{name}, given...)
 	}
-	if value, ok := parameterValue(args, "-value", 2); ok {
+	value, valued := parameterValue(args, "-value", short)
+	if valued {
 		given = append(given, value)
 	}
+	return given, valued
+}
+
+func (p *psRun) alias(_ flow.Field, args []psArg, _ psValue, _ flow.Streams) psValue {
+	given, _ := nameAndValue(args, 2, "-option", "-scope", "-description")
 	if len(given) > 1 && len(p.aliases) < fact.MaxList {
 		p.aliases[strings.ToLower(given[0].one().Text)] = given[1].one().Text
 	}
@@ -295,13 +303,8 @@ func (p *psRun) alias(_ flow.Field, args []psArg, _ psValue, _ flow.Streams) psV
 }
 
 func (p *psRun) setVariable(_ flow.Field, args []psArg, in psValue, _ flow.Streams) psValue {
-	given := positionalValues(args, "-option", "-scope", "-name", "-value", "-visibility")
-	if name, ok := parameterValue(args, "-name", 2); ok {
-		given = append([]psValue{name}, given...)
-	}
-	if value, ok := parameterValue(args, "-value", 3); ok {
-		given = append(given, value)
-	} else if len(given) == 1 && !in.empty() {
+	given, valued := nameAndValue(args, 3, "-option", "-scope", "-visibility")
+	if len(given) == 1 && !valued && !in.empty() {
 		given = append(given, in)
 	}
 	if len(given) > 1 {

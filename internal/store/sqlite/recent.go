@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"sync"
 
 	"interlock"
@@ -124,12 +125,7 @@ func (b *batch) saveRecent(ctx context.Context) error {
 	if len(b.recent) == 0 {
 		return nil
 	}
-	runs := make([]string, 0, len(b.recent))
-	for run := range b.recent {
-		runs = append(runs, run)
-	}
-	sort.Strings(runs)
-	for _, run := range runs {
+	for _, run := range slices.Sorted(maps.Keys(b.recent)) {
 		recent := b.recent[run]
 		body, err := json.Marshal(recent)
 		if err != nil {
