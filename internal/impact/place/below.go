@@ -134,8 +134,8 @@ func (w *World) protects(p *know.Place, i *interlock.Impact) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), fact.TraitSelf)
 	}
-	if i.Kind == interlock.ImpactPrivilege && i.Has(fact.TraitRecursive) && w.HoldsSelf(p.Path) &&
-		!fact.HasTrait(p.Traits, fact.TraitRoot) {
+	if i.Kind == interlock.ImpactPrivilege && w.HoldsSelf(p.Path) &&
+		(i.Has(fact.TraitRecursive) && !fact.HasTrait(p.Traits, fact.TraitRoot) || i.Has(fact.TraitBreaking)) {
 		i.Reach = interlock.ReachSelf
 		i.Traits = append(append(make([]string, 0, len(i.Traits)+1), i.Traits...), fact.TraitSelf)
 	}

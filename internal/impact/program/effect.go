@@ -340,6 +340,7 @@ func (r *codeRun) request(c *codeCall, e know.CallEffect, target codeValue) {
 		method = "GET"
 	}
 	marks := c.marks()
+	r.tellsNamed(c, target, body)
 	urls := pathsOf(target)
 	if len(urls) == 0 {
 		kind, reversibility := interlock.ImpactRead, interlock.Readonly
@@ -441,5 +442,8 @@ func (r *codeRun) host(c *codeCall, e know.CallEffect, target codeValue) {
 		i.Reversibility = interlock.Reversible
 	}
 	r.s.Add(i)
+	if i.Reach != interlock.ReachWorkspace {
+		r.tellsName(c, target)
+	}
 	r.send(interlock.Impact{Reach: i.Reach, Target: i.Target, Via: c.name}, c.marks(), true)
 }

@@ -66,8 +66,8 @@ func (r *codeRun) foldBuiltin(c *codeCall, first codeValue) (codeValue, bool) {
 		return r.imported(first), true
 	case "module.createRequire":
 		return codeValue{is: "require", dynamic: true}, true
-	case "os.environ.get", "os.getenv", "os.environ.pop", "os.environ.setdefault":
-		v := environmentValue(first.text())
+	case "os.environ.get", "os.getenv", "os.environ.pop", "os.environ.setdefault", "Deno.env.get":
+		v := r.variable(first.text())
 		v.merge(c.argument(1))
 		v.dynamic = true
 		return v, true

@@ -91,7 +91,7 @@ func (r *codeRun) member(base codeValue, name, spelled string) codeValue {
 		if !lookupMethod(name) {
 			v.marks &^= markEnviron
 			if r.script {
-				return environmentValue(name)
+				return r.variable(name)
 			}
 		}
 	}
@@ -296,7 +296,7 @@ func (r *codeRun) keyed(base, key codeValue, text string) (codeValue, bool) {
 	case base.is == "sys.modules":
 		return codeValue{is: text, imported: true, dynamic: true}, true
 	case base.is == "os.environ" || base.is == "process.env":
-		return environmentValue(text), true
+		return r.variable(text), true
 	case base.is == "__globals__" && r.calls["os."+text].Kind != "":
 		return codeValue{is: "os." + text, imported: true, dynamic: true}, true
 	case base.is == "globals" || base.is == "locals" || base.is == "vars" || base.is == "__globals__":

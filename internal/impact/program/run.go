@@ -33,6 +33,7 @@ type codeRun struct {
 	ran       []string             // files it runs that have been read here
 	looked    []string             // files it reads whose text is not known
 	environ   map[string]codeValue // variables of the environment that were set
+	named     []string             // variables of the environment that it read and whose names say they hold a secret
 	instead   map[string]codeValue // what stands in the place of functions of libraries
 
 	network   bool // talks to a network

@@ -12,12 +12,14 @@ import (
 type codeMarks uint8
 
 const (
-	markNetwork codeMarks = 1 << iota // it came over a network
-	markSecret                        // it is a secret
-	markEnviron                       // it is the whole environment
-	markOutside                       // it is what a file outside the workspace holds
-	markDecoded                       // it went through a decoder
-	markPrivate                       // it is what a person does or sees: keys, screen, clipboard
+	markNetwork  codeMarks = 1 << iota // it came over a network
+	markSecret                         // it is a secret
+	markEnviron                        // it is the whole environment
+	markOutside                        // it is what a file outside the workspace holds
+	markDecoded                        // it went through a decoder
+	markPrivate                        // it is what a person does or sees: keys, screen, clipboard
+	markVariable                       // it is a variable of the environment
+	markNamed                          // and one that is named as what holds a secret
 )
 
 // A codeValue is what is known of a value without running the program: the texts it may be, its elements, the module or

@@ -282,7 +282,7 @@ func (r *shellRun) bare(args []flow.Field, io flow.Streams) flow.Flow {
 	for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") && len(args[0].Text) > 1 {
 		if strings.ContainsAny(args[0].Text, "vV") {
 			if len(args) == 2 && !args[1].Dynamic {
-				return flow.Flow{Items: []flow.Field{{Text: args[1].Text}}}
+				return flow.Flow{Items: []flow.Field{r.programAt(args[1])}}
 			}
 			return flow.Flow{}
 		}

@@ -81,19 +81,6 @@ func (r *shellRun) inUnpacked(name string, deeper int) bool {
 // whole is a place as seen from one that never changes: the root, or where the action began.
 func (r *shellRun) whole(name string) string { return path.Clean(name) }
 
-// remoteSet stands for the address of a repository's remote, among the files an action wrote.
-const remoteSet = "remote of git"
-
-// redirected marks a push after this action has changed where pushes go.
-func (r *shellRun) redirected(i *interlock.Impact) {
-	switch {
-	case i.Kind == interlock.ImpactConfigure && strings.HasPrefix(i.Via, "git remote") && strings.Contains(i.Via, "set-url"):
-		r.files[remoteSet] = flow.Flow{Written: true}
-	case i.Kind == interlock.ImpactNetwork && strings.HasPrefix(i.Via, "git push") && r.files[remoteSet].Written:
-		i.Traits = append(i.Traits, fact.TraitRedirected)
-	}
-}
-
 // The marks of trees stand before their paths, among the files an action wrote: one that was fetched, and one into which an
 // archive was unpacked.
 const (

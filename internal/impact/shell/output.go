@@ -79,6 +79,12 @@ func (r *shellRun) printed(u *flow.Use, carried flow.Flow, io flow.Streams) flow
 		if len(u.Operands) == 1 && !u.Operands[0].Dynamic {
 			carried.Items = []flow.Field{{Text: u.Operands[0].Text}}
 		}
+	case p == "programs":
+		for _, name := range u.Operands {
+			if !name.Dynamic && r.S.Spend(1) {
+				carried.Items = append(carried.Items, r.programAt(name))
+			}
+		}
 	case p == "$PWD":
 		if r.S.Dir != "" {
 			carried.Text, carried.Known = r.S.Dir, true

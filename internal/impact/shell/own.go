@@ -1,9 +1,21 @@
 package shell
 
 import (
+	"strings"
+
 	"interlock"
 	"interlock/internal/impact/flow"
 )
+
+// programAt is where a program lies that PATH finds by its name, as which, type -P and command -v print it: in one of the
+// folders of the system, of which it doesn't matter which one. The shell's own commands and functions lie nowhere.
+func (r *shellRun) programAt(name flow.Field) flow.Field {
+	if name.Dynamic || name.Glob || name.Text == "" || strings.ContainsAny(name.Text, "/\\ ") || strings.HasPrefix(name.Text, "-") ||
+		r.funcs[name.Text] != nil || builtinFor(name.Text) != nil {
+		return flow.Field{Text: name.Text}
+	}
+	return flow.Field{Text: "/usr/bin/" + name.Text}
+}
 
 // ownCopies records that a command copies or links Interlock's program, which is then run by another name.
 func (r *shellRun) ownCopies(u *flow.Use) {

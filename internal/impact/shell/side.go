@@ -152,7 +152,7 @@ func (r *shellRun) callback(args []flow.Field) {
 	}
 }
 
-// typeOf is what type -P and type -p print: where a program lies, whose name is all that matters of it here.
+// typeOf is what type -P and type -p print: where a program lies.
 func (r *shellRun) typeOf(args []flow.Field, io flow.Streams) flow.Flow {
 	path := false
 	for _, a := range args[1:] {
@@ -161,7 +161,7 @@ func (r *shellRun) typeOf(args []flow.Field, io flow.Streams) flow.Flow {
 			continue
 		}
 		if path && !a.Dynamic {
-			return flow.Flow{Items: []flow.Field{{Text: a.Text}}}
+			return flow.Flow{Items: []flow.Field{r.programAt(a)}}
 		}
 	}
 	return r.nothing(args, io)

@@ -81,6 +81,7 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
 			Traits: []string{fact.TraitSecret, fact.TraitUpload}})
 	}
+	r.remotes(u, own)
 	carried := r.settle(own, io)
 	r.fills(u, own, io)
 	if spec.Copies {

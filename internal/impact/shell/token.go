@@ -12,14 +12,6 @@ import (
 	"interlock/internal/lex"
 )
 
-// services are the words by which the names of variables say whose secret they hold.
-func services() []string {
-	return []string{"github", "gh", "gitlab", "aws", "openai", "anthropic", "stripe", "slack", "npm", "docker",
-		"google", "gcp", "azure",
-		"heroku", "digitalocean", "cloudflare", "vault", "twilio", "sendgrid", "pypi", "huggingface", "hf",
-		"ssh", "gpg", "cosign"}
-}
-
 // sendsNamedSecret returns the variable, named as what holds a secret, that goes to a host outside that is not the
 // one it is for. A service may be sent its own token: the host bears the name, or the variable names nobody and
 // stands in a header.
@@ -29,7 +21,7 @@ func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string 
 		one := &own[i]
 		if one.Kind == interlock.ImpactNetwork && one.Reach != interlock.ReachWorkspace && !one.Has(fact.TraitListen) &&
 			!one.Has(fact.TraitInside) {
-			host = serviceOf(place.HostOf(one.Target))
+			host = place.HostOf(one.Target)
 			break
 		}
 	}
@@ -51,35 +43,17 @@ func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string 
 	return ""
 }
 
-// serviceOf is the label of a host that somebody had to register: github of api.github.com, and evil of github.evil.example.
-func serviceOf(host string) string {
-	host, _, _ = strings.Cut(host, ":")
-	labels := strings.Split(host, ".")
-	if len(labels) < 2 {
-		return host
-	}
-	return labels[len(labels)-2]
-}
-
-// foreignSecret returns the secret that a text names, as $NAME, and that is not for a service. Where the text only
+// foreignSecret returns the secret that a text names, as $NAME, and that is not for a host's service. Where the text only
 // says who asks, as a header does, nothing but the name of another service counts.
-func foreignSecret(text, service string, identifies bool) string {
+func foreignSecret(text, host string, identifies bool) string {
 	for at := strings.IndexByte(text, '$'); at >= 0 && at+1 < len(text); {
 		rest := strings.TrimPrefix(text[at+1:], "{")
 		end := 0
 		for end < len(rest) && (lex.IsNameStart(rest[end]) || rest[end] >= '0' && rest[end] <= '9') {
 			end++
 		}
-		if name := strings.ToLower(rest[:end]); web.NamesSecret(name) {
-			known, its := false, false
-			for word := range strings.SplitSeq(name, "_") {
-				known = known || slices.Contains(services(), word)
-				its = its || word == service || word == "aws" && service == "amazonaws" || (word == "google" || word == "gcp") &&
-					service == "googleapis"
-			}
-			if !its && (known || !identifies) {
-				return rest[:end]
-			}
+		if web.OthersSecret(rest[:end], host, identifies) {
+			return rest[:end]
 		}
 		next := strings.IndexByte(text[at+1:], '$')
 		if next < 0 {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/secret"
@@ -26,4 +27,38 @@ func NamesSecret(key string) bool {
 		}
 	}
 	return false
+}
+
+// OthersSecret reports whether a variable is named as what holds a secret that is not for the service a host belongs to.
+// Where it only says who asks, as a header does, nothing but the name of another service counts.
+func OthersSecret(name, host string, identifies bool) bool {
+	if !NamesSecret(name) {
+		return false
+	}
+	service := serviceOf(host)
+	known, its := false, false
+	for word := range strings.SplitSeq(strings.ToLower(name), "_") {
+		known = known || slices.Contains(services(), word)
+		its = its || word == service || word == "aws" && service == "amazonaws" || (word == "google" || word == "gcp") &&
+			service == "googleapis"
+	}
+	return !its && (known || !identifies)
+}
+
+// services are the words by which the names of variables say whose secret they hold.
+func services() []string {
+	return []string{"github", "gh", "gitlab", "aws", "openai", "anthropic", "stripe", "slack", "npm", "docker",
+		"google", "gcp", "azure",
+		"heroku", "digitalocean", "cloudflare", "vault", "twilio", "sendgrid", "pypi", "huggingface", "hf",
+		"ssh", "gpg", "cosign"}
+}
+
+// serviceOf is the label of a host that somebody had to register: github of api.github.com, and evil of github.evil.example.
+func serviceOf(host string) string {
+	host, _, _ = strings.Cut(host, ":")
+	labels := strings.Split(host, ".")
+	if len(labels) < 2 {
+		return host
+	}
+	return labels[len(labels)-2]
 }
