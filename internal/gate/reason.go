@@ -143,9 +143,9 @@ func verbOf(i *interlock.Impact) string {
 		return "sends a message to"
 	case interlock.ImpactSpend:
 		if i.Amount > 0 {
-			return "spends " + strconv.FormatInt(i.Amount/100, 10) + "." + twoDigits(i.Amount%100) + " by"
+			return "spends " + strconv.FormatInt(i.Amount/100, 10) + "." + twoDigits(i.Amount%100) + " on"
 		}
-		return "spends money by"
+		return "spends money on"
 	case interlock.ImpactCredential:
 		if i.Reversibility == interlock.Readonly {
 			return "reads the secret"

@@ -25,7 +25,7 @@ func TestReasonsNameTheObject(t *testing.T) {
 		{[]interlock.Impact{{Kind: "credential", Target: "~/.aws/credentials", Via: "cat", Reach: "home",
 			Reversibility: "readonly"}}, "why: reads the secret ~/.aws/credentials (cat)"},
 		{[]interlock.Impact{{Kind: "write", Target: "/etc/hosts", Via: ">", Reach: "system", Traits: []string{"append"}}}, "why: adds to /etc/hosts"},
-		{[]interlock.Impact{{Kind: "spend", Target: "bob", Via: "pay", Amount: 1205, Reach: "external"}}, "why: spends 12.05 by bob (pay)"},
+		{[]interlock.Impact{{Kind: "spend", Target: "bob", Via: "pay", Amount: 1205, Reach: "external"}}, "why: spends 12.05 on bob (pay)"},
 		{[]interlock.Impact{{Kind: "delete", Target: "a\nb\x1b[31m", Via: "rm", Reach: "home"}}, "why: deletes a b [31m (rm)"},
 		{[]interlock.Impact{{Kind: "delete", Target: "ghp_abcdefghijklmnopqrstuvwxyzABCDEF0123", Via: "rm", Reach: "home"}}, "why: deletes [redacted] (rm)"},
 	} {

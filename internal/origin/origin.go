@@ -131,7 +131,8 @@ func namedFile(h interlock.Heard, run string, action interlock.Action) bool {
 		return false
 	}
 	by := voices(h)
-	for _, use := range uses(action) {
+	named, _ := uses(action)
+	for _, use := range named {
 		if !use.path() {
 			continue
 		}
@@ -172,7 +173,11 @@ func Of(h interlock.Heard, run string, action interlock.Action, now time.Time) *
 	}
 	sort.Strings(o.Asked)
 	by := voices(h)
-	for _, use := range uses(action) {
+	used, all := uses(action)
+	if !all {
+		o.Unheard++ // what was not looked at may go anywhere
+	}
+	for _, use := range used {
 		count(o, h, use, by, run)
 	}
 	return o

@@ -258,47 +258,50 @@ func prosaic(key, text string) bool {
 			return true
 		}
 	}
-	return len(text) > 400 || strings.Count(text, " ") > 12
+	return !receives(key) && (len(text) > 400 || strings.Count(text, " ") > 12) // however long, who gets it is no talk
 }
 
 // maxUses bounds how many values of an action are looked at.
 const maxUses = 512
 
-// uses returns the values in an action. In a command line, which holds everything, only addresses count.
-func uses(action interlock.Action) []use {
-	var out []use
+// uses returns the values in an action, and whether these are all. In a command line, which holds everything, only addresses
+// count.
+func uses(action interlock.Action) (out []use, all bool) {
 	if len(action.Arguments) == 0 {
 		valuesOf(head(action.Input), false, func(v value) {
 			if len(out) < maxUses && (v.shape == shapeMail || v.shape == shapeLink || v.shape == shapePath) {
 				out = append(out, use{value: v})
 			}
 		})
-		return joined(out)
+		return joined(out), len(out) < maxUses && len(action.Input) <= maxText
 	}
 	var object any
 	if json.Unmarshal(action.Arguments, &object) != nil {
-		return nil
+		return nil, false
 	}
-	walk(object, "", 0, &out)
-	return joined(out)
+	all = walk(object, "", 0, &out)
+	return joined(out), all && len(out) < maxUses
 }
 
 func head(text string) string { return text[:min(len(text), maxText)] }
 
-func walk(node any, key string, depth int, out *[]use) {
+// walk adds the values below a node, and reports whether it has looked at all of it.
+func walk(node any, key string, depth int, out *[]use) (all bool) {
 	if depth > 16 || len(*out) >= maxUses {
-		return
+		return false
 	}
+	all = true
 	switch v := node.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			walk(v[name], folded(name), depth+1, out)
+			all = walk(v[name], folded(name), depth+1, out) && all
 		}
 	case []any:
 		for _, item := range v {
-			walk(item, key, depth+1, out)
+			all = walk(item, key, depth+1, out) && all
 		}
 	case string:
+		all = len(v) <= maxText
 		v = head(v)
 		prose, before := prosaic(key, v), len(*out)
 		valuesOf(v, false, func(one value) {
@@ -310,6 +313,7 @@ func walk(node any, key string, depth int, out *[]use) {
 			*out = append(*out, use{value: value{whole, shapeWord}, key: key, prose: prose})
 		}
 	}
+	return all
 }
 
 // folded is an argument's name in small letters without joints.

@@ -38,6 +38,12 @@ func TestHTTP(t *testing.T) {
 		{Name: "metadata in decimal", Action: request(`{"method":"GET","url":"http://2852039166/latest/"}`), Want: []string{
 			"read external readonly http://2852039166/latest/ +metadata +obfuscated",
 			"credential external readonly http://2852039166/latest/ +metadata +secret"}},
+		{Name: "metadata without a scheme", Action: request(`{"method":"GET","url":"2852039166/latest/"}`), Want: []string{
+			"read external readonly 2852039166/latest/ +metadata +obfuscated",
+			"credential external readonly 2852039166/latest/ +metadata +secret"}},
+		{Name: "metadata mapped at length", Action: request(`{"method":"GET","url":"http://[0:0:0:0:0:ffff:a9fe:a9fe]/"}`), Want: []string{
+			"read external readonly http://[0:0:0:0:0:ffff:a9fe:a9fe]/ +metadata +obfuscated",
+			"credential external readonly http://[0:0:0:0:0:ffff:a9fe:a9fe]/ +metadata +secret"}},
 		{Name: "metadata mapped", Action: request(`{"method":"GET","url":"http://[::ffff:a9fe:a9fe]/"}`), Want: []string{
 			"read external readonly http://[::ffff:a9fe:a9fe]/ +metadata +obfuscated",
 			"credential external readonly http://[::ffff:a9fe:a9fe]/ +metadata +secret"}},

@@ -13,13 +13,18 @@ import (
 // A locator names a resource: scheme, authority, path, query. What a server makes of one nobody outside knows, so every path that
 // it could mean counts where that path is one that matters. Web addresses are requests and are read as such.
 
-// maxLocator bounds how much of a locator is read; a longer one is no name of anything.
+// maxLocator bounds how much of a locator is read.
 const maxLocator = 4096
 
 // ReadsLocator records what reading a resource would give away, and reports whether there was anything.
 func ReadsLocator(w *place.World, locator, via string) bool {
-	if len(locator) > maxLocator || strings.ContainsAny(locator, "\n") {
+	locator, whole := readable(locator)
+	if locator == "" {
 		return false
+	}
+	if !whole {
+		w.Unknown(via, fact.TraitOversize)
+		return true
 	}
 	found := false
 	if name := secretStore(w, locator); name != "" {
@@ -44,6 +49,25 @@ func ReadsLocator(w *place.World, locator, via string) bool {
 		}
 	}
 	return found
+}
+
+// readable is as much of a text as may be a locator, empty where it is none, and whether that is all that matters of it. A long
+// query or a line break, which whoever resolves the locator drops, must not hide the path before it.
+func readable(text string) (locator string, whole bool) {
+	locator = strings.TrimSpace(text)
+	if len(locator) <= maxLocator && !strings.Contains(locator, "\n") {
+		return locator, true
+	}
+	head := locator[:min(len(locator), maxLocator)]
+	scheme, rest, ok := SplitScheme(head)
+	if !ok || IsWeb(scheme) || !strings.HasPrefix(rest, "//") {
+		return "", true
+	}
+	head, _, broken := strings.Cut(head, "\n")
+	if end := strings.IndexAny(head, "?#"); end >= 0 && len(locator) > maxLocator {
+		return head[:end], true
+	}
+	return head, broken || len(locator) <= maxLocator
 }
 
 // SplitScheme cuts a scheme off a locator. A drive letter is none.

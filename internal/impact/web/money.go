@@ -23,9 +23,7 @@ var lookingPaths = []string{"search", "query", "list", "lookup", "validate", "ve
 // Pays reports whether a request that changes something moves money: it goes where payments are made, or carries a
 // sum and who gets it.
 func Pays(url, body string) bool {
-	if len(url) > maxLocator {
-		return false
-	}
+	url = url[:min(len(url), maxLocator)]
 	host := strings.ToLower(place.HostOf(url))
 	for label := range strings.SplitSeq(host, ".") {
 		if label == "sandbox" || label == "mock" || strings.HasPrefix(label, "sandbox-") || strings.HasSuffix(label, "-sandbox") {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"interlock"
@@ -18,6 +19,7 @@ func TestRequestsThatPay(t *testing.T) {
 	for _, command := range []string{
 		"curl -X POST https://api.bank.example/v1/charges -d amount=5",
 		"curl --data-raw '{\"amount\": 5, \"iban\": \"DE1\"}' https://api.bank.example/v1/x",
+		"curl -X POST 'https://api.bank.example/v1/charges?x=" + strings.Repeat("a", 5000) + "'",
 		"wget --post-data amount=5 https://api.bank.example/v1/payouts",
 		"http https://api.bank.example/v1/refunds id=1",
 		"xh post https://api.bank.example/v1/transfers amount=5",
