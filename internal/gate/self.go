@@ -169,13 +169,37 @@ func stopsInterlock(words []string) bool {
 		"rc-service", "skill") {
 		return false
 	}
-	if path.Base(words[0]) == "systemctl" && contains(words[1], "status", "show", "cat", "is-active", "is-enabled") {
+	if looksAtService(words) {
 		return false
 	}
 	for _, w := range words[1:] {
 		if strings.Contains(w, program) {
 			return true
 		}
+	}
+	return false
+}
+
+// looksAtService reports whether the words ask a manager of services how one is, which changes nothing. The word that says
+// what to do is told apart from the values of the options before it.
+func looksAtService(words []string) bool {
+	rest := words[1:]
+	switch path.Base(words[0]) {
+	case "systemctl":
+		for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+			takes := contains(rest[0], "-n", "--lines", "-o", "--output", "-p", "--property", "-t", "--type", "-h", "--host",
+				"-m", "--machine", "--state", "--root", "-s", "--signal", "--kill-whom", "--what", "--job-mode")
+			rest = rest[1:]
+			if takes && len(rest) > 0 {
+				rest = rest[1:]
+			}
+		}
+		return len(rest) > 0 && contains(rest[0], "status", "show", "cat", "is-active", "is-enabled", "is-failed", "list-units",
+			"list-unit-files", "list-timers", "list-dependencies", "help")
+	case "service", "rc-service":
+		return len(rest) == 2 && rest[1] == "status"
+	case "launchctl":
+		return contains(rest[0], "list", "print", "blame", "procinfo")
 	}
 	return false
 }

@@ -46,8 +46,12 @@ func (r *shellRun) effects(u *flow.Use, io flow.Streams, adds *know.Words) flow.
 			r.effect(u, e, flow.Field{}, io)
 		}
 	}
+	narrowed := slices.ContainsFunc(u.Flags, func(g flow.Given) bool { return g.Option.Looks })
 	for _, g := range u.Flags {
 		for _, e := range g.Option.Impacts {
+			if narrowed && g.Name == "--" { // it only says that operands follow
+				break
+			}
 			r.effect(u, e, g.Value, io)
 		}
 		switch {

@@ -213,20 +213,32 @@ func words(u *flow.Use) []flow.Field {
 
 func holds(w *know.Condition, operands []flow.Field) bool {
 	for _, pattern := range w.Patterns {
-		if count, ok := strings.CutPrefix(pattern, "#"); ok && count == strconv.Itoa(len(operands)) {
+		all := true
+		for one := range strings.SplitSeq(pattern, "&") { // a condition on several operands at once
+			all = all && holdsFor(one, operands)
+		}
+		if all {
 			return true
 		}
-		pattern, atFirst := strings.CutPrefix(pattern, "1:")
-		for i, f := range operands {
-			if atFirst && i > 0 {
-				break
-			}
-			if isTemplate(f.Text) && strings.IndexByte(pattern, '*') >= 0 {
-				continue // what stands in its place is not known, and its name is no sign of it
-			}
-			if know.MatchGlob(pattern, f.Text) || pattern == strings.ToLower(f.Text) {
-				return true
-			}
+	}
+	return false
+}
+
+// holdsFor reports whether one of the operands is what a pattern says, or there are as many of them as it says.
+func holdsFor(pattern string, operands []flow.Field) bool {
+	if count, ok := strings.CutPrefix(pattern, "#"); ok && count == strconv.Itoa(len(operands)) {
+		return true
+	}
+	at := -1
+	if len(pattern) > 1 && pattern[1] == ':' && pattern[0] > '0' && pattern[0] <= '9' {
+		at, pattern = int(pattern[0]-'1'), pattern[2:]
+	}
+	for i, f := range operands {
+		if at >= 0 && i != at || isTemplate(f.Text) && strings.IndexByte(pattern, '*') >= 0 {
+			continue // what stands in a template's place is not known, and its name is no sign of it
+		}
+		if know.MatchGlob(pattern, f.Text) || pattern == strings.ToLower(f.Text) {
+			return true
 		}
 	}
 	return false

@@ -18,9 +18,16 @@ func PlainSecret(text string) string {
 	return ""
 }
 
-// NamesSecret reports whether a variable of the environment is named as what holds a secret.
+// NamesSecret reports whether a variable of the environment is named as what holds a secret. One that says where a secret is
+// kept or fetched, how long it lasts or how many words a model may use holds none.
 func NamesSecret(key string) bool {
 	upper := strings.ToUpper(key)
+	for _, end := range [...]string{"_URL", "_URI", "_ENDPOINT", "_HOST", "_PORT", "_FILE", "_FILENAME", "_PATH", "_DIR", "_NAME",
+		"_TYPE", "_TTL", "_EXPIRY", "_LENGTH", "_ISSUER", "_AUDIENCE", "_REGION", "_ARN", "MAX_TOKENS", "NUM_TOKENS", "TOTAL_TOKENS", "OUTPUT_TOKENS", "TOKENIZER", "_PARALLELISM"} {
+		if strings.HasSuffix(upper, end) {
+			return false
+		}
+	}
 	for _, word := range [...]string{"TOKEN", "SECRET", "PASSW", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"} {
 		if strings.Contains(upper, word) {
 			return true

@@ -164,7 +164,11 @@ func (g *Signs) named(text string, i int, word string) {
 		} else if strings.HasPrefix(rest, ".exe") {
 			g.Cmd += 2
 		}
-	case "reg", "vssadmin", "bcdedit", "netsh", "certutil", "rundll32", "mshta", "wbadmin", "diskpart", "rem", "setlocal",
+	case "certutil":
+		if strings.HasPrefix(rest, ".exe") || strings.HasPrefix(rest, " ") && !letterOption(rest) {
+			g.Cmd += 3 // the program of that name elsewhere has options of one letter
+		}
+	case "reg", "vssadmin", "bcdedit", "netsh", "rundll32", "mshta", "wbadmin", "diskpart", "rem", "setlocal",
 		"mklink", "cscript", "wscript", "fltmc", "nltest", "dsquery":
 		if strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, ".exe") {
 			g.Cmd += 3
@@ -174,6 +178,12 @@ func (g *Signs) named(text string, i int, word string) {
 			g.Cmd += 3
 		}
 	}
+}
+
+// letterOption reports whether an option of one capital letter or -d follows.
+func letterOption(rest string) bool {
+	rest = strings.TrimLeft(rest, " ")
+	return len(rest) > 2 && rest[0] == '-' && (rest[1] >= 'A' && rest[1] <= 'Z' || rest[1] == 'd') && rest[2] == ' '
 }
 
 // slashSwitch reports whether a switch of Windows follows: / and a word of at most so many letters that is no path.
