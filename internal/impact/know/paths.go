@@ -200,6 +200,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 					p.MaybeSelf = p.MaybeSelf || strings.Count(rest, "/") >= len(m.Parts)
 				default:
 					p.Reach = m.reach
+					p.Passing = m.reach == interlock.ReachWorkspace && !m.cache
 					p.Scratch = m.reach == interlock.ReachWorkspace && !m.cache && strings.Count(rest, "/") == len(m.Parts)-1
 				}
 			}
@@ -234,7 +235,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 	}
 	anchored = false
 	t.anywhere(inWorktree(rest), glob, note)
-	if len(p.Traits) > 0 && t.foreign(p.Path) {
+	if len(p.Traits) > 0 && (t.foreign(p.Path) || besideGit(p.Path)) {
 		drop = append(drop, fact.TraitHistory)
 	}
 	if len(drop) > 0 {

@@ -13,6 +13,7 @@ type Place struct {
 
 	Assumed bool // it is in the workspace only as far as nothing says otherwise
 	Scratch bool // it is the root of scratch space itself
+	Passing bool // it lies in scratch space, where nobody keeps work
 
 	Listed    bool // only names are looked at, not what files hold
 	Opened    bool // it stands for all that lies below it, and secrets are among that

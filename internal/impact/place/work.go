@@ -34,7 +34,8 @@ func (w *World) weighWork(p *know.Place, i *interlock.Impact) {
 		return
 	}
 	if i.Has(fact.TraitUncommitted) {
-		if strings.HasPrefix(i.Via, "git ") && !i.Has(fact.TraitHistory) && !i.Has(fact.TraitSecret) && w.saved(p.Path, i) {
+		if strings.HasPrefix(i.Via, "git ") && !i.Has(fact.TraitHistory) && !i.Has(fact.TraitSecret) &&
+			(w.passing(p) || w.saved(p.Path, i)) {
 			i.Traits = slices.DeleteFunc(slices.Clone(i.Traits), func(t string) bool { return t == fact.TraitUncommitted })
 			i.Reversibility = interlock.Reversible
 		}
@@ -46,6 +47,12 @@ func (w *World) weighWork(p *know.Place, i *interlock.Impact) {
 	if w.unsaved(strings.TrimSuffix(p.Path, "/*"), i.Has(fact.TraitRecursive)) {
 		i.Traits = append(i.Traits[:len(i.Traits):len(i.Traits)], fact.TraitUncommitted)
 	}
+}
+
+// passing reports whether a path lies in scratch space, and the workspace does not: a repository that was made there to try
+// something holds no work.
+func (w *World) passing(p *know.Place) bool {
+	return p.Passing && !p.Scratch && !w.Place(w.View.Workspace).Passing
 }
 
 // unsaved reports whether it is known that deleting a path loses changes or, with whole folders, files that git does not know. A single

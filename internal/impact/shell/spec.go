@@ -234,19 +234,32 @@ func holdsFor(pattern string, operands []flow.Field) bool {
 		at, pattern = int(pattern[0]-'1'), pattern[2:]
 	}
 	for i, f := range operands {
-		if at >= 0 && i != at || isTemplate(f.Text) && strings.IndexByte(pattern, '*') >= 0 {
-			continue // what stands in a template's place is not known, and its name is no sign of it
+		text := f.Text
+		if strings.IndexByte(pattern, '*') >= 0 && strings.Contains(text, "${{") {
+			text = besideTemplates(text) // what stands in a template's place is not known, and its name is no sign of it
 		}
-		if know.MatchGlob(pattern, f.Text) || pattern == strings.ToLower(f.Text) {
+		if at >= 0 && i != at || text == "" && f.Text != "" {
+			continue
+		}
+		if know.MatchGlob(pattern, text) || pattern == strings.ToLower(f.Text) {
 			return true
 		}
 	}
 	return false
 }
 
-// isTemplate reports whether a word is one ${{ … }} of a template and nothing else.
-func isTemplate(text string) bool {
-	return strings.HasPrefix(text, "${{") && strings.Index(text, "}}") == len(text)-2
+// besideTemplates is a word with a sign that no name has where a ${{ … }} stands, or nothing where the word is only that.
+func besideTemplates(text string) string {
+	before, rest, found := strings.Cut(text, "${{")
+	for found {
+		_, rest, found = strings.Cut(rest, "}}")
+		if before += "\x00"; found {
+			var more string
+			more, rest, found = strings.Cut(rest, "${{")
+			before += more
+		}
+	}
+	return strings.TrimPrefix(before, "\x00")
 }
 
 // scope raises the reach of a command that is told to act on something named as production, and lowers it for a host that is

@@ -25,19 +25,31 @@ func TestWork(t *testing.T) {
 		": > changed": true, "cp /dev/null changed": true, "mv changed /dev/null": true, "find new -name '*.py' -delete": true,
 		"git checkout -- changed": true, "git checkout HEAD -- changed": true, "git checkout main -- clean": true, "git restore changed": true,
 		"git clean -fd new": true, "git clean -fdx kept": true, "git clean -fd": true, "git reset --hard": true, "git checkout -- unknown": true,
-		"git clean -fd unknown": true, "python3 -c 'import shutil; shutil.rmtree(\"changed\")'": true, "git stash drop": true,
+		"git clean -fd unknown": true, "git worktree remove --force ../away": true, "git checkout -- ../tmp/a": true, "python3 -c 'import shutil; shutil.rmtree(\"changed\")'": true, "git stash drop": true,
 		"git -C /w checkout .": true, "git -C /other switch -f x": true,
 
 		"rm -rf clean": false, "rm new": false, "rm -rf kept": false, "rm -rf unknown": false, "echo x > changed": false,
 		"> clean": false, "mv changed other": false,
 		"find clean -name '*.py' -delete": false, "git checkout -- clean": false, "git checkout HEAD -- clean": false, "git checkout -- new": false,
-		"git restore clean": false, "git clean -fd clean": false, "git -C /other checkout .": false,
+		"git restore clean": false, "git -C /tmp/c checkout -- a": false, "git worktree remove --force /tmp/c": false, "git clean -fd clean": false, "git -C /other checkout .": false,
 		"python3 -c 'import shutil; shutil.rmtree(\"clean\")'": false, "echo x >> changed": false, "git clean -nd new": false,
 	} {
 		analysis := analyser.Analyse(view, interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/w"})
 		got := slices.ContainsFunc(analysis.Impacts, func(i interlock.Impact) bool { return i.Has(fact.TraitUncommitted) && !i.Has(fact.TraitDryRun) })
 		if got != loses {
 			t.Errorf("%s: loses work: %v, want %v: %+v", command, got, loses, analysis.Impacts)
+		}
+	}
+}
+
+// Where the workspace itself lies in scratch space, what lies there is work like any other.
+func TestWorkInScratchSpace(t *testing.T) {
+	analyser := impact.NewAnalyser(impacttest.Knowledge(t))
+	view := interlock.View{Home: "/home/u", Workspace: "/tmp/w"}
+	for _, command := range []string{"git checkout -- a", "git restore a", "git worktree remove --force /tmp/c"} {
+		analysis := analyser.Analyse(view, interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/tmp/w"})
+		if !slices.ContainsFunc(analysis.Impacts, func(i interlock.Impact) bool { return i.Has(fact.TraitUncommitted) }) {
+			t.Errorf("%s: loses nothing: %+v", command, analysis.Impacts)
 		}
 	}
 }

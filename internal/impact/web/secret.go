@@ -46,8 +46,7 @@ func OthersSecret(name, host string, identifies bool) bool {
 	known, its := false, false
 	for word := range strings.SplitSeq(strings.ToLower(name), "_") {
 		known = known || slices.Contains(services(), word)
-		its = its || word == service || word == "aws" && service == "amazonaws" || (word == "google" || word == "gcp") &&
-			service == "googleapis"
+		its = its || word == service || slices.Contains(hostsOf(word), service)
 	}
 	return !its && (known || !identifies)
 }
@@ -58,6 +57,25 @@ func services() []string {
 		"google", "gcp", "azure",
 		"heroku", "digitalocean", "cloudflare", "vault", "twilio", "sendgrid", "pypi", "huggingface", "hf",
 		"ssh", "gpg", "cosign"}
+}
+
+// hostsOf are the names under which a service that variables call by another one is reached.
+func hostsOf(word string) []string {
+	switch word {
+	case "aws":
+		return []string{"amazonaws"}
+	case "google", "gcp":
+		return []string{"googleapis"}
+	case "gh":
+		return []string{"github"}
+	case "github":
+		return []string{"ghcr"}
+	case "hf":
+		return []string{"huggingface"}
+	case "npm":
+		return []string{"npmjs"}
+	}
+	return nil
 }
 
 // serviceOf is the label of a host that somebody had to register: github of api.github.com, and evil of github.evil.example.
