@@ -25,7 +25,7 @@ func TestWork(t *testing.T) {
 		": > changed": true, "cp /dev/null changed": true, "mv changed /dev/null": true, "find new -name '*.py' -delete": true,
 		"git checkout -- changed": true, "git checkout HEAD -- changed": true, "git checkout main -- clean": true, "git restore changed": true,
 		"git clean -fd new": true, "git clean -fdx kept": true, "git clean -fd": true, "git reset --hard": true, "git checkout -- unknown": true,
-		"git clean -fd unknown": true, "git worktree remove --force ../away": true, "git checkout -- ../tmp/a": true, "python3 -c 'import shutil; shutil.rmtree(\"changed\")'": true, "git stash drop": true,
+		"git clean -fd unknown": true, "git worktree remove --force ../away": true, "git checkout -- ../away/a": true, "python3 -c 'import shutil; shutil.rmtree(\"changed\")'": true, "git stash drop": true,
 		"git -C /w checkout .": true, "git -C /other switch -f x": true,
 
 		"rm -rf clean": false, "rm new": false, "rm -rf kept": false, "rm -rf unknown": false, "echo x > changed": false,
