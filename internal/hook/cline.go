@@ -57,21 +57,9 @@ func parseCline(call *Call, payload object, env Environment) error {
 		}
 		return nil
 	}
-	// The command line's own member holds the arguments as they are; in the other, which is the only one of the editors,
-	// they are texts.
-	name, older := "tool_call", "preToolUse"
-	if call.Phase == After {
-		name, older = "tool_result", "postToolUse"
-	}
-	if !payload.has(name) {
-		name = older
-	}
-	inner, err := payload.sub(name)
+	inner, err := clineCall(payload, call.Phase)
 	if err != nil {
 		return err
-	}
-	if inner == nil {
-		return interlock.Errorf(interlock.CodeInvalid, "/"+name, "is missing")
 	}
 	if err := inner.only("toolName", "tool", "name", "parameters", "input"); err != nil {
 		return err
@@ -91,13 +79,6 @@ func parseCline(call *Call, payload object, env Environment) error {
 	if len(actions) == 1 && u.tool == "run_commands" {
 		call.input = object{"command": json.RawMessage(strings.TrimSpace(string(line(actions[0].Input))))}
 	}
-	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess, Duration: inner.milliseconds("executionTimeMs")}
-	if outcome.Duration == 0 {
-		outcome.Duration = inner.milliseconds("durationMs")
-	}
-	if string(inner["success"]) == "false" || inner.has("error") || clineFailed(inner["output"]) {
-		outcome.Status = interlock.OutcomeFailure
-	}
 	for _, name := range []string{"output", "result"} {
 		if call.Phase == After && inner.has(name) {
 			call.returned(inner[name])
@@ -108,7 +89,36 @@ func parseCline(call *Call, payload object, env Environment) error {
 	if err != nil {
 		id = ""
 	}
-	return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
+	return call.judge(interlock.Requester{Run: run, Call: id}, actions, clineOutcome(inner))
+}
+
+// clineCall is the member that describes the tool use. The command line's own holds the arguments as they are; in the other,
+// which is the only one of the editors, they are texts.
+func clineCall(payload object, phase Phase) (object, error) {
+	name, older := "tool_call", "preToolUse"
+	if phase == After {
+		name, older = "tool_result", "postToolUse"
+	}
+	if !payload.has(name) {
+		name = older
+	}
+	inner, err := payload.sub(name)
+	if err == nil && inner == nil {
+		err = interlock.Errorf(interlock.CodeInvalid, "/"+name, "is missing")
+	}
+	return inner, err
+}
+
+// clineOutcome is how a tool use ended.
+func clineOutcome(inner object) interlock.Outcome {
+	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess, Duration: inner.milliseconds("executionTimeMs")}
+	if outcome.Duration == 0 {
+		outcome.Duration = inner.milliseconds("durationMs")
+	}
+	if string(inner["success"]) == "false" || inner.has("error") || clineFailed(inner["output"]) {
+		outcome.Status = interlock.OutcomeFailure
+	}
+	return outcome
 }
 
 // clineUse reads one tool use.

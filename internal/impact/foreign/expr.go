@@ -229,44 +229,58 @@ func (r *Run) expression() Value {
 	return v
 }
 
+// assigned reads what a variable is set to.
+func (r *Run) assigned(name string) Value {
+	r.at++
+	v := r.expression()
+	if name != "" {
+		r.set(name, v)
+	}
+	return v
+}
+
+// appended reads what is added to the end of a text.
+func (r *Run) appended(left Value) Value {
+	r.at++
+	more := r.expression()
+	if left.Name == "" {
+		return left.joined(more, "")
+	}
+	held := r.value(left.Name)
+	v := held.joined(more, "")
+	r.set(left.Name, v)
+	return v
+}
+
+// handedOn reads the call that is given a value as its first argument: x |> f, x |> f(y).
+func (r *Run) handedOn(given Value) Value {
+	r.at++
+	r.lines()
+	r.piped = &given
+	v := r.operand()
+	taken := r.piped == nil
+	r.piped = nil
+	if !taken && v.Name != "" {
+		return r.call(v.Name, nil, []Value{given})
+	}
+	return v
+}
+
+// operator reads an operator and what is behind it.
 func (r *Run) operator(left Value) Value {
 	t := r.tok()
 	op := t.text
 	switch {
 	case t.kind != foreignOp:
 		return r.beside(left, t)
-	case op == "=" || op == ":=" || op == "<-" || op == "||=" || op == ":" && false:
-		r.at++
-		name := left.Name
-		v := r.expression()
-		if name != "" {
-			r.set(name, v)
-		}
-		return v
+	case op == "=" || op == ":=" || op == "<-" || op == "||=":
+		return r.assigned(left.Name)
 	case (op == "(" || op == "[") && r.lang.Syntax != "awk":
 		return left // what follows belongs to something else
 	case op == ".=" || op == "+=" || op == "<<" && r.lang.Syntax == "ruby":
-		r.at++
-		more := r.expression()
-		v := left.joined(more, "")
-		if left.Name != "" {
-			held := r.value(left.Name)
-			v = held.joined(more, "")
-			r.set(left.Name, v)
-		}
-		return v
+		return r.appended(left)
 	case op == "|>" || op == "%>%":
-		r.at++
-		r.lines()
-		given := left
-		r.piped = &given
-		v := r.operand()
-		if r.piped != nil && v.Name != "" { // x |> f
-			r.piped = nil
-			return r.call(v.Name, nil, []Value{given})
-		}
-		r.piped = nil
-		return v
+		return r.handedOn(left)
 	case op == "%" && (left.Quoted || left.Known()) && r.lang.Syntax == "ruby":
 		r.at++
 		v := r.operand()

@@ -284,6 +284,22 @@ func (r *Run) filled(t *foreignToken) Value {
 	return out
 }
 
+// marksVariable reports whether a character stands before the name of a variable within a text.
+func marksVariable(syntax string, c byte) bool {
+	return syntax != "ruby" && syntax != "elixir" && (c == '$' || c == '@' && syntax == "perl")
+}
+
+// opensCode reports whether code to be filled in begins within a text: #{code}, ${code} or $(code).
+func opensCode(syntax string, c, next byte) bool {
+	switch next {
+	case '{':
+		return marksVariable(syntax, c) || c == '#' && (syntax == "ruby" || syntax == "elixir")
+	case '(':
+		return c == '$' && syntax == "julia"
+	}
+	return false
+}
+
 // fill is what is put into a text at i, and where the text goes on.
 func (r *Run) fill(text string, i int) (Value, int) {
 	c, next := text[i], byte(0)
@@ -291,9 +307,7 @@ func (r *Run) fill(text string, i int) (Value, int) {
 		next = text[i+1]
 	}
 	syntax := r.lang.Syntax
-	braces := next == '{' && (c == '#' && (syntax == "ruby" || syntax == "elixir") ||
-		(c == '$' || c == '@' && syntax == "perl") && syntax != "ruby" && syntax != "elixir")
-	if braces || c == '$' && next == '(' && syntax == "julia" {
+	if opensCode(syntax, c, next) {
 		x := &foreignLexer{lang: r.lang, text: text, broken: r.level > maxForeignLevel}
 		end := x.filled(i)
 		if end == i {
@@ -306,7 +320,7 @@ func (r *Run) fill(text string, i int) (Value, int) {
 			return r.inside(text[i+1 : i+end]), i + end + 1
 		}
 	}
-	if (c != '$' && !(c == '@' && syntax == "perl")) || syntax == "ruby" || syntax == "elixir" || !lex.IsNameStart(next) {
+	if !marksVariable(syntax, c) || !lex.IsNameStart(next) {
 		return Value{}, i
 	}
 	end := i + 1

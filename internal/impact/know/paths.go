@@ -214,24 +214,10 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 		rest = strings.TrimSuffix(strings.ToLower(rest), "/")
 	}
 	if p.Path != "" && (p.Path[0] == '/' || lex.IsDrive(p.Path)) {
-		first, _, _ := strings.Cut(rest, "/")
-		note(t.root[first], rest)
-		note(t.root["*"], rest)
-		if IsGlob(first) {
-			for _, key := range t.rootKeys {
-				note(t.root[key], rest)
-			}
-		}
+		noteBelow(t.root, t.rootKeys, rest, note)
 	}
 	if inHome {
-		first, _, _ := strings.Cut(home, "/")
-		note(t.Home[first], home)
-		note(t.Home["*"], home)
-		if IsGlob(first) {
-			for _, key := range t.HomeKeys {
-				note(t.Home[key], home)
-			}
-		}
+		noteBelow(t.Home, t.HomeKeys, home, note)
 	}
 	anchored = false
 	t.anywhere(inWorktree(rest), glob, note)
@@ -240,6 +226,19 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 	}
 	if len(drop) > 0 {
 		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
+	}
+}
+
+// noteBelow notes what patterns say that begin at the root, or at the home directory. They are kept by their first part, and
+// a path whose own first part is a pattern may mean any of them.
+func noteBelow(index map[string][]PathPattern, keys []string, rest string, note func(list []PathPattern, rest string)) {
+	first, _, _ := strings.Cut(rest, "/")
+	note(index[first], rest)
+	note(index["*"], rest)
+	if IsGlob(first) {
+		for _, key := range keys {
+			note(index[key], rest)
+		}
 	}
 }
 

@@ -102,44 +102,13 @@ func (r *codeReader) pushToken(t codeToken) {
 	r.tokens = append(r.tokens, t)
 }
 
+// next reads one token, or what stands between tokens.
 func (r *codeReader) next() {
 	in, c := r.in, r.in[r.at]
-	if (c == '!' || c == '%') && r.cellLine() {
-		return
-	}
-	// what an interpreter prompts with
-	if r.fresh && !r.script && (c == '>' || c == '.') &&
-		(strings.HasPrefix(in[r.at:], ">>> ") || strings.HasPrefix(in[r.at:], "... ")) {
-		r.at += 4
-		r.begins = r.at
-		return
-	}
-	if n := wideBlank(in, r.at); r.script && n > 0 {
-		r.at += n
+	if (c == '!' || c == '%') && r.cellLine() || r.prompt() || r.blank() || r.comment() {
 		return
 	}
 	switch {
-	case c == '\n':
-		r.at++
-		if len(r.brackets) == 0 || r.script {
-			r.fresh, r.begins = true, r.at
-		}
-	case c == ' ' || c == '\t' || c == '\r' || c == '\f':
-		r.at++
-	case c == '\\' && r.at+1 < len(in) && in[r.at+1] == '\n':
-		r.at += 2
-	case c == '#' && !r.script, r.script && strings.HasPrefix(in[r.at:], "//"), c == '#' && r.script && r.at == 0:
-		if end := strings.IndexByte(in[r.at:], '\n'); end >= 0 {
-			r.at += end
-		} else {
-			r.at = len(in)
-		}
-	case r.script && strings.HasPrefix(in[r.at:], "/*"):
-		if end := strings.Index(in[r.at+2:], "*/"); end >= 0 {
-			r.at += end + 4
-		} else {
-			r.at, r.open = len(in), true
-		}
 	case c == '"' || c == '\'':
 		r.text("", c)
 	case c == '`' && r.script:
@@ -149,15 +118,74 @@ func (r *codeReader) next() {
 	case isCodeName(c) && !(c >= '0' && c <= '9'), r.script && strings.HasPrefix(in[r.at:], `\u`):
 		r.name()
 	case c >= '0' && c <= '9':
-		end := r.at
-		for end < len(in) && (isCodeName(in[end]) || in[end] == '.') {
-			end++
-		}
-		r.push(codeNumber, in[r.at:end])
-		r.at = end
+		r.number()
 	default:
 		r.mark(c)
 	}
+}
+
+// prompt passes what an interpreter of Python prompts with.
+func (r *codeReader) prompt() bool {
+	if rest := r.in[r.at:]; !r.fresh || r.script || !strings.HasPrefix(rest, ">>> ") && !strings.HasPrefix(rest, "... ") {
+		return false
+	}
+	r.at += 4
+	r.begins = r.at
+	return true
+}
+
+// blank passes what separates tokens: blanks, and line ends, which end a statement outside brackets.
+func (r *codeReader) blank() bool {
+	switch c := r.in[r.at]; {
+	case c == '\n':
+		r.at++
+		if len(r.brackets) == 0 || r.script {
+			r.fresh, r.begins = true, r.at
+		}
+	case c == ' ' || c == '\t' || c == '\r' || c == '\f':
+		r.at++
+	case c == '\\' && r.at+1 < len(r.in) && r.in[r.at+1] == '\n':
+		r.at += 2
+	default:
+		if !r.script {
+			return false
+		}
+		wide := wideBlank(r.in, r.at)
+		r.at += wide
+		return wide > 0
+	}
+	return true
+}
+
+// comment passes a comment. A # begins one in Python, and in JavaScript only in front of everything.
+func (r *codeReader) comment() bool {
+	rest := r.in[r.at:]
+	switch {
+	case rest[0] == '#' && (!r.script || r.at == 0), r.script && strings.HasPrefix(rest, "//"):
+		if end := strings.IndexByte(rest, '\n'); end >= 0 {
+			r.at += end
+		} else {
+			r.at = len(r.in)
+		}
+	case r.script && strings.HasPrefix(rest, "/*"):
+		if end := strings.Index(rest[2:], "*/"); end >= 0 {
+			r.at += end + 4
+		} else {
+			r.at, r.open = len(r.in), true
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *codeReader) number() {
+	end := r.at
+	for end < len(r.in) && (isCodeName(r.in[end]) || r.in[end] == '.') {
+		end++
+	}
+	r.push(codeNumber, r.in[r.at:end])
+	r.at = end
 }
 
 func (r *codeReader) mark(c byte) {

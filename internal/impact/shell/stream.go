@@ -53,16 +53,8 @@ func (r *shellRun) redirects(st *syntax.Stmt, in flow.Flow) flow.Streams {
 }
 
 func (r *shellRun) redirect(io *flow.Streams, rd *syntax.Redirect, f flow.Field) {
-	if rd.Op == syntax.DplIn || rd.Op == syntax.DplOut {
-		if held, ok := r.held[strings.Trim(f.Text, "-")]; ok {
-			if rd.Op == syntax.DplIn {
-				io.In, io.Socket = held.In, held.Socket
-			} else {
-				io.Out, io.Quiet, io.Socket = append(io.Out, held.Out...), true, held.Socket
-				io.Sinks = append(io.Sinks, held.Sinks...)
-			}
-			return
-		}
+	if r.duplicated(io, rd, f) {
+		return
 	}
 	if peer, ok := flow.NetworkDevice(f.Text); ok {
 		r.connects(io, peer)
@@ -115,6 +107,24 @@ func (r *shellRun) redirect(io *flow.Streams, rd *syntax.Redirect, f flow.Field)
 			r.appended(p)
 		}
 	}
+}
+
+// duplicated gives a command the streams that an earlier redirection opened under a number: <&3, >&3.
+func (r *shellRun) duplicated(io *flow.Streams, rd *syntax.Redirect, f flow.Field) bool {
+	if rd.Op != syntax.DplIn && rd.Op != syntax.DplOut {
+		return false
+	}
+	held, ok := r.held[strings.Trim(f.Text, "-")]
+	switch {
+	case !ok:
+		return false
+	case rd.Op == syntax.DplIn:
+		io.In, io.Socket = held.In, held.Socket
+	default:
+		io.Out, io.Quiet, io.Socket = append(io.Out, held.Out...), true, held.Socket
+		io.Sinks = append(io.Sinks, held.Sinks...)
+	}
+	return true
 }
 
 // connects records a redirection to a device that is a connection.

@@ -134,18 +134,8 @@ func (r *shellRun) split(w *syntax.Word) []flow.Field {
 		if !r.S.Spend(len(pieces)) {
 			return out
 		}
-		if lex.IsBlank(f.Text[0]) && out[len(out)-1].Text != "" {
-			out = append(out, flow.Field{})
-		}
-		for i, piece := range pieces {
-			if i > 0 {
-				out = append(out, flow.Field{})
-			}
-			one := f
-			one.Text, one.Glob = piece, know.IsGlob(piece)
-			out[len(out)-1] = flow.Join(out[len(out)-1], one)
-			started = true
-		}
+		out = joinPieces(out, f, pieces)
+		started = started || len(pieces) > 0
 		if last := out[len(out)-1]; lex.IsBlank(f.Text[len(f.Text)-1]) && part != w.Parts[len(w.Parts)-1] &&
 			(last.Text != "" || last.Dynamic) {
 			out = append(out, flow.Field{})
@@ -160,6 +150,23 @@ func (r *shellRun) split(w *syntax.Word) []flow.Field {
 	}
 	if !started && len(out) == 1 && out[0].Text == "" && !out[0].Dynamic {
 		return nil
+	}
+	return out
+}
+
+// joinPieces adds what a value came apart into: the first piece goes on with the word that was being read, unless a blank
+// stands before it.
+func joinPieces(out []flow.Field, f flow.Field, pieces []string) []flow.Field {
+	if lex.IsBlank(f.Text[0]) && out[len(out)-1].Text != "" {
+		out = append(out, flow.Field{})
+	}
+	for i, piece := range pieces {
+		if i > 0 {
+			out = append(out, flow.Field{})
+		}
+		one := f
+		one.Text, one.Glob = piece, know.IsGlob(piece)
+		out[len(out)-1] = flow.Join(out[len(out)-1], one)
 	}
 	return out
 }

@@ -94,60 +94,73 @@ var sqlWaits = lex.Set([]string{"sleep", "pg_sleep", "pg_sleep_for", "pg_sleep_u
 func (s sqlRun) sqlFunctions(st *sqlStatement) {
 	choosing := 0
 	for i, t := range st.tokens {
-		if t.kind != sqlWord || len(t.text) < 2 {
-			continue
-		}
 		switch t.upper {
 		case "CASE", "WHEN", "IF", "IIF", "AND", "OR", "LIKE", "XOR":
 			choosing++
 		}
-		calls := i+1 < len(st.tokens) && (st.tokens[i+1].is("(") || st.tokens[i+1].is("."))
-		first := i == 0 || i == 1 && sqlHeads[st.tokens[0].upper]
-		if !calls && !first && !sqlUpperIn(st.tokens, i-1, "EXEC", "EXECUTE", ".", "CALL") {
+		name := calledName(st.tokens, i)
+		if name == "" {
 			continue
-		}
-		if len(t.text) > 32 {
-			continue
-		}
-		name := strings.ToLower(t.text)
-		if i > 1 && st.tokens[i-1].is(".") {
-			if dotted := strings.ToLower(st.tokens[i-2].text) + "." + name; sqlCalls[dotted].kind != "" || sqlWaits[dotted] {
-				name = dotted
-			}
 		}
 		rest := st.tokens[i+1:]
-		if sqlWaits[name] && len(rest) > 0 && rest[0].is("(") {
+		bracket := len(rest) > 0 && rest[0].is("(")
+		if sqlWaits[name] && bracket {
 			s.sqlWait(st, name, rest, choosing > 0)
 			continue
 		}
-		effect, known := sqlCalls[name]
-		if !known && sqlUpperIn(st.tokens, i-1, "FROM", "JOIN", "FUNCTION", "INTO") && calls && st.tokens[i+1].is("(") {
-			effect, known = sqlTableCalls[name]
-		}
-		if name == "system" && i > 0 && calls && len(rest) > 1 && rest[1].kind == sqlString {
-			effect, known = sqlCallEffect{interlock.ImpactExecute, 1, "shell"}, true
-		}
+		effect, known := effectOfCall(st.tokens, i, name)
 		if !known {
-			if name == "set_config" && calls {
+			if name == "set_config" && (bracket || len(rest) > 0 && rest[0].is(".")) {
 				s.sqlConfig(st, rest)
 			}
 			continue
 		}
-		procedure := i > 0 && (st.tokens[i-1].upper == "EXEC" || st.tokens[i-1].upper == "EXECUTE" || st.tokens[i-1].is(".")) ||
-			i == 0 && len(rest) > 0 && rest[0].kind == sqlString
+		procedure := sqlUpperIn(st.tokens, i-1, "EXEC", "EXECUTE", ".") || i == 0 && len(rest) > 0 && rest[0].kind == sqlString
 		if len(rest) > 2 && rest[0].is(".") { // a package: utl_http.request(
 			rest = rest[2:]
 		}
-		if !procedure && (len(rest) == 0 || !rest[0].is("(")) {
-			continue
+		if procedure || len(rest) > 0 && rest[0].is("(") {
+			s.sqlCallImpact(name, effect, sqlLiterals(rest[:min(len(rest), 48)]))
 		}
-		s.sqlCallImpact(name, effect, sqlLiterals(rest[:min(len(rest), 48)]))
 	}
+}
+
+// calledName is the name of what the word at a place calls, in small letters, or nothing if it calls nothing: with its
+// package where that tells it from others.
+func calledName(tokens []sqlToken, i int) string {
+	t := tokens[i]
+	if t.kind != sqlWord || len(t.text) < 2 || len(t.text) > 32 {
+		return ""
+	}
+	first := i == 0 || i == 1 && sqlHeads[tokens[0].upper]
+	if !first && !sqlUpperIn(tokens, i+1, "(", ".") && !sqlUpperIn(tokens, i-1, "EXEC", "EXECUTE", ".", "CALL") {
+		return ""
+	}
+	name := strings.ToLower(t.text)
+	if i > 1 && tokens[i-1].is(".") {
+		if dotted := strings.ToLower(tokens[i-2].text) + "." + name; sqlCalls[dotted].kind != "" || sqlWaits[dotted] {
+			return dotted
+		}
+	}
+	return name
+}
+
+// effectOfCall is what a call does outside of the database. Some names mean a call only where a table stands, or before a text.
+func effectOfCall(tokens []sqlToken, i int, name string) (effect sqlCallEffect, known bool) {
+	rest := tokens[i+1:]
+	if name == "system" && i > 0 && len(rest) > 1 && (rest[0].is("(") || rest[0].is(".")) && rest[1].kind == sqlString {
+		return sqlCallEffect{interlock.ImpactExecute, 1, "shell"}, true
+	}
+	effect, known = sqlCalls[name]
+	if !known && len(rest) > 0 && rest[0].is("(") && sqlUpperIn(tokens, i-1, "FROM", "JOIN", "FUNCTION", "INTO") {
+		effect, known = sqlTableCalls[name]
+	}
+	return effect, known
 }
 
 // sqlUpperIn reports whether the token at a place is one of some words or marks.
 func sqlUpperIn(tokens []sqlToken, i int, words ...string) bool {
-	if i < 0 {
+	if i < 0 || i >= len(tokens) {
 		return false
 	}
 	for _, w := range words {

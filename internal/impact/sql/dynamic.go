@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -132,19 +133,10 @@ func (s sqlRun) sqlBuilder(name string, arguments [][]sqlToken, depth int) flow.
 	case "reverse":
 		out = value(0)
 		runes := []rune(out.Text)
-		for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
-			runes[i], runes[j] = runes[j], runes[i]
-		}
+		slices.Reverse(runes)
 		out.Text, out.Decoded = string(runes), out.Literal
 	case "unhex", "from_base64", "decode", "frombase64string", "utl_encode", "hextoraw", "from_hex":
-		out = value(0)
-		scheme := "base64"
-		if how := strings.ToLower(value(1).Text); name == "unhex" || name == "hextoraw" || name == "from_hex" || how == "hex" {
-			scheme = "hex"
-		}
-		if raw, ok := lex.Decode(scheme, out.Text); ok {
-			out.Text, out.Decoded = raw, true
-		}
+		return decodedSQL(name, value(0), value(1).Text)
 	case "cast", "convert", "convert_from", "to_char", "cast_to_varchar2", "lower", "upper", "trim", "ltrim", "rtrim",
 		"quote_ident", "quote_literal", "quotename", "coalesce", "isnull", "nvl", "string_agg", "group_concat",
 		"array_to_string", "encode":
@@ -157,6 +149,23 @@ func (s sqlRun) sqlBuilder(name string, arguments [][]sqlToken, depth int) flow.
 		return flow.BuiltSQL{Text: "x"}
 	}
 	return out
+}
+
+// decodedSQL is what a function that undoes an encoding makes of a text.
+func decodedSQL(function string, text flow.BuiltSQL, encoding string) flow.BuiltSQL {
+	scheme := "base64"
+	switch function {
+	case "unhex", "hextoraw", "from_hex":
+		scheme = "hex"
+	default:
+		if strings.EqualFold(encoding, "hex") {
+			scheme = "hex"
+		}
+	}
+	if raw, ok := lex.Decode(scheme, text.Text); ok {
+		text.Text, text.Decoded = raw, true
+	}
+	return text
 }
 
 // sqlCharacters is the text that numbers of characters make.

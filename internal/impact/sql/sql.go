@@ -256,37 +256,59 @@ func (s sqlRun) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 			return true
 		}
 		switch rest[0].upper {
-		case "DELETE":
-			if next == "FROM" {
-				s.sqlDelete(st, rest)
-				found = true
-			}
-		case "UPDATE":
-			if n := findWord(rest[:min(len(rest), 8)], "SET"); n > 1 && next != "ON" && next != "OF" {
-				s.sqlUpdate(st, rest)
-				found = true
-			}
-		case "INSERT", "MERGE":
-			if next == "INTO" || next == "OVERWRITE" {
-				s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, rest[0].upper, sqlNameAfter(rest, "INTO"),
-					fact.TraitDatabase)
-				found = true
-			}
 		case "DROP", "TRUNCATE", "ALTER":
 			if sqlObjects[next] && (i == 0 || !tokens[i-1].is(".") && !tokens[i-1].is(",")) {
 				s.sqlVerb(st, rest)
 				return true
 			}
-		case "EXECUTE", "EXEC":
-			if next == "IMMEDIATE" || next == "SP_EXECUTESQL" || next == "MASTER" || len(rest) > 1 &&
-				(rest[1].kind == sqlString || rest[1].is("(") || parameter(rest[1].text)) ||
-				(next == "FORMAT" || next == "CONCAT") && len(rest) > 2 && rest[2].is("(") {
-				s.sqlCall(st, rest)
-				found = true
-			}
+		default:
+			found = s.sqlInnerVerb(st, rest) || found
 		}
 	}
 	return found
+}
+
+// sqlInnerVerb reads what a word within a statement begins if the words behind it make it a verb, and reports whether they do.
+func (s sqlRun) sqlInnerVerb(st *sqlStatement, rest []sqlToken) bool {
+	next := sqlUpper(rest, 1)
+	switch rest[0].upper {
+	case "DELETE":
+		if next != "FROM" {
+			return false
+		}
+		s.sqlDelete(st, rest)
+	case "UPDATE":
+		if findWord(rest[:min(len(rest), 8)], "SET") < 2 || next == "ON" || next == "OF" {
+			return false
+		}
+		s.sqlUpdate(st, rest)
+	case "INSERT", "MERGE":
+		if next != "INTO" && next != "OVERWRITE" {
+			return false
+		}
+		s.sqlAdd(st, interlock.ImpactWrite, interlock.Reversible, rest[0].upper, sqlNameAfter(rest, "INTO"), fact.TraitDatabase)
+	case "EXECUTE", "EXEC":
+		if !executes(rest, next) {
+			return false
+		}
+		s.sqlCall(st, rest)
+	default:
+		return false
+	}
+	return true
+}
+
+// executes reports whether what stands behind EXECUTE is a text to be run.
+func executes(rest []sqlToken, next string) bool {
+	switch next {
+	case "IMMEDIATE", "SP_EXECUTESQL", "MASTER":
+		return true
+	case "FORMAT", "CONCAT":
+		if len(rest) > 2 && rest[2].is("(") {
+			return true
+		}
+	}
+	return len(rest) > 1 && (rest[1].kind == sqlString || rest[1].is("(") || parameter(rest[1].text))
 }
 
 // sqlQuery analyses a query: what it changes inside, where its result goes, and which table it reads.
