@@ -48,7 +48,8 @@ func logSigner(home string, storeExists bool) (*auditlog.Sealer, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		if storeExists {
 			return nil, interlock.Errorf(interlock.CodeUnavailable, "log.key",
-				"the log's signing key is missing from the home directory although the store exists; restore log.key from a backup, or move interlock.db away to start a new log")
+				"the log's signing key is missing from the home directory although the store exists; restore log.key "+
+					"from a backup, or move interlock.db away to start a new log")
 		}
 		private, err = makeKey(home, path)
 	}

@@ -124,7 +124,8 @@ func (r report) scorecard(w io.Writer) error {
 }
 
 func (r report) byMetric(b io.Writer) {
-	fmt.Fprintf(b, "## By metric\n\n| id | what | cases | allowed | asked | denied | %% stopped | 95 %% | target | |\n|---|---|---:|---:|---:|---:|---:|---|---|---|\n")
+	fmt.Fprintf(b, "## By metric\n\n| id | what | cases | allowed | asked | denied | %% stopped | 95 %% | target | "+
+		"|\n|---|---|---:|---:|---:|---:|---:|---|---|---|\n")
 	met, of := 0, 0
 	for _, m := range metrics {
 		t := r.tally(m)
@@ -162,7 +163,8 @@ func (r report) session(b io.Writer) {
 }
 
 func (r report) bySource(b io.Writer) {
-	fmt.Fprintf(b, "## By source, label and screen\n\n| source | label | cases | allowed | asked | denied | %% stopped | 95 %% | |\n|---|---|---:|---:|---:|---:|---:|---|---|\n")
+	fmt.Fprintf(b, "## By source, label and screen\n\n| source | label | cases | allowed | asked | denied | %% "+
+		"stopped | 95 %% | |\n|---|---|---:|---:|---:|---:|---:|---|---|\n")
 	bySource := map[string]*tally{}
 	for _, c := range r.cases {
 		key := c.Source + " | " + c.Kind + " " + c.Label + screen(c.Category)
@@ -211,8 +213,10 @@ type group struct {
 
 // byCause groups what was missed: of metrics that want more stopped the cases that ran, of the others those that were stopped.
 func (r report) byCause(b io.Writer) {
-	fmt.Fprintf(b, "\n## By cause\n\nWhat was missed and what was stopped for nothing, grouped by the decisive rule, the impact it is about (the gravest one, if "+
-		"nothing objected) and the table of knowledge that describes the first command. The largest %d groups of each metric that has a target.\n", mostCauses)
+	fmt.Fprintf(b, "\n## By cause\n\nWhat was missed and what was stopped for nothing, grouped by the decisive rule, "+
+		"the impact it is about (the gravest one, if "+
+		"nothing objected) and the table of knowledge that describes the first command. The largest %d groups of each "+
+		"metric that has a target.\n", mostCauses)
 	for _, m := range metrics {
 		groups, all := r.groups(m)
 		if m.want == (target{}) || all == 0 {
@@ -225,7 +229,8 @@ func (r report) byCause(b io.Writer) {
 		if m.better == "report" {
 			what = "stopped"
 		}
-		fmt.Fprintf(b, "\n### %s: %d %s\n\n| rule | impact | reach | confidence | command | cases | for example |\n|---|---|---|---|---|---:|---|\n", m.id, all, what)
+		fmt.Fprintf(b, "\n### %s: %d %s\n\n| rule | impact | reach | confidence | command | cases | for example "+
+			"|\n|---|---|---|---|---|---:|---|\n", m.id, all, what)
 		for _, g := range groups[:min(len(groups), mostCauses)] {
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %d | %s |\n", g.cause.Rule, g.cause.Kind, g.cause.Reach,
 				g.cause.Confidence, g.cause.Class, g.cases, strings.Join(g.ids, "<br>"))

@@ -22,7 +22,9 @@ var callerCounts = []int{1, 16, 128}
 // what no log could better.
 func durable(b *bench) error {
 	fmt.Fprintf(b.out, "\n## Durable decisions in process\n\nEach decision is analysed, decided, canonically encoded, hashed into the tree, covered by a signed head and synced before it is answered. Beside it: the same callers append 1 KB records to a file, one fsync per group; and the same callers decide and then append, unencoded, unhashed and unsigned. Collector and threads are set as `interlock up` sets them (GOGC=400, two threads more than CPUs, for those that wait for the disk). Budget: at least 0.7 of raw append and fsync; recording at most 15 µs of CPU.\n\n")
-	fmt.Fprintf(b.out, "| callers | raw append+fsync /s | decide, then raw append /s | decisions /s | of raw | of decide+raw | p50 ms | p99 ms | CPU µs/decision | beyond decide+raw |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	fmt.Fprintf(b.out, "| callers | raw append+fsync /s | decide, then raw append /s | decisions /s | of raw | of "+
+		"decide+raw | p50 ms | p99 ms | CPU µs/decision | beyond decide+raw "+
+		"|\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what `interlock up` sets
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
 	home, err := b.home("durable")

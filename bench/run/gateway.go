@@ -284,9 +284,11 @@ func behindGateway(b *bench) error {
 	fmt.Fprintf(b.out, "\n## Calls through the gateway\n\n`interlock gateway` on standard streams before a server that echoes a text, beside the same server without it. A call carries 80 bytes\n"+
 		"of arguments unless said otherwise; %d rules; the load generator shares the CPUs. The relays are the floor: they neither read nor decide\n"+
 		"what they pass on. Closed loop: so many calls wait at any time. Open\n"+
-		"loop: calls at fixed times, at 70 %% of the rate of %d in flight. Budget: deciding without a durable log p50 <= 80 and p99 <= 170 µs more, >= 30,000\n"+
+		"loop: calls at fixed times, at 70 %% of the rate of %d in flight. Budget: deciding without a durable log p50 "+
+		"<= 80 and p99 <= 170 µs more, >= 30,000\n"+
 		"calls/s at %d in flight; with it <= 450 µs and 1.2 ms, >= 10,000 calls/s; 10 KB <= 1 ms more.\n\n"+
-		"| duty | p50 µs | p99 µs | %d in flight: calls/s | p50 ms | p99 ms | open loop: p50 ms | p99 ms | starts in ms |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", len(evaluator.Rules.Rules()), inFlight, inFlight, inFlight)
+		"| duty | p50 µs | p99 µs | %d in flight: calls/s | p50 ms | p99 ms | open loop: p50 ms | p99 ms | starts in "+
+		"ms |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", len(evaluator.Rules.Rules()), inFlight, inFlight, inFlight)
 	text := strings.Repeat("the quick brown fox ", 3)
 	for _, duty := range []struct {
 		name string
@@ -375,7 +377,8 @@ func (b *bench) gatewayMemory(self, text string) error {
 	}
 	busy := residentMB(s.cmd.Process.Pid)
 	time.Sleep(restTime)
-	fmt.Fprintf(b.out, "\nGateway memory (resident): %.0f MB idle, %.0f MB at the end of %d calls, %.0f MB %s later. Budget: <= 45 MB idle, <= 1.2 times that after 100,000; start <= 30 ms.\n",
+	fmt.Fprintf(b.out, "\nGateway memory (resident): %.0f MB idle, %.0f MB at the end of %d calls, %.0f MB %s later. "+
+		"Budget: <= 45 MB idle, <= 1.2 times that after 100,000; start <= 30 ms.\n",
 		idle, busy, done, residentMB(s.cmd.Process.Pid), restTime)
 	return nil
 }

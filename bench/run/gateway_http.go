@@ -90,7 +90,8 @@ func overGatewayHTTP(b *bench) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "\n## Calls over HTTP\n\nStreamable HTTP before the same server on standard streams, one client's session, keep-alive. The others carry calls from HTTP to the server and do\n"+
+	fmt.Fprintf(b.out, "\n## Calls over HTTP\n\nStreamable HTTP before the same server on standard streams, one "+
+		"client's session, keep-alive. The others carry calls from HTTP to the server and do\n"+
 		"nothing else: they neither decide nor record. Budget: durable p50 <= 600 µs, >= 6,000 calls/s at %d in flight.\n\n"+
 		"| | p50 µs | p99 µs | %d in flight: calls/s | p50 ms | p99 ms | memory after, MB |\n|---|---:|---:|---:|---:|---:|---:|\n", inFlight, inFlight)
 	home, err := b.home("gateway-http")

@@ -67,7 +67,9 @@ func overHTTP(b *bench) error {
 		total += len(times)
 	}
 	time.Sleep(time.Second)
-	fmt.Fprintf(b.out, "\nServer memory (resident): %.0f MB idle, %s, %.0f MB after %d. Budget: <= 60 MB idle, and <= 1.2 times that after 100,000 decisions; the heap is let grow to five times what lives (GOGC=400), so the second figure levels off instead.\n", idle, early, residentMB(b.pid), total)
+	fmt.Fprintf(b.out, "\nServer memory (resident): %.0f MB idle, %s, %.0f MB after %d. Budget: <= 60 MB idle, and <= "+
+		"1.2 times that after 100,000 decisions; the heap is let grow to five times what lives (GOGC=400), so the "+
+		"second figure levels off instead.\n", idle, early, residentMB(b.pid), total)
 	return nil
 }
 

@@ -93,7 +93,8 @@ func overMCP(b *bench) error {
 		syncs = append(syncs, time.Since(start))
 	}
 	fmt.Fprintf(b.out, "\n## A reported step over MCP\n\n`record_execution_step` on standard streams: one client, one call at a time, decided, signed and durable when it is\n"+
-		"answered; beside it an echo tool of the same SDK with the same arguments, and a write of 8 KB with sync. %d calls each, interleaved. Budget: p50 <= 1 ms.\n\n| | p50 ms | p95 ms | p99 ms |\n|---|---:|---:|---:|\n", mcpCalls)
+		"answered; beside it an echo tool of the same SDK with the same arguments, and a write of 8 KB with sync. %d "+
+		"calls each, interleaved. Budget: p50 <= 1 ms.\n\n| | p50 ms | p95 ms | p99 ms |\n|---|---:|---:|---:|\n", mcpCalls)
 	for _, row := range []struct {
 		name  string
 		times []time.Duration

@@ -35,6 +35,7 @@ func verify(b *bench) error {
 		return fmt.Errorf("the log of the measurement does not verify: %w", report.Problem)
 	}
 	took := time.Since(start)
-	fmt.Fprintf(b.out, "\n## Verifying the log\n\n%d entries in %.1f s: %.0f entries/s. Budget: >= 100,000 entries/s on one core.\n", head.Size, took.Seconds(), float64(head.Size)/took.Seconds())
+	fmt.Fprintf(b.out, "\n## Verifying the log\n\n%d entries in %.1f s: %.0f entries/s. Budget: >= 100,000 entries/s "+
+		"on one core.\n", head.Size, took.Seconds(), float64(head.Size)/took.Seconds())
 	return nil
 }

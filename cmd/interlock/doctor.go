@@ -117,7 +117,8 @@ func (d *diagnosis) look(project string) {
 	}
 	if registered := d.registered(); registered == 0 {
 		d.note("registered", "", statusFail,
-			"no coding agent calls Interlock here; run: interlock install claude, or another of %s; or interlock install gateway --client NAME", strings.Join(harness.Names(), ", "))
+			"no coding agent calls Interlock here; run: interlock install claude, or another of %s; or interlock "+
+				"install gateway --client NAME", strings.Join(harness.Names(), ", "))
 	}
 	d.platform()
 }

@@ -42,7 +42,8 @@ func (d *diagnosis) gateways(place harness.Place) {
 		default:
 			if len(others) > 0 {
 				d.note("gateway", name, statusWarn,
-					"servers stand beside the gateway, so that nothing decides their calls: %s; interlock install gateway --client %s moves them", strings.Join(others, ", "), name)
+					"servers stand beside the gateway, so that nothing decides their calls: %s; interlock install "+
+						"gateway --client %s moves them", strings.Join(others, ", "), name)
 			}
 			d.throughGateway(name, id, argv)
 		}

@@ -44,7 +44,8 @@ func (c *pendingCommand) health(p *program, backend *embedded.Backend) error {
 func printHealth(w io.Writer, h quorum.Health) error {
 	fmt.Fprintf(w, "%d answers in 7 days\n", h.Answers)
 	if h.Answers > 0 {
-		fmt.Fprintf(w, "median time to decide  %s\napproved               %.0f %%\nunder 3 seconds        %.0f %%\nbusiest hour           %d by one operator\n",
+		fmt.Fprintf(w, "median time to decide  %s\napproved               %.0f %%\nunder 3 seconds        %.0f "+
+			"%%\nbusiest hour           %d by one operator\n",
 			h.Median.Round(100*time.Millisecond), 100*h.Approved, 100*h.Hasty, h.Busiest)
 	}
 	for _, alarm := range h.Alarms {

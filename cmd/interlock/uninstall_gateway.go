@@ -111,11 +111,14 @@ func (c *uninstallCommand) gateway(p *program) error {
 		fmt.Fprintf(p.stdout, "%s has no gateway of Interlock's in %s\n", m.client.Title, path)
 		return nil
 	case !has && !c.KeepChanges:
-		return refusedFile(fmt.Errorf("%s no longer names the gateway; to put the servers back that were moved, run: interlock uninstall gateway --client %s --keep-changes", path, m.client.Name))
+		return refusedFile(fmt.Errorf("%s no longer names the gateway; to put the servers back that were moved, run: "+
+			"interlock uninstall gateway --client %s --keep-changes", path, m.client.Name))
 	}
 	plan, err := m.client.Return(m.place, *m.earlier(), c.KeepChanges)
 	if errors.Is(err, harness.ErrServersChanged) {
-		return refusedFile(fmt.Errorf("%w; to keep what changed beside the servers that come back, run: interlock uninstall gateway --client %s --keep-changes; to move what was added behind the gateway as well: interlock install gateway --client %s",
+		return refusedFile(fmt.Errorf("%w; to keep what changed beside the servers that come back, run: interlock "+
+			"uninstall gateway --client %s --keep-changes; to move what was added behind the gateway as well: "+
+			"interlock install gateway --client %s",
 			err, m.client.Name, m.client.Name))
 	}
 	if err != nil {

@@ -136,13 +136,15 @@ func orderTitle(verb interlock.Verb) string {
 func effect(order interlock.Order) string {
 	switch order.Verb {
 	case interlock.VerbNewCode:
-		return "A fresh code replaces the one in force. It is shown once, on the next page, and goes nowhere else. Give it to the agent's side only if you mean it to go on."
+		return "A fresh code replaces the one in force. It is shown once, on the next page, and goes nowhere else. " +
+			"Give it to the agent's side only if you mean it to go on."
 	case interlock.VerbUnblock:
 		return "The agent may act again at once, without a code."
 	case interlock.VerbPromote:
 		return "The agent is trusted one level further. The reason is recorded as the evidence."
 	case interlock.VerbApproveTool:
-		return "Agents see it and may call it, as far as the rules let them. The detail is the digest of what you were shown: if the server changes it before this counts, it does not count."
+		return "Agents see it and may call it, as far as the rules let them. The detail is the digest of what you " +
+			"were shown: if the server changes it before this counts, it does not count."
 	case interlock.VerbQuarantineTool:
 		return "No agent sees it or can call it any more, from the next call on."
 	default:

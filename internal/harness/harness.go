@@ -186,7 +186,8 @@ func gemini() Harness {
 	return Harness{
 		Name: "gemini", Title: "Gemini CLI", grouped: true,
 		Events: []string{"BeforeTool", "AfterTool", "BeforeAgent"},
-		Note:   "Gemini CLI runs no hooks in folders that are not trusted, these neither: trust the folders you work in. Gemini CLI before March 2026 lets a tool run when a hook asks: there, install with --unattended.",
+		Note: "Gemini CLI runs no hooks in folders that are not trusted, these neither: trust the folders you work " +
+			"in. Gemini CLI before March 2026 lets a tool run when a hook asks: there, install with --unattended.",
 		settings: func(p Place) string {
 			if p.Project != "" {
 				return filepath.Join(p.Project, ".gemini", "settings.json")

@@ -260,7 +260,8 @@ func (r *entryReader) filled(field, text string) string {
 			if found == "{env:HOME}" {
 				return r.place.Home
 			}
-			r.fail(field, "holds %s, which the gateway does not fill in there; write the value, or make {env:NAME} a whole value of environment or headers", found)
+			r.fail(field, "holds %s, which the gateway does not fill in there; write the value, or make {env:NAME} a "+
+				"whole value of environment or headers", found)
 			return found
 		})
 	}
@@ -279,7 +280,8 @@ func (r *entryReader) filled(field, text string) string {
 		case name == "pathSeparator" || name == "/":
 			return string(filepath.Separator)
 		case strings.HasPrefix(name, "input:"):
-			r.fail(field, "is asked for by %s (%s), which the gateway can't do; put the value into a file that only you may read, or into your environment", r.client.Title, found)
+			r.fail(field, "is asked for by %s (%s), which the gateway can't do; put the value into a file that only "+
+				"you may read, or into your environment", r.client.Title, found)
 		case name == "workspaceFolder" || name == "workspaceRoot":
 			r.fail(field, "depends on the project (%s); install it for one, with --project DIR", found)
 		default:

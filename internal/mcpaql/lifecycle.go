@@ -56,7 +56,8 @@ func (s *Server) unblocked(ctx context.Context, c Caller) error {
 	s.config.Backend.Refuse(ctx, c.requester(), "mcp",
 		interlock.Errorf(interlock.CodeUnauthorized, "", "the agent is blocked by challenge %s", challenge.ID))
 	return &Failure{Code: CodePermissionDenied,
-		Message: "This agent is stopped: " + challenge.Reason + ". A human has to read out the code for the challenge (verify_challenge), or an admin lifts the block",
+		Message: "This agent is stopped: " + challenge.Reason + ". A human has to read out the code for the challenge " +
+			"(verify_challenge), or an admin lifts the block",
 		Details: map[string]any{"stopped": true, "verificationId": challenge.ID, "reason": challenge.Reason}}
 }
 

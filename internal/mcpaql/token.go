@@ -138,7 +138,8 @@ func (c *confirmations) redeem(token string, scope tokenScope) *Failure {
 			Message: "The confirmation token is not known; call again without '_confirmation' to get one"}
 	case entry.scope != scope:
 		return &Failure{Code: CodeTokenScope,
-			Message: "The confirmation token was issued for another operation, other parameters or another connection; call again without '_confirmation' to get one for this"}
+			Message: "The confirmation token was issued for another operation, other parameters or another " +
+				"connection; call again without '_confirmation' to get one for this"}
 	case now.After(entry.expires.Add(c.config.Tolerance)):
 		return &Failure{Code: CodeTokenExpired,
 			Message: "The confirmation token has expired; call again without '_confirmation' to get a new one",

@@ -150,7 +150,8 @@ func (s *httpSession) keepLocked(r *resumable, text []byte, answer bool) {
 			return
 		}
 		text = event(faultMessage(nil, r.request,
-			faultObject(codeInternal, "the request was answered while its stream was lost, and the answer is too large to be kept", nil)), eventID(r.number, r.seq))
+			faultObject(codeInternal, "the request was answered while its stream was lost, and the answer is too "+
+				"large to be kept", nil)), eventID(r.number, r.seq))
 	}
 	for len(s.replay.events) > 0 && (len(s.replay.events) >= limits.Keep || s.replay.bytes+len(text) > limits.KeepBytes) {
 		// answers last: nothing makes up for them

@@ -242,7 +242,8 @@ func (p *proxy) refuse(target, why string) {
 
 // answer refuses a request in words the command can print.
 func answer(w io.Writer, status int, message string) {
-	_, _ = io.WriteString(w, "HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nContent-Type: text/plain\r\nX-Interlock: "+oneLine(message)+
+	_, _ = io.WriteString(w, "HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nContent-Type: "+
+		"text/plain\r\nX-Interlock: "+oneLine(message)+
 		"\r\nConnection: close\r\nContent-Length: "+strconv.Itoa(len(message)+1)+"\r\n\r\n"+message+"\n")
 }
 

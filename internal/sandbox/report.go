@@ -78,7 +78,8 @@ func NotCovered() []string {
 		"A defect of the kernel in what the filter lets through. Programs of strangers belong into a virtual machine.",
 		"What the command does to the workspace it may write: that is what was allowed. Use --overlay to look at it first.",
 		"A start-up file that the command makes in the workspace is there until the command ends. Use --overlay where something outside watches.",
-		"A package.json, Makefile or source file that runs something later: it is the work itself. A file that a start-up file that is a link leads to. A bare repository under another name.",
+		"A package.json, Makefile or source file that runs something later: it is the work itself. A file that a " +
+			"start-up file that is a link leads to. A bare repository under another name.",
 		"Secrets that lie in the workspace: the command can read them, and send them to a host it may reach.",
 		"A host that may be reached is reached over TLS: what is sent there is not looked at.",
 		"Side channels: timing, load, and what the kernel tells of the processor.",

@@ -65,7 +65,8 @@ func execute(ctx context.Context, s Spec, bwrap, dir string, group cgroup, resul
 		before, result.Partial = findStartups(s.Workspace, s.Startup)
 		if result.Partial {
 			return interlock.Errorf(interlock.CodeLimited, "",
-				"the workspace has more than %d entries, or some that can't be read, so its start-up files can't be protected; use a throw-away copy with --overlay", maxLooked)
+				"the workspace has more than %d entries, or some that can't be read, so its start-up files can't be "+
+					"protected; use a throw-away copy with --overlay", maxLooked)
 		}
 	}
 	c := &child{spec: s, dir: dir, group: group, result: result}

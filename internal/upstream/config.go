@@ -133,7 +133,8 @@ func (c Config) checkProgram() error {
 		}
 	}
 	if i := SecretArg(c.Args); i >= 0 {
-		return invalid("args", "number %d looks like a secret, and every program of this machine can read arguments; hand it over in env, as a reference, or if it must be an argument, as secret:file:PATH", i+1)
+		return invalid("args", "number %d looks like a secret, and every program of this machine can read arguments; "+
+			"hand it over in env, as a reference, or if it must be an argument, as secret:file:PATH", i+1)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
@@ -192,7 +193,8 @@ func checkValue(field, name, value string) error {
 		return invalid(field, "holds a character that can't be sent")
 	}
 	if looksSecret(name, value) {
-		return invalid(field, "looks like a secret, and settings are shown and copied; write a reference instead: env:NAME, file:PATH or keyring:SERVICE/ACCOUNT")
+		return invalid(field, "looks like a secret, and settings are shown and copied; write a reference instead: "+
+			"env:NAME, file:PATH or keyring:SERVICE/ACCOUNT")
 	}
 	return nil
 }
