@@ -152,11 +152,16 @@ func (r *shellRun) effect(u *flow.Use, e know.Effect, value flow.Field, io flow.
 		base.Traits = lex.Without(base.Traits, fact.TraitRecursive)
 		targets = withoutDepth(targets)
 	}
+	names := e.Kind == interlock.ImpactRead && e.What != "entries" && showsNames(u)
 	for _, t := range targets {
 		if !r.S.Spend(1) {
 			return
 		}
-		r.target(base, e, t)
+		one := e
+		if names && namesFile(t.Text) {
+			one.What = "entries"
+		}
+		r.target(base, one, t)
 	}
 }
 
