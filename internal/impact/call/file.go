@@ -62,6 +62,18 @@ func (s callRun) file(tool string, args json.RawMessage) {
 	if mode := modeOf(folded); mode != "" && op != "read" {
 		s.mode(tool, targets, mode)
 	}
+	if mode, _ := textAt(folded, []string{"outputmode"}); op == "read" && mode == "content" {
+		// which of the files below are shown
+		if glob, found := textAt(folded, []string{"glob"}); found && showsAll(folded) {
+			for _, target := range targets[:len(targets):len(targets)] {
+				name := strings.TrimPrefix(glob, "**/")
+				if strings.HasPrefix(name, "*.") {
+					name = name[1:] // a star of such tools is a leading dot's, too
+				}
+				s.Touch(strings.TrimSuffix(target, "/")+"/"+name, interlock.Impact{Kind: interlock.ImpactRead, Via: tool})
+			}
+		}
+	}
 	for _, target := range targets {
 		if !s.Spend(1) {
 			s.Unknown(tool, fact.TraitWork)
@@ -79,6 +91,21 @@ func (s callRun) file(tool string, args json.RawMessage) {
 			s.written(tool, target, content)
 		}
 	}
+}
+
+// showsAll reports whether what a search looks for is found in every line, or in those that hold secrets.
+func showsAll(folded map[string]any) bool {
+	pattern, _ := textAt(folded, []string{"pattern", "query", "regex"})
+	if strings.Trim(pattern, `.*+?^$=\wSs[]()|{}"' -`) == "" {
+		return true
+	}
+	low := strings.ToLower(pattern)
+	for _, word := range [...]string{"key", "secret", "token", "passw", "cred", "private"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // fileOperation says what a file tool does. An editor tool's own command argument says more than its name. A name that

@@ -131,7 +131,8 @@ func (s callRun) rememberedOrders(c *call, text string) {
 // reports whether the argument was one of those.
 func (s callRun) statement(c *call, key, role, text string) bool {
 	database := sql.AboutDatabase(c.name)
-	if (c.runs || database) && sql.LooksLikeStatement(text) || database && key != "name" && sql.BeginsStatement(text) &&
+	nameless := c.verb == "" && len(c.words) == 1 // what such a tool does shows only in what it is given
+	if (c.runs || database || nameless) && sql.LooksLikeStatement(text) || database && key != "name" && sql.BeginsStatement(text) &&
 		strings.Contains(text, " ") {
 		s.Nested(interlock.KindSQL, text)
 		return true

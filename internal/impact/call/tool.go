@@ -392,7 +392,8 @@ func (s callRun) secretsHandedOn(c *call) {
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
 			Traits: []string{fact.TraitSecret, fact.TraitUpload}})
 	}
-	if c.secret != "" && (c.reach == interlock.ReachExternal || c.reach == interlock.ReachProduction) {
+	elsewhere := lex.Has(c.words, "gist", "issue", "comment", "paste", "pastebin", "wiki", "review", "discussion", "post", "page")
+	if c.secret != "" && (elsewhere || c.reach == interlock.ReachExternal || c.reach == interlock.ReachProduction) {
 		s.Add(interlock.Impact{Kind: interlock.ImpactNetwork, Target: c.recipient, Reach: interlock.ReachExternal,
 			Via:           c.name + " " + c.secret,
 			Reversibility: interlock.Irreversible, Traits: []string{fact.TraitSecretSend, fact.TraitUpload}})

@@ -43,6 +43,7 @@ type pathsDescription struct {
 	Personal   []string `json:"personal"`   // directories below a home directory that hold no projects
 	Metadata   []string `json:"metadata"`   // hosts that hand out cloud credentials
 	Loopback   []string `json:"loopback"`   // hosts that are this machine
+	Images     []string `json:"images"`     // hosts from which everybody takes images of containers, and all below them
 	Registries []string `json:"registries"` // hosts from which everybody takes packages, and all below them
 	Local      []string `json:"local"`      // globs of names of clusters and contexts on this machine
 	Production []string `json:"production"` // globs of names that are production
@@ -67,6 +68,7 @@ type PathTable struct {
 	Metadata        map[string]bool
 	Loopback        map[string]bool
 	Registries      []string
+	Images          []string
 	git             map[string]bool
 	Production      []string
 	Local           []string
@@ -89,7 +91,7 @@ func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 		wildByEnd: map[byte][]PathPattern{},
 		System:    lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata),
 		Loopback:   lex.Set(d.Loopback),
-		Registries: d.Registries, git: lex.Set(d.Git),
+		Registries: d.Registries, Images: d.Images, git: lex.Set(d.Git),
 		Production: d.Production, Local: d.Local, Public: d.Public}
 	t.fold = fold
 	for _, name := range lex.SortedNames(d.Traits) {

@@ -308,6 +308,11 @@ func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 	case "registry":
 		r.named(r.registry(r.toHost(i, know.Effect{What: "url"}, t), t), t)
 		return
+	case "image":
+		i.Target = t.Text
+		if r.strangersImage(t) {
+			i.Traits = append(i.Traits, fact.TraitForeign, fact.TraitDownload)
+		}
 	case "base": // the file a URL's last part names, here
 		name := path.Base(strings.TrimRight(know.CleanURL(t.Text), "/"))
 		t.Text, t.Lead = name, false

@@ -106,6 +106,25 @@ func (r *shellRun) registry(i interlock.Impact, t flow.Field) interlock.Impact {
 	return i
 }
 
+// strangersImage reports whether an image of a container comes from a host of somebody's own, and not from one that everybody
+// takes images from. A name without a host is one of the public collection.
+func (r *shellRun) strangersImage(t flow.Field) bool {
+	host, _, ok := strings.Cut(t.Text, "/")
+	if !ok || t.Dynamic || !strings.Contains(host, ".") {
+		return false
+	}
+	if reach, _ := r.S.Host(host); reach != interlock.ReachExternal {
+		return false
+	}
+	host, _, _ = strings.Cut(host, ":")
+	for _, known := range r.S.Know.PathTable().Images {
+		if host == known || strings.HasSuffix(host, "."+known) {
+			return false
+		}
+	}
+	return true
+}
+
 // lastPart is what a fetched thing is called: the last part of the place it comes from.
 func lastPart(from flow.Field, suffix string) flow.Field {
 	name := strings.TrimRight(from.Text, "/")

@@ -76,7 +76,7 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 		}
 	}
 	if name := r.sendsNamedSecret(u, own); name != "" {
-		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: "$" + name,
+		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: name,
 			Reach: interlock.ReachExternal, Via: u.Via,
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
 			Traits: []string{fact.TraitSecret, fact.TraitUpload}})

@@ -30,14 +30,20 @@ func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string 
 	}
 	for _, f := range u.Operands {
 		if name := foreignSecret(f.Text, host, false); name != "" && r.S.Spend(1) {
-			return name
+			return "$" + name
+		}
+		if r.S.Spend(len(f.Text)/64) && (web.OthersToken(f.Text, host, false) || web.TellsToken(f.Text, host)) {
+			return "a token"
 		}
 	}
 	for _, g := range u.Flags {
 		identifies := slices.Contains([]string{"-H", "--header", "-u", "--user", "--oauth2-bearer", "--proxy-user", "--cert",
 			"--key", "--password"}, g.Name)
 		if name := foreignSecret(g.Value.Text, host, identifies); name != "" && r.S.Spend(1) {
-			return name
+			return "$" + name
+		}
+		if r.S.Spend(len(g.Value.Text)/64) && web.OthersToken(g.Value.Text, host, identifies) {
+			return "a token"
 		}
 	}
 	return ""

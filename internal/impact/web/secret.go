@@ -52,6 +52,44 @@ func OthersSecret(name, host string, identifies bool) bool {
 	return !its && (known || !identifies)
 }
 
+// OthersToken reports whether a text spells out a token in its issuer's own form, and the host is none of that issuer's.
+func OthersToken(text, host string, identifies bool) bool {
+	if len(text) < 16 || len(text) > 64<<10 {
+		return false
+	}
+	kind := PlainSecret(text)
+	return kind != "" && OthersSecret(strings.ReplaceAll(kind, "-", "_")+"_token", host, identifies)
+}
+
+// TellsToken reports whether an address hands its host a token of somebody else's: the issuer's form is enough here, since
+// nobody puts even an example of one into a stranger's address without meaning to send it.
+func TellsToken(url, host string) bool {
+	_, said, ok := strings.Cut(url, "://")
+	if !ok || len(url) > 4096 {
+		return false
+	}
+	for _, form := range [...][2]string{{"ghp_", "github"}, {"gho_", "github"}, {"ghs_", "github"}, {"github_pat_", "github"},
+		{"glpat-", "gitlab"}, {"xoxb-", "slack"}, {"xoxp-", "slack"}, {"sk-ant-", "anthropic"}, {"sk_live_", "stripe"},
+		{"npm_", "npm"}, {"hf_", "huggingface"}, {"AKIA", "aws"}, {"AIza", "google"}} {
+		if at := strings.Index(said, form[0]); at >= 0 && longWord(said[at+len(form[0]):]) &&
+			OthersSecret(form[1]+"_token", host, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// longWord reports whether a text begins with sixteen letters and digits or more.
+func longWord(text string) bool {
+	for i := 0; i < 16; i++ {
+		if i >= len(text) || text[i] != '_' && text[i] != '-' && !(text[i] >= '0' && text[i] <= '9') &&
+			!(text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z') {
+			return false
+		}
+	}
+	return true
+}
+
 // services are the words by which the names of variables say whose secret they hold.
 func services() []string {
 	return []string{"github", "gh", "gitlab", "aws", "openai", "anthropic", "stripe", "slack", "npm", "docker",
