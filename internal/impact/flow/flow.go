@@ -34,8 +34,15 @@ type Flow struct {
 	Filed    bool    // it is what a file held that was not read
 	Composed bool    // a program in the command, or whoever filled the clipboard, says what it is
 	Everyone bool    // it lists the numbers of all processes, or all of a user's
+	Token    *Token  // it is a password that a program fetched for one kind of host, and nothing else
 	Own      string  // the program of Interlock's that it holds
 	Unread   string  // files whose bytes it would hold if they had been read, between NUL
+}
+
+// A Token is a password that a cloud's own program prints, good for the registries of that cloud.
+type Token struct {
+	Via   string // the command that prints it
+	Hosts string // patterns of the hosts it is for, between bars
 }
 
 // Taint adds what else flowed in, without the bytes.

@@ -39,7 +39,7 @@ func compileCommand(name string, parent *Command, d commandDescription) (*Comman
 	c := &Command{Name: name, Parent: parent, Described: true, Style: d.Style, Verb: d.Verb, Wraps: d.Wraps,
 		Skip: d.Skip, Stdin: d.Stdin,
 		Script: d.Script, Code: d.Code, Prints: d.Prints, Links: d.Links, Seeks: d.Seeks, Sends: d.Sends, Posting: d.Posts,
-		Copies: d.Copies, Anywhere: d.Anywhere, Piped: d.Piped, Recipe: d.Recipe, examples: d.Examples}
+		Copies: d.Copies, Anywhere: d.Anywhere, Piped: d.Piped, Bare: d.Bare, Recipe: d.Recipe, examples: d.Examples}
 	if c.Style == "" && parent != nil {
 		c.Style = parent.Style
 	}
@@ -242,6 +242,9 @@ func checkNames(d commandDescription) error {
 	}
 	if !slices.Contains([]string{"", "argv", "shell", "exec", "bash", "cmd", "powershell"}, d.Wraps) {
 		return fmt.Errorf("unknown wraps %q", d.Wraps)
+	}
+	if !slices.Contains([]string{"", "alone", "word"}, d.Bare) {
+		return fmt.Errorf("unknown bare %q", d.Bare)
 	}
 	if err := checkRecipe(d.Recipe); err != nil {
 		return err

@@ -125,6 +125,8 @@ func (o *Option) runDirective(word, rest string) bool {
 		o.Named = rest + " "
 	case "tries":
 		o.Tries = true
+	case "signs-in":
+		o.SignsIn = true
 	case "module":
 		o.Value, o.Module = true, rest+" "
 	case "prints":

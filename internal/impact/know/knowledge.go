@@ -255,6 +255,7 @@ type commandDescription struct {
 	Links    bool                          `json:"links,omitempty"`
 	Seeks    bool                          `json:"seeks,omitempty"`
 	Piped    bool                          `json:"piped,omitempty"`
+	Bare     string                        `json:"bare,omitempty"`
 	Sends    bool                          `json:"sends,omitempty"`
 	Posts    string                        `json:"posts,omitempty"`
 	Copies   bool                          `json:"copies,omitempty"`
@@ -297,6 +298,7 @@ type Command struct {
 	Links     bool   // the last operand becomes another name of the first
 	Seeks     bool   // the first operand is what it looks for in all the others hold
 	Piped     bool   // a cmdlet: what comes through the pipeline stands for its first operand
+	Bare      string // with how little behind it it only prints what it can do: alone, or with one word
 	Prints    string
 	Recipe    string // the format and the names of the file that says what it runs
 	examples  []Example
@@ -349,6 +351,7 @@ type Option struct {
 	Pipe    bool   // the value is a file to write, or after a bar a command that is written to
 	Named   string // code that is given is, with this before it, the name of a command, and the operands are its arguments
 	Tries   bool   // the value is a password
+	SignsIn bool   // standard input is the password for the host that the last operand names
 	Module  string // the value and this before it name a command, and what follows are its arguments
 	Prints  string // what the command prints then
 	Setting string // the value is key=value, and this pseudo-command describes what keys do

@@ -310,7 +310,11 @@ func flag(u *flow.Use, args []flow.Field, i int) int {
 			o = abbreviated(u.Spec, before)
 		}
 		if o != nil {
-			u.Flags = append(u.Flags, flow.Given{Option: o, Name: before, Value: cut(a, len(before)+1)})
+			value := cut(a, len(before)+1)
+			if value.Text == "" && o.Value && len(before) == 2 && !value.Dynamic { // cut -d=
+				value.Text = "="
+			}
+			u.Flags = append(u.Flags, flow.Given{Option: o, Name: before, Value: value})
 		}
 		if o != nil || strings.HasPrefix(name, "--") || u.Spec.Style == "words" || u.Spec.Style == "slash" {
 			return i
@@ -397,7 +401,9 @@ func cluster(u *flow.Use, args []flow.Field, i int) int {
 		}
 		if (o.Value || o.Last) && j+1 < len(a.Text) {
 			value := cut(a, j+1)
-			value.Text = strings.TrimPrefix(value.Text, "=")
+			if value.Text != "=" {
+				value.Text = strings.TrimPrefix(value.Text, "=")
+			}
 			u.Flags = append(u.Flags, flow.Given{Option: o, Name: name, Value: value})
 			return following(u, args, i)
 		}

@@ -336,6 +336,9 @@ func (l *looseRun) commands(one clause, start int) {
 			l.calm = l.calm && builtinFor(name) == nil
 			continue
 		}
+		if l.everyday(name, one[i+1:]) {
+			continue
+		}
 		args := make([]flow.Field, 0, len(one)-i)
 		for _, a := range one[i:] {
 			if !a.writes && !a.reads {
@@ -360,6 +363,20 @@ func (l *looseRun) commands(one clause, start int) {
 		}
 		l.S.Dir = dir
 	}
+}
+
+// everyday reports whether a name that is also an everyday word stands before words that are no command it could run.
+func (l *looseRun) everyday(name string, rest []looseWord) bool {
+	spec := l.S.Know.Lookup(name)
+	if spec == nil || !spec.Verb || spec.Wraps == "" {
+		return false
+	}
+	if len(rest) == 0 {
+		return false
+	}
+	next, isPath := lex.BaseName(rest[0].Text)
+	return next != "" && !rest[0].Dynamic && !isPath && lex.IsNameStart(next[0]) && builtinFor(next) == nil &&
+		l.S.Know.Lookup(strings.ToLower(next)) == nil && l.cmdlet(next) == nil
 }
 
 // Words at the beginning of a command that are not it, in any shell.

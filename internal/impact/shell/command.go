@@ -65,7 +65,7 @@ func (r *shellRun) command(args []flow.Field, io flow.Streams) flow.Flow {
 				return b(r, args, io)
 			}
 		}
-		if (name[0] == '!' || first.Text[0] == '!' || first.Text[0] == ':') && r.typed(args, io) {
+		if (name[0] == '!' || strings.IndexByte("!:{", first.Text[0]) >= 0) && r.typed(args, io) {
 			return flow.Flow{}
 		}
 		r.Text(args)
@@ -145,7 +145,7 @@ func (r *shellRun) Computed(args []flow.Field, io flow.Streams) flow.Flow {
 	}
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Target: args[0].Text, Reach: interlock.ReachWorkspace,
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic}}
-	if r.unseen(args[0]) {
+	if r.unseen(args[0]) && !r.asksVersion(args) {
 		i.Confidence = interlock.Unknown
 	}
 	if args[0].Flow.Network {
@@ -256,13 +256,15 @@ func (r *shellRun) UnknownCommand(args []flow.Field, io flow.Streams) flow.Flow 
 }
 
 // typed judges a line that is no command of a shell but one typed at the prompt of a pager, an editor or a client: !command,
-// :!command, :shell. It reports whether it was one.
+// :!command, :shell. A tag of a template is none either. It reports whether it was one.
 func (r *shellRun) typed(args []flow.Field, io flow.Streams) bool {
 	first := args[0].Text
 	rest := strings.TrimLeft(first, ":%.")
 	switch {
 	case args[0].Dynamic || len(first) > 64:
 		return false
+	case templateTag(args):
+		return true
 	case strings.HasPrefix(rest, "!") && len(first) < 16 || first == "!":
 		if rest = strings.TrimLeft(rest, "!"); rest != "" {
 			named := flow.Literal(rest)

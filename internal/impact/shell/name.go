@@ -132,6 +132,20 @@ func (r *shellRun) unseen(first flow.Field) bool {
 	return true
 }
 
+// asksVersion reports whether a program that a variable of the environment names is only asked for its version or for help,
+// which is all that any program would then tell.
+func (r *shellRun) asksVersion(args []flow.Field) bool {
+	_, rest, ok := leadingVariable(args[0].Text)
+	return ok && rest == "" && args[0].Unset && len(args) == 2 && (args[1].Text == "--version" || args[1].Text == "--help")
+}
+
+// templateTag reports whether a command is a tag of a template that stands in the text and of which nothing is left when it
+// runs: {% if browser %}. What {{ … }} stands for is the command itself, and is asked about.
+func templateTag(args []flow.Field) bool {
+	first, last := args[0].Text, args[len(args)-1].Text
+	return len(args) > 2 && (first == "{%" || first == "{%-" || first == "{%+") && (last == "%}" || last == "-%}")
+}
+
 // quoted reports whether a line is one pair of backquotes with something in it, and nothing else.
 func quoted(line string) bool {
 	return len(line) > 2 && line[0] == '`' && line[len(line)-1] == '`' && strings.Count(line, "`") == 2

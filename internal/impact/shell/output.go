@@ -89,6 +89,10 @@ func (r *shellRun) printed(u *flow.Use, carried flow.Flow, io flow.Streams) flow
 		if r.S.Dir != "" {
 			carried.Text, carried.Known = r.S.Dir, true
 		}
+	case strings.HasPrefix(p, "login "):
+		if !io.Quiet && len(io.Out) == 0 {
+			carried.Token = &flow.Token{Via: u.Via, Hosts: p[len("login "):]}
+		}
 	case strings.HasPrefix(p, "decode "):
 		return r.decoded(p[len("decode "):], u, carried, io)
 	case p == "clipboard":

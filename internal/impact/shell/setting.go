@@ -50,11 +50,16 @@ func (r *shellRun) variable(name string, f flow.Field) {
 		}
 		r.hooked("shell", f.Flow.Text)
 	}
+	var found []interlock.Impact
 	for _, e := range o.Impacts {
-		for _, i := range r.S.Capture(func() { r.effect(u, e, f, flow.Streams{}) }) {
-			o.Adds.Apply(&i)
-			r.S.Add(i)
-		}
+		found = append(found, r.S.Capture(func() { r.effect(u, e, f, flow.Streams{}) })...)
+	}
+	if o.Setting != "" && r.settingsOf(u, o.Setting, f, found) {
+		return
+	}
+	for _, i := range found {
+		o.Adds.Apply(&i)
+		r.S.Add(i)
 	}
 	if o.Nested != "" && f.Text != "" {
 		r.hooked(o.Nested, f.Text)
@@ -102,7 +107,7 @@ func (r *shellRun) hooked(kind, text string) {
 	r.S.Within++
 	defer func() { r.S.Within-- }()
 	for _, i := range r.S.Capture(func() { r.subshell(func() flow.Flow { return r.code(kind, text, flow.Flow{}) }) }) {
-		if i.Kind == interlock.ImpactExecute && strings.Contains(lex.FirstWord(text), "/") {
+		if i.Kind == interlock.ImpactExecute && strings.Contains(lex.FirstWord(text), "/") && !r.installedEditor(text) {
 			i.Traits = append(i.Traits, fact.TraitHooked)
 		}
 		r.S.Add(i)

@@ -24,6 +24,7 @@ func Read(s *flow.Scan, input string) {
 		r.script(input, flow.Flow{})
 	}
 	r.uncalled()
+	r.changedSince()
 	if !s.Spend(0) {
 		s.Unknown("sh", fact.TraitWork)
 	}
@@ -55,6 +56,7 @@ type shellRun struct {
 	prompt  bool                    // a program that takes commands was started without being given any
 	held    map[string]flow.Streams // file descriptors exec keeps open, by number or variable
 	outside bool                    // the command being judged reads a file outside the workspace
+	signed  bool                    // the command being judged signs in with the token it is given, where that is good
 	sent    bool                    // the command being judged sends a file
 	reads   bool                    // the command being judged reads a file
 	peer    string                  // and whose it is, where that is known
@@ -62,6 +64,7 @@ type shellRun struct {
 	inlined *flow.Use               // the command that was given the code being read as an argument
 	beside  string                  // the directory of the program being read, beside which its modules lie
 	loaded  map[string]bool         // modules that were read
+	obeys   []settingsFile          // files with settings that were judged by their text
 }
 
 type function struct {
@@ -205,9 +208,14 @@ func (r *shellRun) binary(c *syntax.BinaryCmd, in flow.Flow) flow.Flow {
 		t.Enter("pipeline", r.source(c))
 		defer t.Leave()
 	}
+	from := len(r.S.Impacts)
 	out := r.subshell(func() flow.Flow { return r.stmt(first, in) })
 	for i := len(chain) - 1; i >= 0; i-- {
 		out.Piped = true
+		if out.Token != nil {
+			out = r.handedOver(chain[i].Y, out, from)
+			continue
+		}
 		if i == 0 && r.last {
 			return r.stmt(chain[i].Y, out)
 		}

@@ -28,7 +28,8 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 	dir := r.S.Dir
 	defer func() { r.S.Dir = dir }()
 	adds, dry, none := r.modifiers(u)
-	if (none || u.Asked) && !runsCode(u) && u.Rest == nil {
+	r.signsIn(u, io.In.Token)
+	if (none || u.Asked || listsOnly(u, args)) && !runsCode(u) && u.Rest == nil {
 		return flow.Flow{}
 	}
 	u.Tree = slices.Contains(adds.Traits, fact.TraitRecursive)
