@@ -45,7 +45,9 @@ github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity
 std                                                     < identity/passkeytest, strictjson/filltest
-modernc.org/sqlite                                      < store/sqlite
+github.com/klauspost/compress                           < pack
+auditlog, filippo.io/age                                < vault
+pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml                                              < config

@@ -35,6 +35,7 @@ const (
 	EventSession         EventType = "OPERATOR_SESSION"      // an operator came into the console, left it, or was turned away
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
+	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
 	EventTokenIssued    EventType = "TOKEN_ISSUED" // a confirmation token (MCP-AQL)
 	EventTokenValidated EventType = "TOKEN_VALIDATED"
 	EventTokenRejected  EventType = "TOKEN_REJECTED"
@@ -52,6 +53,8 @@ type Draft struct {
 	Recorded  time.Time
 	Snapshots map[string]string // snapshot ids by name, e.g. "ruleset", "snapshot"
 	Payload   json.RawMessage
+	// what a decision was made from, which Snapshots names as "inputs": JSON text, or sealed. It is stored beside the event
+	Inputs []byte
 }
 
 // An Entry is one event in its place in the log.
@@ -63,6 +66,13 @@ type Entry struct {
 	Hashes []byte // the tree hashes this leaf completes, level 0 first, 32 bytes each
 
 	Checkpoint []byte // the signed head that ended this entry's commit; only on a commit's last entry
+	Inputs     []byte // what the decision was made from, where it was asked for and is kept
+}
+
+// A Blob is a text that events name by digest: part of what many decisions were made from. It is stored once.
+type Blob struct {
+	Digest Digest
+	Text   []byte
 }
 
 // A Head is the state of the log at its right edge: enough to append without reading what came before.
@@ -101,6 +111,7 @@ type Change struct {
 	Past      *PastAction       // remember this of the run of the first event
 	Wrote     []string          // remember under these keys, for [WrittenWindow], that an agent wrote a file
 	Pins      []PinChange       // create or replace
+	Blobs     []Blob            // what the events name and the store may not have yet
 }
 
 // A Call remembers how one tool call was decided, so that its second event and its outcome find it. A call is found by
@@ -124,6 +135,6 @@ func EventTypes() []EventType {
 		EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventDryRun,
+		EventSession, EventDryRun, EventAccess,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

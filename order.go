@@ -17,6 +17,7 @@ const (
 	// approve what a server, or a tool of it, shows; Subject is its name, Detail the digest of what was looked at; loosens
 	VerbApproveTool    Verb = "approve-tool"
 	VerbQuarantineTool Verb = "quarantine-tool" // put it into quarantine; Subject is its name
+	VerbReadSealed     Verb = "read-sealed"     // read recorded inputs that hold secrets; Subject says which; loosens
 )
 
 // Loosens reports whether what is ordered lets more happen than before, so that it must be signed.

@@ -135,6 +135,7 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,
 		Alert:        raise,
+		Record:       recorder(c),
 	})
 	if err == nil {
 		err = adm.Start(ctx)

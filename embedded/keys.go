@@ -85,24 +85,7 @@ func makeKey(home, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	temporary, err := os.CreateTemp(home, ".log.key-*") // CreateTemp gives mode 0600
-	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
-			"the log's signing key can't be created: %s", cause(err))
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.WriteString(private + "\n")
-	if err == nil {
-		err = temporary.Sync()
-	}
-	if closeErr := temporary.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
-			"the log's signing key can't be written: %s", cause(err))
-	}
-	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := writeOnce(home, path, private); err != nil {
 		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
 			"the log's signing key can't be written: %s", cause(err))
 	}

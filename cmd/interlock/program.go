@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"runtime/debug"
 	"time"
 
 	"interlock"
@@ -85,13 +84,8 @@ func (p *program) evaluator() (*admission.Evaluator, config.Config, error) {
 	return evaluator, settings, err
 }
 
-// version is the module version this binary was built from, as the Go toolchain recorded it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.1.0-dev"
-}
+// version is the version of this program.
+func version() string { return embedded.Version() }
 
 type versionCommand struct{}
 

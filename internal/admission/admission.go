@@ -38,18 +38,18 @@ func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, 
 // EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
 func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
 	now time.Time) interlock.Decision {
-	return e.evaluateWith(&p, standing, recent, nil, now)
+	return e.evaluateWith(&p, standing, recent, nil, now).Decision
 }
 
 // Judge is [Evaluator.EvaluateAfter] that leaves in the proposal what was read for it.
 func (e *Evaluator) Judge(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
 	now time.Time) interlock.Decision {
-	return e.evaluateWith(p, standing, recent, nil, now)
+	return e.evaluateWith(p, standing, recent, nil, now).Decision
 }
 
 // evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
 func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
-	limits []interlock.Finding, now time.Time) interlock.Decision {
+	limits []interlock.Finding, now time.Time) evaluation {
 	return e.judge(p, e.analyse(p), standing, recent, limits, now)
 }
 
@@ -60,11 +60,21 @@ func (e *Evaluator) analyse(p *interlock.Proposal) impact.Analysis {
 	return e.read(p, &view)
 }
 
+// An evaluation is a decision with what it was made from.
+type evaluation struct {
+	interlock.Decision
+	snapshot  interlock.Snapshot
+	analysis  impact.Analysis
+	limits    []interlock.Finding
+	approvals []interlock.ApprovalRequest
+}
+
 // judge is evaluateWith of an action that was analysed.
 func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing interlock.Standing,
-	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) interlock.Decision {
-	return engine.Decide(e.Rules, e.snapshot(*p, standing, recent, now), p.Action, analysis, limits,
-		approved(standing, p.Requester), now)
+	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) evaluation {
+	snapshot, approvals := e.snapshot(*p, standing, recent, now), approved(standing, p.Requester)
+	d := engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approvals, now)
+	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
 
 // view is what is known of the world for a proposal, with what the rules say is production.
@@ -230,6 +240,8 @@ type Config struct {
 	// names this process, anew each time; a verify challenge ends with it. Empty: made from Random
 	Boot  string
 	Alert func(kind, message string) // optional: told of every alert event, without secrets
+
+	Record Recorder // how what decisions were made from is kept
 }
 
 // Admission decides and records. It is safe for concurrent use.

@@ -89,7 +89,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		if err != nil {
 			return interlock.Change{}, err
 		}
-		decision, invalid, err := a.evaluate(ctx, &p, begun, &recent, now)
+		made, invalid, err := a.evaluate(ctx, &p, begun, &recent, now)
 		if err != nil {
 			return interlock.Change{}, err
 		}
@@ -98,6 +98,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 				invalid = other
 			}
 		}
+		decision := made.Decision
 		answer = interlock.Answer{Decision: decision}
 		if a.left(p, standing, decision, recent, now) {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
@@ -106,7 +107,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			answer.Gateway = true
 		}
 		shown := a.redacted(p)
-		change, err := a.change(p, shown, standing, decision, recent, now, &answer)
+		change, err := a.change(p, shown, standing, made, recent, now, &answer)
 		if err != nil {
 			return change, err
 		}
@@ -150,13 +151,13 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 // runs, which it adds to what the run did before, and where its values come from.
 func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing,
 	recent *[]interlock.PastAction,
-	now time.Time) (decision interlock.Decision, invalid, err error) {
+	now time.Time) (decision evaluation, invalid, err error) {
 	analysis := a.config.analyse(p)
-	judge := func(limits []interlock.Finding) interlock.Decision {
+	judge := func(limits []interlock.Finding) evaluation {
 		return a.config.judge(p, analysis, standing, *recent, limits, now)
 	}
 	decision = judge(nil)
-	own, err := a.ownScripts(ctx, p, decision, now)
+	own, err := a.ownScripts(ctx, p, decision.Decision, now)
 	if err != nil {
 		return decision, nil, err
 	}
@@ -165,7 +166,7 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 		analysis = a.config.analyse(p)
 		decision = judge(nil)
 	}
-	before, err := a.fetchedBefore(ctx, p, decision, now)
+	before, err := a.fetchedBefore(ctx, p, decision.Decision, now)
 	if err != nil {
 		return decision, nil, err
 	}
@@ -173,7 +174,7 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 		*recent = append(before, *recent...)
 		decision = judge(nil)
 	}
-	told, err := a.told(ctx, p, decision, now)
+	told, err := a.told(ctx, p, decision.Decision, now)
 	if err != nil {
 		return decision, nil, err
 	}
@@ -190,7 +191,7 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standin
 		standing.Requests = without(standing.Requests, decision.Approval)
 		decision = judge(nil)
 	}
-	limits, err := a.questions(ctx, *p, standing, decision, now)
+	limits, err := a.questions(ctx, *p, standing, decision.Decision, now)
 	if err == nil && len(limits) > 0 {
 		decision = judge(limits)
 	}
@@ -221,9 +222,10 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
 // spends. It fills in answer.Request.
-func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision,
+func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, made evaluation,
 	recent []interlock.PastAction,
 	now time.Time, answer *interlock.Answer) (interlock.Change, error) {
+	d := made.Decision
 	change := interlock.Change{Version: standing.Version, Spend: d.Approval, Draw: d.Grant}
 	handed := d.Answer.Allowed() && p.Handover.Hands(d)
 	if handed { // the same question is put again by what runs it, and that is the one the yes was for
@@ -259,6 +261,9 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 	}
 	draft.Recorded = now
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
+	if err := a.keepInputs(&change, &draft, p.Action, shown.Action, &made, recorded); err != nil {
+		return change, err
+	}
 	change.Events = []interlock.Draft{draft}
 	if change.Open != nil {
 		// Whoever opens a request clears away one that is overdue: so they don't pile up where no server does it.
@@ -420,25 +425,8 @@ func (a *Admission) redactedArguments(arguments json.RawMessage) json.RawMessage
 	return json.RawMessage(`{"redacted":true}`)
 }
 
-// redactedDecision returns the decision as it may be recorded. Every target is looked at, whatever the action's own text
-// showed: the analysis puts quoted pieces together and decodes, so a secret may come to light only here.
 func (a *Admission) redactedDecision(d interlock.Decision) interlock.Decision {
-	var impacts []interlock.Impact // a copy, made when there is something to change
-	for n, i := range d.Impacts {
-		target, inTarget := a.config.Redact(i.Target)
-		via, inVia := a.config.Redact(i.Via)
-		if len(inTarget) == 0 && len(inVia) == 0 {
-			continue
-		}
-		if impacts == nil {
-			impacts = append(impacts, d.Impacts...)
-		}
-		impacts[n].Target, impacts[n].Via = target, via
-	}
-	if impacts != nil {
-		d.Impacts = impacts
-	}
-	return d
+	return auditlog.RedactDecision(d, a.config.Redact)
 }
 
 // code and reason turn an error into what an agent may read: the message of an *interlock.Error, else nothing specific.

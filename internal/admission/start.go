@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -17,6 +18,9 @@ func (a *Admission) Start(ctx context.Context) error {
 	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		change := interlock.Change{Version: standing.Version, Settings: map[string]string{}}
 		ruleset := map[string]string{"ruleset": string(a.config.Rules.Digest())}
+		if err := a.rulesText(&change, standing.Settings, ruleset); err != nil {
+			return change, err
+		}
 		mode := map[string]string{"mode": a.config.Mode.String(), "profile": a.config.Profile}
 		if err := a.setting(&change, interlock.EventRuleset, standing.Settings, ruleset); err != nil {
 			return change, err
@@ -33,6 +37,26 @@ func (a *Admission) Start(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// rulesText adds to a change, and to the settings that are to stand, the text of rules that the store does not have yet: so that
+// what is decided under them can be decided again when the program that brought them is gone.
+func (a *Admission) rulesText(change *interlock.Change, have, want map[string]string) error {
+	if a.config.Record.Ruleset == nil {
+		return nil
+	}
+	want["ruleset_text"] = have["ruleset_text"]
+	if have["ruleset"] == want["ruleset"] && want["ruleset_text"] != "" {
+		return nil
+	}
+	text, err := a.config.Record.Ruleset()
+	if err != nil {
+		return fmt.Errorf("reading the ruleset's text: %w", err)
+	}
+	blob := interlock.Blob{Digest: auditlog.BlobDigest(text), Text: text}
+	change.Blobs = append(change.Blobs, blob)
+	want["ruleset_text"] = string(blob.Digest)
+	return nil
 }
 
 // setting adds to a change what differs between the settings recorded and the ones in force.

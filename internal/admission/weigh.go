@@ -31,7 +31,7 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 	if err != nil {
 		return interlock.Answer{}, false
 	}
-	decision := a.config.evaluateWith(&p, standing, recent, nil, now)
+	decision := a.config.evaluateWith(&p, standing, recent, nil, now).Decision
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
 		decision.Grant != "" {
 		return interlock.Answer{}, false

@@ -82,7 +82,8 @@ func signed(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
-		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin:
+		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
+		interlock.EventAccess:
 		return true
 	default:
 		return false
@@ -209,6 +210,9 @@ func appendString(dst []byte, s string) []byte {
 }
 
 // contentHash returns the content_hash of a payload.
+// Sound reports whether the event's payload is the one that its content hash was made of.
+func (e *Event) Sound() bool { return e.Content == contentHash(e.Payload) }
+
 func contentHash(payload []byte) string { return hashText(sha256.Sum256(payload)) }
 
 // hashText renders a hash the way every digest in an event is rendered.
@@ -292,7 +296,7 @@ func checkDraft(d *interlock.Draft) error {
 		}
 	}
 	for _, c := range d.Type {
-		if (c < 'A' || c > 'Z') && c != '_' {
+		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess { // which MACE writes in lower case
 			return fmt.Errorf("auditlog: %.40q is not an event type", d.Type)
 		}
 	}

@@ -91,9 +91,12 @@ type (
 // judgeGate is the name under which the judge's findings stand in a decision.
 const judgeGate = "judge"
 
+// rooms are how long, in bytes, one value of a record may be, tried from the first on until the whole fits.
+var rooms = [...]int{16 << 10, 4 << 10, 1 << 10, 256}
+
 // Payload renders the record. Long values are cut, and cut harder until the whole fits.
 func (r DecisionRecord) Payload() (json.RawMessage, error) {
-	for _, room := range [...]int{16 << 10, 4 << 10, 1 << 10, 256} {
+	for _, room := range rooms {
 		wire := r.wire(room)
 		payload, err := wire.encode()
 		if err != nil {
@@ -445,6 +448,21 @@ func (r SettingsRecord) Payload() (json.RawMessage, error) {
 		Before map[string]string `json:"before"`
 		After  map[string]string `json:"after"`
 	}{r.Before, r.After})
+}
+
+// SettingsAfter reads the settings that an event of a change brought into force.
+func SettingsAfter(e interlock.Entry) (map[string]string, error) {
+	event, err := ParseEvent(e.Body)
+	if err != nil {
+		return nil, fmt.Errorf("auditlog: read the event: %w", err)
+	}
+	var r struct {
+		After map[string]string `json:"after"`
+	}
+	if err := json.Unmarshal(event.Payload, &r); err != nil {
+		return nil, fmt.Errorf("auditlog: read the settings: %w", err)
+	}
+	return r.After, nil
 }
 
 // payload encodes a record and holds it to the bound.

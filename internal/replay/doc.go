@@ -1,8 +1,10 @@
-// Package replay will recompute recorded decisions from the log, report the first difference, and try another ruleset on
-// what has happened. It belongs to the pure set: it gets entries and rulesets as values.
+// Package replay makes recorded decisions again from what was recorded of them, and tries other rules on what has happened. It
+// belongs to the pure set: it gets entries, blobs and rulesets as values, and has nothing to execute, notify or spend with.
 //
-// It must never change the log, call a model or a service again, or pass a what-if off as what was decided.
+// A decision is made again on two levels. From the recorded analysis every build decides byte for byte the same; that is what
+// [Replay.Decision] holds a record to. Whether the analysis itself comes out the same is told by [Replay.Analysis], where the
+// code that analysed is the same, and is otherwise another program's business.
 //
-// Nothing is here yet. Events already record by digest everything a decision was computed from, so that what is recorded
-// today can be replayed later.
+// What was recorded is believed as far as the log proves it: the event stands in the tree, it names its inputs by digest, and
+// these name the rest. Start with replay.go; whatif.go tries other rules.
 package replay

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/pack"
 )
 
 // A job is where a run stands in its sequence.
@@ -401,6 +402,9 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 	if err := b.saveEntries(ctx, entries); err != nil {
 		return err
 	}
+	if err := b.saveBlobs(ctx); err != nil {
+		return err
+	}
 	if err := b.noteIDs(ctx, entries); err != nil {
 		return err
 	}
@@ -463,8 +467,13 @@ func (b *batch) insert(ctx context.Context, statements []string, n int, args fun
 func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {
 	return b.insert(ctx, insertEntries, len(entries), func(to []any, i int) []any {
 		e := &entries[i]
-		b.store.written += int64(len(e.Body) + len(e.Hashes) + 256)
-		return append(to, e.Index, e.ID, string(e.Type), e.Body, e.Hashes, nullable(e.Checkpoint))
+		body := pack.Pack(e.Body)
+		var inputs []byte
+		if text := b.drafts[i].Inputs; len(text) > 0 {
+			inputs = pack.Pack(text)
+		}
+		b.store.written += int64(len(body) + len(inputs) + len(e.Hashes) + 256)
+		return append(to, e.Index, e.ID, string(e.Type), body, e.Hashes, nullable(e.Checkpoint), nullable(inputs))
 	})
 }
 
@@ -485,7 +494,7 @@ func (b *batch) saveJobs(ctx context.Context) error {
 }
 
 var (
-	insertEntries = insertions("entries", "idx, id, type, body, hashes, checkpoint", "")
+	insertEntries = insertions("entries", "idx, id, type, body, hashes, checkpoint, inputs", "")
 	insertJobs    = insertions("jobs", "run, seed, next", " ON CONFLICT (run) DO UPDATE SET next = excluded.next")
 )
 

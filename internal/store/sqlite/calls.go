@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/pack"
 )
 
 const (
@@ -88,8 +89,8 @@ func newest(ctx context.Context, c *conn, column string, hash int64,
 				return err
 			}
 			var call interlock.Call
-			if err := json.Unmarshal(body, &call); err != nil {
-				return fmt.Errorf("decode a call: %w", err)
+			if err := unpackCall(body, &call); err != nil {
+				return err
 			}
 			if !fits(&call) {
 				return nil
@@ -103,6 +104,25 @@ func newest(ctx context.Context, c *conn, column string, hash int64,
 	return interlock.Call{}, false, err
 }
 
+func packCall(call *interlock.Call) ([]byte, error) {
+	body, err := json.Marshal(call)
+	if err != nil {
+		return nil, fmt.Errorf("encode a call: %w", err)
+	}
+	return pack.Pack(body), nil
+}
+
+func unpackCall(body []byte, call *interlock.Call) error {
+	text, err := pack.Unpack(body, maxBody)
+	if err == nil {
+		err = json.Unmarshal(text, call)
+	}
+	if err != nil {
+		return fmt.Errorf("decode a call: %w", err)
+	}
+	return nil
+}
+
 // saveCall remembers a call, or replaces the one whose decision the call names.
 func (b *batch) saveCall(ctx context.Context, call interlock.Call, eventID string) error {
 	w := b.store.writer
@@ -110,9 +130,9 @@ func (b *batch) saveCall(ctx context.Context, call interlock.Call, eventID strin
 	if !known {
 		call.EventID = eventID
 	}
-	body, err := json.Marshal(call)
+	body, err := packCall(&call)
 	if err != nil {
-		return fmt.Errorf("encode a call: %w", err)
+		return err
 	}
 	byEvent := digest8(call.EventID)
 	if known {
@@ -171,9 +191,9 @@ func (s *Store) see(ctx context.Context, eventID, event string) error {
 		return err
 	}
 	call.Events = append(call.Events, event)
-	body, err := json.Marshal(call)
+	body, err := packCall(&call)
 	if err != nil {
-		return fmt.Errorf("encode a call: %w", err)
+		return err
 	}
 	_, err = s.writer.exec(ctx, "UPDATE calls SET body = ? WHERE by_event = ?", body, digest8(eventID))
 	return err
@@ -189,8 +209,8 @@ func (s *Store) Calls(ctx context.Context, limit int) ([]interlock.Call, error) 
 				return err
 			}
 			var call interlock.Call
-			if err := json.Unmarshal(body, &call); err != nil {
-				return fmt.Errorf("decode a call: %w", err)
+			if err := unpackCall(body, &call); err != nil {
+				return err
 			}
 			calls = append(calls, call)
 			return nil

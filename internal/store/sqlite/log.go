@@ -33,9 +33,8 @@ func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) err
 			if err := scan(&e.Index, &e.ID, &kind, &body, &hashes, &checkpoint); err != nil {
 				return err
 			}
-			e.Type = interlock.EventType(kind)
-			e.Body, e.Hashes, e.Checkpoint = body, hashes, checkpoint
-			return nil
+			e.Type, e.Hashes, e.Checkpoint = interlock.EventType(kind), hashes, checkpoint
+			return unpackEntry(e, body, nil)
 		})
 }
 
@@ -128,7 +127,11 @@ func (e errVisitor) Error() string { return e.err.Error() }
 func walk(ctx context.Context, read func(context.Context, string, func(*conn) error) error, query string, args []any,
 	visit func(interlock.Entry) error) error {
 	return walkRows(ctx, read, query, args, visit, func(scan func(...any) error, e *interlock.Entry) error {
-		return scan(&e.Index, &e.ID, &e.Type, &e.Body, &e.Hashes, &e.Checkpoint)
+		var body []byte
+		if err := scan(&e.Index, &e.ID, &e.Type, &body, &e.Hashes, &e.Checkpoint); err != nil {
+			return err
+		}
+		return unpackEntry(e, body, nil)
 	})
 }
 

@@ -62,8 +62,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 		}
 		s.Close()
 	}
-	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 4 {
-		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 4", entries, ok, version())
+	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 5 {
+		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 5", entries, ok, version())
 	}
 	// Two processes that find the old file at once.
 	path = newPath(t)

@@ -28,10 +28,12 @@ var (
 	schema3 string
 	//go:embed schema4.sql
 	schema4 string
+	//go:embed schema5.sql
+	schema5 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -87,6 +89,8 @@ type Store struct {
 	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
 	noted   int64          // -1 is unknown
 
+	blobs map[interlock.Digest]bool // those this process knows to be stored
+
 	failing sync.Mutex
 	failure error // sticky
 
@@ -125,7 +129,7 @@ func Open(path string, options Options) (*Store, error) {
 	s := &Store{
 		path: absolute, options: options, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
 		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), slots: make(chan struct{}, maxReaders),
-		checkpoints: make(chan struct{}, 1), noted: -1,
+		checkpoints: make(chan struct{}, 1), noted: -1, blobs: map[interlock.Digest]bool{},
 	}
 	if err := s.open(); err != nil {
 		s.release()
@@ -231,7 +235,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4}[version]
+		step := [...]string{schema, schema2, schema3, schema4, schema5}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 	}

@@ -1,12 +1,16 @@
 package sqlite_test
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"strings"
 	"testing"
 
+	sqlitedriver "modernc.org/sqlite"
+
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/pack"
 	"interlock/internal/store/storagetest"
 )
 
@@ -33,6 +37,15 @@ func filled(t *testing.T, n int) (path string, checkpoints [][]byte) {
 	return path, checkpoints
 }
 
+// unpacked(body) is an SQL function of the tests alone: the text of a stored body.
+func init() {
+	sqlitedriver.MustRegisterDeterministicScalarFunction("unpacked", 1,
+		func(_ *sqlitedriver.FunctionContext, args []driver.Value) (driver.Value, error) {
+			text, err := pack.Unpack(args[0].([]byte), 1<<20)
+			return string(text), err
+		})
+}
+
 // What somebody with the file and an SQL shell can do to the log is found and named.
 func TestTamperingIsNamed(t *testing.T) {
 	const n = 30
@@ -42,18 +55,18 @@ func TestTamperingIsNamed(t *testing.T) {
 			"UPDATE entries SET idx = -1 - idx WHERE idx < 0",
 		}
 	}
-	columns := "id, type, body, hashes, checkpoint"
+	columns := "id, type, body, hashes, checkpoint, inputs"
 	for _, test := range []struct {
 		name       string
 		statements []string
 		kind       auditlog.ProblemKind
 		index      int64
 	}{
-		{"edit", []string{`UPDATE entries SET body = replace(body, '{"n":7}', '{"n":8}') WHERE idx = 7`}, auditlog.ProblemChanged, 7},
-		{"edit as blob", []string{`UPDATE entries SET body = CAST(replace(body, '"actor_id":"agent"', '"actor_id":"other"') AS BLOB) WHERE idx = 12`}, auditlog.ProblemChanged, 12},
-		{"edit the first", []string{`UPDATE entries SET body = replace(body, 'agent', 'other') WHERE idx = 0`}, auditlog.ProblemChanged, 0},
-		{"edit the last", []string{`UPDATE entries SET body = replace(body, 'agent', 'other') WHERE idx = 29`}, auditlog.ProblemChanged, 29},
-		{"edit many", []string{`UPDATE entries SET body = replace(body, 'agent', 'other') WHERE idx > 10`}, auditlog.ProblemChanged, 11},
+		{"edit", []string{`UPDATE entries SET body = replace(unpacked(body), '{"n":7}', '{"n":8}') WHERE idx = 7`}, auditlog.ProblemChanged, 7},
+		{"edit as blob", []string{`UPDATE entries SET body = CAST(replace(unpacked(body), '"actor_id":"agent"', '"actor_id":"other"') AS BLOB) WHERE idx = 12`}, auditlog.ProblemChanged, 12},
+		{"edit the first", []string{`UPDATE entries SET body = replace(unpacked(body), 'agent', 'other') WHERE idx = 0`}, auditlog.ProblemChanged, 0},
+		{"edit the last", []string{`UPDATE entries SET body = replace(unpacked(body), 'agent', 'other') WHERE idx = 29`}, auditlog.ProblemChanged, 29},
+		{"edit many", []string{`UPDATE entries SET body = replace(unpacked(body), 'agent', 'other') WHERE idx > 10`}, auditlog.ProblemChanged, 11},
 		{"edit the type column", []string{`UPDATE entries SET type = 'ALERT' WHERE idx = 4`}, auditlog.ProblemChanged, 4},
 		{"edit the hashes", []string{`UPDATE entries SET hashes = zeroblob(length(hashes)) WHERE idx = 5`}, auditlog.ProblemChanged, 5},
 		{"empty a body", []string{`UPDATE entries SET body = '' WHERE idx = 5`}, auditlog.ProblemChanged, 5},
@@ -68,13 +81,13 @@ func TestTamperingIsNamed(t *testing.T) {
 		{"insert a copy", append(shift(9, 1), "INSERT INTO entries SELECT 9, "+columns+" FROM entries WHERE idx = 3"), auditlog.ProblemDuplicated, 9},
 		{"append a copy", []string{"INSERT INTO entries SELECT 30, " + columns + " FROM entries WHERE idx = 29"}, auditlog.ProblemDuplicated, 30},
 		{"insert a foreign row", append(shift(9, 1),
-			`INSERT INTO entries VALUES (9, 'x', 'DECISION', '{"hello":1}', x'00', NULL)`), auditlog.ProblemChanged, 9},
+			`INSERT INTO entries VALUES (9, 'x', 'DECISION', '{"hello":1}', x'00', NULL, NULL)`), auditlog.ProblemChanged, 9},
 		{"swap neighbours", []string{"UPDATE entries SET idx = -5 WHERE idx = 8", "UPDATE entries SET idx = 8 WHERE idx = 9",
 			"UPDATE entries SET idx = 9 WHERE idx = -5"}, auditlog.ProblemReordered, 8},
 		{"swap bodies", []string{
 			"CREATE TABLE t AS SELECT * FROM entries WHERE idx IN (8, 20)",
-			"UPDATE entries SET (id, type, body, hashes, checkpoint) = (SELECT " + columns + " FROM t WHERE idx = 20) WHERE idx = 8",
-			"UPDATE entries SET (id, type, body, hashes, checkpoint) = (SELECT " + columns + " FROM t WHERE idx = 8) WHERE idx = 20",
+			"UPDATE entries SET (id, type, body, hashes, checkpoint, inputs) = (SELECT " + columns + " FROM t WHERE idx = 20) WHERE idx = 8",
+			"UPDATE entries SET (id, type, body, hashes, checkpoint, inputs) = (SELECT " + columns + " FROM t WHERE idx = 8) WHERE idx = 20",
 		}, auditlog.ProblemReordered, 8},
 		{"change the head's checkpoint", []string{"UPDATE head SET checkpoint = (SELECT checkpoint FROM entries WHERE idx = 0)"}, auditlog.ProblemInserted, 1},
 		{"remove the head's checkpoint", []string{"UPDATE head SET checkpoint = x''"}, auditlog.ProblemCheckpoint, -1},

@@ -1,0 +1,370 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/internal/classify"
+	"interlock/internal/replay"
+	"interlock/internal/ruleset"
+	"interlock/internal/store/sqlite"
+)
+
+type replayCommand struct {
+	Run    replayRun    `cmd:"" help:"Make recorded decisions again and compare them with the record."`
+	WhatIf replayWhatIf `cmd:"" name:"what-if" help:"Tell what the rules in force here, or those of --rules, would have decided about the past."`
+}
+
+// sealedFlags let a replay read inputs that are kept sealed because they hold secrets.
+type sealedFlags struct {
+	Sealed bool   `help:"Also make decisions again whose inputs are sealed, by an operator's signed order, which is recorded."`
+	As     string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key    string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	Reason string `help:"Why, for the record; needed with --sealed." placeholder:"TEXT"`
+}
+
+// opener is what opens sealed inputs, or nil where nobody asked for that. The order is in the log before it returns.
+func (f *sealedFlags) opener(p *program) (func([]byte) ([]byte, error), error) {
+	if !f.Sealed {
+		return nil, nil
+	}
+	backend, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	order, err := newOrder(interlock.VerbReadSealed, "replay", "", f.Reason)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.signOrder(standing, f.As, f.Key, interlock.Requester{}, &order); err != nil {
+		return nil, err
+	}
+	open, err := embedded.InputsOpener(backend.Settings.Home)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := backend.ReadSealed(p.ctx, order); err != nil {
+		return nil, err
+	}
+	return func(sealed []byte) ([]byte, error) { return open(sealed, auditlog.MaxBlob) }, nil
+}
+
+// A past is the log as replay reads it.
+type past struct {
+	store   *sqlite.Store
+	sources replay.Sources
+}
+
+// past opens the log for replaying. Nothing is written.
+func (p *program) past(f *sealedFlags) (*past, error) {
+	open, err := f.opener(p)
+	if err != nil {
+		return nil, err
+	}
+	store, _, err := p.auditStore()
+	if err != nil {
+		return nil, err
+	}
+	out := &past{store: store}
+	blobs, rulesets := map[interlock.Digest][]byte{}, map[interlock.Digest]*ruleset.Ruleset{}
+	out.sources = replay.Sources{Redact: classify.Redact, Open: open,
+		Blob: func(d interlock.Digest) ([]byte, error) {
+			if text, known := blobs[d]; known {
+				return text, nil
+			}
+			text, found, err := store.Blob(p.ctx, d)
+			if err != nil || !found {
+				return nil, err
+			}
+			if len(blobs) >= maxHeld {
+				clear(blobs)
+			}
+			blobs[d] = text
+			return text, nil
+		}}
+	out.sources.Ruleset = func(d interlock.Digest) (*ruleset.Ruleset, error) {
+		if set, known := rulesets[d]; known {
+			return set, nil
+		}
+		text, err := out.rulesText(p, d)
+		if err != nil || text == nil {
+			return nil, err
+		}
+		set, err := ruleset.FromDocuments(text, d)
+		if err == nil {
+			rulesets[d] = set
+		}
+		return set, err
+	}
+	return out, nil
+}
+
+// verified refuses a log that does not verify: what is replayed counts as far as the log proves it.
+func (l *past) verified(p *program) error {
+	key, err := p.publicKey("")
+	if err != nil {
+		return err
+	}
+	report, err := auditlog.Verify(p.ctx, l.store, key, auditlog.VerifyOptions{Earlier: p.keptCheckpoints(key)})
+	if err == nil && report.Problem != nil {
+		err = fmt.Errorf("%s: the log is not sound after %d good entries: %w", replay.IntegrityFailure, report.Entries, report.Problem)
+	}
+	return err
+}
+
+// maxHeld is how many blobs are kept in memory while a log is read.
+const maxHeld = 1024
+
+// rulesText finds the recorded text of a ruleset: the event that brought it into force names it.
+func (l *past) rulesText(p *program, want interlock.Digest) ([]byte, error) {
+	for before := int64(-1); ; {
+		entries, err := l.store.Recent(p.ctx, interlock.EventRuleset, before, hitsPage)
+		if err != nil || len(entries) == 0 {
+			return nil, err
+		}
+		for _, e := range entries {
+			before = e.Index
+			after, err := auditlog.SettingsAfter(e)
+			if err != nil {
+				return nil, err
+			}
+			if after["ruleset"] == string(want) && after["ruleset_text"] != "" {
+				return l.sources.Blob(interlock.Digest(after["ruleset_text"]))
+			}
+		}
+	}
+}
+
+// each calls visit for every recorded decision from a time on, in order: with what it was made from, or why that can't be had.
+func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r *replay.Record, why error) error) error {
+	return l.store.Recorded(p.ctx, 0, func(e interlock.Entry) error {
+		if !replay.Holds(e.Type) {
+			return nil
+		}
+		r, err := l.sources.Read(e)
+		if err == nil && r.At().Before(from) {
+			return nil
+		}
+		return visit(e, r, err)
+	})
+}
+
+type replayRun struct {
+	sealedFlags
+	What  string `arg:"" optional:"" help:"Only this event, by its id or number, or only the events of this run."`
+	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." placeholder:"TIME"`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// Help is what `interlock replay run --help` adds.
+func (replayRun) Help() string {
+	return "Every decision is made again from what was recorded of it, under the rules of then, and must come out the same, byte for byte.\n" +
+		"Where this program's analysis is that of the record, the analysis is made again as well. Exits 1 if anything differs or is missing."
+}
+
+// A replayResult is what came of replaying.
+type replayResult struct {
+	Decisions  int                 `json:"decisions"`
+	Same       int                 `json:"same"`
+	Reanalysed int                 `json:"reanalysed"` // analysed again, by the same code
+	Failures   map[replay.Code]int `json:"failures,omitempty"`
+	Examples   []replayExample     `json:"examples,omitempty"`
+	Replayable bool                `json:"replayable"`
+}
+
+type replayExample struct {
+	Event  string      `json:"event"`
+	Index  int64       `json:"index"`
+	Code   replay.Code `json:"code"`
+	Detail string      `json:"detail"`
+}
+
+// maxFailures is how many decisions that differ are named.
+const maxFailures = 20
+
+// Run replays.
+func (c *replayRun) Run(p *program) error {
+	from := time.Time{}
+	if c.Since != "" {
+		at, err := moment("--since", c.Since)
+		if err != nil {
+			return err
+		}
+		from = at
+	}
+	evaluator, _, err := p.evaluator()
+	if err != nil {
+		return err
+	}
+	log, err := p.past(&c.sealedFlags)
+	if err != nil {
+		return err
+	}
+	defer log.store.Close()
+	if err := log.verified(p); err != nil {
+		return err
+	}
+	rules := string(evaluator.Rules.Digest()) // which names what the analysis knows of commands as well
+	result := replayResult{Failures: map[replay.Code]int{}}
+	err = log.each(p, from, func(e interlock.Entry, r *replay.Record, why error) error {
+		if !c.means(e, r) {
+			return nil
+		}
+		result.Decisions++
+		if why == nil {
+			why = log.sources.Again(r)
+		}
+		if why == nil && r.Base.Analyser == embedded.Revision() && r.Event.Snapshots["ruleset"] == rules {
+			result.Reanalysed++
+			why = r.Reanalysed(evaluator.Analyser)
+		}
+		return result.count(e, why)
+	})
+	if err != nil {
+		return err
+	}
+	if c.What != "" && result.Decisions == 0 {
+		return interlock.Errorf(interlock.CodeNotFound, "WHAT", "no recorded decision has this event, and no run has this name")
+	}
+	result.Replayable = result.Same == result.Decisions
+	if err := c.print(p, &result); err != nil || result.Replayable {
+		return err
+	}
+	return &exitCode{code: 1}
+}
+
+// means reports whether the command is about an event.
+func (c *replayRun) means(e interlock.Entry, r *replay.Record) bool {
+	return c.What == "" || c.What == e.ID || c.What == strconv.FormatInt(e.Index, 10) || r != nil && c.What == r.Requester.Run
+}
+
+func (r *replayResult) count(e interlock.Entry, why error) error {
+	if why == nil {
+		r.Same++
+		return nil
+	}
+	var f *replay.Failure
+	if !errors.As(why, &f) {
+		return why
+	}
+	r.Failures[f.Code]++
+	if len(r.Examples) < maxFailures {
+		r.Examples = append(r.Examples, replayExample{Event: e.ID, Index: e.Index, Code: f.Code, Detail: f.Detail})
+	}
+	return nil
+}
+
+func (c *replayRun) print(p *program, r *replayResult) error {
+	if c.JSON {
+		return writeLine(p.stdout, r)
+	}
+	fmt.Fprintf(p.stdout, "%d decisions, %d the same, %d of them analysed again by the same code\n", r.Decisions, r.Same, r.Reanalysed)
+	for _, e := range r.Examples {
+		fmt.Fprintf(p.stdout, "%s  event %d  %s\n", e.Code, e.Index, e.Detail)
+	}
+	_, err := fmt.Fprintf(p.stdout, "REPLAYABLE: %v\n", r.Replayable)
+	return err
+}
+
+type replayWhatIf struct {
+	sealedFlags
+	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"7d" placeholder:"TIME"`
+	Agent string `help:"Only what this agent did." placeholder:"NAME"`
+	Allow bool   `name:"allow-stricter" help:"Exit 0 although something would be denied or asked about that was not."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// Help is what `interlock replay what-if --help` adds.
+func (replayWhatIf) Help() string {
+	return "The rules are those of this program with those of --rules DIR or of the settings; what actions do is taken from the record.\n" +
+		"Nothing is decided or recorded. Exits 1 where something would be denied or asked about that was not, 0 otherwise."
+}
+
+// Run tries the rules.
+func (c *replayWhatIf) Run(p *program) error {
+	from, err := moment("--since", c.Since)
+	if err != nil {
+		return err
+	}
+	rules, err := p.ruleset()
+	if err != nil {
+		return err
+	}
+	log, err := p.past(&c.sealedFlags)
+	if err != nil {
+		return err
+	}
+	defer log.store.Close()
+	trial := replay.NewWhatIf(rules)
+	err = log.each(p, from, func(e interlock.Entry, r *replay.Record, why error) error {
+		if why != nil {
+			trial.Skip(why)
+			return nil
+		}
+		if c.Agent != "" && r.Requester.Agent != c.Agent {
+			return nil
+		}
+		was, _, err := auditlog.DecisionOf(e)
+		if err != nil {
+			return err
+		}
+		trial.Try(r, was, classify.Redact)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	report := trial.Report()
+	if c.JSON {
+		err = writeLine(p.stdout, report)
+	} else {
+		err = c.print(p, &report)
+	}
+	if err != nil || c.Allow {
+		return err
+	}
+	for n := range report.Changes {
+		if report.Changes[n].Stricter() {
+			return &exitCode{code: 1}
+		}
+	}
+	return nil
+}
+
+func (c *replayWhatIf) print(p *program, r *replay.Report) error {
+	fmt.Fprintf(p.stdout, "%d decisions since %s under %s\n", r.Decisions, c.Since, r.Ruleset)
+	var skipped []string
+	for code, n := range r.Skipped { // any order: sorted below
+		skipped = append(skipped, fmt.Sprintf("%d %s", n, code))
+	}
+	if sort.Strings(skipped); len(skipped) > 0 {
+		fmt.Fprintf(p.stdout, "not tried: %s\n", strings.Join(skipped, ", "))
+	}
+	fmt.Fprintf(p.stdout, "newly denied %d, newly asked %d, newly allowed %d; questions a day: %.1f then, %.1f now\n",
+		r.Newly[interlock.Deny.String()]+r.Newly[interlock.Halt.String()], r.Newly[interlock.Ask.String()],
+		r.Newly[interlock.Allow.String()], r.Questions[0], r.Questions[1])
+	if len(r.Changes) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "WAS\tNOW\tTIMES\tAGENT\tRULE\tFOR EXAMPLE")
+	for _, change := range r.Changes {
+		e := change.Examples[0]
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\tevent %d: %s\n", change.Was, change.Now, change.Count, printable(change.Agent),
+			change.Rule, e.Index, brief(e.Reason))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,145 @@
+package embedded
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/config"
+	"interlock/internal/ruleset"
+	"interlock/internal/vault"
+	"interlock/rules"
+)
+
+// The key pair for recorded inputs that hold secrets. The public half is all that deciding needs; the private half may be kept
+// elsewhere, and then such decisions can only be made again where it is.
+const (
+	inputsKeyFile    = "inputs.key"
+	inputsPublicFile = "inputs.pub"
+)
+
+// Version is the module version this program was built from, as the Go toolchain recorded it.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "0.1.0-dev"
+}
+
+// Revision names the code that this program was built from.
+func Revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Version()
+	}
+	name := ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			name = s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			name += "+changed"
+		}
+	}
+	if name == "" {
+		return Version()
+	}
+	return name
+}
+
+// recorder says how this home keeps what decisions were made from.
+func recorder(c config.Config) admission.Recorder {
+	sealer := sync.OnceValues(func() (func([]byte) ([]byte, error), error) { return inputsSealer(c.Home) })
+	return admission.Recorder{Program: Version(), Analyser: Revision(),
+		Seal: func(text []byte) ([]byte, error) {
+			seal, err := sealer()
+			if err != nil {
+				return nil, err
+			}
+			return seal(text)
+		},
+		Ruleset: func() ([]byte, error) {
+			user, err := UserRules(c.Rules)
+			if err != nil {
+				return nil, err
+			}
+			return ruleset.Documents(rules.Defaults(), user)
+		}}
+}
+
+// inputsSealer seals for the home's key, which it makes where there is none.
+func inputsSealer(home string) (func([]byte) ([]byte, error), error) {
+	public, err := os.ReadFile(filepath.Join(home, inputsPublicFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		public, err = makeInputsKey(home)
+	}
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeUnavailable, inputsPublicFile, "the key for recorded inputs can't be read: %s", cause(err))
+	}
+	return vault.Sealer(string(public))
+}
+
+// makeInputsKey makes the key pair. Of several processes the first wins, as with the log's key: the public half, which comes
+// second, is written from the private one that stands.
+func makeInputsKey(home string) ([]byte, error) {
+	private, _, err := vault.Generate()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(home, inputsKeyFile)
+	if err := writeOnce(home, path, private); err != nil {
+		return nil, err
+	}
+	stands, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	public, err := vault.Public(string(stands))
+	if err != nil {
+		return nil, err
+	}
+	if err := writeOnce(home, filepath.Join(home, inputsPublicFile), public); err != nil {
+		return nil, err
+	}
+	return []byte(public), nil
+}
+
+// writeOnce writes a file for its owner alone, whole or not at all, unless there is one.
+func writeOnce(home, path, text string) error {
+	temporary, err := os.CreateTemp(home, "."+filepath.Base(path)+"-*") // CreateTemp gives mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.WriteString(text + "\n")
+	if err == nil {
+		err = temporary.Sync()
+	}
+	if closeErr := temporary.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// InputsOpener opens what was sealed in a home, for whoever may read its key.
+func InputsOpener(home string) (func(sealed []byte, most int64) ([]byte, error), error) {
+	private, err := os.ReadFile(filepath.Join(home, inputsKeyFile))
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeNotFound, inputsKeyFile,
+			"the key for recorded inputs can't be read: %s; decisions about actions with secrets can't be made again without it",
+			cause(err))
+	}
+	return vault.Opener(strings.TrimSpace(string(private)))
+}

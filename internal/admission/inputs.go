@@ -1,0 +1,139 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+)
+
+// Recorder says how what decisions were made from is kept beside their events.
+type Recorder struct {
+	Program  string // version of the program
+	Analyser string // names the code that analysed: equal names read an action alike
+	// seals what holds a secret, for whoever holds the key; nil: such inputs are not kept, and their decision can't be made again
+	Seal func(text []byte) ([]byte, error)
+	// the text of the ruleset in force, from which it can be made again; nil: it is not kept
+	Ruleset func() ([]byte, error)
+	Off     bool // nothing is kept, as where decisions are only tried
+}
+
+// keepInputs adds to a change what its decision was made from, and names it in the event. The decision's own text stands in the
+// event; what many decisions share is stored once.
+func (a *Admission) keepInputs(change *interlock.Change, draft *interlock.Draft, raw, shown interlock.Action, made *evaluation,
+	recorded interlock.Decision) error {
+	if a.config.Record.Off {
+		return nil
+	}
+	still, moving := auditlog.Split(made.snapshot)
+	base, err := a.blobOf(auditlog.Base{Schema: auditlog.InputsSchema, Program: a.config.Record.Program,
+		Analyser: a.config.Record.Analyser, Snapshot: still})
+	if err != nil {
+		return err
+	}
+	inputs := auditlog.Inputs{Schema: auditlog.InputsSchema, Base: base.Digest, Action: raw, Impacts: made.analysis.Impacts,
+		Spoken: made.analysis.Spoken, Moving: moving, Limits: made.limits}
+	for _, t := range made.analysis.Texts {
+		inputs.Texts = append(inputs.Texts, auditlog.AnalysedText(t))
+	}
+	for n := range made.approvals {
+		if made.approvals[n].ID == made.Approval && made.Approval != "" {
+			inputs.Approval = &made.approvals[n]
+		}
+	}
+	text, err := inputs.Text()
+	if err != nil {
+		return fmt.Errorf("encoding what the decision was made from: %w", err)
+	}
+	draft.Snapshots["inputs"] = string(auditlog.InputsDigest(text))
+	change.Blobs = append(change.Blobs, base)
+	secret := a.secretive(text) || bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) || !sameAction(raw, shown) || !sameTargets(made.Impacts, recorded.Impacts)
+	draft.Inputs, err = a.kept(text, secret)
+	if err != nil {
+		return err
+	}
+	for _, script := range made.snapshot.View.Scripts { // any order: the store keeps a set
+		blob := interlock.Blob{Digest: auditlog.BlobDigest([]byte(script)), Text: []byte(script)}
+		if blob.Text, err = a.kept(blob.Text, a.secretive(blob.Text)); err != nil {
+			return err
+		}
+		if len(blob.Text) > 0 {
+			change.Blobs = append(change.Blobs, blob)
+		}
+	}
+	return nil
+}
+
+// kept is a text as it may be stored: sealed where it holds a secret, and not at all where nobody can seal it.
+func (a *Admission) kept(text []byte, secret bool) ([]byte, error) {
+	if !secret {
+		return text, nil
+	}
+	if a.config.Record.Seal == nil {
+		return nil, nil
+	}
+	sealed, err := a.config.Record.Seal(text)
+	if err != nil {
+		return nil, fmt.Errorf("sealing what the decision was made from: %w", err)
+	}
+	return sealed, nil
+}
+
+// secretive reports whether a text holds what may not be stored as it stands.
+func (a *Admission) secretive(text []byte) bool {
+	_, kinds := a.config.Redact(string(text))
+	return len(kinds) > 0
+}
+
+func (a *Admission) blobOf(base auditlog.Base) (interlock.Blob, error) {
+	text, err := base.Text()
+	if err != nil {
+		return interlock.Blob{}, fmt.Errorf("encoding what the decision was made from: %w", err)
+	}
+	return interlock.Blob{Digest: auditlog.BlobDigest(text), Text: text}, nil
+}
+
+func sameAction(a, b interlock.Action) bool {
+	return a.Input == b.Input && a.Hint == b.Hint && bytes.Equal(a.Arguments, b.Arguments)
+}
+
+func sameTargets(a, b []interlock.Impact) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for n := range a {
+		if a[n].Target != b[n].Target || a[n].Via != b[n].Via {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadSealed records an operator's order to read inputs that are kept sealed. Whoever opens them does so after it has returned
+// without an error, and not before.
+func (a *Admission) ReadSealed(ctx context.Context, order interlock.Order) (interlock.Receipt, error) {
+	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		change := interlock.Change{Version: standing.Version}
+		if order.Verb != interlock.VerbReadSealed {
+			return change, interlock.Errorf(interlock.CodeInvalid, "verb", "sealed inputs are read by read-sealed")
+		}
+		if strings.TrimSpace(order.Reason) == "" {
+			return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
+		}
+		now := a.config.Now().UTC()
+		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
+			return change, err
+		}
+		kept := order
+		if kept.Reason = a.redact(order.Reason); kept.Reason != order.Reason {
+			kept.Statement = "" // it holds the reason as well
+		}
+		return change, a.append(&change, interlock.EventAccess, interlock.Requester{Agent: order.Operator}, "operator",
+			auditlog.AccessRecord{Order: kept})
+	})
+	return receipt, a.refusedOrder(ctx, order.Operator, order.Subject, err)
+}

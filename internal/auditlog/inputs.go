@@ -1,0 +1,183 @@
+package auditlog
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// SealedIntro is what everything sealed begins with: the format is that of age.
+const SealedIntro = "age-encryption.org/v1\n"
+
+// InputsSchema is the value of "schema" in what is recorded beside a decision in this version of the format.
+const InputsSchema = "interlock.inputs/v1"
+
+// Bounds of what is recorded beside an event.
+const (
+	MaxInputs = 4 << 20 // bytes of one decision's inputs, before they are packed
+	MaxBlob   = 8 << 20 // bytes of one blob, likewise
+)
+
+// Inputs are what one decision was made from, but for the ruleset and the time, both of which its event names, so that it can be
+// made again. Nothing in it is redacted or cut: where that would have changed anything, it is kept sealed.
+//
+// What most decisions share stands in [Base], and the texts of files stand each in a blob of its own.
+type Inputs struct {
+	Schema  string              `json:"schema"`
+	Base    interlock.Digest    `json:"base"` // names a blob: a [Base]
+	Action  interlock.Action    `json:"action"`
+	Impacts []interlock.Impact  `json:"impacts"` // the analysis, with the two below
+	Texts   []AnalysedText      `json:"texts,omitempty"`
+	Spoken  []string            `json:"spoken,omitempty"`
+	Moving  Moving              `json:"moving,omitzero"`
+	Limits  []interlock.Finding `json:"limits,omitempty"` // what limits objected
+	// the request that answered, as the decision read it
+	Approval *interlock.ApprovalRequest `json:"approval,omitempty"`
+}
+
+// An AnalysedText is a text that the analysis found the action to execute.
+type AnalysedText struct {
+	Kind  interlock.Kind `json:"kind"`
+	Value string         `json:"value"`
+}
+
+// A Base is what many decisions were made from alike: the program and a snapshot without what moves from one action to the next.
+type Base struct {
+	Schema   string             `json:"schema"`
+	Program  string             `json:"program"`  // its version
+	Analyser string             `json:"analyser"` // names code and knowledge of the analysis: equal ones read an action alike
+	Snapshot interlock.Snapshot `json:"snapshot"`
+}
+
+// Moving is the part of a snapshot that moves from one action to the next. A member that is not set is as in the base, where it
+// is not set either.
+type Moving struct {
+	Recent      []interlock.PastAction      `json:"recent,omitempty"`
+	Taken       bool                        `json:"taken,omitempty"` // the snapshot holds the time
+	Block       string                      `json:"block,omitempty"`
+	Loop        *interlock.Loop             `json:"loop,omitempty"`
+	Upstream    *interlock.Upstream         `json:"upstream,omitempty"`
+	Failed      *interlock.Failures         `json:"failed,omitempty"`
+	Origin      *interlock.Origin           `json:"origin,omitempty"`
+	Pin         *interlock.Pin              `json:"pin,omitempty"`
+	Links       map[string]string           `json:"links,omitempty"`
+	Scripts     map[string]interlock.Digest `json:"scripts,omitempty"` // names blobs: the files' texts
+	Work        map[string]interlock.Work   `json:"work,omitempty"`
+	Written     []string                    `json:"written,omitempty"`
+	Annotations *interlock.Annotations      `json:"annotations,omitempty"`
+}
+
+// Text is the canonical text of the inputs, which their digest is over.
+func (i *Inputs) Text() ([]byte, error) { return strictjson.Marshal(i) }
+
+// Text is the canonical text of the base, which its digest is over.
+func (b *Base) Text() ([]byte, error) {
+	text, ok := strictjson.Text(func(w *strictjson.Writer) {
+		w.Open()
+		w.Name("analyser")
+		w.String(b.Analyser)
+		w.Name("program")
+		w.String(b.Program)
+		w.Name("schema")
+		w.String(b.Schema)
+		w.Name("snapshot")
+		w.Snapshot(&b.Snapshot)
+		w.Close()
+	})
+	if ok {
+		return text, nil
+	}
+	return strictjson.Marshal(b)
+}
+
+// Split takes from a snapshot what moves. What is left is the base's; texts of files are named by digest.
+func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
+	m := Moving{Recent: s.Recent, Taken: !s.Taken.IsZero(), Block: s.Block, Loop: s.Loop, Upstream: s.Upstream,
+		Failed: s.Failed, Origin: s.Origin, Pin: s.Pin, Links: s.View.Links, Work: s.View.Work, Written: s.View.Written,
+		Annotations: s.View.Annotations}
+	if len(s.View.Scripts) > 0 {
+		m.Scripts = make(map[string]interlock.Digest, len(s.View.Scripts))
+		for name, text := range s.View.Scripts { // order-independent: fills a map
+			m.Scripts[name] = BlobDigest([]byte(text))
+		}
+	}
+	s.Recent, s.Taken, s.Block, s.Loop, s.Upstream = nil, time.Time{}, "", nil, nil
+	s.Failed, s.Origin, s.Pin = nil, nil, nil
+	s.View.Links, s.View.Scripts, s.View.Work, s.View.Written, s.View.Annotations = nil, nil, nil, nil, nil
+	return s, m
+}
+
+// Join undoes [Split]. at is when the decision was made; texts returns the text of a file by the digest that names it.
+func Join(base interlock.Snapshot, m Moving, at time.Time,
+	texts func(interlock.Digest) (string, error)) (interlock.Snapshot, error) {
+	s := base
+	s.Recent, s.Block, s.Loop, s.Upstream = m.Recent, m.Block, m.Loop, m.Upstream
+	s.Failed, s.Origin, s.Pin = m.Failed, m.Origin, m.Pin
+	s.View.Links, s.View.Work, s.View.Written, s.View.Annotations = m.Links, m.Work, m.Written, m.Annotations
+	if m.Taken {
+		s.Taken = at
+	}
+	if len(m.Scripts) == 0 {
+		return s, nil
+	}
+	s.View.Scripts = make(map[string]string, len(m.Scripts))
+	for _, name := range slices.Sorted(maps.Keys(m.Scripts)) {
+		text, err := texts(m.Scripts[name])
+		if err != nil {
+			return s, err
+		}
+		s.View.Scripts[name] = text
+	}
+	return s, nil
+}
+
+const (
+	inputsDomain = "interlock/inputs/v1"
+	blobDomain   = "interlock/blob/v1"
+)
+
+// InputsDigest names a decision's inputs by their canonical text.
+func InputsDigest(text []byte) interlock.Digest { return strictjson.DigestBytes(inputsDomain, text) }
+
+// BlobDigest names a blob by its bytes.
+func BlobDigest(text []byte) interlock.Digest { return strictjson.DigestBytes(blobDomain, text) }
+
+// RedactDecision returns a decision as it may be recorded. Every target is looked at, whatever the action's own text showed: the
+// analysis puts quoted pieces together and decodes, so a secret may come to light only here.
+func RedactDecision(d interlock.Decision, redact func(string) (string, []string)) interlock.Decision {
+	var impacts []interlock.Impact // a copy, made when there is something to change
+	for n, i := range d.Impacts {
+		target, inTarget := redact(i.Target)
+		via, inVia := redact(i.Via)
+		if len(inTarget) == 0 && len(inVia) == 0 {
+			continue
+		}
+		if impacts == nil {
+			impacts = append(impacts, d.Impacts...)
+		}
+		impacts[n].Target, impacts[n].Via = target, via
+	}
+	if impacts != nil {
+		d.Impacts = impacts
+	}
+	return d
+}
+
+// DecisionTexts are the forms in which a decision, already redacted, may stand in an event: whole, and cut ever harder.
+func DecisionTexts(d interlock.Decision, visit func(text []byte) (found bool)) error {
+	for _, room := range rooms {
+		c := cutter{room: room}
+		cut := c.decision(d)
+		text, err := strictjson.Marshal(cut)
+		if err != nil {
+			return err
+		}
+		if visit(text) {
+			return nil
+		}
+	}
+	return nil
+}

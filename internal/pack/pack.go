@@ -1,0 +1,89 @@
+// Package pack makes small texts smaller before they are stored: events, calls and what decisions were made from are JSON of
+// a few hundred bytes to a few kilobytes and look alike, so they are compressed against a dictionary of such texts.
+//
+// What is packed is only a way to store. Hashes, signatures and exports are over the text itself.
+package pack
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// The first byte of what is stored says what follows. JSON texts begin with a brace, so what was stored before there was
+// this package is read as it stands.
+const (
+	plain  = 0 // the text
+	first  = 1 // folded, then compressed against the first dictionary
+	braced = '{'
+)
+
+// dictionary1 is what stored texts are compressed against. It can never change: another one would get another number.
+//
+//go:embed dictionary1.txt
+var dictionary1 []byte
+
+var dictionary = sync.OnceValue(func() *s2.Dict { return s2.MakeDict(dictionary1, nil) })
+
+// smallest is the length, in bytes, under which nothing is gained.
+const smallest = 64
+
+// Pack returns a text as it is stored. It does not keep or change the text.
+func Pack(text []byte) []byte {
+	if len(text) >= smallest {
+		if folded, ok := fold(text); ok {
+			room := make([]byte, 1+s2.MaxEncodedLen(len(folded)))
+			room[0] = first
+			if packed := dictionary().Encode(room[1:], folded); len(packed) < len(text) {
+				return append(room[:1], packed...)
+			}
+		}
+	}
+	if len(text) > 0 && text[0] == braced {
+		return text
+	}
+	return append([]byte{plain}, text...)
+}
+
+// errUnreadable says that what is stored is no packed text.
+var errUnreadable = errors.New("pack: what is stored is damaged")
+
+// Unpack returns the text of what [Pack] made, or an error if it is damaged or over a bound in bytes. It may return a part of
+// what it is given.
+func Unpack(stored []byte, most int) ([]byte, error) {
+	text := stored
+	switch {
+	case len(stored) == 0:
+		return nil, errUnreadable
+	case stored[0] == plain:
+		text = stored[1:]
+	case stored[0] == first:
+		length, err := s2.DecodedLen(stored[1:])
+		if err != nil {
+			return nil, errUnreadable
+		}
+		if length > most {
+			return nil, tooLong(length, most)
+		}
+		folded, err := dictionary().Decode(nil, stored[1:])
+		if err != nil {
+			return nil, errUnreadable
+		}
+		if text, err = unfold(folded, most); err != nil {
+			return nil, err
+		}
+	case stored[0] != braced:
+		return nil, errUnreadable
+	}
+	if len(text) > most {
+		return nil, tooLong(len(text), most)
+	}
+	return text, nil
+}
+
+func tooLong(length, most int) error {
+	return fmt.Errorf("pack: a stored text of %d bytes is over the bound of %d", length, most)
+}

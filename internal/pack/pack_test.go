@@ -1,0 +1,71 @@
+package pack_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"interlock/internal/pack"
+)
+
+const most = 1 << 20
+
+// What is packed is found again, whatever it is, and takes at most one byte more.
+func FuzzPackIsUndone(f *testing.F) {
+	f.Add([]byte(`{"actor_id":"claude","event_type":"DECISION"}`))
+	f.Add([]byte{})
+	f.Add([]byte{0, 1, 2})
+	f.Add([]byte(`{"prev_hash":"sha256:` + strings.Repeat("0a", 32) + `","job_seed":"` + strings.Repeat("1f", 16) + `","x":"\xff"}`))
+	f.Add([]byte(`{"prev_hash":"sha256:` + strings.Repeat("0a", 40) + `","job_seed":"` + strings.Repeat("1f", 20) + `","x":"ABCDEF"}`))
+	f.Add([]byte(strings.Repeat(`{"confidence":"parsed","kind":"read"},`, 40)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > most {
+			return
+		}
+		stored := pack.Pack(text)
+		if len(stored) > len(text)+1 {
+			t.Fatalf("%d bytes became %d", len(text), len(stored))
+		}
+		got, err := pack.Unpack(stored, most)
+		if err != nil || !bytes.Equal(got, text) {
+			t.Fatalf("%q, %v; want %q", got, err, text)
+		}
+	})
+}
+
+// Whatever stands in a store, unpacking ends with a text within the bound or an error.
+func FuzzUnpackIsBounded(f *testing.F) {
+	f.Add(pack.Pack([]byte(strings.Repeat("interlock ", 100))))
+	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Add([]byte("{"))
+	f.Fuzz(func(t *testing.T, stored []byte) {
+		if text, err := pack.Unpack(stored, 4096); err == nil && len(text) > 4096 {
+			t.Fatalf("%d bytes", len(text))
+		}
+	})
+}
+
+func TestWhatWasStoredBeforeIsReadAsItStands(t *testing.T) {
+	text := []byte(`{"a":1}`)
+	if got, err := pack.Unpack(text, most); err != nil || !bytes.Equal(got, text) {
+		t.Fatalf("%q, %v", got, err)
+	}
+}
+
+func TestOverTheBound(t *testing.T) {
+	text := []byte(strings.Repeat("interlock ", 100))
+	for _, stored := range [][]byte{pack.Pack(text), append([]byte{0}, text...), append([]byte("{"), text...)} {
+		if _, err := pack.Unpack(stored, len(text)-1); err == nil {
+			t.Error("a text over the bound is returned")
+		}
+	}
+}
+
+func TestDamageIsAnError(t *testing.T) {
+	stored := pack.Pack([]byte(strings.Repeat("interlock ", 100)))
+	for _, bad := range [][]byte{nil, {2}, stored[:2], stored[:len(stored)-1]} {
+		if text, err := pack.Unpack(bad, most); err == nil {
+			t.Errorf("%v became %q", bad, text)
+		}
+	}
+}

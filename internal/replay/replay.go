@@ -1,0 +1,248 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/engine"
+	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
+	"interlock/internal/ruleset"
+	"interlock/internal/strictjson"
+)
+
+// A Code says why a decision could not be made again, or that it came out otherwise. The texts are MACE's and exact.
+type Code string
+
+// The codes.
+const (
+	MissingSnapshot    Code = "MISSING_SNAPSHOT"               // something the decision was made from is not there
+	IntegrityFailure   Code = "INTEGRITY_FAILURE"              // something is not what the event names
+	MissingAgentOutput Code = "MISSING_PERSISTED_AGENT_OUTPUT" // an answer from outside was not kept
+	ResultMismatch     Code = "RESULT_MISMATCH"                // another decision comes out
+	Divergence         Code = "REPLAY_DIVERGENCE"              // the analysis comes out otherwise under the same code
+	ForceContinue      Code = "FORCE_CONTINUE_REQUIRED"        // it stopped at a divergence, and nobody had it go on
+)
+
+// A Failure is why one decision was not made again, or not the same.
+type Failure struct {
+	Code   Code   `json:"code"`
+	Detail string `json:"detail"` // one sentence, without anything of the action
+}
+
+// Error makes a Failure an error.
+func (f *Failure) Error() string { return string(f.Code) + ": " + f.Detail }
+
+func failure(code Code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Sources give what events name. Each is a function of its argument; what is missing is nil without an error.
+type Sources struct {
+	Blob    func(interlock.Digest) ([]byte, error)
+	Ruleset func(interlock.Digest) (*ruleset.Ruleset, error)
+	Open    func(sealed []byte) ([]byte, error) // opens what was sealed; nil: nobody here can
+	Redact  func(string) (string, []string)     // as when it was recorded
+}
+
+// A Record is one decision with everything it was made from.
+type Record struct {
+	Event     auditlog.Event
+	Index     int64
+	Requester interlock.Requester
+	Decision  json.RawMessage // as recorded
+	Base      auditlog.Base
+	Inputs    auditlog.Inputs
+	Snapshot  interlock.Snapshot
+}
+
+// Holds reports whether an entry records a decision.
+func Holds(kind interlock.EventType) bool {
+	return kind == interlock.EventDecision || kind == interlock.EventBlock || kind == interlock.EventReviewRequest
+}
+
+// Read puts together what a decision was made from. The entry is the log's, with its inputs. What is missing or is not what the
+// event names is a *[Failure].
+func (s *Sources) Read(e interlock.Entry) (*Record, error) {
+	r := &Record{Index: e.Index}
+	event, err := auditlog.ParseEvent(e.Body)
+	if err != nil {
+		return nil, failure(IntegrityFailure, "the event can't be read: %v", err)
+	}
+	if !event.Sound() {
+		return nil, failure(IntegrityFailure, "the event's payload is not the one that was hashed")
+	}
+	r.Event = event
+	var payload struct {
+		Requester interlock.Requester `json:"requester"`
+		Decision  json.RawMessage     `json:"decision"`
+	}
+	if err := json.Unmarshal(event.Payload, &payload); err != nil || len(payload.Decision) == 0 {
+		return nil, failure(IntegrityFailure, "the event holds no decision")
+	}
+	r.Requester, r.Decision = payload.Requester, payload.Decision
+	text, err := s.inputs(e, interlock.Digest(event.Snapshots["inputs"]))
+	if err != nil {
+		return nil, err
+	}
+	if err := strictjson.DecodeTrusted(text, &r.Inputs); err != nil || r.Inputs.Schema != auditlog.InputsSchema {
+		return nil, failure(IntegrityFailure, "the inputs are of no form that is known here")
+	}
+	base, err := s.blob(r.Inputs.Base, "the snapshot")
+	if err != nil {
+		return nil, err
+	}
+	if err := strictjson.DecodeTrusted(base, &r.Base); err != nil {
+		return nil, failure(IntegrityFailure, "the snapshot is of no form that is known here")
+	}
+	r.Snapshot, err = auditlog.Join(r.Base.Snapshot, r.Inputs.Moving, event.Recorded, func(d interlock.Digest) (string, error) {
+		text, err := s.blob(d, "the text of a file")
+		return string(text), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// inputs are the text that an event names, opened where it is sealed.
+func (s *Sources) inputs(e interlock.Entry, want interlock.Digest) ([]byte, error) {
+	if want == "" {
+		return nil, failure(MissingSnapshot, "the event names no inputs: it was recorded before they were")
+	}
+	if len(e.Inputs) == 0 {
+		return nil, failure(MissingSnapshot, "the inputs are not kept")
+	}
+	text, err := s.opened(e.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if auditlog.InputsDigest(text) != want {
+		return nil, failure(IntegrityFailure, "the inputs are not those that the event names")
+	}
+	return text, nil
+}
+
+func (s *Sources) blob(want interlock.Digest, what string) ([]byte, error) {
+	text, err := s.Blob(want)
+	if err != nil {
+		return nil, failure(IntegrityFailure, "%s can't be read: %v", what, err)
+	}
+	if text == nil {
+		return nil, failure(MissingSnapshot, "%s is not kept", what)
+	}
+	if text, err = s.opened(text); err != nil {
+		return nil, err
+	}
+	if auditlog.BlobDigest(text) != want {
+		return nil, failure(IntegrityFailure, "%s is not the one that the inputs name", what)
+	}
+	return text, nil
+}
+
+// opened is a text as it was before it was sealed, if it was. Everything that is not sealed is JSON or the text of a file.
+func (s *Sources) opened(text []byte) ([]byte, error) {
+	if !bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) {
+		return text, nil
+	}
+	if s.Open == nil {
+		return nil, failure(MissingSnapshot, "what the decision was made from is sealed, and the key is not here")
+	}
+	open, err := s.Open(text)
+	if err != nil {
+		return nil, failure(IntegrityFailure, "what is sealed can't be opened with this key")
+	}
+	return open, nil
+}
+
+// analysis is the analysis as it was recorded.
+func (r *Record) analysis() impact.Analysis {
+	a := impact.Analysis{Impacts: r.Inputs.Impacts, Spoken: r.Inputs.Spoken}
+	for _, t := range r.Inputs.Texts {
+		a.Texts = append(a.Texts, fact.Text(t))
+	}
+	return a
+}
+
+// At is when the decision was made.
+func (r *Record) At() time.Time { return r.Event.Recorded }
+
+// Decide makes the decision under some rules, from the recorded analysis.
+func (r *Record) Decide(rules *ruleset.Ruleset) interlock.Decision {
+	var approvals []interlock.ApprovalRequest
+	if r.Inputs.Approval != nil {
+		approvals = append(approvals, *r.Inputs.Approval)
+	}
+	return engine.Decide(rules, r.Snapshot, r.Inputs.Action, r.analysis(), r.Inputs.Limits, approvals, r.At())
+}
+
+// Again makes a recorded decision again under the rules it was made under. It returns nil if it is the same, byte for byte.
+func (s *Sources) Again(r *Record) error {
+	rules, err := s.Ruleset(interlock.Digest(r.Event.Snapshots["ruleset"]))
+	if err != nil {
+		return failure(IntegrityFailure, "the ruleset can't be made of its text: %v", err)
+	}
+	if rules == nil {
+		return failure(MissingSnapshot, "the text of the ruleset is not kept")
+	}
+	d := r.Decide(rules)
+	if string(d.Snapshot) != r.Event.Snapshots["snapshot"] {
+		return failure(IntegrityFailure, "the snapshot is not the one that the event names")
+	}
+	same := false
+	redacted := auditlog.RedactDecision(d, s.Redact)
+	if err := auditlog.DecisionTexts(redacted, func(text []byte) bool {
+		same = bytes.Equal(text, r.Decision)
+		return same
+	}); err != nil {
+		return failure(ResultMismatch, "the decision has no canonical form")
+	}
+	if !same {
+		return failure(ResultMismatch, "%s", difference(r.Decision, redacted))
+	}
+	return nil
+}
+
+// difference says in a sentence how a decision differs from the one recorded.
+func difference(recorded json.RawMessage, now interlock.Decision) string {
+	var was interlock.Decision
+	if err := json.Unmarshal(recorded, &was); err != nil {
+		return "the recorded decision can't be read"
+	}
+	switch {
+	case was.Verdict != now.Verdict || was.Answer != now.Answer:
+		return fmt.Sprintf("recorded %s answered %s, now %s answered %s", was.Verdict, was.Answer, now.Verdict, now.Answer)
+	case named(was) != named(now):
+		return fmt.Sprintf("recorded for the rule %s, now for %s", named(was), named(now))
+	default:
+		return "verdict and rule are the same, and what is said about them differs"
+	}
+}
+
+func named(d interlock.Decision) string {
+	if f := d.Decisive(); f != nil {
+		return f.Rule
+	}
+	return "none"
+}
+
+// Reanalysed compares the recorded analysis with the one that an analyser makes now, under the same view. It returns nil if they
+// are the same; whether a difference means anything depends on [Base.Analyser].
+func (r *Record) Reanalysed(analyser *impact.Analyser) error {
+	now := analyser.Analyse(r.Snapshot.View, r.Inputs.Action)
+	was, wasErr := strictjson.Marshal(r.analysis())
+	again, err := strictjson.Marshal(now)
+	if err := errors.Join(wasErr, err); err != nil {
+		return failure(Divergence, "the analysis has no canonical form")
+	}
+	if !bytes.Equal(was, again) {
+		return failure(Divergence, "recorded %d impacts and %d texts, now %d and %d, or others",
+			len(r.Inputs.Impacts), len(r.Inputs.Texts), len(now.Impacts), len(now.Texts))
+	}
+	return nil
+}

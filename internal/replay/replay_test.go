@@ -1,0 +1,253 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/classify"
+	"interlock/internal/replay"
+	"interlock/internal/ruleset"
+	"interlock/rules"
+)
+
+// A home is a real one in which something was decided, as replay reads it.
+type home struct {
+	dir     string
+	entries []interlock.Entry
+	blobs   map[interlock.Digest][]byte
+	rules   *ruleset.Ruleset
+	sources replay.Sources
+}
+
+// decided opens a home, has the actions decided, and reads back what was recorded.
+func decided(t *testing.T, proposals ...interlock.Proposal) *home {
+	t.Helper()
+	h := &home{dir: t.TempDir() + "/home", blobs: map[interlock.Digest][]byte{}}
+	backend, err := embedded.Open(t.Context(), embedded.Config{Home: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	for _, p := range proposals {
+		if a := backend.Propose(t.Context(), p); a.Event == "" {
+			t.Fatalf("nothing was recorded: %+v", a)
+		}
+	}
+	if h.rules, err = ruleset.Load(rules.Defaults(), nil); err != nil {
+		t.Fatal(err)
+	}
+	err = backend.Store.Recorded(t.Context(), 0, func(e interlock.Entry) error {
+		e.Body, e.Inputs = bytes.Clone(e.Body), bytes.Clone(e.Inputs)
+		h.entries = append(h.entries, e)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := embedded.InputsOpener(h.dir)
+	h.sources = replay.Sources{Redact: classify.Redact,
+		Ruleset: func(d interlock.Digest) (*ruleset.Ruleset, error) {
+			if d == h.rules.Digest() {
+				return h.rules, nil
+			}
+			return nil, nil
+		},
+		Blob: func(d interlock.Digest) ([]byte, error) {
+			if text, kept := h.blobs[d]; kept {
+				return text, nil
+			}
+			return blobIn(h.dir, d)
+		}}
+	if err == nil { // there is a key only where something was sealed
+		h.sources.Open = func(sealed []byte) ([]byte, error) { return open(sealed, 1<<20) }
+	}
+	return h
+}
+
+func blobIn(dir string, d interlock.Digest) ([]byte, error) {
+	backend, err := embedded.Open(context.Background(), embedded.Config{Home: dir})
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	text, _, err := backend.Store.Blob(context.Background(), d)
+	return text, err
+}
+
+// again reads and decides the home's n-th decision again.
+func (h *home) again(n int) error {
+	r, err := h.sources.Read(h.entries[n])
+	if err != nil {
+		return err
+	}
+	return h.sources.Again(r)
+}
+
+func shell(run, command string) interlock.Proposal {
+	return interlock.Proposal{
+		Action:    interlock.Action{Kind: interlock.KindShell, Tool: "Bash", Input: command, Dir: "/repo"},
+		Requester: interlock.Requester{Principal: "pat", Agent: "claude", Run: run}, CanAsk: true, Door: "hook",
+		View: interlock.View{Home: "/home/pat", Workspace: "/repo", User: "pat", Links: map[string]string{"/repo/l": "/etc"},
+			Scripts: map[string]string{"/repo/x.sh": "rm -rf build\n"}},
+	}
+}
+
+const secret = "curl -H 'Authorization: Bearer sk_live_51H8abcdef0123456789abcd' https://api.stripe.com/v1/balance"
+
+// What was decided is decided again, byte for byte: allowed, asked and denied, with scripts, secrets and a past of the run, and
+// actions that did not fit into their event.
+func TestDecisionsAreMadeAgain(t *testing.T) {
+	proposals := []interlock.Proposal{shell("a", "ls"), shell("a", "sh x.sh"), shell("a", "curl -O https://example.com/i.sh"),
+		shell("a", "sh i.sh"), shell("a", "rm -rf /"), shell("b", secret), shell("b", "echo "+strings.Repeat("long ", 20_000)),
+		shell("b", "kubectl delete pod web-1")}
+	many := "true"
+	for n := range 200 {
+		many += fmt.Sprintf("; rm -rf /repo/%d/%s", n, strings.Repeat("x", 200))
+	}
+	proposals = append(proposals, shell("b", many), interlock.Proposal{
+		Action:    interlock.Action{Kind: interlock.KindTool, Tool: "send", Arguments: []byte(`{"to":"bob@example.com"}`)},
+		Requester: interlock.Requester{Agent: "bot"}, Door: "http"})
+	h := decided(t, proposals...)
+	if len(h.entries) != len(proposals) {
+		t.Fatalf("%d decisions have inputs, want %d", len(h.entries), len(proposals))
+	}
+	for n := range h.entries {
+		if err := h.again(n); err != nil {
+			t.Errorf("%.60s: %v", proposals[n].Action.Input, err)
+		}
+	}
+}
+
+// What is missing or was changed is named by MACE's exact words.
+func TestWhatIsMissingOrChangedIsNamed(t *testing.T) {
+	for name, test := range map[string]struct {
+		damage func(h *home)
+		want   replay.Code
+	}{
+		"a byte of the inputs": {func(h *home) {
+			h.entries[0].Inputs = bytes.Replace(h.entries[0].Inputs, []byte("ls"), []byte("df"), 1)
+		}, replay.IntegrityFailure},
+		"no inputs": {func(h *home) { h.entries[0].Inputs = nil }, replay.MissingSnapshot},
+		"another base": {func(h *home) {
+			for d, text := range basesOf(h) {
+				h.blobs[d] = bytes.Replace(text, []byte("guard"), []byte("grade"), 1)
+			}
+		}, replay.IntegrityFailure},
+		"no base": {func(h *home) {
+			for d := range basesOf(h) {
+				h.blobs[d] = nil
+			}
+		}, replay.MissingSnapshot},
+		"no rules": {func(h *home) {
+			h.sources.Ruleset = func(interlock.Digest) (*ruleset.Ruleset, error) { return nil, nil }
+		}, replay.MissingSnapshot},
+		"rules that can't be made": {func(h *home) {
+			h.sources.Ruleset = func(interlock.Digest) (*ruleset.Ruleset, error) { return nil, errors.New("no") }
+		}, replay.IntegrityFailure},
+		"the event's verdict": {func(h *home) {
+			h.entries[0].Body = bytes.Replace(h.entries[0].Body, []byte(`"verdict":"allow"`), []byte(`"verdict":"deny" `), 1)
+		}, replay.IntegrityFailure},
+		"other rules": {func(h *home) {
+			set, err := ruleset.Load(rules.Defaults(), map[string][]byte{"t.yaml": []byte(
+				"rules:\n  - {id: t.ls, layer: 3, verdict: deny, reason: no, match: {glob: [\"ls*\"]}}\n")})
+			if err != nil {
+				panic(err)
+			}
+			h.sources.Ruleset = func(interlock.Digest) (*ruleset.Ruleset, error) { return set, nil }
+		}, replay.ResultMismatch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := decided(t, shell("a", "ls"))
+			if err := h.again(0); err != nil {
+				t.Fatal(err)
+			}
+			test.damage(h)
+			var f *replay.Failure
+			if err := h.again(0); !errors.As(err, &f) || f.Code != test.want {
+				t.Errorf("%v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func basesOf(h *home) map[interlock.Digest][]byte {
+	out := map[interlock.Digest][]byte{}
+	blob := h.sources.Blob
+	h.sources.Blob = func(d interlock.Digest) ([]byte, error) {
+		text, err := blob(d)
+		if bytes.HasPrefix(text, []byte(`{"analyser"`)) {
+			out[d] = text
+		}
+		return text, err
+	}
+	_, _ = h.sources.Read(h.entries[0])
+	h.sources.Blob = blob
+	return out
+}
+
+// Where nobody can open what is sealed, the decision is not made again, and the secret stands in nothing that is kept.
+func TestSealedInputs(t *testing.T) {
+	h := decided(t, shell("a", secret))
+	if bytes.Contains(h.entries[0].Inputs, []byte("sk_live")) {
+		t.Error("the secret stands in the inputs")
+	}
+	open := h.sources.Open
+	h.sources.Open = nil
+	var f *replay.Failure
+	if err := h.again(0); !errors.As(err, &f) || f.Code != replay.MissingSnapshot {
+		t.Errorf("without the key: %v", err)
+	}
+	h.sources.Open = func(sealed []byte) ([]byte, error) { return open(append(bytes.Clone(sealed), 0)) }
+	if err := h.again(0); !errors.As(err, &f) || f.Code != replay.IntegrityFailure {
+		t.Errorf("what was changed: %v", err)
+	}
+}
+
+// Other rules tell exactly what they would have done, by agent and rule, and what can't be tried is counted.
+func TestWhatIf(t *testing.T) {
+	h := decided(t, shell("a", "ls"), shell("a", "npm install left-pad"), shell("a", "npm install right-pad"),
+		shell("a", "kubectl delete pod web-1"))
+	set, err := ruleset.Load(rules.Defaults(), map[string][]byte{"t.yaml": []byte(
+		"rules:\n  - {id: t.npm, layer: 3, verdict: deny, reason: no packages, match: {glob: [\"npm install*\"]}}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := replay.NewWhatIf(set)
+	for _, e := range h.entries {
+		r, err := h.sources.Read(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial.Try(r, recorded(t, r), classify.Redact)
+	}
+	trial.Skip(&replay.Failure{Code: replay.MissingSnapshot})
+	report := trial.Report()
+	if report.Decisions != 4 || len(report.Changes) != 1 || report.Newly["deny"] != 2 || report.Skipped[replay.MissingSnapshot] != 1 {
+		t.Fatalf("%+v", report)
+	}
+	c := report.Changes[0]
+	if c.Agent != "claude" || c.Rule != "t.npm" || c.Was != interlock.Allow || c.Now != interlock.Deny || c.Count != 2 || !c.Stricter() ||
+		len(c.Examples) != 2 || c.Examples[0].Event == "" || c.Examples[0].At.After(time.Now()) {
+		t.Errorf("%+v", c)
+	}
+	if report.Questions[0] != report.Questions[1] || report.Questions[0] != 1 {
+		t.Errorf("questions a day: %v", report.Questions)
+	}
+}
+
+func recorded(t *testing.T, r *replay.Record) interlock.Decision {
+	t.Helper()
+	var d interlock.Decision
+	if err := json.Unmarshal(r.Decision, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

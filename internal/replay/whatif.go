@@ -1,0 +1,150 @@
+package replay
+
+import (
+	"sort"
+	"time"
+
+	"interlock"
+	"interlock/internal/ruleset"
+)
+
+// maxExamples is how many decisions are named for each change of an agent and a rule.
+const maxExamples = 3
+
+// A WhatIf collects what other rules would have decided about what has happened. Nothing of it is a decision: it answers nobody
+// and is recorded nowhere.
+type WhatIf struct {
+	Ruleset interlock.Digest
+
+	rules   *ruleset.Ruleset
+	total   int
+	skipped map[Code]int
+	from    time.Time
+	to      time.Time
+	asked   [2]int // questions under the rules of then, and under these
+	changes map[changeKey]*Change
+}
+
+type changeKey struct {
+	agent, rule string
+	was, now    interlock.Verdict
+}
+
+// A Change is one way in which verdicts differ: of one agent, by the rule that is decisive under the stricter of both.
+type Change struct {
+	Agent    string            `json:"agent"`
+	Rule     string            `json:"rule"`
+	Was      interlock.Verdict `json:"was"`
+	Now      interlock.Verdict `json:"now"`
+	Count    int               `json:"count"`
+	Examples []Example         `json:"examples"`
+}
+
+// Stricter reports whether these rules would have objected more.
+func (c *Change) Stricter() bool { return c.Now.Compare(c.Was) > 0 }
+
+// An Example is one decision that differs.
+type Example struct {
+	Event  string    `json:"event"`
+	Index  int64     `json:"index"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason,omitempty"` // under the stricter of both, redacted
+}
+
+// A Report is what other rules would have done.
+type Report struct {
+	Ruleset   interlock.Digest `json:"ruleset"`
+	Decisions int              `json:"decisions"`
+	Skipped   map[Code]int     `json:"skipped,omitempty"` // decisions that can't be made again, by why
+	From      time.Time        `json:"from,omitzero"`
+	To        time.Time        `json:"to,omitzero"`
+	Questions [2]float64       `json:"questions_a_day"` // under the rules of then, and under these
+	Changes   []Change         `json:"changes"`         // newly denied first, then newly asked, then newly allowed
+	Newly     map[string]int   `json:"newly"`           // how many by the new verdict
+}
+
+// NewWhatIf tries rules.
+func NewWhatIf(rules *ruleset.Ruleset) *WhatIf {
+	return &WhatIf{Ruleset: rules.Digest(), rules: rules, skipped: map[Code]int{}, changes: map[changeKey]*Change{}}
+}
+
+// Skip counts a decision that can't be tried.
+func (w *WhatIf) Skip(why error) {
+	code := IntegrityFailure
+	if f, ok := why.(*Failure); ok { //nolint:errorlint // failures are never wrapped
+		code = f.Code
+	}
+	w.skipped[code]++
+}
+
+// Try decides one recorded action under the rules. redact takes secrets out of reasons, as when a decision is recorded. was is the
+// decision that was made.
+func (w *WhatIf) Try(r *Record, was interlock.Decision, redact func(string) (string, []string)) {
+	now := r.Decide(w.rules)
+	w.total++
+	if w.from.IsZero() || r.At().Before(w.from) {
+		w.from = r.At()
+	}
+	if r.At().After(w.to) {
+		w.to = r.At()
+	}
+	if was.Verdict == interlock.Ask {
+		w.asked[0]++
+	}
+	if now.Verdict == interlock.Ask {
+		w.asked[1]++
+	}
+	if was.Verdict == now.Verdict {
+		return
+	}
+	stricter := was
+	if now.Verdict.Compare(was.Verdict) > 0 {
+		stricter = now
+	}
+	key := changeKey{agent: r.Requester.Agent, rule: named(stricter), was: was.Verdict, now: now.Verdict}
+	c := w.changes[key]
+	if c == nil {
+		c = &Change{Agent: key.agent, Rule: key.rule, Was: key.was, Now: key.now}
+		w.changes[key] = c
+	}
+	c.Count++
+	if len(c.Examples) < maxExamples {
+		e := Example{Event: r.Event.ID, Index: r.Index, At: r.At()}
+		if f := stricter.Decisive(); f != nil {
+			e.Reason, _ = redact(f.Reason)
+		}
+		c.Examples = append(c.Examples, e)
+	}
+}
+
+// Report says what came out so far.
+func (w *WhatIf) Report() Report {
+	out := Report{Ruleset: w.Ruleset, Decisions: w.total, From: w.from, To: w.to, Changes: []Change{}, Newly: map[string]int{}}
+	if len(w.skipped) > 0 {
+		out.Skipped = w.skipped
+	}
+	days := max(w.to.Sub(w.from).Hours()/24, 1)
+	for n := range w.asked {
+		out.Questions[n] = float64(w.asked[n]) / days
+	}
+	for _, c := range w.changes { // any order: sorted below
+		out.Changes = append(out.Changes, *c)
+		out.Newly[c.Now.String()] += c.Count
+	}
+	sort.Slice(out.Changes, func(i, j int) bool {
+		a, b := &out.Changes[i], &out.Changes[j]
+		switch {
+		case a.Now != b.Now:
+			return a.Now.Compare(b.Now) > 0
+		case a.Count != b.Count:
+			return a.Count > b.Count
+		case a.Agent != b.Agent:
+			return a.Agent < b.Agent
+		case a.Rule != b.Rule:
+			return a.Rule < b.Rule
+		default:
+			return a.Was.Compare(b.Was) < 0
+		}
+	})
+	return out
+}

@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"interlock"
+	"interlock/internal/pack"
+)
+
+// Bounds of what is unpacked: more than anybody may write.
+const (
+	maxBody   = 1 << 20  // bytes of an event or a call
+	maxInputs = 8 << 20  // bytes of what one decision was made from
+	maxBlob   = 16 << 20 // bytes of a blob
+)
+
+// maxKnownBlobs is how many digests a process remembers to have stored.
+const maxKnownBlobs = 4096
+
+// saveBlobs stores what a transaction's events name and the store does not have yet.
+func (b *batch) saveBlobs(ctx context.Context) error {
+	s := b.store
+	for _, c := range b.accepted {
+		for i := range c.change.Blobs {
+			blob := &c.change.Blobs[i]
+			if s.blobs[blob.Digest] {
+				continue
+			}
+			body := pack.Pack(blob.Text)
+			_, err := s.writer.exec(ctx, "INSERT INTO blobs (digest, at, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+				string(blob.Digest), s.at(&c.change).UnixNano(), body)
+			if err != nil {
+				return err
+			}
+			s.written += int64(len(body) + 256)
+			if len(s.blobs) >= maxKnownBlobs {
+				s.blobs = map[interlock.Digest]bool{}
+			}
+			s.blobs[blob.Digest] = true
+		}
+	}
+	return nil
+}
+
+// Blob returns the text that a digest names. Whether it is that text is for the caller to see to: the digest says.
+func (s *Store) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error) {
+	var body []byte
+	found := false
+	err := s.apart(ctx, "read a blob", func(c *conn) (err error) {
+		found, err = c.row(ctx, "SELECT body FROM blobs WHERE digest = ?", []any{string(digest)}, &body)
+		return err
+	})
+	if err != nil || !found {
+		return nil, false, err
+	}
+	text, err := pack.Unpack(body, maxBlob)
+	return text, err == nil, err
+}
+
+// Recorded calls visit for every entry from an index on that has inputs, in order, with its inputs. The bytes are the visitor's
+// until it returns.
+func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock.Entry) error) error {
+	query := "SELECT " + entryColumns + ", inputs FROM entries WHERE idx >= ? AND inputs IS NOT NULL ORDER BY idx"
+	return walkRows(ctx, s.alone, query, []any{from}, visit, func(scan func(...any) error, e *interlock.Entry) error {
+		var kind string
+		var body, hashes, checkpoint, inputs sql.RawBytes
+		if err := scan(&e.Index, &e.ID, &kind, &body, &hashes, &checkpoint, &inputs); err != nil {
+			return err
+		}
+		e.Type, e.Hashes, e.Checkpoint = interlock.EventType(kind), hashes, checkpoint
+		return unpackEntry(e, body, inputs)
+	})
+}
+
+// Inputs returns what the decision at an index was made from, as it was given to Commit.
+func (s *Store) Inputs(ctx context.Context, index int64) ([]byte, bool, error) {
+	var packed []byte
+	found := false
+	err := s.apart(ctx, "read a decision's inputs", func(c *conn) (err error) {
+		found, err = c.row(ctx, "SELECT inputs FROM entries WHERE idx = ? AND inputs IS NOT NULL", []any{index}, &packed)
+		return err
+	})
+	if err != nil || !found {
+		return nil, false, err
+	}
+	text, err := pack.Unpack(packed, maxInputs)
+	return text, err == nil, err
+}
+
+// unpackEntry puts what is stored of an entry into it. A body that can't be unpacked is given as it stands: it is no event, and
+// whoever verifies the log names the entry that was changed.
+func unpackEntry(e *interlock.Entry, body, inputs []byte) (err error) {
+	if e.Body, err = pack.Unpack(body, maxBody); err != nil {
+		e.Body = body
+	}
+	if len(inputs) == 0 {
+		return nil
+	}
+	if e.Inputs, err = pack.Unpack(inputs, maxInputs); err != nil {
+		return fmt.Errorf("the inputs of entry %d: %w", e.Index, err)
+	}
+	return nil
+}
