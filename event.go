@@ -36,7 +36,7 @@ const (
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
-	EventTokenIssued    EventType = "TOKEN_ISSUED" // a confirmation token (MCP-AQL)
+	EventTokenIssued    EventType = "TOKEN_ISSUED"       // a confirmation token (MCP-AQL)
 	EventTokenValidated EventType = "TOKEN_VALIDATED"
 	EventTokenRejected  EventType = "TOKEN_REJECTED"
 	EventTokenRevoked   EventType = "TOKEN_REVOKED"

@@ -15,7 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	"interlock"
+
 	"interlock/embedded"
+	"interlock/internal/store/sqlite"
 	"interlock/spec"
 )
 
@@ -263,6 +266,27 @@ func server(t *testing.T, home string) string {
 	return all.String()
 }
 
+// stored returns the texts that a home's store holds packed: events, and what decisions were made from.
+func stored(t *testing.T, home string) string {
+	t.Helper()
+	store, err := sqlite.Open(filepath.Join(home, "interlock.db"), sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var all strings.Builder
+	if err := store.Walk(t.Context(), func(e interlock.Entry) error { all.Write(e.Body); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Recorded(t.Context(), 0, func(e interlock.Entry) error { all.Write(e.Inputs); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(all.String(), `"event_type"`) {
+		t.Error("no event was read, so the search proves nothing")
+	}
+	return all.String()
+}
+
 // contents returns the bytes of every file in a home.
 func contents(t *testing.T, home string) string {
 	t.Helper()
@@ -278,5 +302,6 @@ func contents(t *testing.T, home string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all.WriteString(stored(t, home))
 	return all.String()
 }

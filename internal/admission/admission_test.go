@@ -333,7 +333,7 @@ func TestOutcomesFindTheirDecision(t *testing.T) {
 func TestSecretsDoNotReachTheRecord(t *testing.T) {
 	h := newHouse(t)
 	const secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-	answer := h.propose("curl -H 'Authorization: Bearer "+secret+"' -X DELETE https://api.example.com/v1/users/7?token="+secret,
+	answer := h.propose("curl -H 'Authorization: Bearer "+secret+"' -X DELETE https://api.github.com/repos/o/r/issues/comments/7?token="+secret,
 		event("PreToolUse", "toolu_1"))
 	if answer.Request == "" {
 		t.Fatalf("answer %v: the case should wait for a human", answer.Answer)
