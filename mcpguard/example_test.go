@@ -64,8 +64,7 @@ func ExampleGuard_Middleware() {
 	run(ctx, session, "rm -rf /")
 	// Output:
 	// git status -> ran git status
-	// rm -rf / -> Interlock did not let this call through: this deletes the file system root, a home directory or a
-	// directory the system needs: deletes all of / (rm). Instead: delete only what you made: rm -rf ./build.
+	// rm -rf / -> Interlock did not let this call through: this deletes the file system root, a home directory or a directory the system needs: deletes all of / (rm). Instead: delete only what you made: rm -rf ./build.
 }
 
 // Any handler that speaks MCP over streamable HTTP can be wrapped.
@@ -96,6 +95,5 @@ func ExampleGuard_Handler() {
 	run(ctx, session, "mkfs.ext4 /dev/sda")
 	// Output:
 	// git status -> ran git status
-	// mkfs.ext4 /dev/sda -> Interlock did not let this call through: this writes to a disk or to memory directly:
-	// deletes /dev/sda (mkfs.ext4). Instead: write to an image file.
+	// mkfs.ext4 /dev/sda -> Interlock did not let this call through: this writes to a disk or to memory directly: deletes /dev/sda (mkfs.ext4). Instead: write to an image file.
 }
