@@ -51,7 +51,7 @@ func (a *Admission) keepInputs(change *interlock.Change, draft *interlock.Draft,
 	}
 	draft.Snapshots["inputs"] = string(auditlog.InputsDigest(text))
 	change.Blobs = append(change.Blobs, base)
-	secret := a.secretive(text) || bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) || !sameAction(raw, shown) || !sameTargets(made.Impacts, recorded.Impacts)
+	secret := a.revealed(&inputs) || bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) || !sameAction(raw, shown) || !sameTargets(made.Impacts, recorded.Impacts)
 	draft.Inputs, err = a.kept(text, secret)
 	if err != nil {
 		return err
@@ -81,6 +81,27 @@ func (a *Admission) kept(text []byte, secret bool) ([]byte, error) {
 		return nil, fmt.Errorf("sealing what the decision was made from: %w", err)
 	}
 	return sealed, nil
+}
+
+// revealed reports whether the analysis has put together, or read elsewhere, a secret that the action's own text does not show: that
+// is looked at when the action is recorded.
+func (a *Admission) revealed(inputs *auditlog.Inputs) bool {
+	for _, t := range inputs.Texts {
+		if !strings.Contains(inputs.Action.Input, t.Value) && a.secretive([]byte(t.Value)) {
+			return true
+		}
+	}
+	for _, text := range inputs.Spoken {
+		if a.secretive([]byte(text)) {
+			return true
+		}
+	}
+	for name, to := range inputs.Moving.Links { // any order: one is enough
+		if a.secretive([]byte(name)) || a.secretive([]byte(to)) {
+			return true
+		}
+	}
+	return false
 }
 
 // secretive reports whether a text holds what may not be stored as it stands.

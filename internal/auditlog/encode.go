@@ -125,18 +125,22 @@ func (p *proposedWire) write(w *strictjson.Writer) {
 	w.Name("digest")
 	w.String(string(p.Digest))
 	w.Name("payload")
-	w.Open()
-	if len(p.Payload.Arguments) > 0 {
-		w.Name("arguments")
-		w.Raw(p.Payload.Arguments)
-	}
-	w.OptionalString("dir", p.Payload.Dir)
-	w.OptionalString("hint", p.Payload.Hint)
-	w.OptionalString("input", p.Payload.Input)
-	w.Name("kind")
-	w.String(string(p.Payload.Kind))
-	w.OptionalString("tool", p.Payload.Tool)
+	writeAction(w, &p.Payload)
 	w.Close()
+}
+
+func writeAction(w *strictjson.Writer, a *interlock.Action) {
+	w.Open()
+	if len(a.Arguments) > 0 {
+		w.Name("arguments")
+		w.Raw(a.Arguments)
+	}
+	w.OptionalString("dir", a.Dir)
+	w.OptionalString("hint", a.Hint)
+	w.OptionalString("input", a.Input)
+	w.Name("kind")
+	w.String(string(a.Kind))
+	w.OptionalString("tool", a.Tool)
 	w.Close()
 }
 

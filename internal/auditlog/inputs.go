@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -70,8 +71,75 @@ type Moving struct {
 	Annotations *interlock.Annotations      `json:"annotations,omitempty"`
 }
 
-// Text is the canonical text of the inputs, which their digest is over.
-func (i *Inputs) Text() ([]byte, error) { return strictjson.Marshal(i) }
+// Text is the canonical text of the inputs, which their digest is over. It is written by hand, because every decision has one; a
+// test holds it to what the general encoder would write.
+func (i *Inputs) Text() ([]byte, error) {
+	text, ok := strictjson.Text(i.write)
+	if ok {
+		return text, nil
+	}
+	return strictjson.Marshal(i)
+}
+
+func (i *Inputs) write(w *strictjson.Writer) {
+	w.Open()
+	w.Name("action")
+	writeAction(w, &i.Action)
+	if i.Approval != nil {
+		w.Name("approval")
+		w.General(i.Approval)
+	}
+	w.Name("base")
+	w.String(string(i.Base))
+	w.Name("impacts")
+	strictjson.List(w, i.Impacts, (*strictjson.Writer).Impact)
+	if len(i.Limits) > 0 {
+		w.Name("limits")
+		w.General(i.Limits)
+	}
+	if !i.Moving.nothing() {
+		w.Name("moving")
+		i.Moving.write(w)
+	}
+	w.Name("schema")
+	w.String(i.Schema)
+	w.OptionalStrings("spoken", i.Spoken)
+	if len(i.Texts) > 0 {
+		w.Name("texts")
+		strictjson.List(w, i.Texts, func(w *strictjson.Writer, t *AnalysedText) {
+			w.Open()
+			w.Name("kind")
+			w.String(string(t.Kind))
+			w.Name("value")
+			w.String(t.Value)
+			w.Close()
+		})
+	}
+	w.Close()
+}
+
+// nothing reports whether nothing moves.
+func (m *Moving) nothing() bool { return reflect.ValueOf(m).Elem().IsZero() }
+
+// write writes what most actions have by hand, and the rest as a whole where there is any.
+func (m *Moving) write(w *strictjson.Writer) {
+	rest := *m
+	rest.Recent, rest.Taken = nil, false
+	if !rest.nothing() {
+		w.General(m)
+		return
+	}
+	w.Open()
+	if len(m.Recent) > 0 {
+		w.Name("recent")
+		strictjson.List(w, m.Recent, (*strictjson.Writer).PastAction)
+	}
+	if m.Taken {
+		w.Name("taken")
+		w.Bool(true)
+	}
+	w.Close()
+}
 
 // Text is the canonical text of the base, which its digest is over.
 func (b *Base) Text() ([]byte, error) {

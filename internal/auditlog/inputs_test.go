@@ -54,10 +54,15 @@ func TestInputsAreReadAsTheyWereWritten(t *testing.T) {
 // The texts written by hand are those of the general encoder.
 func TestTextsAreCanonical(t *testing.T) {
 	base, inputs := filltest.Value[auditlog.Base](), filltest.Value[auditlog.Inputs]()
+	usual := inputs
+	usual.Moving = auditlog.Moving{Recent: inputs.Moving.Recent, Taken: true}
+	still := inputs
+	still.Moving = auditlog.Moving{}
 	for name, test := range map[string]struct {
 		value any
 		text  func() ([]byte, error)
-	}{"base": {base, base.Text}, "inputs": {inputs, inputs.Text}} {
+	}{"base": {base, base.Text}, "inputs": {inputs, inputs.Text}, "usual": {usual, usual.Text}, "still": {still, still.Text},
+		"none": {auditlog.Inputs{}, new(auditlog.Inputs).Text}} {
 		want, err := strictjson.Marshal(test.value)
 		if err != nil {
 			t.Fatal(err)

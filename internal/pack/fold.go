@@ -1,6 +1,9 @@
 package pack
 
-import "encoding/hex"
+import (
+	"bytes"
+	"encoding/hex"
+)
 
 // Half of an event is hashes in hexadecimal, in which compression finds nothing. They are written as bytes, behind one that
 // stands in no UTF-8 text.
@@ -11,44 +14,51 @@ const (
 	shortBytes = 16
 )
 
-// fold writes hashes as bytes. A text in which a mark stands can't be folded.
-func fold(text []byte) ([]byte, bool) {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= shortMark {
-			return nil, false
-		}
-		out = append(out, c)
-		i++
-		if c != ':' && c != '"' { // what a hash stands behind
+// fold writes hashes as bytes, behind what is in out. A text in which a mark stands can't be folded.
+func fold(out, text []byte) ([]byte, bool) {
+	if bytes.IndexByte(text, longMark) >= 0 || bytes.IndexByte(text, shortMark) >= 0 {
+		return nil, false
+	}
+	copied := 0
+	for i := 0; i+2*shortBytes < len(text); i++ {
+		// A hash stands behind a colon or a quote; most of what stands there is too short to be one.
+		if c := text[i]; c != ':' && c != '"' || !digits[text[i+2*shortBytes]] {
 			continue
 		}
-		n := hexadecimal(text[i:])
+		n := hexadecimal(text[i+1:])
+		mark := byte(longMark)
 		switch {
 		case n >= 2*longBytes:
-			out = append(out, longMark)
 			n = longBytes
 		case n >= 2*shortBytes:
-			out = append(out, shortMark)
-			n = shortBytes
+			mark, n = shortMark, shortBytes
 		default:
 			continue
 		}
+		out = append(append(out, text[copied:i+1]...), mark)
 		at := len(out)
-		out = out[:at+n]
-		if _, err := hex.Decode(out[at:], text[i:i+2*n]); err != nil {
+		out = append(out, text[i+1:i+1+n]...) // room for as many bytes, written next
+		if _, err := hex.Decode(out[at:], text[i+1:i+1+2*n]); err != nil {
 			return nil, false // unreachable: the digits were looked at
 		}
 		i += 2 * n
+		copied = i + 1
 	}
-	return out, true
+	return append(out, text[copied:]...), true
 }
+
+// digits are the lower-case hexadecimal ones.
+var digits = func() (is [256]bool) {
+	for _, c := range []byte("0123456789abcdef") {
+		is[c] = true
+	}
+	return is
+}()
 
 // hexadecimal is how many lower-case hexadecimal digits a text begins with, up to those of the longest hash.
 func hexadecimal(text []byte) int {
 	n := 0
-	for n < len(text) && n < 2*longBytes && (text[n] >= '0' && text[n] <= '9' || text[n] >= 'a' && text[n] <= 'f') {
+	for n < len(text) && n < 2*longBytes && digits[text[n]] {
 		n++
 	}
 	return n

@@ -31,22 +31,35 @@ var dictionary = sync.OnceValue(func() *s2.Dict { return s2.MakeDict(dictionary1
 // smallest is the length, in bytes, under which nothing is gained.
 const smallest = 64
 
-// Pack returns a text as it is stored. It does not keep or change the text.
-func Pack(text []byte) []byte {
+// Pack returns a text as it is stored. It does not change the text.
+func Pack(text []byte) []byte { return Append(nil, text) }
+
+// Append appends a text as it is stored.
+func Append(out, text []byte) []byte {
 	if len(text) >= smallest {
-		if folded, ok := fold(text); ok {
-			room := make([]byte, 1+s2.MaxEncodedLen(len(folded)))
-			room[0] = first
-			if packed := dictionary().Encode(room[1:], folded); len(packed) < len(text) {
-				return append(room[:1], packed...)
+		b := rooms.Get().(*room)
+		defer rooms.Put(b)
+		folded, ok := fold(b.folded[:0], text)
+		if ok {
+			b.folded = folded[:0]
+			if need := s2.MaxEncodedLen(len(folded)); need > len(b.packed) {
+				b.packed = make([]byte, need)
+			}
+			if packed := dictionary().Encode(b.packed, folded); len(packed) < len(text) {
+				return append(append(out, first), packed...)
 			}
 		}
 	}
-	if len(text) > 0 && text[0] == braced {
-		return text
+	if len(text) == 0 || text[0] != braced {
+		out = append(out, plain)
 	}
-	return append([]byte{plain}, text...)
+	return append(out, text...)
 }
+
+// A room is what packing works in; it is used again.
+type room struct{ folded, packed []byte }
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // errUnreadable says that what is stored is no packed text.
 var errUnreadable = errors.New("pack: what is stored is damaged")
