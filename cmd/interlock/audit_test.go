@@ -24,7 +24,7 @@ func TestAuditVerifyNamesTampering(t *testing.T) {
 		"edit":     {`UPDATE entries SET body = replace(body, 'two', 'six') WHERE idx = 3`, "entry 3 (event "},
 		"delete":   {`DELETE FROM entries WHERE idx = 2`, "entry 2: it was removed"},
 		"truncate": {`DELETE FROM entries WHERE idx > 2`, "entry 3: it was removed"},
-		"insert":   {`INSERT INTO entries SELECT 5, id, type, body, hashes, checkpoint FROM entries WHERE idx = 1`, "entry 5 (event "},
+		"insert":   {`INSERT INTO entries SELECT 5, id, type, body, hashes, checkpoint, inputs FROM entries WHERE idx = 1`, "entry 5 (event "},
 		"reorder":  {`UPDATE entries SET idx = CASE idx WHEN 3 THEN -4 ELSE -3 END WHERE idx IN (3, 4); UPDATE entries SET idx = -idx WHERE idx < 0`, "entry 3 (event "},
 	} {
 		t.Run(name, func(t *testing.T) {
