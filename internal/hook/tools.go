@@ -92,12 +92,6 @@ func searches(name string) bool {
 	return false
 }
 
-// showsLines reports whether a search shows what the files hold, and not only which ones hold it.
-func (u use) showsLines() bool {
-	mode, err := u.input.text("output_mode")
-	return err == nil && mode == "content" && searches(u.tool)
-}
-
 func (u use) shell() ([]interlock.Action, error) {
 	if err := u.input.only("command", "cmd", "description", "shell", "working_directory", "directory", "dir_path", "cwd",
 		"workdir"); err != nil {
@@ -208,11 +202,9 @@ func (u use) file(operation string) ([]interlock.Action, error) {
 			return nil, err
 		}
 		if u.showsLines() {
-			arguments, err := strictjson.Marshal(map[string]string{"path": p, "output_mode": "content"})
-			if err != nil {
-				return nil, unreadable(err)
+			if action.Arguments, err = u.shown(p); err != nil {
+				return nil, err
 			}
-			action.Arguments = arguments
 		}
 		list = append(list, action)
 	}
@@ -254,18 +246,6 @@ func (u use) manyPaths() ([]string, error) {
 		}
 	}
 	return paths, nil
-}
-
-// searched is where a search without a path looks: below an absolute pattern, else in the working directory.
-func (u use) searched() string {
-	if pattern, err := u.input.first("pattern", "glob_pattern"); err == nil && absolute(pattern) &&
-		!strings.Contains(u.tool, "rep") && u.tool != "rg" {
-		return pattern
-	}
-	if u.dir == "" {
-		return "."
-	}
-	return u.dir
 }
 
 // contents reads what a write or edit puts into the file and what it takes out.

@@ -2,6 +2,7 @@ package call
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -92,14 +93,14 @@ func (s callRun) operated(c *call, folded map[string]any) {
 
 func (s callRun) operationIn(c *call, know *know.ToolTable, folded map[string]any) {
 	for _, key := range lex.SortedNames(folded) {
-		text, isText := folded[key].(string)
-		if !isText || !know.Parts["operation"][key] || len(text) > 64 || strings.ContainsAny(text, " /") {
+		text := firstText(folded[key])
+		if text == "" || !know.Parts["operation"][key] || len(text) > 64 || strings.ContainsAny(text, " /") {
 			continue
 		}
 		words := lex.NameWords(text)
 		verb := firstVerb(know, words)
 		kind, reversibility := verbKind(verb)
-		if isHTTPMethod(text) && (key == "method" || text == strings.ToUpper(text)) {
+		if isHTTPMethod(text) && (key == "method" || key == "httpmethod" || text == strings.ToUpper(text) && namesRoute(folded)) {
 			if strings.EqualFold(text, "DELETE") {
 				s.requested(c, folded)
 			}
@@ -113,14 +114,42 @@ func (s callRun) operationIn(c *call, know *know.ToolTable, folded map[string]an
 		if kind == interlock.ImpactSpend {
 			c.reach = interlock.ReachExternal
 		}
-		whole := call{name: c.name, words: append(words, c.words...), verb: verb, kind: kind,
+		whole := call{name: c.name, words: slices.Concat(words, c.words, thingNamed(folded)), verb: verb, kind: kind,
 			reversibility: reversibility, reach: c.reach}
+		s.subjects(&whole, know)
+		whole.paired()
 		s.patterns(&whole, know)
 		c.reversibility, c.kind, c.traits = whole.reversibility, whole.kind, append(c.traits, whole.traits...)
+		c.also = append(c.also, whole.also...)
 		if kind == interlock.ImpactDelete {
 			s.everyOne(c, know, words, folded)
 		}
 	}
+}
+
+// thingNamed returns the word of an argument that says what sort of thing is meant, as the name of another tool would say.
+func thingNamed(folded map[string]any) []string {
+	text, _ := textAt(folded, []string{"resource", "resourcetype", "type", "kind", "entity", "entitytype",
+		"object", "objecttype"})
+	if len(text) > 32 || strings.ContainsAny(text, " /.") {
+		return nil
+	}
+	return lex.NameWords(text)
+}
+
+// firstText returns a text, or the only one of a list.
+func firstText(value any) string {
+	if list, isList := value.([]any); isList && len(list) == 1 {
+		value = list[0]
+	}
+	text, _ := value.(string)
+	return text
+}
+
+// namesRoute reports whether arguments name where a request goes, so that a method among them is one of HTTP.
+func namesRoute(folded map[string]any) bool {
+	_, named := textAt(folded, []string{"path", "route", "endpoint", "resource", "uri", "url"})
+	return named
 }
 
 // everyOne notes that an operation is done to all there is: its name says so, or it is told to do it to many and to no some.

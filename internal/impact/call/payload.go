@@ -96,8 +96,11 @@ func (s callRun) textArgument(c *call, key, text string) {
 	s.grantedBy(c, key, text)
 	s.rememberedOrders(c, text)
 	role := s.Know.ToolTable().Arguments[key]
-	if s.runText(c, key, text) || s.statement(c, key, role, text) {
+	if s.mutations(c, text) || s.runText(c, key, text) || s.statement(c, key, role, text) {
 		return
+	}
+	if cellText(c, key) {
+		role = "code"
 	}
 	if c.kind == interlock.ImpactMessage {
 		c.cargo.load(key, role, text)
@@ -132,7 +135,8 @@ func (s callRun) rememberedOrders(c *call, text string) {
 func (s callRun) statement(c *call, key, role, text string) bool {
 	database := sql.AboutDatabase(c.name)
 	nameless := c.verb == "" && len(c.words) == 1 // what such a tool does shows only in what it is given
-	if (c.runs || database || nameless) && sql.LooksLikeStatement(text) || database && key != "name" && sql.BeginsStatement(text) &&
+	if (c.runs || database || nameless) && sql.LooksLikeStatement(text) || database && key != "name" &&
+		sql.BeginsStatement(text) &&
 		strings.Contains(text, " ") {
 		s.Nested(interlock.KindSQL, text)
 		return true
@@ -254,11 +258,13 @@ func (s callRun) isCommand(c *call, text string) bool {
 func (s callRun) codeArgument(c *call, text string) {
 	words := " " + strings.Join(lex.NameWords(c.name), " ") + " "
 	python, script := strings.Contains(words, " python ") || strings.Contains(words, " ipython ") ||
-		strings.Contains(words, " jupyter "),
+		strings.Contains(words, " jupyter ") || strings.Contains(words, " notebook ") || strings.Contains(words, " cell ") ||
+		strings.Contains(words, " kernel "),
 		strings.Contains(words, " javascript ") || strings.Contains(words, " js ") || strings.Contains(words, " node ") ||
-			strings.Contains(words, " browser ")
+			strings.Contains(words, " browser ") || strings.Contains(words, " puppeteer ") ||
+			strings.Contains(words, " playwright ") || strings.Contains(words, " page ")
 	runs := c.verb == "execute" || strings.Contains(words, " code ") || strings.Contains(words, " interpreter ") ||
-		strings.Contains(words, " repl ")
+		strings.Contains(words, " repl ") || strings.Contains(words, " evaluate ") || strings.Contains(words, " evaluation ")
 	notebook := python && (strings.HasPrefix(text, "!") || strings.HasPrefix(text, "%"))
 	if !python && !script && !runs || !strings.ContainsAny(text, "(=;\n") && !notebook {
 		return
@@ -271,6 +277,15 @@ func (s callRun) codeArgument(c *call, text string) {
 	default:
 		s.Nested(interlock.KindShell, text)
 	}
+}
+
+// cellText reports whether an argument is what stands in a cell of a notebook, which is code unless somebody says otherwise.
+func cellText(c *call, key string) bool {
+	switch key {
+	case "source", "content", "text", "cells", "cellsource", "cellcontent", "newsource":
+		return lex.Has(c.words, "cell", "cells", "notebook", "kernel", "jupyter", "ipython") && c.kind != interlock.ImpactRead
+	}
+	return false
 }
 
 func looksLikeJavaScript(text string) bool {

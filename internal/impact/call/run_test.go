@@ -64,8 +64,8 @@ func TestToolOperations(t *testing.T) {
 		return impacttest.Object(interlock.KindTool, name, arguments)
 	}
 	impacttest.CheckReadings(t, []impacttest.Reading{
-		{Name: "op over all", Action: call("mongo_collection", `{"op":"deleteMany","filter":{}}`), Want: []string{"delete workspace irreversible +bulk"}},
-		{Name: "op over some", Action: call("mongo_collection", `{"op":"deleteMany","filter":{"a":1}}`), Want: []string{"delete workspace window"}},
+		{Name: "op over all", Action: call("mongo_collection", `{"op":"deleteMany","filter":{}}`), Want: []string{"delete workspace irreversible +bulk +database"}},
+		{Name: "op over some", Action: call("mongo_collection", `{"op":"deleteMany","filter":{"a":1}}`), Want: []string{"delete workspace window +database"}},
 		{Name: "op that reads", Action: call("mongo_collection", `{"op":"find","filter":{}}`), Want: []string{"execute workspace reversible"}},
 		{Name: "what a search wants", Action: call("find_home", `{"intent":"buy"}`), Want: []string{"read workspace readonly"}},
 		{Name: "a request", Action: call("api_request", `{"method":"DELETE","path":"/repos/a/b"}`), Want: []string{

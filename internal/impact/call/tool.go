@@ -68,9 +68,24 @@ func (s callRun) toolCall(name string, object map[string]any, args json.RawMessa
 		}
 	}
 	s.Executes(interlock.KindTool, strings.Join(c.words, "_"))
-	s.argument(&c, "", object, 0)
+	s.meant(&c, object)
+	s.argument(&c, "", without(object, s.clientCalls(&c, object)), 0)
 	s.concludeCall(&c)
 	s.elicited(name, object)
+}
+
+// without returns an object without the members that have been read.
+func without(object map[string]any, read map[string]bool) map[string]any {
+	if len(read) == 0 {
+		return object
+	}
+	rest := make(map[string]any, len(object))
+	for name, value := range object {
+		if !read[name] {
+			rest[name] = value
+		}
+	}
+	return rest
 }
 
 func ToolTexts(know *know.Knowledge, name string) []fact.Text {
