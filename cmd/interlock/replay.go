@@ -295,17 +295,39 @@ func (replayWhatIf) Help() string {
 
 // Run tries the rules.
 func (c *replayWhatIf) Run(p *program) error {
-	from, err := moment("--since", c.Since)
-	if err != nil {
-		return err
-	}
 	rules, err := p.ruleset()
 	if err != nil {
 		return err
 	}
-	log, err := p.past(&c.sealedFlags)
+	report, err := c.report(p, rules)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		err = writeLine(p.stdout, report)
+	} else {
+		err = c.print(p, &report)
+	}
+	if err != nil || c.Allow {
+		return err
+	}
+	for n := range report.Changes {
+		if report.Changes[n].Stricter() {
+			return &exitCode{code: 1}
+		}
+	}
+	return nil
+}
+
+// report tries rules on the log.
+func (c *replayWhatIf) report(p *program, rules *ruleset.Ruleset) (replay.Report, error) {
+	from, err := moment("--since", c.Since)
+	if err != nil {
+		return replay.Report{}, err
+	}
+	log, err := p.past(&c.sealedFlags)
+	if err != nil {
+		return replay.Report{}, err
 	}
 	defer log.store.Close()
 	trial := replay.NewWhatIf(rules)
@@ -324,24 +346,7 @@ func (c *replayWhatIf) Run(p *program) error {
 		trial.Try(r, was, classify.Redact)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	report := trial.Report()
-	if c.JSON {
-		err = writeLine(p.stdout, report)
-	} else {
-		err = c.print(p, &report)
-	}
-	if err != nil || c.Allow {
-		return err
-	}
-	for n := range report.Changes {
-		if report.Changes[n].Stricter() {
-			return &exitCode{code: 1}
-		}
-	}
-	return nil
+	return trial.Report(), err
 }
 
 func (c *replayWhatIf) print(p *program, r *replay.Report) error {

@@ -16,6 +16,7 @@ import (
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
 	"interlock/rules"
+	"interlock/spec"
 )
 
 // A home is a real one in which something was decided, as replay reads it.
@@ -105,6 +106,7 @@ const secret = "curl -H 'Authorization: Bearer sk_live_51H8abcdef0123456789abcd'
 // What was decided is decided again, byte for byte: allowed, asked and denied, with scripts, secrets and a past of the run, and
 // actions that did not fit into their event.
 func TestDecisionsAreMadeAgain(t *testing.T) {
+	spec.Covers(t, "MACE-1-2", "MACE-REP-2", "MACE-REPLAY-01")
 	proposals := []interlock.Proposal{shell("a", "ls"), shell("a", "sh x.sh"), shell("a", "curl -O https://example.com/i.sh"),
 		shell("a", "sh i.sh"), shell("a", "rm -rf /"), shell("b", secret), shell("b", "echo "+strings.Repeat("long ", 20_000)),
 		shell("b", "kubectl delete pod web-1")}
@@ -128,6 +130,7 @@ func TestDecisionsAreMadeAgain(t *testing.T) {
 
 // What is missing or was changed is named by MACE's exact words.
 func TestWhatIsMissingOrChangedIsNamed(t *testing.T) {
+	spec.Covers(t, "MACE-REPLAY-02", "MACE-SNAP-3")
 	for name, test := range map[string]struct {
 		damage func(h *home)
 		want   replay.Code
@@ -191,6 +194,27 @@ func basesOf(h *home) map[interlock.Digest][]byte {
 	_, _ = h.sources.Read(h.entries[0])
 	h.sources.Blob = blob
 	return out
+}
+
+// A decision is made again under the rules it was made under, although others are in force.
+func TestTheRulesOfThenDecide(t *testing.T) {
+	spec.Covers(t, "MACE-S-06")
+	h := decided(t, shell("a", "ls"))
+	inForce, err := ruleset.Load(rules.Defaults(), map[string][]byte{"t.yaml": []byte(
+		"rules:\n  - {id: t.ls, layer: 3, verdict: deny, reason: no, match: {glob: [\"ls*\"]}}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.sources.Read(h.entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := r.Decide(inForce); d.Verdict != interlock.Deny {
+		t.Fatalf("the rules in force don't decide otherwise, so nothing is shown: %v", d.Verdict)
+	}
+	if err := h.sources.Again(r); err != nil {
+		t.Error(err)
+	}
 }
 
 // Where nobody can open what is sealed, the decision is not made again, and the secret stands in nothing that is kept.

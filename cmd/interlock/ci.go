@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"interlock/internal/replay"
+	"interlock/internal/ruletest"
+)
+
+type ciCommand struct {
+	Against string `help:"A home, or a copy of one, whose log the rules are tried on. Default: --home." type:"path" placeholder:"DIR"`
+	Since   string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"90d" placeholder:"TIME"`
+	Allow   bool   `name:"allow-stricter" help:"Pass although something would be denied or asked about that was not."`
+}
+
+// Help is what `interlock ci --help` adds.
+func (ciCommand) Help() string {
+	return "Checks a change of rules: their own tests, lint, and what they would have decided about a log. Prints a summary in Markdown.\n" +
+		"Exits 1 where a test fails, lint finds something, or something would be denied or asked about that was not."
+}
+
+// Run checks the rules and prints the summary.
+func (c *ciCommand) Run(p *program) error {
+	evaluator, _, err := p.evaluator()
+	if err != nil {
+		return err
+	}
+	cases, failed := ruletest.Run(evaluator.Rules, evaluator.Analyser)
+	found := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
+	if c.Against != "" {
+		p.globals.Home = c.Against
+	}
+	trial := replayWhatIf{Since: c.Since}
+	report, err := trial.report(p, evaluator.Rules)
+	if err != nil {
+		return err
+	}
+	stricter := 0
+	for n := range report.Changes {
+		if report.Changes[n].Stricter() {
+			stricter += report.Changes[n].Count
+		}
+	}
+	passes := len(failed) == 0 && len(found) == 0 && (c.Allow || stricter == 0)
+	s := summary{w: p.stdout}
+	s.verdict(passes)
+	s.line("\nRuleset `%s`\n\n| check | result |\n|---|---|", report.Ruleset)
+	s.line("| the rules' own tests | %d run, %d failed |", cases, len(failed))
+	s.line("| lint | %d findings |", len(found))
+	s.line("| the past: %d decisions since %s | newly denied %d, newly asked %d, newly allowed %d |", report.Decisions, c.Since,
+		report.Newly["deny"]+report.Newly["halt"], report.Newly["ask"], report.Newly["allow"])
+	s.line("| questions a day | %.1f then, %.1f under these rules |", report.Questions[0], report.Questions[1])
+	s.problems("Failed tests", failed)
+	s.problems("Lint", found)
+	s.changes(report.Changes)
+	if s.err != nil || passes {
+		return s.err
+	}
+	return &exitCode{code: 1}
+}
+
+// A summary writes Markdown. What comes from the log is shown as code, so that nothing of it is read as markup.
+type summary struct {
+	w   io.Writer
+	err error
+}
+
+func (s *summary) line(format string, args ...any) {
+	if s.err == nil {
+		_, s.err = fmt.Fprintf(s.w, format+"\n", args...)
+	}
+}
+
+func (s *summary) verdict(passes bool) {
+	if passes {
+		s.line("## Interlock: the rules pass")
+	} else {
+		s.line("## Interlock: the rules do not pass")
+	}
+}
+
+func (s *summary) problems(title string, problems []ruletest.Problem) {
+	if len(problems) == 0 {
+		return
+	}
+	s.line("\n### %s\n", title)
+	for _, problem := range problems {
+		s.line("- %s", quoted(fmt.Sprint(problem)))
+	}
+}
+
+func (s *summary) changes(changes []replay.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	s.line("\n### What would have been decided otherwise\n\n| was | now | times | agent | rule | for example |\n|---|---|---:|---|---|---|")
+	for n := range changes {
+		change := &changes[n]
+		e := change.Examples[0]
+		s.line("| %s | %s | %d | %s | %s | event %d: %s |", change.Was, change.Now, change.Count, quoted(change.Agent),
+			quoted(change.Rule), e.Index, quoted(e.Reason))
+	}
+}
+
+// quoted is text as code in a line or a cell of Markdown.
+func quoted(text string) string {
+	clean := strings.NewReplacer("`", "'", "|", "¦", "\n", " ").Replace(printable(text))
+	if clean == "" {
+		return ""
+	}
+	return "`" + clean + "`"
+}
