@@ -56,7 +56,7 @@ func claudeAsks(call Call, _ Environment) bool {
 // parseClaudeShaped reads the payload that Claude Code has and others imitate.
 func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Environment) error {
 	return func(call *Call, payload object, env Environment) error {
-		var event, run, id, alternative, dir, tool, mode, failure string
+		var event, run, id, alternative, dir, tool, mode string
 		if err := payload.texts(map[string]*string{"hook_event_name": &event, "session_id": &run, "tool_use_id": &id,
 			"tool_call_id": &alternative, "cwd": &dir, "tool_name": &tool, "permission_mode": &mode}); err != nil {
 			return err
@@ -99,26 +99,32 @@ func parseClaudeShaped(place func(string) (Phase, bool)) func(*Call, object, Env
 		if err != nil {
 			return err
 		}
-		outcome := interlock.Outcome{Status: interlock.OutcomeSuccess, Duration: payload.milliseconds("duration_ms")}
-		if outcome.Duration == 0 {
-			outcome.Duration = payload.milliseconds("duration")
-		}
-		for _, name := range []string{"tool_response", "tool_result"} {
-			if payload.has(name) {
-				outcome.Status = u.outcomeOf(payload[name])
-				call.returned(payload[name])
-			}
-		}
-		if failed {
-			outcome.Status = interlock.OutcomeFailure
-			if failure, err = payload.text("error"); err != nil {
-				failure = ""
-			}
-			outcome.Detail = cut(printable(failure), maxDetail)
-			call.returned(payload["error"])
-		}
-		return call.judge(interlock.Requester{Run: run, Call: id}, actions, outcome)
+		return call.judge(interlock.Requester{Run: run, Call: id}, actions, call.result(payload, u, failed))
 	}
+}
+
+// result is what came of a tool that has run. What it returned is kept for the call.
+func (c *Call) result(payload object, u use, failed bool) interlock.Outcome {
+	outcome := interlock.Outcome{Status: interlock.OutcomeSuccess, Duration: payload.milliseconds("duration_ms")}
+	if outcome.Duration == 0 {
+		outcome.Duration = payload.milliseconds("duration")
+	}
+	for _, name := range []string{"tool_response", "tool_result"} {
+		if payload.has(name) {
+			outcome.Status = u.outcomeOf(payload[name])
+			c.returned(payload[name])
+		}
+	}
+	if failed {
+		outcome.Status = interlock.OutcomeFailure
+		failure, err := payload.text("error")
+		if err != nil {
+			failure = ""
+		}
+		outcome.Detail = cut(printable(failure), maxDetail)
+		c.returned(payload["error"])
+	}
+	return outcome
 }
 
 // maxDetail bounds what an outcome repeats of a tool's error.

@@ -37,16 +37,7 @@ func (s callRun) file(tool string, args json.RawMessage) {
 		s.patch(tool, patch)
 		return
 	}
-	targets := gather(folded, fileTargetKeys[:1])
-	if len(targets) == 0 {
-		if one, found := textAt(folded, fileTargetKeys); found {
-			targets = []string{one}
-		}
-	}
-	targets = append(targets, gather(folded, fileListKeys)...)
-	if len(targets) == 0 && op == "link" {
-		targets = gather(folded, []string{"link", "linkpath", "linkname", "name"})
-	}
+	targets := fileTargets(op, folded)
 	if len(targets) == 0 {
 		if op != "read" {
 			s.Unknown(tool, fact.TraitUnparsable)
@@ -62,17 +53,10 @@ func (s callRun) file(tool string, args json.RawMessage) {
 	if mode := modeOf(folded); mode != "" && op != "read" {
 		s.mode(tool, targets, mode)
 	}
-	if mode, _ := textAt(folded, []string{"outputmode"}); op == "read" && mode == "content" {
-		// which of the files below are shown
-		if glob, found := textAt(folded, []string{"glob"}); found && showsAll(folded) {
-			for _, target := range targets[:len(targets):len(targets)] {
-				name := strings.TrimPrefix(glob, "**/")
-				if strings.HasPrefix(name, "*.") {
-					name = name[1:] // a star of such tools is a leading dot's, too
-				}
-				s.Touch(strings.TrimSuffix(target, "/")+"/"+name, interlock.Impact{Kind: interlock.ImpactRead, Via: tool})
-			}
-		}
+	mode, _ := textAt(folded, []string{"outputmode"})
+	showsLines := op == "read" && mode == "content"
+	if showsLines {
+		s.shown(tool, targets, folded)
 	}
 	for _, target := range targets {
 		if !s.Spend(1) {
@@ -83,13 +67,43 @@ func (s callRun) file(tool string, args json.RawMessage) {
 		if plainAdvice(op, s.Place(target), content, replacedTexts(folded)) {
 			traits = append(traits, fact.TraitAdvice)
 		}
-		if mode, _ := textAt(folded, []string{"outputmode"}); op == "read" && mode == "content" {
+		if showsLines {
 			traits = append(traits, fact.TraitRecursive) // lines of all files below it are shown
 		}
 		s.fileImpact(tool, op, target, to, traits)
 		if op != "read" && op != "delete" {
 			s.written(tool, target, content)
 		}
+	}
+}
+
+// fileTargets are the places that a file operation is said to be about.
+func fileTargets(op string, folded map[string]any) []string {
+	targets := gather(folded, fileTargetKeys[:1])
+	if len(targets) == 0 {
+		if one, found := textAt(folded, fileTargetKeys); found {
+			targets = []string{one}
+		}
+	}
+	targets = append(targets, gather(folded, fileListKeys)...)
+	if len(targets) == 0 && op == "link" {
+		targets = gather(folded, []string{"link", "linkpath", "linkname", "name"})
+	}
+	return targets
+}
+
+// shown records which of the files below some places a search shows, where it shows all that they hold.
+func (s callRun) shown(tool string, targets []string, folded map[string]any) {
+	glob, found := textAt(folded, []string{"glob"})
+	if !found || !showsAll(folded) {
+		return
+	}
+	for _, target := range targets {
+		name := strings.TrimPrefix(glob, "**/")
+		if strings.HasPrefix(name, "*.") {
+			name = name[1:] // a star of such tools is a leading dot's, too
+		}
+		s.Touch(strings.TrimSuffix(target, "/")+"/"+name, interlock.Impact{Kind: interlock.ImpactRead, Via: tool})
 	}
 }
 

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/impact/know"
@@ -293,29 +294,38 @@ func (r *Run) operator(left Value) Value {
 	if op == "(" || op == "$" {
 		return r.beside(left, t)
 	}
-	for _, joins := range r.lang.Concat {
-		if joins == op {
-			r.at++
-			right := r.resolved(r.operand())
-			left = r.resolved(left)
-			if op == "+" && (left.number && right.number || left.listed) {
-				return left
-			}
-			return left.joined(right, "")
-		}
+	if slices.Contains(r.lang.Concat, op) {
+		return r.concatenated(left, op)
 	}
 	r.at++
-	if !r.ends() {
-		right := r.operand()
-		switch op {
-		case "||", "//", "?:", "?", ":", "&&":
-			if left = r.resolved(left); left.Some() && op != "&&" && op != "?" {
-				return left
-			}
-			return r.resolved(right)
+	if r.ends() {
+		return UnknownValue()
+	}
+	return r.oneOf(left, op)
+}
+
+// oneOf reads what stands behind an operator that chooses between two values; behind any other, nothing is known.
+func (r *Run) oneOf(left Value, op string) Value {
+	right := r.operand()
+	switch op {
+	case "||", "//", "?:", "?", ":", "&&":
+		if left = r.resolved(left); left.Some() && op != "&&" && op != "?" {
+			return left
 		}
+		return r.resolved(right)
 	}
 	return UnknownValue()
+}
+
+// concatenated joins a value with the one behind an operator that joins texts, and adds numbers too.
+func (r *Run) concatenated(left Value, op string) Value {
+	r.at++
+	right := r.resolved(r.operand())
+	left = r.resolved(left)
+	if op == "+" && (left.number && right.number || left.listed) {
+		return left
+	}
+	return left.joined(right, "")
 }
 
 // beside reads what stands directly behind a value: in awk texts are joined so.

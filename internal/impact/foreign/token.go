@@ -178,22 +178,27 @@ func (x *foreignLexer) sigil(c byte) bool {
 		}
 	case c == ':' && (syntax == "ruby" || syntax == "elixir") && lex.IsNameStart(next) && (!x.ended() || x.gap) &&
 		x.byteAt(x.at-1) != ':':
-		end := x.at + 1
-		for lex.IsNameStart(x.byteAt(end)) || x.byteAt(end) >= '0' && x.byteAt(end) <= '9' {
-			end++
-		}
-		kind, from := byte(foreignText), x.at+1
-		if syntax == "elixir" {
-			kind, from = foreignName, x.at
-		}
-		x.add(kind, x.text[from:end], false)
-		x.at = end
+		x.symbol()
 		return true
 	case c == '-' && syntax == "perl" && lex.IsNameStart(next) && !lex.IsNameStart(x.byteAt(x.at+2)) && !x.ended(): // -e $file
 		x.at += 2
 		return true
 	}
 	return false
+}
+
+// symbol reads :name, which is a text or, in Elixir, mostly the name of a module.
+func (x *foreignLexer) symbol() {
+	end := x.at + 1
+	for lex.IsNameStart(x.byteAt(end)) || x.byteAt(end) >= '0' && x.byteAt(end) <= '9' {
+		end++
+	}
+	kind, from := byte(foreignText), x.at+1
+	if x.lang.Syntax == "elixir" {
+		kind, from = foreignName, x.at
+	}
+	x.add(kind, x.text[from:end], false)
+	x.at = end
 }
 
 func (x *foreignLexer) comment(rest string) bool {
@@ -229,10 +234,8 @@ func (x *foreignLexer) quoted(c byte, rest string) bool {
 		x.plain('"', foreignText, puts(x.lang))
 	case c == '\'' && x.lang.Syntax != "awk" && !(x.lang.Syntax == "julia" && x.ended()):
 		x.plain('\'', foreignText, false)
-	case c == '`' && x.lang.Syntax == "r":
-		x.plain('`', foreignName, false)
-	case c == '`' && (x.lang.Syntax == "perl" || x.lang.Syntax == "ruby" || x.lang.Syntax == "php" || x.lang.Syntax == "julia"):
-		x.plain('`', foreignCommand, true)
+	case c == '`':
+		return x.backquoted()
 	case c == '/' && x.lang.Regex && !x.ended():
 		x.plain('/', foreignPattern, false)
 		x.flags()
@@ -254,6 +257,19 @@ func (x *foreignLexer) quoted(c byte, rest string) bool {
 		return x.angle(rest)
 	case lex.IsNameStart(c) && x.lang.Syntax == "perl":
 		return x.perlQuote(rest)
+	default:
+		return false
+	}
+	return true
+}
+
+// backquoted reads what stands in backquotes: a name, or a command that is run.
+func (x *foreignLexer) backquoted() bool {
+	switch x.lang.Syntax {
+	case "r":
+		x.plain('`', foreignName, false)
+	case "perl", "ruby", "php", "julia":
+		x.plain('`', foreignCommand, true)
 	default:
 		return false
 	}

@@ -54,19 +54,9 @@ func (p *codeParser) scriptByWord() *codeNode {
 			p.at++
 			return p.declarations()
 		}
-	case "function":
-		if next.kind == codeName || next.is("*") {
-			return p.scriptFunction()
-		}
-	case "async":
-		if next.kind == codeName && next.text == "function" {
-			p.at++
-			return p.scriptFunction()
-		}
-	case "class", "abstract":
-		if next.kind == codeName {
-			p.at++
-			return p.scriptClass()
+	case "function", "async", "class", "abstract":
+		if made, is := p.scriptDefinition(t.text, next); is {
+			return made
 		}
 	case "import":
 		if !next.is("(") && !next.is(".") {
@@ -94,6 +84,27 @@ func (p *codeParser) scriptByWord() *codeNode {
 		return p.scriptStatement()
 	}
 	return p.scriptSimple()
+}
+
+// scriptDefinition reads a function or a class. It reports whether the word and the one behind it begin one.
+func (p *codeParser) scriptDefinition(word string, next codeToken) (*codeNode, bool) {
+	switch word {
+	case "function":
+		if next.kind == codeName || next.is("*") {
+			return p.scriptFunction(), true
+		}
+	case "async":
+		if next.kind == codeName && next.text == "function" {
+			p.at++
+			return p.scriptFunction(), true
+		}
+	case "class", "abstract":
+		if next.kind == codeName {
+			p.at++
+			return p.scriptClass(), true
+		}
+	}
+	return nil, false
 }
 
 func (p *codeParser) leaving(keyword string) *codeNode {

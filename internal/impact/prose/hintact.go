@@ -340,11 +340,7 @@ func (s proseRun) commandInProse(text string, p *sentence) {
 		option := next[0] == '-' && len(next) > 1 && next[1] != '-' || strings.HasPrefix(next, "--") && len(next) > 4
 		place := (next[0] == '/' || strings.HasPrefix(next, "~/") || strings.HasPrefix(next, "http")) &&
 			s.Is(know.PlainCommand, word)
-		if s.Is(know.Subcommanded, word) && i+3 < len(fields) && isLowerWord(next) &&
-			(fields[i+2][0] == '-' && len(fields[i+2]) > 1 || isLowerWord(fields[i+2]) && fields[i+3][0] == '-' &&
-				len(fields[i+3]) > 1) {
-			option = true
-		}
+		option = option || s.Is(know.Subcommanded, word) && optionBehindWords(fields[i+1:])
 		after := word == "sudo" || i > 0 &&
 			lex.Has([]string{strings.ToLower(strings.Trim(fields[i-1], ":'\"`"))}, "run", "execute", "$", "running", "executing",
 				"issue", "command")
@@ -369,6 +365,12 @@ func (s proseRun) commandInProse(text string, p *sentence) {
 		s.markPlanned(p, before)
 		return
 	}
+}
+
+// optionBehindWords reports whether an option stands behind one or two words of a subcommand, and that is not all there is.
+func optionBehindWords(fields []string) bool {
+	option := func(at int) bool { return fields[at][0] == '-' && len(fields[at]) > 1 }
+	return len(fields) > 2 && isLowerWord(fields[0]) && (option(1) || isLowerWord(fields[1]) && option(2))
 }
 
 // commandLine reports whether a line of a hint is a command as it will be typed and no sentence: it begins with a program,

@@ -65,25 +65,7 @@ func (r *shellRun) read(spec *know.Command, args []flow.Field) *flow.Use {
 		case i == 0 && u.Spec.Style == "bundle" && bundled(u, text):
 			i = bundle(u, args)
 		default:
-			if len(u.Operands) == 0 && word(pick, a) {
-				u.Spec = pick.Candidates[0]
-				continue
-			}
-			if len(u.Operands) == 0 {
-				u.Spec, u.Operands = end(pick)
-			}
-			if wraps(u) && len(u.Operands) >= u.Spec.Skip {
-				if assignment(u, a) || dash(u, a) {
-					continue
-				}
-				u.Rest = args[i:]
-				i = len(args)
-				continue
-			}
-			if u.Operands == nil {
-				u.Operands = r.S.Room.Fields.Room(len(args) - i)
-			}
-			u.Operands = append(u.Operands, a)
+			i = r.wordAt(u, pick, args, i)
 		}
 		if u.Rest != nil {
 			break
@@ -94,6 +76,30 @@ func (r *shellRun) read(spec *know.Command, args []flow.Field) *flow.Use {
 	}
 	sorted(u, spec, args)
 	return u
+}
+
+// wordAt takes the word at i: a part of a subcommand's name, the beginning of the command line that a wrapper runs, or an operand.
+// It returns the index of the last word taken.
+func (r *shellRun) wordAt(u *flow.Use, pick *flow.Picker, args []flow.Field, i int) int {
+	if len(u.Operands) == 0 && word(pick, args[i]) {
+		u.Spec = pick.Candidates[0]
+		return i
+	}
+	if len(u.Operands) == 0 {
+		u.Spec, u.Operands = end(pick)
+	}
+	if wraps(u) && len(u.Operands) >= u.Spec.Skip {
+		if assignment(u, args[i]) || dash(u, args[i]) {
+			return i
+		}
+		u.Rest = args[i:]
+		return len(args)
+	}
+	if u.Operands == nil {
+		u.Operands = r.S.Room.Fields.Room(len(args) - i)
+	}
+	u.Operands = append(u.Operands, args[i])
+	return i
 }
 
 // sorted notes what shows only when all arguments are sorted: what the use is called, and whether it only asks for help.

@@ -113,23 +113,7 @@ func (r *shellRun) effect(u *flow.Use, e know.Effect, value flow.Field, io flow.
 	if u.Tree {
 		base.Traits = append(base.Traits, fact.TraitRecursive)
 	}
-	switch {
-	case e.Fixed != "" && e.What == "path":
-		r.S.Touch(e.Fixed, base)
-		return
-	case e.Fixed != "":
-		base.Target = e.Fixed
-		r.plain(base)
-		return
-	case e.Target == "":
-		base.Target = u.Via
-		r.plain(base)
-		return
-	case e.Target == "cwd":
-		r.S.Touch(".", base)
-		return
-	case e.What == "clone" || e.What == "landed":
-		r.fetched(u, base, e.What)
+	if r.withoutOperands(u, e, base) {
 		return
 	}
 	if e.Flag != "" {
@@ -163,6 +147,28 @@ func (r *shellRun) effect(u *flow.Use, e know.Effect, value flow.Field, io flow.
 		}
 		r.target(base, one, t)
 	}
+}
+
+// withoutOperands records an impact whose target the description names, or which is on the command itself. It reports whether it
+// is one of these.
+func (r *shellRun) withoutOperands(u *flow.Use, e know.Effect, base interlock.Impact) bool {
+	switch {
+	case e.Fixed != "" && e.What == "path":
+		r.S.Touch(e.Fixed, base)
+	case e.Fixed != "":
+		base.Target = e.Fixed
+		r.plain(base)
+	case e.Target == "":
+		base.Target = u.Via
+		r.plain(base)
+	case e.Target == "cwd":
+		r.S.Touch(".", base)
+	case e.What == "clone" || e.What == "landed":
+		r.fetched(u, base, e.What)
+	default:
+		return false
+	}
+	return true
 }
 
 // valueOf is the value given to a flag, by any of its names.
@@ -261,15 +267,9 @@ func usualReach(kind interlock.ImpactKind) interlock.Reach {
 func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 	switch e.What {
 	case "remote":
-		if !isRemote(t.Text) {
-			return
-		}
-		e.What = "host"
-		r.target(i, e, t)
-		return
-	case "local":
-		if !isRemote(t.Text) {
-			r.pathTarget(i, t)
+		if isRemote(t.Text) {
+			e.What = "host"
+			r.target(i, e, t)
 		}
 		return
 	case "host", "url":
@@ -280,12 +280,6 @@ func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 			return
 		}
 		i = r.toHost(i, e, t)
-	case "rev": // revision:path
-		if _, name, ok := strings.Cut(t.Text, ":"); ok && name != "" && name[0] != '/' {
-			t.Text, t.Lead = name, false
-			r.pathTarget(i, t)
-		}
-		return
 	case "address":
 		if !isPackageAddress(t.Text) {
 			return
@@ -296,41 +290,52 @@ func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 		if r.S.Production(t.Text) {
 			i.Reach = interlock.ReachProduction
 		}
-	case "data":
-		r.dataTarget(i, t)
-		return
-	case "pair": // name@file, or words to be encoded
-		if name, after, ok := strings.Cut(t.Text, "@"); ok && !strings.ContainsAny(name, "= ") {
-			t.Text = "@" + after
-		}
-		r.dataTarget(i, t)
-		return
 	case "registry":
-		r.named(r.registry(r.toHost(i, know.Effect{What: "url"}, t), t), t)
-		return
+		i = r.registry(r.toHost(i, know.Effect{What: "url"}, t), t)
 	case "image":
 		i.Target = t.Text
 		if r.strangersImage(t) {
 			i.Traits = append(i.Traits, fact.TraitForeign, fact.TraitDownload)
 		}
+	default:
+		r.targetHere(i, e.What, t)
+		return
+	}
+	r.named(i, t)
+}
+
+// targetHere records an impact on one argument that names a place on this machine, in the way what says.
+func (r *shellRun) targetHere(i interlock.Impact, what string, t flow.Field) {
+	switch what {
+	case "local":
+		if !isRemote(t.Text) {
+			r.pathTarget(i, t)
+		}
+	case "rev": // revision:path
+		if _, name, ok := strings.Cut(t.Text, ":"); ok && name != "" && name[0] != '/' {
+			t.Text, t.Lead = name, false
+			r.pathTarget(i, t)
+		}
+	case "data":
+		r.dataTarget(i, t)
+	case "pair": // name@file, or words to be encoded
+		if name, after, ok := strings.Cut(t.Text, "@"); ok && !strings.ContainsAny(name, "= ") {
+			t.Text = "@" + after
+		}
+		r.dataTarget(i, t)
 	case "base": // the file a URL's last part names, here
 		name := path.Base(strings.TrimRight(know.CleanURL(t.Text), "/"))
 		t.Text, t.Lead = name, false
 		r.S.TouchPlace(r.PlaceOf(t, true), i)
-		return
 	case "entries": // names only: listing a secret store reveals no secret
 		p := r.PlaceOf(t, true)
 		p.Traits, p.Listed = lex.Without(p.Traits, fact.TraitSecret), true
 		r.S.TouchPlace(p, i)
-		return
 	case "folder":
 		r.S.TouchPlace(place.EmptyFolder(r.PlaceOf(t, true)), i)
-		return
 	default:
 		r.pathTarget(i, t)
-		return
 	}
-	r.named(i, t)
 }
 
 // named records an impact on what an argument names, which may not be known.

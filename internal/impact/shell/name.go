@@ -167,9 +167,27 @@ func fromEnvironment(text string) bool {
 	return ok && len(name) > 1 && (at == 0) == (rest != "") && strings.ToUpper(name) == name && !strings.ContainsAny(rest, "$`")
 }
 
-// printedWord follows a description's "prints" where that is one word.
+// printedWord follows a description's "prints" where that says nothing of the input.
 func (r *shellRun) printedWord(u *flow.Use, what string, carried *flow.Flow) {
 	switch {
+	case what == "processes":
+		carried.Everyone = true
+	case what == "clipboard":
+		carried.Composed = true
+	case what == "$PWD":
+		if r.S.Dir != "" {
+			carried.Text, carried.Known = r.S.Dir, true
+		}
+	case what == "first":
+		if len(u.Operands) == 1 && !u.Operands[0].Dynamic {
+			carried.Items = []flow.Field{{Text: u.Operands[0].Text}}
+		}
+	case what == "programs":
+		for _, name := range u.Operands {
+			if !name.Dynamic && r.S.Spend(1) {
+				carried.Items = append(carried.Items, r.programAt(name))
+			}
+		}
 	case what == "base" || what == "directory":
 		r.partOfPath(u, what == "base", carried)
 	case what == "process":

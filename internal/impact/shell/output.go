@@ -73,30 +73,12 @@ func (r *shellRun) printed(u *flow.Use, carried flow.Flow, io flow.Streams) flow
 		if io.In.Endless || r.anyEndless(u.Operands) {
 			r.gathers(u.Via)
 		}
-	case p == "processes":
-		carried.Everyone = true
-	case p == "first":
-		if len(u.Operands) == 1 && !u.Operands[0].Dynamic {
-			carried.Items = []flow.Field{{Text: u.Operands[0].Text}}
-		}
-	case p == "programs":
-		for _, name := range u.Operands {
-			if !name.Dynamic && r.S.Spend(1) {
-				carried.Items = append(carried.Items, r.programAt(name))
-			}
-		}
-	case p == "$PWD":
-		if r.S.Dir != "" {
-			carried.Text, carried.Known = r.S.Dir, true
-		}
 	case strings.HasPrefix(p, "login "):
 		if !io.Quiet && len(io.Out) == 0 {
 			carried.Token = &flow.Token{Via: u.Via, Hosts: p[len("login "):]}
 		}
 	case strings.HasPrefix(p, "decode "):
 		return r.decoded(p[len("decode "):], u, carried, io)
-	case p == "clipboard":
-		carried.Composed = true
 	default:
 		r.printedWord(u, p, &carried)
 	}

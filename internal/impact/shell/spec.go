@@ -41,47 +41,7 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 		adds.Reversibility = interlock.Readonly
 	}
 	r.scope(u, &adds)
-	var out flow.Flow
-	r.outside, r.sent, r.reads = false, false, false
-	own := r.S.Capture(func() { out = r.effects(u, io, &adds) })
-	if r.sent || spec.Sends && sendsInput(io) {
-		adds.Traits = append(adds.Traits, fact.TraitUpload)
-	}
-	if r.guesses(u) {
-		adds.Traits = append(adds.Traits, fact.TraitPassword, fact.TraitRepeated)
-	}
-	empties := r.empties(u, io)
-	posts := posts(u) || spec.Sends
-	for i := range own {
-		adds.Apply(&own[i])
-		if empties && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitSecret) && own[i].Has(fact.TraitOverwrite) {
-			own[i].Reversibility = interlock.Irreversible // no history keeps what such files hold
-		}
-		if empties && !dry && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitOverwrite) {
-			r.S.Empties(own[i])
-		}
-		if posts && own[i].Kind == interlock.ImpactNetwork && own[i].Reach != interlock.ReachWorkspace &&
-			web.Pays(own[i].Target, body(u)) {
-			r.S.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: own[i].Target, Reach: own[i].Reach,
-				Reversibility: interlock.Window,
-				Confidence:    interlock.Inferred, Via: own[i].Via, Traits: slices.Clone(adds.Traits)})
-		}
-		if posts && own[i].Kind == interlock.ImpactNetwork &&
-			(destructiveURL(own[i].Target) || web.Administers(own[i].Target) || mutates(u)) {
-			own[i].Reversibility = interlock.Irreversible
-		}
-	}
-	if !dry {
-		if own = append(own, r.S.Capture(func() { r.strays(u, args, own) })...); putsInto(spec) {
-			own = append(own, r.S.Capture(func() { r.merges(u, own) })...)
-		}
-	}
-	if name := r.sendsNamedSecret(u, own); name != "" {
-		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: name,
-			Reach: interlock.ReachExternal, Via: u.Via,
-			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
-			Traits: []string{fact.TraitSecret, fact.TraitUpload}})
-	}
+	own, out := r.ownImpacts(u, args, io, &adds, dry)
 	r.remotes(u, own)
 	carried := r.settle(own, io)
 	r.fills(u, own, io)
@@ -98,6 +58,63 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 	r.S.Modified(inherited, func() { r.S.InContainer(u.Mounts, func() { ran = r.payloads(u, args, io) }) })
 	carried.Taint(ran)
 	return r.output(u, out, ran, carried, io)
+}
+
+// ownImpacts are what the command itself does, with all that its flags, its words and its input add to that.
+func (r *shellRun) ownImpacts(u *flow.Use, args []flow.Field, io flow.Streams, adds *know.Words, dry bool,
+) (own []interlock.Impact, out flow.Flow) {
+	r.outside, r.sent, r.reads = false, false, false
+	own = r.S.Capture(func() { out = r.effects(u, io, adds) })
+	if r.sent || u.Spec.Sends && sendsInput(io) {
+		adds.Traits = append(adds.Traits, fact.TraitUpload)
+	}
+	if r.guesses(u) {
+		adds.Traits = append(adds.Traits, fact.TraitPassword, fact.TraitRepeated)
+	}
+	empties, posts := r.empties(u, io), posts(u) || u.Spec.Sends
+	for i := range own {
+		adds.Apply(&own[i])
+		if empties && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitOverwrite) {
+			r.emptied(&own[i], dry)
+		}
+		if posts && own[i].Kind == interlock.ImpactNetwork {
+			r.posted(u, &own[i], adds)
+		}
+	}
+	if !dry {
+		if own = append(own, r.S.Capture(func() { r.strays(u, args, own) })...); putsInto(u.Spec) {
+			own = append(own, r.S.Capture(func() { r.merges(u, own) })...)
+		}
+	}
+	if name := r.sendsNamedSecret(u, own); name != "" {
+		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: name,
+			Reach: interlock.ReachExternal, Via: u.Via,
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
+			Traits: []string{fact.TraitSecret, fact.TraitUpload}})
+	}
+	return own, out
+}
+
+// emptied judges a file that nothing is left of but what is written now.
+func (r *shellRun) emptied(one *interlock.Impact, dry bool) {
+	if one.Has(fact.TraitSecret) {
+		one.Reversibility = interlock.Irreversible // no history keeps what such files hold
+	}
+	if !dry {
+		r.S.Empties(*one)
+	}
+}
+
+// posted judges a request that changes something: one that pays spends money, and one that destroys cannot be undone.
+func (r *shellRun) posted(u *flow.Use, one *interlock.Impact, adds *know.Words) {
+	if one.Reach != interlock.ReachWorkspace && web.Pays(one.Target, body(u)) {
+		r.S.Add(interlock.Impact{Kind: interlock.ImpactSpend, Target: one.Target, Reach: one.Reach,
+			Reversibility: interlock.Window,
+			Confidence:    interlock.Inferred, Via: one.Via, Traits: slices.Clone(adds.Traits)})
+	}
+	if destructiveURL(one.Target) || web.Administers(one.Target) || mutates(u) {
+		one.Reversibility = interlock.Irreversible
+	}
 }
 
 // calledAs puts the name a command was called by where the description's own stands.

@@ -329,10 +329,7 @@ func (s sqlRun) sqlCall(st *sqlStatement, tokens []sqlToken) {
 		}
 		s.sqlDynamic(st, verb, arguments)
 		return
-	case verb != "CALL" && verb != "DO" &&
-		(rest[0].kind == sqlString || rest[0].is("(") || parameter(rest[0].text) || tokens[1].upper == "IMMEDIATE" ||
-			len(rest) > 1 && rest[1].is("(") && (low == "format" || low == "concat" || low == "replace") || len(rest) > 1 &&
-			rest[1].is("||")):
+	case verb != "CALL" && verb != "DO" && (tokens[1].upper == "IMMEDIATE" || composedText(rest, low)):
 		s.sqlDynamic(st, verb, rest)
 		return
 	case sqlCalls[low].kind != "" || sqlCalls[strings.ToLower(name)].kind != "" || sqlCallNamed(name):
@@ -340,6 +337,16 @@ func (s sqlRun) sqlCall(st *sqlStatement, tokens []sqlToken) {
 	}
 	s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: name, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
 		Reversibility: interlock.Window, Confidence: interlock.Inferred, Traits: []string{fact.TraitDatabase, fact.TraitDynamic}})
+}
+
+// composedText reports whether tokens begin as a text that is run, and not as the name of a procedure: a literal, a parameter,
+// something in brackets, texts that are joined. low is the name they begin with.
+func composedText(tokens []sqlToken, low string) bool {
+	if tokens[0].kind == sqlString || tokens[0].is("(") || parameter(tokens[0].text) {
+		return true
+	}
+	return len(tokens) > 1 && (tokens[1].is("||") ||
+		tokens[1].is("(") && (low == "format" || low == "concat" || low == "replace"))
 }
 
 // sqlCallNamed reports whether a dotted name has a part that is the name of a package which reaches out.

@@ -44,13 +44,8 @@ func goesOnAsStatement(tokens []sqlToken, closed bool) bool {
 			len(tokens) > 3 && tokens[2].is("(")
 	case "WITH":
 		return findWord(tokens, "SELECT") > 0 && findMark(tokens, "(") > 0
-	case "INSERT", "MERGE", "REPLACE":
-		return second == "INTO" && (findWord(tokens, "VALUES") > 0 || findWord(tokens, "SELECT") > 0 ||
-			findWord(tokens, "USING") > 0)
-	case "UPDATE":
-		return findWord(tokens, "SET") > 0 && findMark(tokens, "=") > 0
-	case "DELETE":
-		return second == "FROM" && (len(tokens) <= 3 || findWord(tokens, "WHERE") > 0 || closed)
+	case "INSERT", "MERGE", "REPLACE", "UPDATE", "DELETE":
+		return goesOnAsChange(tokens, closed)
 	case "DROP", "ALTER", "TRUNCATE":
 		return sqlObjects[second] && (tokens[0].text == tokens[0].upper || endsAfterName(tokens[2:]) ||
 			tokens[0].upper == "ALTER" && closed)
@@ -67,6 +62,19 @@ func goesOnAsStatement(tokens []sqlToken, closed bool) bool {
 		return tokens[1].kind == sqlString && len(tokens) <= 4
 	}
 	return false
+}
+
+// goesOnAsChange is goesOnAsStatement for statements that change rows.
+func goesOnAsChange(tokens []sqlToken, closed bool) bool {
+	second := tokens[1].upper
+	switch tokens[0].upper {
+	case "UPDATE":
+		return findWord(tokens, "SET") > 0 && findMark(tokens, "=") > 0
+	case "DELETE":
+		return second == "FROM" && (len(tokens) <= 3 || findWord(tokens, "WHERE") > 0 || closed)
+	}
+	return second == "INTO" && (findWord(tokens, "VALUES") > 0 || findWord(tokens, "SELECT") > 0 ||
+		findWord(tokens, "USING") > 0)
 }
 
 // sqlAlone are verbs that are a whole statement.

@@ -227,9 +227,7 @@ func (p *sqlExpr) named() sqlValue {
 	case t.upper == "CURRENT" && next.upper == "OF":
 		p.at += 3
 		v.truth, v.column, v.condition = sqlSometimes, true, true
-	case t.upper != "" && !next.is("(") && !next.is(".") && sqlConstants[t.upper] && t.upper != "DATE" && t.upper != "TIME" &&
-		t.upper != "TIMESTAMP" && t.upper != "USER" && t.upper != "YEAR" && t.upper != "MONTH" && t.upper != "DAY" &&
-		t.upper != "WEEK" && t.upper != "HOUR" && t.upper != "TEXT":
+	case t.upper != "" && !next.is("(") && !next.is(".") && sqlConstants[t.upper] && !columnToo[t.upper]:
 		p.at++
 	case t.upper != "" && sqlClauses[t.upper] && !next.is("(") && !next.is("."):
 		p.bad = true
@@ -239,6 +237,9 @@ func (p *sqlExpr) named() sqlValue {
 	v.to = p.at
 	return v
 }
+
+// columnToo are words for constants that are the names of columns as often.
+var columnToo = lex.Set([]string{"DATE", "TIME", "TIMESTAMP", "USER", "YEAR", "MONTH", "DAY", "WEEK", "HOUR", "TEXT"})
 
 // columnOrCall parses a dotted name, and the arguments if it is called.
 func (p *sqlExpr) columnOrCall() sqlValue {

@@ -422,7 +422,11 @@ func tautology(tokens []sqlToken) bool {
 	if len(tokens) < 3 || !ends(3) {
 		return false
 	}
-	left, operator, right := tokens[0], tokens[1], tokens[2]
+	return holdsAlways(tokens[0], tokens[1], tokens[2])
+}
+
+// holdsAlways reports whether a comparison is true whatever a row holds.
+func holdsAlways(left, operator, right sqlToken) bool {
 	same := left.kind == right.kind && strings.EqualFold(left.text, right.text)
 	constant := left.kind != sqlWord && right.kind != sqlWord
 	switch operator.text {

@@ -97,11 +97,20 @@ func (r *sqlReader) next() {
 	case c == '$' && r.dollar():
 	case isSQLWord(c) && !(c >= '0' && c <= '9'):
 		r.word()
-	case c >= '0' && c <= '9' || c == '.' && r.at+1 < len(in) && in[r.at+1] >= '0' && in[r.at+1] <= '9' && !r.afterName():
+	case r.beginsNumber():
 		r.number()
 	default:
 		r.mark()
 	}
+}
+
+// beginsNumber reports whether a number stands here, which may begin with its point.
+func (r *sqlReader) beginsNumber() bool {
+	at := r.at
+	if r.in[at] == '.' && !r.afterName() {
+		at++
+	}
+	return at < len(r.in) && r.in[at] >= '0' && r.in[at] <= '9'
 }
 
 func (r *sqlReader) afterName() bool {

@@ -137,20 +137,9 @@ func (g *Signs) named(text string, i int, word string) {
 		if at := lex.SkipAny(rest, 0, " \t"); at < len(rest) && (rest[at] == '%' || slashSwitch(rest, 1)) {
 			g.Cmd += 3
 		}
-	case "iex", "gwmi", "iwr", "irm", "gci", "icm", "param", "saps":
-		if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, " ") {
-			g.PowerShell += 2
-		}
-	case "foreach", "elseif", "catch":
-		if at := lex.SkipAny(rest, 0, " \t"); at < len(rest) && (rest[at] == '(' || rest[at] == '{') {
-			g.PowerShell += 2
-		}
-	case "function", "try", "if", "while", "switch", "else":
-		if at := lex.SkipAny(rest, 0, " \t"); at < len(rest) && rest[at] == '(' && at+1 < len(rest) && rest[at+1] != '(' {
-			g.PowerShell++
-		} else if strings.EqualFold(lettersAt(rest, at), "exist") || strings.EqualFold(lettersAt(rest, at), "not") {
-			g.Cmd += 2
-		}
+	case "iex", "gwmi", "iwr", "irm", "gci", "icm", "param", "saps", "foreach", "elseif", "catch",
+		"function", "try", "if", "while", "switch", "else":
+		g.namedPowerShell(word, rest)
 	case "dir", "type", "mkdir", "start", "set", "find", "sort", "more", "tree", "where", "md", "shutdown", "format", "sc":
 		if slashSwitch(rest, 1) {
 			g.Cmd += 2
@@ -176,6 +165,26 @@ func (g *Signs) named(text string, i int, word string) {
 	case "echo":
 		if len(rest) >= 4 && strings.EqualFold(rest[:4], " off") && i > 0 && text[i-1] == '@' {
 			g.Cmd += 3
+		}
+	}
+}
+
+// namedPowerShell is named for the words that PowerShell has, some of which cmd.exe has too.
+func (g *Signs) namedPowerShell(word, rest string) {
+	switch strings.ToLower(word) {
+	case "iex", "gwmi", "iwr", "irm", "gci", "icm", "param", "saps":
+		if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, " ") {
+			g.PowerShell += 2
+		}
+	case "foreach", "elseif", "catch":
+		if at := lex.SkipAny(rest, 0, " \t"); at < len(rest) && (rest[at] == '(' || rest[at] == '{') {
+			g.PowerShell += 2
+		}
+	case "function", "try", "if", "while", "switch", "else":
+		if at := lex.SkipAny(rest, 0, " \t"); at < len(rest) && rest[at] == '(' && at+1 < len(rest) && rest[at+1] != '(' {
+			g.PowerShell++
+		} else if strings.EqualFold(lettersAt(rest, at), "exist") || strings.EqualFold(lettersAt(rest, at), "not") {
+			g.Cmd += 2
 		}
 	}
 }
