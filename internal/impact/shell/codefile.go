@@ -12,7 +12,7 @@ import (
 // codeFile runs the file a flag names: what this action wrote there, or what the door has read.
 func (r *shellRun) codeFile(u *flow.Use, g flow.Given, io flow.Streams) flow.Flow {
 	name := g.Value
-	if name.Text == "" || name.Text == "-" || !strings.ContainsAny(name.Text, "./") {
+	if name.Text == "" || name.Text == "-" || !strings.ContainsAny(name.Text, "./") && !r.liesHere(name) {
 		return flow.Flow{} // standard input, or the name of a module that is installed
 	}
 	if name.Flow.Known && strings.HasPrefix(name.Text, "/dev/fd/") {
@@ -49,6 +49,17 @@ func (r *shellRun) codeFile(u *flow.Use, g flow.Given, io flow.Streams) flow.Flo
 	r.S.Modified(adds, func() { out = r.subshell(func() flow.Flow { return r.code(g.Option.File, text, flow.Flow{}) }) })
 	r.S.Within--
 	return out
+}
+
+// liesHere reports whether a plain name is that of a file that is known: one this action wrote, or one the door has read.
+func (r *shellRun) liesHere(name flow.Field) bool {
+	if name.Dynamic {
+		return false
+	}
+	p := r.PlaceOf(name, true)
+	_, made := r.madeHere(p)
+	_, known := r.S.ScriptAt(p)
+	return made || known
 }
 
 // ownModule runs a module of the project, where its text is known: NAME.py, or what stands for it as a directory.

@@ -19,10 +19,10 @@ type foreignLoop struct {
 	defined string // the function being defined, or the one defined last
 	calls   int    // of that, after it began
 	pauses  bool   // it waits for somebody, or ends
-	grows   bool   // something is made twice as big
+	grows   bool   // something is made bigger: a text doubled, a list added to, a file written
 }
 
-// bomb reports whether processes are split off, or something is doubled, again and again and nothing waits for it.
+// bomb reports whether processes are split off, or something grows, again and again and nothing waits for it.
 func (l *foreignLoop) bomb() bool {
 	return !l.pauses && (l.forks && (l.endless || l.calls > 1) || l.grows && l.endless)
 }
@@ -57,7 +57,7 @@ func (f *foreignScan) repeats(whole, last string, end int) {
 		if last == l.defined && last != "" {
 			l.calls++
 		}
-		l.grows = l.grows || doubles(whole, rest)
+		l.grows = l.grows || doubles(whole, rest) || gathers(whole, last, rest)
 	}
 }
 
@@ -73,7 +73,8 @@ func doubles(name, rest string) bool {
 			return ok && (after == "" || !lex.IsNameStart(after[0]))
 		}
 		after = strings.TrimLeft(after, " ")
-		if ok && after != "" && after[0] == '"' { // what awk joins stands side by side
+		if ok && after != "" && (after[0] == '"' || after == name || strings.HasPrefix(after, name) &&
+			!lex.IsNameStart(after[len(name)])) { // what awk joins stands side by side
 			return true
 		}
 		if trimmed := strings.TrimLeft(after, "+. "); ok && trimmed != after {
