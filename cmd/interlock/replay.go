@@ -331,7 +331,7 @@ func (c *replayWhatIf) report(p *program, rules *ruleset.Ruleset) (replay.Report
 	}
 	defer log.store.Close()
 	trial := replay.NewWhatIf(rules)
-	err = log.each(p, from, func(e interlock.Entry, r *replay.Record, why error) error {
+	err = log.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
 		if why != nil {
 			trial.Skip(why)
 			return nil
@@ -339,9 +339,10 @@ func (c *replayWhatIf) report(p *program, rules *ruleset.Ruleset) (replay.Report
 		if c.Agent != "" && r.Requester.Agent != c.Agent {
 			return nil
 		}
-		was, _, err := auditlog.DecisionOf(e)
+		was, err := r.Was()
 		if err != nil {
-			return err
+			trial.Skip(err)
+			return nil
 		}
 		trial.Try(r, was, classify.Redact)
 		return nil

@@ -239,9 +239,12 @@ func DecisionTexts(d interlock.Decision, visit func(text []byte) (found bool)) e
 	for _, room := range rooms {
 		c := cutter{room: room}
 		cut := c.decision(d)
-		text, err := strictjson.Marshal(cut)
-		if err != nil {
-			return err
+		text, ok := strictjson.Text(func(w *strictjson.Writer) { writeDecision(w, &cut) })
+		if !ok {
+			var err error
+			if text, err = strictjson.Marshal(cut); err != nil {
+				return err
+			}
 		}
 		if visit(text) {
 			return nil

@@ -42,12 +42,15 @@ func failure(code Code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Sources give what events name. Each is a function of its argument; what is missing is nil without an error.
+// Sources give what events name. Each is a function of its argument; what is missing is nil without an error. They are not safe
+// for concurrent use.
 type Sources struct {
 	Blob    func(interlock.Digest) ([]byte, error)
 	Ruleset func(interlock.Digest) (*ruleset.Ruleset, error)
 	Open    func(sealed []byte) ([]byte, error) // opens what was sealed; nil: nobody here can
 	Redact  func(string) (string, []string)     // as when it was recorded
+
+	bases map[interlock.Digest]auditlog.Base // those that were read and are what their digests say
 }
 
 // A Record is one decision with everything it was made from.
@@ -82,7 +85,7 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 		Requester interlock.Requester `json:"requester"`
 		Decision  json.RawMessage     `json:"decision"`
 	}
-	if err := json.Unmarshal(event.Payload, &payload); err != nil || len(payload.Decision) == 0 {
+	if err := strictjson.DecodeSome(event.Payload, &payload); err != nil || len(payload.Decision) == 0 {
 		return nil, failure(IntegrityFailure, "the event holds no decision")
 	}
 	r.Requester, r.Decision = payload.Requester, payload.Decision
@@ -93,12 +96,8 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 	if err := strictjson.DecodeTrusted(text, &r.Inputs); err != nil || r.Inputs.Schema != auditlog.InputsSchema {
 		return nil, failure(IntegrityFailure, "the inputs are of no form that is known here")
 	}
-	base, err := s.blob(r.Inputs.Base, "the snapshot")
-	if err != nil {
+	if r.Base, err = s.base(r.Inputs.Base); err != nil {
 		return nil, err
-	}
-	if err := strictjson.DecodeTrusted(base, &r.Base); err != nil {
-		return nil, failure(IntegrityFailure, "the snapshot is of no form that is known here")
 	}
 	r.Snapshot, err = auditlog.Join(r.Base.Snapshot, r.Inputs.Moving, event.Recorded, func(d interlock.Digest) (string, error) {
 		text, err := s.blob(d, "the text of a file")
@@ -127,6 +126,29 @@ func (s *Sources) inputs(e interlock.Entry, want interlock.Digest) ([]byte, erro
 	}
 	return text, nil
 }
+
+// base reads a base, or finds it read: most decisions share one with those before.
+func (s *Sources) base(want interlock.Digest) (auditlog.Base, error) {
+	if base, known := s.bases[want]; known {
+		return base, nil
+	}
+	text, err := s.blob(want, "the snapshot")
+	if err != nil {
+		return auditlog.Base{}, err
+	}
+	var base auditlog.Base
+	if err := strictjson.DecodeTrusted(text, &base); err != nil {
+		return base, failure(IntegrityFailure, "the snapshot is of no form that is known here")
+	}
+	if s.bases == nil || len(s.bases) >= maxBases {
+		s.bases = map[interlock.Digest]auditlog.Base{}
+	}
+	s.bases[want] = base
+	return base, nil
+}
+
+// maxBases is how many bases are kept in memory.
+const maxBases = 1024
 
 func (s *Sources) blob(want interlock.Digest, what string) ([]byte, error) {
 	text, err := s.Blob(want)
@@ -167,6 +189,15 @@ func (r *Record) analysis() impact.Analysis {
 		a.Texts = append(a.Texts, fact.Text(t))
 	}
 	return a
+}
+
+// Was is the decision as it was recorded: redacted, and cut where it was long.
+func (r *Record) Was() (interlock.Decision, error) {
+	var d interlock.Decision
+	if err := strictjson.DecodeTrusted(r.Decision, &d); err != nil {
+		return d, failure(IntegrityFailure, "the recorded decision can't be read")
+	}
+	return d, nil
 }
 
 // At is when the decision was made.
@@ -211,7 +242,7 @@ func (s *Sources) Again(r *Record) error {
 // difference says in a sentence how a decision differs from the one recorded.
 func difference(recorded json.RawMessage, now interlock.Decision) string {
 	var was interlock.Decision
-	if err := json.Unmarshal(recorded, &was); err != nil {
+	if err := strictjson.DecodeTrusted(recorded, &was); err != nil {
 		return "the recorded decision can't be read"
 	}
 	switch {

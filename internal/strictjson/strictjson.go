@@ -68,6 +68,9 @@ func DecodeLenient(data []byte, into any) error { return decode(data, into, Limi
 // the pass that bounds and compares names; duplicates and unknown members are refused all the same.
 func DecodeTrusted(data []byte, into any) error { return unmarshal(data, into, false) }
 
+// DecodeSome is [DecodeTrusted] that leaves out members that into has no field for.
+func DecodeSome(data []byte, into any) error { return unmarshal(data, into, true) }
+
 func decode(data []byte, into any, limits Limits, lenient bool) error {
 	if text, ok := into.(*string); ok && text != nil && plainString(data, limits.withDefaults()) {
 		*text = string(data[1 : len(data)-1])
