@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"interlock"
 	"interlock/internal/impact/fact"
@@ -211,9 +212,13 @@ func runsCode(u *flow.Use) bool {
 // conditions returns the options whose patterns some operand matches.
 func conditions(c *know.Command, operands []flow.Field) []*know.Option {
 	var out []*know.Option
+	templated, seen := false, false // looked for once, and only where it matters, because operands may be long
 	for n := c; n != nil; n = n.Parent {
+		if len(n.When) > 0 && !seen {
+			templated, seen = anyHolds(operands, "${{"), true
+		}
 		for i := range n.When {
-			if holds(&n.When[i], operands) {
+			if holds(&n.When[i], operands, templated) {
 				out = append(out, n.When[i].Option)
 			}
 		}
@@ -229,11 +234,11 @@ func words(u *flow.Use) []flow.Field {
 	return u.Operands
 }
 
-func holds(w *know.Condition, operands []flow.Field) bool {
+func holds(w *know.Condition, operands []flow.Field, templated bool) bool {
 	for _, pattern := range w.Patterns {
 		all := true
 		for one := range strings.SplitSeq(pattern, "&") { // a condition on several operands at once
-			all = all && holdsFor(one, operands)
+			all = all && holdsFor(one, operands, templated)
 		}
 		if all {
 			return true
@@ -243,7 +248,7 @@ func holds(w *know.Condition, operands []flow.Field) bool {
 }
 
 // holdsFor reports whether one of the operands is what a pattern says, or there are as many of them as it says.
-func holdsFor(pattern string, operands []flow.Field) bool {
+func holdsFor(pattern string, operands []flow.Field, templated bool) bool {
 	if count, ok := strings.CutPrefix(pattern, "#"); ok && count == strconv.Itoa(len(operands)) {
 		return true
 	}
@@ -253,17 +258,22 @@ func holdsFor(pattern string, operands []flow.Field) bool {
 	}
 	for i, f := range operands {
 		text := f.Text
-		if strings.IndexByte(pattern, '*') >= 0 && strings.Contains(text, "${{") {
+		if templated && strings.IndexByte(pattern, '*') >= 0 && strings.Contains(text, "${{") {
 			text = besideTemplates(text) // what stands in a template's place is not known, and its name is no sign of it
 		}
 		if at >= 0 && i != at || text == "" && f.Text != "" {
 			continue
 		}
-		if know.MatchGlob(pattern, text) || pattern == strings.ToLower(f.Text) {
+		if know.MatchGlob(pattern, text) || lowerIs(f.Text, pattern) {
 			return true
 		}
 	}
 	return false
+}
+
+// lowerIs reports whether a text is a pattern when it is written in lower case. Texts that are too long for that are not copied.
+func lowerIs(text, pattern string) bool {
+	return len(text) <= utf8.UTFMax*len(pattern) && strings.ToLower(text) == pattern
 }
 
 // besideTemplates is a word with a sign that no name has where a ${{ … }} stands, or nothing where the word is only that.
