@@ -22,6 +22,10 @@ func (r *shellRun) wellNamed(args []flow.Field, io flow.Streams) (flow.Flow, boo
 	if tail := knownTail(first.Text); tail != "" {
 		return r.calledBy(tail, args, io), true
 	}
+	made := variableOfMake(first.Text)
+	if program := r.customary(made); program != "" && r.funcs[made] == nil && r.aliases[made] == "" {
+		return r.command(append([]flow.Field{flow.Literal(program)}, args[1:]...), io), true
+	}
 	if !first.Unset {
 		return flow.Flow{}, false
 	}
@@ -82,6 +86,17 @@ func (r *shellRun) customary(name string) string {
 		return ""
 	}
 	return strings.TrimPrefix(o.Prints, "=")
+}
+
+// variableOfMake is the name in a word that is a variable of a makefile, copied from there: $(PYTHON). To a shell it is what a
+// program of that name prints, and no program has one in capitals.
+func variableOfMake(text string) string {
+	inner, ok := strings.CutPrefix(text, "$(")
+	name, closed := strings.CutSuffix(inner, ")")
+	if !ok || !closed || !IsName(name) || strings.ToUpper(name) != name {
+		return ""
+	}
+	return name
 }
 
 // knownTail is the name of the file that a path names whose beginning is computed, if that much of it is plain text.
