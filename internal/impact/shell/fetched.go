@@ -88,6 +88,16 @@ const (
 	unpackedTree = "unpacked "
 )
 
+// settingValue is the address in a setting key=address, or the text itself.
+func settingValue(text string) string {
+	key, value, ok := strings.Cut(text, "=")
+	if ok && strings.Contains(value, "://") && !strings.ContainsAny(key, "/?") {
+		value, _, _ = strings.Cut(value, ",") // of several the first is asked first
+		return value
+	}
+	return text
+}
+
 // registry says of an address that packages are to come from whether everybody takes theirs from there.
 func (r *shellRun) registry(i interlock.Impact, t flow.Field) interlock.Impact {
 	host := place.HostOf(t.Text)

@@ -208,6 +208,9 @@ func (s sqlRun) sqlRest(st *sqlStatement, tokens []sqlToken) {
 		findWord(tokens, "CONCURRENTLY") < 0:
 		// nobody reads or writes meanwhile
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Window, verb, "", fact.TraitDatabase, fact.TraitBreaking)
+	case verb == "VACUUM" && stringAfter(tokens, "INTO") != "": // a copy of the whole
+		s.Touch(stringAfter(tokens, "INTO"), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sql VACUUM",
+			Traits: []string{fact.TraitDatabase, fact.TraitOverwrite}})
 	case sqlUpkeep[verb]:
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, verb, "", fact.TraitDatabase)
 	case sqlOthers[verb]:

@@ -85,6 +85,14 @@ func findDeep(tokens []sqlToken, word string) int {
 	return -1
 }
 
+// stringAfter returns the text in quotation marks that follows a word, or nothing.
+func stringAfter(tokens []sqlToken, word string) string {
+	if i := findDeep(tokens, word); i > 0 && i+1 < len(tokens) && tokens[i+1].kind == sqlString {
+		return tokens[i+1].text
+	}
+	return ""
+}
+
 // transferPath finds the file or address of a COPY, LOAD, BACKUP, RESTORE or ATTACH.
 func transferPath(tokens []sqlToken) string {
 	if tokens[0].upper == "ATTACH" {
