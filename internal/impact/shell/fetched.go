@@ -92,7 +92,6 @@ const (
 func settingValue(text string) string {
 	key, value, ok := strings.Cut(text, "=")
 	if ok && strings.Contains(value, "://") && !strings.ContainsAny(key, "/?") {
-		value, _, _ = strings.Cut(value, ",") // of several the first is asked first
 		return value
 	}
 	return text
