@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/store/sqlite"
 )
 
 // The files of an exported copy. They are all that verification needs.
@@ -79,6 +80,7 @@ func (c *auditCheckProofCommand) Run(p *program) error {
 
 type auditExportCommand struct {
 	Format string `help:"jsonl, cloudevents or ocsf." enum:"jsonl,cloudevents,ocsf" default:"jsonl" placeholder:"FORMAT"`
+	Inputs bool   `help:"Also write what decisions were made from, so that they can be made again from the copy; with --output."`
 	Output string `help:"Directory to write into, with checkpoint and public key beside the events. Default: standard output, events only." type:"path" placeholder:"DIR"`
 }
 
@@ -101,6 +103,9 @@ func (c *auditExportCommand) Run(p *program) error {
 		return err
 	}
 	source := auditlog.UpTo(store, head)
+	if c.Output == "" && c.Inputs {
+		return interlock.Errorf(interlock.CodeInvalid, "--inputs", "goes into a directory; name one with --output")
+	}
 	if c.Output == "" {
 		return c.write(p, p.stdout, source)
 	}
@@ -127,6 +132,25 @@ func (c *auditExportCommand) Run(p *program) error {
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(c.Output, exportedKey), []byte(key.String()+"\n"), 0o600)
+	}
+	if err == nil && c.Inputs {
+		err = c.inputs(p, store, head.Size)
+	}
+	return err
+}
+
+// inputs writes what decisions were made from.
+func (c *auditExportCommand) inputs(p *program, store *sqlite.Store, size int64) error {
+	file, err := os.OpenFile(filepath.Join(c.Output, exportedInputs), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the copy can't be written: %s", fileReason(err))
+	}
+	err = writeInputs(p.ctx, file, store, size)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
 	}
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	"interlock/internal/classify"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
-	"interlock/internal/store/sqlite"
 )
 
 type replayCommand struct {
@@ -62,108 +61,8 @@ func (f *sealedFlags) opener(p *program) (func([]byte) ([]byte, error), error) {
 	return func(sealed []byte) ([]byte, error) { return open(sealed, auditlog.MaxBlob) }, nil
 }
 
-// A past is the log as replay reads it.
-type past struct {
-	store   *sqlite.Store
-	sources replay.Sources
-}
-
-// past opens the log for replaying. Nothing is written.
-func (p *program) past(f *sealedFlags) (*past, error) {
-	open, err := f.opener(p)
-	if err != nil {
-		return nil, err
-	}
-	store, _, err := p.auditStore()
-	if err != nil {
-		return nil, err
-	}
-	out := &past{store: store}
-	blobs, rulesets := map[interlock.Digest][]byte{}, map[interlock.Digest]*ruleset.Ruleset{}
-	out.sources = replay.Sources{Redact: classify.Redact, Open: open,
-		Blob: func(d interlock.Digest) ([]byte, error) {
-			if text, known := blobs[d]; known {
-				return text, nil
-			}
-			text, found, err := store.Blob(p.ctx, d)
-			if err != nil || !found {
-				return nil, err
-			}
-			if len(blobs) >= maxHeld {
-				clear(blobs)
-			}
-			blobs[d] = text
-			return text, nil
-		}}
-	out.sources.Ruleset = func(d interlock.Digest) (*ruleset.Ruleset, error) {
-		if set, known := rulesets[d]; known {
-			return set, nil
-		}
-		text, err := out.rulesText(p, d)
-		if err != nil || text == nil {
-			return nil, err
-		}
-		set, err := ruleset.FromDocuments(text, d)
-		if err == nil {
-			rulesets[d] = set
-		}
-		return set, err
-	}
-	return out, nil
-}
-
-// verified refuses a log that does not verify: what is replayed counts as far as the log proves it.
-func (l *past) verified(p *program) error {
-	key, err := p.publicKey("")
-	if err != nil {
-		return err
-	}
-	report, err := auditlog.Verify(p.ctx, l.store, key, auditlog.VerifyOptions{Earlier: p.keptCheckpoints(key)})
-	if err == nil && report.Problem != nil {
-		err = fmt.Errorf("%s: the log is not sound after %d good entries: %w", replay.IntegrityFailure, report.Entries, report.Problem)
-	}
-	return err
-}
-
-// maxHeld is how many blobs are kept in memory while a log is read.
-const maxHeld = 1024
-
-// rulesText finds the recorded text of a ruleset: the event that brought it into force names it.
-func (l *past) rulesText(p *program, want interlock.Digest) ([]byte, error) {
-	for before := int64(-1); ; {
-		entries, err := l.store.Recent(p.ctx, interlock.EventRuleset, before, hitsPage)
-		if err != nil || len(entries) == 0 {
-			return nil, err
-		}
-		for _, e := range entries {
-			before = e.Index
-			after, err := auditlog.SettingsAfter(e)
-			if err != nil {
-				return nil, err
-			}
-			if after["ruleset"] == string(want) && after["ruleset_text"] != "" {
-				return l.sources.Blob(interlock.Digest(after["ruleset_text"]))
-			}
-		}
-	}
-}
-
-// each calls visit for every recorded decision from a time on, in order: with what it was made from, or why that can't be had.
-func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r *replay.Record, why error) error) error {
-	return l.store.Recorded(p.ctx, 0, func(e interlock.Entry) error {
-		if !replay.Holds(e.Type) {
-			return nil
-		}
-		r, err := l.sources.Read(e)
-		if err == nil && r.At().Before(from) {
-			return nil
-		}
-		return visit(e, r, err)
-	})
-}
-
 type replayRun struct {
-	sealedFlags
+	pastFlags
 	What  string `arg:"" optional:"" help:"Only this event, by its id or number, or only the events of this run."`
 	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." placeholder:"TIME"`
 	JSON  bool   `name:"json" help:"Print JSON."`
@@ -209,11 +108,11 @@ func (c *replayRun) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	log, err := p.past(&c.sealedFlags)
+	log, err := p.past(&c.pastFlags)
 	if err != nil {
 		return err
 	}
-	defer log.store.Close()
+	defer log.close()
 	if err := log.verified(p); err != nil {
 		return err
 	}
@@ -280,7 +179,7 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 }
 
 type replayWhatIf struct {
-	sealedFlags
+	pastFlags
 	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"7d" placeholder:"TIME"`
 	Agent string `help:"Only what this agent did." placeholder:"NAME"`
 	Allow bool   `name:"allow-stricter" help:"Exit 0 although something would be denied or asked about that was not."`
@@ -325,11 +224,11 @@ func (c *replayWhatIf) report(p *program, rules *ruleset.Ruleset) (replay.Report
 	if err != nil {
 		return replay.Report{}, err
 	}
-	log, err := p.past(&c.sealedFlags)
+	log, err := p.past(&c.pastFlags)
 	if err != nil {
 		return replay.Report{}, err
 	}
-	defer log.store.Close()
+	defer log.close()
 	trial := replay.NewWhatIf(rules)
 	err = log.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
 		if why != nil {

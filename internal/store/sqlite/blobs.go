@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"interlock"
@@ -57,6 +58,32 @@ func (s *Store) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool
 	}
 	text, err := pack.Unpack(body, maxBlob)
 	return text, err == nil, err
+}
+
+// Blobs calls visit for every blob, in the order they were stored. The bytes are the visitor's until it returns.
+func (s *Store) Blobs(ctx context.Context, visit func(interlock.Blob) error) error {
+	err := s.alone(ctx, "read the blobs", func(c *conn) error {
+		return c.each(ctx, "SELECT digest, body FROM blobs ORDER BY id", nil, func(scan func(...any) error) error {
+			var digest string
+			var body []byte
+			if err := scan(&digest, &body); err != nil {
+				return err
+			}
+			text, err := pack.Unpack(body, maxBlob)
+			if err == nil {
+				err = visit(interlock.Blob{Digest: interlock.Digest(digest), Text: text})
+			}
+			if err != nil {
+				return errVisitor{err}
+			}
+			return nil
+		})
+	})
+	var visitor errVisitor
+	if errors.As(err, &visitor) {
+		return visitor.err
+	}
+	return err
 }
 
 // Recorded calls visit for every entry from an index on that has inputs, in order, with its inputs. The bytes are the visitor's

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/classify"
+	"interlock/internal/replay"
+	"interlock/internal/ruleset"
+	"interlock/internal/store/sqlite"
+)
+
+// A recording is a log with what its decisions were made from: a store, or an exported copy.
+type recording interface {
+	auditlog.Source
+	// Recorded calls visit for every entry that has inputs, with them.
+	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
+	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
+}
+
+// A past is a log as replay reads it.
+type past struct {
+	log     recording
+	close   func() error
+	key     *auditlog.PublicKey
+	sources replay.Sources
+}
+
+// pastFlags say where the past is.
+type pastFlags struct {
+	From string `help:"An exported copy with inputs instead of the store: a directory." type:"path" placeholder:"DIR"`
+	sealedFlags
+}
+
+// past opens the log for replaying. Nothing is written but the order to open what is sealed.
+func (p *program) past(f *pastFlags) (*past, error) {
+	open, err := f.opener(p)
+	if err != nil {
+		return nil, err
+	}
+	out := &past{close: func() error { return nil }}
+	if f.From == "" {
+		var store *sqlite.Store
+		if store, _, err = p.auditStore(); err != nil {
+			return nil, err
+		}
+		out.log, out.close = store, store.Close
+	} else if out.log, err = p.copied(f.From); err != nil {
+		return nil, err
+	}
+	if out.key, err = p.copyKey("", f.From); err != nil {
+		out.close()
+		return nil, err
+	}
+	blobs, rulesets := map[interlock.Digest][]byte{}, map[interlock.Digest]*ruleset.Ruleset{}
+	out.sources = replay.Sources{Redact: classify.Redact, Open: open,
+		Blob: func(d interlock.Digest) ([]byte, error) {
+			if text, known := blobs[d]; known {
+				return text, nil
+			}
+			text, found, err := out.log.Blob(p.ctx, d)
+			if err != nil || !found {
+				return nil, err
+			}
+			if len(blobs) >= maxHeld {
+				clear(blobs)
+			}
+			blobs[d] = text
+			return text, nil
+		}}
+	out.sources.Ruleset = func(d interlock.Digest) (*ruleset.Ruleset, error) {
+		if set, known := rulesets[d]; known {
+			return set, nil
+		}
+		text, err := out.rulesText(p, d)
+		if err != nil || text == nil {
+			return nil, err
+		}
+		set, err := ruleset.FromDocuments(text, d)
+		if err == nil {
+			rulesets[d] = set
+		}
+		return set, err
+	}
+	return out, nil
+}
+
+// maxHeld is how many blobs are kept in memory while a log is read.
+const maxHeld = 1024
+
+// errFound ends a walk that has found what it looked for.
+var errFound = errors.New("found")
+
+// rulesText finds the recorded text of a ruleset: the event that brought it into force names it.
+func (l *past) rulesText(p *program, want interlock.Digest) (text []byte, err error) {
+	var named interlock.Digest
+	err = l.log.Walk(p.ctx, func(e interlock.Entry) error {
+		if e.Type != interlock.EventRuleset {
+			return nil
+		}
+		after, err := auditlog.SettingsAfter(e)
+		if err != nil {
+			return err
+		}
+		if after["ruleset"] == string(want) && after["ruleset_text"] != "" {
+			named = interlock.Digest(after["ruleset_text"])
+			return errFound
+		}
+		return nil
+	})
+	if errors.Is(err, errFound) {
+		return l.sources.Blob(named)
+	}
+	return nil, err
+}
+
+// verified refuses a log that does not verify: what is replayed counts as far as the log proves it.
+func (l *past) verified(p *program) error {
+	report, err := auditlog.Verify(p.ctx, l.log, l.key, auditlog.VerifyOptions{Earlier: p.keptCheckpoints(l.key)})
+	if err == nil && report.Problem != nil {
+		err = fmt.Errorf("%s: the log is not sound after %d good entries: %w", replay.IntegrityFailure, report.Entries, report.Problem)
+	}
+	return err
+}
+
+// each calls visit for every recorded decision from a time on, in order: with what it was made from, or why that can't be had.
+func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r *replay.Record, why error) error) error {
+	return l.log.Recorded(p.ctx, 0, func(e interlock.Entry) error {
+		if !replay.Holds(e.Type) {
+			return nil
+		}
+		r, err := l.sources.Read(e)
+		if err == nil && r.At().Before(from) {
+			return nil
+		}
+		return visit(e, r, err)
+	})
+}
+
+// exportedInputs is the file of an exported copy that holds blobs, then what decisions were made from in the order of the log: one
+// JSON object a line, with the text in base64 as it is stored, sealed where it is sealed.
+const exportedInputs = "inputs.jsonl"
+
+// An inputsLine is one line of it.
+type inputsLine struct {
+	Blob  interlock.Digest `json:"blob,omitempty"`
+	Index *int64           `json:"index,omitempty"`
+	Text  []byte           `json:"text"`
+}
+
+// maxInputsLine is the longest line of it, in bytes.
+const maxInputsLine = 24 << 20
+
+// writeInputs writes what decisions were made from, up to a head of the log.
+func writeInputs(ctx context.Context, w io.Writer, store *sqlite.Store, size int64) error {
+	out := bufio.NewWriter(w)
+	line := func(l inputsLine) error {
+		text, err := json.Marshal(l)
+		if err == nil {
+			_, err = out.Write(append(text, '\n'))
+		}
+		return err
+	}
+	if err := store.Blobs(ctx, func(b interlock.Blob) error { return line(inputsLine{Blob: b.Digest, Text: b.Text}) }); err != nil {
+		return err
+	}
+	err := store.Recorded(ctx, 0, func(e interlock.Entry) error {
+		if e.Index >= size {
+			return nil
+		}
+		return line(inputsLine{Index: &e.Index, Text: e.Inputs})
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// A copied log is an exported copy with inputs.
+type copied struct {
+	auditlog.Copy
+	file  string
+	blobs map[interlock.Digest][]byte
+}
+
+// copied opens an exported copy and reads its blobs.
+func (p *program) copied(dir string) (*copied, error) {
+	source, _, err := p.auditSource(dir)
+	if err != nil {
+		return nil, err
+	}
+	events, ok := source.(auditlog.Copy)
+	if !ok {
+		return nil, errors.New("an exported copy was read as something else")
+	}
+	c := &copied{Copy: events, file: filepath.Join(dir, exportedInputs), blobs: map[interlock.Digest][]byte{}}
+	err = c.lines(func(l inputsLine) error {
+		if l.Blob == "" {
+			return errFound // blobs come first
+		}
+		c.blobs[l.Blob] = l.Text
+		return nil
+	})
+	if err != nil && !errors.Is(err, errFound) {
+		return nil, err
+	}
+	return c, nil
+}
+
+// lines reads the file of inputs.
+func (c *copied) lines(visit func(inputsLine) error) error {
+	file, err := os.Open(c.file)
+	if err != nil {
+		return interlock.Errorf(interlock.CodeNotFound, "--from", "the copy has no inputs: %s; export it with --inputs", fileReason(err))
+	}
+	defer file.Close()
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, maxInputsLine)
+	for n := 1; scanner.Scan(); n++ {
+		var l inputsLine
+		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
+			return interlock.Errorf(interlock.CodeInvalid, "--from", "line %d of %s is not one of inputs", n, exportedInputs)
+		}
+		if err := visit(l); err != nil {
+			return err
+		}
+	}
+	return scanner.Err()
+}
+
+// Blob returns the text that a digest names.
+func (c *copied) Blob(_ context.Context, digest interlock.Digest) ([]byte, bool, error) {
+	text, found := c.blobs[digest]
+	return text, found, nil
+}
+
+// Recorded calls visit for every entry that has inputs, with them.
+func (c *copied) Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error {
+	inputs := map[int64][]byte{}
+	err := c.lines(func(l inputsLine) error {
+		if l.Index != nil {
+			inputs[*l.Index] = l.Text
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.Walk(ctx, func(e interlock.Entry) error {
+		if e.Inputs = inputs[e.Index]; e.Index < from || e.Inputs == nil {
+			return nil
+		}
+		return visit(e)
+	})
+}
