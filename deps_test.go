@@ -36,7 +36,7 @@ impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
 impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
-interlock                                               < origin
+interlock                                               < origin, ledger
 engine, auditlog                                        < replay, admission
 origin                                                  < admission
 engine                                                  < ruletest
@@ -69,7 +69,7 @@ everything                                              < embedded, cmd/interloc
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
-const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, replay, ruletest`
+const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, replay, ruletest`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -112,6 +112,12 @@ type Change struct {
 	Wrote     []string          // remember under these keys, for [WrittenWindow], that an agent wrote a file
 	Pins      []PinChange       // create or replace
 	Blobs     []Blob            // what the events name and the store may not have yet
+
+	// Reads names all that the change was computed from. With them only what they name must be as it was at Version; without
+	// them, nothing that binds may have changed since.
+	Reads  []Ref
+	Writes []Row   // what stands from now on, or has ended; versions are the store's to give
+	Spends []Spend // what it uses up; see package ledger
 }
 
 // A Call remembers how one tool call was decided, so that its second event and its outcome find it. A call is found by

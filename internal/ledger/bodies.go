@@ -1,0 +1,227 @@
+package ledger
+
+import (
+	"encoding/json"
+	"time"
+
+	"interlock"
+)
+
+// What each kind holds, under which marks its rows are found, and what they do to a standing. One block a kind.
+
+func agentAbout(a interlock.AgentRecord) About {
+	marks := withAll(nano(a.Created))
+	if a.TokenHash != "" {
+		marks = append(marks, Mark{Token(a.TokenHash), 0})
+	}
+	return About{Key: a.ID, Marks: marks, Binds: true}
+}
+
+// Token is the mark of the agents that have a token.
+func Token(hash string) string { return "token\x00" + hash }
+
+func agentInto(a interlock.AgentRecord, to *interlock.Standing) {
+	put(&to.Agents, a.ID, a)
+}
+
+func operatorAbout(o interlock.OperatorRecord) About {
+	return About{Key: o.Name, Marks: withAll(nano(o.Created)), Binds: true}
+}
+
+func operatorInto(o interlock.OperatorRecord, to *interlock.Standing) {
+	put(&to.Operators, o.Name, o)
+}
+
+// A request that is opened, spent or has expired makes nobody decide again: a pending one approves nothing, and what is spent
+// or expired is looked at where it is used. An answer does.
+func requestAbout(r interlock.ApprovalRequest) About {
+	who := r.Requester
+	about := About{Key: r.ID,
+		Marks: under(nano(r.Created), By(who.Agent, who.Principal), Is(""), Is(r.Status)),
+		Binds: r.Approval != nil && (r.Status == interlock.RequestApproved || r.Status == interlock.RequestDenied) ||
+			r.Status == interlock.RequestPending && r.First != nil}
+	if requestStands(r) {
+		about.Marks = appendMarks(about.Marks, nano(r.Expires), All, Of(who.Agent, who.Principal))
+	}
+	if r.Status == interlock.RequestApproved {
+		about.Left = 1
+	}
+	return about
+}
+
+func requestStands(r interlock.ApprovalRequest) bool {
+	return r.Status == interlock.RequestPending || r.Status == interlock.RequestApproved
+}
+
+func requestInto(r interlock.ApprovalRequest, to *interlock.Standing) { put(&to.Requests, r.ID, r) }
+
+func request() codec {
+	c := of(requestAbout, requestStands, requestInto)
+	c.check = func(value any) error { return answeredBySomebody(value.(interlock.ApprovalRequest)) }
+	return c
+}
+
+// DecodeRequest reads a request and refuses one that says it is approved and holds nobody's approval. What an approval says
+// is for its signature to prove; that there is one is looked at here.
+func DecodeRequest(body []byte) (interlock.ApprovalRequest, error) {
+	r, err := decode[interlock.ApprovalRequest](body)
+	if err == nil {
+		err = answeredBySomebody(r)
+	}
+	if err != nil {
+		return interlock.ApprovalRequest{}, err
+	}
+	return r, nil
+}
+
+func answeredBySomebody(r interlock.ApprovalRequest) error {
+	approved := r.Approval != nil && r.Approval.Request == r.ID && r.Approval.Verdict == interlock.Allow
+	if r.Status == interlock.RequestApproved && !approved {
+		return interlock.Errorf(interlock.CodeUnavailable, "store",
+			"a request is marked as approved and nobody approved it: the store was changed from outside; stop Interlock, keep "+
+				"the file as evidence and run `interlock audit verify`")
+	}
+	return nil
+}
+
+func requestTake(body []byte, n int, now time.Time) ([]byte, string, error) {
+	r, err := DecodeRequest(body)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case r.Status != interlock.RequestApproved:
+		return nil, "it is " + string(r.Status), nil
+	case !now.Before(r.Expires):
+		return nil, "it has expired", nil
+	case n > 1:
+		return nil, "it is good for one", nil
+	}
+	r.Status = interlock.RequestSpent
+	left, err := json.Marshal(r)
+	return left, "", err
+}
+
+func suppressionAbout(s interlock.Suppression) About {
+	return About{Key: s.ID, Marks: withAll(nano(s.Expires)), Binds: true}
+}
+
+func suppressionInto(s interlock.Suppression, to *interlock.Standing) {
+	put(&to.Suppressions, s.ID, s)
+}
+
+func challengeAbout(c interlock.Challenge) About {
+	about := About{Key: c.ID, Binds: true}
+	if challengeStands(c) {
+		about.Marks = withAll(nano(c.Created), Of(c.Requester.Agent))
+		if c.Kind == interlock.ChallengeVerify {
+			about.Marks = append(about.Marks, Mark{Pauses, nano(c.Expires)})
+		}
+		if c.Request != "" {
+			about.Marks = append(about.Marks, Mark{Waits(c.Request), nano(c.Created)})
+		}
+	}
+	return about
+}
+
+// Pauses is the mark of the challenges that pause an agent, by when their codes expire.
+const Pauses = "pauses"
+
+// Waits is the mark of the challenges that wait for the answer to a request.
+func Waits(request string) string { return "waits\x00" + request }
+
+func challengeStands(c interlock.Challenge) bool { return c.Ended.IsZero() }
+
+func challengeInto(c interlock.Challenge, to *interlock.Standing) {
+	put(&to.Challenges, c.ID, c)
+}
+
+func grantAbout(g interlock.Grant) About {
+	about := About{Key: g.ID, Binds: true, Left: g.Left}
+	if grantStands(g) {
+		about.Marks = withAll(nano(g.Expires), Of(g.Agent, g.Principal))
+	}
+	return about
+}
+
+func grantStands(g interlock.Grant) bool { return g.Ended.IsZero() && g.Left > 0 }
+
+func grantInto(g interlock.Grant, to *interlock.Standing) {
+	put(&to.Grants, g.ID, g)
+}
+
+func grantTake(body []byte, n int, now time.Time) ([]byte, string, error) {
+	g, err := decode[interlock.Grant](body)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case !g.InForce(now):
+		return nil, "it is used up, revoked or has expired", nil
+	case g.Left < n:
+		return nil, "it has less left", nil
+	}
+	g.Left -= n
+	left, err := json.Marshal(g)
+	return left, "", err
+}
+
+func attemptsAbout(a interlock.Attempts) About {
+	about := About{Key: interlock.AttemptsKey(a.Agent, a.Principal), Binds: true}
+	if attemptsStands(a) {
+		about.Marks = withAll(0)
+	}
+	return about
+}
+
+func attemptsStands(a interlock.Attempts) bool { return len(a.Failed) > 0 || !a.Until.IsZero() }
+
+func attemptsInto(a interlock.Attempts, to *interlock.Standing) {
+	put(&to.Attempts, interlock.AttemptsKey(a.Agent, a.Principal), a)
+}
+
+func pinAbout(p interlock.Pin) About {
+	return About{Key: interlock.PinKey(p.Server, p.Tool), Marks: withAll(0, Server(p.Server)), Binds: true}
+}
+
+// Server is the mark of all pins of one server, its own among them.
+func Server(name string) string { return "server\x00" + name }
+
+func pinInto(p interlock.Pin, to *interlock.Standing) {
+	put(&to.Pins, interlock.PinKey(p.Server, p.Tool), p)
+}
+
+// settingBody is a setting as it is written: a value alone would not say whose it is.
+type settingBody struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func settingAbout(s settingBody) About {
+	return About{Key: s.Name, Marks: withAll(0), Binds: true}
+}
+
+func settingInto(s settingBody, to *interlock.Standing) {
+	put(&to.Settings, s.Name, s.Value)
+}
+
+// A CounterBody is how much of something is left.
+type CounterBody struct {
+	Name string `json:"name"`
+	Left int    `json:"left"`
+}
+
+func counterAbout(c CounterBody) About {
+	return About{Key: c.Name, Left: c.Left}
+}
+
+func counterTake(body []byte, n int, _ time.Time) ([]byte, string, error) {
+	c, err := decode[CounterBody](body)
+	if err != nil {
+		return nil, "", err
+	}
+	if c.Left < n {
+		return nil, "it has less left", nil
+	}
+	c.Left -= n
+	left, err := json.Marshal(c)
+	return left, "", err
+}

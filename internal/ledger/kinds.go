@@ -1,0 +1,290 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"interlock"
+)
+
+// A Row, a Ref and a Spend are those of the vocabulary.
+type (
+	Row   = interlock.Row
+	Ref   = interlock.Ref
+	Spend = interlock.Spend
+)
+
+// The kinds of rows. The names stand in stores and never change.
+const (
+	Agent       = "agent"
+	Operator    = "operator"
+	Request     = "request"     // a question to the operators, whatever has become of it
+	Suppression = "suppression" // an order that keeps a rule silent
+	Challenge   = "challenge"   // a code that an agent owes
+	Grant       = "grant"       // an order that says yes in advance
+	Attempts    = "attempts"    // an agent's wrong codes
+	Pin         = "pin"         // what is known of a tool
+	Definition  = "definition"  // the text of a tool that was approved, or seen last
+	Setting     = "setting"     // under which rules, mode and profile the log goes on
+	Counter     = "counter"     // how much of something is left
+	Execution   = "execution"   // what a monitored run has done so far
+)
+
+// A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
+type Writer int
+
+// The writers. The zero value is nobody.
+const (
+	Nobody    Writer = iota
+	ByOrder          // an operator's act, signed where it loosens
+	ByAction         // what an agent proposed or answered
+	ByGateway        // what a server behind the gateway showed
+	ByStart          // the program, when it begins to decide
+)
+
+// A Mark is one way to find a row besides its key. Rows under one mark have an order.
+type Mark struct {
+	Name string
+	At   int64 // where among those under the same mark, mostly a time in nanoseconds
+}
+
+// All is the mark under which rows stand that have not ended, for what looks at every one of a kind.
+const All = "all"
+
+// Until is the mark of rows that are of no use after a time.
+const Until = "until"
+
+// Of is the mark of what concerns one agent of one principal or, without one, an agent whoever its principal is.
+func Of(agent string, principal ...string) string {
+	if len(principal) == 0 {
+		return "of\x00" + agent
+	}
+	return "of\x00" + agent + "\x00" + principal[0]
+}
+
+// By is the mark of all that an agent has ever asked, and Is of all requests that have a status.
+func By(agent, principal string) string          { return "by\x00" + agent + "\x00" + principal }
+func Is(status interlock.RequestStatus) string   { return "is\x00" + string(status) }
+func nano(t time.Time) int64                     { return t.UnixNano() }
+func under(at int64, names ...string) []Mark     { return appendMarks(nil, at, names...) }
+func withAll(at int64, names ...string) []Mark   { return appendMarks(under(at, All), at, names...) }
+func decode[T any](body []byte) (v T, err error) { err = json.Unmarshal(body, &v); return v, err }
+
+func appendMarks(to []Mark, at int64, names ...string) []Mark {
+	for _, name := range names {
+		to = append(to, Mark{name, at})
+	}
+	return to
+}
+
+// About is what a store needs to know of a row.
+type About struct {
+	Key    string
+	Marks  []Mark
+	Stands bool // it is part of an [interlock.Standing]
+	Binds  bool // decisions that were made before it was so must be made again
+	Left   int  // what a [Spend] may take
+}
+
+// A Kind is one kind of row.
+type Kind struct {
+	Name   string
+	Writer Writer
+	Proved string // what proves a row to whoever uses it; empty: it loosens nothing, so nobody has to
+	Lives  string // how long a row stands
+
+	body  codec
+	take  func(body []byte, n int, now time.Time) (left []byte, why string, err error)
+	next  func(before, after any, now time.Time) error // nil: any row may follow any other; before is nil where there is none
+	swept bool                                         // rows are forgotten after the place they have under [Until]
+	again bool                                         // who finds nothing left to spend decides again, because what is there to read says what to do then
+}
+
+// A codec reads the bodies of one kind.
+type codec struct {
+	decode func(body []byte) (any, error)
+	about  func(value any) About
+	stands func(value any) bool                    // nil: whatever has a body does
+	check  func(value any) error                   // optional: whether it can be what it says
+	into   func(value any, to *interlock.Standing) // nil: it is no part of a standing
+}
+
+// of is the codec of a type. into may be nil, and stands where everything does that has a body.
+func of[T any](about func(T) About, stands func(T) bool, into func(T, *interlock.Standing)) codec {
+	c := codec{
+		decode: func(body []byte) (any, error) {
+			v, err := decode[T](body)
+			return v, err
+		},
+		about: func(value any) About { return about(value.(T)) },
+	}
+	if stands != nil {
+		c.stands = func(value any) bool { return stands(value.(T)) }
+	}
+	if into != nil {
+		c.into = func(value any, to *interlock.Standing) { into(value.(T), to) }
+	}
+	return c
+}
+
+// Kinds lists every kind of row, in the order that migrations and standings are filled in.
+func Kinds() []Kind {
+	return []Kind{
+		{Name: Agent, Writer: ByOrder, Proved: "an IDENTITY_CHANGE or TRUST_CHANGE entry", Lives: "for ever, revoked or not",
+			body: of(agentAbout, nil, agentInto)},
+		{Name: Operator, Writer: ByOrder, Proved: "an IDENTITY_CHANGE entry", Lives: "for ever, revoked or not",
+			body: of(operatorAbout, nil, operatorInto)},
+		{Name: Request, Writer: ByAction, Proved: "the signatures of its approvals", Lives: "for ever, open until it ends",
+			body: request(), next: requestNext, take: requestTake, again: true},
+		{Name: Suppression, Writer: ByOrder, Proved: "its own signature", Lives: "until it is lifted",
+			body: of(suppressionAbout, nil, suppressionInto)},
+		{Name: Challenge, Writer: ByAction, Proved: "", Lives: "until it has ended",
+			body: of(challengeAbout, challengeStands, challengeInto)},
+		{Name: Grant, Writer: ByOrder, Proved: "its own signature", Lives: "until it is used up or ended",
+			body: of(grantAbout, grantStands, grantInto), take: grantTake, again: true},
+		{Name: Attempts, Writer: ByAction, Proved: "", Lives: "until the window is over",
+			body: of(attemptsAbout, attemptsStands, attemptsInto)},
+		{Name: Pin, Writer: ByGateway, Proved: "a TOOL_PIN entry", Lives: "for ever",
+			body: of(pinAbout, nil, pinInto)},
+		{Name: Definition, Writer: ByGateway, Proved: "the digest in its pin", Lives: "for ever, with the tool"},
+		{Name: Setting, Writer: ByStart, Proved: "a RULESET_CHANGE or MODE_CHANGE entry", Lives: "for ever",
+			body: of(settingAbout, nil, settingInto)},
+		{Name: Counter, Writer: ByAction, Proved: "", Lives: "for ever",
+			body: of(counterAbout, nil, nil), take: counterTake},
+		{Name: Execution, Writer: ByAction, Proved: "", Lives: "an hour after its last step", swept: true,
+			body: of(executionAbout, nil, nil), next: executionNext},
+	}
+}
+
+// Swept lists the kinds whose rows are forgotten once the time of their mark [Until] is over, under which alone they stand. Nobody is told: a decision that
+// read one takes less time than that.
+func Swept() []string {
+	var kinds []string
+	for _, k := range Kinds() {
+		if k.swept {
+			kinds = append(kinds, k.Name)
+		}
+	}
+	return kinds
+}
+
+// A Book finds kinds by their name. The zero value knows none.
+type Book struct{ kinds map[string]Kind }
+
+// NewBook returns a book of every kind.
+func NewBook() Book {
+	b := Book{kinds: map[string]Kind{}}
+	for _, k := range Kinds() {
+		b.kinds[k.Name] = k
+	}
+	return b
+}
+
+// Value is what the body of a row says, or why it can't be true. A kind without a codec has no value but its bytes.
+func (b Book) Value(r Row) (any, error) {
+	k := b.kinds[r.Kind]
+	if r.Value != nil || r.Body == nil || k.body.decode == nil {
+		return r.Value, nil
+	}
+	value, err := k.body.decode(r.Body)
+	if err == nil && k.body.check != nil {
+		err = k.body.check(value)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode a %s: %w", r.Kind, err)
+	}
+	return value, nil
+}
+
+// About says what a store needs to know of a row. A row that has ended stands under no mark and binds: it was there before.
+func (b Book) About(r Row) (About, error) {
+	k, known := b.kinds[r.Kind]
+	switch {
+	case !known:
+		return About{}, fmt.Errorf("ledger: there is no kind %q", r.Kind)
+	case r.Key == "":
+		return About{}, interlock.Errorf(interlock.CodeInvalid, r.Kind, "a %s has a name", r.Kind)
+	case r.Body == nil:
+		return About{Key: r.Key, Binds: k.body.into != nil}, nil
+	case k.body.decode == nil:
+		return About{Key: r.Key}, nil
+	}
+	value, err := r.Value, error(nil)
+	if value == nil {
+		value, err = k.body.decode(r.Body)
+	}
+	if err != nil {
+		return About{}, fmt.Errorf("decode a %s: %w", r.Kind, err)
+	}
+	about := k.body.about(value)
+	about.Stands = k.body.into != nil && (k.body.stands == nil || k.body.stands(value))
+	if about.Key != r.Key {
+		return About{}, fmt.Errorf("ledger: the %s under %q says that it is %q", r.Kind, r.Key, about.Key)
+	}
+	return about, nil
+}
+
+// Into puts a row into a standing, or takes out of it what has ended.
+func (b Book) Into(r Row, to *interlock.Standing) error {
+	k := b.kinds[r.Kind]
+	if k.body.into == nil {
+		return nil
+	}
+	value, err := b.Value(r)
+	if err != nil {
+		return err
+	}
+	if value == nil || k.body.stands != nil && !k.body.stands(value) {
+		drop(r, to)
+		return nil
+	}
+	k.body.into(value, to)
+	return nil
+}
+
+// Take spends from a row. met says why it can't, and what is there.
+func (b Book) Take(r Row, s Spend, now time.Time) (left Row, met *Met, err error) {
+	k := b.kinds[s.Kind]
+	if k.take == nil {
+		return r, nil, fmt.Errorf("ledger: nothing can be taken from a %s", s.Kind)
+	}
+	if s.Take < 1 {
+		return r, nil, fmt.Errorf("ledger: %d is nothing to take", s.Take)
+	}
+	why := "there is none"
+	if r.Body != nil {
+		var body []byte
+		if body, why, err = k.take(r.Body, s.Take, now); err != nil {
+			return r, nil, err
+		}
+		left = Row{Kind: s.Kind, Key: s.Key, Version: r.Version, Body: body}
+	}
+	if why != "" {
+		return r, &Met{Spend: s, Row: r, Why: why, again: k.again}, nil
+	}
+	return left, nil, nil
+}
+
+// A Met is what a spend met that found too little: the row as it is, without a body if there is none. It is an error of
+// commit's, and the store has written nothing of that change. Where what is left says what to do instead, it wraps
+// [interlock.ErrConflict] and the decision is made again; otherwise it is for the caller to turn it into a finding.
+type Met struct {
+	Spend Spend
+	Row   Row
+	Why   string
+	again bool
+}
+
+// Error says what was to be taken and why it can't.
+func (m *Met) Error() string {
+	return fmt.Sprintf("can't take %d from the %s: %s", m.Spend.Take, m.Spend.Kind, m.Why)
+}
+
+// Unwrap is [interlock.ErrConflict] or nothing.
+func (m *Met) Unwrap() error {
+	if m.again {
+		return interlock.ErrConflict
+	}
+	return nil
+}

@@ -1,0 +1,349 @@
+package ledger_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// samples is one row of every kind that stands, and under which marks it is found.
+func samples(t testing.TB) map[string]struct {
+	row   interlock.Row
+	marks []string
+} {
+	t.Helper()
+	who := interlock.Requester{Agent: "builder", Principal: "pat"}
+	type sample = struct {
+		row   interlock.Row
+		marks []string
+	}
+	list := map[string]sample{}
+	add := func(kind, key string, value any, marks ...string) {
+		row, err := ledger.Put(kind, key, value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[kind] = sample{row, marks}
+	}
+	add(ledger.Agent, "builder", interlock.AgentRecord{ID: "builder", TokenHash: "h", Created: now}, "all", "token\x00h")
+	add(ledger.Operator, "olga", interlock.OperatorRecord{Name: "olga", Created: now}, "all")
+	add(ledger.Request, "r", interlock.ApprovalRequest{ID: "r", Requester: who, Created: now, Expires: now.Add(time.Hour),
+		Status: interlock.RequestPending}, "all", "by\x00builder\x00pat", "is\x00", "is\x00pending", "of\x00builder\x00pat")
+	add(ledger.Suppression, "s", interlock.Suppression{ID: "s", Created: now}, "all")
+	add(ledger.Challenge, "c", interlock.Challenge{ID: "c", Kind: interlock.ChallengeVerify, Requester: who, Request: "r",
+		Created: now}, "all", "of\x00builder", "pauses", "waits\x00r")
+	add(ledger.Grant, "g", interlock.Grant{ID: "g", Agent: "builder", Principal: "pat", Left: 2, Created: now,
+		Expires: now.Add(time.Hour)}, "all", "of\x00builder\x00pat")
+	add(ledger.Attempts, interlock.AttemptsKey("builder", "pat"), interlock.Attempts{Agent: "builder", Principal: "pat",
+		Failed: []time.Time{now}}, "all")
+	add(ledger.Pin, interlock.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}, "all", "server\x00files")
+	add(ledger.Setting, "mode", ledger.Settings(map[string]string{"mode": "enforcing"})[0].Value, "all")
+	add(ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: 3})
+	add(ledger.Execution, ledger.ExecutionKey("pat", "builder", "run"), ledger.Done{Principal: "pat", Agent: "builder", Run: "run",
+		Seen: now, Steps: 1, Counts: map[string]ledger.Times{"deploy": ledger.Times{}.With(now, time.Hour, 9)}}, "until")
+	list[ledger.Definition] = sample{interlock.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
+	return list
+}
+
+// TestKinds holds what is true of every kind: its name is its own, somebody may write it, it says how long it lives, what
+// loosens is proved, and a row of it is found where it should be and nowhere once it has ended.
+func TestKinds(t *testing.T) {
+	book, rows, names := ledger.NewBook(), samples(t), map[string]bool{}
+	for _, kind := range ledger.Kinds() {
+		if names[kind.Name] || kind.Name == "" || kind.Writer == ledger.Nobody || kind.Lives == "" {
+			t.Errorf("%+v is not said whole, or twice", kind)
+		}
+		names[kind.Name] = true
+		if kind.Writer == ledger.ByOrder && kind.Proved == "" {
+			t.Errorf("%s: an operator's act that nothing proves", kind.Name)
+		}
+		sample, has := rows[kind.Name]
+		if !has {
+			t.Errorf("%s: there is no sample of it", kind.Name)
+			continue
+		}
+		about, err := book.About(sample.row)
+		if err != nil {
+			t.Errorf("%s: %v", kind.Name, err)
+		}
+		got := map[string]bool{}
+		for _, m := range about.Marks {
+			got[m.Name] = true
+		}
+		want := map[string]bool{}
+		for _, m := range sample.marks {
+			want[m] = true
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s is found elsewhere (-want +got):\n%s", kind.Name, diff)
+		}
+		if about.Stands != got[ledger.All] {
+			t.Errorf("%s: stands %v, and is among all that stand: %v", kind.Name, about.Stands, got[ledger.All])
+		}
+		if slices.Contains(ledger.Swept(), kind.Name) && (!got[ledger.Until] || len(got) != 1) {
+			t.Errorf("%s is forgotten after a while and stands under %v", kind.Name, got)
+		}
+		ended, err := book.About(interlock.Row{Kind: kind.Name, Key: sample.row.Key})
+		if err != nil || len(ended.Marks) > 0 || ended.Stands || ended.Binds != about.Stands {
+			t.Errorf("%s: once it has ended: %+v, %v", kind.Name, ended, err)
+		}
+	}
+}
+
+// TestStanding puts every kind into a standing and takes it out again.
+func TestStanding(t *testing.T) {
+	book, standing := ledger.NewBook(), ledger.NewStanding()
+	for _, sample := range samples(t) {
+		if err := book.Into(sample.row, &standing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func() []int {
+		return []int{len(standing.Agents), len(standing.Operators), len(standing.Requests), len(standing.Suppressions),
+			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins)}
+	}
+	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 1, 1}, count()); diff != "" {
+		t.Errorf("something is missing (-want +got):\n%s", diff)
+	}
+	for _, sample := range samples(t) { // whoever holds the old one reads on
+		old := standing
+		ledger.Detach(sample.row.Kind, &standing)
+		if err := book.Into(interlock.Row{Kind: sample.row.Kind, Key: sample.row.Key}, &standing); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(ledger.Standing(), sample.row.Kind) && cmp.Equal(old, standing) {
+			t.Errorf("%s: what was handed out has changed as well", sample.row.Kind)
+		}
+		if err := book.Into(sample.row, &standing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sample := range samples(t) {
+		if err := book.Into(interlock.Row{Kind: sample.row.Kind, Key: sample.row.Key}, &standing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]int{0, 0, 0, 0, 0, 0, 0, 0, 0}, count()); diff != "" {
+		t.Errorf("something that has ended stands (-want +got):\n%s", diff)
+	}
+}
+
+// TestTake holds what can be taken from what, and what whoever finds too little is told.
+func TestTake(t *testing.T) {
+	book, rows := ledger.NewBook(), samples(t)
+	approved := interlock.ApprovalRequest{ID: "r", Status: interlock.RequestApproved, Expires: now.Add(time.Hour),
+		Approval: &interlock.Approval{Request: "r", Verdict: interlock.Allow}}
+	forged := approved
+	forged.Approval = nil
+	row := func(v any) interlock.Row {
+		r, err := ledger.Put(ledger.Request, "r", v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Version = 7
+		return r
+	}
+	for name, tc := range map[string]struct {
+		row   interlock.Row
+		take  int
+		at    time.Time
+		why   string // "" is taken
+		again bool
+		fails string
+	}{
+		"approved":            {row: row(approved), take: 1},
+		"approved, twice":     {row: row(approved), take: 2, why: "good for one", again: true},
+		"approved, late":      {row: row(approved), take: 1, at: now.Add(time.Hour), why: "expired", again: true},
+		"pending":             {row: rows[ledger.Request].row, take: 1, why: "pending", again: true},
+		"approved by nobody":  {row: row(forged), take: 1, fails: "nobody approved it"},
+		"no such request":     {row: interlock.Row{Kind: ledger.Request, Key: "x"}, take: 1, why: "there is none", again: true},
+		"a grant":             {row: rows[ledger.Grant].row, take: 1},
+		"more than granted":   {row: rows[ledger.Grant].row, take: 3, why: "less left", again: true},
+		"a grant, late":       {row: rows[ledger.Grant].row, take: 1, at: now.Add(time.Hour), why: "expired", again: true},
+		"all of a counter":    {row: rows[ledger.Counter].row, take: 3},
+		"more than a counter": {row: rows[ledger.Counter].row, take: 4, why: "less left"},
+		"nothing":             {row: rows[ledger.Counter].row, take: 0, fails: "nothing to take"},
+		"to give back":        {row: rows[ledger.Counter].row, take: -1, fails: "nothing to take"},
+		"an agent":            {row: rows[ledger.Agent].row, take: 1, fails: "nothing can be taken"},
+	} {
+		if tc.at.IsZero() {
+			tc.at = now
+		}
+		left, met, err := book.Take(tc.row, ledger.Spend{Kind: tc.row.Kind, Key: tc.row.Key, Take: tc.take}, tc.at)
+		if tc.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.fails) {
+				t.Errorf("%s: %v, want %q", name, err, tc.fails)
+			}
+			continue
+		}
+		if err != nil || (met == nil) != (tc.why == "") {
+			t.Errorf("%s: %v, %v", name, met, err)
+			continue
+		}
+		if met != nil {
+			if !strings.Contains(met.Why, tc.why) || errors.Is(met, interlock.ErrConflict) != tc.again || met.Row.Key != tc.row.Key {
+				t.Errorf("%s: %v, again %v, row %+v", name, met, errors.Is(met, interlock.ErrConflict), met.Row)
+			}
+			continue
+		}
+		about, err := book.About(left)
+		before, _ := book.About(tc.row)
+		if err != nil || about.Left != before.Left-tc.take || left.Version != tc.row.Version {
+			t.Errorf("%s: %d are left of %d, version %d; %v", name, about.Left, before.Left, left.Version, err)
+		}
+	}
+}
+
+// FuzzAbout holds that no body, whatever a disk or a hand made of it, is taken for a row under another key, stands and has
+// ended at once, or breaks what reads it; and that what is read is written back the same.
+func FuzzAbout(f *testing.F) {
+	for _, sample := range samples(f) {
+		f.Add(sample.row.Kind, sample.row.Key, sample.row.Body)
+	}
+	f.Add(ledger.Request, "r", []byte(`{"id":"r","status":"approved"}`))
+	f.Add(ledger.Grant, "g", []byte(`{"id":"other","left":1}`))
+	book := ledger.NewBook()
+	f.Fuzz(func(t *testing.T, kind, key string, body []byte) {
+		row := interlock.Row{Kind: kind, Key: key, Body: body}
+		about, err := book.About(row)
+		if err != nil {
+			return
+		}
+		if about.Key != key || key == "" {
+			t.Fatalf("%q passes for %q", about.Key, key)
+		}
+		standing := ledger.NewStanding()
+		if err := book.Into(row, &standing); err != nil {
+			return
+		}
+		if again, err := book.About(row); err != nil || !cmp.Equal(about, again) {
+			t.Fatalf("read twice: %+v and %+v (%v)", about, again, err)
+		}
+		for _, m := range about.Marks {
+			if m.Name == ledger.All && !about.Stands {
+				t.Fatalf("%s stands among all and does not stand", kind)
+			}
+		}
+		if r, known := standing.Requests[key]; kind == ledger.Request && known {
+			text, err := json.Marshal(r)
+			if err != nil {
+				return // a time no text can tell
+			}
+			back, err := book.About(interlock.Row{Kind: kind, Key: key, Body: text})
+			if err != nil || !cmp.Equal(back, about) {
+				t.Fatalf("written back it is %+v (%v), was %+v", back, err, about)
+			}
+		}
+	})
+}
+
+// TestTimes holds what a run's counts say after they were written and read, and what of them a window leaves.
+func TestTimes(t *testing.T) {
+	var window, all ledger.Times
+	for i := range 5 {
+		at := now.Add(time.Duration(i)*time.Minute + time.Duration(i))
+		window, all = window.With(at, time.Hour, 4), all.With(at, 0, 4)
+	}
+	if window.Number != 4 || len(window.At) != 4 || all.Number != 4 || all.At != nil {
+		t.Errorf("of five, four at most: %+v and %+v", window, all)
+	}
+	text, err := json.Marshal(window)
+	var back ledger.Times
+	if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil || !cmp.Equal(back, window) {
+		t.Errorf("%s is read as %+v (%v), was %+v", text, back, err, window)
+	}
+	if left := window.Since(now.Add(2*time.Minute), time.Minute); left.Number != 3 || len(left.At) != 3 {
+		t.Errorf("a minute leaves %+v", left)
+	}
+	if all.Since(now.Add(time.Hour), 0).Number != 4 {
+		t.Error("without a window something was forgotten")
+	}
+	if err := json.Unmarshal([]byte(`{"n":1,"at":"gA=="}`), &back); err == nil {
+		t.Error("half a time was read")
+	}
+}
+
+// TestNext holds what may be written over what: a step follows the one before, a request is opened once, answered while it
+// waits and in time, and expires; and nothing is done twice in one change.
+func TestNext(t *testing.T) {
+	book := ledger.NewBook()
+	step := func(n int) ledger.Done { return ledger.Done{Principal: "p", Agent: "a", Run: "r", Steps: n} }
+	pending := interlock.ApprovalRequest{ID: "r", Status: interlock.RequestPending, Created: now, Expires: now.Add(time.Hour)}
+	yes := interlock.Approval{Request: "r", Verdict: interlock.Allow}
+	no, maybe := yes, yes
+	no.Verdict, maybe.Verdict = interlock.Deny, interlock.Ask
+	with := func(status interlock.RequestStatus, of interlock.ApprovalRequest) interlock.ApprovalRequest {
+		of.Status = status
+		return of
+	}
+	other := pending.Answered(yes)
+	other.Display = "rm -rf /"
+	two := pending
+	two.Obligations = []interlock.Obligation{{Type: interlock.ObligationDual}}
+	for name, tc := range map[string]struct {
+		before, after any
+		at            time.Time
+		want          string // "" is written
+	}{
+		"first step":                  {nil, step(1), now, ""},
+		"next step":                   {step(1), step(2), now, ""},
+		"the same step":               {step(1), step(1), now, "conflict"},
+		"a step of nothing":           {nil, step(2), now, "conflict"},
+		"open":                        {nil, pending, now, ""},
+		"open again":                  {pending, pending, now, "conflict"},
+		"born approved":               {nil, pending.Answered(yes), now, "invalid"},
+		"answer what is not there":    {nil, pending.Answered(no), now, "not_found"},
+		"yes":                         {pending, pending.Answered(yes), now, ""},
+		"no":                          {pending, pending.Answered(no), now, ""},
+		"maybe":                       {pending, pending.Answered(maybe), now, "invalid"},
+		"yes, too late":               {pending, pending.Answered(yes), now.Add(time.Hour), "conflict"},
+		"yes to something else":       {pending, other, now, "conflict"},
+		"yes after no":                {pending.Answered(no), pending.Answered(no).Answered(yes), now, "conflict"},
+		"yes again":                   {pending.Answered(yes), pending.Answered(yes), now, "conflict"},
+		"one yes of two":              {two, two.Answered(yes), now, ""},
+		"the other":                   {two.Answered(yes), two.Answered(yes).Answered(yes), now, ""},
+		"the second as the first":     {two, two.Answered(yes).Answered(yes), now, "conflict"},
+		"expired":                     {pending, with(interlock.RequestExpired, pending), now, ""},
+		"expired, approved":           {pending.Answered(yes), with(interlock.RequestExpired, pending.Answered(yes)), now, ""},
+		"expired, another":            {pending, with(interlock.RequestExpired, other), now, "conflict"},
+		"expired twice":               {with(interlock.RequestExpired, pending), with(interlock.RequestExpired, pending), now, "conflict"},
+		"spent by hand":               {pending.Answered(yes), with(interlock.RequestSpent, pending.Answered(yes)), now, "conflict"},
+		"an agent, whatever was said": {interlock.AgentRecord{ID: "a"}, interlock.AgentRecord{ID: "a", Type: "x"}, now, ""},
+	} {
+		read := func(kind, key string) (interlock.Row, error) {
+			if tc.before == nil {
+				return interlock.Row{Kind: kind, Key: key}, nil
+			}
+			return ledger.Put(kind, key, tc.before)
+		}
+		rows, refusal, err := book.Steps(&interlock.Change{Writes: ledger.Rows(tc.after)}, tc.at, read)
+		got := ""
+		var known *interlock.Error
+		switch {
+		case errors.Is(refusal, interlock.ErrConflict):
+			got = "conflict"
+		case errors.As(refusal, &known):
+			got = string(known.Code)
+		}
+		if got != tc.want || err != nil || (len(rows) == 1) != (tc.want == "") {
+			t.Errorf("%s: %q, want %q (%v, %v, %d rows)", name, got, tc.want, refusal, err, len(rows))
+		}
+	}
+	twice := append(ledger.Rows(interlock.AgentRecord{ID: "a"}), ledger.Ended(ledger.Agent, "a"))
+	if _, refusal, err := book.Steps(&interlock.Change{Writes: twice}, now, nil); refusal == nil || err != nil {
+		t.Errorf("two things are done to one row: %v, %v", refusal, err)
+	}
+	if _, refusal, err := book.Steps(&interlock.Change{Writes: ledger.Rows("nonsense")}, now, nil); refusal == nil || err != nil {
+		t.Errorf("what is of no kind is written: %v, %v", refusal, err)
+	}
+}

@@ -1,0 +1,219 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"interlock"
+)
+
+// A Reader returns a row as it is now. One that is not there has no body and no version.
+type Reader func(kind, key string) (Row, error)
+
+// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. A refusal is the change's own
+// fault or bad luck; an error is the ledger's. read is asked inside the store's transaction, after the change before.
+func (b Book) Steps(change *interlock.Change, at time.Time, read Reader) (rows []Row, refusal, err error) {
+	if len(change.Writes)+len(change.Spends) == 0 {
+		return nil, nil, nil // nothing but events, which is what most changes are
+	}
+	rows = make([]Row, 0, len(change.Writes)+len(change.Spends))
+	for _, r := range change.Writes {
+		if r, err = b.written(r, at, read); err != nil {
+			break
+		}
+		rows = append(rows, r)
+	}
+	for _, s := range change.Spends {
+		if err != nil {
+			break
+		}
+		var r Row
+		if r, err = b.spent(s, at, read); err == nil {
+			rows = append(rows, r)
+		}
+	}
+	if err == nil {
+		err = once(rows)
+	}
+	if refused := (refused{}); errors.As(err, &refused) {
+		return nil, refused.error, nil
+	}
+	return rows, nil, err
+}
+
+// A refused error is the change's own.
+type refused struct{ error }
+
+// once refuses a change that does two things to one row: what it means would depend on their order.
+func once(rows []Row) error {
+	for i, r := range rows {
+		if slices.ContainsFunc(rows[:i], func(o Row) bool { return o.Kind == r.Kind && o.Key == r.Key }) {
+			return refused{interlock.Errorf(interlock.CodeInvalid, "change", "the change does two things to one %s", r.Kind)}
+		}
+	}
+	return nil
+}
+
+// written is a row of a change as it is stored, if it may follow the one that is there.
+func (b Book) written(r Row, at time.Time, read Reader) (Row, error) {
+	if r.Body == nil && r.Value != nil {
+		next, err := Put(r.Kind, r.Key, r.Value)
+		if err != nil {
+			return r, refused{err}
+		}
+		r = next
+	}
+	if _, err := b.About(r); err != nil {
+		return r, refused{interlock.Errorf(interlock.CodeInvalid, "change", "%v", err)}
+	}
+	r.Version, r.Value = 0, nil // which are the store's to give
+	k := b.kinds[r.Kind]
+	if k.next == nil || r.Body == nil {
+		return r, nil
+	}
+	before, err := read(r.Kind, r.Key)
+	if err != nil {
+		return r, err
+	}
+	was, err := b.Value(before)
+	if known := (*interlock.Error)(nil); errors.As(err, &known) {
+		return r, refused{known} // it is this row's fault, not its neighbours'
+	}
+	if err != nil {
+		return r, err
+	}
+	is, err := b.Value(r)
+	if err == nil {
+		err = k.next(was, is, at)
+	}
+	if err != nil {
+		return r, refused{err}
+	}
+	return r, nil
+}
+
+// spent is a row with less left.
+func (b Book) spent(s Spend, at time.Time, read Reader) (Row, error) {
+	r, err := read(s.Kind, s.Key)
+	if err != nil {
+		return r, err
+	}
+	left, met, err := b.Take(r, s, at)
+	if met != nil {
+		return r, refused{met}
+	}
+	if known := (*interlock.Error)(nil); errors.As(err, &known) {
+		return r, refused{known}
+	}
+	return left, err
+}
+
+// moved is why a row may not follow the one that is there, where reading it again helps.
+func moved(kind, why string) error {
+	return fmt.Errorf("store: can't write the %s: %s: %w", kind, why, interlock.ErrConflict)
+}
+
+// requestNext lets a request be opened once, answered while it waits, and expire. That it is spent is no writer's to say.
+func requestNext(before, after any, now time.Time) error {
+	was, there := before.(interlock.ApprovalRequest)
+	is, _ := after.(interlock.ApprovalRequest)
+	opens := is.Status == interlock.RequestPending && is.First == nil && is.Approval == nil
+	switch {
+	case !there && opens:
+		return nil
+	case !there && is.Status == interlock.RequestApproved:
+		return interlock.Errorf(interlock.CodeInvalid, "request", "a new request is pending")
+	case !there:
+		return interlock.Errorf(interlock.CodeNotFound, "request", "there is no request %.80q", is.ID)
+	case opens:
+		return moved(Request, "it exists already")
+	case !requestStands(was):
+		return moved(Request, "it is "+string(was.Status))
+	case is.Status == interlock.RequestExpired:
+		was.Status = interlock.RequestExpired
+		return same(was, is)
+	}
+	answer := is.Approval
+	if answer == nil {
+		answer = is.First
+	}
+	switch {
+	case was.Status != interlock.RequestPending:
+		return moved(Request, "it is "+string(was.Status))
+	case !now.Before(was.Expires):
+		return moved(Request, "it has expired")
+	case answer == nil || answer.Verdict != interlock.Allow && answer.Verdict != interlock.Deny:
+		return interlock.Errorf(interlock.CodeInvalid, "change", "an approval says allow or deny")
+	}
+	return same(was.Answered(*answer), is)
+}
+
+// same holds a request against what it should have become of the one that is there.
+func same(want, is interlock.ApprovalRequest) error {
+	one, err := Put(Request, want.ID, want)
+	if err != nil {
+		return err
+	}
+	other, err := Put(Request, is.ID, is)
+	if err == nil && !bytes.Equal(one.Body, other.Body) {
+		err = moved(Request, "it is not what it was")
+	}
+	return err
+}
+
+// Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
+// a counter, or what a run has done. Encoding them is left to the change.
+func Rows(values ...any) []Row {
+	rows := make([]Row, 0, len(values))
+	for _, value := range values {
+		r := Row{Value: value}
+		switch v := value.(type) {
+		case interlock.AgentRecord:
+			r.Kind, r.Key = Agent, v.ID
+		case interlock.OperatorRecord:
+			r.Kind, r.Key = Operator, v.Name
+		case interlock.ApprovalRequest:
+			r.Kind, r.Key = Request, v.ID
+		case interlock.Suppression:
+			r.Kind, r.Key = Suppression, v.ID
+		case interlock.Challenge:
+			r.Kind, r.Key = Challenge, v.ID
+		case interlock.Grant:
+			r.Kind, r.Key = Grant, v.ID
+		case interlock.Attempts:
+			r.Kind, r.Key = Attempts, interlock.AttemptsKey(v.Agent, v.Principal)
+		case interlock.Pin:
+			r.Kind, r.Key = Pin, interlock.PinKey(v.Server, v.Tool)
+		case CounterBody:
+			r.Kind, r.Key = Counter, v.Name
+		case Done:
+			r.Kind, r.Key = Execution, ExecutionKey(v.Principal, v.Agent, v.Run)
+		} // whatever else is of no kind, and refused
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Ended is a row that has ended.
+func Ended(kind, key string) Row { return Row{Kind: kind, Key: key} }
+
+// One takes one from what a row has left.
+func One(kind, key string) []Spend { return []Spend{{Kind: kind, Key: key, Take: 1}} }
+
+// Settings returns settings as rows, by name.
+func Settings(values map[string]string) []Row {
+	var rows []Row
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		rows = append(rows, Row{Kind: Setting, Key: name, Value: settingBody{name, values[name]}})
+	}
+	return rows
+}
+
+// DefinitionOf names a tool's definition by what it is the text of and by its digest, so that the pin says which is which.
+func DefinitionOf(server, tool string, digest interlock.Digest) interlock.Ref {
+	return Ref{Kind: Definition, Key: interlock.PinKey(server, tool) + "\x00" + string(digest)}
+}
