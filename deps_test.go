@@ -38,13 +38,14 @@ impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
 interlock                                               < origin, ledger
 engine, auditlog                                        < replay, admission
-origin                                                  < admission
+origin, ledger                                          < admission
 engine                                                  < ruletest
 interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity
 std                                                     < identity/passkeytest, strictjson/filltest
+ledger                                                  < identity, store/sqlite, store/postgres, store/storagetest
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 pack, modernc.org/sqlite                                < store/sqlite

@@ -92,26 +92,12 @@ type Receipt struct {
 
 // A Change is one atomic step of the store: events and everything they spend or create, or nothing.
 type Change struct {
-	Version   int64             // Standing.Version the change was computed from; 0 if it depends on none
-	Events    []Draft           // at least one
-	Call      *Call             // remember this call, so that its second event finds the first one's decision
-	Open      *ApprovalRequest  // create a pending request
-	Resolve   *Approval         // answer a pending request
-	Spend     string            // id of the approved request this change uses up
-	Expire    string            // id of a pending or approved request whose time has passed
-	Agent     *AgentRecord      // create or replace
-	Operator  *OperatorRecord   // create or replace
-	Settings  map[string]string // standing settings to record, e.g. "ruleset", "mode"
-	Suppress  *Suppression      // keep a rule silent
-	Lift      string            // id of a suppression that ends
-	Challenge *Challenge        // create or replace
-	Grant     *Grant            // create or replace
-	Draw      string            // id of the grant this change uses once
-	Attempts  *Attempts         // an agent's failed answers, as they are now
-	Past      *PastAction       // remember this of the run of the first event
-	Wrote     []string          // remember under these keys, for [WrittenWindow], that an agent wrote a file
-	Pins      []PinChange       // create or replace
-	Blobs     []Blob            // what the events name and the store may not have yet
+	Version int64       // of the ledger it was computed from; 0 if it depends on nothing that stands
+	Events  []Draft     // at least one
+	Call    *Call       // remember this call, so that its second event finds the first one's decision
+	Past    *PastAction // remember this of the run of the first event
+	Wrote   []string    // remember under these keys, for [WrittenWindow], that an agent wrote a file
+	Blobs   []Blob      // what the events name and the store may not have yet
 
 	// Reads names all that the change was computed from. With them only what they name must be as it was at Version; without
 	// them, nothing that binds may have changed since.

@@ -66,13 +66,6 @@ func (p Pin) From(identity Digest) bool {
 // PinKey names a pin in a [Standing].
 func PinKey(server, tool string) string { return server + "\x00" + tool }
 
-// A PinChange creates or replaces a pin. Definition is the text of what was seen, in canonical form; without one the text
-// that the store has stays. The store keeps two texts of a pin, the approved one and the one seen last, for people to compare.
-type PinChange struct {
-	Pin        Pin
-	Definition json.RawMessage
-}
-
 // A Listing is all the tools that a server listed on one connection, with every page of them.
 type Listing struct {
 	Server   string // its name in the gateway's settings; without dots

@@ -90,8 +90,8 @@ type DangerRule struct {
 	Level Danger `json:"level"`
 }
 
-// Standing is the part of the store every decision reads: who is known and what has been approved. It changes rarely, so
-// one version covers it whole: a commit computed from an older version is refused and decided again.
+// Standing is what stands beside the log: who is known, what was asked and answered, what operators have ordered. A decision
+// has its agent's part of it; pages and lists have it whole. Version is that of the ledger it was read from, see [Change].
 type Standing struct {
 	Version      int64
 	Agents       map[string]AgentRecord

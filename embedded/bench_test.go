@@ -11,6 +11,8 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/config"
+	"interlock/internal/ledger"
 )
 
 // BenchmarkPropose measures a durable decision in process at several numbers of callers. `make bench` holds it against a
@@ -70,7 +72,7 @@ func BenchmarkAsk(b *testing.B) {
 				n++
 				answer := backend.Propose(b.Context(), interlock.Proposal{
 					Action:    interlock.Action{Kind: interlock.KindSQL, Input: fmt.Sprintf("DROP TABLE t%d", n)},
-					Requester: interlock.Requester{Principal: "bench", Agent: "bench", Run: "run"}, CanAsk: true,
+					Requester: interlock.Requester{Principal: "bench", Agent: fmt.Sprint("bench-", n/20), Run: "run"}, CanAsk: true,
 				})
 				if answer.Request == "" {
 					b.Fatalf("no request: %+v", answer)
@@ -86,4 +88,85 @@ func BenchmarkAsk(b *testing.B) {
 			b.ReportMetric(float64((cpuTime()-before).Nanoseconds())/1e3/float64(b.N), "cpu-µs/op")
 		})
 	}
+}
+
+// BenchmarkLedger measures decisions beside what little stands for ten agents, and beside 60,000 agents and a million rows. An
+// allow reads its agent's rows; an ask writes one that others must find, and reads on from there. Ten agents act, and then every
+// one of them, so that nothing of it has been read before.
+func BenchmarkLedger(b *testing.B) {
+	for _, agents := range []int{10, 60_000} {
+		settings := config.Defaults()
+		settings.Home, settings.MaxQuestions = b.TempDir(), 1<<20
+		backend, err := embedded.OpenConfig(b.Context(), settings)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rows := fill(b, backend, agents)
+		decide := func(b *testing.B, of int, action func(n int) interlock.Action, want interlock.Verdict) {
+			n := 0
+			b.ReportAllocs()
+			before := cpuTime()
+			for b.Loop() {
+				n++
+				answer := backend.Propose(b.Context(), interlock.Proposal{Action: action(n), CanAsk: true,
+					Requester: interlock.Requester{Principal: "olga", Agent: fmt.Sprint("agent-", n%min(agents, of)), Run: "run"},
+					View:      interlock.View{Home: "/home/dev", Workspace: "/repo"}})
+				if answer.Verdict != want {
+					b.Fatalf("answer %v: %+v", answer.Answer, answer.Findings)
+				}
+			}
+			b.ReportMetric(float64((cpuTime()-before).Nanoseconds())/1e3/float64(b.N), "cpu-µs/op")
+		}
+		allowed := func(n int) interlock.Action {
+			return interlock.Action{Kind: interlock.KindShell, Dir: "/repo", Input: fmt.Sprintf("git diff HEAD~%d | head -50", n)}
+		}
+		b.Run(fmt.Sprintf("allow/agents=%d/rows=%d", agents, rows), func(b *testing.B) { decide(b, 10, allowed, interlock.Allow) })
+		b.Run(fmt.Sprintf("ask/agents=%d/rows=%d", agents, rows), func(b *testing.B) {
+			decide(b, 10, func(n int) interlock.Action {
+				return interlock.Action{Kind: interlock.KindSQL, Input: fmt.Sprintf("DROP TABLE t%d", n)}
+			}, interlock.Ask)
+		})
+		b.Run(fmt.Sprintf("every-agent/agents=%d/rows=%d", agents, rows), func(b *testing.B) { decide(b, agents, allowed, interlock.Allow) })
+		backend.Close()
+	}
+}
+
+// fill registers agents, and for every agent fifteen requests that wait and a tool: seventeen rows each.
+func fill(b *testing.B, backend *embedded.Backend, agents int) (rows int) {
+	b.Helper()
+	now := time.Now()
+	var writes []interlock.Row
+	put := func(kind, key string, value any) {
+		row, err := ledger.Put(kind, key, value)
+		if err != nil {
+			b.Fatal(err)
+		}
+		writes = append(writes, row)
+		rows++
+	}
+	commit := func() {
+		change := interlock.Change{Writes: writes, Events: []interlock.Draft{{Type: interlock.EventAlert, Run: "fill", Seed: "fill",
+			Actor: "bench", Role: "system", Recorded: now, Payload: []byte(`{"code":"fill","message":"rows"}`)}}}
+		if _, err := backend.Store.Commit(b.Context(), change); err != nil {
+			b.Fatal(err)
+		}
+		writes = writes[:0]
+	}
+	for n := range agents {
+		id := fmt.Sprint("agent-", n)
+		who := interlock.Requester{Principal: "olga", Agent: id, Run: "old"}
+		put(ledger.Agent, id, interlock.AgentRecord{ID: id, Principal: "olga", Trust: interlock.TrustValidated, Created: now,
+			TokenHash: fmt.Sprintf("sha256:%064x", n)})
+		for i := range 15 {
+			key := fmt.Sprintf("apr_%d_%d", n, i)
+			put(ledger.Request, key, interlock.ApprovalRequest{ID: key, Requester: who, Created: now, Expires: now.Add(24 * time.Hour),
+				Status: interlock.RequestPending})
+		}
+		put(ledger.Pin, interlock.PinKey(id, "tool"), interlock.Pin{Server: id, Tool: "tool", Status: interlock.PinApproved})
+		if len(writes) > 2000 {
+			commit()
+		}
+	}
+	commit()
+	return rows
 }

@@ -3,8 +3,8 @@ package admission
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"sort"
 	"strings"
@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/engine"
 	"interlock/internal/impact"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/ruleset"
 )
@@ -247,6 +248,7 @@ type Config struct {
 // Admission decides and records. It is safe for concurrent use.
 type Admission struct {
 	config Config
+	book   ledger.Book
 
 	guard  sync.Mutex
 	proofs map[string]error // what checking a suppression's signature ended with, by what was checked
@@ -285,7 +287,7 @@ func New(c Config) (*Admission, error) {
 	if c.CodeTTL <= 0 {
 		c.CodeTTL = codeTTL
 	}
-	a := &Admission{config: c, proofs: map[string]error{}, counters: c.Rules.Counters()}
+	a := &Admission{config: c, executions: executions{seed: maphash.MakeSeed()}, book: ledger.NewBook(), proofs: map[string]error{}, counters: c.Rules.Counters()}
 	if c.Boot != "" {
 		return a, nil
 	}
@@ -309,31 +311,14 @@ func (a *Admission) random(n int) (string, error) {
 // maxRaces bounds how often a decision is made again because the standing moved under it.
 const maxRaces = 8
 
-// commit commits what build makes of the current standing, again if the standing moved in between.
+// commit commits what build makes of all that stands, again if anything of it moved in between. It is for operators' orders,
+// of which there are few; what an agent can cause is made on its own ground, see [Admission.commitOn].
 func (a *Admission) commit(ctx context.Context,
 	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
-	return a.commitFrom(ctx, a.config.Store.Standing, build)
-}
-
-// commitFrom is commit from a standing that is read another way the first time.
-func (a *Admission) commitFrom(ctx context.Context, read func(context.Context) (interlock.Standing, error),
-	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
-	for race := 0; ; race++ {
-		standing, err := read(ctx)
-		read = a.config.Store.Standing
-		if err != nil {
-			return interlock.Receipt{}, err
-		}
-		change, err := build(standing)
-		if err != nil {
-			return interlock.Receipt{}, err
-		}
-		receipt, err := a.config.Store.Commit(ctx, change)
-		if errors.Is(err, interlock.ErrConflict) && race < maxRaces {
-			continue
-		}
-		return receipt, err
-	}
+	return a.commitOn(ctx, false, func(ctx context.Context, _ loader) (ground, error) {
+		standing, err := a.config.Store.Standing(ctx)
+		return ground{Standing: standing}, err
+	}, build)
 }
 
 // runOf names a requester's run as the store knows it.

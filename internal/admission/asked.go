@@ -5,17 +5,19 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // Asked returns a request of this requester as it stands now, whatever has become of it: for the side that asked, which may
 // look as often as it likes. It changes and records nothing. A request whose time has passed is expired, recorded or not.
 // One of another requester is not found.
 func (a *Admission) Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error) {
-	standing, err := a.config.Store.Standing(ctx)
+	ground, err := a.groundOf(ctx, a.config.Store.Load, r, key(ledger.Request, id))
+	standing := ground.Standing
 	if err != nil {
 		return interlock.ApprovalRequest{}, err
 	}
-	asked, found, err := a.config.Store.Request(ctx, id)
+	asked, found, err := a.asked(ctx, id)
 	if err != nil {
 		return interlock.ApprovalRequest{}, err
 	}
@@ -31,6 +33,16 @@ func (a *Admission) Asked(ctx context.Context, r interlock.Requester, id string)
 	return asked, nil
 }
 
+// asked is a request, whatever has become of it.
+func (a *Admission) asked(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) {
+	rows, _, err := a.config.Store.Load(ctx, key(ledger.Request, id))
+	if err != nil || len(rows) == 0 {
+		return interlock.ApprovalRequest{}, false, err
+	}
+	r, ok := rows[0].Value.(interlock.ApprovalRequest)
+	return r, ok, nil
+}
+
 // Withdraw takes a pending request back for the side that asked: its user said no, or its client gave up. It is a no, so
 // nobody needs to prove it; the log holds it as a refusal and not as an operator's answer. A request that is answered already
 // stays as it is, and the error says conflict then.
@@ -39,8 +51,9 @@ func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why
 		return err
 	}
 	why = bounded(a.redact(why), maxDetail)
-	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		if standing.Requests[id].Status != interlock.RequestPending || standing.Requests[id].ID == "" {
+	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Request, id)), func(standing interlock.Standing) (interlock.Change, error) {
+		request := standing.Requests[id]
+		if request.Status != interlock.RequestPending || request.ID == "" {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "request", "this request is answered already")
 		}
 		payload, err := auditlog.RefusalRecord{Door: "requester", Code: "withdrawn", Reason: why, Request: id}.Payload()
@@ -52,8 +65,8 @@ func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why
 			return interlock.Change{}, err
 		}
 		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft},
-			Resolve: &interlock.Approval{Request: id, Verdict: interlock.Deny, Method: interlock.MethodRequester, Reason: why,
-				At: a.config.Now().UTC()}}, nil
+			Writes: ledger.Rows(request.Answered(interlock.Approval{Request: id, Verdict: interlock.Deny,
+				Method: interlock.MethodRequester, Reason: why, At: a.config.Now().UTC()}))}, nil
 	})
 	return err
 }

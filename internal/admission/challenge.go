@@ -10,6 +10,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
+	"interlock/internal/ledger"
 )
 
 // A Notifier takes codes to humans, outside any agent's view. It returns once each channel has taken the notice or has
@@ -143,7 +144,8 @@ func (a *Admission) issue(change *interlock.Change, p, shown interlock.Proposal,
 			return nil, err
 		}
 	}
-	change.Challenge, answer.Challenge = &c, c.ID
+	answer.Challenge = c.ID
+	change.Writes = append(change.Writes, ledger.Rows(c)...)
 	return &issued{challenge: c, code: code}, nil
 }
 
@@ -184,12 +186,12 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 	delivery := a.notify(ctx, interlock.Notice{Severity: severity, Kind: string(c.Kind), Challenge: c.ID, Request: c.Request,
 		Requester: c.Requester, Rule: c.Rule, Reason: c.Reason, Display: c.Display, Code: interlock.Secret(i.code),
 		Expires: c.Expires})
-	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, c.ID)), func(standing interlock.Standing) (interlock.Change, error) {
 		change := interlock.Change{Version: standing.Version}
 		stored, stands := standing.Challenges[c.ID]
 		if stands && stored.CodeHash == c.CodeHash {
 			stored.Channels = delivery.Channels
-			change.Challenge, c = &stored, stored
+			change.Writes, c = ledger.Rows(stored), stored
 		}
 		c.Channels = delivery.Channels
 		if err := a.append(&change, interlock.EventChallenge, c.Requester, "system",
@@ -203,10 +205,7 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 			"a code reached nobody; an operator can have one shown, or an admin can lift the block")
 	})
 	if err == nil { // whoever opens a challenge clears away those that are overdue, so that they don't pile up without a server
-		var standing interlock.Standing
-		if standing, err = a.config.Store.Standing(ctx); err == nil {
-			_, err = a.lapse(ctx, standing, a.config.Now().UTC())
-		}
+		_, err = a.lapse(ctx, a.config.Now().UTC())
 	}
 	if err != nil && a.config.Alert != nil {
 		a.config.Alert("code-unrecorded", "where a code went, or that another has lapsed, could not be recorded")
@@ -236,8 +235,8 @@ func (a *Admission) alarm(change *interlock.Change, r interlock.Requester, code,
 }
 
 // answered is the end of the challenge that waited for a request which an operator has answered: there is nothing left to give
-// a code for. Nil if there is none.
-func answered(standing interlock.Standing, approval interlock.Approval) *interlock.Challenge {
+// a code for. Nothing if there is none.
+func answered(standing interlock.Standing, approval interlock.Approval) []interlock.Row {
 	var ends *interlock.Challenge
 	for _, c := range standing.Challenges {
 		if c.Kind == interlock.ChallengeVerify && c.Request == approval.Request && c.Ended.IsZero() &&
@@ -246,7 +245,10 @@ func answered(standing interlock.Standing, approval interlock.Approval) *interlo
 			ends = &c
 		}
 	}
-	return ends
+	if ends == nil {
+		return nil
+	}
+	return ledger.Rows(*ends)
 }
 
 // Challenges returns the challenges that stand, hard blocks first, ordered by id.
@@ -273,23 +275,25 @@ func (a *Admission) Challenges(ctx context.Context) ([]interlock.Challenge, erro
 
 // lapse records of every verify challenge whose time has passed that nobody answered it, which counts as a failure (MCP-AQL
 // 8.8.2); the action is then evaluated afresh.
-func (a *Admission) lapse(ctx context.Context, standing interlock.Standing, now time.Time) (recorded int, err error) {
+func (a *Admission) lapse(ctx context.Context, now time.Time) (recorded int, err error) {
+	rows, err := a.config.Store.Scan(ctx, under(ledger.Challenge, ledger.Pauses), 0, now.UnixNano(), maxAtOnce)
+	if err != nil {
+		return 0, err
+	}
 	var late []string
-	for id, c := range standing.Challenges {
-		if c.Kind == interlock.ChallengeVerify && !now.Before(c.Expires) {
-			late = append(late, id)
-		}
+	for _, row := range rows {
+		late = append(late, row.Key)
 	}
 	sort.Strings(late)
 	for _, id := range late {
-		_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, id)), func(standing interlock.Standing) (interlock.Change, error) {
 			c, stands := standing.Challenges[id]
 			if !stands || now.Before(c.Expires) {
 				return interlock.Change{}, errUnchanged
 			}
 			change := interlock.Change{Version: standing.Version}
 			c.Ended, c.Outcome, c.CodeHash = now, "expired", ""
-			change.Challenge = &c
+			change.Writes = ledger.Rows(c)
 			return change, a.append(&change, interlock.EventVerification, c.Requester, "system",
 				auditlog.VerificationRecord{Challenge: c.ID, Result: Expired, Reason: "nobody gave the code in time"})
 		})

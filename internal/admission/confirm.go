@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -11,7 +12,8 @@ import (
 // agent's own word is no answer: without a code, a request that nobody has answered is refused, and the attempt is recorded
 // as APPROVAL_REFUSED and alerted (MCP-AQL 8.7.3). The error is an *interlock.Error then.
 func (a *Admission) Confirm(ctx context.Context, r interlock.Requester, request, code string) (interlock.ApprovalRequest, error) {
-	standing, err := a.config.Store.Standing(ctx)
+	ground, err := a.groundOf(ctx, a.config.Store.Load, r, key(ledger.Request, request))
+	standing := ground.Standing
 	if err != nil {
 		return interlock.ApprovalRequest{}, err
 	}
@@ -20,7 +22,7 @@ func (a *Admission) Confirm(ctx context.Context, r interlock.Requester, request,
 		return interlock.ApprovalRequest{}, err
 	}
 	r = owned(r, standing)
-	asked, found, err := a.config.Store.Request(ctx, request)
+	asked, found, err := a.asked(ctx, request)
 	if err != nil {
 		return interlock.ApprovalRequest{}, err
 	}
@@ -68,7 +70,7 @@ func (a *Admission) redeem(ctx context.Context, r interlock.Requester, asked int
 	default:
 		return asked, interlock.Errorf(interlock.CodeUnauthorized, "code", "%s", v.Reason)
 	}
-	answered, found, err := a.config.Store.Request(ctx, asked.ID)
+	answered, found, err := a.asked(ctx, asked.ID)
 	if err != nil || !found {
 		return asked, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // Expire records of every request whose time has passed that nobody answered it, or that nobody used the answer. It changes
@@ -15,12 +16,13 @@ import (
 // request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent. It returns
 // how many it recorded.
 func (a *Admission) Expire(ctx context.Context) (int, error) {
-	standing, err := a.config.Store.Standing(ctx)
+	now, recorded := a.config.Now().UTC(), 0
+	late, err := a.overdue(ctx, now, maxAtOnce)
 	if err != nil {
 		return 0, err
 	}
-	now, recorded := a.config.Now().UTC(), 0
-	for _, request := range overdue(standing, now) {
+	sortRequests(late)
+	for _, request := range late {
 		change := interlock.Change{}
 		if err := a.expire(&change, request, now); err != nil {
 			return recorded, err
@@ -34,20 +36,32 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 		}
 		recorded++
 	}
-	lapsed, err := a.lapse(ctx, standing, now)
+	lapsed, err := a.lapse(ctx, now)
 	return recorded + lapsed, err
 }
 
-// overdue returns the requests whose time has passed, ordered by id.
-func overdue(standing interlock.Standing, now time.Time) []interlock.ApprovalRequest {
-	var requests []interlock.ApprovalRequest
-	for _, r := range standing.Requests {
-		if !now.Before(r.Expires) {
+// maxAtOnce bounds how much of what is overdue is ended at once; the rest is when it is next looked for.
+const maxAtOnce = 4096
+
+// overdue returns up to limit requests that stand although their time has passed, the longest overdue first.
+func (a *Admission) overdue(ctx context.Context, now time.Time, limit int) ([]interlock.ApprovalRequest, error) {
+	rows, err := a.config.Store.Scan(ctx, under(ledger.Request, ledger.All), 0, now.UnixNano(), limit)
+	requests := make([]interlock.ApprovalRequest, 0, len(rows))
+	for _, row := range rows {
+		if r, ok := row.Value.(interlock.ApprovalRequest); ok {
 			requests = append(requests, r)
 		}
 	}
-	sortRequests(requests)
-	return requests
+	return requests, err
+}
+
+// clearAway adds to a change that opens a request the end of one that is overdue: so they don't pile up where no server does it.
+func (a *Admission) clearAway(ctx context.Context, change *interlock.Change, now time.Time) error {
+	late, err := a.overdue(ctx, now, 1)
+	if err != nil || len(late) == 0 {
+		return err
+	}
+	return a.expire(change, late[0], now)
 }
 
 // expire adds to a change that a request has expired, and the event that says so.
@@ -61,7 +75,8 @@ func (a *Admission) expire(change *interlock.Change, request interlock.ApprovalR
 		return err
 	}
 	draft.Recorded = now
-	change.Expire = request.ID
+	request.Status = interlock.RequestExpired
+	change.Writes = append(change.Writes, ledger.Rows(request)...)
 	change.Events = append(change.Events, draft)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/spec"
 )
 
@@ -27,7 +28,7 @@ func pinned(t *testing.T, h *house) {
 	draft := interlock.Draft{Type: interlock.EventPin, Run: "gateway", Seed: "seed", Actor: "gateway", Role: "system",
 		Recorded: h.now, Payload: json.RawMessage(`{}`)}
 	if _, err := h.store.Commit(t.Context(), interlock.Change{Events: []interlock.Draft{draft},
-		Pins: []interlock.PinChange{{Pin: interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa", Since: h.now}}}}); err != nil {
+		Writes: ledger.Rows(interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa", Since: h.now})}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -56,7 +57,7 @@ func (a *Admission) EndGrant(ctx context.Context, id, operator, why string) (int
 
 // granted is the change that records a grant or its end.
 func (a *Admission) granted(standing interlock.Standing, g interlock.Grant, operator, ended string) (interlock.Change, error) {
-	change := interlock.Change{Version: standing.Version, Grant: &g}
+	change := interlock.Change{Version: standing.Version, Writes: ledger.Rows(g)}
 	err := a.append(&change, interlock.EventGrant, interlock.Requester{Agent: operator}, "operator",
 		auditlog.GrantRecord{Grant: g, Ended: ended})
 	return change, err

@@ -1,86 +1,46 @@
 package admission
 
 import (
+	"hash/maphash"
+	"maps"
 	"sync"
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 )
 
-// The bounds of what is remembered of executions.
-const (
-	maxExecutions = 4096      // at once; the one longest silent is forgotten first
-	idleExecution = time.Hour // without a step; then nothing of it is known any more
-)
+// What monitored executions have done stands in the ledger, by principal, agent and run, so that a step which is one too many
+// of its kind is known as that by whoever decides it, and a restart forgets nothing.
 
-// executions remember what monitored executions have done, by principal, agent and run, so that a step which is one too many
-// of its kind is known as that. They end with the process, as executions do (MCP-AQL 2.3).
+// executions keep the steps of one run apart: of two at once one would be decided again, and of many some never. Runs that share
+// a lock wait for each other, which costs time and nothing else; those of other processes are held apart by their rows.
 type executions struct {
-	guard sync.Mutex
-	known map[string]*execution
+	seed  maphash.Seed
+	locks [64]sync.Mutex
 }
 
-// An execution is one run's past. Its steps are decided one after the other: of two at once neither would see the other.
-type execution struct {
-	sync.Mutex
-	seen   time.Time
-	risk   int
-	counts map[string][]time.Time // by counter; without a window, times are zero and only their number counts
+// of is the lock of a run.
+func (e *executions) of(key string) *sync.Mutex {
+	return &e.locks[maphash.String(e.seed, key)%uint64(len(e.locks))]
 }
 
-// of returns an execution's past, which the caller locks.
-func (e *executions) of(r interlock.Requester, now time.Time) *execution {
-	e.guard.Lock()
-	defer e.guard.Unlock()
-	key := r.Principal + "\x00" + r.Agent + "\x00" + r.Run
-	if e.known == nil {
-		e.known = map[string]*execution{}
-	}
-	if len(e.known) >= maxExecutions {
-		e.sweep(now)
-	}
-	past := e.known[key]
-	if past == nil {
-		past = &execution{counts: map[string][]time.Time{}}
-		e.known[key] = past
-	}
-	past.seen = now
-	return past
-}
-
-// sweep forgets idle executions and, if there are none, the one longest silent.
-func (e *executions) sweep(now time.Time) {
-	oldest := ""
-	for key, past := range e.known {
-		if now.Sub(past.seen) > idleExecution {
-			delete(e.known, key)
-		} else if oldest == "" || past.seen.Before(e.known[oldest].seen) {
-			oldest = key
-		}
-	}
-	if len(e.known) >= maxExecutions {
-		delete(e.known, oldest)
-	}
+// executionOf names what is known of a requester's run.
+func executionOf(r interlock.Requester) interlock.Ref {
+	return key(ledger.Execution, ledger.ExecutionKey(r.Principal, r.Agent, r.Run))
 }
 
 // loop completes what a door says of a step with what is configured for the agent and what the execution has done.
-func (past *execution) loop(said interlock.Loop, set ruleset.LoopSetting, counters []ruleset.Counter,
+func loop(past ledger.Done, said interlock.Loop, set ruleset.LoopSetting, counters []ruleset.Counter,
 	now time.Time) *interlock.Loop {
 	l := said
-	l.Limit, l.Tolerance, l.Risk = set.Steps, set.Tolerance, past.risk
+	l.Limit, l.Tolerance, l.Risk = set.Steps, set.Tolerance, past.Risk
 	l.Deny, l.RequiresApproval, l.AutoApprove = set.Policy.Deny, set.Policy.RequiresApproval, set.Policy.AutoApprove
 	l.Counts = nil
 	for _, c := range counters {
-		times := past.counts[c.Name]
-		if c.Within > 0 {
-			for len(times) > 0 && now.Sub(times[0]) > c.Within {
-				times = times[1:]
-			}
-			past.counts[c.Name] = times
-		}
-		if len(times) > 0 {
-			l.Counts = append(l.Counts, interlock.Count{Name: c.Name, Seconds: int(c.Within / time.Second), Times: len(times)})
+		if times := past.Counts[c.Name].Since(now, c.Within).Number; times > 0 {
+			l.Counts = append(l.Counts, interlock.Count{Name: c.Name, Seconds: int(c.Within / time.Second), Times: times})
 		}
 	}
 	return &l
@@ -89,19 +49,27 @@ func (past *execution) loop(said interlock.Loop, set ruleset.LoopSetting, counte
 // maxCounted bounds what is counted of one kind: no rule asks for more.
 const maxCounted = 10_000
 
-// did remembers a step that was allowed. Of what belongs to no execution, such as beginning one, only what a cooldown asks
-// about is remembered: a server begins thousands, and they add up to nothing.
-func (past *execution) did(l interlock.Loop, action interlock.Action, d interlock.Decision,
-	counters []ruleset.Counter, now time.Time) {
-	if l.Execution != "" {
-		past.risk += d.Risk
+// did is what an execution has done after a step, which counts where it was allowed. Of what belongs to no execution, such as
+// beginning one, only what a cooldown asks about is remembered: a server begins thousands, and they add up to nothing.
+func did(past ledger.Done, r interlock.Requester, l interlock.Loop, action interlock.Action, d interlock.Decision,
+	counters []ruleset.Counter, now time.Time) (interlock.Row, error) {
+	past.Principal, past.Agent, past.Run, past.Seen = r.Principal, r.Agent, r.Run, now
+	past.Steps++
+	past.Counts = maps.Clone(past.Counts)
+	if past.Counts == nil {
+		past.Counts = map[string]ledger.Times{}
+	}
+	if d.Answer.Allowed() && l.Execution != "" {
+		past.Risk += d.Risk
 	}
 	for _, c := range counters {
-		if l.Execution == "" && !c.Pause {
-			continue
+		times := past.Counts[c.Name].Since(now, c.Within)
+		if d.Answer.Allowed() && (l.Execution != "" || c.Pause) && c.Counts(action, d.Impacts) {
+			times = times.With(now, c.Within, maxCounted)
 		}
-		if times := past.counts[c.Name]; len(times) < maxCounted && c.Counts(action, d.Impacts) {
-			past.counts[c.Name] = append(times, now)
+		if delete(past.Counts, c.Name); times.Number > 0 {
+			past.Counts[c.Name] = times
 		}
 	}
+	return ledger.Put(ledger.Execution, ledger.ExecutionKey(r.Principal, r.Agent, r.Run), past)
 }

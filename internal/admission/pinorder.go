@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
@@ -84,6 +85,7 @@ func (a *Admission) ChangePins(ctx context.Context, order interlock.Order) (inte
 			return interlock.Change{}, err
 		}
 		change := interlock.Change{Version: standing.Version}
+		var changes []pinChange
 		for _, pin := range pins {
 			if order.Verb == interlock.VerbApproveTool {
 				pin = approvedPin(pin)
@@ -93,16 +95,16 @@ func (a *Admission) ChangePins(ctx context.Context, order interlock.Order) (inte
 				pin.Status, pin.Why = interlock.PinQuarantined, interlock.PinOrdered
 			}
 			pin.By, pin.Since, pin.Detail = order.Operator, now, ""
-			change.Pins = append(change.Pins, interlock.PinChange{Pin: pin})
+			changes = append(changes, pinChange{pin: pin})
 		}
-		if len(change.Pins) == 0 {
+		if len(changes) == 0 {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "subject", "all of it is in quarantine already")
 		}
 		kept := order
 		if kept.Reason = a.redact(order.Reason); kept.Reason != order.Reason {
 			kept.Statement = "" // it holds the reason as well
 		}
-		_, err = a.pinEvents(&change, interlock.Requester{Agent: order.Operator}, "operator",
+		_, err = a.pinEvents(&change, changes, interlock.Requester{Agent: order.Operator}, "operator",
 			auditlog.PinRecord{Server: pins[0].Server, Order: &kept})
 		return change, err
 	})
@@ -152,5 +154,26 @@ func before(list []interlock.Digest, last, now interlock.Digest) []interlock.Dig
 
 // Definitions returns the two texts of a pin: the definition that was approved, if one ever was, and the one seen last.
 func (a *Admission) Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error) {
-	return a.config.Store.Definitions(ctx, server, tool)
+	standing, err := a.Standing(ctx, key(ledger.Pin, interlock.PinKey(server, tool)))
+	if err != nil {
+		return nil, nil, err
+	}
+	pin, known := standing.Pins[interlock.PinKey(server, tool)]
+	if !known {
+		return nil, nil, interlock.Errorf(interlock.CodeNotFound, "tool", "nothing is known of this tool")
+	}
+	first, last := ledger.DefinitionOf(server, tool, pin.Definition), ledger.DefinitionOf(server, tool, pin.Seen)
+	rows, _, err := a.config.Store.Load(ctx, first, last)
+	for _, row := range rows {
+		if row.Key == first.Key {
+			approved = row.Body
+		}
+		if row.Key == last.Key {
+			seen = row.Body
+		}
+	}
+	if seen == nil {
+		seen = approved
+	}
+	return approved, seen, err
 }

@@ -15,6 +15,7 @@ import (
 	"interlock/internal/engine"
 	"interlock/internal/impact/fact"
 	"interlock/internal/inject"
+	"interlock/internal/ledger"
 )
 
 // The bounds of what is known of one server.
@@ -34,16 +35,16 @@ func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlo
 	tools := readDefinitions(l.Definitions)
 	var verdicts []interlock.PinVerdict
 	var alert string
-	_, err := a.commitFrom(ctx, a.config.Store.Known, func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commitOn(ctx, true, a.rows(under(ledger.Pin, ledger.All)), func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC()
 		e := examination{listing: l, standing: standing, now: now, others: foreignTools(standing, l.Server, tools)}
 		verdicts = e.verdicts(tools)
 		if len(e.changes) == 0 {
 			return interlock.Change{}, errUnchanged
 		}
-		change := interlock.Change{Version: standing.Version, Pins: e.changes}
+		change := interlock.Change{Version: standing.Version}
 		var err error
-		alert, err = a.pinEvents(&change, interlock.Requester{Agent: "interlock"}, "system",
+		alert, err = a.pinEvents(&change, e.changes, interlock.Requester{Agent: "interlock"}, "system",
 			auditlog.PinRecord{Server: l.Server, Identity: l.Identity})
 		return change, err
 	})
@@ -62,14 +63,24 @@ func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlo
 // alertQuarantine is the code of the alert that says that something was put into quarantine.
 const alertQuarantine = "tool-quarantine"
 
-// pinEvents adds to a change the events that say what becomes of its pins, and an alert if something new is in quarantine
+// A pinChange is what becomes of a pin, and the text that was seen if the store has it not.
+type pinChange struct {
+	pin  interlock.Pin
+	text json.RawMessage
+}
+
+// pinEvents adds to a change the pins and the events that say what becomes of them, and an alert if something new is in quarantine
 // that no operator put there.
-func (a *Admission) pinEvents(change *interlock.Change, r interlock.Requester, role string,
+func (a *Admission) pinEvents(change *interlock.Change, pins []pinChange, r interlock.Requester, role string,
 	record auditlog.PinRecord) (alert string, err error) {
 	var steps []auditlog.PinStep
 	var held []string
-	for _, c := range change.Pins {
-		p := c.Pin
+	for _, c := range pins {
+		p := c.pin
+		change.Writes = append(change.Writes, ledger.Rows(p)...)
+		if ref := ledger.DefinitionOf(p.Server, p.Tool, p.Seen); len(c.text) > 0 {
+			change.Writes = append(change.Writes, interlock.Row{Kind: ref.Kind, Key: ref.Key, Body: c.text})
+		}
 		step := auditlog.PinStep{Tool: p.Tool, Status: p.Status, Why: p.Why, Detail: a.redact(p.Detail),
 			Approved: p.Definition, Seen: p.Seen}
 		if p.Tool == "" {
@@ -120,7 +131,7 @@ type examination struct {
 	standing interlock.Standing
 	now      time.Time
 	others   []string
-	changes  []interlock.PinChange
+	changes  []pinChange
 }
 
 func (e *examination) pin(tool string) (interlock.Pin, bool) {
@@ -130,7 +141,7 @@ func (e *examination) pin(tool string) (interlock.Pin, bool) {
 
 func (e *examination) put(pin interlock.Pin, text json.RawMessage) {
 	pin.Server = e.listing.Server
-	e.changes = append(e.changes, interlock.PinChange{Pin: pin, Definition: text})
+	e.changes = append(e.changes, pinChange{pin, text})
 }
 
 // verdicts says of each definition what becomes of it.
@@ -276,7 +287,12 @@ func describe(signs []inject.DefinitionSign) string {
 
 // Visible reports of each target whether this caller may see it: whether any call of it would not be denied now.
 func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []interlock.Target) ([]bool, error) {
-	standing, err := a.config.Store.Standing(ctx)
+	refs := make([]interlock.Ref, len(targets))
+	for i := range targets {
+		refs[i] = key(ledger.Pin, interlock.PinKey(targets[i].Upstream.Server, targets[i].Upstream.Tool))
+	}
+	ground, err := a.groundOf(ctx, a.config.Store.Load, caller, refs...)
+	standing := ground.Standing
 	if err != nil {
 		return nil, fmt.Errorf("reading the standing: %w", err)
 	}

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
@@ -58,14 +60,19 @@ func validate(p interlock.Proposal) error {
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
 // the challenge it has opened, if any.
 func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, fresh *issued, err error) {
-	var past *execution
-	said := p.Loop
+	said, also := p.Loop, alsoRead(p)
+	var g ground
+	who := p.Requester // as the door names it
 	if said != nil {
-		past = a.executions.of(p.Requester, a.config.Now())
-		past.Lock()
-		defer past.Unlock()
+		also = append(also, executionOf(who))
+		steps := a.executions.of(also[len(also)-1].Key)
+		steps.Lock()
+		defer steps.Unlock()
 	}
-	receipt, err := a.commitFrom(ctx, a.config.Store.Known, func(standing interlock.Standing) (interlock.Change, error) {
+	receipt, err := a.commitOn(ctx, true, func(ctx context.Context, load loader) (_ ground, err error) {
+		g, err = a.groundOf(ctx, load, who, also...)
+		return g, err
+	}, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
 		p.View.Written = nil                                   // what a door says of it counts for nothing
 		if err := inOffice(p.Requester, standing, now); err != nil {
@@ -78,8 +85,8 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		if err != nil {
 			return interlock.Change{}, err
 		}
-		if past != nil {
-			p.Loop = past.loop(*said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
+		if said != nil {
+			p.Loop = loop(g.done, *said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
 			pause, _ := a.verifying(standing, p.Requester, now)
 			p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
 		}
@@ -107,12 +114,22 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			answer.Gateway = true
 		}
 		shown := a.redacted(p)
-		change, err := a.change(p, shown, standing, made, recent, now, &answer)
+		change, opened, err := a.change(p, shown, standing, made, recent, now, &answer)
+		if err == nil && opened {
+			err = a.clearAway(ctx, &change, now)
+		}
 		if err != nil {
 			return change, err
 		}
-		if over && change.Spend == p.Continues {
-			change.Spend = ""
+		if over {
+			change.Spends = slices.DeleteFunc(change.Spends, func(s interlock.Spend) bool { return s.Key == p.Continues })
+		}
+		if said != nil {
+			row, err := did(g.done, who, *said, p.Action, answer.Decision, a.counters, now)
+			if err != nil {
+				return change, err
+			}
+			change.Writes = append(change.Writes, row)
 		}
 		if fresh, err = a.challenged(&change, p, shown, standing, decision, now, &answer); err != nil || invalid == nil {
 			return change, err
@@ -124,9 +141,6 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 	}
 	if err != nil {
 		return interlock.Answer{}, nil, err
-	}
-	if past != nil && answer.Answer.Allowed() {
-		past.did(*said, p.Action, answer.Decision, a.counters, a.config.Now())
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	return answer, fresh, nil
@@ -224,19 +238,27 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 // spends. It fills in answer.Request.
 func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, made evaluation,
 	recent []interlock.PastAction,
-	now time.Time, answer *interlock.Answer) (interlock.Change, error) {
+	now time.Time, answer *interlock.Answer) (change interlock.Change, opened bool, err error) {
 	d := made.Decision
-	change := interlock.Change{Version: standing.Version, Spend: d.Approval, Draw: d.Grant}
+	change = interlock.Change{Version: standing.Version}
 	handed := d.Answer.Allowed() && p.Handover.Hands(d)
+	if d.Approval != "" {
+		change.Spends = ledger.One(ledger.Request, d.Approval)
+	}
+	if d.Grant != "" {
+		change.Spends = append(change.Spends, ledger.One(ledger.Grant, d.Grant)...)
+	}
 	if handed { // the same question is put again by what runs it, and that is the one the yes was for
-		change.Spend, change.Draw = "", ""
+		change.Spends = nil
 	}
 	if asks(d) && !answer.Gateway {
 		id, open, err := a.request(p, shown, standing, d, now)
 		if err != nil {
-			return change, err
+			return change, false, err
 		}
-		answer.Request, change.Open = id, open
+		if answer.Request = id; open != nil {
+			change.Writes, opened = ledger.Rows(*open), true
+		}
 	}
 	recorded := a.redactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now,
@@ -253,26 +275,18 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 	}
 	payload, err := record.Payload()
 	if err != nil {
-		return change, fmt.Errorf("encoding the decision: %w", err)
+		return change, false, fmt.Errorf("encoding the decision: %w", err)
 	}
 	draft, err := a.draft(eventType(d), p.Requester, "agent", payload)
 	if err != nil {
-		return change, err
+		return change, false, err
 	}
 	draft.Recorded = now
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
 	if err := a.keepInputs(&change, &draft, p.Action, shown.Action, &made, recorded); err != nil {
-		return change, err
+		return change, false, err
 	}
 	change.Events = []interlock.Draft{draft}
-	if change.Open != nil {
-		// Whoever opens a request clears away one that is overdue: so they don't pile up where no server does it.
-		if late := overdue(standing, now); len(late) > 0 {
-			if err := a.expire(&change, late[0], now); err != nil {
-				return change, err
-			}
-		}
-	}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
 		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Anywhere: anywhere(p), Events: events(p),
 			Decision: recorded,
@@ -284,7 +298,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 			change.Past = &past
 		}
 	}
-	return change, nil
+	return change, opened, nil
 }
 
 // eventType names the event after what the verdict does, as MACE does: blocks and reviews have names of their own.

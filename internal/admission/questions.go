@@ -2,9 +2,11 @@ package admission
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // asksWithin is the time within which an agent's new questions are counted.
@@ -29,7 +31,8 @@ func (a *Admission) questions(ctx context.Context, p interlock.Proposal, standin
 			waiting++
 		}
 	}
-	asked, err := a.config.Store.Asked(ctx, p.Requester, now.Add(-asksWithin))
+	asked, err := a.config.Store.Count(ctx, under(ledger.Request, ledger.By(p.Requester.Agent, p.Requester.Principal)),
+		now.Add(-asksWithin).UnixNano()+1, math.MaxInt64)
 	if err != nil || max(waiting, asked) < a.config.MaxQuestions {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	if call.Gateway && p.Handover != interlock.HandoverGateway {
 		return interlock.Answer{}, false // a question is left to the gateway only where this event, too, was seen to go there
 	}
-	standing, err := a.config.Store.Standing(ctx)
+	ground, err := a.groundOf(ctx, a.config.Store.Load, p.Requester, alsoRead(p)...)
+	standing := ground.Standing
 	if err != nil {
 		return interlock.Answer{}, false
 	}

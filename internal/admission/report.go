@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // maxDetail bounds what of a tool's own account of itself is recorded, in bytes.
@@ -37,11 +38,11 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 		change.Call = &call
 	}
 	if alert == ranOutside {
-		change.Spend = a.unspent(ctx, call.Decision.Approval)
+		change.Spends = a.unspent(ctx, call.Decision.Approval)
 	}
 	err = a.commitOutcome(ctx, change, alert)
-	if change.Spend != "" && errors.Is(err, interlock.ErrConflict) { // it was spent or ran out a moment ago
-		change.Spend = ""
+	if len(change.Spends) > 0 && errors.Is(err, interlock.ErrConflict) { // it was spent or ran out a moment ago
+		change.Spends = nil
 		err = a.commitOutcome(ctx, change, alert)
 	}
 	return err
@@ -51,15 +52,15 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 const ranOutside = "ran outside the sandbox that it needed"
 
 // unspent is an approval that was left for `interlock exec` and that nobody has spent: what it was for has run.
-func (a *Admission) unspent(ctx context.Context, approval string) string {
+func (a *Admission) unspent(ctx context.Context, approval string) []interlock.Spend {
 	if approval == "" {
-		return ""
+		return nil
 	}
-	standing, err := a.config.Store.Standing(ctx)
-	if err != nil || standing.Requests[approval].Status != interlock.RequestApproved {
-		return ""
+	request, found, err := a.asked(ctx, approval)
+	if err != nil || !found || request.Status != interlock.RequestApproved {
+		return nil
 	}
-	return approval
+	return ledger.One(ledger.Request, approval)
 }
 
 // A Concluded is one action that was decided, and how it ended.

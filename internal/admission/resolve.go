@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -28,15 +29,24 @@ func (a *Admission) Requests(ctx context.Context) ([]interlock.ApprovalRequest, 
 	return live, nil
 }
 
-// Standing returns who is known and what is pending.
-func (a *Admission) Standing(ctx context.Context) (interlock.Standing, error) {
-	return a.config.Store.Standing(ctx)
+// Standing returns who is known and what is pending: what refs name of it or, where they name nothing, all of it, which is for
+// pages and lists.
+func (a *Admission) Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
+	if len(refs) == 0 {
+		return a.config.Store.Standing(ctx)
+	}
+	g, err := a.rows(refs...)(ctx, a.config.Store.Load)
+	return g.Standing, err
 }
 
-// Known returns who is known and what is pending as this process last saw it: what it has committed itself at once, what
-// others have a few milliseconds late; see [Store].
-func (a *Admission) Known(ctx context.Context) (interlock.Standing, error) {
-	return a.config.Store.Known(ctx)
+// Known is Standing as this process last saw it: what it has committed itself at once, what others have a few milliseconds
+// late; see [Store].
+func (a *Admission) Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
+	if len(refs) == 0 {
+		return a.config.Store.Known(ctx)
+	}
+	g, err := a.rows(refs...)(ctx, a.config.Store.Recall)
+	return g.Standing, err
 }
 
 // Resolve records one operator's signed answer to a request, in the same transaction as the answer takes effect. An
@@ -66,8 +76,8 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (i
 			return interlock.Change{}, err
 		}
 		draft.Actor = approval.Operator
-		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}, Resolve: &approval,
-			Challenge: answered(standing, approval)}, nil
+		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft},
+			Writes: append(ledger.Rows(request.Answered(approval)), answered(standing, approval)...)}, nil
 	})
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) {
@@ -98,7 +108,7 @@ func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) e
 			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
 				"an operator has this name; no identity is both")
 		}
-		return a.identityChange(standing, auditlog.IdentityRecord{Agent: &agent}, agent.ID, interlock.Change{Agent: &agent})
+		return a.identityChange(standing, auditlog.IdentityRecord{Agent: &agent}, agent.ID, interlock.Change{Writes: ledger.Rows(agent)})
 	})
 	return err
 }
@@ -111,7 +121,7 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 				"an agent has this name; no identity is both")
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name,
-			interlock.Change{Operator: &operator})
+			interlock.Change{Writes: ledger.Rows(operator)})
 	})
 	return err
 }
@@ -130,7 +140,7 @@ func (a *Admission) UpdateOperator(ctx context.Context, name string,
 			return interlock.Change{}, err
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name,
-			interlock.Change{Operator: &operator})
+			interlock.Change{Writes: ledger.Rows(operator)})
 	})
 	return err
 }

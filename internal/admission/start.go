@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // errUnchanged ends a commit that has nothing to say.
@@ -16,7 +17,7 @@ var errUnchanged = errors.New("admission: nothing changed")
 // that is durable.
 func (a *Admission) Start(ctx context.Context) error {
 	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		change := interlock.Change{Version: standing.Version, Settings: map[string]string{}}
+		change := interlock.Change{Version: standing.Version}
 		ruleset := map[string]string{"ruleset": string(a.config.Rules.Digest())}
 		if err := a.rulesText(&change, standing.Settings, ruleset); err != nil {
 			return change, err
@@ -64,7 +65,6 @@ func (a *Admission) setting(change *interlock.Change, kind interlock.EventType, 
 	before, differs := map[string]string{}, false
 	for name, value := range want { // order-independent: fills maps and a flag
 		before[name] = have[name]
-		change.Settings[name] = value
 		differs = differs || have[name] != value
 	}
 	if !differs {
@@ -78,6 +78,6 @@ func (a *Admission) setting(change *interlock.Change, kind interlock.EventType, 
 	if err != nil {
 		return err
 	}
-	change.Events = append(change.Events, draft)
+	change.Events, change.Writes = append(change.Events, draft), append(change.Writes, ledger.Settings(want)...)
 	return nil
 }

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"interlock"
@@ -14,12 +13,12 @@ import (
 // nil, the events and everything the change spends or creates survive the loss of the process. When it returns an error
 // nothing may be assumed either way, and nothing may be allowed.
 //
-// Standing is as the store is now. Known may come from memory: it holds everything this process has committed and is at
-// most a few milliseconds behind what others have. That is enough to decide from, because Commit compares Change.Version,
-// and what the change spends, in the same transaction and returns interlock.ErrConflict if either has moved; the decision
-// is then made again from Standing. So a revocation, an approval or a setting of another process binds the next decision,
-// and what can lag is which pending request an unanswered question is found under. Whatever does not end in such a Commit
-// takes Standing.
+// Load returns the rows of the ledger that refs name as they are now, and the version to compute a change from. Recall may come
+// from memory: it holds everything this process has committed and is at most a few milliseconds behind what others have. That
+// is enough to decide from, because Commit holds what Change.Reads names, and what the change spends, against the file in the
+// same transaction, and returns interlock.ErrConflict if any of it has moved; the decision is then made again from Load. So a
+// revocation, an approval or an order of another process binds the next decision. Whatever does not end in such a Commit takes
+// Load. Standing and Known are the same of all that stands, for pages, lists and operators' orders.
 //
 // Hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
 //
@@ -28,9 +27,6 @@ import (
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
-	Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) // whatever has become of it
-	// how many requests this agent has opened since
-	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	// those under which a commit has remembered a writing since
 	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)
@@ -39,8 +35,13 @@ type Store interface {
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended
 	SeeCall(ctx context.Context, eventID, event string) error       // remember that another harness event has seen the call
+	// the rows that refs name, as they are now, and as this process last saw them
+	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
+	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
+	// up to limit rows under a mark, in its order, from one place in it up to another
+	Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) ([]interlock.Row, error)
+	Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (int, error) // of the rows that Scan would return
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
-	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error) // the texts of a pin
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }

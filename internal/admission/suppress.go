@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -38,7 +39,7 @@ func (a *Admission) Suppress(ctx context.Context, s interlock.Suppression) (inte
 				"the id is taken, or %d suppressions stand already; lift one first", maxSuppressions)
 		}
 		change, err := a.ordered(standing, s, s.Operator, "")
-		change.Suppress = &s
+		change.Writes = ledger.Rows(s)
 		return change, err
 	})
 }
@@ -55,7 +56,7 @@ func (a *Admission) Lift(ctx context.Context, id, operator, why string) (interlo
 			why = "lifted"
 		}
 		change, err := a.ordered(standing, s, operator, why)
-		change.Lift = id
+		change.Writes = []interlock.Row{ledger.Ended(ledger.Suppression, id)}
 		return change, err
 	})
 }

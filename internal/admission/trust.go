@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -69,7 +70,7 @@ func (a *Admission) ChangeTrust(ctx context.Context, order interlock.Order) (int
 		}
 		draft, err := a.draft(interlock.EventTrust, interlock.Requester{Agent: order.Operator}, "operator", payload)
 		agent.Trust, agent.Until = level, until
-		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}, Agent: &agent}, err
+		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}, Writes: ledger.Rows(agent)}, err
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -28,7 +29,8 @@ func (a *Admission) NewCode(ctx context.Context, order interlock.Order) (code st
 			if code, err = a.recode(&c, now); err != nil {
 				return err
 			}
-			c.Order, c.Channels, expires, change.Challenge = order.ID, []string{"operator " + order.Operator}, c.Expires, &c
+			c.Order, c.Channels, expires = order.ID, []string{"operator " + order.Operator}, c.Expires
+			change.Writes = ledger.Rows(c)
 			return a.append(change, interlock.EventChallenge, c.Requester, "operator",
 				auditlog.ChallengeRecord{Challenge: c, Order: &order})
 		})
@@ -47,7 +49,7 @@ func (a *Admission) Unblock(ctx context.Context, order interlock.Order) (interlo
 					"this challenge blocks nobody; it ends with its code or by itself")
 			}
 			c.Ended, c.Outcome, c.By, c.CodeHash = now, "lifted", order.Operator, ""
-			change.Challenge = &c
+			change.Writes = ledger.Rows(c)
 			return a.append(change, interlock.EventUnblocked, c.Requester, "operator",
 				auditlog.ChallengeRecord{Challenge: c, Order: &order})
 		})

@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/limit"
 	"interlock/internal/quorum"
 )
@@ -37,7 +38,9 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 		return Verification{}, interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
 	}
 	var v Verification
-	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commitOn(ctx, false, func(ctx context.Context, load loader) (ground, error) {
+		return a.verifyGround(ctx, load, r, challenge)
+	}, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond)
 		if err := inOffice(r, standing, now); err != nil {
 			return interlock.Change{}, err
@@ -73,14 +76,29 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 		change := interlock.Change{Version: standing.Version}
 		attempts, v.Failed = limit.Fail(attempts, now)
 		v.RetryAfter = limit.Wait(attempts, now)
-		change.Attempts = &attempts
+		change.Writes = ledger.Rows(attempts)
 		if known && c.CodeHash != "" {
 			c.CodeHash = "" // AQL-8.8.2c: a wrong answer burns the code, whatever was wrong with it
-			change.Challenge = &c
+			change.Writes = append(change.Writes, ledger.Rows(c)...)
 		}
 		return change, a.failedAnswer(&change, who, challenge, &v)
 	})
 	return v, err
+}
+
+// verifyGround is what an answer to a challenge is judged by.
+func (a *Admission) verifyGround(ctx context.Context, load loader, r interlock.Requester, challenge string) (ground, error) {
+	g, err := a.groundOf(ctx, load, r, key(ledger.Challenge, challenge))
+	if err != nil {
+		return g, err
+	}
+	who, read := owned(r, g.Standing), len(g.reads)
+	g.reads = append(g.reads, key(ledger.Attempts, interlock.AttemptsKey(who.Agent, who.Principal)))
+	if request := g.Challenges[challenge].Request; request != "" {
+		g.reads = append(g.reads, key(ledger.Request, request))
+	}
+	err = a.extend(ctx, load, &g, new(names), g.reads[read:])
+	return g, err
 }
 
 // answerable reports whether a challenge is one this requester may answer here: its own, standing, and, where it pauses an
@@ -103,7 +121,7 @@ func (a *Admission) passed(standing interlock.Standing, c interlock.Challenge, r
 	v *Verification) (interlock.Change, error) {
 	change := interlock.Change{Version: standing.Version}
 	c.Ended, c.Outcome, c.CodeHash = now, "passed", ""
-	change.Challenge = &c
+	change.Writes = ledger.Rows(c)
 	record := auditlog.VerificationRecord{Challenge: c.ID, Result: Passed, Reason: v.Reason}
 	if err := a.append(&change, interlock.EventVerification, r, "agent", record); err != nil {
 		return change, err
@@ -125,7 +143,8 @@ func (a *Admission) passed(standing interlock.Standing, c interlock.Challenge, r
 		v.Reason = "the code is right; the request it was for needs more than a code"
 		return change, a.alarm(&change, r, "code-insufficient", "a right code could not answer its request: "+reason(err))
 	}
-	v.Request, change.Resolve = request.ID, &approval
+	v.Request = request.ID
+	change.Writes = append(change.Writes, ledger.Rows(request.Answered(approval))...)
 	return change, a.append(&change, interlock.EventApproval, request.Requester, "system",
 		auditlog.ApprovalRecord{Request: request, Approval: approval})
 }

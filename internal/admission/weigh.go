@@ -19,8 +19,8 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 	if a.config.Mode == interlock.Enforcing || p.Loop != nil || validate(p) != nil {
 		return interlock.Answer{}, false
 	}
-	standing, err := a.config.Store.Known(ctx)
-	now := a.config.Now().UTC().Truncate(time.Microsecond)
+	ground, err := a.groundOf(ctx, a.config.Store.Recall, p.Requester, alsoRead(p)...)
+	standing, now := ground.Standing, a.config.Now().UTC().Truncate(time.Microsecond)
 	if err != nil || inOffice(p.Requester, standing, now) != nil {
 		return interlock.Answer{}, false
 	}

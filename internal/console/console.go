@@ -31,7 +31,7 @@ import (
 // Backend is what the console needs of admission. Implementations are safe for concurrent use.
 type Backend interface {
 	Governor
-	Standing(ctx context.Context) (interlock.Standing, error)
+	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 	Requests(ctx context.Context) ([]interlock.ApprovalRequest, error)
 	Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error)
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)

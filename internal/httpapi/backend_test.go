@@ -204,7 +204,11 @@ func (b *fakeBackend) RefuseApproval(_ context.Context, role, actor, request str
 	return receipt, err
 }
 
-func (b *fakeBackend) Standing(context.Context) (interlock.Standing, error) {
+func (b *fakeBackend) Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
+	return b.Standing(ctx, refs...)
+}
+
+func (b *fakeBackend) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {

@@ -34,8 +34,14 @@ func (b *instant) Refuse(context.Context, interlock.Requester, string, error) in
 func (b *instant) RefuseApproval(context.Context, string, string, string, error) (interlock.Receipt, error) {
 	return interlock.Receipt{}, nil
 }
-func (b *instant) Standing(context.Context) (interlock.Standing, error) { return b.standing, nil }
-func (b *instant) Head(context.Context) (interlock.Head, error)         { return interlock.Head{}, nil }
+func (b *instant) Known(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+	return b.standing, nil
+}
+
+func (b *instant) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+	return b.standing, nil
+}
+func (b *instant) Head(context.Context) (interlock.Head, error) { return interlock.Head{}, nil }
 func (b *instant) Entries(context.Context, int64, int) ([]interlock.Entry, error) {
 	return nil, nil
 }

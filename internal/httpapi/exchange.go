@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // An exchange is one request and its answer. It lives in one goroutine.
@@ -187,37 +188,14 @@ func (x *exchange) requester(claimed interlock.Requester) (interlock.Requester, 
 	if claimed.Principal == "" {
 		claimed.Principal = x.server.config.User
 	}
-	agents, err := x.server.agents(x.r.Context())
+	standing, err := x.server.config.Backend.Known(x.r.Context(), interlock.Ref{Kind: ledger.Agent, Key: claimed.Agent})
 	if err != nil {
 		return claimed, fmt.Errorf("reading the agents: %w", err)
 	}
-	if agents[claimed.Agent].TokenHash != "" {
+	if standing.Agents[claimed.Agent].TokenHash != "" {
 		return claimed, interlock.Errorf(interlock.CodeUnauthorized, "/requester/agent", "this agent has a token; send it")
 	}
 	return claimed, nil
-}
-
-// knownFor is how long the local door goes by the agents it has read. All it asks of them is which have a token, so a name
-// can be borrowed for that long after it was given one.
-const knownFor = 100 * time.Millisecond
-
-// knownAgents are the agents as they were at a time.
-type knownAgents struct {
-	at     time.Time
-	agents map[string]interlock.AgentRecord
-}
-
-func (s *Server) agents(ctx context.Context) (map[string]interlock.AgentRecord, error) {
-	now := s.config.Now()
-	if known := s.known.Load(); known != nil && now.Sub(known.at) < knownFor {
-		return known.agents, nil
-	}
-	standing, err := s.config.Backend.Standing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.known.Store(&knownAgents{at: now, agents: standing.Agents})
-	return standing.Agents, nil
 }
 
 func tooLong(field string, bound int) error {

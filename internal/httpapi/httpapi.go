@@ -38,8 +38,10 @@ type Backend interface {
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// RefuseApproval records an attempt to answer a request by somebody who never may.
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
-	// Standing returns who is known and what is pending.
-	Standing(ctx context.Context) (interlock.Standing, error)
+	// Standing returns who is known and what is pending: what refs name of it, or all.
+	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	// Known is Standing as this process last saw it, at most a few milliseconds late.
+	Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 }
 
 // Log is what the doors need of the audit log, read only.
@@ -131,7 +133,6 @@ type Server struct {
 	config  Config
 	metrics *metrics
 	active  atomic.Int64
-	known   atomic.Pointer[knownAgents]
 	names   hostname.Names
 }
 

@@ -23,7 +23,7 @@ func credentials(t *testing.T, a *authority, agents ...interlock.AgentRecord) *i
 	for _, agent := range agents {
 		standing.Agents[agent.ID] = agent
 	}
-	read := func(context.Context) (interlock.Standing, error) { return standing, nil }
+	read := func(context.Context, ...interlock.Ref) (interlock.Standing, error) { return standing, nil }
 	return &identity.Credentials{Tokens: identity.NewTokens(read, atNoon), Access: accessTokens(t, atNoon, issuer(a)), Certificate: "uri",
 		Standing: read, Now: atNoon}
 }

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // TokenPrefix begins every agent token, so that secret scanners and people recognise one.
@@ -50,77 +50,41 @@ func TokenShaped(s string) bool {
 	return err == nil
 }
 
-// A Roster finds agents by token. It is immutable and safe for concurrent use.
-type Roster struct {
-	version int64
-	agents  map[[sha256.Size]byte]entry
-}
-
-type entry struct {
-	hash   [sha256.Size]byte
-	record interlock.AgentRecord
-}
-
-// NewRoster indexes the agents of a standing that have a well-formed token hash.
-func NewRoster(standing interlock.Standing) *Roster {
-	roster := &Roster{version: standing.Version, agents: make(map[[sha256.Size]byte]entry, len(standing.Agents))}
-	for _, record := range standing.Agents {
-		var hash [sha256.Size]byte
-		digits, ok := strings.CutPrefix(record.TokenHash, "sha256:")
-		if !ok || len(digits) != hex.EncodedLen(len(hash)) {
-			continue
-		}
-		if _, err := hex.Decode(hash[:], []byte(digits)); err != nil {
-			continue
-		}
-		roster.agents[hash] = entry{hash: hash, record: record}
-	}
-	return roster
-}
-
-// Agent returns the unrevoked agent a token belongs to. Both refusals are [*interlock.Error]s with the same code; with a
-// revoked token the record comes back too, so that the attempt can be recorded under its name.
-//
-// The lookup is by hash of a 256-bit secret: what its timing could tell is where a hash lies, and no hash leads back to
-// a token. The comparison at the end is constant-time all the same.
-func (r *Roster) Agent(token string, now time.Time) (interlock.AgentRecord, error) {
-	hash := sha256.Sum256([]byte(token))
-	found, ok := r.agents[hash]
-	if !ok || subtle.ConstantTimeCompare(found.hash[:], hash[:]) != 1 {
-		return interlock.AgentRecord{}, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "unknown agent token"}
-	}
-	if revoked := found.record.Revoked; !revoked.IsZero() && !now.Before(revoked) {
-		return found.record, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "this agent token is revoked"}
-	}
-	return found.record, nil
-}
-
-// Tokens looks tokens up in the current standing. It keeps one [Roster] and rebuilds it when the standing's version
-// moves, so a revocation holds as soon as its source of standings knows of it. It is safe for concurrent use.
+// Tokens looks tokens up among the agents that stand when they are shown, so a revocation holds as soon as its source of
+// standings knows of it. It is safe for concurrent use.
 type Tokens struct {
-	standing func(context.Context) (interlock.Standing, error)
+	standing func(context.Context, ...interlock.Ref) (interlock.Standing, error)
 	now      func() time.Time
-	current  atomic.Pointer[Roster]
 }
 
-// NewTokens returns a lookup over a source of standings.
-func NewTokens(standing func(context.Context) (interlock.Standing, error), now func() time.Time) *Tokens {
+// NewTokens returns a lookup over a source of standings, which is asked for the agents with a token and may hold others.
+func NewTokens(standing func(context.Context, ...interlock.Ref) (interlock.Standing, error), now func() time.Time) *Tokens {
 	return &Tokens{standing: standing, now: now}
 }
 
-// Agent returns the unrevoked agent a token belongs to; see [Roster.Agent]. A standing that can't be read refuses.
+// Agent returns the unrevoked agent a token belongs to. Both refusals are [*interlock.Error]s with the same code; with a
+// revoked token the record comes back too, so that the attempt can be recorded under its name. A standing that can't be read
+// refuses.
+//
+// The lookup is by hash of a 256-bit secret: what its timing could tell is where a hash lies, and no hash leads back to
+// a token. The comparison at the end is constant-time all the same.
 func (t *Tokens) Agent(ctx context.Context, token string) (interlock.AgentRecord, error) {
 	if !TokenShaped(token) {
 		return interlock.AgentRecord{}, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "not an agent token"}
 	}
-	standing, err := t.standing(ctx)
+	hash := HashToken(token)
+	standing, err := t.standing(ctx, interlock.Ref{Kind: ledger.Agent, Mark: ledger.Token(hash)})
 	if err != nil {
 		return interlock.AgentRecord{}, fmt.Errorf("reading the agents: %w", err)
 	}
-	roster := t.current.Load()
-	if roster == nil || roster.version != standing.Version {
-		roster = NewRoster(standing)
-		t.current.Store(roster)
+	for _, record := range standing.Agents { // any order: two agents of one token would have to be given the same secret
+		if subtle.ConstantTimeCompare([]byte(record.TokenHash), []byte(hash)) != 1 {
+			continue
+		}
+		if revoked := record.Revoked; !revoked.IsZero() && !t.now().Before(revoked) {
+			return record, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "this agent token is revoked"}
+		}
+		return record, nil
 	}
-	return roster.Agent(token, t.now())
+	return interlock.AgentRecord{}, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "unknown agent token"}
 }

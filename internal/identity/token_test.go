@@ -59,7 +59,7 @@ func TestTokens(t *testing.T) {
 		"local": {ID: "local"},
 		"odd":   {ID: "odd", TokenHash: "sha256:zz"},
 	}}
-	tokens := identity.NewTokens(func(context.Context) (interlock.Standing, error) { return standing, nil }, func() time.Time { return noon })
+	tokens := identity.NewTokens(func(context.Context, ...interlock.Ref) (interlock.Standing, error) { return standing, nil }, func() time.Time { return noon })
 
 	got, err := tokens.Agent(t.Context(), live)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestTokens(t *testing.T) {
 
 func TestTokensRefuseWithoutAStanding(t *testing.T) {
 	token, _, _ := identity.NewToken(rand.Reader)
-	tokens := identity.NewTokens(func(context.Context) (interlock.Standing, error) {
+	tokens := identity.NewTokens(func(context.Context, ...interlock.Ref) (interlock.Standing, error) {
 		return interlock.Standing{}, errors.New("disk on fire")
 	}, func() time.Time { return noon })
 	if _, err := tokens.Agent(t.Context(), token); err == nil {

@@ -112,8 +112,12 @@ func (b *fakeBackend) Refuse(_ context.Context, r interlock.Requester, door stri
 	return interlock.Refusal("invalid", cause.Error())
 }
 
-func (b *fakeBackend) Standing(context.Context) (interlock.Standing, error) { return b.standing, nil }
-func (b *fakeBackend) Known(context.Context) (interlock.Standing, error)    { return b.standing, nil }
+func (b *fakeBackend) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+	return b.standing, nil
+}
+func (b *fakeBackend) Known(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+	return b.standing, nil
+}
 
 func (b *fakeBackend) Verify(_ context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error) {
 	return b.verify(challenge, code)

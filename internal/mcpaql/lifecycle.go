@@ -6,6 +6,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 )
 
@@ -42,7 +43,8 @@ func (s *Server) unblocked(ctx context.Context, c Caller) error {
 	if s.config.Mode != interlock.Enforcing {
 		return nil
 	}
-	standing, err := s.config.Backend.Standing(ctx)
+	standing, err := s.config.Backend.Standing(ctx, agentRef(c),
+		interlock.Ref{Kind: ledger.Challenge, Mark: ledger.Of(c.Agent)})
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (s *Server) end(ctx context.Context, reason string, is func(*execution) boo
 
 // loopOf is the safety loop as the ruleset sets it for a caller.
 func (s *Server) loopOf(ctx context.Context, c Caller) (ruleset.LoopSetting, error) {
-	standing, err := s.config.Backend.Known(ctx)
+	standing, err := s.config.Backend.Known(ctx, agentRef(c))
 	if err != nil {
 		return ruleset.LoopSetting{}, err
 	}

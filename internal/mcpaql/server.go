@@ -16,6 +16,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
+	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
 )
@@ -29,8 +30,8 @@ type Backend interface {
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Standing returns who is known and what is pending; Known the same as this process last saw it.
-	Standing(ctx context.Context) (interlock.Standing, error)
-	Known(ctx context.Context) (interlock.Standing, error)
+	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 	// Verify judges a code that an agent hands in for a challenge.
 	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error)
 	// Confirm says where a request of this requester stands, or redeems a human's code for it.
@@ -179,7 +180,7 @@ func (s *Server) one(ctx context.Context, c Caller, endpoint Endpoint, r request
 	if failure != nil {
 		return s.refuse(ctx, c, r.operation, failure)
 	}
-	standing, err := s.config.Backend.Known(ctx)
+	standing, err := s.config.Backend.Known(ctx, agentRef(c))
 	if err != nil {
 		return Result{Error: failed(err)}
 	}
@@ -210,6 +211,9 @@ func (s *Server) one(ctx context.Context, c Caller, endpoint Endpoint, r request
 	}
 	return Result{Data: data}
 }
+
+// agentRef names what is known of a caller's agent.
+func agentRef(c Caller) interlock.Ref { return interlock.Ref{Kind: ledger.Agent, Key: c.Agent} }
 
 // permit holds an operation's own danger level against the agent's trust, and asks for a confirmation where one is due.
 // The matrix is the gate's; here it only gets its error codes (AQL-D-4.3, AQL-D-4.4).

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -48,7 +49,7 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 
 // direct puts an answer about a step of an execution, which is locked, into a directive.
 func (s *Server) direct(ctx context.Context, c Caller, e *execution, answer interlock.Answer) (any, error) {
-	standing, err := s.config.Backend.Known(ctx)
+	standing, err := s.config.Backend.Known(ctx, agentRef(c), interlock.Ref{Kind: ledger.Challenge, Mark: ledger.All})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action
 	if e.pause.request == "" || e.pause.challenge != "" { // a challenge pauses the agent itself, and admission sees to it
 		return loop, nil
 	}
-	standing, err := s.config.Backend.Standing(ctx)
+	standing, err := s.config.Backend.Standing(ctx, interlock.Ref{Kind: ledger.Request, Key: e.pause.request})
 	if err != nil {
 		return nil, err
 	}

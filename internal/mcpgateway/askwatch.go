@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // lookEvery is how often the standing is looked at while anything waits: an answer reaches the call that waits for it within
@@ -15,7 +16,7 @@ const lookEvery = 25 * time.Millisecond
 // A watch tells those who wait for a request when it is no longer pending. One goroutine looks for all of them, and only
 // while there are any.
 type watch struct {
-	known  func(context.Context) (interlock.Standing, error)
+	known  func(context.Context, ...interlock.Ref) (interlock.Standing, error)
 	now    func() time.Time
 	closed chan struct{}
 
@@ -31,7 +32,7 @@ type waiter struct {
 	count   int
 }
 
-func newWatch(known func(context.Context) (interlock.Standing, error), now func() time.Time) *watch {
+func newWatch(known func(context.Context, ...interlock.Ref) (interlock.Standing, error), now func() time.Time) *watch {
 	return &watch{known: known, now: now, closed: make(chan struct{}), waiting: map[string]*waiter{}}
 }
 
@@ -76,17 +77,29 @@ func (w *watch) look() {
 func (w *watch) once() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	standing, err := w.known(ctx)
+	w.mu.Lock()
+	asked := make([]interlock.Ref, 0, len(w.waiting))
+	for id := range w.waiting {
+		asked = append(asked, interlock.Ref{Kind: ledger.Request, Key: id})
+	}
+	w.mu.Unlock()
+	var standing interlock.Standing
+	var err error
+	if len(asked) > 0 {
+		standing, err = w.known(ctx, asked...)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil {
 		now := w.now()
-		for id, one := range w.waiting {
-			if r, open := standing.Requests[id]; open && r.Status == interlock.RequestPending && now.Before(r.Expires) {
+		for _, ref := range asked { // and nobody who has come since
+			one, waits := w.waiting[ref.Key]
+			r, open := standing.Requests[ref.Key]
+			if !waits || open && r.Status == interlock.RequestPending && now.Before(r.Expires) {
 				continue
 			}
 			close(one.changed)
-			delete(w.waiting, id)
+			delete(w.waiting, ref.Key)
 		}
 	}
 	w.looking = len(w.waiting) > 0

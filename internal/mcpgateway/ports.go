@@ -52,7 +52,7 @@ type Backend interface {
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Standing returns who is known and what is pending.
-	Standing(ctx context.Context) (interlock.Standing, error)
+	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 }
 
 // A Caller is who calls, as the transport has established it. Nothing a message says changes it.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sort"
@@ -43,7 +42,7 @@ type batch struct {
 	touched   map[string]job                    // runs whose next number moved
 	recent    map[string][]interlock.PastAction // runs that did something to remember
 	accepted  []*commit
-	written   []row // of the standing
+	written   []written
 	before    stamp
 	after     stamp
 }
@@ -81,7 +80,7 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 // costs half of reading it; any other is read and held against what is known.
 func (s *Store) expectedHead(ctx context.Context) (interlock.Head, stamp, error) {
 	var now stamp
-	k := &s.known
+	k := &s.newest
 	same, err := s.writer.row(ctx, "SELECT version, revision FROM head WHERE one = 1 AND size = ? AND last = ? AND edge = ? AND checkpoint = ?",
 		[]any{k.Size, k.Last, k.Edge, k.Checkpoint}, &now.version, &now.revision)
 	if err != nil || same {
@@ -120,21 +119,21 @@ var errForged = errors.New("the head of the log was changed")
 // trust holds the head found in the file against the one this process wrote or verified last. Nobody may shorten the log
 // or change its head behind a running Interlock, which would then sign over the gap.
 func (s *Store) trust(head interlock.Head) error {
-	if head.Size == s.known.Size && head.Last == s.known.Last && bytes.Equal(head.Edge, s.known.Edge) &&
-		bytes.Equal(head.Checkpoint, s.known.Checkpoint) {
+	if head.Size == s.newest.Size && head.Last == s.newest.Last && bytes.Equal(head.Edge, s.newest.Edge) &&
+		bytes.Equal(head.Checkpoint, s.newest.Checkpoint) {
 		return nil
 	}
 	s.forget() // somebody else has written in between
 	s.recent.forget(head.Size)
 	var cause error
-	if head.Size > s.known.Size {
+	if head.Size > s.newest.Size {
 		if cause = s.options.Sealer.CheckHead(head); cause == nil {
-			s.known = head
+			s.newest = head
 			return nil
 		}
 	}
 	if cause == nil {
-		cause = fmt.Errorf("%d entries were written and there are %d", s.known.Size, head.Size)
+		cause = fmt.Errorf("%d entries were written and there are %d", s.newest.Size, head.Size)
 	}
 	return fmt.Errorf("%w (%w: %w)", interlock.Errorf(interlock.CodeUnavailable, "store",
 		"the log was cut or changed while Interlock was running; stop it, keep the file as evidence, and run "+
@@ -154,19 +153,16 @@ func receipt(c *commit, entries []interlock.Entry, head interlock.Head) interloc
 // take validates one commit against everything before it, applies its state changes and queues its events. A refusal is
 // the commit's own and is made before anything of it is applied; an error returned ends the transaction.
 func (b *batch) take(ctx context.Context, c *commit) error {
-	refusal, err := b.check(ctx, &c.change)
+	refusal, err := b.checkReads(ctx, &c.change)
+	if err == nil && refusal == nil {
+		refusal, err = b.apply(ctx, &c.change)
+	}
 	if err != nil {
 		return err
 	}
 	if refusal != nil {
 		c.err = refusal
 		return nil
-	}
-	if err := b.applyRequests(ctx, &c.change); err != nil {
-		return err
-	}
-	if err := b.applyStanding(ctx, &c.change); err != nil {
-		return err
 	}
 	c.first = len(b.drafts)
 	for _, d := range c.change.Events {
@@ -202,74 +198,6 @@ func (b *batch) job(ctx context.Context, d interlock.Draft) (job, error) {
 	return j, nil
 }
 
-// check says why a change can't be applied now.
-func (b *batch) check(ctx context.Context, change *interlock.Change) (refusal, err error) {
-	if change.Version != 0 && change.Version != b.after.version {
-		return fmt.Errorf("store: computed from version %d, now %d: %w",
-			change.Version, b.after.version, interlock.ErrConflict), nil
-	}
-	if refusal, err := b.checkDraw(ctx, change); refusal != nil || err != nil {
-		return refusal, err
-	}
-	if change.Spend == "" && change.Resolve == nil && change.Expire == "" && change.Open == nil {
-		return nil, nil // nothing but events, which is what most changes are
-	}
-	at := b.store.at(change)
-	checks := []struct {
-		id   string
-		want string
-		rule func(r interlock.ApprovalRequest) string
-	}{
-		{change.Spend, "spend", func(r interlock.ApprovalRequest) string {
-			switch {
-			case r.Status != interlock.RequestApproved:
-				return "it is " + string(r.Status)
-			case !at.Before(r.Expires):
-				return "it has expired"
-			}
-			return ""
-		}},
-		{resolved(change), "answer", func(r interlock.ApprovalRequest) string {
-			switch {
-			case r.Status != interlock.RequestPending:
-				return "it is " + string(r.Status)
-			case !at.Before(r.Expires):
-				return "it has expired"
-			}
-			return ""
-		}},
-		{change.Expire, "expire", func(r interlock.ApprovalRequest) string {
-			if r.Status != interlock.RequestPending && r.Status != interlock.RequestApproved {
-				return "it is " + string(r.Status)
-			}
-			return ""
-		}},
-	}
-	for _, rule := range checks {
-		if rule.id == "" {
-			continue
-		}
-		r, found, err := readRequest(ctx, b.store.writer, rule.id)
-		var known *interlock.Error
-		if errors.As(err, &known) {
-			return known, nil // it is this request's fault, not its neighbours'
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !found {
-			return interlock.Errorf(interlock.CodeNotFound, "request", "there is no request %.80q", rule.id), nil
-		}
-		if why := rule.rule(r); why != "" {
-			return fmt.Errorf("store: can't %s the request: %s: %w", rule.want, why, interlock.ErrConflict), nil
-		}
-	}
-	if why := ambiguous(change); why != "" {
-		return interlock.Errorf(interlock.CodeInvalid, "change", "%s", why), nil
-	}
-	return b.checkOpen(ctx, change)
-}
-
 // at is the time of a change: that of its first event, so that callers and tests have one clock.
 func (s *Store) at(change *interlock.Change) time.Time {
 	if at := change.Events[0].Recorded; !at.IsZero() {
@@ -278,121 +206,13 @@ func (s *Store) at(change *interlock.Change) time.Time {
 	return s.options.Now()
 }
 
-// applyRequests changes approval requests. Opening, spending and expiring move the revision alone: a pending request
-// approves nothing, and what is spent or expired is checked where it is used. An answer moves the version, so that every
-// decision computed without it is computed again.
-func (b *batch) applyRequests(ctx context.Context, change *interlock.Change) error {
-	w := b.store.writer
-	if r := change.Open; r != nil {
-		body, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("encode a request: %w", err)
-		}
-		b.after.revision++
-		if _, err := w.exec(ctx, "INSERT INTO requests (id, status, created, expires, body, agent, principal) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			r.ID, string(r.Status), r.Created.UnixNano(), r.Expires.UnixNano(), body, r.Requester.Agent,
-			r.Requester.Principal); err != nil {
-			return err
-		}
-		b.written = append(b.written, row{request: r.ID, status: string(r.Status), body: body})
-	}
-	for _, step := range []struct {
-		id     string
-		status interlock.RequestStatus
-	}{{change.Spend, interlock.RequestSpent}, {change.Expire, interlock.RequestExpired}} {
-		if step.id == "" {
-			continue
-		}
-		b.after.revision++
-		if err := b.one(w.exec(ctx, "UPDATE requests SET status = ? WHERE id = ? AND status IN ('pending', 'approved')",
-			string(step.status), step.id)); err != nil {
-			return err
-		}
-		b.written = append(b.written, row{request: step.id, status: string(step.status)})
-	}
-	if change.Resolve == nil {
-		return nil
-	}
-	return b.resolve(ctx, *change.Resolve)
-}
-
-// resolve answers a pending request.
-func (b *batch) resolve(ctx context.Context, approval interlock.Approval) error {
-	w := b.store.writer
-	r, _, err := readRequest(ctx, w, approval.Request)
-	if err != nil {
-		return err
-	}
-	r = r.Answered(approval)
-	body, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("encode a request: %w", err)
-	}
-	b.after.revision++
-	b.after.version++
-	b.written = append(b.written, row{request: r.ID, status: string(r.Status), body: body})
-	return b.one(w.exec(ctx, "UPDATE requests SET status = ?, body = ? WHERE id = ? AND status = 'pending'",
-		string(r.Status), body, r.ID))
-}
-
 // one holds an UPDATE to having changed exactly one row. The checks before make this certain; if it is not so, the
 // transaction must not happen.
 func (b *batch) one(changed int64, err error) error {
 	if err == nil && changed != 1 {
-		return errors.New("a request changed under its own transaction")
+		return errors.New("a row changed under its own transaction")
 	}
 	return err
-}
-
-// applyStanding records agents, operators, settings and whatever else stands.
-func (b *batch) applyStanding(ctx context.Context, change *interlock.Change) error {
-	w := b.store.writer
-	if err := b.draw(ctx, change); err != nil {
-		return err
-	}
-	if change.Agent == nil && change.Operator == nil && len(change.Settings) == 0 && change.Suppress == nil &&
-		change.Lift == "" &&
-		change.Challenge == nil && change.Grant == nil && change.Attempts == nil && len(change.Pins) == 0 {
-		return nil
-	}
-	b.after.version++
-	b.after.revision++
-	if a := change.Agent; a != nil {
-		body, err := json.Marshal(a)
-		if err != nil {
-			return fmt.Errorf("encode an agent: %w", err)
-		}
-		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO agents (id, body) VALUES (?, ?)", a.ID, body); err != nil {
-			return err
-		}
-		b.written = append(b.written, row{agent: a.ID, body: body})
-	}
-	if o := change.Operator; o != nil {
-		body, err := json.Marshal(o)
-		if err != nil {
-			return fmt.Errorf("encode an operator: %w", err)
-		}
-		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO operators (name, body) VALUES (?, ?)", o.Name, body); err != nil {
-			return err
-		}
-		b.written = append(b.written, row{operator: o.Name, body: body})
-	}
-	if err := b.applySuppression(ctx, change); err != nil {
-		return err
-	}
-	if err := b.applyHeld(ctx, change); err != nil {
-		return err
-	}
-	if err := b.applyPins(ctx, change); err != nil {
-		return err
-	}
-	for name, value := range change.Settings { // any order: the rows don't depend on each other
-		if _, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value); err != nil {
-			return err
-		}
-		b.written = append(b.written, row{setting: name, value: value})
-	}
-	return nil
 }
 
 // save writes the sealed entries, what depends on their ids, and the new head.

@@ -168,10 +168,10 @@ func (s *Store) transaction(batch []*commit) error {
 		// Whether the commit is on the disk is not known. Nothing may be answered from this store any more.
 		return s.fail(explain("commit", err))
 	}
-	s.known = s.sealed
+	s.newest = s.sealed
 	s.written += pagesEach * 4096
 	done := s.filled
-	s.recent.learn(s.known.Size, done.recent)
+	s.recent.learn(s.newest.Size, done.recent)
 	s.follow(done.written, done.before, done.after)
 	s.saw(done.after.revision, at)
 	return nil

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql/driver"
 	"time"
 )
@@ -16,4 +17,11 @@ func Age(s *Store) {
 	s.cache.Lock()
 	defer s.cache.Unlock()
 	s.seen = s.seen.Add(-time.Hour)
+}
+
+// Tidy forgets now what the store would in time.
+func Tidy(s *Store) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.tidy(context.Background())
 }

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -114,13 +117,16 @@ func prepare(t testing.TB, path string) {
 	defer s.Close()
 	for _, id := range []string{"approved", "pending"} {
 		c := storagetest.Decision("setup")
-		c.Open = storagetest.Request(id)
+		c.Writes = ledger.Rows(*storagetest.Request(id))
 		if _, err := s.Commit(context.Background(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c := storagetest.Decision("setup")
-	c.Resolve = storagetest.Yes("approved")
+	c.Writes = ledger.Rows(storagetest.Request("approved").Answered(*storagetest.Yes("approved")),
+		interlock.Grant{ID: "grant", Agent: "agent", Times: 2, Left: 2, Created: storagetest.Now.Add(-time.Hour),
+			Expires: storagetest.Now.Add(time.Hour)},
+		interlock.Suppression{ID: "old"}, ledger.CounterBody{Name: "n", Left: 3})
 	if _, err := s.Commit(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -132,9 +138,19 @@ const prepared = 3 // entries
 func everything() interlock.Change {
 	c := storagetest.Decision("new")
 	c.Events = append(c.Events, storagetest.Draft(interlock.EventAlert, "new"))
-	c.Spend, c.Resolve, c.Open = "approved", storagetest.Yes("pending"), storagetest.Request("opened")
-	c.Agent, c.Operator = &interlock.AgentRecord{ID: "agent"}, &interlock.OperatorRecord{Name: "olga"}
-	c.Settings = map[string]string{"mode": "enforcing"}
+	c.Writes = ledger.Rows(storagetest.Request("pending").Answered(*storagetest.Yes("pending")), *storagetest.Request("opened"),
+		interlock.AgentRecord{ID: "agent"}, interlock.OperatorRecord{Name: "olga"}, interlock.Suppression{ID: "new"},
+		interlock.Challenge{ID: "challenge", Requester: interlock.Requester{Agent: "agent"}},
+		interlock.Attempts{Agent: "agent", Failed: []time.Time{storagetest.Now}},
+		interlock.Pin{Server: "files", Tool: "read", Seen: "sha256:01", Definition: "sha256:01"},
+		ledger.CounterBody{Name: "m", Left: 1}, ledger.Done{Agent: "agent", Run: "new", Steps: 1, Seen: storagetest.Now})
+	c.Writes = append(c.Writes, ledger.Settings(map[string]string{"mode": "enforcing"})...)
+	c.Writes = append(c.Writes, ledger.Ended(ledger.Suppression, "old"),
+		interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
+	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Grant, Key: "grant", Take: 1},
+		{Kind: ledger.Counter, Key: "n", Take: 2}}
+	c.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell}
+	c.Wrote = []string{"file"}
 	c.Call = &interlock.Call{Requester: interlock.Requester{Agent: "agent", Run: "new", Call: "c1"}, Action: "sha256:aa", At: storagetest.Now}
 	return c
 }
@@ -161,17 +177,35 @@ func whole(t *testing.T, path string) (there bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(status("approved"), status("pending"), status("opened"), len(standing.Agents), len(standing.Operators), len(standing.Settings), found)
-	want := fmt.Sprint(interlock.RequestApproved, interlock.RequestPending, "", 0, 0, 0, false)
+	texts, _, textErr := s.Load(t.Context(), ledger.DefinitionOf("files", "read", "sha256:01"))
+	past, pastErr := s.Past(t.Context(), "new")
+	wrote, wroteErr := s.Wrote(t.Context(), []string{"file"}, storagetest.Now)
+	counters, _, countErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Counter, Key: "n"},
+		interlock.Ref{Kind: ledger.Counter, Key: "m"}, interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")})
+	if err := errors.Join(pastErr, wroteErr, countErr, textErr); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, r := range counters {
+		left = append(left, string(r.Body))
+	}
+	_, old := standing.Suppressions["old"]
+	got := fmt.Sprint(status("approved"), status("pending"), status("opened"), len(standing.Agents), len(standing.Operators),
+		len(standing.Settings), found, standing.Grants["grant"].Left, old, len(standing.Suppressions), len(standing.Challenges),
+		len(standing.Attempts), len(standing.Pins), len(texts), len(past), len(wrote), left)
+	want := fmt.Sprint(interlock.RequestApproved, interlock.RequestPending, "", 0, 0, 0, false, 2, true, 1, 0, 0, 0, 0, 0, 0,
+		[]string{`{"name":"n","left":3}`})
 	if there {
-		want = fmt.Sprint("", interlock.RequestApproved, interlock.RequestPending, 1, 1, 1, true)
+		want = fmt.Sprint("", interlock.RequestApproved, interlock.RequestPending, 1, 1, 1, true, 1, false, 1, 1, 1, 1, 1, 1, 1,
+			[]string{`{"name":"n","left":1}`, `{"name":"m","left":1}`,
+				`{"agent":"agent","run":"new","seen":"2026-03-04T05:06:07Z","steps":1}`})
 	}
 	if got != want {
 		t.Errorf("with %d entries the rest is %s, want %s", report.Entries, got, want)
 	}
 	// Whatever happened: the store goes on, and the approval is spent once in all.
 	c := storagetest.Decision("later")
-	c.Spend = "approved"
+	c.Spends = ledger.One(ledger.Request, "approved")
 	if _, err := s.Commit(t.Context(), c); there != errors.Is(err, interlock.ErrConflict) || !there && err != nil {
 		t.Errorf("spending afterwards: %v (the change is there: %v)", err, there)
 	}
@@ -227,7 +261,7 @@ func TestFaultMatrix(t *testing.T) {
 			}
 		}
 	}
-	if steps < 12 {
+	if steps < 60 {
 		t.Errorf("a commit of everything has %d steps: the matrix does not cover what it should", steps)
 	}
 }
@@ -266,10 +300,13 @@ func TestKilledAtEveryStep(t *testing.T) {
 // die is the child's part of TestKilledAtEveryStep.
 func die(path string, o sqlite.Options, task []string) error {
 	at, _ := strconv.Atoi(task[1])
-	p := &plan{at: at, after: task[2] == "true", kill: true}
+	p := &plan{at: at, after: task[2] == "true", kill: true, armed: task[0] == "migrate"}
 	s, err := sqlite.Open(path, sqlite.WithWrap(o, func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
 	if err != nil {
 		return err
+	}
+	if task[0] == "migrate" {
+		return s.Close()
 	}
 	p.armed = true
 	r, err := s.Commit(context.Background(), everything())
@@ -328,9 +365,13 @@ func TestDiskFull(t *testing.T) {
 	limit(1) // SQLite takes the number of pages there are
 	committed := int64(prepared)
 	big := storagetest.Decision("big")
-	big.Events[0].Payload = []byte(`{"x":"` + strings.Repeat("y", 40<<10) + `"}`)
+	var text strings.Builder // that can't be packed
+	for n := 0; text.Len() < 40<<10; n++ {
+		fmt.Fprintf(&text, "%x", sha256.Sum256([]byte{byte(n), byte(n >> 8)}))
+	}
+	big.Events[0].Payload = []byte(`{"x":"` + text.String() + `"}`)
 	full := 0
-	for range 5 {
+	for range 20 { // a file that was migrated has pages to spare
 		_, err := s.Commit(t.Context(), big)
 		var sentence *interlock.Error
 		switch {

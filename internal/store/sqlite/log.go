@@ -89,25 +89,6 @@ func (s *Store) Hashes(ctx context.Context, index int64) ([]byte, error) {
 	return hashes, err
 }
 
-// Requests returns up to limit approval requests, newest first, of one status or, with an empty status, of all.
-func (s *Store) Requests(ctx context.Context, status interlock.RequestStatus, limit int) ([]interlock.ApprovalRequest, error) {
-	var requests []interlock.ApprovalRequest
-	err := s.apart(ctx, "list requests", func(c *conn) error {
-		return c.each(ctx, "SELECT status, body FROM requests WHERE ? = '' OR status = ? ORDER BY created DESC, id LIMIT ?",
-			[]any{string(status), string(status), limit}, func(scan func(...any) error) error {
-				var status string
-				var body []byte
-				if err := scan(&status, &body); err != nil {
-					return err
-				}
-				r, err := decodeRequest(status, body)
-				requests = append(requests, r)
-				return err
-			})
-	})
-	return requests, err
-}
-
 func (s *Store) one(ctx context.Context, query string, key any) (interlock.Entry, bool, error) {
 	var entry interlock.Entry
 	found := false

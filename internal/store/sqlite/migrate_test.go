@@ -1,11 +1,16 @@
 package sqlite_test
 
 import (
+	"database/sql/driver"
+	"fmt"
+	"math"
 	"os"
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -42,8 +47,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 		change.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell,
 			Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite, Target: "x"}}}
 		change.Events = append(change.Events, storagetest.Draft(interlock.EventAlert, "a"))
-		change.Pins = []interlock.PinChange{{Pin: interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
-			Definition: []byte(`{"name":"read"}`)}}
+		change.Writes = ledger.Rows(interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"})
 		if _, err := s.Commit(t.Context(), change); err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +55,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 		if err != nil || len(past) == 0 {
 			t.Errorf("nothing is remembered: %v, %v", past, err)
 		}
-		if asked, err := s.Asked(t.Context(), interlock.Requester{Agent: "agent", Principal: "p"}, storagetest.Now.Add(-time.Hour)); err != nil || asked != 1 {
-			t.Errorf("the agent has asked %d times (%v), want once", asked, err)
+		if asked := askedBy(t, s, "agent", "p"); asked != 1 {
+			t.Errorf("the agent has asked %d times, want once", asked)
 		}
 		if alerts, err := s.Recent(t.Context(), interlock.EventAlert, -1, 10); err != nil || len(alerts) != round {
 			t.Errorf("%d alerts are found (%v), want %d", len(alerts), err, round)
@@ -62,8 +66,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 		}
 		s.Close()
 	}
-	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 5 {
-		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 5", entries, ok, version())
+	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 6 {
+		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 6", entries, ok, version())
 	}
 	// Two processes that find the old file at once.
 	path = newPath(t)
@@ -82,6 +86,197 @@ func TestMigrateFromVersion1(t *testing.T) {
 	for range 2 {
 		if err := <-opened; err != nil {
 			t.Errorf("two at once: %v", err)
+		}
+	}
+}
+
+// askedBy counts what an agent has asked.
+func askedBy(t *testing.T, s *sqlite.Store, agent, principal string) int {
+	t.Helper()
+	rows, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.By(agent, principal)}, 0, math.MaxInt64, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(rows)
+}
+
+// version4 makes a store as the version before the ledger left it, again and again.
+func version4(t *testing.T) (make func() (path string)) {
+	t.Helper()
+	dump, err := os.ReadFile("testdata/version4.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := newPath(t)
+	must(t, raw(t, first), string(dump))
+	file, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() string {
+		path := newPath(t)
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+// entriesOf is the log of a store, byte for byte.
+func entriesOf(t testing.TB, path string) []interlock.Entry {
+	t.Helper()
+	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	entries, err := s.Entries(t.Context(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// standingOf is what stands, read without writing.
+func standingOf(t testing.TB, path string) interlock.Standing {
+	t.Helper()
+	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	standing, err := s.Standing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return standing
+}
+
+// TestMigrateToTheLedger: everything that stood in tables of its own stands as rows afterwards, what became of each request is
+// known, the texts of tools are, and the log is what it was.
+func TestMigrateToTheLedger(t *testing.T) {
+	path := version4(t)()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	if len(before.Agents) != 1 || len(before.Requests) != 2 || len(before.Grants) != 1 || len(before.Attempts) != 1 ||
+		len(before.Challenges) != 1 || len(before.Suppressions) != 1 || len(before.Pins) != 2 || len(before.Settings) != 2 {
+		t.Fatalf("the old store can't be read without migrating it: %+v", before)
+	}
+	s := open(t, path)
+	defer s.Close()
+	for i := range 2 {
+		if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
+			t.Errorf("what stands (-before +after):\n%s", diff)
+		}
+		if diff := cmp.Diff(log, entriesOf(t, path)[:len(log)]); diff != "" {
+			t.Errorf("the log (-before +after):\n%s", diff)
+		}
+		if entries, ok := sound(t, path); entries != int64(len(log)+i) || !ok {
+			t.Errorf("%d entries, sound %v", entries, ok)
+		}
+		if _, err := s.Commit(t.Context(), storagetest.Decision("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, status := range []interlock.RequestStatus{"pending", "approved", "denied", "spent", "expired"} {
+		r, found, err := s.Request(t.Context(), string(status))
+		if err != nil || !found || r.Status != status {
+			t.Errorf("the %s request is %+v, %v, %v", status, r, found, err)
+		}
+		list, err := s.Requests(t.Context(), status, 10)
+		if err != nil || len(list) != 1 || list[0].ID != string(status) {
+			t.Errorf("the %s requests are %v, %v", status, list, err)
+		}
+	}
+	if n := askedBy(t, s, "agent", "p"); n != 5 {
+		t.Errorf("the agent has asked %d times", n)
+	}
+	for digest, want := range map[interlock.Digest]string{"sha256:01": `{"a":"<1>"}`, "sha256:02": `{"a":"<2>"}`} {
+		text, _, err := s.Load(t.Context(), ledger.DefinitionOf("files", "read", digest))
+		if err != nil || len(text) != 1 || string(text[0].Body) != want {
+			t.Errorf("the text of %s is %v, %v", digest, text, err)
+		}
+	}
+	call := interlock.Requester{Agent: "agent", Principal: "p", Run: "run", Call: "c1"}
+	if _, found, err := s.FindCall(t.Context(), call, "sha256:aa"); err != nil || !found {
+		t.Errorf("the call is gone: %v", err)
+	}
+	for id, want := range map[string]bool{"approved": true, "spent": false, "pending": false} {
+		c := storagetest.Decision("a")
+		c.Spends = ledger.One(ledger.Request, id)
+		if _, err := s.Commit(t.Context(), c); (err == nil) != want {
+			t.Errorf("spending the %s request: %v", id, err)
+		}
+	}
+}
+
+// TestMigrationFails: whatever statement of the migration fails, before or after it took effect, nothing is lost and the next
+// who opens the store has it whole.
+func TestMigrationFails(t *testing.T) {
+	fresh := version4(t)
+	path := fresh()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	for _, after := range []bool{false, true} {
+		each := 1
+		if after {
+			each = 5 // what has taken effect before an error is undone with the rest: that is one thing, at whatever step
+		}
+		for at := 0; ; at += each {
+			path := fresh()
+			p := &plan{at: at, after: after, armed: true}
+			s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+			p.armed = false
+			if err == nil {
+				s.Close()
+			}
+			if p.failed == "" {
+				if err != nil || at < 40 {
+					t.Fatalf("without a fault, after %d steps: %v", at, err)
+				}
+				break
+			}
+			again(t, path, before, log, fmt.Sprintf("step %d after=%v %.60s", at, after, p.failed))
+		}
+	}
+}
+
+// again opens a store whose migration was broken off.
+func again(t *testing.T, path string, before interlock.Standing, log []interlock.Entry, when string) {
+	t.Helper()
+	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
+		t.Errorf("%s: what stands at once (-before +after):\n%s", when, diff)
+	}
+	s := open(t, path)
+	defer s.Close()
+	standing, err := s.Standing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, standing); diff != "" {
+		t.Errorf("%s: what stands (-before +after):\n%s", when, diff)
+	}
+	if diff := cmp.Diff(log, entriesOf(t, path)); diff != "" {
+		t.Errorf("%s: the log (-before +after):\n%s", when, diff)
+	}
+	if _, ok := sound(t, path); !ok {
+		t.Errorf("%s: the log does not verify", when)
+	}
+}
+
+// TestMigrationKilled: a process that is killed in the middle of it has done all of it or nothing.
+func TestMigrationKilled(t *testing.T) {
+	fresh := version4(t)
+	path := fresh()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	for at := 0; ; at += 7 {
+		path := fresh()
+		command, _, stderr := start(t, path, fmt.Sprint("migrate ", at, " true"))
+		err := command.Wait()
+		again(t, path, before, log, fmt.Sprint("step ", at))
+		if err == nil {
+			break
+		}
+		if stderr.Len() > 0 { // who is killed says nothing
+			t.Fatalf("step %d: %v %s", at, err, stderr)
 		}
 	}
 }

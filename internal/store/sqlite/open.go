@@ -16,6 +16,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // schema makes version 1 of the tables of an empty database, schema2 version 2 of those, and so on.
@@ -30,10 +31,12 @@ var (
 	schema4 string
 	//go:embed schema5.sql
 	schema5 string
+	//go:embed schema6.sql
+	schema6 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 5
+const schemaVersion = 6
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -79,8 +82,8 @@ type Store struct {
 
 	writing sync.Mutex // held by whoever uses writer, guards the fields below
 	writer  *conn
-	jobs    map[string]job // runs this process wrote last, valid while known is the head
-	known   interlock.Head // the newest head this process wrote or verified
+	jobs    map[string]job // runs this process wrote last, valid while newest is the head
+	newest  interlock.Head // this process wrote or verified
 	sealed  interlock.Head // the head of the transaction under way
 	filled  *batch         // what that transaction wrote
 	written int64          // bytes appended since the last checkpoint, estimated
@@ -99,11 +102,12 @@ type Store struct {
 
 	recent memory // what runs did a moment ago
 
-	cache    sync.Mutex // guards the fields below
-	standing interlock.Standing
-	revision int64     // of standing; 0 is none yet
-	current  int64     // newest revision this process has seen in the file
-	seen     time.Time // when that was in force
+	book ledger.Book // what the kinds of rows are
+
+	cache   sync.Mutex // guards the fields below
+	mind    known
+	current int64     // newest revision this process has seen in the file
+	seen    time.Time // when that was in force
 
 	checkpoints chan struct{}
 	background  sync.WaitGroup
@@ -129,7 +133,7 @@ func Open(path string, options Options) (*Store, error) {
 	s := &Store{
 		path: absolute, options: options, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
 		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), slots: make(chan struct{}, maxReaders),
-		checkpoints: make(chan struct{}, 1), noted: -1, blobs: map[interlock.Digest]bool{},
+		checkpoints: make(chan struct{}, 1), noted: -1, blobs: map[interlock.Digest]bool{}, book: ledger.NewBook(),
 	}
 	if err := s.open(); err != nil {
 		s.release()
@@ -177,11 +181,9 @@ func (s *Store) open() error {
 		return explain("read the head", err)
 	}
 	if err := s.options.Sealer.CheckHead(head); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "store",
-			"the log and the signing key beside it do not belong together (%s); put the key back that signed this log, "+
-				"or move the log away to begin a new one", err)
+		return foreignKey(err)
 	}
-	s.known = head
+	s.newest = head
 	s.recent.forget(head.Size)
 	return nil
 }
@@ -235,9 +237,12 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4, schema5}[version]
+		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
+		if err == nil && version == rowsSince {
+			err = s.moveRows(ctx)
+		}
 	}
 	if err == nil {
 		_, err = s.writer.exec(ctx, "COMMIT")
@@ -247,6 +252,13 @@ func (s *Store) migrate(ctx context.Context) error {
 		return explain("create the tables", err)
 	}
 	return nil
+}
+
+// foreignKey refuses a log that another key has signed.
+func foreignKey(err error) error {
+	return interlock.Errorf(interlock.CodeUnavailable, "store",
+		"the log and the signing key beside it do not belong together (%s); put the key back that signed this log, "+
+			"or move the log away to begin a new one", err)
 }
 
 // lost refuses to begin a second log under a key that has signed one: two histories under one name would pass for each other
@@ -275,7 +287,7 @@ func (s *Store) version(ctx context.Context, c *conn) (int64, error) {
 // inspect checks a store opened for reading. SQLite needs a place for shared memory even to read; a copy on a read-only
 // disk has none, and if no write-ahead log lies beside it, it can be read as the unchanging file it is.
 func (s *Store) inspect(ctx context.Context) error {
-	err := s.look(ctx)
+	err := s.examine(ctx)
 	if c := code(err); c != codes.SQLITE_CANTOPEN && c != codes.SQLITE_READONLY {
 		return err
 	}
@@ -287,10 +299,10 @@ func (s *Store) inspect(ctx context.Context) error {
 	}
 	fixed := source{path: s.path, readOnly: true, immutable: true}
 	s.db = sql.OpenDB(connector{name: fixed.name(), wrap: s.options.wrap})
-	return s.look(ctx)
+	return s.examine(ctx)
 }
 
-func (s *Store) look(ctx context.Context) error {
+func (s *Store) examine(ctx context.Context) error {
 	return s.read(ctx, "open the store", func(c *conn) error {
 		version, err := s.version(ctx, c)
 		if err == nil && version == 0 {

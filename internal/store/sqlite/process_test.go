@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -66,7 +67,7 @@ func child(task []string) error {
 			return nil
 		}
 		return s.Close()
-	case "die":
+	case "die", "migrate":
 		return die(path, o, task)
 	case "spend": // commit from many goroutines until killed; every allow is printed after its commit
 		s, err := sqlite.Open(path, o)
@@ -80,16 +81,16 @@ func child(task []string) error {
 					c := storagetest.Decision(fmt.Sprint("run", g))
 					id := fmt.Sprintf("r%d", i)
 					if g%2 == 0 {
-						c.Spend = id
+						c.Spends = ledger.One(ledger.Request, id)
 					}
 					r, err := s.Commit(context.Background(), c)
-					var known *interlock.Error
+					var met *ledger.Met
 					switch {
 					case err == nil:
 						mu.Lock()
-						fmt.Println(r.First, r.Events[0], c.Spend)
+						fmt.Println(r.First, r.Events[0], spentBy(c))
 						mu.Unlock()
-					case errors.As(err, &known) && known.Code == interlock.CodeNotFound:
+					case errors.As(err, &met) && met.Row.Body == nil:
 						return // all approvals are spent
 					case !errors.Is(err, interlock.ErrConflict):
 						fmt.Fprintln(os.Stderr, err)
@@ -101,6 +102,14 @@ func child(task []string) error {
 		select {}
 	}
 	return fmt.Errorf("unknown task %q", task)
+}
+
+// spentBy is the request that a change spends.
+func spentBy(c interlock.Change) string {
+	if len(c.Spends) == 0 {
+		return ""
+	}
+	return c.Spends[0].Key
 }
 
 // start starts a process that runs a task on a store.
@@ -175,12 +184,12 @@ func TestKilled(t *testing.T) {
 		for i := range approvals {
 			id := fmt.Sprintf("r%d", i)
 			c := storagetest.Decision("setup")
-			c.Open = storagetest.Request(id)
+			c.Writes = ledger.Rows(*storagetest.Request(id))
 			if _, err := s.Commit(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			c = storagetest.Decision("setup")
-			c.Resolve = storagetest.Yes(id)
+			c.Writes = ledger.Rows(storagetest.Request(id).Answered(*storagetest.Yes(id)))
 			if _, err := s.Commit(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +231,7 @@ func TestKilled(t *testing.T) {
 		}
 		for id := range spent {
 			c := storagetest.Decision("after")
-			c.Spend = id
+			c.Spends = ledger.One(ledger.Request, id)
 			if _, err := s.Commit(t.Context(), c); !errors.Is(err, interlock.ErrConflict) {
 				t.Errorf("%s can be spent again after the kill: %v", id, err)
 			}

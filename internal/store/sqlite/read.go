@@ -2,11 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"strings"
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // read runs a reading step on a connection nobody else uses. While nothing is being written it is the writer's own, so
@@ -116,44 +116,6 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 	}
 }
 
-// readRequest reads one approval request.
-func readRequest(ctx context.Context, c *conn, id string) (interlock.ApprovalRequest, bool, error) {
-	var status string
-	var body []byte
-	found, err := c.row(ctx, "SELECT status, body FROM requests WHERE id = ?", []any{id}, &status, &body)
-	if err != nil || !found {
-		return interlock.ApprovalRequest{}, false, err
-	}
-	r, err := decodeRequest(status, body)
-	return r, err == nil, err
-}
-
-// Request returns an approval request, whatever has become of it.
-func (s *Store) Request(ctx context.Context, id string) (r interlock.ApprovalRequest, found bool, err error) {
-	err = s.read(ctx, "reading a request", func(c *conn) error {
-		r, found, err = readRequest(ctx, c, id)
-		return err
-	})
-	return r, found, err
-}
-
-func decodeRequest(status string, body []byte) (interlock.ApprovalRequest, error) {
-	var r interlock.ApprovalRequest
-	if err := json.Unmarshal(body, &r); err != nil {
-		return interlock.ApprovalRequest{}, fmt.Errorf("decode a request: %w", err)
-	}
-	r.Status = interlock.RequestStatus(status)
-	approved := r.Approval != nil && r.Approval.Request == r.ID && r.Approval.Verdict == interlock.Allow
-	if r.Status == interlock.RequestApproved && !approved {
-		// Only this package writes the column, and never without the approval. What an approval says is for its signature to
-		// prove; that there is one is checked here.
-		return interlock.ApprovalRequest{}, interlock.Errorf(interlock.CodeUnavailable, "store",
-			"a request is marked as approved and nobody approved it: the store was changed from outside; stop Interlock, keep "+
-				"the file as evidence and run `interlock audit verify`")
-	}
-	return r, nil
-}
-
 // knownFor is how far behind other processes [Store.Known] may be.
 const knownFor = 10 * time.Millisecond
 
@@ -165,11 +127,12 @@ func (s *Store) Known(ctx context.Context) (interlock.Standing, error) {
 		return interlock.Standing{}, err
 	}
 	s.cache.Lock()
-	standing, fresh := s.standing, s.revision != 0 && s.revision == s.current && time.Since(s.seen) < knownFor
-	s.cache.Unlock()
-	if fresh {
+	if s.fresh() && s.mind.settle(s.book) {
+		standing := s.mind.standing
+		s.cache.Unlock()
 		return standing, nil
 	}
+	s.cache.Unlock()
 	return s.Standing(ctx)
 }
 
@@ -184,39 +147,32 @@ func (s *Store) saw(revision int64, at time.Time) {
 	}
 }
 
-// Standing returns who is known and what is pending or approved. It costs one row while nothing has changed. The maps are
-// shared: callers read them and change nothing.
+// Standing returns who is known and what is pending or approved, whole, for what shows or orders it. It costs one row while
+// nothing has changed. The maps are shared: callers read them and change nothing.
 func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 	var result interlock.Standing
 	err := s.read(ctx, "read the standing", func(c *conn) error {
-		var version, revision, size int64
-		at := time.Now() // before it is read: it may change right after
-		found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &version, &revision, &size)
-		if err != nil || !found {
-			if err == nil {
-				_, _, err = readHead(ctx, c) // says what is wrong
-			}
+		revision, err := s.look(ctx, c)
+		if err != nil {
 			return err
 		}
-		s.saw(revision, at)
-		s.recent.notice(size)
 		s.cache.Lock()
-		if s.revision == revision {
-			result = s.standing
+		if s.mind.revision == revision && s.mind.settle(s.book) {
+			result = s.mind.standing
 		}
 		s.cache.Unlock()
 		if result.Version != 0 {
 			return nil
 		}
-		result, revision, err = loadStanding(ctx, c, s.options.ReadOnly)
+		result, revision, err = s.loadStanding(ctx, c)
 		if err != nil {
 			return err
 		}
 		s.cache.Lock()
-		if revision > s.revision {
-			s.standing, s.revision = result, revision
+		defer s.cache.Unlock()
+		if s.mind.revision == revision {
+			s.mind.whole, s.mind.late, s.mind.standing = true, nil, result
 		}
-		s.cache.Unlock()
 		return nil
 	})
 	if err != nil {
@@ -226,19 +182,8 @@ func (s *Store) Standing(ctx context.Context) (interlock.Standing, error) {
 }
 
 // loadStanding reads the standing whole, in one snapshot of the database. The tables may be old ones if nobody may write.
-func loadStanding(ctx context.Context, c *conn, old bool) (standing interlock.Standing, revision int64, err error) {
-	standing = interlock.Standing{
-		Agents:    map[string]interlock.AgentRecord{},
-		Operators: map[string]interlock.OperatorRecord{},
-		Requests:  map[string]interlock.ApprovalRequest{},
-		Settings:  map[string]string{},
-
-		Suppressions: map[string]interlock.Suppression{},
-		Challenges:   map[string]interlock.Challenge{},
-		Grants:       map[string]interlock.Grant{},
-		Attempts:     map[string]interlock.Attempts{},
-		Pins:         map[string]interlock.Pin{},
-	}
+func (s *Store) loadStanding(ctx context.Context, c *conn) (standing interlock.Standing, revision int64, err error) {
+	standing = ledger.NewStanding()
 	whole := context.WithoutCancel(ctx) // a caller who leaves must not leave a transaction open
 	if _, err := c.exec(whole, "BEGIN"); err != nil {
 		return standing, 0, err
@@ -251,79 +196,28 @@ func loadStanding(ctx context.Context, c *conn, old bool) (standing interlock.St
 	if _, err := c.row(ctx, "SELECT version, revision FROM head WHERE one = 1", nil, &standing.Version, &revision); err != nil {
 		return standing, 0, err
 	}
-	err = bodies(ctx, c, "SELECT body FROM agents", func(a interlock.AgentRecord) { standing.Agents[a.ID] = a })
-	if err != nil {
-		return standing, 0, err
-	}
-	err = bodies(ctx, c, "SELECT body FROM operators", func(o interlock.OperatorRecord) { standing.Operators[o.Name] = o })
-	if err != nil {
-		return standing, 0, err
-	}
-	if err := loadLater(ctx, c, old, &standing); err != nil {
-		return standing, 0, err
-	}
-	err = c.each(ctx, "SELECT name, value FROM settings", nil, func(scan func(...any) error) error {
-		var name, value string
-		if err := scan(&name, &value); err != nil {
-			return err
-		}
-		standing.Settings[name] = value
-		return nil
-	})
-	if err != nil {
-		return standing, 0, err
-	}
-	err = c.each(ctx, "SELECT status, body FROM requests WHERE status IN ('pending', 'approved')", nil,
-		func(scan func(...any) error) error {
-			var status string
-			var body []byte
-			if err := scan(&status, &body); err != nil {
-				return err
-			}
-			r, err := decodeRequest(status, body)
-			standing.Requests[r.ID] = r
-			return err
-		})
-	return standing, revision, err
-}
-
-// loadLater reads what the first schema had no tables for.
-func loadLater(ctx context.Context, c *conn, old bool, standing *interlock.Standing) error {
-	version := int64(schemaVersion)
-	if old {
+	put := func(r interlock.Row) error { return s.book.Into(r, &standing) }
+	if s.options.ReadOnly {
+		version := int64(schemaVersion)
 		if _, err := c.row(ctx, "PRAGMA user_version", nil, &version); err != nil {
-			return err
+			return standing, 0, err
+		}
+		if version < rowsSince {
+			return standing, revision, legacyRows(ctx, c, version, put)
 		}
 	}
-	if version >= 2 {
-		err := bodies(ctx, c, "SELECT body FROM suppressions", func(s interlock.Suppression) { standing.Suppressions[s.ID] = s })
-		if err != nil {
+	kinds := ledger.Standing()
+	args := []any{ledger.All}
+	for _, kind := range kinds {
+		args = append(args, kind)
+	}
+	err = c.each(ctx, "SELECT r.kind, r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE m.mark = ? "+
+		"AND m.kind IN (?"+strings.Repeat(", ?", len(kinds)-1)+")", args, func(scan func(...any) error) error {
+		var r interlock.Row
+		if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body); err != nil {
 			return err
 		}
-	}
-	if version >= 3 {
-		if err := loadHeld(ctx, c, standing); err != nil {
-			return err
-		}
-	}
-	if version < 4 {
-		return nil
-	}
-	return loadPins(ctx, c, standing)
-}
-
-// bodies decodes the JSON in every row of a query.
-func bodies[T any](ctx context.Context, c *conn, query string, take func(T)) error {
-	return c.each(ctx, query, nil, func(scan func(...any) error) error {
-		var body []byte
-		if err := scan(&body); err != nil {
-			return err
-		}
-		var value T
-		if err := json.Unmarshal(body, &value); err != nil {
-			return fmt.Errorf("decode a record: %w", err)
-		}
-		take(value)
-		return nil
+		return put(r)
 	})
+	return standing, revision, err
 }

@@ -16,6 +16,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
@@ -139,7 +140,7 @@ func TestPragmas(t *testing.T) {
 	path := newPath(t)
 	open(t, path).Close()
 	db := raw(t, path)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "5", "synchronous": "2", "page_size": "4096"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "6", "synchronous": "2", "page_size": "4096"} {
 		var got string
 		if err := db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
@@ -160,7 +161,7 @@ func TestOpenRefuses(t *testing.T) {
 		say    string
 	}{
 		{"another key", func(*testing.T, string) {}, 2, "put the key back"},
-		{"newer schema", func(t *testing.T, path string) { must(t, raw(t, path), "PRAGMA user_version = 6") }, 1, "newer Interlock"},
+		{"newer schema", func(t *testing.T, path string) { must(t, raw(t, path), "PRAGMA user_version = 7") }, 1, "newer Interlock"},
 		{"file writable by others", func(t *testing.T, path string) { chmod(t, path, 0o620) }, 1, "chmod 600"},
 		{"directory writable by others", func(t *testing.T, path string) { chmod(t, filepath.Dir(path), 0o777) }, 1, "chmod 700"},
 		{"not a database", func(t *testing.T, path string) {
@@ -310,6 +311,42 @@ func TestOldCallsAreForgotten(t *testing.T) {
 	}
 }
 
+// What a run has done is forgotten an hour after its last step, and nothing else with it.
+func TestIdleExecutionsAreForgotten(t *testing.T) {
+	path, now := newPath(t), storagetest.Now
+	o := options(t)
+	o.Now = func() time.Time { return now }
+	s, err := sqlite.Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := storagetest.Decision("run")
+	c.Writes = ledger.Rows(interlock.AgentRecord{ID: "agent"})
+	for i, seen := range []time.Duration{0, 30 * time.Minute} {
+		run := fmt.Sprint("run", i)
+		row, err := ledger.Put(ledger.Execution, ledger.ExecutionKey("p", "agent", run),
+			ledger.Done{Principal: "p", Agent: "agent", Run: run, Steps: 1, Seen: now.Add(seen)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Writes = append(c.Writes, row)
+	}
+	if _, err := s.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(ledger.IdleExecution + time.Minute)
+	sqlite.Tidy(s)
+	s.Close()
+	var runs, agents, marks int
+	if err := raw(t, path).QueryRow(`SELECT (SELECT count(*) FROM rows WHERE kind = 'execution'),
+		(SELECT count(*) FROM rows WHERE kind = 'agent'), (SELECT count(*) FROM marks WHERE kind = 'execution')`).Scan(&runs, &agents, &marks); err != nil {
+		t.Fatal(err)
+	}
+	if runs != 1 || agents != 1 || marks != 1 {
+		t.Errorf("%d runs, %d agents and %d marks of runs are left, want one of each", runs, agents, marks)
+	}
+}
+
 // A store that can't be written refuses in a sentence.
 func TestReadOnlyStore(t *testing.T) {
 	path := newPath(t)
@@ -432,7 +469,7 @@ func TestKnownIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := storagetest.Decision("a")
-	c.Open = storagetest.Request("r1") // moves no version, so nothing would refuse a change
+	c.Writes = ledger.Rows(*storagetest.Request("r1")) // moves no version, so nothing would refuse a change
 	if _, err := two.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/pack"
 	"interlock/internal/store/storagetest"
 )
@@ -174,14 +175,15 @@ func TestRunningStoreNoticesItsHead(t *testing.T) {
 func TestForgedApprovalIsRefused(t *testing.T) {
 	path := newPath(t)
 	prepare(t, path)
-	must(t, raw(t, path), "UPDATE requests SET status = 'approved' WHERE id = 'pending'")
+	must(t, raw(t, path), `UPDATE rows SET body = CAST(replace(CAST(body AS TEXT), '"status":"pending"', '"status":"approved"') AS BLOB)
+		WHERE kind = 'request' AND key = 'pending'`)
 	s := open(t, path)
 	defer s.Close()
 	if standing, err := s.Standing(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody approved it") {
 		t.Errorf("the standing is %+v, %v", standing, err)
 	}
 	c := storagetest.Decision("a")
-	c.Spend = "pending"
+	c.Spends = ledger.One(ledger.Request, "pending")
 	if _, err := s.Commit(t.Context(), c); err == nil {
 		t.Error("it was spent")
 	}

@@ -3,6 +3,9 @@ package sqlite
 import (
 	"context"
 	"os"
+	"time"
+
+	"interlock/internal/ledger"
 )
 
 // checkpointAfter is how many bytes go into the write-ahead log before it is copied into the file.
@@ -48,7 +51,18 @@ const pruneAtOnce = 8192
 func (s *Store) tidy(ctx context.Context) {
 	_, _ = s.writer.exec(ctx, "DELETE FROM calls WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT ?) AND at < ?",
 		pruneAtOnce, s.options.Now().Add(-callLife).UnixNano())
+	s.sweep(ctx, s.options.Now(), pruneAtOnce)
 	_, _ = s.writer.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+}
+
+// sweep forgets rows that are of no use any more. Like the rest of tidying it leaves errors to the next commit.
+func (s *Store) sweep(ctx context.Context, now time.Time, most int) {
+	for _, kind := range ledger.Swept() {
+		_, _ = s.writer.exec(ctx, "DELETE FROM rows WHERE id IN (SELECT row FROM marks WHERE kind = ? AND mark = ? AND at < ? "+
+			"ORDER BY at LIMIT ?)", kind, ledger.Until, now.UnixNano(), most)
+		_, _ = s.writer.exec(ctx, "DELETE FROM marks WHERE kind = ? AND mark = ? AND at < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE id = row)",
+			kind, ledger.Until, now.UnixNano())
+	}
 }
 
 // leave ends a brief process's use of the store. It reports whether the connections may stay open for the kernel to close:

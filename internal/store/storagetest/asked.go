@@ -2,10 +2,12 @@ package storagetest
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // asked counts the requests of one agent and nobody else's, whatever its name is made of and whatever became of them.
@@ -17,17 +19,18 @@ func asked(t *testing.T, p Place) {
 		for copy := range n + 1 {
 			r := Request(fmt.Sprintf("r%d-%d", n, copy))
 			r.Requester.Agent = name
-			commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = r }))
+			commit(t, s, with(Decision("a"), write(*r)))
 		}
 	}
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1-0") }))
+	commit(t, s, with(Decision("a"), answer(t, s, Yes("r1-0"))))
 	for n, name := range names {
 		for _, tc := range []struct {
 			principal string
 			since     time.Time
 			want      int
 		}{{"p", Now.Add(-time.Minute), n + 1}, {"other", Now.Add(-time.Minute), 0}, {"p", Now, 0}} {
-			got, err := s.Asked(t.Context(), interlock.Requester{Agent: name, Principal: tc.principal}, tc.since)
+			got, err := s.Count(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.By(name, tc.principal)},
+				tc.since.UnixNano()+1, math.MaxInt64)
 			if err != nil || got != tc.want {
 				t.Errorf("%q of %s since %s asked %d times (%v), want %d", name, tc.principal, tc.since, got, err, tc.want)
 			}

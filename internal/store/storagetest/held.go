@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 func challenge() *interlock.Challenge {
@@ -43,7 +44,7 @@ func failed(n int) *interlock.Attempts {
 func challenges(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
 	before := current(t, s).Version
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Challenge = challenge() }))
+	commit(t, s, with(Decision("a"), write(*challenge())))
 	for _, store := range []Store{s, other, p.Open(t)} {
 		if diff := cmp.Diff(map[string]interlock.Challenge{challenge().ID: *challenge()},
 			current(t, store).Challenges); diff != "" {
@@ -52,7 +53,7 @@ func challenges(t *testing.T, p Place) {
 	}
 	refused(t, other, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
 	before = current(t, s).Version
-	commit(t, other, with(Decision("a"), func(c *interlock.Change) { c.Challenge = ended() }))
+	commit(t, other, with(Decision("a"), write(*ended())))
 	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
 	if standing := current(t, s); len(standing.Challenges) != 0 {
 		t.Errorf("after it has ended: %v", standing.Challenges)
@@ -62,9 +63,9 @@ func challenges(t *testing.T, p Place) {
 // grants: each draw counts down whole and at once; what is used up, revoked or expired can't be drawn.
 func grants(t *testing.T, p Place) {
 	s := p.Open(t)
-	draw := with(Decision("a"), func(c *interlock.Change) { c.Draw = "grt_1" })
+	draw := with(Decision("a"), spend(ledger.Grant, "grt_1"))
 	refused(t, s, draw, interlock.ErrConflict)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Grant = grant(2) }))
+	commit(t, s, with(Decision("a"), write(*grant(2))))
 	commit(t, s, draw)
 	want := grant(2)
 	want.Left = 1
@@ -77,12 +78,12 @@ func grants(t *testing.T, p Place) {
 	refused(t, s, draw, interlock.ErrConflict)
 	late := grant(2)
 	late.Expires = Now
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Grant = late }))
+	commit(t, s, with(Decision("a"), write(*late)))
 	refused(t, s, draw, interlock.ErrConflict)
 	revoked := grant(2)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Grant = revoked }))
+	commit(t, s, with(Decision("a"), write(*revoked)))
 	revoked.Ended = Now
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Grant = revoked }))
+	commit(t, s, with(Decision("a"), write(*revoked)))
 	refused(t, s, draw, interlock.ErrConflict)
 	if standing := current(t, s); len(standing.Grants) != 0 {
 		t.Errorf("after it was revoked: %v", standing.Grants)
@@ -92,7 +93,7 @@ func grants(t *testing.T, p Place) {
 // oneDraws: of many that draw the last of a grant at once, one does.
 func oneDraws(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Grant = grant(1) }))
+	commit(t, s, with(Decision("a"), write(*grant(1))))
 	var drawn sync.Map
 	var all sync.WaitGroup
 	for i := range 16 {
@@ -102,7 +103,7 @@ func oneDraws(t *testing.T, p Place) {
 		}
 		all.Go(func() {
 			if _, err := store.Commit(t.Context(),
-				with(Decision("a"), func(c *interlock.Change) { c.Draw = "grt_1" })); err == nil {
+				with(Decision("a"), spend(ledger.Grant, "grt_1"))); err == nil {
 				drawn.Store(i, true)
 			}
 		})
@@ -118,15 +119,15 @@ func oneDraws(t *testing.T, p Place) {
 // attempts: an agent's failed answers are kept as they were last written, and no longer than there are any.
 func attempts(t *testing.T, p Place) {
 	s := p.Open(t)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Attempts = failed(1) }))
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Attempts = failed(3) }))
+	commit(t, s, with(Decision("a"), write(*failed(1))))
+	commit(t, s, with(Decision("a"), write(*failed(3))))
 	for _, store := range []Store{s, p.Open(t)} {
 		want := map[string]interlock.Attempts{interlock.AttemptsKey("agent", "p"): *failed(3)}
 		if diff := cmp.Diff(want, current(t, store).Attempts); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Attempts = failed(0) }))
+	commit(t, s, with(Decision("a"), write(*failed(0))))
 	if standing := current(t, s); len(standing.Attempts) != 0 {
 		t.Errorf("after they were cleared: %v", standing.Attempts)
 	}

@@ -1,18 +1,17 @@
 package storagetest
 
 import (
-	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // pins: what is known of a tool stands whole in every process from its commit, and moves the version, so that what was decided
-// without it is decided again. The text that was approved stays beside the one seen last, until that is approved.
+// without it is decided again. The text that was approved stays beside the one seen last.
 func pins(t *testing.T, place Place) {
 	s, other := place.Open(t), place.Open(t)
 	server := interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa",
@@ -24,7 +23,11 @@ func pins(t *testing.T, place Place) {
 		t.Helper()
 		before := current(t, other).Version
 		commit(t, s, with(Decision("a"), func(c *interlock.Change) {
-			c.Pins = []interlock.PinChange{{Pin: server}, {Pin: p, Definition: json.RawMessage(text)}}
+			c.Writes = ledger.Rows(server, p)
+			if text != "" {
+				ref := ledger.DefinitionOf(p.Server, p.Tool, p.Seen)
+				c.Writes = append(c.Writes, interlock.Row{Kind: ref.Kind, Key: ref.Key, Body: []byte(text)})
+			}
 		}))
 		want := map[string]interlock.Pin{interlock.PinKey("files", ""): server, interlock.PinKey("files", "read"): p}
 		for _, store := range []Store{s, other, place.Open(t)} {
@@ -37,9 +40,11 @@ func pins(t *testing.T, place Place) {
 	texts := func(approved, seen string) {
 		t.Helper()
 		for _, store := range []Store{s, other, place.Open(t)} {
-			one, two, err := store.Definitions(t.Context(), "files", "read")
-			if err != nil || string(one) != approved || string(two) != seen {
-				t.Errorf("the texts are %s and %s (%v), want %s and %s", one, two, err, approved, seen)
+			for digest, want := range map[interlock.Digest]string{tool.Definition: approved, tool.Seen: seen} {
+				rows, _, err := store.Load(t.Context(), ledger.DefinitionOf("files", "read", digest))
+				if err != nil || len(rows) != 1 || string(rows[0].Body) != want {
+					t.Errorf("the text of %s is %v (%v), want %s", digest, rows, err, want)
+				}
 			}
 		}
 	}
@@ -57,9 +62,4 @@ func pins(t *testing.T, place Place) {
 	texts(`{"a":2}`, `{"a":2}`)
 	put(s, tool, "") // once more changes no text
 	texts(`{"a":2}`, `{"a":2}`)
-	var unknown *interlock.Error
-	if _, _, err := s.Definitions(t.Context(), "files", "write"); !errors.As(err, &unknown) ||
-		unknown.Code != interlock.CodeNotFound {
-		t.Errorf("a tool that nothing is known of: %v", err)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // standing: what a commit makes stand is read back as it was, at once and after a restart.
@@ -15,14 +16,15 @@ func standing(t *testing.T, p Place) {
 	agent := interlock.AgentRecord{ID: "agent", Type: "claude", Principal: "pat", Trust: interlock.TrustValidated,
 		Allow: []string{"a*"}, TokenHash: "h", Created: Now}
 	operator := interlock.OperatorRecord{Name: "olga", Role: "admin", SSHKey: "ssh-ed25519 AAAA", Created: Now}
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Operator = &operator }))
+	commit(t, s, with(Decision(""), write(agent, operator)))
 	commit(t, s, with(Decision(""), func(c *interlock.Change) {
-		c.Settings = map[string]string{"mode": "enforcing",
-			"ruleset": "sha256:aa"}
+		c.Writes = ledger.Settings(map[string]string{"mode": "enforcing", "ruleset": "sha256:aa"})
 	}))
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Open = Request("r1") }))
+	commit(t, s, with(Decision(""), write(*Request("r1"))))
 	agent.Revoked = Now
-	commit(t, s, with(Decision(""), func(c *interlock.Change) { c.Agent = &agent; c.Settings = map[string]string{"mode": "logging"} }))
+	commit(t, s, with(Decision(""), func(c *interlock.Change) {
+		c.Writes = append(ledger.Rows(agent), ledger.Settings(map[string]string{"mode": "logging"})...)
+	}))
 	want := interlock.Standing{
 		Agents:       map[string]interlock.AgentRecord{"agent": agent},
 		Operators:    map[string]interlock.OperatorRecord{"olga": operator},

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // Store is what admission needs of a store. It is written out here because a contract must not depend on who uses it.
@@ -28,11 +28,13 @@ type Store interface {
 	Heard(ctx context.Context, run string) (interlock.Heard, error)
 	Hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
-	Asked(ctx context.Context, r interlock.Requester, since time.Time) (int, error)
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error)
 	SeeCall(ctx context.Context, eventID, event string) error
+	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
+	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
+	Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) ([]interlock.Row, error)
+	Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (int, error)
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
-	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }
@@ -57,6 +59,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"past", past}, {"past of others", pastOfOthers}, {"wrote", wrote}, {"heard", heard}, {"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
+		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"scan", scan},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen},
 		{"the newest calls", callsNewest}, {"outcomes", outcomes},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
@@ -129,12 +132,6 @@ func current(t testing.TB, s Store) interlock.Standing {
 	return standing
 }
 
-// with returns a change with more in it.
-func with(c interlock.Change, more func(*interlock.Change)) interlock.Change {
-	more(&c)
-	return c
-}
-
 func size(t testing.TB, p Place, want int64) {
 	t.Helper()
 	if got, ok := p.Verify(t); got != want || !ok {
@@ -205,7 +202,7 @@ func versions(t *testing.T, p Place) {
 	if got := current(t, s).Version; got != before {
 		t.Errorf("a decision alone moved the version from %d to %d", before, got)
 	}
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Agent = &interlock.AgentRecord{ID: "agent"} }))
+	commit(t, s, with(Decision("a"), write(interlock.AgentRecord{ID: "agent"})))
 	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
 	after := current(t, s).Version
 	if after <= before {
@@ -219,13 +216,13 @@ func versions(t *testing.T, p Place) {
 func approval(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
-	spend := with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" })
+	spend := with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") })
 	refused(t, s, spend, nil) // there is none
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }), interlock.ErrConflict)
+	commit(t, s, with(Decision("a"), write(*Request("r1"))))
+	refused(t, s, with(Decision("a"), write(*Request("r1"))), interlock.ErrConflict)
 	refused(t, s, spend, interlock.ErrConflict) // it is pending
 	version := current(t, s).Version
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
+	commit(t, s, with(Decision("a"), answer(t, s, Yes("r1"))))
 	want := *Request("r1")
 	want.Status, want.Approval = interlock.RequestApproved, Yes("r1")
 	if diff := cmp.Diff(map[string]interlock.ApprovalRequest{"r1": want}, current(t, s).Requests); diff != "" {
@@ -234,21 +231,22 @@ func approval(t *testing.T, p Place) {
 	if current(t, s).Version == version {
 		t.Error("an approval did not move the version: decisions made without it would stand")
 	}
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), answer(t, s, Yes("r1"))), interlock.ErrConflict)
 	commit(t, s, spend)
 	refused(t, s, spend, interlock.ErrConflict)
 	if got := current(t, s).Requests; len(got) != 0 {
 		t.Errorf("a spent request still stands: %+v", got)
 	}
 	commit(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Open = Request("r2")
-		c.Open.Obligations = []interlock.Obligation{{Type: interlock.ObligationDual}}
+		r := *Request("r2")
+		r.Obligations = []interlock.Obligation{{Type: interlock.ObligationDual}}
+		c.Writes = ledger.Rows(r)
 	}))
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r2") }))
+	commit(t, s, with(Decision("a"), answer(t, s, Yes("r2"))))
 	if got := current(t, s).Requests["r2"]; got.Status != interlock.RequestPending || got.First == nil || got.Approval != nil {
 		t.Errorf("one yes of two leaves %+v", got)
 	}
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r2") }))
+	commit(t, s, with(Decision("a"), answer(t, s, Yes("r2"))))
 	if got := current(t, s).Requests["r2"]; got.Status != interlock.RequestApproved || got.First == nil || got.Approval == nil {
 		t.Errorf("two yeses leave %+v", got)
 	}
@@ -258,19 +256,19 @@ func approval(t *testing.T, p Place) {
 func approvalRefused(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
+	commit(t, s, with(Decision("a"), write(*Request("r1"))))
 	no := Yes("r1")
 	no.Verdict = interlock.Deny
 	maybe := Yes("r1")
 	maybe.Verdict = interlock.Ask
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = maybe }), nil)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = no }))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" }), interlock.ErrConflict)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }), interlock.ErrConflict)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r2") }), nil)
+	refused(t, s, with(Decision("a"), answer(t, s, maybe)), nil)
+	commit(t, s, with(Decision("a"), answer(t, s, no)))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), answer(t, s, Yes("r1"))), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), answer(t, s, Yes("r2"))), nil)
 	born := Request("r3")
 	born.Status = interlock.RequestApproved
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = born }), nil)
+	refused(t, s, with(Decision("a"), write(*born)), nil)
 	size(t, p, 2)
 }
 
@@ -279,15 +277,15 @@ func approvalExpires(t *testing.T, p Place) {
 	defer s.Close()
 	late := func(c *interlock.Change) { c.Events[0].Recorded = Now.Add(time.Hour) }
 	for _, id := range []string{"r1", "r2"} {
-		commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request(id) }))
+		commit(t, s, with(Decision("a"), write(*Request(id))))
 	}
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1"); late(c) }), interlock.ErrConflict)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1"; late(c) }), interlock.ErrConflict)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Expire = "r1"; late(c) }))
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Expire = "r2"; late(c) }))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Expire = "r2"; late(c) }), interlock.ErrConflict)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { answer(t, s, Yes("r1"))(c); late(c) }), interlock.ErrConflict)
+	commit(t, s, with(Decision("a"), answer(t, s, Yes("r1"))))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1"); late(c) }), interlock.ErrConflict)
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { expire(t, s, "r1")(c); late(c) }))
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) { expire(t, s, "r2")(c); late(c) }))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { expire(t, s, "r2")(c); late(c) }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
 	if got := current(t, s).Requests; len(got) != 0 {
 		t.Errorf("expired requests still stand: %+v", got)
 	}
@@ -296,8 +294,8 @@ func approvalExpires(t *testing.T, p Place) {
 func oneSpends(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
+	commit(t, s, with(Decision("a"), write(*Request("r1"))))
+	commit(t, s, with(Decision("a"), answer(t, s, Yes("r1"))))
 	const callers = 32
 	results := make([]error, callers)
 	var wg sync.WaitGroup
@@ -307,7 +305,7 @@ func oneSpends(t *testing.T, p Place) {
 			defer wg.Done()
 			c := Decision(fmt.Sprint("run", i))
 			if i%2 == 0 {
-				c.Spend = "r1"
+				spend(ledger.Request, "r1")(&c)
 			}
 			_, results[i] = s.Commit(context.Background(), c)
 		}()
@@ -375,17 +373,20 @@ func twoStores(t *testing.T, p Place) {
 	commit(t, one, Decision("a"))
 	version := current(t, two).Version
 	commit(t, two, Decision("a"))
-	commit(t, one, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
+	commit(t, one, with(Decision("a"), write(*Request("r1"))))
 	if _, pending := current(t, two).Requests["r1"]; !pending {
 		t.Error("the request opened by one is not seen by the other")
 	}
-	commit(t, two, with(Decision("b"), func(c *interlock.Change) { c.Resolve = Yes("r1") }))
+	commit(t, two, with(Decision("b"), answer(t, two, Yes("r1"))))
 	if got := current(t, one).Requests["r1"].Status; got != interlock.RequestApproved {
 		t.Errorf("the approval given through one is %q to the other", got)
 	}
-	refused(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = version; c.Spend = "r1" }), interlock.ErrConflict)
-	commit(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = current(t, one).Version; c.Spend = "r1" }))
-	refused(t, two, with(Decision("a"), func(c *interlock.Change) { c.Spend = "r1" }), interlock.ErrConflict)
+	refused(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = version; c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
+	commit(t, one, with(Decision("a"), func(c *interlock.Change) {
+		c.Version = current(t, one).Version
+		c.Spends = ledger.One(ledger.Request, "r1")
+	}))
+	refused(t, two, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
 	size(t, p, 5)
 }
 
@@ -404,36 +405,47 @@ func known(t *testing.T, p Place) {
 		}
 		return standing
 	}
-	for _, change := range []func(*interlock.Change){
-		func(c *interlock.Change) { c.Open = Request("r1") },
-		func(c *interlock.Change) { c.Open = Request("r2") },
-		func(c *interlock.Change) { c.Resolve = Yes("r1") },
-		func(c *interlock.Change) { c.Settings = map[string]string{"mode": "logging"} },
-		func(c *interlock.Change) { c.Spend = "r1" },
-		func(c *interlock.Change) { c.Expire = "r2" },
-		func(c *interlock.Change) { c.Open = Request("r3") },
-		func(c *interlock.Change) { c.Resolve = Yes("r3"); c.Resolve.Verdict = interlock.Deny },
-		func(c *interlock.Change) { c.Agent = &interlock.AgentRecord{ID: "builder", Created: Now} },
-		func(c *interlock.Change) { c.Operator = &interlock.OperatorRecord{Name: "olga", Created: Now} },
-		func(c *interlock.Change) { c.Settings = map[string]string{"mode": "enforcing", "profile": "guard"} },
-		func(c *interlock.Change) {
-			c.Open, c.Suppress = Request("r4"),
-				&interlock.Suppression{ID: "sup_1", Rule: "net.upload", Created: Now, Expires: Now.Add(time.Hour)}
+	no := Yes("r3")
+	no.Verdict = interlock.Deny
+	for _, change := range []func() func(*interlock.Change){
+		func() func(*interlock.Change) { return write(*Request("r1")) },
+		func() func(*interlock.Change) { return write(*Request("r2")) },
+		func() func(*interlock.Change) { return answer(t, one, Yes("r1")) },
+		func() func(*interlock.Change) {
+			return func(c *interlock.Change) { c.Writes = ledger.Settings(map[string]string{"mode": "logging"}) }
 		},
-		func(c *interlock.Change) { c.Open, c.Lift = Request("r5"), "sup_1" },
-		func(c *interlock.Change) { c.Challenge, c.Grant, c.Attempts = challenge(), grant(2), failed(1) },
-		func(c *interlock.Change) { c.Draw = "grt_1" },
-		func(c *interlock.Change) { c.Challenge, c.Attempts = ended(), failed(0) },
-		func(c *interlock.Change) { c.Draw = "grt_1" },
+		func() func(*interlock.Change) { return spend(ledger.Request, "r1") },
+		func() func(*interlock.Change) { return expire(t, one, "r2") },
+		func() func(*interlock.Change) { return write(*Request("r3")) },
+		func() func(*interlock.Change) { return answer(t, one, no) },
+		func() func(*interlock.Change) { return write(interlock.AgentRecord{ID: "builder", Created: Now}) },
+		func() func(*interlock.Change) { return write(interlock.OperatorRecord{Name: "olga", Created: Now}) },
+		func() func(*interlock.Change) {
+			return func(c *interlock.Change) {
+				c.Writes = ledger.Settings(map[string]string{"mode": "enforcing", "profile": "guard"})
+			}
+		},
+		func() func(*interlock.Change) {
+			return write(*Request("r4"), interlock.Suppression{ID: "sup_1", Rule: "net.upload", Created: Now, Expires: Now.Add(time.Hour)})
+		},
+		func() func(*interlock.Change) {
+			return func(c *interlock.Change) {
+				c.Writes = append(ledger.Rows(*Request("r5")), ledger.Ended(ledger.Suppression, "sup_1"))
+			}
+		},
+		func() func(*interlock.Change) { return write(*challenge(), *grant(2), *failed(1)) },
+		func() func(*interlock.Change) { return spend(ledger.Grant, "grt_1") },
+		func() func(*interlock.Change) { return write(*ended(), *failed(0)) },
+		func() func(*interlock.Change) { return spend(ledger.Grant, "grt_1") },
 	} {
-		commit(t, one, with(Decision("a"), change))
+		commit(t, one, with(Decision("a"), change()))
 		if diff := cmp.Diff(current(t, two), read()); diff != "" {
 			t.Errorf("after a commit of its own (-standing +known):\n%s", diff)
 		}
 	}
 	agent := interlock.AgentRecord{ID: "agent", Created: Now, Revoked: Now}
 	version := read().Version
-	commit(t, two, with(Decision("b"), func(c *interlock.Change) { c.Agent = &agent }))
+	commit(t, two, with(Decision("b"), write(agent)))
 	refused(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = version }), interlock.ErrConflict)
 	if current(t, one).Agents["agent"].Revoked.IsZero() || read().Agents["agent"].Revoked.IsZero() {
 		t.Error("the revocation made through the other is not seen after it refused a change")
@@ -449,9 +461,9 @@ func badChanges(t *testing.T, p Place) {
 	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Payload = []byte(`{"b":1,"a":2}`) }), nil)
 	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Payload = nil }), nil)
 	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Type = "" }), nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = &interlock.ApprovalRequest{Status: interlock.RequestPending} }), nil)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Open = Request("r1") }))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Resolve = Yes("r1"); c.Spend = "r1" }), nil)
+	refused(t, s, with(Decision("a"), write(interlock.ApprovalRequest{Status: interlock.RequestPending})), nil)
+	commit(t, s, with(Decision("a"), write(*Request("r1"))))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { answer(t, s, Yes("r1"))(c); spend(ledger.Request, "r1")(c) }), nil)
 	size(t, p, 1)
 }
 

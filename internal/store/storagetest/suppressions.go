@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // suppressions: an order stands whole in every process's standing from its commit until it is lifted, and both move the
@@ -23,7 +24,7 @@ func suppressions(t *testing.T, p Place) {
 		Operator: "olga", Created: Now, Expires: Now.Add(time.Hour), Key: "SHA256:x", Statement: "statement",
 		Signature: "signature"}
 	begin := Decision("olga")
-	begin.Version, begin.Suppress = before.Version, &want
+	begin.Version, begin.Writes = before.Version, ledger.Rows(want)
 	commit(t, s, begin)
 	for _, store := range []Store{s, other, p.Open(t)} {
 		standing, err := store.Standing(t.Context())
@@ -40,7 +41,7 @@ func suppressions(t *testing.T, p Place) {
 		t.Errorf("a decision made without the order was committed: %v", err)
 	}
 	end := Decision("olga")
-	end.Lift = "sup_1"
+	end.Writes = []interlock.Row{ledger.Ended(ledger.Suppression, "sup_1")}
 	commit(t, other, end)
 	standing, err := s.Standing(t.Context())
 	if err != nil || len(standing.Suppressions) != 0 {

@@ -1,0 +1,167 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// A ground is what a change is computed from: a standing, which may hold no more than one requester's part of what stands,
+// and what was read for it. Without reads it is all that stands.
+type ground struct {
+	interlock.Standing
+	reads []interlock.Ref
+	done  ledger.Done // of the run that was named, if one was
+}
+
+// A loader loads rows: [Store].Load or [Store].Recall.
+type loader func(context.Context, ...interlock.Ref) ([]interlock.Row, int64, error)
+
+// key names one row, and under names all rows of a kind under a mark.
+func key(kind, key string) interlock.Ref    { return interlock.Ref{Kind: kind, Key: key} }
+func under(kind, mark string) interlock.Ref { return interlock.Ref{Kind: kind, Mark: mark} }
+
+// groundOf loads what decisions about one requester's actions read, and what else is named: its agent, what it asked and what
+// was answered, its challenges and grants, every suppression, and the operators on whose word any of it rests. How many others
+// are registered, have asked or are blocked makes no difference to what that costs.
+func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Requester, more ...interlock.Ref) (ground, error) {
+	g := ground{reads: make([]interlock.Ref, 0, 8+len(more))}
+	var operators names
+	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Suppression, ledger.All),
+		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
+	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
+		return g, err
+	}
+	r = owned(r, g.Standing)
+	own, read := ledger.Of(r.Agent, r.Principal), len(g.reads)
+	g.reads = append(g.reads, under(ledger.Request, own), under(ledger.Grant, own))
+	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil || len(operators) == 0 {
+		return g, err
+	}
+	read = len(g.reads)
+	for _, name := range append(operators, r.Agent, r.Principal) { // whether an operator's key is also the requester's
+		if name != "" {
+			g.reads = append(g.reads, key(ledger.Operator, name))
+		}
+	}
+	err := a.extend(ctx, load, &g, &operators, g.reads[read:])
+	return g, err
+}
+
+// alsoRead names what a decision reads besides its requester's part: what is known of the tool, and an approval that is said to
+// go on counting.
+func alsoRead(p interlock.Proposal) (refs []interlock.Ref) {
+	if p.Upstream != nil {
+		refs = append(refs, key(ledger.Pin, interlock.PinKey(p.Upstream.Server, p.Upstream.Tool)))
+	}
+	if p.Continues != "" {
+		refs = append(refs, key(ledger.Request, p.Continues))
+	}
+	return refs
+}
+
+// rows is the ground of a change that reads what refs name and nothing else.
+func (a *Admission) rows(refs ...interlock.Ref) func(context.Context, loader) (ground, error) {
+	return func(ctx context.Context, load loader) (ground, error) {
+		g := ground{reads: refs}
+		err := a.extend(ctx, load, &g, new(names), refs)
+		return g, err
+	}
+}
+
+// names are those of operators on whose word something rests, each once.
+type names []string
+
+func (n *names) add(name string) {
+	if name != "" && !slices.Contains(*n, name) {
+		*n = append(*n, name)
+	}
+}
+
+// extend loads what refs name into a ground, which holds them as read already, and collects the operators on whose word it
+// rests.
+func (a *Admission) extend(ctx context.Context, load loader, g *ground, operators *names, refs []interlock.Ref) error {
+	rows, version, err := load(ctx, refs...)
+	if err != nil {
+		return err
+	}
+	if g.Version == 0 || version < g.Version { // a row may be newer than its version, never older
+		g.Version = version
+	}
+	for _, row := range rows {
+		if err := a.book.Into(row, &g.Standing); err != nil {
+			return err
+		}
+		if done, ok := row.Value.(ledger.Done); ok {
+			g.done = done
+		}
+		if ref := key(row.Kind, row.Key); !slices.Contains(refs, ref) {
+			g.reads = append(g.reads, ref) // so that it is noticed when it stands under its mark no longer
+		}
+		wordOf(row.Value, operators)
+	}
+	return nil
+}
+
+// wordOf adds the operators on whose word a row rests.
+func wordOf(value any, to *names) {
+	switch v := value.(type) {
+	case interlock.Suppression:
+		to.add(v.Operator)
+	case interlock.Grant:
+		to.add(v.Operator)
+	case interlock.ApprovalRequest:
+		for _, approval := range []*interlock.Approval{v.First, v.Approval} {
+			if approval != nil {
+				to.add(approval.Operator)
+			}
+		}
+	}
+}
+
+// commitOn commits what build makes of a ground, again from what is there now if that has moved in between. ground is asked
+// for what it needs the first time from memory, if recall says so.
+func (a *Admission) commitOn(ctx context.Context, recall bool, ground func(context.Context, loader) (ground, error),
+	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
+	load := loader(a.config.Store.Load)
+	if recall {
+		load = a.config.Store.Recall
+	}
+	for race := 0; ; race++ {
+		g, err := ground(ctx, load)
+		load = a.config.Store.Load
+		if err != nil {
+			return interlock.Receipt{}, err
+		}
+		change, err := build(g.Standing)
+		if err != nil {
+			return interlock.Receipt{}, err
+		}
+		if change.Version != 0 {
+			change.Reads = g.reads
+		}
+		receipt, err := a.config.Store.Commit(ctx, change)
+		if errors.Is(err, interlock.ErrConflict) && race < maxRaces && stepAside(ctx, race) {
+			continue
+		}
+		return receipt, err
+	}
+}
+
+// stepAside lets others go first, for longer each time: where several processes write the same rows again and again, each gets
+// through. A first race costs no time. It reports whether there is still time to try.
+func stepAside(ctx context.Context, race int) bool {
+	if race < 1 {
+		return ctx.Err() == nil
+	}
+	select {
+	case <-time.After(time.Millisecond << min(race, 5)):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

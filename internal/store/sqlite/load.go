@@ -1,0 +1,269 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// known is what this process remembers of the ledger: all of it that stands, if anybody asked for that, and the rows that
+// decisions have named. Everything is as it was at one revision, which this process's own commits move on; what another
+// process writes empties it.
+type known struct {
+	revision int64 // of what is remembered below; 0 is none yet
+	version  int64
+	rows     map[interlock.Ref][]interlock.Row
+
+	whole    bool // standing is that of revision once late has been put into it
+	standing interlock.Standing
+	late     []interlock.Row // what own commits have written since
+}
+
+// The bounds of what is remembered. What would go beyond is forgotten, all at once, and read again.
+const (
+	maxRefs = 16384
+	maxLate = 4096
+)
+
+// at makes what is remembered that of a revision, forgetting it if it was of another.
+func (k *known) at(revision, version int64) {
+	if k.revision == revision {
+		return
+	}
+	*k = known{revision: revision, version: version, rows: map[interlock.Ref][]interlock.Row{}}
+}
+
+// find returns the rows of all refs, if all are remembered.
+func (k *known) find(refs []interlock.Ref) ([]interlock.Row, bool) {
+	var rows []interlock.Row
+	for _, ref := range refs {
+		some, known := k.rows[ref]
+		if !known {
+			return nil, false
+		}
+		rows = append(rows, some...)
+	}
+	return rows, true
+}
+
+// settle puts what own commits have written into the standing. Whoever has the old one reads on.
+func (k *known) settle(book ledger.Book) bool {
+	if !k.whole || len(k.late) == 0 {
+		return k.whole
+	}
+	s, own := k.standing, map[string]bool{}
+	for _, r := range k.late {
+		if !own[r.Kind] {
+			own[r.Kind] = true
+			ledger.Detach(r.Kind, &s)
+		}
+	}
+	for _, r := range k.late {
+		if book.Into(r, &s) != nil {
+			k.whole, k.late, k.standing = false, nil, interlock.Standing{} // reading it says what is wrong
+			return false
+		}
+	}
+	s.Version = k.version
+	k.standing, k.late = s, nil
+	return true
+}
+
+// follow brings what this process remembers up to what its own transaction has written, so that who opens a request does not
+// make the next decision read anything again that it did not touch.
+func (s *Store) follow(rows []written, before, after stamp) {
+	s.cache.Lock()
+	defer s.cache.Unlock()
+	if len(rows) == 0 || s.mind.revision != before.revision {
+		return // nothing to follow, or nothing that could: the next one who asks reads
+	}
+	k := &s.mind
+	k.revision, k.version = after.revision, after.version
+	for _, w := range rows {
+		k.replace(s.book, w)
+		if k.whole {
+			k.late = append(k.late, w.row)
+		}
+	}
+	if len(k.late) > maxLate {
+		k.whole, k.late, k.standing = false, nil, interlock.Standing{}
+	}
+}
+
+// replace puts a row that was written where it is remembered, and forgets where that can't be done. What was handed out stays
+// as it is.
+func (k *known) replace(book ledger.Book, w written) {
+	r := w.row
+	value, err := book.Value(r)
+	r.Value = value
+	about, wrong := book.About(r)
+	under := func(mark string) bool {
+		return r.Body != nil && slices.ContainsFunc(about.Marks, func(m ledger.Mark) bool { return m.Name == mark })
+	}
+	refs := []interlock.Ref{{Kind: r.Kind, Key: r.Key}}
+	for _, m := range w.marks {
+		refs = append(refs, interlock.Ref{Kind: r.Kind, Mark: m.Name})
+	}
+	for _, ref := range refs {
+		rows, known := k.rows[ref]
+		if !known {
+			continue
+		}
+		if err != nil || wrong != nil {
+			delete(k.rows, ref) // reading it says what is wrong
+			continue
+		}
+		next := make([]interlock.Row, 0, len(rows)+1)
+		for _, have := range rows {
+			if have.Key != r.Key {
+				next = append(next, have)
+			}
+		}
+		if ref.Key != "" && r.Body != nil || ref.Key == "" && under(ref.Mark) {
+			next = append(next, r)
+		}
+		k.rows[ref] = next
+	}
+}
+
+// Load returns the rows that refs name, as they are now, and the version to compute a change from. Those under one mark come in
+// no order; one that has ended or is not there does not come at all. Callers change nothing of them.
+func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error) {
+	err = s.read(ctx, "read the ledger", func(c *conn) error {
+		if _, err := s.look(ctx, c); err != nil {
+			return err
+		}
+		rows, version, err = s.load(ctx, c, refs)
+		return err
+	})
+	return rows, version, err
+}
+
+// Scan returns up to limit rows that stand under a mark, in the order of the mark, from one place in it up to another: those
+// that are overdue, of what is marked by when it ends. It reads the file and remembers nothing.
+func (s *Store) Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) (rows []interlock.Row, err error) {
+	err = s.read(ctx, "read the ledger", func(c *conn) error {
+		rows, err = readRows(ctx, c, mark.Kind, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row "+
+			"WHERE m.kind = ? AND m.mark = ? AND m.at BETWEEN ? AND ? ORDER BY m.at, m.row LIMIT ?", mark.Kind, mark.Mark, from, upTo,
+			limit)
+		for i := range rows {
+			if err == nil {
+				rows[i].Value, err = s.book.Value(rows[i])
+			}
+		}
+		return err
+	})
+	return rows, err
+}
+
+// Count is how many rows Scan would return without a limit.
+func (s *Store) Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (n int, err error) {
+	err = s.read(ctx, "count rows of the ledger", func(c *conn) error {
+		_, err := c.row(ctx, "SELECT count(*) FROM marks WHERE kind = ? AND mark = ? AND at BETWEEN ? AND ?",
+			[]any{mark.Kind, mark.Mark, from, upTo}, &n)
+		return err
+	})
+	return n, err
+}
+
+// Recall is Load from memory where this process has seen within [knownFor], by a commit of its own or by reading, that it was
+// in force. It always holds what this process has committed. It is for computing a Change, whose Reads Commit holds against
+// the file; a change that is refused is computed again from Load.
+func (s *Store) Recall(ctx context.Context, refs ...interlock.Ref) ([]interlock.Row, int64, error) {
+	if err := s.failed(); err != nil {
+		return nil, 0, err
+	}
+	s.cache.Lock()
+	if s.fresh() {
+		if rows, known := s.mind.find(refs); known {
+			version := s.mind.version
+			s.cache.Unlock()
+			return rows, version, nil
+		}
+	}
+	s.cache.Unlock()
+	return s.Load(ctx, refs...)
+}
+
+// fresh reports whether what is remembered was in force a moment ago. The cache is locked.
+func (s *Store) fresh() bool {
+	return s.mind.revision != 0 && s.mind.revision == s.current && time.Since(s.seen) < knownFor
+}
+
+// look reads which revision is in force and forgets what is of another.
+func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
+	var version, size int64
+	at := time.Now() // before it is read: it may change right after
+	found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &version, &revision, &size)
+	if err != nil || !found {
+		if err == nil {
+			_, _, err = readHead(ctx, c) // says what is wrong
+		}
+		return 0, err
+	}
+	s.saw(revision, at)
+	s.recent.notice(size)
+	s.cache.Lock()
+	defer s.cache.Unlock()
+	if revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
+		s.mind.at(revision, version)
+	}
+	return revision, nil
+}
+
+// load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes
+// a change from it be computed again at worst.
+func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]interlock.Row, int64, error) {
+	s.cache.Lock()
+	revision, version := s.mind.revision, s.mind.version
+	remembered := make([][]interlock.Row, len(refs))
+	known := make([]bool, len(refs))
+	for i, ref := range refs {
+		remembered[i], known[i] = s.mind.rows[ref]
+	}
+	s.cache.Unlock()
+	var rows []interlock.Row
+	for i, ref := range refs {
+		if !known[i] {
+			var err error
+			if remembered[i], err = s.fetch(ctx, c, ref); err != nil {
+				return nil, 0, err
+			}
+		}
+		rows = append(rows, remembered[i]...)
+	}
+	s.cache.Lock()
+	defer s.cache.Unlock()
+	if s.mind.revision == revision {
+		if len(s.mind.rows) > maxRefs {
+			clear(s.mind.rows)
+		}
+		for i, ref := range refs {
+			if !known[i] {
+				s.mind.rows[ref] = remembered[i]
+			}
+		}
+	}
+	return rows, version, nil
+}
+
+// fetch reads the rows of one ref, and what they say.
+func (s *Store) fetch(ctx context.Context, c *conn, ref interlock.Ref) (rows []interlock.Row, err error) {
+	if ref.Key == "" {
+		rows, err = readMarked(ctx, c, ref.Kind, ref.Mark)
+	} else {
+		var r stored
+		if r, err = readRow(ctx, c, ref.Kind, ref.Key); r.Body != nil {
+			rows = []interlock.Row{r.Row}
+		}
+	}
+	for i := range rows {
+		if err == nil {
+			rows[i].Value, err = s.book.Value(rows[i])
+		}
+	}
+	return rows, err
+}

@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// A written row is one that a transaction wrote, and where it was found before and is found now.
+type written struct {
+	row   interlock.Row
+	marks []ledger.Mark
+}
+
+// stored is a row with its place in the table. One that is not there has no place.
+type stored struct {
+	id int64
+	interlock.Row
+}
+
+// readRow reads the row under a key.
+func readRow(ctx context.Context, c *conn, kind, key string) (stored, error) {
+	r := stored{Row: interlock.Row{Kind: kind, Key: key}}
+	_, err := c.row(ctx, "SELECT id, version, body FROM rows WHERE kind = ? AND key = ?", []any{kind, key},
+		&r.id, &r.Version, &r.Body)
+	return r, err
+}
+
+// readMarked reads the rows under a mark, in their order.
+func readMarked(ctx context.Context, c *conn, kind, mark string) ([]interlock.Row, error) {
+	return readRows(ctx, c, kind, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row "+
+		"WHERE m.kind = ? AND m.mark = ? ORDER BY m.at, m.row", kind, mark)
+}
+
+// readRows reads the rows of one kind that a query finds.
+func readRows(ctx context.Context, c *conn, kind, query string, args ...any) ([]interlock.Row, error) {
+	var rows []interlock.Row
+	err := c.each(ctx, query, args, func(scan func(...any) error) error {
+		r := interlock.Row{Kind: kind}
+		if err := scan(&r.Key, &r.Version, &r.Body); err != nil {
+			return err
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	return rows, err
+}
+
+// write puts a row into the ledger. One that has a version keeps it: it was spent from, which makes nobody decide again.
+// The first row of a change that binds moves the version, for all of them.
+func (b *batch) write(ctx context.Context, r interlock.Row, moved *bool) error {
+	w := b.store.writer
+	before, err := readRow(ctx, w, r.Kind, r.Key)
+	if err != nil {
+		return err
+	}
+	if before.id == 0 && r.Body == nil {
+		return nil // nothing ends that never was
+	}
+	about, err := b.store.book.About(r)
+	if err != nil {
+		return err
+	}
+	var had ledger.About
+	if before.Body != nil {
+		if had, err = b.store.book.About(before.Row); err != nil {
+			return err
+		}
+	}
+	b.after.revision++
+	if r.Version == 0 {
+		r.Version = before.Version
+		if about.Binds {
+			if !*moved {
+				b.after.version++
+				*moved = true
+			}
+			r.Version = b.after.version
+		}
+	}
+	b.store.written += int64(len(r.Body) + 256)
+	b.written = append(b.written, written{r, slices.Concat(had.Marks, about.Marks)})
+	if before.id == 0 {
+		if before.id, err = insertRow(ctx, w, r); err != nil {
+			return err
+		}
+	} else if err := b.one(w.exec(ctx, "UPDATE rows SET version = ?, body = ? WHERE id = ?", r.Version, nullable(r.Body),
+		before.id)); err != nil {
+		return err
+	}
+	return remark(ctx, w, r.Kind, before.id, had.Marks, about.Marks)
+}
+
+// insertRow adds a row and returns its place.
+func insertRow(ctx context.Context, w *conn, r interlock.Row) (id int64, err error) {
+	found, err := w.row(ctx, "INSERT INTO rows (kind, key, version, body) VALUES (?, ?, ?, ?) RETURNING id",
+		[]any{r.Kind, r.Key, r.Version, nullable(r.Body)}, &id)
+	if err == nil && !found {
+		err = fmt.Errorf("a row has no place")
+	}
+	return id, err
+}
+
+// remark moves a row from where it was found to where it is found now.
+func remark(ctx context.Context, w *conn, kind string, id int64, had, has []ledger.Mark) error {
+	for _, m := range had {
+		if slices.Contains(has, m) {
+			continue
+		}
+		if _, err := w.exec(ctx, "DELETE FROM marks WHERE kind = ? AND mark = ? AND at = ? AND row = ?", kind, m.Name, m.At,
+			id); err != nil {
+			return err
+		}
+	}
+	for _, m := range has {
+		if slices.Contains(had, m) {
+			continue
+		}
+		if _, err := w.exec(ctx, "INSERT INTO marks (kind, mark, at, row) VALUES (?, ?, ?, ?)", kind, m.Name, m.At,
+			id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkReads refuses a change whose ground has moved: everything that binds, or what it names as read.
+func (b *batch) checkReads(ctx context.Context, change *interlock.Change) (refusal, err error) {
+	if change.Version == 0 || change.Version == b.after.version {
+		return nil, nil
+	}
+	moved := fmt.Errorf("store: computed from version %d, now %d: %w", change.Version, b.after.version, interlock.ErrConflict)
+	if change.Reads == nil || change.Version > b.after.version {
+		return moved, nil
+	}
+	changed := 0
+	err = b.store.writer.each(ctx, "SELECT kind, key, version, body FROM rows WHERE version > ? ORDER BY version LIMIT ?",
+		[]any{change.Version, maxMoved}, func(scan func(...any) error) error {
+			var r interlock.Row
+			if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body); err != nil {
+				return err
+			}
+			about, err := b.store.book.About(r)
+			if err != nil {
+				return err
+			}
+			changed++
+			if changed == maxMoved || slices.ContainsFunc(change.Reads, func(ref interlock.Ref) bool { return concerns(ref, r, about) }) {
+				refusal = moved
+				return errEnough
+			}
+			return nil
+		})
+	if refusal != nil {
+		err = nil
+	}
+	return refusal, err
+}
+
+// maxMoved bounds how many rows that have changed since a decision are held against what it read. A decision that took longer
+// than that is made again.
+const maxMoved = 512
+
+// concerns reports whether a ref names a row.
+func concerns(ref interlock.Ref, r interlock.Row, about ledger.About) bool {
+	if ref.Kind != r.Kind {
+		return false
+	}
+	if ref.Key != "" {
+		return ref.Key == r.Key
+	}
+	return slices.ContainsFunc(about.Marks, func(m ledger.Mark) bool { return m.Name == ref.Mark })
+}
+
+// apply writes the rows of a change, or says why it can't be made now.
+func (b *batch) apply(ctx context.Context, change *interlock.Change) (refusal, err error) {
+	rows, refusal, err := b.store.book.Steps(change, b.store.at(change), func(kind, key string) (interlock.Row, error) {
+		r, err := readRow(ctx, b.store.writer, kind, key)
+		return r.Row, err
+	})
+	if refusal != nil || err != nil {
+		return refusal, err
+	}
+	moved := false
+	for _, r := range rows {
+		if err := b.write(ctx, r, &moved); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,50 @@
+package storagetest
+
+import (
+	"testing"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// write writes values, each of its kind.
+func write(values ...any) func(*interlock.Change) {
+	return func(c *interlock.Change) { c.Writes = append(c.Writes, ledger.Rows(values...)...) }
+}
+
+// spend takes one.
+func spend(kind, key string) func(*interlock.Change) {
+	return func(c *interlock.Change) { c.Spends = append(c.Spends, ledger.One(kind, key)...) }
+}
+
+// request is one as the store has it now, or as it would be made.
+func request(t testing.TB, s Store, id string) interlock.ApprovalRequest {
+	t.Helper()
+	rows, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Request, Key: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) == 0 {
+		return *Request(id)
+	}
+	return rows[0].Value.(interlock.ApprovalRequest)
+}
+
+// answer answers a request as the store has it now, and expire ends it.
+func answer(t testing.TB, s Store, a *interlock.Approval) func(*interlock.Change) {
+	t.Helper()
+	return write(request(t, s, a.Request).Answered(*a))
+}
+
+func expire(t testing.TB, s Store, id string) func(*interlock.Change) {
+	t.Helper()
+	r := request(t, s, id)
+	r.Status = interlock.RequestExpired
+	return write(r)
+}
+
+// with returns a change with more in it.
+func with(c interlock.Change, more func(*interlock.Change)) interlock.Change {
+	more(&c)
+	return c
+}

@@ -1,0 +1,235 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// row is a row of a kind with a value in it.
+func row(t testing.TB, kind, key string, value any) interlock.Row {
+	t.Helper()
+	r, err := ledger.Put(kind, key, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// keys loads what refs name and returns the keys.
+func keys(t testing.TB, s Store, refs ...interlock.Ref) []string {
+	t.Helper()
+	rows, _, err := s.Load(t.Context(), refs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recalled, _, err := s.Recall(t.Context(), refs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list, again []string
+	for _, r := range rows {
+		list = append(list, r.Key)
+	}
+	for _, r := range recalled {
+		again = append(again, r.Key)
+	}
+	if !slices.Equal(list, again) {
+		t.Errorf("loaded %q and recalled %q", list, again)
+	}
+	return list
+}
+
+// rows: a row of every kind is found under its key and its marks, in every process and after a restart, as it was last
+// written, and no more once it has ended.
+func rows(t *testing.T, p Place) {
+	s, other := p.Open(t), p.Open(t)
+	who := interlock.Requester{Agent: "agent", Principal: "p"}
+	request := *Request("r1")
+	request.Requester = who
+	put := func(s Store, rows ...interlock.Row) {
+		t.Helper()
+		commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Writes = rows }))
+	}
+	all := []interlock.Row{
+		row(t, ledger.Agent, "agent", interlock.AgentRecord{ID: "agent", TokenHash: "h", Created: Now}),
+		row(t, ledger.Operator, "olga", interlock.OperatorRecord{Name: "olga", Created: Now}),
+		row(t, ledger.Request, "r1", request),
+		row(t, ledger.Suppression, "sup_1", interlock.Suppression{ID: "sup_1", Created: Now, Expires: Now.Add(time.Hour)}),
+		row(t, ledger.Challenge, challenge().ID, challenge()),
+		row(t, ledger.Grant, "grt_1", grant(2)),
+		row(t, ledger.Attempts, interlock.AttemptsKey("agent", "p"), failed(1)),
+		row(t, ledger.Pin, interlock.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}),
+		{Kind: ledger.Definition, Key: "d", Body: []byte(`{"name":"read"}`)},
+		row(t, ledger.Setting, "mode", ledger.Settings(map[string]string{"mode": "enforcing"})[0].Value),
+		row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: 3}),
+		row(t, ledger.Execution, ledger.ExecutionKey("p", "agent", "run"), ledger.Done{Principal: "p", Agent: "agent", Run: "run",
+			Steps: 1, Seen: Now}),
+	}
+	if len(all) != len(ledger.Kinds()) {
+		t.Errorf("%d kinds are written of %d", len(all), len(ledger.Kinds()))
+	}
+	book := ledger.NewBook()
+	before := current(t, s).Version
+	put(s, all...)
+	for _, r := range all {
+		about, err := book.About(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs := []interlock.Ref{{Kind: r.Kind, Key: r.Key}}
+		for _, m := range about.Marks {
+			refs = append(refs, interlock.Ref{Kind: r.Kind, Mark: m.Name})
+		}
+		for _, ref := range refs {
+			for _, store := range []Store{s, other, p.Open(t)} {
+				if got := keys(t, store, ref); !slices.Equal(got, []string{r.Key}) {
+					t.Errorf("%+v: %q", ref, got)
+				}
+			}
+			if got := keys(t, s, interlock.Ref{Kind: ref.Kind, Key: ref.Key + "x", Mark: ref.Mark}); len(got) > 0 {
+				t.Errorf("something else than %+v: %q", ref, got)
+			}
+			if about.Binds {
+				refused(t, other, with(Decision("a"), func(c *interlock.Change) { c.Version, c.Reads = before, []interlock.Ref{ref} }),
+					interlock.ErrConflict)
+			}
+		}
+		read := with(Decision("a"), func(c *interlock.Change) {
+			_, c.Version, _ = s.Load(t.Context(), refs...)
+			c.Reads = refs
+		})
+		put(other, interlock.Row{Kind: r.Kind, Key: r.Key})
+		for _, ref := range refs {
+			for _, store := range []Store{s, other, p.Open(t)} {
+				if got := keys(t, store, ref); len(got) > 0 {
+					t.Errorf("%+v has ended: %q", ref, got)
+				}
+			}
+		}
+		if about.Stands {
+			refused(t, s, read, interlock.ErrConflict) // what it was computed from has ended
+		}
+	}
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Writes = []interlock.Row{{Kind: "nonsense", Key: "x", Body: []byte("{}")}}
+	}), nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Writes = []interlock.Row{row(t, ledger.Agent, "other", interlock.AgentRecord{ID: "agent"})}
+	}), nil)
+}
+
+// reads: a change is refused for what it names as read, and for nothing else.
+func reads(t *testing.T, p Place) {
+	s, other := p.Open(t), p.Open(t)
+	agent := func(id string) interlock.Ref { return interlock.Ref{Kind: ledger.Agent, Key: id} }
+	_, version, err := s.Load(t.Context(), agent("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decide := func(refs ...interlock.Ref) interlock.Change {
+		return with(Decision("a"), func(c *interlock.Change) { c.Version, c.Reads = version, refs })
+	}
+	commit(t, other, with(Decision("b"), write(interlock.AgentRecord{ID: "two"})))
+	commit(t, s, decide(agent("one")))
+	refused(t, s, decide(agent("one"), agent("two")), interlock.ErrConflict)
+	refused(t, s, decide(interlock.Ref{Kind: ledger.Agent, Mark: ledger.All}), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = version }), interlock.ErrConflict)
+	refused(t, s, with(decide(agent("one")), func(c *interlock.Change) { c.Version += 100 }), interlock.ErrConflict)
+	// An opened or spent request makes nobody decide again, an answer does.
+	of := interlock.Ref{Kind: ledger.Request, Mark: ledger.Of("agent", "p")}
+	_, version, _ = s.Load(t.Context(), of)
+	commit(t, other, with(Decision("b"), write(*Request("r1"))))
+	commit(t, s, decide(of))
+	commit(t, other, with(Decision("b"), answer(t, other, Yes("r1"))))
+	refused(t, s, decide(of), interlock.ErrConflict)
+	_, version, _ = s.Load(t.Context(), of)
+	commit(t, other, with(Decision("b"), spend(ledger.Request, "r1")))
+	commit(t, s, decide(of))
+}
+
+// spends: of many that take from one row at once, as many as there is room for do, none has to try again, and each that finds
+// nothing is told what is there.
+func spends(t *testing.T, p Place) {
+	s, other := p.Open(t), p.Open(t)
+	const room, callers = 10, 32
+	commit(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Writes = []interlock.Row{row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: room})}
+	}))
+	_, version, err := s.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := make([]error, callers)
+	var all sync.WaitGroup
+	for i := range callers {
+		store := s
+		if i%2 == 1 {
+			store = other
+		}
+		all.Go(func() {
+			_, results[i] = store.Commit(t.Context(), with(Decision(fmt.Sprint("run", i)), func(c *interlock.Change) {
+				c.Version, c.Spends = version, []interlock.Spend{{Kind: ledger.Counter, Key: "n", Take: 1}}
+			}))
+		})
+	}
+	all.Wait()
+	taken := 0
+	for _, err := range results {
+		var met *ledger.Met
+		switch {
+		case err == nil:
+			taken++
+		case !errors.As(err, &met) || errors.Is(err, interlock.ErrConflict):
+			t.Errorf("whoever found nothing was told %v", err)
+		case cmp.Diff(row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n"}).Body, met.Row.Body) != "":
+			t.Errorf("it met %s", met.Row.Body)
+		}
+	}
+	if taken != room {
+		t.Errorf("%d took one each, of %d", taken, room)
+	}
+	size(t, p, 1+room)
+}
+
+// scan: what stands under a mark comes in the order of the mark, up to a place in it and no more than is asked for.
+func scan(t *testing.T, p Place) {
+	s := p.Open(t)
+	for i, hours := range []int{3, 1, 2} {
+		r := Request(fmt.Sprint("r", i))
+		r.Expires = Now.Add(time.Duration(hours) * time.Hour)
+		commit(t, s, with(Decision("a"), write(*r)))
+	}
+	for _, tc := range []struct {
+		hours, limit int
+		want         []string
+	}{{3, 10, []string{"r1", "r2", "r0"}}, {2, 10, []string{"r1", "r2"}}, {3, 1, []string{"r1"}}, {0, 10, nil}} {
+		for _, store := range []Store{s, p.Open(t)} {
+			rows, err := store.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All}, 0,
+				Now.Add(time.Duration(tc.hours)*time.Hour).UnixNano(), tc.limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range rows {
+				got = append(got, r.Value.(interlock.ApprovalRequest).ID)
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("up to %d hours, %d at most: %q, want %q", tc.hours, tc.limit, got, tc.want)
+			}
+		}
+	}
+	commit(t, s, with(Decision("a"), expire(t, s, "r1")))
+	if rows, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All}, 0,
+		Now.Add(time.Hour).UnixNano(), 10); err != nil || len(rows) > 0 {
+		t.Errorf("what has ended is found: %v, %v", rows, err)
+	}
+}
