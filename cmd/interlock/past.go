@@ -22,7 +22,7 @@ import (
 // A recording is a log with what its decisions were made from: a store, or an exported copy.
 type recording interface {
 	auditlog.Source
-	// Recorded calls visit for every entry that has inputs, with them.
+	// Recorded calls visit for every entry, with its inputs where it has any.
 	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
 	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
 }
@@ -174,7 +174,7 @@ func writeInputs(ctx context.Context, w io.Writer, store *sqlite.Store, size int
 		return err
 	}
 	err := store.Recorded(ctx, 0, func(e interlock.Entry) error {
-		if e.Index >= size {
+		if e.Index >= size || len(e.Inputs) == 0 {
 			return nil
 		}
 		return line(inputsLine{Index: &e.Index, Text: e.Inputs})
@@ -243,7 +243,7 @@ func (c *copied) Blob(_ context.Context, digest interlock.Digest) ([]byte, bool,
 	return text, found, nil
 }
 
-// Recorded calls visit for every entry that has inputs, with them.
+// Recorded calls visit for every entry, with its inputs where it has any.
 func (c *copied) Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error {
 	inputs := map[int64][]byte{}
 	err := c.lines(func(l inputsLine) error {
@@ -256,9 +256,10 @@ func (c *copied) Recorded(ctx context.Context, from int64, visit func(interlock.
 		return err
 	}
 	return c.Walk(ctx, func(e interlock.Entry) error {
-		if e.Inputs = inputs[e.Index]; e.Index < from || e.Inputs == nil {
+		if e.Index < from {
 			return nil
 		}
+		e.Inputs = inputs[e.Index]
 		return visit(e)
 	})
 }

@@ -78,7 +78,8 @@ func (replayRun) Help() string {
 type replayResult struct {
 	Decisions  int                 `json:"decisions"`
 	Same       int                 `json:"same"`
-	Reanalysed int                 `json:"reanalysed"` // analysed again, by the same code
+	Older      int                 `json:"older,omitempty"` // besides: those that were recorded before inputs were
+	Reanalysed int                 `json:"reanalysed"`      // analysed again, by the same code
 	Failures   map[replay.Code]int `json:"failures,omitempty"`
 	Examples   []replayExample     `json:"examples,omitempty"`
 	Replayable bool                `json:"replayable"`
@@ -120,6 +121,10 @@ func (c *replayRun) Run(p *program) error {
 	result := replayResult{Failures: map[replay.Code]int{}}
 	err = log.each(p, from, func(e interlock.Entry, r *replay.Record, why error) error {
 		if !c.means(e, r) {
+			return nil
+		}
+		if errors.Is(why, replay.ErrOlder) && c.What == "" {
+			result.Older++
 			return nil
 		}
 		result.Decisions++
@@ -171,6 +176,9 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 		return writeLine(p.stdout, r)
 	}
 	fmt.Fprintf(p.stdout, "%d decisions, %d the same, %d of them analysed again by the same code\n", r.Decisions, r.Same, r.Reanalysed)
+	if r.Older > 0 {
+		fmt.Fprintf(p.stdout, "%d older ones name nothing they were made from\n", r.Older)
+	}
 	for _, e := range r.Examples {
 		fmt.Fprintf(p.stdout, "%s  event %d  %s\n", e.Code, e.Index, e.Detail)
 	}

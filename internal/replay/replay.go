@@ -64,6 +64,10 @@ type Record struct {
 	Snapshot  interlock.Snapshot
 }
 
+// ErrOlder says that an event names no inputs: it was recorded before they were, or by somebody who keeps none. The log proves that it
+// names none, so that taking inputs away makes no event older.
+var ErrOlder = failure(MissingSnapshot, "the event names no inputs: it was recorded before they were")
+
 // Holds reports whether an entry records a decision.
 func Holds(kind interlock.EventType) bool {
 	return kind == interlock.EventDecision || kind == interlock.EventBlock || kind == interlock.EventReviewRequest
@@ -89,6 +93,9 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 		return nil, failure(IntegrityFailure, "the event holds no decision")
 	}
 	r.Requester, r.Decision = payload.Requester, payload.Decision
+	if event.Snapshots["inputs"] == "" {
+		return nil, ErrOlder
+	}
 	text, err := s.inputs(e, interlock.Digest(event.Snapshots["inputs"]))
 	if err != nil {
 		return nil, err
@@ -111,9 +118,6 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 
 // inputs are the text that an event names, opened where it is sealed.
 func (s *Sources) inputs(e interlock.Entry, want interlock.Digest) ([]byte, error) {
-	if want == "" {
-		return nil, failure(MissingSnapshot, "the event names no inputs: it was recorded before they were")
-	}
 	if len(e.Inputs) == 0 {
 		return nil, failure(MissingSnapshot, "the inputs are not kept")
 	}

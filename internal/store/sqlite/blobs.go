@@ -86,10 +86,10 @@ func (s *Store) Blobs(ctx context.Context, visit func(interlock.Blob) error) err
 	return err
 }
 
-// Recorded calls visit for every entry from an index on that has inputs, in order, with its inputs. The bytes are the visitor's
+// Recorded calls visit for every entry from an index on, in order, with its inputs where it has any. The bytes are the visitor's
 // until it returns.
 func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock.Entry) error) error {
-	query := "SELECT " + entryColumns + ", inputs FROM entries WHERE idx >= ? AND inputs IS NOT NULL ORDER BY idx"
+	query := "SELECT " + entryColumns + ", inputs FROM entries WHERE idx >= ? ORDER BY idx"
 	return walkRows(ctx, s.alone, query, []any{from}, visit, func(scan func(...any) error, e *interlock.Entry) error {
 		var kind string
 		var body, hashes, checkpoint, inputs sql.RawBytes
