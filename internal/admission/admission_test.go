@@ -188,6 +188,25 @@ func TestWhatIsNotRecordedIsDenied(t *testing.T) {
 	}
 }
 
+// What is slow is not done again because a commit lost a race: what an action lies in the way of is looked at once.
+func TestLostRaceLooksOnce(t *testing.T) {
+	h := newHouse(t)
+	races, looks := 3, 0
+	h.store.commit = func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+		if races > 0 {
+			races--
+			return interlock.Receipt{}, interlock.ErrConflict
+		}
+		return next()
+	}
+	h.propose("rm -rf src", func(p *interlock.Proposal) {
+		p.Work = func([]string) map[string]interlock.Work { looks++; return nil }
+	})
+	if looks != 1 || races != 0 {
+		t.Errorf("looked %d times, with %d races left", looks, races)
+	}
+}
+
 func TestLostRaceIsDecidedAgain(t *testing.T) {
 	h := newHouse(t)
 	races := 3

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/impact"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
@@ -69,12 +70,14 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		steps.Lock()
 		defer steps.Unlock()
 	}
+	p.View.Written = nil // what a door says of it counts for nothing
+	read := a.config.analyse(&p)
 	receipt, err := a.commitOn(ctx, true, func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = a.groundOf(ctx, load, who, also...)
 		return g, err
 	}, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
-		p.View.Written = nil                                   // what a door says of it counts for nothing
+		p.View.Written = nil                                   // by whom what it runs was written is looked up each time
 		if err := inOffice(p.Requester, standing, now); err != nil {
 			return interlock.Change{}, err
 		}
@@ -96,7 +99,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		if err != nil {
 			return interlock.Change{}, err
 		}
-		made, invalid, err := a.evaluate(ctx, &p, begun, &recent, now)
+		made, invalid, err := a.evaluate(ctx, &p, read, begun, &recent, now)
 		if err != nil {
 			return interlock.Change{}, err
 		}
@@ -163,10 +166,11 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 // write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
 // much to be given another question, and with what only shows once it is known what the action does: who wrote or fetched what it
 // runs, which it adds to what the run did before, and where its values come from.
-func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, standing interlock.Standing,
-	recent *[]interlock.PastAction,
-	now time.Time) (decision evaluation, invalid, err error) {
-	analysis := a.config.analyse(p)
+//
+// The analysis is of the action as the door knows it. It is made once, before anything is loaded, so that a commit that lost a race
+// repeats the decision and not what is slow.
+func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysis impact.Analysis, standing interlock.Standing,
+	recent *[]interlock.PastAction, now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
 		return a.config.judge(p, analysis, standing, *recent, limits, now)
 	}
