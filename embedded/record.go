@@ -56,7 +56,7 @@ func Revision() string {
 // recorder says how this home keeps what decisions were made from.
 func recorder(c config.Config) admission.Recorder {
 	sealer := sync.OnceValues(func() (func([]byte) ([]byte, error), error) { return inputsSealer(c.Home) })
-	return admission.Recorder{Program: Version(), Analyser: Revision(),
+	return admission.Recorder{Off: c.ForgetInputs, Program: Version(), Analyser: Revision(),
 		Seal: func(text []byte) ([]byte, error) {
 			seal, err := sealer()
 			if err != nil {

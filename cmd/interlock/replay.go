@@ -177,7 +177,7 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 	}
 	fmt.Fprintf(p.stdout, "%d decisions, %d the same, %d of them analysed again by the same code\n", r.Decisions, r.Same, r.Reanalysed)
 	if r.Older > 0 {
-		fmt.Fprintf(p.stdout, "%d older ones name nothing they were made from\n", r.Older)
+		fmt.Fprintf(p.stdout, "%d older ones name nothing that they were made from\n", r.Older)
 	}
 	for _, e := range r.Examples {
 		fmt.Fprintf(p.stdout, "%s  event %d  %s\n", e.Code, e.Index, e.Detail)

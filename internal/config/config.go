@@ -69,6 +69,9 @@ type Config struct {
 	// MaxQuestions bounds what one agent may ask of its operators: so many requests waiting at once, and as many new ones
 	// within an hour. Beyond it an Ask is answered Deny and nobody is asked. Default: 100.
 	MaxQuestions int `json:"max_questions"`
+	// ForgetInputs has nothing kept of what decisions are made from: they can't be made again, and what other rules would have
+	// decided can't be told of them. The rules' own texts are kept all the same. Default: false.
+	ForgetInputs bool `json:"forget_inputs"`
 	// MaxConcurrent bounds requests under way in the HTTP API; more get 503. Default: 1024.
 	MaxConcurrent int `json:"max_concurrent"`
 	// MCPAcknowledge has the MCP server answer CONFIRMATION_REQUIRED with a confirmation token where an operation's

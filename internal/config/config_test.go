@@ -44,12 +44,13 @@ code_ttl: 2m
 channels: [{kind: console}]
 quiet_hours: 22:00-07:00
 max_questions: 7
+forget_inputs: true
 max_concurrent: 8
 `, func(config.Config) config.Config {
 			return config.Config{Rules: "/etc/interlock/rules", Profile: "supervised", Mode: interlock.Monitoring, Unattended: true,
 				Production: []string{"prod-*", "live"}, Listen: "off", AllowRemote: true, ApprovalTTL: config.Duration(90 * time.Second),
 				CheckpointTo: []string{"/mnt/other/checkpoint"}, CodeTTL: config.Duration(2 * time.Minute),
-				Channels: []config.Channel{{Kind: "console"}}, QuietHours: "22:00-07:00", MaxQuestions: 7, MaxConcurrent: 8}
+				Channels: []config.Channel{{Kind: "console"}}, QuietHours: "22:00-07:00", MaxQuestions: 7, ForgetInputs: true, MaxConcurrent: 8}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
