@@ -57,13 +57,19 @@ func mayCoverParts(parts []string, rest string, tree, anchored bool) Guess {
 
 // MayName reports whether a pattern could be filled in so that it is a protected name, and is any sign that this is meant.
 func MayName(glob, part string, anchored bool) bool {
+	if !anchored && LettersOf(glob) == 0 {
+		return false // no sign of anything
+	}
 	plain := strings.TrimRight(part, "*") // of a family of names, the plainest
-	if len(plain) > 1 {
+	if len(plain) > 1 && strings.IndexByte(plain[1:], '*') >= 0 {
 		plain = plain[:1] + strings.ReplaceAll(plain[1:], "*", "")
 	}
-	if plain == "" || !GlobsMeet(glob, plain) {
-		return false
-	}
+	// Whether they meet is asked last: it takes longest, and most patterns show no sign.
+	return plain != "" && showsSign(glob, part, plain, anchored) && GlobsMeet(glob, plain)
+}
+
+// showsSign reports whether a pattern that meets a protected name gives any sign that this is meant.
+func showsSign(glob, part, plain string, anchored bool) bool {
 	letters, hidden := LettersOf(glob), plain[0] == '.'
 	switch {
 	case anchored && hidden && (glob[0] == '*' || glob[0] == '?') && stemLetters(glob) == 0:
@@ -128,8 +134,7 @@ type globToken struct {
 	class string
 }
 
-func globTokens(glob string) []globToken {
-	out := make([]globToken, 0, len(glob))
+func globTokens(out []globToken, glob string) []globToken {
 	for i := 0; i < len(glob); i++ {
 		switch c := glob[i]; c {
 		case '*', '?':
@@ -175,8 +180,13 @@ func GlobsMeet(first, second string) bool {
 	if len(first) > MaxGlobbed || len(second) > MaxGlobbed {
 		return MatchGlob(first, strings.TrimRight(second, "*"))
 	}
-	a, b := globTokens(first), globTokens(second)
-	row, next := make([]bool, len(b)+1), make([]bool, len(b)+1) // row[j]: what is left, a[i:] and b[j:], meets
+	var rooms [2][usualName]globToken
+	var bits [2][usualName + 1]bool
+	a, b := globTokens(rooms[0][:0], first), globTokens(rooms[1][:0], second)
+	row, next := bits[0][:], bits[1][:] // row[j]: what is left, a[i:] and b[j:], meets
+	if len(b) > usualName {
+		row, next = make([]bool, len(b)+1), make([]bool, len(b)+1)
+	}
 	for i := len(a); i >= 0; i-- {
 		row, next = next, row
 		for j := len(b); j >= 0; j-- {
@@ -194,6 +204,9 @@ func GlobsMeet(first, second string) bool {
 	}
 	return row[0]
 }
+
+// usualName is how long most names are; for those no memory is asked for.
+const usualName = 24
 
 func plainByte(c byte) bool { return c != '*' && c != '?' && c != '[' && c != ']' }
 
