@@ -103,7 +103,8 @@ type Proposal struct {
 	Origin   *Origin   `json:"origin,omitempty"`   // likewise
 	// the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
 	Unseen bool `json:"-"`
-	// the approval spent on this call, which its server has not finished: it asked for input, and the door has seen that this is the retry
+	// the approval spent on this call, which its server has not finished: it asked for input, and the door has seen
+	// that this is the retry
 	Continues string `json:"-"`
 	CanAsk    bool   `json:"can_ask"` // whether somebody who can answer an Ask sits behind this door now
 	// reads what the action would run; nil where the door may not, as for an agent behind the network

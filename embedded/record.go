@@ -80,7 +80,8 @@ func inputsSealer(home string) (func([]byte) ([]byte, error), error) {
 		public, err = makeInputsKey(home)
 	}
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeUnavailable, inputsPublicFile, "the key for recorded inputs can't be read: %s", cause(err))
+		return nil, interlock.Errorf(interlock.CodeUnavailable, inputsPublicFile,
+			"the key for recorded inputs can't be read: %s", cause(err))
 	}
 	return vault.Sealer(string(public))
 }

@@ -81,7 +81,8 @@ func meant(name string) []string {
 	return paths
 }
 
-// elsewhere reports whether a path names another machine than the workspace is on. Merely opening it would have this one greet it.
+// elsewhere reports whether a path names another machine than the workspace is on. Merely opening it would have this
+// one greet it.
 func elsewhere(workspace, path string) bool {
 	volume := filepath.ToSlash(filepath.VolumeName(path))
 	return strings.HasPrefix(volume, "//") && !strings.EqualFold(volume, filepath.ToSlash(filepath.VolumeName(workspace)))

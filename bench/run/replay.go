@@ -14,7 +14,8 @@ import (
 
 // everyday are ten commands as people's agents run them.
 var everyday = []string{
-	"git status", "ls -la src", "go test ./...", "npm install", "cat README.md | head -50", "git commit -m 'Fix the parser of dates'",
+	"git status", "ls -la src", "go test ./...", "npm install", "cat README.md | head -50",
+	"git commit -m 'Fix the parser of dates'",
 	"grep -rn TODO internal", "mkdir -p build && cp a.txt build/", "docker compose up -d",
 	"curl -s https://api.github.com/repos/x/y/issues | jq .",
 }
@@ -72,9 +73,11 @@ func record(b *bench, home string) error {
 		callers.Go(func() {
 			for n := caller; n < recordedDecisions; n += recordedCallers {
 				answer := backend.Propose(b.ctx, interlock.Proposal{
-					Action: interlock.Action{Kind: interlock.KindShell, Tool: "Bash", Input: everyday[n%len(everyday)], Dir: "/home/dev/project"},
+					Action: interlock.Action{Kind: interlock.KindShell, Tool: "Bash", Input: everyday[n%len(everyday)],
+						Dir: "/home/dev/project"},
 					Requester: interlock.Requester{Principal: "dev", Agent: "claude", Call: fmt.Sprintf("toolu_01%020d", n),
-						Run: fmt.Sprintf("8f14e45f-ceea-467f-a0e6-%012d", n/(recordedCallers*recordedRuns)*recordedCallers+caller)},
+						Run: fmt.Sprintf("8f14e45f-ceea-467f-a0e6-%012d",
+							n/(recordedCallers*recordedRuns)*recordedCallers+caller)},
 					Event: "PreToolUse", Door: "hook", CanAsk: true,
 					View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", User: "dev"},
 				})

@@ -127,7 +127,8 @@ func (l *past) rulesText(p *program, want interlock.Digest) (text []byte, err er
 func (l *past) verified(p *program) error {
 	report, err := auditlog.Verify(p.ctx, l.log, l.key, auditlog.VerifyOptions{Earlier: p.keptCheckpoints(l.key)})
 	if err == nil && report.Problem != nil {
-		err = fmt.Errorf("%s: the log is not sound after %d good entries: %w", replay.IntegrityFailure, report.Entries, report.Problem)
+		err = fmt.Errorf("%s: the log is not sound after %d good entries: %w", replay.IntegrityFailure,
+			report.Entries, report.Problem)
 	}
 	return err
 }
@@ -146,8 +147,8 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 	})
 }
 
-// exportedInputs is the file of an exported copy that holds blobs, then what decisions were made from in the order of the log: one
-// JSON object a line, with the text in base64 as it is stored, sealed where it is sealed.
+// exportedInputs is the file of an exported copy that holds blobs, then what decisions were made from in the order of
+// the log: one JSON object a line, with the text in base64 as it is stored, sealed where it is sealed.
 const exportedInputs = "inputs.jsonl"
 
 // An inputsLine is one line of it.
@@ -170,7 +171,9 @@ func writeInputs(ctx context.Context, w io.Writer, store *sqlite.Store, size int
 		}
 		return err
 	}
-	if err := store.Blobs(ctx, func(b interlock.Blob) error { return line(inputsLine{Blob: b.Digest, Text: b.Text}) }); err != nil {
+	if err := store.Blobs(ctx, func(b interlock.Blob) error {
+		return line(inputsLine{Blob: b.Digest, Text: b.Text})
+	}); err != nil {
 		return err
 	}
 	err := store.Recorded(ctx, 0, func(e interlock.Entry) error {
@@ -220,7 +223,8 @@ func (p *program) copied(dir string) (*copied, error) {
 func (c *copied) lines(visit func(inputsLine) error) error {
 	file, err := os.Open(c.file)
 	if err != nil {
-		return interlock.Errorf(interlock.CodeNotFound, "--from", "the copy has no inputs: %s; export it with --inputs", fileReason(err))
+		return interlock.Errorf(interlock.CodeNotFound, "--from",
+			"the copy has no inputs: %s; export it with --inputs", fileReason(err))
 	}
 	defer file.Close()
 	scanner := bufio.NewScanner(file)

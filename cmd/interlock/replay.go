@@ -175,7 +175,8 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 	if c.JSON {
 		return writeLine(p.stdout, r)
 	}
-	fmt.Fprintf(p.stdout, "%d decisions, %d the same, %d of them analysed again by the same code\n", r.Decisions, r.Same, r.Reanalysed)
+	fmt.Fprintf(p.stdout, "%d decisions, %d the same, %d of them analysed again by the same code\n", r.Decisions,
+		r.Same, r.Reanalysed)
 	if r.Older > 0 {
 		fmt.Fprintf(p.stdout, "%d older ones name nothing that they were made from\n", r.Older)
 	}

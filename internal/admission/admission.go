@@ -287,7 +287,8 @@ func New(c Config) (*Admission, error) {
 	if c.CodeTTL <= 0 {
 		c.CodeTTL = codeTTL
 	}
-	a := &Admission{config: c, executions: executions{seed: maphash.MakeSeed()}, book: ledger.NewBook(), proofs: map[string]error{}, counters: c.Rules.Counters()}
+	a := &Admission{config: c, executions: executions{seed: maphash.MakeSeed()}, book: ledger.NewBook(),
+		proofs: map[string]error{}, counters: c.Rules.Counters()}
 	if c.Boot != "" {
 		return a, nil
 	}

@@ -186,24 +186,25 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 	delivery := a.notify(ctx, interlock.Notice{Severity: severity, Kind: string(c.Kind), Challenge: c.ID, Request: c.Request,
 		Requester: c.Requester, Rule: c.Rule, Reason: c.Reason, Display: c.Display, Code: interlock.Secret(i.code),
 		Expires: c.Expires})
-	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, c.ID)), func(standing interlock.Standing) (interlock.Change, error) {
-		change := interlock.Change{Version: standing.Version}
-		stored, stands := standing.Challenges[c.ID]
-		if stands && stored.CodeHash == c.CodeHash {
-			stored.Channels = delivery.Channels
-			change.Writes, c = ledger.Rows(stored), stored
-		}
-		c.Channels = delivery.Channels
-		if err := a.append(&change, interlock.EventChallenge, c.Requester, "system",
-			auditlog.ChallengeRecord{Challenge: c, Failed: delivery.Failed}); err != nil {
-			return change, err
-		}
-		if len(delivery.Channels) > 0 {
-			return change, nil
-		}
-		return change, a.alarm(&change, c.Requester, "code-undelivered",
-			"a code reached nobody; an operator can have one shown, or an admin can lift the block")
-	})
+	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, c.ID)),
+		func(standing interlock.Standing) (interlock.Change, error) {
+			change := interlock.Change{Version: standing.Version}
+			stored, stands := standing.Challenges[c.ID]
+			if stands && stored.CodeHash == c.CodeHash {
+				stored.Channels = delivery.Channels
+				change.Writes, c = ledger.Rows(stored), stored
+			}
+			c.Channels = delivery.Channels
+			if err := a.append(&change, interlock.EventChallenge, c.Requester, "system",
+				auditlog.ChallengeRecord{Challenge: c, Failed: delivery.Failed}); err != nil {
+				return change, err
+			}
+			if len(delivery.Channels) > 0 {
+				return change, nil
+			}
+			return change, a.alarm(&change, c.Requester, "code-undelivered",
+				"a code reached nobody; an operator can have one shown, or an admin can lift the block")
+		})
 	if err == nil { // whoever opens a challenge clears away those that are overdue, so that they don't pile up without a server
 		_, err = a.lapse(ctx, a.config.Now().UTC())
 	}
@@ -286,17 +287,18 @@ func (a *Admission) lapse(ctx context.Context, now time.Time) (recorded int, err
 	}
 	sort.Strings(late)
 	for _, id := range late {
-		_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, id)), func(standing interlock.Standing) (interlock.Change, error) {
-			c, stands := standing.Challenges[id]
-			if !stands || now.Before(c.Expires) {
-				return interlock.Change{}, errUnchanged
-			}
-			change := interlock.Change{Version: standing.Version}
-			c.Ended, c.Outcome, c.CodeHash = now, "expired", ""
-			change.Writes = ledger.Rows(c)
-			return change, a.append(&change, interlock.EventVerification, c.Requester, "system",
-				auditlog.VerificationRecord{Challenge: c.ID, Result: Expired, Reason: "nobody gave the code in time"})
-		})
+		_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, id)),
+			func(standing interlock.Standing) (interlock.Change, error) {
+				c, stands := standing.Challenges[id]
+				if !stands || now.Before(c.Expires) {
+					return interlock.Change{}, errUnchanged
+				}
+				change := interlock.Change{Version: standing.Version}
+				c.Ended, c.Outcome, c.CodeHash = now, "expired", ""
+				change.Writes = ledger.Rows(c)
+				return change, a.append(&change, interlock.EventVerification, c.Requester, "system",
+					auditlog.VerificationRecord{Challenge: c.ID, Result: Expired, Reason: "nobody gave the code in time"})
+			})
 		if errors.Is(err, errUnchanged) {
 			continue
 		}

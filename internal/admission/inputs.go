@@ -51,7 +51,8 @@ func (a *Admission) keepInputs(change *interlock.Change, draft *interlock.Draft,
 	}
 	draft.Snapshots["inputs"] = string(auditlog.InputsDigest(text))
 	change.Blobs = append(change.Blobs, base)
-	secret := a.revealed(&inputs) || bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) || !sameAction(raw, shown) || !sameTargets(made.Impacts, recorded.Impacts)
+	secret := a.revealed(&inputs) || bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) || !sameAction(raw, shown) ||
+		!sameTargets(made.Impacts, recorded.Impacts)
 	draft.Inputs, err = a.kept(text, secret)
 	if err != nil {
 		return err
@@ -83,8 +84,8 @@ func (a *Admission) kept(text []byte, secret bool) ([]byte, error) {
 	return sealed, nil
 }
 
-// revealed reports whether the analysis has put together, or read elsewhere, a secret that the action's own text does not show: that
-// is looked at when the action is recorded.
+// revealed reports whether the analysis has put together, or read elsewhere, a secret that the action's own text does
+// not show: that is looked at when the action is recorded.
 func (a *Admission) revealed(inputs *auditlog.Inputs) bool {
 	for _, t := range inputs.Texts {
 		if !strings.Contains(inputs.Action.Input, t.Value) && a.secretive([]byte(t.Value)) {
@@ -146,7 +147,8 @@ func (a *Admission) ReadSealed(ctx context.Context, order interlock.Order) (inte
 			return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
 		}
 		now := a.config.Now().UTC()
-		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
+		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify,
+			now); err != nil {
 			return change, err
 		}
 		kept := order

@@ -35,19 +35,20 @@ func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlo
 	tools := readDefinitions(l.Definitions)
 	var verdicts []interlock.PinVerdict
 	var alert string
-	_, err := a.commitOn(ctx, true, a.rows(under(ledger.Pin, ledger.All)), func(standing interlock.Standing) (interlock.Change, error) {
-		now := a.config.Now().UTC()
-		e := examination{listing: l, standing: standing, now: now, others: foreignTools(standing, l.Server, tools)}
-		verdicts = e.verdicts(tools)
-		if len(e.changes) == 0 {
-			return interlock.Change{}, errUnchanged
-		}
-		change := interlock.Change{Version: standing.Version}
-		var err error
-		alert, err = a.pinEvents(&change, e.changes, interlock.Requester{Agent: "interlock"}, "system",
-			auditlog.PinRecord{Server: l.Server, Identity: l.Identity})
-		return change, err
-	})
+	_, err := a.commitOn(ctx, true, a.rows(under(ledger.Pin, ledger.All)),
+		func(standing interlock.Standing) (interlock.Change, error) {
+			now := a.config.Now().UTC()
+			e := examination{listing: l, standing: standing, now: now, others: foreignTools(standing, l.Server, tools)}
+			verdicts = e.verdicts(tools)
+			if len(e.changes) == 0 {
+				return interlock.Change{}, errUnchanged
+			}
+			change := interlock.Change{Version: standing.Version}
+			var err error
+			alert, err = a.pinEvents(&change, e.changes, interlock.Requester{Agent: "interlock"}, "system",
+				auditlog.PinRecord{Server: l.Server, Identity: l.Identity})
+			return change, err
+		})
 	if errors.Is(err, errUnchanged) {
 		return verdicts, nil
 	}
@@ -69,8 +70,8 @@ type pinChange struct {
 	text json.RawMessage
 }
 
-// pinEvents adds to a change the pins and the events that say what becomes of them, and an alert if something new is in quarantine
-// that no operator put there.
+// pinEvents adds to a change the pins and the events that say what becomes of them, and an alert if something new is
+// in quarantine that no operator put there.
 func (a *Admission) pinEvents(change *interlock.Change, pins []pinChange, r interlock.Requester, role string,
 	record auditlog.PinRecord) (alert string, err error) {
 	var steps []auditlog.PinStep

@@ -167,8 +167,8 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 // much to be given another question, and with what only shows once it is known what the action does: who wrote or fetched what it
 // runs, which it adds to what the run did before, and where its values come from.
 //
-// The analysis is of the action as the door knows it. It is made once, before anything is loaded, so that a commit that lost a race
-// repeats the decision and not what is slow.
+// The analysis is of the action as the door knows it. It is made once, before anything is loaded, so that a commit
+// that lost a race repeats the decision and not what is slow.
 func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysis impact.Analysis, standing interlock.Standing,
 	recent *[]interlock.PastAction, now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {

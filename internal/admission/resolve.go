@@ -108,7 +108,8 @@ func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) e
 			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
 				"an operator has this name; no identity is both")
 		}
-		return a.identityChange(standing, auditlog.IdentityRecord{Agent: &agent}, agent.ID, interlock.Change{Writes: ledger.Rows(agent)})
+		return a.identityChange(standing, auditlog.IdentityRecord{Agent: &agent}, agent.ID,
+			interlock.Change{Writes: ledger.Rows(agent)})
 	})
 	return err
 }

@@ -13,7 +13,8 @@ import (
 // suppressed takes out the findings that an operator's order in force keeps silent, and returns in their place what says so.
 // Orders reach rules, and rows by which a profile asks; what stands at layer 1, halts or protects Interlock they do not, and
 // nothing of an operation whose danger level is forbidden. Whatever else objects stays.
-func suppressed(gates gate.Table, found []interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action,
+func suppressed(gates gate.Table, found []interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot,
+	action interlock.Action,
 	analysis impact.Analysis, danger interlock.Danger, now time.Time) (kept, notices []interlock.Finding) {
 	if len(snapshot.Suppressions) == 0 || danger >= interlock.DangerForbidden {
 		return found, nil
@@ -32,7 +33,8 @@ func suppressed(gates gate.Table, found []interlock.Finding, rules *ruleset.Rule
 }
 
 // silencing finds the order that keeps a finding silent.
-func silencing(gates gate.Table, f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot, action interlock.Action,
+func silencing(gates gate.Table, f interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot,
+	action interlock.Action,
 	analysis impact.Analysis,
 	now time.Time) *interlock.Suppression {
 	if !gates.Of(f.Gate).Suppressible {

@@ -9,7 +9,8 @@ import (
 
 // wanted takes out the questions that the user's own words have answered. Only rules that say so of themselves are silent for
 // it, and what was merely inferred from what they saw; a denial, layer 1 and every other objection stay.
-func wanted(gates gate.Table, found []interlock.Finding, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+func wanted(gates gate.Table, found []interlock.Finding, rules *ruleset.Ruleset, snapshot interlock.Snapshot,
+	action interlock.Action,
 	analysis impact.Analysis) []interlock.Finding {
 	if snapshot.Origin == nil || !snapshot.Origin.Prompted {
 		return found

@@ -98,7 +98,8 @@ type Kind struct {
 	take  func(body []byte, n int, now time.Time) (left []byte, why string, err error)
 	next  func(before, after any, now time.Time) error // nil: any row may follow any other; before is nil where there is none
 	swept bool                                         // rows are forgotten after the place they have under [Until]
-	again bool                                         // who finds nothing left to spend decides again, because what is there to read says what to do then
+	// who finds nothing left to spend decides again, because what is there to read says what to do then
+	again bool
 }
 
 // A codec reads the bodies of one kind.
@@ -157,8 +158,8 @@ func Kinds() []Kind {
 	}
 }
 
-// Swept lists the kinds whose rows are forgotten once the time of their mark [Until] is over, under which alone they stand. Nobody is told: a decision that
-// read one takes less time than that.
+// Swept lists the kinds whose rows are forgotten once the time of their mark [Until] is over, under which alone they
+// stand. Nobody is told: a decision that read one takes less time than that.
 func Swept() []string {
 	var kinds []string
 	for _, k := range Kinds() {

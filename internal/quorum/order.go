@@ -77,7 +77,8 @@ func MayOrder(verb interlock.Verb, about interlock.Requester, operator interlock
 	switch verb {
 	case interlock.VerbReadSealed:
 		if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin && operator.Role != RoleAuditor {
-			return refuse(interlock.CodeUnauthorized, "operator", "this order needs an operator with the admin or the auditor role")
+			return refuse(interlock.CodeUnauthorized, "operator",
+				"this order needs an operator with the admin or the auditor role")
 		}
 	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbRevoke:
 		if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin {

@@ -64,8 +64,8 @@ type Record struct {
 	Snapshot  interlock.Snapshot
 }
 
-// ErrOlder says that an event names no inputs: it was recorded before they were, or by somebody who keeps none. The log proves that it
-// names none, so that taking inputs away makes no event older.
+// ErrOlder says that an event names no inputs: it was recorded before they were, or by somebody who keeps none. The
+// log proves that it names none, so that taking inputs away makes no event older.
 var ErrOlder = failure(MissingSnapshot, "the event names no inputs: it was recorded before they were")
 
 // Holds reports whether an entry records a decision.

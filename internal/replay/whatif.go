@@ -77,8 +77,8 @@ func (w *WhatIf) Skip(why error) {
 	w.skipped[code]++
 }
 
-// Try decides one recorded action under the rules. redact takes secrets out of reasons, as when a decision is recorded. was is the
-// decision that was made.
+// Try decides one recorded action under the rules. redact takes secrets out of reasons, as when a decision is
+// recorded. was is the decision that was made.
 func (w *WhatIf) Try(r *Record, was interlock.Decision, redact func(string) (string, []string)) {
 	now := r.Decide(w.rules)
 	w.total++

@@ -46,7 +46,8 @@ func badKey() error {
 func Sealer(public string) (func(text []byte) ([]byte, error), error) {
 	recipient, err := age.ParseX25519Recipient(strings.TrimSpace(public))
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "inputs.pub", "this is not the public half of a key for recorded inputs")
+		return nil, interlock.Errorf(interlock.CodeInvalid, "inputs.pub",
+			"this is not the public half of a key for recorded inputs")
 	}
 	return func(text []byte) ([]byte, error) {
 		var out bytes.Buffer

@@ -246,5 +246,6 @@ func traitNames() []string {
 		fact.TraitReverseShell, fact.TraitListen, fact.TraitMetadata, fact.TraitPublish, fact.TraitForward, fact.TraitScan,
 		fact.TraitWrittenRun, fact.TraitRecon, fact.TraitPassword,
 		fact.TraitInjection, fact.TraitMalice, fact.TraitUnsupported, fact.TraitOutside, fact.TraitClimbing, fact.TraitContent,
-		fact.TraitRepeated, fact.TraitHooked, fact.TraitEncrypted, fact.TraitMoved, fact.TraitAttached, fact.TraitUnverified, fact.TraitBreaking}
+		fact.TraitRepeated, fact.TraitHooked, fact.TraitEncrypted, fact.TraitMoved, fact.TraitAttached, fact.TraitUnverified,
+		fact.TraitBreaking}
 }

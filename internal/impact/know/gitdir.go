@@ -14,7 +14,8 @@ func besideGit(path string) bool {
 		return false
 	}
 	switch strings.ToLower(name) {
-	case ".", "..", "objects", "refs", "reftable", "logs", "hooks", "info", "modules", "worktrees", "lfs", "annex", "svn", "branches",
+	case ".", "..", "objects", "refs", "reftable", "logs", "hooks", "info", "modules", "worktrees", "lfs", "annex",
+		"svn", "branches",
 		"remotes", "sequencer", "rr-cache", "common", "filter-repo",
 		"refs-original", "subtree-cache", "bisect", "fsmonitor--daemon", "gitbutler", "sl", "jj":
 		return false

@@ -78,8 +78,8 @@ func (r *shellRun) read(spec *know.Command, args []flow.Field) *flow.Use {
 	return u
 }
 
-// wordAt takes the word at i: a part of a subcommand's name, the beginning of the command line that a wrapper runs, or an operand.
-// It returns the index of the last word taken.
+// wordAt takes the word at i: a part of a subcommand's name, the beginning of the command line that a wrapper runs,
+// or an operand. It returns the index of the last word taken.
 func (r *shellRun) wordAt(u *flow.Use, pick *flow.Picker, args []flow.Field, i int) int {
 	if len(u.Operands) == 0 && word(pick, args[i]) {
 		u.Spec = pick.Candidates[0]

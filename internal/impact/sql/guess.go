@@ -6,8 +6,8 @@ import (
 	"interlock/internal/lex"
 )
 
-// LooksLikeStatement reports whether a text that nobody called SQL is a statement, or several: it begins with a verb and goes on as
-// one.
+// LooksLikeStatement reports whether a text that nobody called SQL is a statement, or several: it begins with a verb
+// and goes on as one.
 func LooksLikeStatement(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n(")
 	if len(trimmed) < 6 || !(trimmed[0]|0x20 >= 'a' && trimmed[0]|0x20 <= 'w' || trimmed[0] == '-' || trimmed[0] == '/') {

@@ -56,7 +56,8 @@ func Request(w *place.World, method, url string, headers []string, body string) 
 		i.Traits = append(i.Traits, fact.TraitUpload)
 	}
 	w.Add(i)
-	if reach != interlock.ReachWorkspace && TellsToken(url, place.HostOf(url)) && PlainSecret(url) == "" { // which is sent, see below
+	// which is sent, see below
+	if reach != interlock.ReachWorkspace && TellsToken(url, place.HostOf(url)) && PlainSecret(url) == "" {
 		w.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "a token", Reach: reach, Via: "HTTP " + method,
 			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
 			Traits: []string{fact.TraitSecret, fact.TraitUpload}})

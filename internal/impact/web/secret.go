@@ -23,7 +23,8 @@ func PlainSecret(text string) string {
 func NamesSecret(key string) bool {
 	upper := strings.ToUpper(key)
 	for _, end := range [...]string{"_URL", "_URI", "_ENDPOINT", "_HOST", "_PORT", "_FILE", "_FILENAME", "_PATH", "_DIR", "_NAME",
-		"_TYPE", "_TTL", "_EXPIRY", "_LENGTH", "_ISSUER", "_AUDIENCE", "_REGION", "_ARN", "MAX_TOKENS", "NUM_TOKENS", "TOTAL_TOKENS",
+		"_TYPE", "_TTL", "_EXPIRY", "_LENGTH", "_ISSUER", "_AUDIENCE", "_REGION", "_ARN", "MAX_TOKENS",
+		"NUM_TOKENS", "TOTAL_TOKENS",
 		"OUTPUT_TOKENS", "TOKENIZER", "_PARALLELISM"} {
 		if strings.HasSuffix(upper, end) {
 			return false

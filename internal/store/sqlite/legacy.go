@@ -103,7 +103,8 @@ func legacyPin(scan func(...any) error) ([]interlock.Row, error) {
 			Body: approved})
 	}
 	if seen != nil && pin.Seen != pin.Definition {
-		rows = append(rows, interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf(server, tool, pin.Seen).Key, Body: seen})
+		rows = append(rows, interlock.Row{Kind: ledger.Definition,
+			Key: ledger.DefinitionOf(server, tool, pin.Seen).Key, Body: seen})
 	}
 	return rows, nil
 }
@@ -162,8 +163,9 @@ func (s *Store) soundHead(ctx context.Context) (interlock.Head, stamp, error) {
 		return head, now, err
 	}
 	if entries != head.Size {
-		return head, now, interlock.Errorf(interlock.CodeUnavailable, "store", "the log has %d entries and its head says %d; keep "+
-			"the file as evidence and run `interlock audit verify` before anything else", entries, head.Size)
+		return head, now, interlock.Errorf(interlock.CodeUnavailable, "store",
+			"the log has %d entries and its head says %d; keep "+
+				"the file as evidence and run `interlock audit verify` before anything else", entries, head.Size)
 	}
 	return head, now, nil
 }

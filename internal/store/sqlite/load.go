@@ -147,7 +147,8 @@ func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlo
 func (s *Store) Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) (rows []interlock.Row, err error) {
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
 		rows, err = readRows(ctx, c, mark.Kind, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row "+
-			"WHERE m.kind = ? AND m.mark = ? AND m.at BETWEEN ? AND ? ORDER BY m.at, m.row LIMIT ?", mark.Kind, mark.Mark, from, upTo,
+			"WHERE m.kind = ? AND m.mark = ? AND m.at BETWEEN ? AND ? ORDER BY m.at, m.row LIMIT ?", mark.Kind,
+			mark.Mark, from, upTo,
 			limit)
 		for i := range rows {
 			if err == nil {

@@ -35,7 +35,8 @@ func (s *Store) Requests(ctx context.Context, status interlock.RequestStatus, li
 	var requests []interlock.ApprovalRequest
 	err := s.apart(ctx, "list requests", func(c *conn) error {
 		rows, err := readRows(ctx, c, ledger.Request, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON "+
-			"r.id = m.row WHERE m.kind = ? AND m.mark = ? ORDER BY m.at DESC, r.key LIMIT ?", ledger.Request, ledger.Is(status), limit)
+			"r.id = m.row WHERE m.kind = ? AND m.mark = ? ORDER BY m.at DESC, r.key LIMIT ?", ledger.Request,
+			ledger.Is(status), limit)
 		for _, row := range rows {
 			r, err := decodeRequest(row)
 			if err != nil {

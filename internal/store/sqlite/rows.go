@@ -148,7 +148,8 @@ func (b *batch) checkReads(ctx context.Context, change *interlock.Change) (refus
 				return err
 			}
 			changed++
-			if changed == maxMoved || slices.ContainsFunc(change.Reads, func(ref interlock.Ref) bool { return concerns(ref, r, about) }) {
+			if changed == maxMoved || slices.ContainsFunc(change.Reads,
+				func(ref interlock.Ref) bool { return concerns(ref, r, about) }) {
 				refusal = moved
 				return errEnough
 			}

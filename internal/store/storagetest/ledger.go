@@ -99,7 +99,8 @@ func rows(t *testing.T, p Place) {
 				t.Errorf("something else than %+v: %q", ref, got)
 			}
 			if about.Binds {
-				refused(t, other, with(Decision("a"), func(c *interlock.Change) { c.Version, c.Reads = before, []interlock.Ref{ref} }),
+				refused(t, other, with(Decision("a"),
+					func(c *interlock.Change) { c.Version, c.Reads = before, []interlock.Ref{ref} }),
 					interlock.ErrConflict)
 			}
 		}
