@@ -60,12 +60,18 @@ func MayName(glob, part string, anchored bool) bool {
 	if !anchored && LettersOf(glob) == 0 {
 		return false // no sign of anything
 	}
-	plain := strings.TrimRight(part, "*") // of a family of names, the plainest
+	plain := plainestOf(part)
+	// Whether they meet is asked last: it takes longest, and most patterns show no sign.
+	return plain != "" && showsSign(glob, part, plain, anchored) && GlobsMeet(glob, plain)
+}
+
+// plainestOf returns the plainest of a family of names.
+func plainestOf(part string) string {
+	plain := strings.TrimRight(part, "*")
 	if len(plain) > 1 && strings.IndexByte(plain[1:], '*') >= 0 {
 		plain = plain[:1] + strings.ReplaceAll(plain[1:], "*", "")
 	}
-	// Whether they meet is asked last: it takes longest, and most patterns show no sign.
-	return plain != "" && showsSign(glob, part, plain, anchored) && GlobsMeet(glob, plain)
+	return plain
 }
 
 // showsSign reports whether a pattern that meets a protected name gives any sign that this is meant.

@@ -57,11 +57,13 @@ type pathsDescription struct {
 type PathTable struct {
 	root, Home, any map[string][]PathPattern // by first component
 	wild            []PathPattern            // anywhere, one component that is a glob
+	wildNames       []wildName               // of wild, in the same order
 	wildByEnd       map[byte][]PathPattern   // wild by the last letter of what they match
 	wildOpen        []PathPattern            // wild that end in a glob character
-	rootKeys        []string                 // of root, in order
+	rootKeys        nameKeys                 // of root, in order
+	homeKeys        nameKeys                 // of home, in order
+	anyKeys         nameKeys                 // of any, in order
 	HomeKeys        []string                 // of home, in order
-	anyKeys         []string                 // of any, in order
 	System          map[string]bool
 	Projects        map[string]bool
 	Personal        map[string]bool
@@ -114,7 +116,8 @@ func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 	for _, pattern := range d.Self {
 		t.put(pattern, PathPattern{reach: interlock.ReachSelf})
 	}
-	t.rootKeys, t.HomeKeys, t.anyKeys = lex.SortedNames(t.root), lex.SortedNames(t.Home), lex.SortedNames(t.any)
+	t.HomeKeys = lex.SortedNames(t.Home)
+	t.rootKeys, t.homeKeys, t.anyKeys = keysOf(lex.SortedNames(t.root)), keysOf(t.HomeKeys), keysOf(lex.SortedNames(t.any))
 	return t, nil
 }
 
@@ -160,7 +163,7 @@ func (t *PathTable) put(pattern string, p PathPattern) {
 	p.Parts = strings.Split(pattern, "/")
 	if IsGlob(p.Parts[0]) {
 		if len(p.Parts) == 1 && anywhere && !p.tree {
-			t.wild = append(t.wild, p)
+			t.wild, t.wildNames = append(t.wild, p), append(t.wildNames, wildNameOf(pattern))
 			if last := pattern[len(pattern)-1]; strings.IndexByte("*?]", last) < 0 {
 				t.wildByEnd[last] = append(t.wildByEnd[last], p)
 			} else {
@@ -179,35 +182,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 	if t.any == nil {
 		return
 	}
-	var drop []string
-	glob := IsGlob(p.Path) || IsGlob(home)
-	anchored := true
-	note := func(list []PathPattern, rest string) {
-		for i := range list {
-			m := &list[i]
-			is := Guess{Covers: m.Covers(rest), sure: true}
-			if !is.Covers && glob && !m.Negate {
-				is = m.MayCover(rest, anchored)
-			}
-			if is.Covers {
-				switch {
-				case m.Negate:
-					drop = append(drop, m.Trait)
-				// where nothing is spelled, only what is worst to lose counts
-				case m.Trait != "" && is.loose && m.Trait != fact.TraitSecret:
-				case m.Trait != "":
-					p.Traits = append(p.Traits, m.Trait)
-				case !is.sure && m.reach == interlock.ReachWorkspace: // what a pattern only may mean is no scratch space
-				case is.loose:
-					p.MaybeSelf = p.MaybeSelf || strings.Count(rest, "/") >= len(m.Parts)
-				default:
-					p.Reach = m.reach
-					p.Passing = m.reach == interlock.ReachWorkspace && !m.cache
-					p.Scratch = m.reach == interlock.ReachWorkspace && !m.cache && strings.Count(rest, "/") == len(m.Parts)-1
-				}
-			}
-		}
-	}
+	m := matching{t: t, p: p, glob: IsGlob(p.Path) || IsGlob(home), anchored: true}
 	rest := strings.TrimPrefix(p.Path, "/")
 	if t.fold {
 		rest, home = strings.ToLower(rest), strings.ToLower(home)
@@ -216,30 +191,86 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 		rest = strings.TrimSuffix(strings.ToLower(rest), "/")
 	}
 	if p.Path != "" && (p.Path[0] == '/' || lex.IsDrive(p.Path)) {
-		noteBelow(t.root, t.rootKeys, rest, note)
+		m.below(t.root, &t.rootKeys, rest)
 	}
 	if inHome {
-		noteBelow(t.Home, t.HomeKeys, home, note)
+		m.below(t.Home, &t.homeKeys, home)
 	}
-	anchored = false
-	t.anywhere(inWorktree(rest), glob, note)
+	m.anchored = false
+	m.anywhere(inWorktree(rest))
 	if len(p.Traits) > 0 && (t.foreign(p.Path) || besideGit(p.Path)) {
-		drop = append(drop, fact.TraitHistory)
+		m.drop = append(m.drop, fact.TraitHistory)
 	}
-	if len(drop) > 0 {
+	if drop := m.drop; len(drop) > 0 {
 		p.Traits = slices.DeleteFunc(p.Traits, func(trait string) bool { return slices.Contains(drop, trait) })
 	}
 }
 
-// noteBelow notes what patterns say that begin at the root, or at the home directory. They are kept by their first part, and
-// a path whose own first part is a pattern may mean any of them.
-func noteBelow(index map[string][]PathPattern, keys []string, rest string, note func(list []PathPattern, rest string)) {
+// A matching is one path held against the table.
+type matching struct {
+	t        *PathTable
+	p        *Place
+	drop     []string // traits that a pattern takes away again
+	glob     bool     // a part of the path is a pattern
+	anchored bool     // the patterns being asked are for one place, not for wherever a name stands
+}
+
+// note notes what patterns say about the rest of the path.
+func (m *matching) note(list []PathPattern, rest string) {
+	for i := range list {
+		m.noteOne(&list[i], rest)
+	}
+}
+
+func (m *matching) noteOne(pattern *PathPattern, rest string) {
+	is := Guess{Covers: pattern.Covers(rest), sure: true}
+	if !is.Covers && m.glob && !pattern.Negate {
+		is = pattern.MayCover(rest, m.anchored)
+	}
+	if !is.Covers {
+		return
+	}
+	p := m.p
+	switch {
+	case pattern.Negate:
+		m.drop = append(m.drop, pattern.Trait)
+	// where nothing is spelled, only what is worst to lose counts
+	case pattern.Trait != "" && is.loose && pattern.Trait != fact.TraitSecret:
+	case pattern.Trait != "":
+		p.Traits = append(p.Traits, pattern.Trait)
+	case !is.sure && pattern.reach == interlock.ReachWorkspace: // what a pattern only may mean is no scratch space
+	case is.loose:
+		p.MaybeSelf = p.MaybeSelf || strings.Count(rest, "/") >= len(pattern.Parts)
+	default:
+		p.Reach = pattern.reach
+		p.Passing = pattern.reach == interlock.ReachWorkspace && !pattern.cache
+		p.Scratch = pattern.reach == interlock.ReachWorkspace && !pattern.cache &&
+			strings.Count(rest, "/") == len(pattern.Parts)-1
+	}
+}
+
+// below notes what patterns say that begin at the root, or at the home directory.
+func (m *matching) below(index map[string][]PathPattern, keys *nameKeys, rest string) {
 	first, _, _ := strings.Cut(rest, "/")
-	note(index[first], rest)
-	note(index["*"], rest)
-	if IsGlob(first) {
-		for _, key := range keys {
-			note(index[key], rest)
+	m.beginning(index, keys, first, rest)
+}
+
+// beginning notes what patterns say whose first part the rest of the path begins with. They are kept by that part, and a
+// path whose own part is a pattern may mean any of them.
+func (m *matching) beginning(index map[string][]PathPattern, keys *nameKeys, first, rest string) {
+	m.note(index[first], rest)
+	m.note(index["*"], rest)
+	if !m.glob || !IsGlob(first) {
+		return
+	}
+	if !m.anchored && LettersOf(first) == 0 { // no sign of any name
+		m.note(index["*"], rest)
+		return
+	}
+	spells := lettersSpelled(first)
+	for i, has := range keys.has {
+		if spells.within(has) {
+			m.note(index[keys.names[i]], rest)
 		}
 	}
 }
@@ -260,36 +291,34 @@ func inWorktree(rest string) string {
 }
 
 // anywhere notes what patterns say that hold wherever in a path they stand.
-func (t *PathTable) anywhere(rest string, glob bool, note func(list []PathPattern, rest string)) {
+func (m *matching) anywhere(rest string) {
 	for rest != "" {
 		first, after, more := strings.Cut(rest, "/")
-		note(t.any[first], rest)
-		note(t.any["*"], rest)
-		if glob && IsGlob(first) {
-			for _, key := range t.anyKeys {
-				note(t.any[key], rest)
-			}
-		}
+		m.beginning(m.t.any, &m.t.anyKeys, first, rest)
 		if !more {
-			t.lastPart(rest, glob, note)
+			m.lastPart(rest)
 			break
 		}
 		rest = after
 	}
 }
 
-// lastPart notes what patterns of one component say about a path's last one. Every path is held against a hundred of
-// them, so the last letter chooses; a name that is itself a glob may end in any.
-func (t *PathTable) lastPart(name string, glob bool, note func(list []PathPattern, rest string)) {
-	if name == "" {
-		return
+// lastPart notes what patterns of one component say about a path's last one. Every path is held against many of them, so
+// the last letter chooses; in a path with patterns, which may end in any, all the letters do.
+func (m *matching) lastPart(name string) {
+	switch {
+	case name == "":
+	case m.glob:
+		last := lastNameOf(name)
+		for i := range m.t.wild {
+			if last.mayBe(&m.t.wildNames[i]) {
+				m.noteOne(&m.t.wild[i], name)
+			}
+		}
+	default:
+		m.note(m.t.wildByEnd[name[len(name)-1]], name)
+		m.note(m.t.wildOpen, name)
 	}
-	if glob {
-		note(t.wild, name)
-		return
-	}
-	note(t.wildByEnd[name[len(name)-1]], name)
-	note(t.wildOpen, name)
 }
 
 // Covers reports whether the pattern matches rest, or a directory above it if the pattern is a tree.
