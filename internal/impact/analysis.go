@@ -61,7 +61,7 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 	}
 	s := &flow.Scan{Dialect: flow.DialectOf(action), Strict: a.strict}
 	s.Know, s.View, s.Dir, s.Trace = a.know, view, action.Dir, trace
-	s.Begin(&flow.Readers{Payload: read, Patch: call.Patch})
+	s.Begin(&flow.Readers{Payload: read, Patch: call.Patch, Written: call.Written})
 	if s.Dir == "" {
 		s.Dir = view.Workspace
 	}

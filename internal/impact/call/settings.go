@@ -6,8 +6,15 @@ import (
 
 	"interlock"
 	"interlock/internal/impact/fact"
+	"interlock/internal/impact/flow"
 	"interlock/internal/impact/know"
 )
+
+// Written judges what is put into a file by something that is no call of a file tool: a command whose output goes there.
+func Written(s *flow.Scan, via, name, text string) {
+	p := s.Place(name)
+	callRun{s}.settings(via, p, text)
+}
 
 // settings reads settings that have something run, wherever they are written: a configuration of git lies where git
 // is pointed at, and what .npmrc says of a shell every script goes through.

@@ -51,6 +51,8 @@ const (
 	TraitDecoded    = "decoded"    // the payload was decoded before it runs
 	TraitInline     = "inline"     // code given as an argument to an interpreter
 	TraitHooked     = "hooked"     // a program is made to run it, by a variable or a setting
+	// the settings that lie there are obeyed, which may name commands, and nobody has seen them
+	TraitObeyed     = "obeyed"
 	TraitBackground = "background" // outlives the command
 	TraitBomb       = "bomb"       // grows without bound
 	TraitFilling    = "filling"    // a file grows until the disk is full

@@ -15,7 +15,7 @@ func Traits() []string {
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitForeign, TraitRedirected, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitInside, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked,
-		TraitEncrypted, TraitMoved, TraitWrittenRun, TraitUnread, TraitRecon, TraitPassword, TraitInjection, TraitNegated,
+		TraitObeyed, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitUnread, TraitRecon, TraitPassword, TraitInjection, TraitNegated,
 		TraitWords, TraitPlanned, TraitHostile,
 		TraitNamedDangerous, TraitNamedForbidden, TraitMalice,
 	}

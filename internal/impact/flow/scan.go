@@ -25,6 +25,8 @@ type Scan struct {
 type Readers struct {
 	Payload func(s *Scan, kind interlock.Kind, input string)
 	Patch   func(s *Scan, tool, text string) // a patch changes files as a call of a file tool does
+	// what is put into a file is judged as what a file tool puts there
+	Written func(s *Scan, via, name, text string)
 }
 
 // Begin has payloads read by readers.

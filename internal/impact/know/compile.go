@@ -116,6 +116,9 @@ func (c *Command) compileFlag(names, directives string) error {
 			return err
 		}
 		c.Limits = c.Limits || o.Size
+		if o.Folder != "" {
+			c.Folder = o.Folder
+		}
 	}
 	return nil
 }

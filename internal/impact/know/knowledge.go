@@ -278,6 +278,7 @@ type Command struct {
 	Verb      bool // the name is also an everyday word other programs use for subcommands
 	Flags     map[string]*Option
 	Longs     []string // the flags that may be shortened, in order
+	Folder    string   // the pseudo-command that describes the settings of a folder it obeys
 	Variables []string // the flags that are variables of the environment, "$NAME" or "$FAMILY_*", in order
 	When      []Condition
 	Impacts   []Effect
@@ -355,6 +356,7 @@ type Option struct {
 	Module  string // the value and this before it name a command, and what follows are its arguments
 	Prints  string // what the command prints then
 	Setting string // the value is key=value, and this pseudo-command describes what keys do
+	Folder  string // the value is a folder whose settings, in a file of it, this pseudo-command describes
 	Nested  string // the value is code of this kind
 	Decode  string // standard input is decoded to standard output
 	Scope   string // the value names where the command acts: "name" or "host"

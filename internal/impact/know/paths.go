@@ -46,6 +46,7 @@ type pathsDescription struct {
 	Images     []string `json:"images"`     // hosts from which everybody takes images of containers, and all below them
 	Registries []string `json:"registries"` // hosts from which everybody takes packages, and all below them
 	Local      []string `json:"local"`      // globs of names of clusters and contexts on this machine
+	Repository []string `json:"repository"` // patterns of the folders in which git keeps a repository of its own
 	Production []string `json:"production"` // globs of names that are production
 	Git        []string `json:"git"`        // what Git itself keeps in its directory, in lower case
 	Public     []string `json:"public"`     // globs of system files that tell nothing about anybody
@@ -72,6 +73,7 @@ type PathTable struct {
 	Registries      []string
 	Images          []string
 	git             map[string]bool
+	Repository      []string
 	Production      []string
 	Local           []string
 	Public          []string
@@ -93,7 +95,7 @@ func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 		wildByEnd: map[byte][]PathPattern{},
 		System:    lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata),
 		Loopback:   lex.Set(d.Loopback),
-		Registries: d.Registries, Images: d.Images, git: lex.Set(d.Git),
+		Registries: d.Registries, Images: d.Images, git: lex.Set(d.Git), Repository: d.Repository,
 		Production: d.Production, Local: d.Local, Public: d.Public}
 	t.fold = fold
 	for _, name := range lex.SortedNames(d.Traits) {

@@ -25,6 +25,7 @@ func (r *shellRun) copies(u *flow.Use) {
 	if into.Text == "" && len(sources) > 1 {
 		into, sources = sources[len(sources)-1], sources[:len(sources)-1]
 		if len(sources) == 1 && !strings.HasSuffix(into.Text, "/") {
+			r.becomesRepository(u, sources[0], into)
 			r.copied(sources[0], into)
 		}
 	}

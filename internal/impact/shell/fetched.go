@@ -24,6 +24,7 @@ func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 			to = operands[1]
 		}
 		r.pathTarget(base, to)
+		r.clonedBare(u, to)
 		from := operands[0].Text
 		reach, _ := r.S.Host(from)
 		if outside := reach == interlock.ReachExternal || reach == interlock.ReachProduction; outside &&

@@ -46,6 +46,8 @@ func (r *shellRun) payloads(u *flow.Use, args []flow.Field, io flow.Streams) flo
 			ran = true
 		case g.Option.Setting != "":
 			r.setting(u, g.Option.Setting, g.Value)
+		case g.Option.Folder != "":
+			r.repository(u, g.Option.Folder, g.Value)
 		case g.Option.Stdin:
 			fed = true
 		case g.Option.Feed && u.Spec.Wraps == "":

@@ -54,6 +54,9 @@ func (r *shellRun) variable(name string, f flow.Field) {
 	for _, e := range o.Impacts {
 		found = append(found, r.S.Capture(func() { r.effect(u, e, f, flow.Streams{}) })...)
 	}
+	if o.Folder != "" {
+		r.repository(u, o.Folder, f)
+	}
 	if o.Setting != "" && r.settingsOf(u, o.Setting, f, found) {
 		return
 	}

@@ -16,11 +16,20 @@ func (r *shellRun) settingsOf(u *flow.Use, name string, file flow.Field, otherwi
 	if file.Dynamic || file.Glob || !made || !held.Known || !held.Written || !r.S.Spend(len(held.Text)/16) {
 		return false
 	}
-	if strings.Contains(held.Text, "\\\n") { // a line that goes on in the next
+	if !r.settingsText(u, name, held.Text) {
+		return false
+	}
+	r.obeys = append(r.obeys, settingsFile{path, held.Text, otherwise})
+	return true
+}
+
+// settingsText judges each setting of a text, and reports whether all of it was understood.
+func (r *shellRun) settingsText(u *flow.Use, name, text string) bool {
+	if strings.Contains(text, "\\\n") { // a line that goes on in the next
 		return false
 	}
 	section := ""
-	for line := range strings.SplitSeq(held.Text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if head, rest, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(head, "[") {
 			group, part, named := strings.Cut(head[1:], " ")
@@ -38,7 +47,6 @@ func (r *shellRun) settingsOf(u *flow.Use, name string, file flow.Field, otherwi
 		}
 		r.setting(u, name, flow.Literal(section+strings.TrimSpace(key)+"="+strings.TrimSpace(value)))
 	}
-	r.obeys = append(r.obeys, settingsFile{path, held.Text, otherwise})
 	return true
 }
 

@@ -25,6 +25,7 @@ func Read(s *flow.Scan, input string) {
 	}
 	r.uncalled()
 	r.changedSince()
+	r.putInFiles()
 	if !s.Spend(0) {
 		s.Unknown("sh", fact.TraitWork)
 	}

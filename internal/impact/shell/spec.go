@@ -42,6 +42,7 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 		adds.Reversibility = interlock.Readonly
 	}
 	r.scope(u, &adds)
+	r.standsInRepository(u)
 	own, out := r.ownImpacts(u, args, io, &adds, dry)
 	r.remotes(u, own)
 	carried := r.settle(own, io)
@@ -51,6 +52,7 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 	}
 	r.ownCopies(u)
 	if spec.Links && len(u.Operands) == 2 { // only now: making a link changes the link, not what it points at
+		r.becomesRepository(u, u.Operands[0], u.Operands[1])
 		r.link(u.Operands[0], u.Operands[1])
 	}
 	var ran flow.Flow
