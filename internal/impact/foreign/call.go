@@ -211,7 +211,7 @@ func (r *Run) bareCall(v Value, t *foreignToken) bool {
 		strings.IndexByte(v.Name, '.') < 0 {
 		return false // a file handle, an atom
 	}
-	if _, variable := r.vars[r.plainName(v.Name)]; variable {
+	if _, variable := r.variable(v.Name); variable {
 		return false
 	}
 	return r.lang.Syntax != "php" && r.lang.Syntax != "groovy" && r.lang.Syntax != "julia" ||

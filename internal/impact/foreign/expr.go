@@ -21,6 +21,7 @@ type Run struct {
 	level    int  // texts inside texts
 	inline   bool // the program stands in the command itself
 	vars     map[string]Value
+	given    *Value // what the program was called with, by whatever of its usual names
 	defined  map[string]bool
 	piped    *Value // what x |> f() gives to f
 	prints   int    // awk: depth at which a print statement's redirection may follow, 0 for none
@@ -173,6 +174,21 @@ func (r *Run) set(name string, v Value) {
 	if len(r.vars) < 4096 {
 		r.vars[r.plainName(name)] = v
 	}
+}
+
+// variable is what a variable holds that the program has set, or was given.
+func (r *Run) variable(name string) (Value, bool) {
+	name = r.plainName(name)
+	if v, ok := r.vars[name]; ok {
+		return v, true
+	}
+	if r.given != nil {
+		switch name {
+		case "ARGV", "argv", "arg", "args":
+			return *r.given, true
+		}
+	}
+	return Value{}, false
 }
 
 // plainName is a variable's name without the sign that says what part of it is meant.
@@ -361,7 +377,7 @@ func (r *Run) resolved(v Value) Value {
 
 // value is what is known of a name.
 func (r *Run) value(name string) Value {
-	if v, ok := r.vars[r.plainName(name)]; ok {
+	if v, ok := r.variable(name); ok {
 		return v
 	}
 	if text, ok := r.lang.Values[name]; ok {

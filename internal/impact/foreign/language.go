@@ -24,10 +24,7 @@ func Read(l *know.Language, text string, host Host, inline bool, args []Value) {
 		return
 	}
 	r := &Run{lang: l, host: host, toks: toks, inline: inline, vars: map[string]Value{}, defined: map[string]bool{}}
-	given := Value{listed: true, list: args}
-	for _, name := range [...]string{"ARGV", "argv", "arg", "args"} {
-		r.vars[name] = given
-	}
+	r.given = &Value{listed: true, list: args}
 	for i := range toks {
 		if toks[i].kind != foreignName {
 			continue

@@ -48,15 +48,28 @@ type foreignHere struct {
 
 const maxForeignTokens = 1 << 16
 
-// foreignOps are the operators of more than one character, longest first.
-var foreignOps = [...]string{"<=>", "**=", "||=", "&&=", "//=", "...", "===", "!==", "<<=", ">>=", "%>%", "<<<", "|>", "|&", "::",
-	"->", "=>", "<-", "<<", ">>", "==", "!=",
-	"=~", "!~", "&&", "||", "..", ".=", "+=", "-=", "*=", "/=", "~=", "<=", ">=", "++", "--", "?.", "&.", "<>", "?:", ":=",
-	"**", "//", "%="}
+// foreignOps are the operators of more than one character by the first, longest first.
+var foreignOps = [128][]string{
+	'<': {"<=>", "<<=", "<<<", "<-", "<<", "<=", "<>"},
+	'*': {"**=", "*=", "**"},
+	'|': {"||=", "|>", "|&", "||"},
+	'&': {"&&=", "&&", "&."},
+	'/': {"//=", "/=", "//"},
+	'.': {"...", "..", ".="},
+	'=': {"===", "=>", "==", "=~"},
+	'!': {"!==", "!=", "!~"},
+	'>': {">>=", ">>", ">="},
+	'%': {"%>%", "%="},
+	':': {"::", ":="},
+	'-': {"->", "-=", "--"},
+	'+': {"+=", "++"},
+	'~': {"~="},
+	'?': {"?.", "?:"},
+}
 
 // tokens cuts text into words; false says that it was too much.
 func tokens(l *know.Language, text string, spend func(int) bool) ([]foreignToken, bool) {
-	x := &foreignLexer{lang: l, text: text}
+	x := &foreignLexer{lang: l, text: text, out: make([]foreignToken, 0, min(len(text)/2+1, 32))}
 	for x.at < len(text) {
 		if len(x.out)%64 == 63 && !spend(16) || len(x.out) > maxForeignTokens {
 			return nil, false
@@ -128,7 +141,7 @@ func (x *foreignLexer) next() {
 	case x.sigil(c):
 		return
 	}
-	for _, op := range foreignOps {
+	for _, op := range foreignOps[c&0x7f] {
 		if strings.HasPrefix(rest, op) {
 			x.add(foreignOp, op, false)
 			x.at += len(op)

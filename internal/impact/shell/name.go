@@ -288,6 +288,9 @@ func (r *shellRun) ownProgram(dir string) bool {
 
 // printsItself reports whether code in a language prints the path of the program that runs it, and does nothing else.
 func printsItself(kind, code string) bool {
+	if kind != "python" && kind != "javascript" {
+		return false
+	}
 	switch strings.Join(strings.FieldsFunc(code, func(c rune) bool { return c == ' ' || c == ';' || c == '\n' }), " ") {
 	case "import sys print(sys.executable)":
 		return kind == "python"

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/impact/fact"
@@ -47,7 +48,7 @@ func seeksPlain(u *flow.Use) bool {
 
 // plainWords reports whether a pattern is ordinary language: words of letters, one of them long, none about access.
 func plainWords(pattern flow.Field) bool {
-	if pattern.Lead || pattern.Dynamic || inject.SpeaksOfSecret(pattern.Text) {
+	if pattern.Lead || pattern.Dynamic {
 		return false
 	}
 	long := false
@@ -57,27 +58,43 @@ func plainWords(pattern flow.Field) bool {
 			if low[i] < 'a' || low[i] > 'z' {
 				return false
 			}
-		}
-		if len(word) > 2 && strings.ToUpper(word) == word || len(word) > 16 {
-			return false // a name of a variable, or a piece of a key
-		}
-		for _, part := range besideSecrets {
-			if strings.Contains(low, part) {
-				return false
+			for _, part := range besideSecrets[low[i]-'a'] {
+				if strings.HasPrefix(low[i:], part) {
+					return false
+				}
 			}
+		}
+		if len(word) > 2 && low != word && strings.ToUpper(word) == word || len(word) > 16 {
+			return false // a name of a variable, or a piece of a key
 		}
 		long = long || len(word) >= 5
 	}
-	return long
+	return long && !inject.SpeaksOfSecret(pattern.Text)
 }
 
-// besideSecrets are parts of words that stand on the line of a secret.
-var besideSecrets = []string{"pass", "pwd", "secret", "token", "key", "auth", "cred", "login", "user", "account",
-	"api", "aws", "azure", "google", "gcp", "git", "private", "public", "begin", "rsa", "ssh", "cert", "bearer",
-	"basic", "session", "cookie", "export", "machine", "host", "seed", "mnemonic", "wallet", "card", "iban", "access",
-	"client", "sign", "hash", "salt", "cipher", "encrypt", "proxy", "server", "database", "connect", "slack", "stripe",
-	"openai", "anthropic", "npm", "pypi", "docker", "registry", "email", "phone", "bank", "payment", "vault", "admin",
-	"root", "license", "assert", "confidential"}
+// besideSecrets are parts of words that stand on the line of a secret, by their first letter.
+var besideSecrets = [26][]string{
+	'a' - 'a': {"auth", "account", "api", "aws", "azure", "access", "anthropic", "admin", "assert"},
+	'b' - 'a': {"begin", "bearer", "basic", "bank"},
+	'c' - 'a': {"cred", "cert", "cookie", "card", "client", "cipher", "connect", "confidential"},
+	'd' - 'a': {"database", "docker"},
+	'e' - 'a': {"export", "encrypt", "email"},
+	'g' - 'a': {"google", "gcp", "git"},
+	'h' - 'a': {"host", "hash"},
+	'i' - 'a': {"iban"},
+	'k' - 'a': {"key"},
+	'l' - 'a': {"login", "license"},
+	'm' - 'a': {"machine", "mnemonic"},
+	'n' - 'a': {"npm"},
+	'o' - 'a': {"openai"},
+	'p' - 'a': {"pass", "pwd", "private", "public", "proxy", "pypi", "phone", "payment"},
+	'r' - 'a': {"rsa", "registry", "root"},
+	's' - 'a': {"secret", "ssh", "session", "seed", "sign", "salt", "server", "slack", "stripe"},
+	't' - 'a': {"token"},
+	'u' - 'a': {"user"},
+	'v' - 'a': {"vault"},
+	'w' - 'a': {"wallet"},
+}
 
 // searched are the places a search goes through.
 func searched(u *flow.Use) []flow.Field {
@@ -103,9 +120,13 @@ func withDepth(found []flow.Field) []flow.Field {
 
 // withoutDepth takes from fields that stand for whole trees that they do.
 func withoutDepth(found []flow.Field) []flow.Field {
-	out := append([]flow.Field(nil), found...)
-	for i := range out {
-		if out[i].Depth == place.WholeTree || strings.Trim(out[i].Text[strings.LastIndexByte(out[i].Text, '/')+1:], "*?") == "" {
+	out, copied := found, false
+	for i := range found {
+		f := &found[i]
+		if f.Depth != 0 && (f.Depth == place.WholeTree || strings.Trim(f.Text[strings.LastIndexByte(f.Text, '/')+1:], "*?") == "") {
+			if !copied {
+				out, copied = slices.Clone(found), true
+			}
 			out[i].Depth = 0
 		}
 	}

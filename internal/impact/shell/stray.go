@@ -22,16 +22,20 @@ func (r *shellRun) strays(u *flow.Use, args []flow.Field, own []interlock.Impact
 		return // a program that only tells
 	}
 	before := ""
-	for i, a := range args[1:] {
+	for i := range args[1:] {
+		a := &args[1+i]
 		flag, value := before, a
 		if before = ""; len(a.Text) > 1 && a.Text[0] == '-' {
-			flag, value = attached(a)
-			before = a.Text
+			if before = a.Text; strings.IndexAny(a.Text, "=/~") < 0 {
+				continue // nothing is attached
+			}
+			name, rest := attached(*a)
+			flag, value = name, &rest
 		}
 		if i > MaxBraces || !mayStray(value) || !r.S.Spend(4) {
 			continue
 		}
-		p := r.PlaceOf(value, true)
+		p := r.PlaceOf(*value, true)
 		if (len(p.Traits) == 0 && p.Reach != interlock.ReachSelf) || p.Reach == interlock.ReachWorkspace ||
 			spokenOf(own, p.Path) {
 			continue
@@ -71,10 +75,9 @@ func attached(a flow.Field) (flag string, value flow.Field) {
 }
 
 // mayStray reports whether a word could be a path outside the workspace at all.
-func mayStray(f flow.Field) bool {
-	return f.Text != "" && !f.Lead && len(f.Text) < know.MaxGlobbed*4 && strings.IndexByte(f.Text, ' ') < 0 &&
-		!strings.Contains(f.Text, "://") &&
-		(f.Text[0] == '/' || f.Text[0] == '~' || strings.HasPrefix(f.Text, "..") || strings.HasPrefix(f.Text, "."))
+func mayStray(f *flow.Field) bool {
+	return f.Text != "" && !f.Lead && (f.Text[0] == '/' || f.Text[0] == '~' || f.Text[0] == '.') &&
+		len(f.Text) < know.MaxGlobbed*4 && strings.IndexByte(f.Text, ' ') < 0 && !strings.Contains(f.Text, "://")
 }
 
 // spokenOf reports whether impacts name a path.

@@ -39,6 +39,9 @@ func countSigns(k *know.Knowledge, text string, heed bool) (Signs, bool) {
 	start := true // a command may begin here
 	q := quoting{text: text, heed: heed}
 	for i := 0; i < len(text) && i < lex.MaxText; i++ {
+		if !start && text[i] >= 'a' && text[i] <= 'z' {
+			continue // inside a word a letter is a sign of nothing
+		}
 		if end, skipped := q.step(i, start); skipped {
 			i, start = end, true
 			continue
