@@ -36,6 +36,7 @@ const (
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
+	EventArchive        EventType = "LOG_ARCHIVE"        // the content of old entries is in an archive and leaves the store
 	EventTokenIssued    EventType = "TOKEN_ISSUED"       // a confirmation token (MCP-AQL)
 	EventTokenValidated EventType = "TOKEN_VALIDATED"
 	EventTokenRejected  EventType = "TOKEN_REJECTED"
@@ -127,6 +128,6 @@ func EventTypes() []EventType {
 		EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventDryRun, EventAccess,
+		EventSession, EventDryRun, EventAccess, EventArchive,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

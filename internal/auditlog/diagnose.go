@@ -52,7 +52,7 @@ func (s *search) look(e, broken *interlock.Entry) {
 			s.successor = e.Index
 		}
 	}
-	if s.foreign < 0 && RecordHash(e.Body) == s.wanted {
+	if s.foreign < 0 && !Released(e) && RecordHash(e.Body) == s.wanted {
 		s.foreign = e.Index
 	}
 }

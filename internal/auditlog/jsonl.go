@@ -58,6 +58,9 @@ func WriteLines(ctx context.Context, w io.Writer, source Source) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	var line []byte
 	err := source.Walk(ctx, func(e interlock.Entry) error {
+		if Released(&e) {
+			return errReleased(&e)
+		}
 		line = AppendLine(line[:0], e)
 		_, err := out.Write(line)
 		return err

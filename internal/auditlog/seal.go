@@ -171,6 +171,15 @@ func (s *Sealer) event(d *interlock.Draft, sequence int64, previous string) (Eve
 	return e, nil
 }
 
+// SignPrefix signs the head of the first entries of this log, for a copy that ends there. The caller has verified that the log
+// begins with them.
+func (s *Sealer) SignPrefix(c Checkpoint) ([]byte, error) {
+	if c.Origin != s.public.name || c.Size < 1 {
+		return nil, errors.New("auditlog: sign a head: it is not one of this log")
+	}
+	return s.checkpoint(c)
+}
+
 // checkpoint signs a checkpoint as a C2SP signed note.
 func (s *Sealer) checkpoint(c Checkpoint) ([]byte, error) {
 	text := c.append(nil)

@@ -24,6 +24,8 @@ type Source interface {
 // VerifyOptions add to what a log is held against.
 type VerifyOptions struct {
 	Earlier [][]byte // signed checkpoints of this log kept elsewhere, e.g. in receipts: the log must contain what they cover
+	// as many entries from the beginning may have their hashes alone: what is verified is an archive that goes on from another
+	Before int64
 }
 
 // A ProblemKind names what was done to a log.
@@ -63,7 +65,8 @@ func (p *Problem) Error() string {
 type Report struct {
 	Entries    int64      `json:"entries"`
 	Runs       int        `json:"runs"`
-	Signed     int64      `json:"signed"` // entries whose own signature was checked
+	Signed     int64      `json:"signed"`             // entries whose own signature was checked
+	Released   int64      `json:"archived,omitempty"` // entries of which there are only the hashes here: the rest is archived
 	Checkpoint Checkpoint `json:"-"`
 	Problem    *Problem   `json:"problem,omitempty"`
 }
@@ -78,7 +81,7 @@ func Verify(ctx context.Context, source Source, key *PublicKey, options VerifyOp
 	if key == nil {
 		return Report{}, errors.New("auditlog: Verify needs the log's public key")
 	}
-	v := &verification{key: key, previous: noPrevious, sequences: map[string]int64{}}
+	v := &verification{key: key, previous: noPrevious, sequences: map[string]int64{}, archived: options.Before}
 	if err := v.keep(options.Earlier); err != nil {
 		return v.report(nil), err
 	}
@@ -108,7 +111,8 @@ func Verify(ctx context.Context, source Source, key *PublicKey, options VerifyOp
 	}
 	problem := v.head(head)
 	if problem == nil {
-		return v.report(nil), nil
+		problem, err = v.undeclared(ctx, source)
+		return v.report(problem), err
 	}
 	problem, err = v.locate(ctx, source, problem)
 	return v.report(problem), err
@@ -150,6 +154,9 @@ type verification struct {
 	covered   int64  // entries under the stored head, as it says itself: good for wording only
 	stored    []byte // the newest signed head that stands with an entry
 	signedAt  int64  // and how many entries there were then
+	released  int64  // entries whose content is in an archive
+	bare      int64  // the index after the last one of them
+	archived  int64  // entries that events say are archived
 
 	event   Event // scratch
 	scratch []byte
@@ -157,7 +164,8 @@ type verification struct {
 }
 
 func (v *verification) report(problem *Problem) Report {
-	return Report{Entries: v.tree.size, Runs: len(v.sequences), Signed: v.signed, Checkpoint: v.newest, Problem: problem}
+	return Report{Entries: v.tree.size, Runs: len(v.sequences), Signed: v.signed, Released: v.released,
+		Checkpoint: v.newest, Problem: problem}
 }
 
 // keep verifies the checkpoints kept elsewhere. One that is not this log's is the caller's mistake, not the log's.
@@ -199,6 +207,9 @@ func (v *verification) entry(e *interlock.Entry) *finding {
 		return &finding{Problem: Problem{Kind: ProblemRemoved, Index: place, Message: fmt.Sprintf(
 			"it was removed: the log goes from entry %d to entry %d", place-1, e.Index)}, entry: *e}
 	}
+	if e.Index == place && Released(e) {
+		return v.bareEntry(e)
+	}
 	var err error
 	if v.scratch, err = parseEvent(&v.event, e.Body, v.scratch); err != nil {
 		return changed(e, "%s", err)
@@ -219,7 +230,7 @@ func (v *verification) entry(e *interlock.Entry) *finding {
 		return &finding{Problem: Problem{Kind: ProblemChanged, Index: place, Event: event.ID,
 			Message: "it does not follow the entry before it"}, entry: *e, chain: true}
 	}
-	if want := v.sequences[event.Seed] + 1; event.Sequence != want {
+	if want := v.sequences[event.Seed] + 1; event.Sequence != want && (v.released == 0 || event.Sequence < want) {
 		return changed(e, "it is number %d of its run, and %d comes next", event.Sequence, want)
 	}
 	if signed(event.Type) {
@@ -227,6 +238,13 @@ func (v *verification) entry(e *interlock.Entry) *finding {
 			return changed(e, "%s", err)
 		}
 		v.signed++
+	}
+	if event.Type == interlock.EventArchive {
+		record, err := archiveIn(event.Payload)
+		if err != nil || record.Size > place {
+			return changed(e, "it tells of an archive that can't be")
+		}
+		v.archived = max(v.archived, record.Size)
 	}
 	v.hashes = v.tree.add(v.hashes[:0], leaf)
 	if !bytes.Equal(e.Hashes, v.hashes) {

@@ -20,26 +20,28 @@ const (
 // maxKnownBlobs is how many digests a process remembers to have stored.
 const maxKnownBlobs = 4096
 
-// saveBlobs stores what a transaction's events name and the store does not have yet.
+// saveBlobs stores what a transaction's events name and the store does not have yet, and keeps of each, to within [ledger.BlobLag], when it was
+// last named.
 func (b *batch) saveBlobs(ctx context.Context) error {
 	s := b.store
 	for _, c := range b.accepted {
 		for i := range c.change.Blobs {
-			blob := &c.change.Blobs[i]
-			if s.blobs[blob.Digest] {
+			blob, at := &c.change.Blobs[i], s.at(&c.change).UnixNano()
+			if known, is := s.blobs[blob.Digest]; is && at-known < int64(blobKnown) {
 				continue
 			}
 			body := pack.Pack(blob.Text)
-			_, err := s.writer.exec(ctx, "INSERT INTO blobs (digest, at, body) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-				string(blob.Digest), s.at(&c.change).UnixNano(), body)
+			_, err := s.writer.exec(ctx, "INSERT INTO blobs (digest, at, used, body) VALUES (?, ?, ?, ?) ON CONFLICT (digest) "+
+				"DO UPDATE SET used = excluded.used WHERE excluded.used - used > ?",
+				string(blob.Digest), at, at, body, int64(blobKnown))
 			if err != nil {
 				return err
 			}
 			s.written += int64(len(body) + 256)
 			if len(s.blobs) >= maxKnownBlobs {
-				s.blobs = map[interlock.Digest]bool{}
+				s.blobs = map[interlock.Digest]int64{}
 			}
-			s.blobs[blob.Digest] = true
+			s.blobs[blob.Digest] = at
 		}
 	}
 	return nil

@@ -208,5 +208,5 @@ func (s *Store) classify(doing string, err error) error {
 func (s *Store) forget() {
 	s.jobs = map[string]job{}
 	s.noted = -1
-	s.blobs = map[interlock.Digest]bool{}
+	s.blobs = map[interlock.Digest]int64{}
 }

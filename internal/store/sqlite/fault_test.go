@@ -309,6 +309,13 @@ func die(path string, o sqlite.Options, task []string) error {
 		return s.Close()
 	}
 	p.armed = true
+	if task[0] == "release" {
+		_, _, err := s.Release(context.Background(), ledger.Letting{UpTo: 1024, Stay: []interlock.EventType{interlock.EventAlert}, Before: storagetest.Now})
+		if err != nil {
+			return err
+		}
+		return s.Close()
+	}
 	r, err := s.Commit(context.Background(), everything())
 	if err != nil {
 		return err

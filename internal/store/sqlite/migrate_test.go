@@ -66,8 +66,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 		}
 		s.Close()
 	}
-	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 6 {
-		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 6", entries, ok, version())
+	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 7 {
+		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 7", entries, ok, version())
 	}
 	// Two processes that find the old file at once.
 	path = newPath(t)

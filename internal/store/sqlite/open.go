@@ -33,10 +33,12 @@ var (
 	schema5 string
 	//go:embed schema6.sql
 	schema6 string
+	//go:embed schema7.sql
+	schema7 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -92,7 +94,7 @@ type Store struct {
 	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
 	noted   int64          // -1 is unknown
 
-	blobs map[interlock.Digest]bool // those this process knows to be stored
+	blobs map[interlock.Digest]int64 // those this process knows to be stored, and when it last saw to that, in unix nanoseconds
 
 	failing sync.Mutex
 	failure error // sticky
@@ -133,7 +135,7 @@ func Open(path string, options Options) (*Store, error) {
 	s := &Store{
 		path: absolute, options: options, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
 		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), slots: make(chan struct{}, maxReaders),
-		checkpoints: make(chan struct{}, 1), noted: -1, blobs: map[interlock.Digest]bool{}, book: ledger.NewBook(),
+		checkpoints: make(chan struct{}, 1), noted: -1, blobs: map[interlock.Digest]int64{}, book: ledger.NewBook(),
 	}
 	if err := s.open(); err != nil {
 		s.release()
@@ -237,7 +239,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6}[version]
+		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 		if err == nil && version == rowsSince {

@@ -67,7 +67,7 @@ func child(task []string) error {
 			return nil
 		}
 		return s.Close()
-	case "die", "migrate":
+	case "die", "migrate", "release":
 		return die(path, o, task)
 	case "spend": // commit from many goroutines until killed; every allow is printed after its commit
 		s, err := sqlite.Open(path, o)

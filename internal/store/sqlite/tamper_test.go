@@ -70,7 +70,7 @@ func TestTamperingIsNamed(t *testing.T) {
 		{"edit many", []string{`UPDATE entries SET body = replace(unpacked(body), 'agent', 'other') WHERE idx > 10`}, auditlog.ProblemChanged, 11},
 		{"edit the type column", []string{`UPDATE entries SET type = 'ALERT' WHERE idx = 4`}, auditlog.ProblemChanged, 4},
 		{"edit the hashes", []string{`UPDATE entries SET hashes = zeroblob(length(hashes)) WHERE idx = 5`}, auditlog.ProblemChanged, 5},
-		{"empty a body", []string{`UPDATE entries SET body = '' WHERE idx = 5`}, auditlog.ProblemChanged, 5},
+		{"empty a body", []string{`UPDATE entries SET body = '' WHERE idx = 5`}, auditlog.ProblemRemoved, 5},
 		{"delete", []string{"DELETE FROM entries WHERE idx = 13"}, auditlog.ProblemRemoved, 13},
 		{"delete some", []string{"DELETE FROM entries WHERE idx BETWEEN 13 AND 17"}, auditlog.ProblemRemoved, 13},
 		{"delete and renumber", append([]string{"DELETE FROM entries WHERE idx = 13"}, shift(14, -1)...), auditlog.ProblemRemoved, 13},

@@ -36,6 +36,8 @@ type Store interface {
 	Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (int, error)
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
+	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
+	Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error)
 	Close() error
 }
 
@@ -61,7 +63,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"scan", scan},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen},
-		{"the newest calls", callsNewest}, {"outcomes", outcomes},
+		{"the newest calls", callsNewest}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"context"
+	"strings"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// releaseAtOnce is of how many entries one transaction takes the content away: others write in between, and no agent waits long.
+const releaseAtOnce = 512
+
+// blobKnown is for how long a process takes a blob for stored that it has stored or found. What says when a blob was last named
+// lags behind by twice that at most.
+const blobKnown = ledger.BlobLag / 3
+
+// Release takes the content of entries away, what their decisions were made from, and the blobs that nothing younger names. Index,
+// id, type and hashes stay, so that every proof can still be made. It takes many short transactions; what is broken off is
+// finished by doing the same again. The caller has recorded where the content is. It returns how many entries and blobs have gone.
+func (s *Store) Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error) {
+	stay, args := "", []any{}
+	for _, kind := range l.Stay {
+		args = append(args, string(kind))
+	}
+	if len(args) > 0 {
+		stay = " AND type NOT IN (?" + strings.Repeat(", ?", len(args)-1) + ")"
+	}
+	for from := l.From; from < l.UpTo; from += releaseAtOnce {
+		upTo := min(from+releaseAtOnce, l.UpTo)
+		n, err := s.let(ctx, "UPDATE entries SET body = x'', inputs = NULL, checkpoint = NULL WHERE idx >= ? AND idx < ? AND length(body) > 0"+
+			stay, append([]any{from, upTo}, args...))
+		if err != nil {
+			return entries, 0, err
+		}
+		entries += n
+	}
+	keep, args := "", []any{l.Before.Add(-ledger.BlobLag).UnixNano()}
+	for _, digest := range l.Keep {
+		args = append(args, string(digest))
+	}
+	if len(l.Keep) > 0 {
+		keep = " AND digest NOT IN (?" + strings.Repeat(", ?", len(l.Keep)-1) + ")"
+	}
+	for {
+		n, err := s.let(ctx, "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs WHERE used < ?"+keep+" LIMIT ?)",
+			append(args[:len(args):len(args)], releaseAtOnce))
+		blobs += n
+		if err != nil || n < releaseAtOnce {
+			return entries, blobs, err
+		}
+	}
+}
+
+// let runs one statement in a transaction of its own.
+func (s *Store) let(ctx context.Context, query string, args []any) (changed int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := s.begin(); err != nil {
+		return 0, err
+	}
+	defer s.end()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.writer == nil {
+		return 0, interlock.Errorf(interlock.CodeUnavailable, "store", "the store was opened for reading")
+	}
+	if err := s.failed(); err != nil {
+		return 0, err
+	}
+	const doing = "release what is archived"
+	if _, err := s.writer.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return 0, s.classify(doing, err)
+	}
+	sure := context.WithoutCancel(ctx)
+	changed, err = s.writer.exec(sure, query, args...)
+	s.blobs = map[interlock.Digest]int64{} // whatever is known of them may have gone
+	end := "COMMIT"
+	if err != nil {
+		end = "ROLLBACK"
+	}
+	if _, failure := s.writer.exec(sure, end); failure != nil {
+		return 0, s.fail(explain(doing, failure))
+	}
+	s.written += changed * 4096
+	return changed, s.classify(doing, err)
+}
