@@ -48,6 +48,7 @@ std                                                     < identity/passkeytest, 
 ledger                                                  < identity, store/sqlite, store/postgres, store/storagetest
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
+auditlog                                                < archive
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify

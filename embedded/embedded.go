@@ -56,7 +56,8 @@ type Backend struct {
 	// Whoever calls it must have seen it made.
 	Attest func(method, subject, statement string) (signature string, err error)
 
-	alerts *alerts // nil in a brief process
+	alerts     *alerts // nil in a brief process
+	signPrefix func(auditlog.Checkpoint) ([]byte, error)
 }
 
 // Close ends the backend, after people were told what they are still to be told.
@@ -148,7 +149,7 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		return nil, err
 	}
 	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
-		alerts: told}, nil
+		alerts: told, signPrefix: sealer.SignPrefix}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
@@ -18,7 +20,7 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// auditCommand reads the log. Nothing here needs the private key, and nothing writes to the store.
+// auditCommand reads the log. Nothing here but archive needs the private key or writes to the store.
 type auditCommand struct {
 	List       auditListCommand       `cmd:"" help:"List the newest events, newest first."`
 	Show       auditShowCommand       `cmd:"" help:"Print one event, byte for byte."`
@@ -27,6 +29,7 @@ type auditCommand struct {
 	Prove      auditProveCommand      `cmd:"" help:"Print a receipt: the proof that one event is in the signed log."`
 	CheckProof auditCheckProofCommand `cmd:"" name:"check-proof" help:"Check a receipt offline, with the public key and the event."`
 	Export     auditExportCommand     `cmd:"" help:"Write the log as JSON lines, CloudEvents or OCSF."`
+	Archive    auditArchiveCommand    `cmd:"" help:"Move old entries, and what they were decided from, into files that prove themselves."`
 }
 
 // storeFile is the store's name in a home.
@@ -101,6 +104,9 @@ func (c *auditListCommand) Run(p *program) error {
 
 // auditLine is one event for a reader: index, time, type, actor, event id.
 func auditLine(e interlock.Entry) string {
+	if auditlog.Released(&e) {
+		return fmt.Sprintf("%8d  %-20s  %-22s %-16s %s\n", e.Index, "archived", e.Type, "", e.ID)
+	}
 	event, err := auditlog.ParseEvent(e.Body)
 	if err != nil {
 		return fmt.Sprintf("%8d  damaged: %s\n", e.Index, err)
@@ -111,6 +117,7 @@ func auditLine(e interlock.Entry) string {
 
 type auditShowCommand struct {
 	Event string `arg:"" help:"Event id or index."`
+	archiveFlags
 }
 
 // Run prints one event.
@@ -120,7 +127,35 @@ func (c *auditShowCommand) Run(p *program) error {
 		return err
 	}
 	defer store.Close()
+	if auditlog.Released(&entry) {
+		if err := c.fetch(p, store, &entry); err != nil {
+			return err
+		}
+	}
 	_, err = fmt.Fprintf(p.stdout, "%s\n", entry.Body)
+	return err
+}
+
+// fetch gives an archived entry its content back, or says where it is.
+func (c *auditShowCommand) fetch(p *program, store *sqlite.Store, entry *interlock.Entry) error {
+	key, err := p.publicKey("")
+	if err != nil {
+		return err
+	}
+	archives, err := c.archives(p, key)
+	if err != nil {
+		return err
+	}
+	found := false
+	if archives != nil {
+		found, err = archives.Fill(entry, false)
+	}
+	if err == nil && !found {
+		err = gone(p.ctx, store, entry.Index)
+	}
+	if leaf := auditlog.LeafHash(entry.Body); err == nil && !bytes.Equal(leaf[:], entry.Hashes[:len(leaf)]) {
+		err = interlock.Errorf(interlock.CodeInvalid, "--archive", "the archive is sound, and is not that of this log")
+	}
 	return err
 }
 
@@ -159,6 +194,7 @@ type auditVerifyCommand struct {
 	Checkpoint []string `help:"A checkpoint or receipt kept elsewhere that the log must contain; may be given more than once." type:"path" placeholder:"FILE"`
 	From       string   `help:"An exported copy instead of the store: a directory or a file of JSON lines." type:"path" placeholder:"PATH"`
 	JSON       bool     `name:"json" help:"Print one JSON object."`
+	archiveFlags
 }
 
 // Help is what `interlock audit verify --help` adds.
@@ -190,11 +226,30 @@ func (c *auditVerifyCommand) Run(p *program) error {
 		return err
 	}
 	defer closeSource()
+	if source, options.Before, err = c.whole(p, source, key); err != nil {
+		return err
+	}
 	report, err := auditlog.Verify(p.ctx, source, key, options)
 	if err != nil {
 		return err
 	}
 	return c.print(p, report, key)
+}
+
+// whole is what is verified: the store with the archives that were named, or an archive by itself, every file of which is checked.
+func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
+	key *auditlog.PublicKey) (whole auditlog.Source, bare int64, err error) {
+	switch s := source.(type) {
+	case *sqlite.Store:
+		whole, err = c.joined(p, s, key)
+		return whole, 0, err
+	case archive.Alone:
+		return s, s.Whole(), s.Check(p.ctx, key)
+	}
+	if len(c.Archive) > 0 {
+		err = usage(interlock.Errorf(interlock.CodeInvalid, "--archive", "goes with the store; an exported copy holds what was archived"))
+	}
+	return source, 0, err
 }
 
 func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey) error {
@@ -226,6 +281,10 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 	}
 	_, err := fmt.Fprintf(p.stdout, "the log is sound: %d entries of %d runs, %d with a signature of their own, under a head signed by %s\n",
 		report.Entries, report.Runs, report.Signed, key.ID())
+	if err == nil && report.Released > 0 {
+		_, err = fmt.Fprintf(p.stdout, "%d of them are archived: their hashes are sound, and --archive DIR reads what they say\n",
+			report.Released)
+	}
 	return err
 }
 
@@ -237,6 +296,13 @@ func (p *program) auditSource(from string) (auditlog.Source, func() error, error
 			return nil, nil, err
 		}
 		return store, store.Close, nil
+	}
+	if archive.Is(from) {
+		archives, err := archive.Open(from)
+		if err != nil {
+			return nil, nil, err
+		}
+		return archives.Alone(), func() error { return nil }, nil
 	}
 	file, checkpoint := from, ""
 	info, err := os.Stat(from)

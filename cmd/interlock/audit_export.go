@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -82,6 +83,7 @@ type auditExportCommand struct {
 	Format string `help:"jsonl, cloudevents or ocsf." enum:"jsonl,cloudevents,ocsf" default:"jsonl" placeholder:"FORMAT"`
 	Inputs bool   `help:"Also write what decisions were made from, so that they can be made again from the copy; with --output."`
 	Output string `help:"Directory to write into, with checkpoint and public key beside the events. Default: standard output, events only." type:"path" placeholder:"DIR"`
+	archiveFlags
 }
 
 // Help is what `interlock audit export --help` adds.
@@ -102,7 +104,11 @@ func (c *auditExportCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	source := auditlog.UpTo(store, head)
+	log, err := c.log(p, store)
+	if err != nil {
+		return err
+	}
+	source := auditlog.UpTo(log, head)
 	if c.Output == "" && c.Inputs {
 		return interlock.Errorf(interlock.CodeInvalid, "--inputs", "goes into a directory; name one with --output")
 	}
@@ -134,18 +140,47 @@ func (c *auditExportCommand) Run(p *program) error {
 		err = os.WriteFile(filepath.Join(c.Output, exportedKey), []byte(key.String()+"\n"), 0o600)
 	}
 	if err == nil && c.Inputs {
-		err = c.inputs(p, store, head.Size)
+		err = c.inputs(p, log, head.Size)
 	}
 	return err
 }
 
+// log is what is exported: all of the log, or the reason why not all of it is here.
+func (c *auditExportCommand) log(p *program, store *sqlite.Store) (recording, error) {
+	key, err := p.publicKey("")
+	if err != nil {
+		return nil, err
+	}
+	log, err := c.joined(p, store, key)
+	if err != nil {
+		return nil, err
+	}
+	return whole{log, store}, nil
+}
+
+// A whole log is one whose reading ends at an entry that is archived elsewhere, and says where that is.
+type whole struct {
+	recording
+	store *sqlite.Store
+}
+
+// Walk calls visit for every entry.
+func (w whole) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
+	return w.recording.Walk(ctx, func(e interlock.Entry) error {
+		if auditlog.Released(&e) {
+			return gone(ctx, w.store, e.Index)
+		}
+		return visit(e)
+	})
+}
+
 // inputs writes what decisions were made from.
-func (c *auditExportCommand) inputs(p *program, store *sqlite.Store, size int64) error {
+func (c *auditExportCommand) inputs(p *program, log recording, size int64) error {
 	file, err := os.OpenFile(filepath.Join(c.Output, exportedInputs), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the copy can't be written: %s", fileReason(err))
 	}
-	err = writeInputs(p.ctx, file, store, size)
+	err = writeInputs(p.ctx, file, log, size)
 	if err == nil {
 		err = file.Sync()
 	}

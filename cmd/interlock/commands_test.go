@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"strconv"
 
@@ -9,7 +10,9 @@ import (
 
 // scriptCommands are the commands scripts have beside the standard ones.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"aged":     cmdAged,
 	"call":     cmdCall,
+	"flip":     cmdFlip,
 	"pick":     cmdPick,
 	"serve":    cmdServe,
 	"shutdown": cmdShutdown,
@@ -36,4 +39,18 @@ func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
+}
+
+// cmdFlip changes one bit of a file: flip FILE OFFSET. Done twice it is undone.
+func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip FILE OFFSET")
+	}
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	file := ts.MkAbs(args[0])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	data[at] ^= 1
+	ts.Check(os.WriteFile(file, data, 0o600))
 }

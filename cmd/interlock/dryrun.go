@@ -18,6 +18,9 @@ func dryRunFor(ctx context.Context, store *sqlite.Store, request interlock.Appro
 		return nil, err
 	}
 	for _, entry := range entries {
+		if auditlog.Released(&entry) {
+			break // and so are those before: none of them is of a request that is open
+		}
 		run, err := auditlog.DryRunOf(entry)
 		if err != nil {
 			return nil, err

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"interlock"
+	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/replay"
@@ -25,6 +28,7 @@ type recording interface {
 	// Recorded calls visit for every entry, with its inputs where it has any.
 	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
 	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
+	Blobs(ctx context.Context, visit func(interlock.Blob) error) error
 }
 
 // A past is a log as replay reads it.
@@ -33,11 +37,14 @@ type past struct {
 	close   func() error
 	key     *auditlog.PublicKey
 	sources replay.Sources
+
+	archived int // decisions that are in an archive which was not named
 }
 
 // pastFlags say where the past is.
 type pastFlags struct {
-	From string `help:"An exported copy with inputs instead of the store: a directory." type:"path" placeholder:"DIR"`
+	From string `help:"An exported copy with inputs instead of the store, or an archive: a directory." type:"path" placeholder:"DIR"`
+	archiveFlags
 	sealedFlags
 }
 
@@ -54,10 +61,11 @@ func (p *program) past(f *pastFlags) (*past, error) {
 			return nil, err
 		}
 		out.log, out.close = store, store.Close
-	} else if out.log, err = p.copied(f.From); err != nil {
-		return nil, err
 	}
-	if out.key, err = p.copyKey("", f.From); err != nil {
+	if out.key, err = p.copyKey("", f.From); err == nil {
+		err = out.join(p, f)
+	}
+	if err != nil {
 		out.close()
 		return nil, err
 	}
@@ -94,6 +102,22 @@ func (p *program) past(f *pastFlags) (*past, error) {
 	return out, nil
 }
 
+// join makes the log that of the copy, or that of the store and the archives that were named.
+func (l *past) join(p *program, f *pastFlags) (err error) {
+	switch store, is := l.log.(*sqlite.Store); {
+	case is:
+		l.log, err = f.joined(p, store, l.key)
+	case archive.Is(f.From):
+		var archives *archive.Archives
+		if archives, err = archive.Open(f.From); err == nil {
+			l.log, err = archives.Alone(), archives.Check(p.ctx, l.key)
+		}
+	default:
+		l.log, err = p.copied(f.From)
+	}
+	return err
+}
+
 // maxHeld is how many blobs are kept in memory while a log is read.
 const maxHeld = 1024
 
@@ -123,9 +147,29 @@ func (l *past) rulesText(p *program, want interlock.Digest) (text []byte, err er
 	return nil, err
 }
 
+// elsewhere says where the event that a name stands for went, if it is archived.
+func (l *past) elsewhere(p *program, name string) error {
+	if l.archived == 0 {
+		return nil
+	}
+	store, entry, err := p.auditEntry(name)
+	if err != nil {
+		return nil // no event has this name: it may be a run's
+	}
+	defer store.Close()
+	if !auditlog.Released(&entry) {
+		return nil
+	}
+	return gone(p.ctx, store, entry.Index)
+}
+
 // verified refuses a log that does not verify: what is replayed counts as far as the log proves it.
 func (l *past) verified(p *program) error {
-	report, err := auditlog.Verify(p.ctx, l.log, l.key, auditlog.VerifyOptions{Earlier: p.keptCheckpoints(l.key)})
+	options := auditlog.VerifyOptions{Earlier: p.keptCheckpoints(l.key)}
+	if alone, is := l.log.(archive.Alone); is {
+		options = auditlog.VerifyOptions{Before: alone.Whole()} // it ends before the heads that are kept
+	}
+	report, err := auditlog.Verify(p.ctx, l.log, l.key, options)
 	if err == nil && report.Problem != nil {
 		err = fmt.Errorf("%s: the log is not sound after %d good entries: %w", replay.IntegrityFailure,
 			report.Entries, report.Problem)
@@ -137,6 +181,10 @@ func (l *past) verified(p *program) error {
 func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r *replay.Record, why error) error) error {
 	return l.log.Recorded(p.ctx, 0, func(e interlock.Entry) error {
 		if !replay.Holds(e.Type) {
+			return nil
+		}
+		if auditlog.Released(&e) {
+			l.archived++
 			return nil
 		}
 		r, err := l.sources.Read(e)
@@ -162,7 +210,7 @@ type inputsLine struct {
 const maxInputsLine = 24 << 20
 
 // writeInputs writes what decisions were made from, up to a head of the log.
-func writeInputs(ctx context.Context, w io.Writer, store *sqlite.Store, size int64) error {
+func writeInputs(ctx context.Context, w io.Writer, store recording, size int64) error {
 	out := bufio.NewWriter(w)
 	line := func(l inputsLine) error {
 		text, err := json.Marshal(l)
@@ -239,6 +287,16 @@ func (c *copied) lines(visit func(inputsLine) error) error {
 		}
 	}
 	return scanner.Err()
+}
+
+// Blobs calls visit for every blob.
+func (c *copied) Blobs(_ context.Context, visit func(interlock.Blob) error) error {
+	for _, digest := range slices.Sorted(maps.Keys(c.blobs)) {
+		if err := visit(interlock.Blob{Digest: digest, Text: c.blobs[digest]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Blob returns the text that a digest names.

@@ -194,6 +194,9 @@ func decisionFor(ctx context.Context, backend *embedded.Backend, request interlo
 		}
 		for _, entry := range entries {
 			before = entry.Index
+			if auditlog.Released(&entry) {
+				return nil, nil // and so are those before: none of them is of a request that is open
+			}
 			event, err := auditlog.ParseEvent(entry.Body)
 			if err != nil {
 				return nil, err

@@ -78,8 +78,9 @@ func (replayRun) Help() string {
 type replayResult struct {
 	Decisions  int                 `json:"decisions"`
 	Same       int                 `json:"same"`
-	Older      int                 `json:"older,omitempty"` // besides: those that were recorded before inputs were
-	Reanalysed int                 `json:"reanalysed"`      // analysed again, by the same code
+	Older      int                 `json:"older,omitempty"`    // besides: those that were recorded before inputs were
+	Archived   int                 `json:"archived,omitempty"` // and those in an archive that was not named
+	Reanalysed int                 `json:"reanalysed"`         // analysed again, by the same code
 	Failures   map[replay.Code]int `json:"failures,omitempty"`
 	Examples   []replayExample     `json:"examples,omitempty"`
 	Replayable bool                `json:"replayable"`
@@ -141,8 +142,12 @@ func (c *replayRun) Run(p *program) error {
 		return err
 	}
 	if c.What != "" && result.Decisions == 0 {
+		if err := log.elsewhere(p, c.What); err != nil {
+			return err
+		}
 		return interlock.Errorf(interlock.CodeNotFound, "WHAT", "no recorded decision has this event, and no run has this name")
 	}
+	result.Archived = log.archived
 	result.Replayable = result.Same == result.Decisions
 	if err := c.print(p, &result); err != nil || result.Replayable {
 		return err
@@ -179,6 +184,9 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 		r.Same, r.Reanalysed)
 	if r.Older > 0 {
 		fmt.Fprintf(p.stdout, "%d older ones name nothing that they were made from\n", r.Older)
+	}
+	if r.Archived > 0 {
+		fmt.Fprintf(p.stdout, "%d older ones are archived; --archive DIR reads them\n", r.Archived)
 	}
 	for _, e := range r.Examples {
 		fmt.Fprintf(p.stdout, "%s  event %d  %s\n", e.Code, e.Index, e.Detail)

@@ -62,6 +62,9 @@ func (c *rulesHitsCommand) count(p *program, from, until time.Time, byRule map[s
 		}
 		for _, e := range entries {
 			before = e.Index
+			if auditlog.Released(&e) {
+				continue // archived, and not counted
+			}
 			event, err := auditlog.ParseEvent(e.Body)
 			if err != nil {
 				return decisions, fmt.Errorf("event %d: %w", e.Index, err)

@@ -96,6 +96,7 @@ func (c *upCommand) Run(p *program) error {
 			logger.Warn("telling of requests", "error", err.Error())
 		}
 	})
+	background.Go(func() { archiveBySettings(serving, p, backend, archiveEvery, logger) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself

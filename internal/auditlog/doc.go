@@ -59,6 +59,11 @@
 //	a256:22"},"trace_id":"","ts_recorded":"2026-05-06T07:08:09.123456Z","ts_seeded":"2000-01-01T00:00:01Z"},"index
 //	":0}
 //
+// # An archive
+//
+// Old entries may leave a store for a static log (C2SP tlog-tiles), of which tiles.go knows the form. Their rows stay with their
+// hashes and without their content, which verification accepts where a LOG_ARCHIVE event says so (released.go).
+//
 // # Where to look
 //
 // event.go encodes and parses, seal.go places and signs, tree.go and checkpoint.go are what their names say, verify.go reads

@@ -117,6 +117,23 @@ func LeafHash(body []byte) [32]byte { return leafHash(body) }
 // Released reports whether an entry's content has left the store for an archive: its hashes are there still.
 func Released(e *interlock.Entry) bool { return len(e.Body) == 0 && len(e.Hashes) >= hashSize }
 
+// Leaf is an entry's leaf hash, written like every digest in an event, whether its content is here or not.
+func Leaf(e *interlock.Entry) string {
+	if Released(e) {
+		return hashText([hashSize]byte(e.Hashes[:hashSize]))
+	}
+	return RecordHash(e.Body)
+}
+
+// ErrReleased says that an entry can't be shown, because its content is in an archive.
+func ErrReleased(e *interlock.Entry) error { return errReleased(e) }
+
 // Stays reports whether entries of a type stay in the store when they are archived: those by which people govern, on which what
 // stands beside the log rests, and alarms.
 func Stays(kind interlock.EventType) bool { return signed(kind) }
+
+// A Grown is a tree that grows by one leaf after another.
+type Grown struct{ tree edge }
+
+// Add appends a leaf and returns the hashes that it completes, level 0 first.
+func (g *Grown) Add(leaf [32]byte) []byte { return g.tree.add(nil, leaf) }

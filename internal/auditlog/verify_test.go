@@ -118,7 +118,7 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 		{"id column edited", func(l *memoryLog) { l.entries[5].ID = l.entries[6].ID }, auditlog.ProblemChanged, 5},
 		{"type column edited", func(l *memoryLog) { l.entries[5].Type = interlock.EventAlert }, auditlog.ProblemChanged, 5},
 		{"hashes column edited", func(l *memoryLog) { l.entries[7].Hashes[40] ^= 1 }, auditlog.ProblemChanged, 7},
-		{"body emptied", func(l *memoryLog) { l.entries[5].Body = nil }, auditlog.ProblemChanged, 5},
+		{"body emptied", func(l *memoryLog) { l.entries[5].Body = nil }, auditlog.ProblemRemoved, 5},
 		{"entry removed", func(l *memoryLog) { l.remove(5, 6) }, auditlog.ProblemRemoved, 5},
 		{"even entry removed and renumbered", func(l *memoryLog) { l.remove(6, 7); l.renumber() }, auditlog.ProblemRemoved, 6},
 		{"odd entry removed and renumbered", func(l *memoryLog) { l.remove(9, 10); l.renumber() }, auditlog.ProblemRemoved, 9},

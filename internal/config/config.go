@@ -72,6 +72,13 @@ type Config struct {
 	// ForgetInputs has nothing kept of what decisions are made from: they can't be made again, and what other rules would have
 	// decided can't be told of them. The rules' own texts are kept all the same. Default: false.
 	ForgetInputs bool `json:"forget_inputs"`
+	// ArchiveAfter is how old entries of the log, and what their decisions were made from, get in the store, as a Go duration
+	// of at least 72h such as "2160h": what is older, `interlock up` moves into ArchiveTo by itself, and `interlock audit archive`
+	// when it is run. Events by which people govern stay in the store as well, and so does the hash of every entry. Nothing is
+	// ever deleted that is not in an archive. Default: none, so that everything stays until somebody archives it.
+	ArchiveAfter Duration `json:"archive_after"`
+	// ArchiveTo is the directory, an absolute path, that old entries are archived into. Default: none; needed with ArchiveAfter.
+	ArchiveTo string `json:"archive_to"`
 	// MaxConcurrent bounds requests under way in the HTTP API; more get 503. Default: 1024.
 	MaxConcurrent int `json:"max_concurrent"`
 	// MCPAcknowledge has the MCP server answer CONFIRMATION_REQUIRED with a confirmation token where an operation's
@@ -182,10 +189,28 @@ func Load(home, file string) (Config, error) {
 	if c.MaxConcurrent <= 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent", "must be at least 1")
 	}
+	if err := c.checkArchive(); err != nil {
+		return c, err
+	}
 	if err := c.Gateway.check(); err != nil {
 		return c, err
 	}
 	return c, c.Sandbox.check()
+}
+
+// archiveAge is how old what is archived is at least.
+const archiveAge = Duration(72 * time.Hour)
+
+func (c *Config) checkArchive() error {
+	switch {
+	case c.ArchiveAfter != 0 && c.ArchiveAfter < archiveAge:
+		return interlock.Errorf(interlock.CodeInvalid, "archive_after", "must be at least 72h: younger entries are referred to still")
+	case c.ArchiveAfter != 0 && c.ArchiveTo == "":
+		return interlock.Errorf(interlock.CodeInvalid, "archive_to", "is missing; name the directory that archive_after is to fill")
+	case c.ArchiveTo != "" && !filepath.IsAbs(c.ArchiveTo):
+		return interlock.Errorf(interlock.CodeInvalid, "archive_to", "must be an absolute path")
+	}
+	return nil
 }
 
 // DefaultHome is where Interlock keeps its data if nobody says otherwise.

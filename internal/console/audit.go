@@ -215,6 +215,9 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 	}
 	defer c.long.Unlock()
 	head, err := c.config.Log.Head(r.Context())
+	if err == nil {
+		err = c.whole(r)
+	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -233,6 +236,16 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 		c.config.Logger.ErrorContext(r.Context(), "an export ended early", "error", err.Error())
 		panic(http.ErrAbortHandler) // so that the reader sees that the file is not whole
 	}
+}
+
+// whole refuses to write out a log of which a part is archived: it would prove nothing without it.
+func (c *Console) whole(r *http.Request) error {
+	archived, err := c.config.Log.Recent(r.Context(), interlock.EventArchive, -1, 1)
+	if err == nil && len(archived) > 0 {
+		err = interlock.Errorf(interlock.CodeNotFound, "", "a part of the log is archived; write out all of it with interlock audit "+
+			"export --archive DIR")
+	}
+	return err
 }
 
 // errBusy says that one of the long readings goes on.

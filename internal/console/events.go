@@ -27,6 +27,9 @@ type line struct {
 
 // lineOf reads an entry for a list.
 func lineOf(e interlock.Entry) line {
+	if auditlog.Released(&e) {
+		return line{Index: e.Index, ID: e.ID, Type: e.Type, Summary: "archived"}
+	}
 	event, err := auditlog.ParseEvent(e.Body)
 	if err != nil {
 		return line{Index: e.Index, ID: e.ID, Type: e.Type, Damaged: err.Error()}
@@ -85,6 +88,9 @@ func (c *Console) entry(r *http.Request) (interlock.Entry, error) {
 	}
 	if err == nil && !found {
 		err = interlock.Errorf(interlock.CodeNotFound, "event", "the log has no event %.80q", name)
+	}
+	if err == nil && auditlog.Released(&e) {
+		err = auditlog.ErrReleased(&e)
 	}
 	return e, err
 }

@@ -61,7 +61,7 @@ type page struct {
 
 type eventOf struct {
 	Index int64           `json:"index"`
-	Event json.RawMessage `json:"event"` // the canonical bytes of the leaf, untouched
+	Event json.RawMessage `json:"event"` // the canonical bytes of the leaf, untouched; null where they are archived
 }
 
 // events answers GET /v1/events. Whoever holds the local socket can read the store itself and sees all events; an agent
@@ -120,6 +120,9 @@ func (x *exchange) collect(from int64, limit int, kind interlock.EventType) (pag
 			found.Next = entry.Index + 1
 			if kind != "" && entry.Type != kind || !x.mayRead(entry) {
 				continue
+			}
+			if auditlog.Released(&entry) {
+				entry.Body = []byte("null")
 			}
 			found.Events = append(found.Events, eventOf{Index: entry.Index, Event: entry.Body})
 			if len(found.Events) == limit {
@@ -229,7 +232,7 @@ func (x *exchange) prove() (inclusion, error) {
 	if err != nil {
 		return inclusion{}, err
 	}
-	found := inclusion{Event: entry.ID, Index: entry.Index, Size: size, Leaf: auditlog.RecordHash(entry.Body), Proof: []string{}}
+	found := inclusion{Event: entry.ID, Index: entry.Index, Size: size, Leaf: auditlog.Leaf(&entry), Proof: []string{}}
 	for _, hash := range hashes {
 		found.Proof = append(found.Proof, base64.StdEncoding.EncodeToString(hash[:]))
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"interlock"
 	"interlock/internal/pack"
@@ -64,8 +65,17 @@ func (s *Store) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool
 
 // Blobs calls visit for every blob, in the order they were stored. The bytes are the visitor's until it returns.
 func (s *Store) Blobs(ctx context.Context, visit func(interlock.Blob) error) error {
+	return s.eachBlob(ctx, "", nil, visit)
+}
+
+// BlobsUnused is Blobs of those that nothing has named since a time.
+func (s *Store) BlobsUnused(ctx context.Context, since time.Time, visit func(interlock.Blob) error) error {
+	return s.eachBlob(ctx, "WHERE used < ? ", []any{since.UnixNano()}, visit)
+}
+
+func (s *Store) eachBlob(ctx context.Context, where string, args []any, visit func(interlock.Blob) error) error {
 	err := s.alone(ctx, "read the blobs", func(c *conn) error {
-		return c.each(ctx, "SELECT digest, body FROM blobs ORDER BY id", nil, func(scan func(...any) error) error {
+		return c.each(ctx, "SELECT digest, body FROM blobs "+where+"ORDER BY id", args, func(scan func(...any) error) error {
 			var digest string
 			var body []byte
 			if err := scan(&digest, &body); err != nil {

@@ -1,0 +1,54 @@
+package admission
+
+import (
+	"context"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// ArchiveAge is how old entries are at least when they are archived: calls that wait for their outcome, what runs have heard and
+// written, and what commits remember of blobs refer to younger ones.
+const ArchiveAge = 72 * time.Hour
+
+// MayArchive refuses to archive what something that stands still needs.
+func (a *Admission) MayArchive(ctx context.Context, before time.Time) error {
+	if now := a.config.Now(); before.After(now.Add(-ArchiveAge)) {
+		return interlock.Errorf(interlock.CodeInvalid, "--before", "entries younger than %.0f hours stay: calls that wait for "+
+			"their outcome and what runs have heard and written refer to them", ArchiveAge.Hours())
+	}
+	standing, err := a.config.Store.Standing(ctx)
+	if err != nil {
+		return err
+	}
+	var oldest *interlock.ApprovalRequest
+	for _, r := range standing.Requests { // any order: the oldest, and of equals the first by name
+		if r.Created.Before(before) && (oldest == nil || r.Created.Before(oldest.Created) ||
+			r.Created.Equal(oldest.Created) && r.ID < oldest.ID) {
+			oldest = &r
+		}
+	}
+	if oldest != nil {
+		return interlock.Errorf(interlock.CodeConflict, "--before", "the request %s of %s is open, and its answer refers to what was "+
+			"recorded then; name a time before it, or answer it", oldest.ID, oldest.Created.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Archived records that the content of entries is in an archive. Only after it has returned without an error may the content leave
+// the store.
+func (a *Admission) Archived(ctx context.Context, record auditlog.ArchiveRecord) (interlock.Receipt, error) {
+	record.To = a.redact(record.To)
+	return a.event(ctx, interlock.EventArchive, interlock.Requester{Agent: "interlock"}, "system", record)
+}
+
+// Alarm records something that an operator should look at, and has people told.
+func (a *Admission) Alarm(ctx context.Context, kind, message string) error {
+	_, err := a.event(ctx, interlock.EventAlert, interlock.Requester{Agent: "interlock"}, "system",
+		auditlog.AlertRecord{Code: kind, Message: a.redact(message)})
+	if a.config.Alert != nil {
+		a.config.Alert(kind, a.redact(message))
+	}
+	return err
+}
