@@ -1,6 +1,7 @@
 package call
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -55,6 +56,7 @@ func (s callRun) attackIn(p know.Place, text string) (found, unasked bool) {
 	case endsIn(low, ".yml", ".yaml"):
 		found = fact.HasTrait(p.Traits, fact.TraitCI) && sendsSecrets(text)
 		for _, block := range runBlocks(text) {
+			found = found || fact.HasTrait(p.Traits, fact.TraitCI) && s.sendsNamed(block)
 			found = found || s.attacks(interlock.KindShell, block, false)
 		}
 		return found, false
@@ -62,7 +64,7 @@ func (s callRun) attackIn(p know.Place, text string) (found, unasked bool) {
 		return s.attacks(interlock.KindPython, text, false), low == "setup.py" || low == "sitecustomize.py" ||
 			low == "conftest.py"
 	case endsIn(low, ".js", ".mjs", ".cjs", ".ts") || names("node"):
-		return s.attacks(interlock.KindJavaScript, text, false), false
+		return s.attacks(interlock.KindJavaScript, text, low == ".pnpmfile.cjs"), low == ".pnpmfile.cjs"
 	case endsIn(low, ".sh", ".bash", ".zsh") || low == ".envrc" || names("sh"):
 		return s.attacks(interlock.KindShell, text, false), false
 	}
@@ -170,4 +172,15 @@ func runBlocks(text string) (blocks []string) {
 		blocks = append(blocks, block.String())
 	}
 	return blocks
+}
+
+// sendsNamed reports whether a line of a job sends away what a variable holds that is named like a secret: the variables of a job
+// are what the service that runs it keeps for it.
+func (s callRun) sendsNamed(block string) bool {
+	inner := s.Apart()
+	inner.Nested(interlock.KindShell, block)
+	s.Work = inner.Work
+	return slices.ContainsFunc(inner.Impacts, func(i interlock.Impact) bool {
+		return i.Kind == interlock.ImpactCredential && i.Has(fact.TraitUpload) && i.Reach == interlock.ReachExternal
+	})
 }

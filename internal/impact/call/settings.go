@@ -1,6 +1,7 @@
 package call
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +15,9 @@ import (
 func Written(s *flow.Scan, via, name, text string) {
 	p := s.Place(name)
 	callRun{s}.settings(via, p, text)
+	if fact.HasTrait(p.Traits, fact.TraitCI) {
+		callRun{s}.content(via, p, text)
+	}
 }
 
 // settings reads settings that have something run, wherever they are written: a configuration of git lies where git
@@ -25,7 +29,10 @@ func (s callRun) settings(tool string, p know.Place, text string) {
 	base := strings.ToLower(p.Path[strings.LastIndexAny(p.Path, "/\\")+1:])
 	runs := gitSettingsRun(text)
 	if base == ".npmrc" || base == "npmrc" {
-		runs = setsKey(text, "script-shell", "node-options", "git", "shell")
+		runs = setsKey(text, "=", "script-shell", "node-options", "git", "shell")
+	}
+	if base == ".yarnrc.yml" || base == ".yarnrc" {
+		runs = loadsOwn(text)
 	}
 	if base == ".git" && strings.HasPrefix(text, "gitdir:") {
 		runs = true
@@ -37,11 +44,42 @@ func (s callRun) settings(tool string, p know.Place, text string) {
 	}
 }
 
-// setsKey reports whether a text of settings, one a line, gives one of these keys a value.
-func setsKey(text string, keys ...string) bool {
+// setsKey reports whether a text of settings, one a line, gives one of these keys a value other than a shell everybody has.
+func setsKey(text, sign string, keys ...string) bool {
 	for line := range strings.Lines(text) {
-		key, value, ok := strings.Cut(line, "=")
-		if ok && slices.Contains(keys, strings.ToLower(strings.TrimSpace(key))) && strings.TrimSpace(value) != "" {
+		key, value, ok := strings.Cut(line, sign)
+		value = strings.Trim(strings.TrimSpace(value), `"'`)
+		if ok && slices.Contains(keys, strings.ToLower(strings.TrimSpace(key))) && value != "" && !plainShell(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainShell reports whether a setting names a shell of the system.
+func plainShell(value string) bool {
+	name := strings.TrimSuffix(strings.ToLower(value), ".exe")
+	if dir, base := path.Split(name); dir == "/bin/" || dir == "/usr/bin/" {
+		name = base
+	}
+	switch name {
+	case "sh", "bash", "zsh", "dash", "cmd", "powershell", "pwsh":
+		return true
+	}
+	return false
+}
+
+// loadsOwn reports whether settings of yarn have it be another program than the one it keeps in its own folder, or load something
+// from elsewhere.
+func loadsOwn(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		listed := strings.HasPrefix(line, "- ")
+		value, isPath := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(line, "- "), "path:"), "yarnPath:")
+		value, old := strings.CutPrefix(value, "yarn-path ")
+		value = strings.TrimPrefix(strings.Trim(strings.TrimSpace(value), `"'`), "./")
+		loads := listed && (strings.HasSuffix(value, ".cjs") || strings.HasSuffix(value, ".js"))
+		if (isPath || old || loads) && !strings.HasPrefix(value, ".yarn/") {
 			return true
 		}
 	}

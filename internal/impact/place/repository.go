@@ -7,9 +7,9 @@ import (
 	"interlock/internal/impact/know"
 )
 
-// Repository reports whether a path is that of a folder in which git keeps a repository, by the name everybody gives such a folder,
-// or lies in one: .git, app.git, a folder of somebody's home that begins with a dot. Git obeys the settings it finds there,
-// and who looks at a project knows to look there.
+// Repository reports whether a path is that of a folder in which git keeps a repository, by the name everybody gives
+// such a folder, or lies in one: .git, app.git, a folder of somebody's home that begins with a dot. Git obeys the
+// settings it finds there, and who looks at a project knows to look there.
 func (w *World) Repository(clean string) bool {
 	home, inHome := w.belowHome(clean)
 	for rest := strings.ToLower(clean); rest != ""; {

@@ -11,7 +11,10 @@ func (w *World) shadows(clean string) bool {
 	if at < 0 || at == len(clean)-1 {
 		return false
 	}
-	dir, name := clean[:at], clean[at+1:]
+	dir, name := "/"+clean[:at], clean[at+1:]
+	if clean[0] == '/' {
+		dir = dir[1:]
+	}
 	switch {
 	case strings.HasSuffix(dir, "/node_modules/.bin"), strings.HasSuffix(dir, "/venv/bin"), strings.HasSuffix(dir, "/.venv/bin"):
 		return true
@@ -19,7 +22,19 @@ func (w *World) shadows(clean string) bool {
 		dir == "/usr/local/bin", dir == "/opt/homebrew/bin":
 		return w.Know.Described(name)
 	}
-	if rest, ok := w.belowHome(dir); ok && rest == "bin" {
+	for _, tool := range [...]string{"/.asdf/shims", "/.pyenv/shims", "/.rbenv/shims", "/.nodenv/shims",
+		"/.volta/bin", "/.bun/bin",
+		"/.deno/bin", "/.npm-global/bin", "/miniconda3/bin", "/.linuxbrew/bin", "/mise/shims"} {
+		if strings.HasSuffix(dir, tool) {
+			return w.Know.Described(name)
+		}
+	}
+	if strings.HasSuffix(dir, "/bin") &&
+		(strings.Contains(dir, "/.nvm/versions/") || strings.Contains(dir, "/.rustup/toolchains/") ||
+			strings.Contains(dir, "/.sdkman/candidates/")) {
+		return w.Know.Described(name)
+	}
+	if rest, ok := w.belowHome(clean[:at]); ok && rest == "bin" {
 		return w.Know.Described(name)
 	}
 	return false

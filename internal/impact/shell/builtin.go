@@ -459,6 +459,9 @@ func (r *shellRun) foreign(kind, text string) flow.Flow {
 	case "cmd":
 		return r.windows().CmdExe(text, flow.Flow{})
 	}
+	if kind == "mongo" {
+		text = membersNamed(text)
+	}
 	f := &foreignScan{r: r, kind: kind, text: text, quiet: r.otherLanguage(kind, text)}
 	f.run()
 	return flow.Flow{}

@@ -116,6 +116,9 @@ func (f *foreignScan) name(i int) int {
 		f.network = f.network || strings.HasSuffix(first, "Socket") || strings.HasSuffix(first, "Server") && f.kind == "ruby"
 	}
 	f.repeats(whole, last, end)
+	if f.kind == "mongo" && f.administers(last, end) {
+		return end
+	}
 	return f.called(whole, last, i, end)
 }
 
@@ -323,6 +326,9 @@ func (f *foreignScan) drops(last string, end int) {
 	rest := f.text[end:]
 	if strings.HasPrefix(last, "delete") && !strings.HasPrefix(rest, "({})") && !strings.HasPrefix(rest, "()") {
 		i.Traits = []string{fact.TraitDatabase}
+		if last == "deleteOne" {
+			i.Reversibility = interlock.Window
+		}
 	}
 	f.r.S.Add(i)
 }

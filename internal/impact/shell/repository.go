@@ -12,21 +12,24 @@ import (
 	"interlock/internal/impact/know"
 )
 
-// Git runs what the settings of a repository name: pagers, filters, file watchers, hooks. Which folder it takes for the repository
-// can be said in many ways, and a folder of any name will do. One of an unusual name may have been made, or fetched, for that
-// alone; so its settings are read, and where they can't be, that is what a person is asked about.
+// Git runs what the settings of a repository name: pagers, filters, file watchers, hooks. Which folder it takes for
+// the repository can be said in many ways, and a folder of any name will do. One of an unusual name may have been
+// made, or fetched, for that alone; so its settings are read, and where they can't be, that is what a person is asked
+// about.
 
 // repository judges a folder that a command is told to take for its repository.
 func (r *shellRun) repository(u *flow.Use, name string, folder flow.Field) {
 	p := r.PlaceOf(folder, true)
-	if folder.Text == "" || p.Path == "/dev/null" || makesRepository(u) || r.isThatAlready(folder) || r.files[cloned+p.Path].Written || r.S.Repository(p.Path) && !r.cameAlong(p.Path) {
+	if folder.Text == "" || p.Path == "/dev/null" || makesRepository(u) || r.isThatAlready(folder) ||
+		r.files[cloned+p.Path].Written || r.S.Repository(p.Path) && !r.cameAlong(p.Path) {
 		return
 	}
 	r.repositoryAt(u, name, p)
 }
 
-// cameAlong reports whether a folder lies among the files of something this action fetched, and is not what git made of the fetched
-// itself. A clone has one repository, and whatever else looks like one in it is a file its author wrote.
+// cameAlong reports whether a folder lies among the files of something this action fetched, and is not what git made
+// of the fetched itself. A clone has one repository, and whatever else looks like one in it is a file its author
+// wrote.
 func (r *shellRun) cameAlong(folder string) bool {
 	if len(r.files) == 0 || !r.inFetched(path.Dir(folder)) && !r.inUnpacked(folder, 1) {
 		return false
@@ -96,8 +99,8 @@ func (r *shellRun) bringsMore(folder string) bool {
 	return ok
 }
 
-// standsInRepository judges a folder that a command takes for its repository because it stands in it or below it, where this action
-// has made that folder: the files of a repository need no folder of a known name around them.
+// standsInRepository judges a folder that a command takes for its repository because it stands in it or below it,
+// where this action has made that folder: the files of a repository need no folder of a known name around them.
 func (r *shellRun) standsInRepository(u *flow.Use) {
 	if len(r.files) == 0 {
 		return
@@ -139,8 +142,8 @@ func (r *shellRun) clonedBare(u *flow.Use, to flow.Field) {
 	}
 }
 
-// becomesRepository judges a link, a copy or a move that makes a folder of another name the repository of the folder it is put in,
-// or one where nobody wonders at it.
+// becomesRepository judges a link, a copy or a move that makes a folder of another name the repository of the folder
+// it is put in, or one where nobody wonders at it.
 func (r *shellRun) becomesRepository(u *flow.Use, to, name flow.Field) {
 	base := path.Base(name.Text)
 	if !strings.HasSuffix(base, ".git") || name.Dynamic || path.Base(to.Text) == base {

@@ -10,11 +10,12 @@ import (
 	"interlock/internal/impact/impacttest"
 )
 
-// A folder of an unusual name is obeyed as a repository without a question where its settings can be seen to run nothing and it has
-// no hooks, and only there.
+// A folder of an unusual name is obeyed as a repository without a question where its settings can be seen to run
+// nothing and it has no hooks, and only there.
 func TestRepositoryOfAnotherName(t *testing.T) {
 	analyser := impact.NewAnalyser(impacttest.Knowledge(t))
-	const plain, evil = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@example.com:a/b\n", "[core]\n\tfsmonitor = ./evil.sh\n"
+	const plain, evil = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@example.com:a/b\n",
+		"[core]\n\tfsmonitor = ./evil.sh\n"
 	for _, c := range []struct {
 		command string
 		files   map[string]string
