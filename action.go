@@ -77,6 +77,10 @@ type View struct {
 
 	Written []string `json:"written,omitempty"` // files the action would run that this agent wrote lately; admission fills it in
 
+	// places that earlier actions of this agent fetched, or made of what they fetched: a file or a tree, and with /* at the end what
+	// was unpacked there; admission fills it in
+	Fetched []string `json:"fetched,omitempty"`
+
 	Annotations *Annotations `json:"annotations,omitempty"` // of the tool that is called; nil where its server gave none
 }
 

@@ -46,6 +46,7 @@ type Origin struct {
 	Prompted bool     `json:"prompted,omitempty"` // the user's words are known
 	Asked    []string `json:"asked,omitempty"`    // the kinds of act they ask for, sorted
 	Named    int      `json:"named,omitempty"`    // values of the action that the user named, or a file the user named
+	Whole    int      `json:"whole,omitempty"`    // how many of these whole, and not only by the host they are on
 	Returned int      `json:"returned,omitempty"` // values that only results hold
 	Sent     int      `json:"sent,omitempty"`     // of these, those that say where something goes: addresses, accounts, hosts
 	Unheard  int      `json:"unheard,omitempty"`  // values that say where something goes and that nobody has named

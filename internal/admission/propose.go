@@ -70,14 +70,14 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		steps.Lock()
 		defer steps.Unlock()
 	}
-	p.View.Written = nil // what a door says of it counts for nothing
+	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := a.config.analyse(&p)
 	receipt, err := a.commitOn(ctx, true, func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = a.groundOf(ctx, load, who, also...)
 		return g, err
 	}, func(standing interlock.Standing) (interlock.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
-		p.View.Written = nil                                   // by whom what it runs was written is looked up each time
+		p.View.Written, p.View.Fetched = nil, nil              // by whom what it runs was written is looked up each time
 		if err := inOffice(p.Requester, standing, now); err != nil {
 			return interlock.Change{}, err
 		}
@@ -99,7 +99,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		if err != nil {
 			return interlock.Change{}, err
 		}
-		made, invalid, err := a.evaluate(ctx, &p, read, begun, &recent, now)
+		made, invalid, err := a.evaluate(ctx, &p, read, begun, recent, now)
 		if err != nil {
 			return interlock.Change{}, err
 		}
@@ -165,14 +165,14 @@ func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
 // write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
 // much to be given another question, and with what only shows once it is known what the action does: who wrote or fetched what it
-// runs, which it adds to what the run did before, and where its values come from.
+// runs, and where its values come from.
 //
 // The analysis is of the action as the door knows it. It is made once, before anything is loaded, so that a commit
 // that lost a race repeats the decision and not what is slow.
 func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysis impact.Analysis, standing interlock.Standing,
-	recent *[]interlock.PastAction, now time.Time) (decision evaluation, invalid, err error) {
+	recent []interlock.PastAction, now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return a.config.judge(p, analysis, standing, *recent, limits, now)
+		return a.config.judge(p, analysis, standing, recent, limits, now)
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
@@ -184,12 +184,11 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysi
 		analysis = a.config.analyse(p)
 		decision = judge(nil)
 	}
-	before, err := a.fetchedBefore(ctx, p, decision.Decision, now)
-	if err != nil {
+	if p.View.Fetched, err = a.fetchedBefore(ctx, p, analysis, now); err != nil {
 		return decision, nil, err
 	}
-	if len(before) > 0 {
-		*recent = append(before, *recent...)
+	if len(p.View.Fetched) > 0 {
+		analysis = a.config.analyse(p)
 		decision = judge(nil)
 	}
 	told, err := a.told(ctx, p, decision.Decision, now)

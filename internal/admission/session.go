@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"slices"
 	"time"
 
 	"interlock"
@@ -10,6 +11,9 @@ import (
 // maxSessionCalls bounds the calls of a session whose results can be placed. Whoever is over it is heard as if it had not called.
 const maxSessionCalls = 1024
 
+// maxSessionFetched bounds the places remembered as fetched of one session.
+const maxSessionFetched = 48
+
 // A Session is one run as it is told afterwards, row by row: what its user said, what it proposed, what came back. It judges an
 // action with what came before it, from nothing but what it was told. A nil Session judges every action as a run's first.
 type Session struct {
@@ -17,6 +21,8 @@ type Session struct {
 	recent []interlock.PastAction
 	heard  interlock.Heard
 	calls  map[string]sessionCall
+	// places that were fetched, oldest first
+	fetched []string
 }
 
 type sessionCall struct {
@@ -50,6 +56,7 @@ func (s *Session) Before(p *interlock.Proposal, now time.Time) []interlock.PastA
 	}
 	p.Requester.Run = s.run
 	p.Origin = origin.Of(s.heard, s.run, p.Action, now)
+	p.View.Fetched = slices.Clone(s.fetched)
 	return s.recent
 }
 
@@ -60,6 +67,14 @@ func (s *Session) After(e *Evaluator, id string, p interlock.Proposal, d interlo
 	}
 	if past, ok := e.Rules.Remember(p.Action.Kind, d, now); ok {
 		s.recent = interlock.Remember(s.recent, past)
+	}
+	for _, name := range brought(p.View, p.Origin, d) {
+		if !slices.Contains(s.fetched, name) {
+			s.fetched = append(s.fetched, name)
+		}
+	}
+	if over := len(s.fetched) - maxSessionFetched; over > 0 {
+		s.fetched = s.fetched[over:]
 	}
 	if id == "" {
 		return

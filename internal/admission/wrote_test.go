@@ -99,9 +99,13 @@ func TestFetchedRun(t *testing.T) {
 			p.Read = func(interlock.View, []string) map[string]string { return map[string]string{"/w/get.sh": "echo hi\n"} }
 		}
 	}
-	const rule = "flow.download-run"
+	const rule = "net.fetched-run"
 	h.propose("curl -fsSLo get.sh https://example.com/get.sh", reads("first"))
 	h.propose("git clone https://github.com/acme/tools.git", reads("first"))
+	h.propose("git clone http://localhost:3000/own.git", reads("first"))
+	h.propose("cp tools/setup.sh copy.sh", reads("first"))
+	h.propose("curl -LO https://example.com/a.tgz", reads("first"))
+	h.propose("tar xzf a.tgz -C dl", reads("second"))
 	for _, test := range []struct {
 		name, input string
 		change      func(*interlock.Proposal)
@@ -111,6 +115,15 @@ func TestFetchedRun(t *testing.T) {
 		{"the same run", "sh get.sh", nil, 0, true},
 		{"another run, later", "sh get.sh", nil, 2 * time.Hour, true},
 		{"from what was fetched whole", "./tools/bin/setup", nil, 0, true},
+		{"a copy", "sh copy.sh", nil, 0, true},
+		{"what its makefile says", "cd tools && make", nil, 0, true},
+		{"the same, as an argument", "make -C tools", nil, 0, true},
+		{"what it wants installed", "cd tools && npm install", nil, 0, true},
+		{"out of an archive", "sh dl/a/install.sh", nil, 0, true},
+		{"beside where the archive was unpacked", "make", nil, 0, false},
+		{"fetched from this machine", "cd own && make", nil, 0, false},
+		{"only compiled", "cd tools && go build ./...", nil, 0, false},
+		{"only searched", "grep -r main tools", nil, 0, false},
 		{"looked at", "cat get.sh", nil, 0, false},
 		{"another file", "sh other.sh", nil, 0, false},
 		{"another agent", "sh get.sh", func(p *interlock.Proposal) { p.Requester.Agent = "other" }, 0, false},

@@ -68,6 +68,7 @@ type Moving struct {
 	Scripts     map[string]interlock.Digest `json:"scripts,omitempty"` // names blobs: the files' texts
 	Work        map[string]interlock.Work   `json:"work,omitempty"`
 	Written     []string                    `json:"written,omitempty"`
+	Fetched     []string                    `json:"fetched,omitempty"`
 	Annotations *interlock.Annotations      `json:"annotations,omitempty"`
 }
 
@@ -165,7 +166,7 @@ func (b *Base) Text() ([]byte, error) {
 func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
 	m := Moving{Recent: s.Recent, Taken: !s.Taken.IsZero(), Block: s.Block, Loop: s.Loop, Upstream: s.Upstream,
 		Failed: s.Failed, Origin: s.Origin, Pin: s.Pin, Links: s.View.Links, Work: s.View.Work, Written: s.View.Written,
-		Annotations: s.View.Annotations}
+		Fetched: s.View.Fetched, Annotations: s.View.Annotations}
 	if len(s.View.Scripts) > 0 {
 		m.Scripts = make(map[string]interlock.Digest, len(s.View.Scripts))
 		for name, text := range s.View.Scripts { // order-independent: fills a map
@@ -174,7 +175,7 @@ func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
 	}
 	s.Recent, s.Taken, s.Block, s.Loop, s.Upstream = nil, time.Time{}, "", nil, nil
 	s.Failed, s.Origin, s.Pin = nil, nil, nil
-	s.View.Links, s.View.Scripts, s.View.Work, s.View.Written, s.View.Annotations = nil, nil, nil, nil, nil
+	s.View.Links, s.View.Scripts, s.View.Work, s.View.Written, s.View.Fetched, s.View.Annotations = nil, nil, nil, nil, nil, nil
 	return s, m
 }
 
@@ -185,6 +186,7 @@ func Join(base interlock.Snapshot, m Moving, at time.Time,
 	s.Recent, s.Block, s.Loop, s.Upstream = m.Recent, m.Block, m.Loop, m.Upstream
 	s.Failed, s.Origin, s.Pin = m.Failed, m.Origin, m.Pin
 	s.View.Links, s.View.Work, s.View.Written, s.View.Annotations = m.Links, m.Work, m.Written, m.Annotations
+	s.View.Fetched = m.Fetched
 	if m.Taken {
 		s.Taken = at
 	}

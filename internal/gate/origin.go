@@ -16,6 +16,7 @@ const (
 	ActAccount    = "account"
 	ActDelete     = "delete"
 	ActCredential = "credential"
+	ActRun        = "run" // to build, install or start what is fetched; no impact is part of it
 )
 
 // Act is what kind of act an impact is part of, of those that matter to people beyond the workspace; empty if it is none.

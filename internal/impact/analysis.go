@@ -33,6 +33,8 @@ type Analysis struct {
 	Work []string `json:"-"`
 	// files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
 	Wanted []string `json:"-"`
+	// places in which something runs that may do what files there say
+	Ran []string `json:"-"`
 }
 
 // An Analyser analyses actions. It is immutable and safe for concurrent use.
@@ -68,7 +70,7 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 	s.Room = flow.Borrow(a.know)
 	readAction(s, action)
 	flow.GiveBack(a.know, s.Room)
-	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works}
+	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran}
 	if action.Kind == interlock.KindHint {
 		result.Spoken = prose.Spoken(a.know, action.Input)
 	}

@@ -214,6 +214,9 @@ func count(o *interlock.Origin, h interlock.Heard, use use, by map[uint64]interl
 	case heard.By&own != 0:
 		if use.target() {
 			o.Named++
+			if by[digest(run, use.text)].By&own != 0 {
+				o.Whole++
+			}
 		}
 		return
 	case ordered:

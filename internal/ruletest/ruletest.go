@@ -53,16 +53,19 @@ func Decide(rules *ruleset.Ruleset, analyser *impact.Analyser, action interlock.
 
 // DecideUnder is [Decide] under another profile.
 func DecideUnder(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action) interlock.Decision {
-	return decide(rules, analyser, profile, action, nil, time.Time{})
+	return decide(rules, analyser, profile, action, nil, time.Time{}, nil)
 }
 
 // DecideCase decides a test's action after the actions it says the run did before, each of them decided in its turn.
 func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.TestCase) interlock.Decision {
 	var recent []interlock.PastAction
 	var now time.Time
-	wrote := map[string]time.Time{}
+	wrote, fetched := map[string]time.Time{}, []string(nil)
 	for _, action := range c.After {
-		d := decide(rules, analyser, "guard", action, rules.Recent(recent, now), now)
+		d := decide(rules, analyser, "guard", action, rules.Recent(recent, now), now, fetched)
+		if d.Answer.Compare(interlock.Deny) < 0 {
+			fetched = append(fetched, impact.Brought(Snapshot(rules).View, d.Impacts)...)
+		}
 		if past, ok := rules.Remember(action.Kind, d, now); ok {
 			recent = interlock.Remember(recent, past)
 		}
@@ -80,14 +83,14 @@ func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.Tes
 		}
 	}
 	sort.Strings(written)
-	return decide(rules, analyser, "guard", c.Action, rules.Recent(recent, now), now, written...)
+	return decide(rules, analyser, "guard", c.Action, rules.Recent(recent, now), now, fetched, written...)
 }
 
 func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action,
 	recent []interlock.PastAction,
-	now time.Time, written ...string) interlock.Decision {
+	now time.Time, fetched []string, written ...string) interlock.Decision {
 	snapshot := Snapshot(rules)
-	snapshot.View.Written = written
+	snapshot.View.Written, snapshot.View.Fetched = written, fetched
 	snapshot.Profile, snapshot.Recent, snapshot.Taken = profile, recent, now
 	if action.Dir == "" {
 		action.Dir = snapshot.View.Workspace

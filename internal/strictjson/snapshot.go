@@ -229,6 +229,7 @@ func (w *Writer) view(v *interlock.View) {
 		w.Close()
 	}
 	w.OptionalStrings("endpoints", v.Endpoints)
+	w.OptionalStrings("fetched", v.Fetched)
 	w.OptionalString("home", v.Home)
 	w.OptionalMap("links", v.Links)
 	w.OptionalStrings("production", v.Production)

@@ -90,6 +90,8 @@ const (
 	TraitDownloadRun  = "download-run"  // what was downloaded is executed
 	TraitFetchedRun   = "fetched-run"   // what runs lies in a tree that was just fetched, or is told by a file in it what to do
 	TraitRedirected   = "redirected"    // it goes where the same action has only just made it go
+	TraitFetched      = "fetched"       // what is written came over a network, in this action or an earlier one
+	TraitUnpacked     = "unpacked"      // an archive that did is unpacked there, under names that are not known
 	TraitForeign      = "foreign"       // packages come from a place of somebody's own
 	TraitSecretSend   = "secret-send"   // a secret goes to a network
 	TraitReverseShell = "reverse-shell" // a shell is handed to a network peer

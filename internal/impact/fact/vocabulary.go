@@ -12,7 +12,7 @@ func Traits() []string {
 		TraitAgentConfig, TraitAdvice, TraitCI,
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage,
 		TraitSelf, TraitSelfCopy,
-		TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitForeign, TraitRedirected, TraitSecretSend,
+		TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitFetched, TraitUnpacked, TraitForeign, TraitRedirected, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
 		TraitForward, TraitInside, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked,
 		TraitObeyed, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitUnread, TraitRecon, TraitPassword, TraitInjection, TraitNegated,

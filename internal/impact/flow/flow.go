@@ -21,6 +21,7 @@ type Flow struct {
 	Decoded  bool    // it came out of a decoder
 	Network  bool    // it came over a network
 	Source   string  // from where
+	Fetched  bool    // it came with a whole tree, or before this action, so that there was time to look at it
 	Secret   bool    // it holds what a secret store held
 	Encoded  bool    // it came out of an encoder
 	Outside  bool    // it holds what a file outside the workspace held
@@ -60,8 +61,18 @@ func (f *Flow) Taint(o Flow) {
 		f.Unread = place.UnreadBoth(f.Unread, o.Unread)
 	}
 	if o.Network && !f.Network {
-		f.Network, f.Source = true, o.Source
+		f.Network, f.Source, f.Fetched = true, o.Source, o.Fetched
+	} else if o.Network {
+		f.Fetched = f.Fetched && o.Fetched
 	}
+}
+
+// RunTrait says of code that came over a network how it was come by.
+func (f Flow) RunTrait() string {
+	if f.Fetched {
+		return fact.TraitFetchedRun
+	}
+	return fact.TraitDownloadRun
 }
 
 // Then is the output of one command followed by another's.

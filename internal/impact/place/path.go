@@ -23,6 +23,7 @@ type World struct {
 	Places  [8]Judgement
 	Wanted  []string // files whose text would be analysed if it were known
 	Works   []string // paths whose work is asked about, see weighWork
+	Ran     []string // places in which something runs that may do what files there say
 }
 
 // Place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform. It is

@@ -18,6 +18,31 @@ func NamesFile(i *interlock.Impact) bool {
 	return !i.Has(fact.TraitDryRun) && !i.Has(fact.TraitGlob) && !i.Has(fact.TraitDynamic)
 }
 
+// maxRan bounds the places an action is known to run something in.
+const maxRan = 8
+
+// RanIn notes a place in which something runs, or which says what does.
+func (w *World) RanIn(path string) {
+	if path != "" && len(w.Ran) < maxRan && !slices.Contains(w.Ran, path) {
+		w.Ran = append(w.Ran, path)
+	}
+}
+
+// FetchedBefore reports whether an earlier action fetched a place, or a tree it lies in.
+func (w *World) FetchedBefore(path string) bool {
+	for _, name := range w.View.Fetched {
+		whole, all := strings.CutSuffix(name, "/*")
+		rest, in := strings.CutPrefix(path, whole)
+		if whole == "." {
+			rest, in = "/"+path, path != "" && path[0] != '/' && path[0] != '.'
+		}
+		if in && (rest == "" && !all || strings.HasPrefix(rest, "/") && (!all || strings.Contains(rest[1:], "/"))) {
+			return true
+		}
+	}
+	return false
+}
+
 // UnreadKinds are the kinds of code of which nothing is read.
 var UnreadKinds = lex.Set([]string{"other", "applescript"})
 

@@ -63,7 +63,7 @@ func (r *codeRun) unseen(c *codeCall, target codeValue) {
 		i.Traits = append(i.Traits, fact.TraitDecoded, fact.TraitObfuscated)
 	}
 	if target.marks&markNetwork != 0 && !r.received { // what a socket receives is the other end's shell, and said so
-		i.Traits = append(i.Traits, fact.TraitDownloadRun)
+		i.Traits = append(i.Traits, r.ranFetched())
 	}
 	r.s.Add(i)
 }
@@ -267,7 +267,7 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 		i.Reach = interlock.ReachSystem
 	}
 	if target.marks&markNetwork != 0 || r.fetched(c) {
-		i.Traits = append(i.Traits, fact.TraitDownloadRun)
+		i.Traits = append(i.Traits, r.ranFetched())
 		i.Reach = interlock.ReachSystem
 	}
 	r.dynamic = true
@@ -355,7 +355,7 @@ func (r *codeRun) request(c *codeCall, e know.CallEffect, target codeValue) {
 	if c.last == "urlretrieve" || c.name == "wget.download" {
 		to := c.argument(1, "filename", "out")
 		if len(pathsOf(to)) > 0 {
-			r.onPath(c.name, interlock.ImpactWrite, to, []string{fact.TraitOverwrite})
+			r.onPath(c.name, interlock.ImpactWrite, to, []string{fact.TraitDownload, fact.TraitOverwrite})
 		}
 		r.keep(to, codeValue{dynamic: true, marks: markNetwork})
 	}

@@ -2,8 +2,12 @@ package program
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
+	"interlock"
+	"interlock/internal/impact/fact"
+	"interlock/internal/impact/flow"
 	"interlock/internal/impact/place"
 	"interlock/internal/lex"
 )
@@ -21,13 +25,45 @@ func (r *codeRun) stands(target codeValue) (codeValue, bool) {
 		return codeValue{}, false
 	}
 	p := r.s.Place(paths[0])
+	marks := codeMarks(0)
+	if r.s.FetchedBefore(p.Path) {
+		marks, r.earlier = markNetwork, true
+	}
 	if text, ok := r.s.View.Scripts[p.Path]; ok && text != "" && len(text) <= lex.MaxText {
-		return codeValue{texts: []string{text}, is: "open"}, true
+		return codeValue{texts: []string{text}, is: "open", marks: marks}, true
 	}
 	if name := place.UnreadOf(p); name != "" && len(r.looked) < maxLooked {
 		r.looked = append(r.looked, name)
 	}
-	return codeValue{}, false
+	return codeValue{dynamic: marks != 0, is: "open", marks: marks}, marks != 0
+}
+
+// ranFetched says of code that came over a network whether this program fetched it or found it here.
+func (r *codeRun) ranFetched() string {
+	if r.earlier {
+		return fact.TraitFetchedRun
+	}
+	return fact.TraitDownloadRun
+}
+
+// brings says of a file the program writes that its content came over a network, for whatever runs it later.
+func (r *codeRun) brings(path string, content codeValue) {
+	if content.marks&markNetwork == 0 {
+		return
+	}
+	p := r.s.Place(path)
+	if r.s.Files != nil {
+		r.s.Files[p.Path] = flow.Flow{Network: true, Written: true, Source: p.Path}
+	}
+	for n := len(r.s.Impacts) - 1; n >= 0; n-- {
+		if i := &r.s.Impacts[n]; i.Kind == interlock.ImpactWrite && i.Target == p.Path && r.s.Spend(1) {
+			if !i.Has(fact.TraitDownload) && !i.Has(fact.TraitFetched) {
+				i.Traits = append(i.Traits[:len(i.Traits):len(i.Traits)], fact.TraitFetched)
+				sort.Strings(i.Traits)
+			}
+			return
+		}
+	}
 }
 
 // wantsRead notes that the program runs something it computes, perhaps from the files it has read.

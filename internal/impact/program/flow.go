@@ -230,7 +230,7 @@ func (r *codeRun) unpickled(c *codeCall) bool {
 		return false
 	}
 	if target.marks&markNetwork != 0 || r.fetched(c) {
-		i.Traits = append(i.Traits, fact.TraitDownloadRun)
+		i.Traits = append(i.Traits, r.ranFetched())
 	}
 	if i.Traits == nil {
 		return false

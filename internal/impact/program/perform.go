@@ -357,6 +357,7 @@ func (r *codeRun) keep(target, content codeValue) {
 		}
 		if len(r.files) < 64 {
 			r.files[path] = content
+			r.brings(path, content)
 		}
 	}
 }

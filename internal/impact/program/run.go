@@ -32,6 +32,7 @@ type codeRun struct {
 	files     map[string]codeValue // what was written where
 	ran       []string             // files it runs that have been read here
 	looked    []string             // files it reads whose text is not known
+	earlier   bool                 // what came over a network was fetched before this action
 	environ   map[string]codeValue // variables of the environment that were set
 	named     []string             // variables of the environment that it read and whose names say they hold a secret
 	instead   map[string]codeValue // what stands in the place of functions of libraries

@@ -144,7 +144,8 @@ func (r *shellRun) Says(args []flow.Field, io flow.Streams, escapes, newline boo
 			out.Known = false
 		}
 		if len(a.Text)+b.Len() > lex.MaxText {
-			return flow.Flow{Network: out.Network, Secret: out.Secret, Source: out.Source, Decoded: out.Decoded || escapes}
+			return flow.Flow{Network: out.Network, Fetched: out.Fetched, Secret: out.Secret, Source: out.Source,
+				Decoded: out.Decoded || escapes}
 		}
 		globs = globs || a.Glob && !a.Dynamic
 	}

@@ -150,7 +150,7 @@ func (r *shellRun) Computed(args []flow.Field, io flow.Streams) flow.Flow {
 	}
 	if args[0].Flow.Network {
 		i.Target, i.Reach = args[0].Flow.Source, interlock.ReachExternal
-		i.Traits = append(i.Traits, fact.TraitDownloadRun)
+		i.Traits = append(i.Traits, args[0].Flow.RunTrait())
 	}
 	if args[0].Flow.Composed && len(args) == 1 {
 		i.Reversibility = interlock.Irreversible

@@ -52,6 +52,10 @@ func (r *shellRun) copied(from, to flow.Field) {
 	}
 	if !ok {
 		held = r.readOf(origin)
+		held.Taint(r.treeAt(origin.Path))
+	}
+	if held.Network && held.Fetched {
+		r.files[fetchedTree+name] = flow.Flow{Network: true, Fetched: true, Source: name}
 	}
 	held.Written = true
 	r.files[name] = held

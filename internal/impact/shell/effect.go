@@ -118,6 +118,8 @@ func (r *shellRun) effect(u *flow.Use, e know.Effect, value flow.Field, io flow.
 	}
 	if e.Flag != "" {
 		value = valueOf(u, e.Flag)
+		defer func(dir string) { r.S.Dir = dir }(r.S.Dir)
+		r.S.Dir = r.from // tar's -C is not where its -f is
 	}
 	targets := targets(u, e.Target, value)
 	if len(targets) == 0 && (e.Alt == "cwd" || u.Tree && u.Spec.Seeks && e.Target == "rest") {

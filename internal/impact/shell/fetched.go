@@ -25,11 +25,8 @@ func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 		}
 		r.pathTarget(base, to)
 		r.clonedBare(u, to)
-		from := operands[0].Text
-		reach, _ := r.S.Host(from)
-		if outside := reach == interlock.ReachExternal || reach == interlock.ReachProduction; outside &&
-			(isRemote(from) || strings.Contains(from, "://")) {
-			r.files[fetchedTree+r.PlaceOf(to, true).Path] = flow.Flow{Network: true}
+		if from := operands[0].Text; r.strangers(from, u.Via) {
+			r.files[fetchedTree+r.PlaceOf(to, true).Path] = flow.Flow{Network: true, Fetched: true, Source: from}
 		}
 		return
 	}
@@ -46,48 +43,6 @@ func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 		r.pathTarget(base, to)
 	}
 }
-
-// unpacked notes that an archive which came over a network was unpacked into a directory, under names that are not known.
-func (r *shellRun) unpacked(i *interlock.Impact, from flow.Flow) {
-	if i.Kind != interlock.ImpactWrite || !from.Network || i.Has(fact.TraitDownload) {
-		return
-	}
-	name, _, _ := strings.Cut(i.Via, " ")
-	switch path.Base(name) {
-	case "tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zz", "unrar", "cpio", "Expand-Archive":
-		r.files[unpackedTree+r.whole(i.Target)] = flow.Flow{Network: true}
-	}
-}
-
-// inUnpacked reports whether a place lies below where such an archive was unpacked, so many levels deeper at least, and is no
-// file that stood there before.
-func (r *shellRun) inUnpacked(name string, deeper int) bool {
-	if _, own := r.S.View.Scripts[name]; own || name == "" {
-		return false
-	}
-	levels := -deeper
-	for name = r.whole(name); levels < 32 && name != "/" && name != ""; levels++ {
-		if levels > 0 && r.files[unpackedTree+name].Network {
-			return true
-		}
-		next := path.Dir(name)
-		if next == name {
-			break
-		}
-		name = next
-	}
-	return false
-}
-
-// whole is a place as seen from one that never changes: the root, or where the action began.
-func (r *shellRun) whole(name string) string { return path.Clean(name) }
-
-// The marks of trees stand before their paths, among the files an action wrote: one that was fetched, and one into which an
-// archive was unpacked.
-const (
-	fetchedTree  = "tree "
-	unpackedTree = "unpacked "
-)
 
 // settingValue is the address in a setting key=address, or the text itself.
 func settingValue(text string) string {
@@ -142,49 +97,6 @@ func lastPart(from flow.Field, suffix string) flow.Field {
 	from.Text = strings.TrimSuffix(name, suffix)
 	from.Lead = false
 	return from
-}
-
-// inFetched reports whether a place lies in a tree that this action fetched.
-func (r *shellRun) inFetched(name string) bool {
-	for up := 0; up < 32 && name != "" && name != "/"; up++ {
-		if r.files[fetchedTree+name].Network {
-			return true
-		}
-		next := path.Dir(name)
-		if next == name || next == "." {
-			break
-		}
-		name = next
-	}
-	return false
-}
-
-// ranFetched marks what runs, builds or installs from a tree this action fetched: a program in it, or one that does what files
-// in the working directory say.
-func (r *shellRun) ranFetched(i *interlock.Impact) {
-	switch {
-	case i.Has(fact.TraitDownloadRun) || i.Has(fact.TraitInline) || len(r.files) == 0:
-		return
-	case i.Kind == interlock.ImpactExecute && i.Target != "" && r.inFetched(i.Target):
-	case i.Kind == interlock.ImpactExecute && r.inUnpacked(i.Target, 1):
-	case r.S.Dir == "" || !r.inFetched(r.S.Dir) && !r.inUnpacked(r.S.Dir, 0):
-		return
-	case i.Kind == interlock.ImpactExecute:
-	case i.Kind == interlock.ImpactWrite && i.Has(fact.TraitPackage) && fromManifest(i.Via):
-	default:
-		return
-	}
-	i.Traits = append(i.Traits, fact.TraitFetchedRun)
-}
-
-// fromManifest reports whether a package manager runs what the working directory's own manifest says while it installs.
-func fromManifest(via string) bool {
-	name, _, _ := strings.Cut(via, " ")
-	switch name {
-	case "npm", "yarn", "pnpm", "bun", "composer", "bundle", "poetry", "uv", "pip", "pip3":
-		return true
-	}
-	return false
 }
 
 // transfer reads the commands of a file transfer client: what they send, where to, and what they run here.

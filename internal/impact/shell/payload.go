@@ -132,7 +132,7 @@ func (r *shellRun) wrapped(u *flow.Use, io flow.Streams) flow.Flow {
 	}
 	if u.Spec.Flags["{}"] != nil { // operands come from standard input
 		rest = r.fed(u, rest, io)
-		io.In = flow.Flow{Network: io.In.Network, Source: io.In.Source, Secret: io.In.Secret, Decoded: io.In.Decoded}
+		io.In = flow.Flow{Network: io.In.Network, Fetched: io.In.Fetched, Source: io.In.Source, Secret: io.In.Secret, Decoded: io.In.Decoded}
 	}
 	if adds.Empty() { // not elsewhere and not as somebody else: nothing that needs a shell to type into
 		r.S.Within++
@@ -312,7 +312,7 @@ func (r *shellRun) Opaque(via string, from flow.Flow, text string) {
 		Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitDynamic}}
 	if from.Network {
 		i.Target, i.Reach, i.Reversibility = from.Source, interlock.ReachExternal, interlock.Irreversible
-		i.Confidence, i.Traits = interlock.Parsed, []string{fact.TraitDownloadRun}
+		i.Confidence, i.Traits = interlock.Parsed, []string{from.RunTrait()}
 	}
 	if from.Composed {
 		i.Reversibility = interlock.Irreversible

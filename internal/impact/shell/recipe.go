@@ -69,7 +69,9 @@ func (r *shellRun) fromFetched(u *flow.Use) {
 		if f.Text == "" || f.Text == "." || f.Dynamic || strings.Contains(f.Text, "://") || !r.S.Spend(2) {
 			continue
 		}
-		if p := r.PlaceOf(f, true); r.inFetched(p.Path) || r.inUnpacked(p.Path, 1) {
+		p := r.PlaceOf(f, true)
+		r.S.RanIn(p.Path)
+		if r.inFetched(p.Path) || r.inUnpacked(p.Path, 1) {
 			r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: interlock.ReachWorkspace, Via: u.Via,
 				Reversibility: interlock.Reversible, Traits: []string{fact.TraitFetchedRun}})
 		}
@@ -185,6 +187,7 @@ func (r *shellRun) textOf(name string) (string, bool) {
 		r.fetchedRecipe(p, held)
 		return held.Text, held.Known
 	}
+	r.fetchedRecipe(p, r.treeAt(p.Path))
 	return r.S.ScriptAt(p)
 }
 

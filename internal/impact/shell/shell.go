@@ -26,6 +26,7 @@ func Read(s *flow.Scan, input string) {
 	r.uncalled()
 	r.changedSince()
 	r.putInFiles()
+	r.brought()
 	if !s.Spend(0) {
 		s.Unknown("sh", fact.TraitWork)
 	}
@@ -33,8 +34,8 @@ func Read(s *flow.Scan, input string) {
 
 // newShellRun returns a reader of a script of which nothing has been read.
 func newShellRun(s *flow.Scan) *shellRun {
-	return &shellRun{Walk: flow.Walk{S: s}, vars: map[string]flow.Value{}, funcs: map[string]*function{},
-		files: map[string]flow.Flow{}}
+	return (&shellRun{Walk: flow.Walk{S: s}, vars: map[string]flow.Value{}, funcs: map[string]*function{},
+		files: map[string]flow.Flow{}}).known()
 }
 
 // A shellRun follows one script: what its variables hold, where it is, which files it made, which functions it defined.
@@ -56,6 +57,7 @@ type shellRun struct {
 	last    bool                    // the last command of a pipe runs in this shell
 	prompt  bool                    // a program that takes commands was started without being given any
 	held    map[string]flow.Streams // file descriptors exec keeps open, by number or variable
+	from    string                  // where the command being judged was begun, whatever its flags say of directories
 	outside bool                    // the command being judged reads a file outside the workspace
 	signed  bool                    // the command being judged signs in with the token it is given, where that is good
 	sent    bool                    // the command being judged sends a file

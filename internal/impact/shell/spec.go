@@ -26,8 +26,9 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 	calledAs(u, args[0])
 	leaves(u)
 	r.obeyed(u)
-	dir := r.S.Dir
-	defer func() { r.S.Dir = dir }()
+	dir, from := r.S.Dir, r.from
+	r.from = dir
+	defer func() { r.S.Dir, r.from = dir, from }()
 	adds, dry, none := r.modifiers(u)
 	r.signsIn(u, io.In.Token)
 	if (none || u.Asked || listsOnly(u, args)) && !runsCode(u) && u.Rest == nil {
@@ -183,6 +184,8 @@ func (r *shellRun) link(to, name flow.Field) {
 	r.S.Places = [len(r.S.Places)]place.Judgement{}
 	if held, ok := r.files[meant]; ok {
 		r.files[from] = held
+	} else if tree := r.treeAt(meant); tree.Network {
+		r.files[fetchedTree+from] = tree
 	}
 }
 

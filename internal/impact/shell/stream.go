@@ -154,6 +154,7 @@ func (r *shellRun) Stored(f flow.Field, p know.Place) flow.Flow {
 	out, ok := r.files[p.Path]
 	if !ok {
 		out = r.readOf(p)
+		out.Taint(r.treeAt(p.Path))
 		out.Filed = !out.Known && !place.QuietDevice(p.Path)
 	}
 	for _, trait := range p.Traits {
@@ -207,6 +208,7 @@ func (r *shellRun) settle(impacts []interlock.Impact, io flow.Streams) flow.Flow
 	out.Filed = out.Filed || r.reads
 	r.outside, r.reads = false, false
 	impacts, held := r.gathered(impacts, &out)
+	given := out.Network
 	for i := range impacts {
 		one := &impacts[i]
 		if one.Kind == interlock.ImpactNetwork && !one.Has(fact.TraitListen) {
@@ -220,15 +222,21 @@ func (r *shellRun) settle(impacts []interlock.Impact, io flow.Streams) flow.Flow
 		r.unpacked(one, out)
 		r.S.Add(*one)
 	}
+	if out.Network && !given {
+		r.changesHere(impacts)
+	}
 	out.Secret = held.Secret
 	for _, name := range held.Files {
-		stored := flow.Flow{Written: true, Network: out.Network, Source: out.Source, Secret: out.Secret, Outside: out.Outside}
+		stored := flow.Flow{Written: true, Network: out.Network, Fetched: out.Fetched, Source: out.Source, Secret: out.Secret,
+			Outside: out.Outside}
 		if old, ok := r.files[name]; ok && old.Known && !held.ToFile {
 			stored.Text, stored.Known = old.Text, false
 		}
 		if stored.Network || stored.Secret || stored.Outside || r.files[name].Written {
 			stored.Taint(r.files[name])
+			stored.Fetched = stored.Fetched || r.files[fetchedTree+name].Network
 			r.files[name] = stored
+			r.grown(name, stored, impacts)
 		}
 	}
 	if held.ToFile && len(held.Files) > 0 {
@@ -248,6 +256,7 @@ func (r *shellRun) gathered(impacts []interlock.Impact, out *flow.Flow) ([]inter
 			held.Secret = held.Secret || one.Has(fact.TraitSecret) || one.Has(fact.TraitEnvironment)
 			file, ok := r.files[one.Target]
 			if !ok {
+				out.Taint(r.treeAt(one.Target))
 				continue
 			}
 			held.Secret = held.Secret || file.Secret
@@ -299,7 +308,7 @@ func (r *shellRun) ranFile(i *interlock.Impact) {
 	switch {
 	case !ok:
 	case f.Network:
-		i.Traits = append(i.Traits, fact.TraitDownloadRun)
+		i.Traits = append(i.Traits, f.RunTrait())
 	case f.Written:
 		i.Traits = append(i.Traits, fact.TraitWrittenRun)
 		if f.Known && !strings.HasPrefix(f.Text, "#!") {

@@ -100,7 +100,7 @@ func (s sqlRun) clientScript(name string) {
 		text, ok = held.Text, held.Known
 		switch {
 		case held.Network:
-			run.Traits = []string{fact.TraitDownloadRun}
+			run.Traits = []string{held.RunTrait()}
 		case held.Written:
 			run.Traits = []string{fact.TraitWrittenRun}
 		}
