@@ -282,8 +282,8 @@ func behindGateway(b *bench) error {
 		return err
 	}
 	fmt.Fprintf(b.out, "\n## Calls through the gateway\n\n`interlock gateway` on standard streams before a server that echoes a text, beside the same server without it. A call carries 80 bytes\n"+
-		"of arguments unless said otherwise; %d rules; the load generator shares the CPUs. The relays are the floor: they neither read nor decide\n"+
-		"what they pass on. Closed loop: so many calls wait at any time. Open\n"+
+		"of arguments unless said otherwise; %d rules; the load generator shares the CPUs. The relays are the floor: they decide\n"+
+		"nothing, and but for one they don't read what they pass on. Closed loop: so many calls wait at any time. Open\n"+
 		"loop: calls at fixed times, at 70 %% of the rate of %d in flight. Budget: deciding without a durable log p50 "+
 		"<= 80 and p99 <= 170 µs more, >= 30,000\n"+
 		"calls/s at %d in flight; with it <= 450 µs and 1.2 ms, >= 10,000 calls/s; 10 KB <= 1 ms more.\n\n"+
@@ -297,6 +297,7 @@ func behindGateway(b *bench) error {
 	}{
 		{"the server alone", nil, text},
 		{"behind a relay that copies bytes", []string{relayFlag, ""}, text},
+		{"behind one that reads JSON and matches a pattern", []string{relayFlag, relayReads}, text},
 		{"behind one that writes 8 KB with sync first", []string{relayFlag, filepath.Join(b.scratch, "relay.log")}, text},
 		{"monitoring, only objections recorded", []string{"--mode", "monitoring"}, text},
 		{"enforcing, durable signed log", []string{"--mode", "enforcing"}, text},

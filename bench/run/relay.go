@@ -1,16 +1,27 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"sync"
 )
 
 // relayFlag makes this program stand between its client and a server as a gateway does and copy bytes, nothing else: what that
 // costs no gateway can save. It is followed by a file, or "", and the server's command. Where there is a file, 8 KB are written
-// to it with sync before anything goes on to the server.
+// to it with sync before anything goes on to the server. Where the file is [relayReads], each message is read as JSON and held
+// against one regular expression: the least that can be called a policy.
 const relayFlag = "-relay"
+
+// relayReads stands in the place of a relay's file.
+const relayReads = "-reads"
+
+// relayForbids is what such a relay lets no call say.
+var relayForbids = regexp.MustCompile(`(?i)\brm\s+-[a-z]*[rf]|\bdrop\s+(table|database)\b|/etc/(passwd|shadow)|BEGIN [A-Z ]*PRIVATE KEY`)
 
 // relayLog is how large that file is: it is written over and over, as a write-ahead log is.
 const relayLog = 4 << 20
@@ -29,6 +40,16 @@ func relay(log string, command []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	if log == relayReads {
+		var both sync.WaitGroup
+		both.Go(func() {
+			readAndPass(in, os.Stdin)
+			in.Close()
+		})
+		both.Go(func() { readAndPass(os.Stdout, out) })
+		both.Wait()
+		return cmd.Wait()
+	}
 	before := func() error { return nil }
 	if log != "" {
 		if before, err = syncedWrites(log); err != nil {
@@ -43,6 +64,41 @@ func relay(log string, command []string) error {
 	both.Go(func() { copyAfter(os.Stdout, out, func() error { return nil }) })
 	both.Wait()
 	return cmd.Wait()
+}
+
+// readAndPass passes on the messages that are JSON and say nothing forbidden.
+func readAndPass(to io.Writer, from io.Reader) {
+	reader := bufio.NewReaderSize(from, 1<<16)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		if passes(line) != nil {
+			continue
+		}
+		if _, err := to.Write(line); err != nil {
+			return
+		}
+	}
+}
+
+func passes(line []byte) error {
+	var m struct {
+		Method string          `json:"method"`
+		ID     json.RawMessage `json:"id"`
+		Params struct {
+			Name      string         `json:"name"`
+			Arguments map[string]any `json:"arguments"`
+		} `json:"params"`
+	}
+	if err := json.Unmarshal(line, &m); err != nil {
+		return err
+	}
+	if relayForbids.Match(line) {
+		return errors.New("forbidden")
+	}
+	return nil
 }
 
 // copyAfter copies what comes, after a step for each piece.

@@ -24,6 +24,7 @@ func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) 
 			return Settled{Forward: true, Weighed: true, Answer: answer}
 		}
 	}
+	r.standAside()
 	asker := s.gateway.config.Asker
 	if asker == nil {
 		asker = &Asker{}

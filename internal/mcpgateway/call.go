@@ -43,7 +43,10 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	if m == nil {
 		return faultOf(codeInvalidParams, "unknown tool: "+name, nil)
 	}
-	m.ready(ctx)
+	if !closed(m.tried) {
+		r.standAside()
+		m.ready(ctx)
+	}
 	offered := m.offers[kindTools].Load().named(tool)
 	if offered == nil {
 		if m.live.Load() == nil {
@@ -60,6 +63,9 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	view := s.gateway.config.View(s.caller.Dir)
 	view.Annotations = offered.hints
 	p := s.proposal(action, view, offered.target.Upstream)
+	if r.revision == revisionStateless { // what its client brings may be of another server, or still to be asked
+		r.standAside()
+	}
 	brought, bad := s.brought(ctx, r, m, action)
 	if bad.fault != nil {
 		return bad
@@ -118,6 +124,12 @@ func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q
 		return faultOf(codeInternal, "the decision was not recorded", nil)
 	}
 	begun := time.Now()
+	if w := m.live.Load(); r.goesOn(w) {
+		r.onward = true
+		w.begin(ctx, q, func(e envelope, err error) { s.arrived(r, m, p, begun, e, err) })
+		return answer{}
+	}
+	r.standAside()
 	e, err := m.ask(ctx, q)
 	if errors.Is(err, errAsked) {
 		return s.hold(ctx, r, p, begun)

@@ -3,6 +3,7 @@ package mcpgateway
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"interlock"
@@ -26,8 +27,15 @@ type request struct {
 	cancel   context.CancelFunc
 	reply    Peer
 	begun    time.Time
-	shaped   bool  // the tool it calls declares an outputSchema
-	held     *held // the call it has made, once that outlives it
+	shaped   bool       // the tool it calls declares an outputSchema
+	held     *held      // the call it has made, once that outlives it
+	finished *sync.Once // of being answered
+
+	// Of requests whose front does not wait for them; see onward.go.
+	alone   bool   // no other was under way when it came
+	mayGoOn bool   // whoever reads the server's answer may answer it
+	onward  bool   // it is answered so
+	aside   func() // called before anything that may wait, by the goroutine that read the request; nil: it may wait
 }
 
 // abilities are what the client said it can do, in its handshake or in the request's _meta.

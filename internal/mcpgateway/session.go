@@ -119,7 +119,7 @@ func (s *Session) accept(ctx context.Context, message []byte, reply Peer) *reque
 // request registers a request, or refuses it.
 func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request {
 	r := &request{id: e.id, method: e.method, params: e.params, meta: metaOf(e.params), reply: reply,
-		begun: s.gateway.config.Now()}
+		begun: s.gateway.config.Now(), finished: new(sync.Once)}
 	refuse := func(code int, message string) *request {
 		s.send(reply, faultMessage(nil, e.id, faultObject(code, message, nil)))
 		return nil
@@ -138,6 +138,7 @@ func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request 
 	over := s.ctx.Err() != nil
 	if !twice && !over {
 		s.underway[at] = r.cancel
+		r.alone = len(s.underway) == 1
 		s.working.Add(1)
 	}
 	s.mu.Unlock()
@@ -176,26 +177,36 @@ func (s *Session) slot(ctx context.Context) bool {
 
 // serve carries a registered request out and answers it.
 func (s *Session) serve(r *request) {
-	defer s.working.Done()
-	defer func() {
-		s.mu.Lock()
-		delete(s.underway, flight{reply: r.reply, id: string(r.id)})
-		s.mu.Unlock()
-		r.cancel()
-		<-s.slots
-	}()
-	defer func() {
-		if cause := recover(); cause != nil {
-			s.gateway.config.Logger.Error("a request failed on a defect", "method", r.method, "panic", fmt.Sprint(cause), "stack",
-				string(debug.Stack()))
-			s.send(r.reply, faultMessage(nil, r.id, faultObject(codeInternal, "the request could not be completed", nil)))
-		}
-	}()
-	a := s.dispatch(r.ctx, r)
-	if r.ctx.Err() != nil && a.result == nil && a.fault == nil {
-		return // nobody waits for it
+	defer s.caught(r)
+	if a := s.dispatch(r.ctx, r); !r.onward {
+		s.finish(r, a)
 	}
-	s.answer(r, a)
+}
+
+// caught answers a request that failed on a defect of ours.
+func (s *Session) caught(r *request) {
+	if cause := recover(); cause != nil {
+		s.gateway.config.Logger.Error("a request failed on a defect", "method", r.method, "panic", fmt.Sprint(cause), "stack",
+			string(debug.Stack()))
+		s.finish(r, faultOf(codeInternal, "the request could not be completed", nil))
+	}
+}
+
+// finish answers a request, once, and makes room for others.
+func (s *Session) finish(r *request, a answer) {
+	r.finished.Do(func() {
+		defer s.working.Done()
+		defer func() {
+			r.cancel()
+			<-s.slots // not before it is answered: a client that does not read gets no more room
+		}()
+		s.mu.Lock()
+		delete(s.underway, flight{reply: r.reply, id: string(r.id)}) // before it is answered: then the id may come again
+		s.mu.Unlock()
+		if r.ctx.Err() == nil || a.result != nil || a.fault != nil { // else nobody waits for it
+			s.answer(r, a)
+		}
+	})
 }
 
 // An answer is what a request is answered with: a result or an error object. Neither: the request was cancelled.

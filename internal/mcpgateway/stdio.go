@@ -26,51 +26,96 @@ func (g *Gateway) RunStdio(ctx context.Context, c Caller, in io.Reader, out io.W
 		return err
 	}
 	defer s.Close()
-	lines := make(chan struct{})
-	var failed error
-	go func() {
-		defer close(lines)
-		failed = s.readLines(ctx, in, peer)
-	}()
+	f := &lineFront{session: s, peer: peer, in: bufio.NewReaderSize(in, 64<<10), workers: newCrew(s), turn: make(chan struct{}),
+		ended: make(chan struct{})}
+	go f.read(ctx)
 	select {
-	case <-lines:
+	case <-f.ended:
 	case <-ctx.Done(): // the reader may be in the middle of a line that never ends
 		return nil
 	}
 	waitFor(&s.working, settleTime)
-	return failed
+	return f.failed
 }
 
 // yieldAt is how many requests may be under way before the reader lets them go on first: a client that sends many at once is
 // not to be refused only because none of them had its turn.
 const yieldAt = 32
 
-// readLines hands each line to the session, in order.
-func (s *Session) readLines(ctx context.Context, in io.Reader, peer Peer) error {
-	reader := bufio.NewReaderSize(in, 64<<10)
-	workers := newCrew(s)
-	defer workers.dismiss()
-	for {
-		line, over, err := readLine(reader, s.gateway.config.Limits.Message)
-		switch {
-		case over:
-			s.send(peer, faultMessage(nil, nil,
-				faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
-		case len(bytes.Trim(line, jsonSpace)) > 0:
-			if r := s.accept(ctx, line, peer); r != nil {
-				workers.take(r)
-			}
-			if len(s.slots) > yieldAt {
-				runtime.Gosched()
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
+// promptRequest is how long a message may be that is carried out by the goroutine that reads, in bytes: a server's pipe takes it
+// whole, so that nobody has to wait for the server to read.
+const promptRequest = 16 << 10
+
+// A lineFront reads a client's messages, one goroutine at a time. A call that comes alone is decided and sent on by the one
+// that read it; before it has to wait for anything, another takes its turn at reading. Calls that come together are carried
+// out side by side.
+type lineFront struct {
+	session *Session
+	peer    Peer
+	in      *bufio.Reader
+	workers *crew
+	turn    chan struct{} // takes a value where one who has read before waits to read again
+	ended   chan struct{} // closed when there is no more to read
+	failed  error         // why, where it is not the end of the input; set before ended is closed
+}
+
+// read reads until the input ends or somebody else reads, and then waits for its next turn: a decision needs a stack that a new
+// goroutine would have to grow each time.
+func (f *lineFront) read(ctx context.Context) {
+	for f.readOn(ctx) {
+		select {
+		case <-f.turn:
+		case <-f.ended:
+			return
 		}
 	}
+}
+
+// readOn hands each line to the session, in order. It reports whether somebody else reads on; else the input has ended.
+func (f *lineFront) readOn(ctx context.Context) (handedOver bool) {
+	s := f.session
+	for {
+		line, over, err := readLine(f.in, s.gateway.config.Limits.Message)
+		switch {
+		case over:
+			s.send(f.peer, faultMessage(nil, nil,
+				faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
+		case len(bytes.Trim(line, jsonSpace)) > 0:
+			if r := s.accept(ctx, line, f.peer); r != nil && f.carryOut(ctx, r, len(line)) {
+				return true
+			}
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				f.failed = err
+			}
+			f.workers.dismiss()
+			close(f.ended)
+			return false
+		}
+	}
+}
+
+// carryOut has a request carried out. It reports whether somebody else reads on.
+func (f *lineFront) carryOut(ctx context.Context, r *request, size int) (handedOver bool) {
+	r.mayGoOn = true
+	if !r.alone || r.method != "tools/call" || size > promptRequest || f.in.Buffered() > 0 {
+		f.workers.take(r)
+		if len(f.session.slots) > yieldAt {
+			runtime.Gosched()
+		}
+		return false
+	}
+	r.aside = func() {
+		handedOver = true
+		select {
+		case f.turn <- struct{}{}:
+		default:
+			go f.read(ctx)
+		}
+	}
+	f.session.serve(r)
+	return handedOver
 }
 
 // readLine reads to the end of a line, into memory of its own. What is over the bound is read and dropped.

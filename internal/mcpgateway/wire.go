@@ -25,6 +25,8 @@ type wire struct {
 	modern  bool               // it is spoken to under revisionStateless; settled before the wire is live
 	end     context.CancelFunc // of ctx
 
+	unanswered atomic.Bool // it has left a request without an answer in its time
+
 	garbage allowance // of lines in our log about what is no message; of the one goroutine that receives
 	chatter allowance // of log messages to the client; likewise
 
@@ -41,12 +43,14 @@ type pending struct {
 	id int64
 	// of the client; nil: our own; with token guarded by the wire's lock, because a held call changes hands
 	of      *request
-	token   json.RawMessage // by which that client is told of progress
-	answer  chan envelope
-	stop    context.CancelFunc   // ends what it was sent under, where that may outlive the client's request; nil: it may not
-	held    atomic.Pointer[held] // the call, once the server has asked the client something
-	agreed  chan []byte          // what the server said it will tell; nil but for subscriptions/listen
-	touched atomic.Int64         // when the server last showed progress, in nanoseconds
+	token   json.RawMessage       // by which that client is told of progress
+	answer  chan envelope         // nil where then is set
+	then    func(envelope, error) // what goes on with the answer, in the goroutine that finds it; see begin
+	unwatch func()                // ends the watching of a request with then; guarded by the wire's lock
+	stop    context.CancelFunc    // ends what it was sent under, where that may outlive the client's request; nil: it may not
+	held    atomic.Pointer[held]  // the call, once the server has asked the client something
+	agreed  chan []byte           // what the server said it will tell; nil but for subscriptions/listen
+	touched atomic.Int64          // when the server last showed progress, in nanoseconds
 }
 
 // maxUpward is how many requests of one server are under way at once.
@@ -113,18 +117,26 @@ func (w *wire) put(ctx, under context.Context, q errand, p *pending) (envelope, 
 	if err != nil {
 		return envelope{}, errNotSent
 	}
-	buffer := borrow()
-	text := w.compose((*buffer)[:0], id, q)
-	err = w.link.Send(under, text)
-	giveBack(buffer, text)
-	if err != nil {
+	if err := w.post(under, id, q); err != nil {
 		w.forget(id)
-		if refused := (*interlock.Error)(nil); errors.As(err, &refused) { // the link's word that nothing was delivered
-			return envelope{}, fmt.Errorf("%w: %s", errNotSent, refused.Message)
-		}
-		return envelope{}, errGone
+		return envelope{}, err
 	}
 	return w.await(ctx, id, p)
+}
+
+// post writes a registered request to the server.
+func (w *wire) post(ctx context.Context, id int64, q errand) error {
+	buffer := borrow()
+	text := w.compose((*buffer)[:0], id, q)
+	err := w.link.Send(ctx, text)
+	giveBack(buffer, text)
+	if err == nil {
+		return nil
+	}
+	if refused := (*interlock.Error)(nil); errors.As(err, &refused) { // the link's word that nothing was delivered
+		return fmt.Errorf("%w: %s", errNotSent, refused.Message)
+	}
+	return errGone
 }
 
 // compose writes a request as the server gets it.
@@ -162,13 +174,10 @@ func (w *wire) await(ctx context.Context, id int64, p *pending) (envelope, error
 	for {
 		select {
 		case e := <-p.answer:
-			switch {
-			case e.method != "":
+			if e.method != "" {
 				return envelope{}, errAsked
-			case e.result == nil && e.fault == nil:
-				return e, errUnreadable
 			}
-			return e, nil
+			return e, e.unread()
 		case <-w.gone:
 			if e, came := p.lastBreath(); came {
 				return e, nil
@@ -182,7 +191,7 @@ func (w *wire) await(ctx context.Context, id int64, p *pending) (envelope, error
 				late.Reset(longest)
 				continue
 			}
-			if left := longest - time.Since(time.Unix(0, p.touched.Load())); left > 0 {
+			if left := p.left(longest); left > 0 {
 				late.Reset(left)
 				continue
 			}
@@ -226,14 +235,16 @@ func (w *wire) forget(id int64) *pending {
 	return p
 }
 
-// abandon gives a request up and tells the server so.
-func (w *wire) abandon(id int64, why string) {
+// abandon gives a request up and tells the server so. It reports whether the request was still under way.
+func (w *wire) abandon(id int64, why string) bool {
 	if w.forget(id) == nil {
-		return
+		return false
 	}
+	w.unanswered.Store(true)
 	params := strconv.AppendInt([]byte(`{"requestId":`), id, 10)
 	params = append(appendString(append(params, `,"reason":`...), why), '}')
 	w.notify("notifications/cancelled", params)
+	return true
 }
 
 // notify sends a notification; a server that is gone misses nothing.
@@ -265,12 +276,18 @@ func (w *wire) die(cause error) {
 		w.mu.Unlock()
 		return
 	}
+	lost := w.pending
 	w.pending, w.cause = nil, cause
 	w.mu.Unlock()
 	close(w.gone)
 	w.end()
 	_ = w.link.Close()
 	w.mount.lost(w, cause)
+	for _, p := range lost {
+		if p.then != nil {
+			p.finish(envelope{}, errGone)
+		}
+	}
 }
 
 // take deals with one message of the server. What can't be read is dropped: it must not cost others their answers.
@@ -296,7 +313,7 @@ func (w *wire) answered(e envelope) {
 		return
 	}
 	if p := w.forget(id); p != nil {
-		p.answer <- e
+		p.come(e)
 	}
 }
 
@@ -316,7 +333,7 @@ func (w *wire) unreadable(message []byte, bad *malformed) {
 	}
 	if id, err := strconv.ParseInt(string(named.ID), 10, 64); err == nil {
 		if p := w.forget(id); p != nil {
-			p.answer <- envelope{}
+			p.come(envelope{})
 		}
 	}
 }

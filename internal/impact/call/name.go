@@ -195,9 +195,11 @@ func (c *call) paired() {
 }
 
 // patterns raises a call by the form of its whole name.
-func (s callRun) patterns(c *call, know *know.ToolTable) {
-	for _, p := range know.Patterns {
-		if !p.Matches(c.words) {
+func (s callRun) patterns(c *call, table *know.ToolTable) {
+	name := know.NameOf(c.words)
+	for n := range table.Patterns {
+		p := &table.Patterns[n]
+		if !p.Matches(name) {
 			continue
 		}
 		switch p.Danger {

@@ -34,6 +34,9 @@ type ToolPattern struct {
 	Production   bool     `json:"production,omitempty"`
 	External     bool     `json:"external,omitempty"` // what it names is kept by a service, not by this machine
 	Traits       []string `json:"traits,omitempty"`
+
+	everywhere bool   // it means the same behind other words
+	joined     string // how it begins where it is written in one word; empty: it is not
 }
 
 // ToolTable is toolData turned round for look-up by word.
@@ -109,6 +112,7 @@ func parseTools(document []byte) (*ToolTable, error) {
 			return nil, interlock.Errorf(interlock.CodeInvalid, "/patterns",
 				"entry %d needs a name and, if it has one, a known kind", i+1)
 		}
+		know.Patterns[i].ready()
 	}
 	if know.Bulk <= 0 {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "/bulk", "must be a positive number")
@@ -132,27 +136,66 @@ var emphatic = lex.Set([]string{"force", "forced", "forcibly", "bulk", "mass", "
 // wholesale are the beginnings of forms that mean the same wherever in a name they stand.
 var wholesale = lex.Set([]string{"delete_all", "remove_all", "clear_all", "bulk_delete"})
 
-// Matches reports whether a name, in words, has the form: as a whole, behind words that only add emphasis, or written in
-// one word.
-func (p *ToolPattern) Matches(words []string) bool {
-	for n := range words {
-		if matchName(p.Name, strings.Join(words[n:], "_")) {
+// A ToolName is the name of a tool in words, made ready to be held against many patterns.
+type ToolName struct {
+	starts []string // the whole, and what is left behind each word of emphasis that it begins with
+	behind []string // what follows the name of a service, or other words that don't turn the meaning: DriveDeleteAllFiles
+	first  string
+}
+
+// NameOf makes a name ready.
+func NameOf(words []string) ToolName {
+	if len(words) == 0 {
+		return ToolName{}
+	}
+	whole, n := strings.Join(words, "_"), ToolName{first: words[0]}
+	plain, emphasis := true, true
+	for i, at := 0, 0; i < len(words); i++ {
+		if rest := whole[at:]; emphasis {
+			n.starts = append(n.starts, rest)
+			emphasis = emphatic[words[i]]
+		}
+		if i > 0 && i < len(words)-1 && plain {
+			n.behind = append(n.behind, whole[at:])
+		}
+		plain = plain && !notMeant[words[i]]
+		at += len(words[i]) + 1
+	}
+	return n
+}
+
+// notMeant are words before which a form does not mean what it says.
+var notMeant = lex.Set([]string{"get", "list", "un", "can", "is", "not", "undo", "confirm", "before", "after", "on"})
+
+// Matches reports whether a name has the form: as a whole, behind words that only add emphasis, or written in one word.
+func (p *ToolPattern) Matches(name ToolName) bool {
+	for _, start := range name.starts {
+		if p.begins(start) && matchName(p.Name, start) {
 			return true
 		}
-		if !emphatic[words[n]] {
-			break
-		}
 	}
-	if wholesale[strings.TrimSuffix(p.Name, "*")] { // behind the name of a service, too: DriveDeleteAllFiles
-		for n := 1; n < len(words)-1; n++ {
-			if matchName(p.Name, strings.Join(words[n:], "_")) &&
-				!lex.Has(words[:n], "get", "list", "un", "can", "is", "not", "undo", "confirm", "before", "after", "on") {
+	if p.everywhere {
+		for _, rest := range name.behind {
+			if p.begins(rest) && matchName(p.Name, rest) {
 				return true
 			}
 		}
 	}
+	return p.joined != "" && strings.HasPrefix(name.first, p.joined)
+}
+
+// begins reports whether a name begins as the pattern does, as most don't.
+func (p *ToolPattern) begins(name string) bool {
+	return p.Name[0] == '*' || name != "" && name[0] == p.Name[0]
+}
+
+// ready works out what Matches asks of a pattern.
+func (p *ToolPattern) ready() {
+	p.everywhere = wholesale[strings.TrimSuffix(p.Name, "*")]
 	verb, rest, joined := strings.Cut(strings.TrimSuffix(p.Name, "*"), "_")
-	return joined && len(words) > 0 && rest != "" && !strings.Contains(verb, "*") && strings.HasPrefix(words[0], verb+rest)
+	if joined && rest != "" && !strings.Contains(verb, "*") {
+		p.joined = verb + rest
+	}
 }
 
 // matchName matches a name against a pattern in which * stands for any run of characters, in linear time for the few

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"interlock"
@@ -59,13 +60,54 @@ func rawHeard(ctx context.Context, c *conn, run string) (body []byte, err error)
 	return body, err
 }
 
-// Heard returns what a run has heard; nothing if that is not known.
+// Heard returns what a run has heard; nothing if that is not known. That nothing was heard through another process may be
+// [knownFor] old.
 func (s *Store) Heard(ctx context.Context, run string) (interlock.Heard, error) {
+	if s.unheard.knows(run) {
+		return interlock.Heard{}, nil
+	}
+	looked := time.Now()
 	body, err := s.rawHeard(ctx, run)
-	if err != nil || body == nil {
+	if err != nil {
 		return interlock.Heard{}, err
 	}
+	if body == nil {
+		s.unheard.keep(run, looked)
+		return interlock.Heard{}, nil
+	}
 	return decodeHeard(body)
+}
+
+// silence is which runs had heard nothing within [knownFor], so that a run of many calls is not looked up for each of them.
+type silence struct {
+	guard sync.Mutex
+	runs  map[string]time.Time
+	ended time.Time // when a run of this process last heard something
+}
+
+func (s *silence) knows(run string) bool {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	at, known := s.runs[run]
+	return known && time.Since(at) < knownFor
+}
+
+func (s *silence) keep(run string, looked time.Time) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	if s.runs == nil || len(s.runs) >= maxHeard {
+		s.runs = map[string]time.Time{}
+	}
+	if looked.After(s.ended) { // else it may have been read before what was heard meanwhile
+		s.runs[run] = looked
+	}
+}
+
+func (s *silence) ends(run string) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	delete(s.runs, run)
+	s.ended = time.Now()
 }
 
 func (s *Store) rawHeard(ctx context.Context, run string) (body []byte, err error) {
@@ -108,7 +150,9 @@ func (s *Store) Hear(ctx context.Context, run string, add func(interlock.Heard) 
 	if err != nil {
 		end = "ROLLBACK"
 	}
-	if _, failure := s.writer.exec(sure, end); failure != nil {
+	_, failure := s.writer.exec(sure, end)
+	s.unheard.ends(run)
+	if failure != nil {
 		return s.fail(explain(doing, failure))
 	}
 	return s.classify(doing, err)

@@ -102,7 +102,8 @@ type Store struct {
 	readers chan *conn    // idle reading connections
 	slots   chan struct{} // held by whoever uses one
 
-	recent memory // what runs did a moment ago
+	recent  memory  // what runs did a moment ago
+	unheard silence // which runs had heard nothing a moment ago
 
 	book ledger.Book // what the kinds of rows are
 

@@ -1,0 +1,188 @@
+package mcpgateway_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"interlock"
+	"interlock/internal/mcpgateway"
+)
+
+// A lineClient speaks to a gateway over a pair of streams.
+type lineClient struct {
+	t     *testing.T
+	typed *io.PipeWriter
+	read  *bufio.Reader
+	ended chan error
+}
+
+func newLineClient(t *testing.T, g *mcpgateway.Gateway) *lineClient {
+	in, typed := io.Pipe()
+	read, out := io.Pipe()
+	c := &lineClient{t: t, typed: typed, read: bufio.NewReader(read), ended: make(chan error, 1)}
+	go func() { c.ended <- g.RunStdio(t.Context(), mcpgateway.Caller{Agent: "tester"}, in, out) }()
+	t.Cleanup(func() {
+		typed.Close()
+		read.Close()
+		<-c.ended
+	})
+	c.write(helloLine)
+	c.answer(`"hello"`)
+	return c
+}
+
+func (c *lineClient) write(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.typed, text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *lineClient) call(id int) {
+	c.t.Helper()
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a.read_note"}}`+"\n", id))
+}
+
+func (c *lineClient) ping(id int) {
+	c.t.Helper()
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", id))
+}
+
+// answer is the next answer, which must be to that request.
+func (c *lineClient) answer(id string) message {
+	c.t.Helper()
+	for {
+		line, err := c.read.ReadString('\n')
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var m message
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			c.t.Fatal(err)
+		}
+		if m.Method != "" {
+			continue
+		}
+		if string(m.ID) != id {
+			c.t.Fatalf("an answer to %s where one to %s is due: %s", m.ID, id, line)
+		}
+		return m
+	}
+}
+
+// silent is a server that answers no call until it is told to.
+func silent() *fakeServer {
+	server := newFakeServer("a")
+	server.on = func(_ *fakeLink, m message) bool { return m.Method == "tools/call" }
+	return server
+}
+
+// While a decision waits, for a human or a disk, whoever read the call does not keep others from being read.
+func TestACallThatWaitsToBeDecidedHoldsUpNoOther(t *testing.T) {
+	server, book := newFakeServer("a"), newLedger()
+	asked, decided := make(chan struct{}), make(chan struct{})
+	book.refuse = func(p interlock.Proposal) *interlock.Finding {
+		asked <- struct{}{}
+		<-decided
+		return nil
+	}
+	c := newLineClient(t, newGateway(t, book, nil, server))
+	for round := range 3 { // goroutines that have read before read again
+		c.call(10 + round)
+		<-asked
+		c.ping(20 + round)
+		c.answer(fmt.Sprint(20 + round))
+		decided <- struct{}{}
+		c.answer(fmt.Sprint(10 + round))
+	}
+}
+
+// While a server takes its time, others are answered, and the call is answered once: when its server answers, goes away, takes
+// too long or its client cancels it.
+func TestACallThatWaitsForItsServer(t *testing.T) {
+	answered := func(server *fakeServer, id int64) {
+		server.last().say(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"late"}]}}`, id)
+	}
+	forwarded := func(server *fakeServer) int64 {
+		for {
+			if sent := server.sent("tools/call"); len(sent) > 0 {
+				var m struct{ ID int64 }
+				if err := json.Unmarshal([]byte(sent[len(sent)-1]), &m); err != nil {
+					t.Fatal(err)
+				}
+				return m.ID
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		limit  time.Duration
+		after  func(*lineClient, *fakeServer)
+		want   string // in the answer; empty: there is none
+		status interlock.OutcomeStatus
+	}{
+		{"it answers", 0, func(_ *lineClient, s *fakeServer) { answered(s, forwarded(s)) }, "late", interlock.OutcomeSuccess},
+		{"it answers with nothing", 0, func(_ *lineClient, s *fakeServer) {
+			s.last().say(`{"jsonrpc":"2.0","id":%d,"result":{"a":1,"a":2}}`, forwarded(s))
+		}, "unknown_outcome", interlock.OutcomeUnknown},
+		{"it goes away", 0, func(_ *lineClient, s *fakeServer) { forwarded(s); s.last().Close() },
+			"unknown_outcome", interlock.OutcomeUnknown},
+		{"it takes too long", 50 * time.Millisecond, func(_ *lineClient, s *fakeServer) {}, "unknown_outcome", interlock.OutcomeUnknown},
+		{"its client cancels it", 0, func(c *lineClient, s *fakeServer) {
+			forwarded(s)
+			c.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}` + "\n")
+		}, "", interlock.OutcomeUnknown},
+		{"it shows progress and answers", 200 * time.Millisecond, func(_ *lineClient, s *fakeServer) {
+			id := forwarded(s)
+			for range 6 {
+				time.Sleep(60 * time.Millisecond)
+				s.last().say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":1}}`, id)
+			}
+			answered(s, id)
+		}, "late", interlock.OutcomeSuccess},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server, book := silent(), newLedger()
+			c := newLineClient(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Limits.Call = test.limit }, server))
+			c.call(1)
+			if test.limit == 0 {
+				c.ping(2)
+				c.answer("2")
+			}
+			test.after(c, server)
+			if test.want != "" {
+				if a := c.answer("1"); !strings.Contains(string(a.Result), test.want) {
+					t.Errorf("it was answered with %s %+v", a.Result, a.Error)
+				}
+			}
+			if o := book.outcome(t, 0); o.Status != test.status {
+				t.Errorf("the outcome is %s", o.Status)
+			}
+			c.ping(3) // and nothing more was said of it
+			c.answer("3")
+		})
+	}
+}
+
+// A defect that comes up while an answer is looked at is answered, and its request's place is free again.
+func TestADefectInAnAnswer(t *testing.T) {
+	server, book := newFakeServer("a"), newLedger()
+	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Hearer, c.Limits.Calls = brokenHearer{}, 2 }, server)
+	c := newLineClient(t, g)
+	for id := range 5 {
+		c.call(id)
+		if a := c.answer(fmt.Sprint(id)); a.Error == nil || a.Error.Message != "the request could not be completed" {
+			t.Fatalf("call %d: %s %+v", id, a.Result, a.Error)
+		}
+	}
+}
+
+type brokenHearer struct{}
+
+func (brokenHearer) Returned(interlock.Requester, interlock.View, interlock.Action, string) { panic("a defect") }
