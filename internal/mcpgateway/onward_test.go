@@ -185,4 +185,6 @@ func TestADefectInAnAnswer(t *testing.T) {
 
 type brokenHearer struct{}
 
-func (brokenHearer) Returned(interlock.Requester, interlock.View, interlock.Action, string) { panic("a defect") }
+func (brokenHearer) Returned(interlock.Requester, interlock.View, interlock.Action, string) {
+	panic("a defect")
+}
