@@ -39,6 +39,7 @@ gate, quorum                                            < engine
 interlock                                               < origin, ledger
 engine, auditlog                                        < replay, admission
 origin, ledger                                          < admission
+ledger                                                  < replay
 engine                                                  < ruletest
 interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity

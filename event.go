@@ -37,6 +37,10 @@ const (
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
 	EventArchive        EventType = "LOG_ARCHIVE"        // the content of old entries is in an archive and leaves the store
+	EventShadow         EventType = "RULESET_SHADOW"     // a ruleset decides beside the one in force, or no more
+	EventPromotion      EventType = "RULESET_PROMOTION"  // an operator orders that it be the one in force
+	EventReplayRequest  EventType = "REPLAY_REQUEST"     // an operator has recorded decisions made again (MACE)
+	EventReplayResult   EventType = "REPLAY_RESULT"      // what came of that (MACE)
 	EventTokenIssued    EventType = "TOKEN_ISSUED"       // a confirmation token (MCP-AQL)
 	EventTokenValidated EventType = "TOKEN_VALIDATED"
 	EventTokenRejected  EventType = "TOKEN_REJECTED"
@@ -128,6 +132,7 @@ func EventTypes() []EventType {
 		EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventDryRun, EventAccess, EventArchive,
+		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventReplayRequest,
+		EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -18,6 +18,12 @@ const (
 	VerbApproveTool    Verb = "approve-tool"
 	VerbQuarantineTool Verb = "quarantine-tool" // put it into quarantine; Subject is its name
 	VerbReadSealed     Verb = "read-sealed"     // read recorded inputs that hold secrets; Subject says which; loosens
+	// put the ruleset into force that decides in the shadow; Subject is its digest, Detail that of the one it replaces; loosens
+	VerbPromoteRules Verb = "promote-rules"
+	// make recorded decisions again; Subject says which, Detail is the mode; loosens
+	VerbReplay Verb = "replay"
+	// go on with that after a divergence; Subject and Detail likewise; loosens
+	VerbForceContinue Verb = "force-continue"
 )
 
 // Loosens reports whether what is ordered lets more happen than before, so that it must be signed.

@@ -137,6 +137,8 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		MaxQuestions: c.MaxQuestions,
 		Alert:        raise,
 		Record:       recorder(c),
+		Candidate:    candidate,
+		Brief:        options.Brief,
 	})
 	if err == nil {
 		err = adm.Start(ctx)
@@ -247,6 +249,11 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 	}
 	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile,
 		Attended: !c.Unattended, Quiet: c.QuietHours.Contain}, nil
+}
+
+// candidate makes the ruleset that an operator's documents and this program's own rules are.
+func candidate(documents map[string][]byte) (*ruleset.Ruleset, error) {
+	return ruleset.LoadShipped(rules.Defaults(), rules.Sums(), documents)
 }
 
 // UserRules reads the YAML files of a rules directory, by path relative to it. An empty dir is none.

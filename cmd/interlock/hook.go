@@ -54,9 +54,17 @@ func (p *program) hook(c hookCommand) int {
 	var alone bool
 	environment.Prompts, alone = lineage.Look(c.Agent, p.getenv)
 	environment.Unattended = environment.Unattended || alone
+	opened := make(chan *embedded.Backend, 1)
 	judge := func(ctx context.Context, call hook.Call, _ []byte) (hook.Output, []byte) {
-		return p.judgeHook(ctx, call, environment)
+		return p.judgeHook(ctx, call, environment, opened)
 	}
+	defer func() { // a ruleset that decides in the shadow does so when the answer is out
+		select {
+		case backend := <-opened:
+			backend.Close()
+		default: // none was opened, or it is at work still and ends with the process
+		}
+	}()
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook,
 		Keep: p.keepCheckpoint}.Run(p.ctx)
@@ -99,7 +107,10 @@ func (p *program) hookExec() *hook.Exec {
 }
 
 // judgeHook decides in process, on the embedded store.
-func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hook.Environment) (hook.Output, []byte) {
+//
+// The backend is handed to opened once it has answered, for whoever waits to close it.
+func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hook.Environment,
+	opened chan<- *embedded.Backend) (hook.Output, []byte) {
 	settings, err := p.settings()
 	if err != nil {
 		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), nil
@@ -117,7 +128,7 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 		}
 		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), nil
 	}
-	defer backend.Close()
+	defer func() { opened <- backend }()
 	return hook.Decide(ctx, call, environment, backend, redacted, shown)
 }
 

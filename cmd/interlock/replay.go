@@ -275,6 +275,11 @@ func (c *replayWhatIf) print(p *program, r *replay.Report) error {
 	if sort.Strings(skipped); len(skipped) > 0 {
 		fmt.Fprintf(p.stdout, "not tried: %s\n", strings.Join(skipped, ", "))
 	}
+	return printTrial(p, r)
+}
+
+// printTrial says what other rules decided, or would have, and how.
+func printTrial(p *program, r *replay.Report) error {
 	fmt.Fprintf(p.stdout, "newly denied %d, newly asked %d, newly allowed %d; questions a day: %.1f then, %.1f now\n",
 		r.Newly[interlock.Deny.String()]+r.Newly[interlock.Halt.String()], r.Newly[interlock.Ask.String()],
 		r.Newly[interlock.Allow.String()], r.Questions[0], r.Questions[1])

@@ -21,6 +21,9 @@ type rulesCommand struct {
 	Diff rulesDiffCommand `cmd:"" help:"Say what a directory of rules would change."`
 	Hits rulesHitsCommand `cmd:"" help:"Count how often each rule objected, from the log."`
 
+	Shadow  rulesShadowCommand  `cmd:"" help:"Have other rules decide beside the ones in force, answering nobody, or say which do."`
+	Promote rulesPromoteCommand `cmd:"" help:"Put the rules that decide in the shadow into force: an admin's signed order."`
+
 	Suppress     rulesSuppressCommand     `cmd:"" help:"Keep one rule silent in a scope for a while: an operator's signed order."`
 	Suppressions rulesSuppressionsCommand `cmd:"" help:"List the orders by which rules are kept silent."`
 	Unsuppress   rulesUnsuppressCommand   `cmd:"" help:"End such an order."`
@@ -118,11 +121,21 @@ func reportProblems(w io.Writer, what string, problems []ruletest.Problem) error
 }
 
 type rulesDiffCommand struct {
-	Dir string `arg:"" help:"Directory of YAML rules to compare with the ones in force." type:"path"`
+	Dir    string `arg:"" optional:"" help:"Directory of YAML rules to compare with the ones in force." type:"path"`
+	Shadow bool   `help:"Where the rules that decide in the shadow have parted from the ones in force instead."`
+	JSON   bool   `name:"json" help:"Print JSON; with --shadow."`
 }
 
 // Run prints one line per difference; the status is 0 whether there are any or not.
 func (c *rulesDiffCommand) Run(p *program) error {
+	switch {
+	case c.Shadow == (c.Dir != ""):
+		return usage(interlock.Errorf(interlock.CodeInvalid, "DIR", "name a directory of rules, or --shadow"))
+	case c.Shadow:
+		return shadowDiff(p, c.JSON)
+	case c.JSON:
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--json", "is for --shadow"))
+	}
 	from, err := p.ruleset()
 	if err != nil {
 		return err

@@ -243,6 +243,12 @@ type Config struct {
 	Alert func(kind, message string) // optional: told of every alert event, without secrets
 
 	Record Recorder // how what decisions were made from is kept
+
+	// optional: makes of an operator's documents the ruleset that they and the program's own rules are; without it no ruleset
+	// decides beside the one in force
+	Candidate func(documents map[string][]byte) (*ruleset.Ruleset, error)
+	// the process makes a few decisions and exits: what else there is to do is done when it is closed
+	Brief bool
 }
 
 // Admission decides and records. It is safe for concurrent use.
@@ -257,6 +263,7 @@ type Admission struct {
 	failures   failures
 	hearing    hearing
 	counters   []ruleset.Counter
+	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }
 
 // New returns an Admission, or an error naming the missing field.
@@ -289,6 +296,9 @@ func New(c Config) (*Admission, error) {
 	}
 	a := &Admission{config: c, executions: executions{seed: maphash.MakeSeed()}, book: ledger.NewBook(),
 		proofs: map[string]error{}, counters: c.Rules.Counters()}
+	if c.Candidate != nil {
+		a.shadow = newShadow(a)
+	}
 	if c.Boot != "" {
 		return a, nil
 	}
@@ -298,7 +308,10 @@ func New(c Config) (*Admission, error) {
 }
 
 // Close closes the store after what is under way has been committed.
-func (a *Admission) Close() error { return a.config.Store.Close() }
+func (a *Admission) Close() error {
+	a.shadow.close()
+	return a.config.Store.Close()
+}
 
 // random returns n fresh random bytes in hexadecimal.
 func (a *Admission) random(n int) (string, error) {

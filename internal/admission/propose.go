@@ -63,6 +63,7 @@ func validate(p interlock.Proposal) error {
 func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, fresh *issued, err error) {
 	said, also := p.Loop, alsoRead(p)
 	var g ground
+	var last shadowed
 	who := p.Requester // as the door names it
 	if said != nil {
 		also = append(also, executionOf(who))
@@ -109,6 +110,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			}
 		}
 		decision := made.Decision
+		last = shadowed{proposal: p, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
 		if a.left(p, standing, decision, recent, now) {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
@@ -146,6 +148,8 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		return interlock.Answer{}, nil, err
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	last.event, last.index = answer.Event, answer.Index
+	a.shadow.beside(last)
 	return answer, fresh, nil
 }
 

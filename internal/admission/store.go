@@ -22,6 +22,9 @@ import (
 //
 // Hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
 //
+// Note writes one row without an event, of a kind nobody decides from: what change makes of it as it is now (nil where there is
+// none), or nothing where that is nil.
+//
 // Past is what commits have remembered of a run, as [interlock.Remember] keeps it. Like Known it may come from memory.
 // Nothing compares it in Commit: of two actions of one run that are decided at the same moment, neither came after the other.
 type Store interface {
@@ -41,6 +44,7 @@ type Store interface {
 	// up to limit rows under a mark, in its order, from one place in it up to another
 	Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) ([]interlock.Row, error)
 	Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (int, error) // of the rows that Scan would return
+	Note(ctx context.Context, row interlock.Ref, change func(value any) (any, error)) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error

@@ -83,7 +83,8 @@ func signed(kind interlock.EventType) bool {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
-		interlock.EventAccess, interlock.EventArchive:
+		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
+		interlock.EventReplayRequest, interlock.EventReplayResult:
 		return true
 	default:
 		return false

@@ -29,6 +29,8 @@ const (
 	Setting     = "setting"     // under which rules, mode and profile the log goes on
 	Counter     = "counter"     // how much of something is left
 	Execution   = "execution"   // what a monitored run has done so far
+	Candidate   = "candidate"   // the ruleset that decides beside the one in force
+	Shadow      = "shadow"      // what a candidate decided otherwise
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -98,6 +100,7 @@ type Kind struct {
 	take  func(body []byte, n int, now time.Time) (left []byte, why string, err error)
 	next  func(before, after any, now time.Time) error // nil: any row may follow any other; before is nil where there is none
 	swept bool                                         // rows are forgotten after the place they have under [Until]
+	note  bool                                         // rows may be written without an event: nothing is decided by them
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
@@ -155,6 +158,10 @@ func Kinds() []Kind {
 			body: of(counterAbout, nil, nil), take: counterTake},
 		{Name: Execution, Writer: ByAction, Proved: "", Lives: "an hour after its last step", swept: true,
 			body: of(executionAbout, nil, nil), next: executionNext},
+		{Name: Candidate, Writer: ByOrder, Proved: "a RULESET_SHADOW entry", Lives: "until it is stopped, promoted or replaced",
+			body: of(candidateAbout, nil, nil)},
+		{Name: Shadow, Writer: ByAction, Proved: "", Lives: "30 days after its last decision", swept: true, note: true,
+			body: of(shadowAbout, nil, nil)},
 	}
 }
 
@@ -168,6 +175,28 @@ func Swept() []string {
 		}
 	}
 	return kinds
+}
+
+// Noted reports whether rows of a kind may be written without an event, see [Book.Note].
+func (b Book) Noted(kind string) bool { return b.kinds[kind].note }
+
+// Note is what a row becomes that is written without an event, or why it can't be: only kinds that nobody decides from are.
+func (b Book) Note(before Row, change func(value any) (any, error)) (after Row, about About, err error) {
+	if !b.Noted(before.Kind) {
+		return before, about, fmt.Errorf("ledger: a %s is not written without an event", before.Kind)
+	}
+	was, err := b.Value(before)
+	if err != nil {
+		was = nil // a note that can't be read says nothing, and is written anew
+	}
+	now, err := change(was)
+	if err != nil || now == nil {
+		return before, about, err
+	}
+	if after, err = Put(before.Kind, before.Key, now); err == nil {
+		about, err = b.About(after)
+	}
+	return after, about, err
 }
 
 // A Book finds kinds by their name. The zero value knows none.

@@ -51,6 +51,8 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: 3})
 	add(ledger.Execution, ledger.ExecutionKey("pat", "builder", "run"), ledger.Done{Principal: "pat", Agent: "builder", Run: "run",
 		Seen: now, Steps: 1, Counts: map[string]ledger.Times{"deploy": ledger.Times{}.With(now, time.Hour, 9)}}, "until")
+	add(ledger.Candidate, ledger.CandidateKey, ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:01", Began: now})
+	add(ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", Decisions: 1, To: now}, "until")
 	list[ledger.Definition] = sample{interlock.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

@@ -80,7 +80,9 @@ func MayOrder(verb interlock.Verb, about interlock.Requester, operator interlock
 			return refuse(interlock.CodeUnauthorized, "operator",
 				"this order needs an operator with the admin or the auditor role")
 		}
-	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbRevoke:
+	case interlock.VerbReplay, interlock.VerbForceContinue:
+		return mayReplay(verb, operator.Role)
+	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbRevoke, interlock.VerbPromoteRules:
 		if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin {
 			return refuse(interlock.CodeUnauthorized, "operator", "this order needs an operator with the admin role")
 		}

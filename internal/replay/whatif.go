@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 )
 
@@ -147,4 +148,26 @@ func (w *WhatIf) Report() Report {
 		}
 	})
 	return out
+}
+
+// A ShadowReport is what a ruleset that decided beside the one in force decided otherwise.
+type ShadowReport struct {
+	Report
+	Dropped int `json:"dropped,omitempty"` // decisions there was no room for
+	Failed  int `json:"failed,omitempty"`  // decisions it could not make
+	Others  int `json:"others,omitempty"`  // that differ in ways there was no room for
+}
+
+// Shadowed says what a shadow has counted in the words of what-if.
+func Shadowed(s ledger.ShadowBody) ShadowReport {
+	w := WhatIf{Ruleset: s.Ruleset, total: s.Decisions, asked: s.Questions, from: s.From, to: s.To, changes: map[changeKey]*Change{}}
+	for i := range s.Parted {
+		p := &s.Parted[i]
+		c := &Change{Agent: p.Agent, Rule: p.Rule, Was: p.Was, Now: p.Now, Count: p.Count, Examples: []Example{}}
+		for _, e := range p.Examples {
+			c.Examples = append(c.Examples, Example(e))
+		}
+		w.changes[changeKey{p.Agent, p.Rule, p.Was, p.Now}] = c
+	}
+	return ShadowReport{Report: w.Report(), Dropped: s.Dropped, Failed: s.Failed, Others: s.Others}
 }

@@ -223,7 +223,9 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 	remembered := make([][]interlock.Row, len(refs))
 	known := make([]bool, len(refs))
 	for i, ref := range refs {
-		remembered[i], known[i] = s.mind.rows[ref]
+		if !s.book.Noted(ref.Kind) { // which change without anybody's noticing
+			remembered[i], known[i] = s.mind.rows[ref]
+		}
 	}
 	s.cache.Unlock()
 	var rows []interlock.Row
@@ -243,7 +245,7 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 			clear(s.mind.rows)
 		}
 		for i, ref := range refs {
-			if !known[i] {
+			if !known[i] && !s.book.Noted(ref.Kind) {
 				s.mind.rows[ref] = remembered[i]
 			}
 		}

@@ -73,6 +73,8 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: 3}),
 		row(t, ledger.Execution, ledger.ExecutionKey("p", "agent", "run"), ledger.Done{Principal: "p", Agent: "agent", Run: "run",
 			Steps: 1, Seen: Now}),
+		row(t, ledger.Candidate, ledger.CandidateKey, ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:01"}),
+		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
 	}
 	if len(all) != len(ledger.Kinds()) {
 		t.Errorf("%d kinds are written of %d", len(all), len(ledger.Kinds()))

@@ -1,0 +1,143 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"interlock"
+	"interlock/internal/config"
+)
+
+// RulesDirectory is where a home's rules are, or would be.
+func RulesDirectory(c config.Config) string {
+	if c.Rules != "" {
+		return c.Rules
+	}
+	return filepath.Join(c.Home, "rules")
+}
+
+// A Promotion is what became of an order to put the candidate into force.
+type Promotion struct {
+	Event   string           // that records the order
+	Ruleset interlock.Digest // in force for every process that starts from now on
+	Former  string           // where the rules are now that were in force; empty where there were none
+}
+
+// PromoteRules carries out an operator's signed order that the candidate be the ruleset in force. Its documents lie on the disk
+// before the order is recorded, and take the place of the rules after that: what is in force has an order in the log.
+func (b *Backend) PromoteRules(ctx context.Context, order interlock.Order) (p Promotion, err error) {
+	dir := RulesDirectory(b.Settings)
+	if err := onlyRules(dir); err != nil {
+		return p, err
+	}
+	candidate, _, err := b.Candidate(ctx)
+	if err != nil {
+		return p, err
+	}
+	if len(order.Subject) < 12 {
+		return p, interlock.Errorf(interlock.CodeInvalid, "subject", "is not the digest of a ruleset")
+	}
+	staged := dir + ".promoted"
+	if err := stage(staged, candidate.Documents); err != nil {
+		return p, err
+	}
+	defer os.RemoveAll(staged) // of what was refused; what took its place is gone from there
+	body, receipt, err := b.Admission.PromoteRules(ctx, order)
+	if err != nil {
+		return p, err
+	}
+	p = Promotion{Event: receipt.Events[0], Ruleset: body.Ruleset}
+	if body.Ruleset != candidate.Ruleset { // it was replaced between the two looks, and the order was for the later one
+		if err := stage(staged, body.Documents); err != nil {
+			return p, unplaced(err)
+		}
+	}
+	former := dir + ".before-" + receipt.Events[0][:12]
+	err = os.Rename(dir, former)
+	if errors.Is(err, fs.ErrNotExist) {
+		former, err = "", nil
+	}
+	if err != nil {
+		return p, unplaced(err)
+	}
+	p.Former = former
+	if err := os.Rename(staged, dir); err != nil {
+		if former != "" {
+			_ = os.Rename(former, dir) // the rules of before go on
+		}
+		return p, unplaced(err)
+	}
+	return p, nil
+}
+
+func unplaced(err error) error {
+	return interlock.Errorf(interlock.CodeUnavailable, "rules",
+		"the order is recorded, and its rules could not be put in place: %s; put them into the rules directory by hand", cause(err))
+}
+
+// onlyRules refuses a directory with anything but rules in it: it is kept in some other way, such as with git, and what is put
+// into its place would be gone with the next update.
+func onlyRules(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if path == dir && errors.Is(err, fs.ErrNotExist) {
+			return fs.SkipAll
+		}
+		if err != nil {
+			return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the rules directory can't be read: %s", cause(err))
+		}
+		if name := entry.Name(); path != dir && (strings.HasPrefix(name, ".") ||
+			!entry.IsDir() && filepath.Ext(name) != ".yaml" && filepath.Ext(name) != ".yml") {
+			return interlock.Errorf(interlock.CodeInvalid, "--rules",
+				"the rules directory holds %.60q besides rules, so it is kept in some other way; put the candidate's rules there in that way", name)
+		}
+		return nil
+	})
+	return err
+}
+
+// stage writes documents into a directory of their own.
+func stage(dir string, documents map[string]string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the candidate can't be written: %s", cause(err))
+	}
+	err := os.MkdirAll(dir, 0o700)
+	for name, text := range documents { // any order: each is a file of its own
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return interlock.Errorf(interlock.CodeInvalid, "--rules", "%.60q is no name of a file of rules", name)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			err = writeSynced(path, text)
+		}
+	}
+	if err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the candidate can't be written: %s", cause(err))
+	}
+	return nil
+}
+
+func writeSynced(path, text string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("write a file of rules: %w", err)
+	}
+	return nil
+}

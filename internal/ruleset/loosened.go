@@ -1,0 +1,94 @@
+package ruleset
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"interlock"
+	"interlock/internal/strictjson"
+)
+
+// Loosened names what denies in one ruleset and denies less in another: rules that are gone, object to something else or less
+// strictly; globs of what policy denies that are gone; and settings of monitored executions that are others, of which only fewer steps
+// are taken for stricter. What rules say, and how they are tested, makes no difference.
+func Loosened(from, to *Ruleset) ([]string, error) {
+	var out []string
+	for _, rule := range from.rules {
+		if rule.Verdict.Compare(interlock.Deny) < 0 {
+			continue
+		}
+		now, still := to.Rule(rule.ID)
+		if !still || now.Verdict.Compare(rule.Verdict) < 0 {
+			out = append(out, "rule "+rule.ID)
+			continue
+		}
+		same, err := sameObjection(rule, now)
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			out = append(out, "rule "+rule.ID)
+		}
+	}
+	for _, glob := range from.policy.Deny {
+		if !slices.Contains(to.policy.Deny, glob) {
+			out = append(out, "policy.deny "+glob)
+		}
+	}
+	less, err := loosenedLoop(from.loop, to.loop)
+	if less {
+		out = append(out, "loop")
+	}
+	return out, err
+}
+
+// loosenedLoop reports whether what is said of monitored executions is no longer said, or a single setting is another.
+func loosenedLoop(from, to LoopRules) (bool, error) {
+	if to.Steps > 0 && (from.Steps == 0 || to.Steps < from.Steps) {
+		from.Steps = to.Steps // fewer without a human
+	}
+	var parts [2]map[string]json.RawMessage
+	for i, loop := range []LoopRules{from, to} {
+		text, err := strictjson.Marshal(loop)
+		if err == nil {
+			err = strictjson.DecodeSome(text, &parts[i])
+		}
+		if err != nil {
+			return true, err
+		}
+	}
+	for name, was := range parts[0] { // any order: one is enough
+		var before, after []json.RawMessage
+		if strictjson.DecodeSome(was, &before) != nil {
+			if !bytes.Equal(was, parts[1][name]) {
+				return true, nil
+			}
+			continue
+		}
+		if now := parts[1][name]; len(now) > 0 && strictjson.DecodeSome(now, &after) != nil {
+			return true, nil
+		}
+		for _, one := range before {
+			if !slices.ContainsFunc(after, func(o json.RawMessage) bool { return bytes.Equal(o, one) }) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// sameObjection reports whether two rules object to the same, whatever they say about it.
+func sameObjection(a, b *Rule) (bool, error) {
+	var texts [2][]byte
+	for i, rule := range []*Rule{a, b} {
+		only := Rule{ID: rule.ID, Layer: rule.Layer, Kinds: rule.Kinds, Match: rule.Match, After: rule.After,
+			Heuristic: rule.Heuristic, Wanted: rule.Wanted}
+		text, err := strictjson.Marshal(only)
+		if err != nil {
+			return false, err
+		}
+		texts[i] = text
+	}
+	return bytes.Equal(texts[0], texts[1]), nil
+}
