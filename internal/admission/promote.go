@@ -113,6 +113,7 @@ func (a *Admission) shadowed(ctx context.Context, change interlock.Change, step 
 	if err == nil {
 		_, err = a.config.Store.Commit(ctx, change)
 	}
+	a.shadow.changed()
 	return err
 }
 
@@ -158,6 +159,7 @@ func (a *Admission) PromoteRules(ctx context.Context, order interlock.Order) (bo
 		return change, a.append(&change, interlock.EventPromotion, interlock.Requester{Agent: order.Operator}, "operator",
 			auditlog.PromotionRecord{Order: kept, Documents: digest})
 	})
+	a.shadow.changed()
 	return body, receipt, a.refusedOrder(ctx, order.Operator, order.Subject, err)
 }
 

@@ -48,6 +48,8 @@ type shadow struct {
 	dropped atomic.Int64
 	runs    atomic.Bool  // there was a candidate at the last look
 	looked  atomic.Int64 // when that was, in nanoseconds
+	changes atomic.Int64 // how often this process has begun or ended one
+	known   atomic.Int64 // how many of them were looked at
 	working atomic.Bool
 	work    sync.WaitGroup
 
@@ -64,7 +66,7 @@ func (s *shadow) beside(one shadowed) {
 	if s == nil {
 		return
 	}
-	if !s.a.config.Brief && !s.runs.Load() && one.at.UnixNano()-s.looked.Load() < int64(shadowLook) {
+	if !s.a.config.Brief && !s.runs.Load() && !s.stale() && one.at.UnixNano()-s.looked.Load() < int64(shadowLook) {
 		return
 	}
 	select {
@@ -106,6 +108,13 @@ func (s *shadow) run() {
 	for {
 		select {
 		case one := <-s.queue:
+			if s.stale() {
+				s.note()
+				if !s.look() {
+					s.drain(false)
+					return
+				}
+			}
 			s.decide(one)
 		case <-s.stop:
 			s.drain(true)
@@ -165,9 +174,11 @@ func (s *shadow) close() {
 
 // look reads which candidate there is, and reports whether it can decide. One that has run out decides no more.
 func (s *shadow) look() bool {
+	changes := s.changes.Load()
 	found := s.find()
 	s.looked.Store(s.a.config.Now().UnixNano())
 	s.runs.Store(found)
+	s.known.Store(changes) // until then whatever is decided waits to be looked at
 	if !found {
 		s.candidate, s.counted = nil, ledger.ShadowBody{}
 	}
@@ -241,7 +252,17 @@ func (s *shadow) count(one *shadowed, now *interlock.Decision) {
 	s.counted.Part(p)
 }
 
-// note adds what was counted to what is kept of the candidate. What can't be noted is gone: nothing depends on it.
+// changed says that this process has begun or ended a shadow.
+func (s *shadow) changed() {
+	if s != nil {
+		s.changes.Add(1)
+	}
+}
+
+func (s *shadow) stale() bool { return s.changes.Load() != s.known.Load() }
+
+// note adds what was counted to what is kept of the candidate. What can't be noted now is noted later, or gone with the
+// process: nothing depends on it.
 func (s *shadow) note() {
 	s.counted.Dropped += int(s.dropped.Swap(0))
 	if s.candidate == nil || s.counted.Decisions+s.counted.Dropped+s.counted.Failed == 0 {
@@ -255,10 +276,14 @@ func (s *shadow) note() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), shadowFarwell)
 	defer cancel()
-	_ = s.a.config.Store.Note(ctx, key(ledger.Shadow, string(s.candidate.body.Ruleset)), func(value any) (any, error) {
+	err := s.a.config.Store.Note(ctx, key(ledger.Shadow, string(s.candidate.body.Ruleset)), func(value any) (any, error) {
 		have, _ := value.(ledger.ShadowBody)
 		have.Ruleset = s.candidate.body.Ruleset
 		have.Add(more)
 		return have, nil
 	})
+	if err != nil {
+		more.Add(s.counted)
+		s.counted = more
+	}
 }
