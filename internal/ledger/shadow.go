@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"sort"
+	"strings"
 	"time"
 
 	"interlock"
@@ -99,10 +100,7 @@ func (s *ShadowBody) Part(p Parted) {
 	}
 	for i := range p.Examples {
 		if e := &p.Examples[i]; len(e.Reason) > maxExampleText {
-			e.Reason = e.Reason[:maxExampleText]
-			for len(e.Reason) > 0 && e.Reason[len(e.Reason)-1] >= 0x80 { // not in the middle of a character
-				e.Reason = e.Reason[:len(e.Reason)-1]
-			}
+			e.Reason = strings.ToValidUTF8(e.Reason[:maxExampleText], "")
 		}
 	}
 	s.Parted = append(s.Parted, p)
