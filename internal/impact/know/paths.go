@@ -184,7 +184,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 	if t.any == nil {
 		return
 	}
-	m := matching{t: t, p: p, glob: IsGlob(p.Path) || IsGlob(home), anchored: true}
+	m := matching{t: t, place: *p, glob: IsGlob(p.Path) || IsGlob(home), anchored: true}
 	rest := strings.TrimPrefix(p.Path, "/")
 	if t.fold {
 		rest, home = strings.ToLower(rest), strings.ToLower(home)
@@ -200,6 +200,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 	}
 	m.anchored = false
 	m.anywhere(inWorktree(rest))
+	*p = m.place
 	if len(p.Traits) > 0 && (t.foreign(p.Path) || besideGit(p.Path)) {
 		m.drop = append(m.drop, fact.TraitHistory)
 	}
@@ -211,7 +212,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 // A matching is one path held against the table.
 type matching struct {
 	t        *PathTable
-	p        *Place
+	place    Place    // the path, with what was found
 	drop     []string // traits that a pattern takes away again
 	glob     bool     // a part of the path is a pattern
 	anchored bool     // the patterns being asked are for one place, not for wherever a name stands
@@ -232,7 +233,7 @@ func (m *matching) noteOne(pattern *PathPattern, rest string) {
 	if !is.Covers {
 		return
 	}
-	p := m.p
+	p := &m.place
 	switch {
 	case pattern.Negate:
 		m.drop = append(m.drop, pattern.Trait)

@@ -18,10 +18,10 @@ func (w *World) InContainer(mounts []Mounted, f func()) {
 	}
 	outer := w.mounts
 	w.mounts = append(outer[:len(outer):len(outer)], mounts...)
-	w.Places = [len(w.Places)]Judgement{}
+	w.Forget()
 	f()
 	w.mounts = outer
-	w.Places = [len(w.Places)]Judgement{}
+	w.Forget()
 }
 
 // onHost gives a path in a container its name on the host, where it is mounted from there.

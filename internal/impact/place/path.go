@@ -20,7 +20,9 @@ type World struct {
 	Windows bool      // what is being analysed is for a shell of Windows: \ separates, case does not matter
 	mounts  []Mounted // directories of the host inside the container being looked into
 	Linking bool      // view.Links is the analysis's own
-	Places  [8]Judgement
+	few     [8]Judgement
+	many    []Judgement // in place of few, once those have been given away to other paths several times
+	missed  int
 	Wanted  []string // files whose text would be analysed if it were known
 	Works   []string // paths whose work is asked about, see weighWork
 	Ran     []string // places in which something runs that may do what files there say
@@ -30,13 +32,14 @@ type World struct {
 // lexical; what it should know of links stands in the view. Where neither a working directory nor a workspace is known,
 // a path is taken to be in the workspace unless it says otherwise.
 func (w *World) Place(name string) know.Place {
-	at := &w.Places[(len(name)+int(lastByte(name)))%len(w.Places)]
+	at := w.judged(name)
 	if at.Judged && at.Name == name && at.dir == w.Dir && at.windows == w.Windows {
 		return at.place
 	}
+	w.missed++
 	p := w.judgePlace(name)
 	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // whoever adds traits adds to a copy
-	*at = Judgement{Name: name, dir: w.Dir, windows: w.Windows, Judged: true, place: p}
+	*w.judged(name) = Judgement{Name: name, dir: w.Dir, windows: w.Windows, Judged: true, place: p}
 	return p
 }
 
@@ -55,11 +58,28 @@ type Judgement struct {
 	place     know.Place
 }
 
-func lastByte(text string) byte {
-	if text == "" {
-		return 0
+// manyPlaces is how many judgements are remembered of a text that names more paths than few.
+const manyPlaces = 64
+
+// judged is where the judgement of a path is remembered. Paths of one text mostly differ in how they end.
+func (w *World) judged(name string) *Judgement {
+	kept := w.few[:]
+	if w.many != nil {
+		kept = w.many
+	} else if w.missed > 3*len(w.few) {
+		w.many = make([]Judgement, manyPlaces)
+		kept = w.many
 	}
-	return text[len(text)-1]
+	at := uint32(len(name))
+	for i := max(0, len(name)-16); i < len(name); i++ {
+		at = at*31 + uint32(name[i])
+	}
+	return &kept[(at^at>>16)%uint32(len(kept))]
+}
+
+// Forget gives up what was judged: links or mounts have changed.
+func (w *World) Forget() {
+	w.few, w.many, w.missed = [len(w.few)]Judgement{}, nil, 0
 }
 
 func (w *World) judgePlace(name string) (out know.Place) {

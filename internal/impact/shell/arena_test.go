@@ -5,7 +5,6 @@ import (
 
 	"interlock/internal/impact/flow"
 	"interlock/internal/impact/know"
-	"interlock/internal/impact/place"
 )
 
 func TestArenaHandsOutDisjointRoom(t *testing.T) {
@@ -59,8 +58,10 @@ func TestArraysThatShareElements(t *testing.T) {
 
 func TestPlacesAreJudgedAnewAfterALink(t *testing.T) {
 	s := &flow.Scan{}
-	s.Places[0] = place.Judgement{Name: "x", Judged: true}
 	r := newShellRun(s)
+	if got := s.Place("x").Path; got != "x" {
+		t.Errorf("before it is a link, x is %q", got)
+	}
 	r.link(flow.Literal("/etc"), flow.Literal("x"))
 	if got := s.Place("x/passwd").Path; got != "/etc/passwd" {
 		t.Errorf("after ln -s /etc x, x/passwd is %q", got)

@@ -181,7 +181,7 @@ func (r *shellRun) link(to, name flow.Field) {
 		r.S.View.Links, r.S.Linking = links, true
 	}
 	r.S.View.Links[from] = meant
-	r.S.Places = [len(r.S.Places)]place.Judgement{}
+	r.S.Forget()
 	if held, ok := r.files[meant]; ok {
 		r.files[from] = held
 	} else if tree := r.treeAt(meant); tree.Network {
