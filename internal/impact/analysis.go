@@ -54,6 +54,16 @@ func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysi
 
 // analyse is Analyse, with somebody who notes what is read if trace is given.
 func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *fact.Tracer) Analysis {
+	s := a.scan(view, action, trace)
+	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran}
+	if action.Kind == interlock.KindHint {
+		result.Spoken = prose.Spoken(a.know, action.Input)
+	}
+	return result
+}
+
+// scan reads an action and returns all that was found.
+func (a *Analyser) scan(view interlock.View, action interlock.Action, trace *fact.Tracer) *flow.Scan {
 	if view.Workspace == "" {
 		view.Workspace = action.Dir
 	}
@@ -70,11 +80,7 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 	s.Room = flow.Borrow(a.know)
 	readAction(s, action)
 	flow.GiveBack(a.know, s.Room)
-	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran}
-	if action.Kind == interlock.KindHint {
-		result.Spoken = prose.Spoken(a.know, action.Input)
-	}
-	return result
+	return s
 }
 
 // readAction dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.

@@ -1,4 +1,11 @@
 package impact
 
+import "interlock"
+
 // Strict returns an analyser whose readers of Windows' shells panic where they would otherwise give up.
 func (a *Analyser) Strict() *Analyser { return &Analyser{know: a.know, strict: true} }
+
+// Steps returns how much work an analysis is charged with.
+func (a *Analyser) Steps(view interlock.View, action interlock.Action) int {
+	return a.scan(view, action, nil).Work
+}

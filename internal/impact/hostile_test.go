@@ -42,6 +42,8 @@ func hostile() map[string]func(bytes int) string {
 		"long path":           func(bytes int) string { return "cat " + strings.Repeat("/a", bytes/2) },
 		"climbing path":       func(bytes int) string { return "cat a" + strings.Repeat("/..", bytes/3) },
 		"long pattern":        func(bytes int) string { return "cat /" + strings.Repeat("*a", bytes/2) },
+		"many patterns":       lines("rm -f a%d/*.k* b/?_rs*\n"),
+		"patterns of a kind":  func(bytes int) string { return "rm" + strings.Repeat(" *.a*.k*", bytes/8) },
 		"braces":              func(bytes int) string { return "echo " + strings.Repeat("{a,b}", bytes/5) },
 		"growing variable":    lines("a=$a$a%d\n"),
 		"appended variable":   lines("a+=%d\n"),
