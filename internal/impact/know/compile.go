@@ -266,7 +266,8 @@ func checkNames(d commandDescription) error {
 // codeKinds lists what code in a command line may be: kinds of action, and languages read only for what they run.
 func codeKinds() []string {
 	return []string{"shell", "sql", "python", "javascript", "perl", "ruby", "php", "awk", "sed", "vim", "lua", "redis",
-		"mongo", "powershell", "encoded", "cmd", "ftp", "applescript", "argv", "debugger", "make", "pager", "other",
+		"mongo", "powershell", "encoded", "cmd", "ftp", "applescript", "argv", "debugger", "make", "pager", "ssh-config",
+		"tmux", "other",
 		"julia", "r", "elixir", "groovy", "tcl", "cmake", "elisp", "scheme", "clojure"}
 }
 

@@ -21,5 +21,5 @@ func checkRecipe(recipe string) error {
 func recipeKinds() []string {
 	return []string{"", "make", "install", "script", "just", "tasks", "ini", "python", "javascript", "ruby", "rake",
 		"gradle", "cmake",
-		"composer", "toml", "cargo", "compose", "procfile", "ant", "setup", "other", "shell"}
+		"composer", "toml", "cargo", "compose", "procfile", "ant", "setup", "registries", "other", "shell"}
 }

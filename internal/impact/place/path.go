@@ -436,7 +436,7 @@ func (w *World) TouchPlace(p know.Place, i interlock.Impact) {
 	switch {
 	case i.Kind == interlock.ImpactRead && i.Has(fact.TraitSecret):
 		i.Kind = interlock.ImpactCredential
-	case i.Kind == interlock.ImpactWrite && (i.Has(fact.TraitStartup) || i.Reach != interlock.ReachSelf && w.shadows(p.Path)):
+	case i.Kind == interlock.ImpactWrite && (i.Has(fact.TraitStartup) || i.Reach != interlock.ReachSelf && w.Shadows(p.Path)):
 		i.Kind, i.Traits = interlock.ImpactPersist, append(i.Traits[:len(i.Traits):len(i.Traits)], fact.TraitStartup)
 	default:
 		return

@@ -6,7 +6,7 @@ import (
 
 // shadows reports whether a file is put where its name is looked for as a command's: into a folder of programs that belongs to a
 // project's tools, or into one of the user's under the name of a program that is known.
-func (w *World) shadows(clean string) bool {
+func (w *World) Shadows(clean string) bool {
 	at := strings.LastIndexByte(clean, '/')
 	if at < 0 || at == len(clean)-1 {
 		return false

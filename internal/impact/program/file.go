@@ -25,6 +25,9 @@ func (r *codeRun) stands(target codeValue) (codeValue, bool) {
 		return codeValue{}, false
 	}
 	p := r.s.Place(paths[0])
+	if text, ok := r.written(p.Path); ok {
+		return codeValue{texts: []string{text}, is: "open"}, true
+	}
 	marks := codeMarks(0)
 	if r.s.FetchedBefore(p.Path) {
 		marks, r.earlier = markNetwork, true
@@ -66,6 +69,12 @@ func (r *codeRun) brings(path string, content codeValue) {
 	}
 }
 
+// written is the text of a file that the script around the program wrote before it ran.
+func (r *codeRun) written(path string) (string, bool) {
+	held, ok := r.s.Files[path]
+	return held.Text, ok && held.Known && held.Written && held.Text != "" && len(held.Text) <= lex.MaxText
+}
+
 // wantsRead notes that the program runs something it computes, perhaps from the files it has read.
 func (r *codeRun) wantsRead() {
 	for _, name := range r.looked {
@@ -80,7 +89,11 @@ func (r *codeRun) runsFile(target codeValue) {
 			continue
 		}
 		p := r.s.Place(path)
-		if text, ok := r.s.ScriptAt(p); ok && !slices.Contains(r.ran, p.Path) {
+		text, ok := r.written(p.Path)
+		if !ok {
+			text, ok = r.s.ScriptAt(p)
+		}
+		if ok && !slices.Contains(r.ran, p.Path) {
 			r.ran = append(r.ran, p.Path)
 			r.inner(text)
 		}

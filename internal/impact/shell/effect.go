@@ -293,7 +293,7 @@ func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 			i.Reach = interlock.ReachProduction
 		}
 	case "registry":
-		t.Text = settingValue(t.Text)
+		t.Text = r.strangest(settingValue(t.Text))
 		i = r.registry(r.toHost(i, know.Effect{What: "url"}, t), t)
 	case "image":
 		i.Target = t.Text

@@ -7,6 +7,7 @@ import (
 	"interlock"
 	"interlock/internal/impact/fact"
 	"interlock/internal/impact/flow"
+	"interlock/internal/impact/know"
 	"interlock/internal/impact/place"
 )
 
@@ -25,6 +26,7 @@ func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 		}
 		r.pathTarget(base, to)
 		r.clonedBare(u, to)
+		r.becomesTree(base, to)
 		if from := operands[0].Text; r.strangers(from, u.Via) {
 			r.files[fetchedTree+r.PlaceOf(to, true).Path] = flow.Flow{Network: true, Fetched: true, Source: from}
 		}
@@ -44,6 +46,18 @@ func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 	}
 }
 
+// becomesTree records that a tree which is fetched becomes a folder of the home in which programs look for what they begin with:
+// the settings of an editor, a shell or a desktop.
+func (r *shellRun) becomesTree(base interlock.Impact, to flow.Field) {
+	p := r.PlaceOf(to, true)
+	if p.Reach != interlock.ReachHome || to.Dynamic || fact.HasTrait(p.Traits, fact.TraitStartup) || !r.S.Spend(50) ||
+		!r.S.Holds(p.Path, "*", fact.TraitStartup) {
+		return
+	}
+	base.Confidence, base.Traits = interlock.Inferred, []string{fact.TraitStartup, fact.TraitDownload}
+	r.S.TouchPlace(p, base)
+}
+
 // settingValue is the address in a setting key=address, or the text itself.
 func settingValue(text string) string {
 	key, value, ok := strings.Cut(text, "=")
@@ -51,6 +65,23 @@ func settingValue(text string) string {
 		return value
 	}
 	return text
+}
+
+// strangest returns the address of a list that not everybody takes packages from, and where there is none the whole.
+func (r *shellRun) strangest(list string) string {
+	if !strings.ContainsAny(list, ",|") {
+		return list
+	}
+	parts := strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == '|' })
+	for _, one := range parts[:min(len(parts), fact.MaxItems)] {
+		if i := r.registry(interlock.Impact{Reach: interlock.ReachExternal}, flow.Literal(one)); len(i.Traits) > 0 {
+			return one
+		}
+	}
+	if len(parts) > 0 {
+		return parts[0]
+	}
+	return list
 }
 
 // registry says of an address that packages are to come from whether everybody takes theirs from there.
@@ -176,4 +207,30 @@ func (r *shellRun) received(names []string) {
 	r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: "get",
 		Traits: []string{fact.TraitDownload, fact.TraitOverwrite}})
 	r.files[p.Path] = flow.Flow{Network: true, Written: true}
+}
+
+// registriesIn judges the addresses that a file of settings names as where packages come from: lines key = value or
+// key: value, as package managers write them.
+func (r *shellRun) registriesIn(u *flow.Use, text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if !r.S.Spend(1 + len(line)/16) {
+			return
+		}
+		at := strings.IndexAny(line, "=")
+		if at < 0 || strings.Contains(line[:at], "://") {
+			if at = strings.Index(line, ": "); at < 0 {
+				continue
+			}
+		}
+		key := strings.ToLower(strings.Trim(line[:at], " \t\"'"))
+		switch key = key[strings.LastIndexAny(key, ":.")+1:]; key {
+		case "registry", "index", "index-url", "extra-index-url", "npmregistryserver", "url":
+			value := strings.Trim(line[at+1:], " \t\r\"'{},")
+			if strings.Contains(value, "://") {
+				r.effect(u, know.Effect{Kind: interlock.ImpactNetwork, Target: "value", What: "registry",
+					Words: know.Words{Reversibility: interlock.Reversible, Traits: []string{fact.TraitDownload}}},
+					flow.Literal(value), flow.Streams{})
+			}
+		}
+	}
 }

@@ -261,6 +261,8 @@ func (r *shellRun) lookup(name string) (flow.Field, bool) {
 		return flow.Literal(r.S.View.User), r.S.View.User != ""
 	case "PATH": // only its first character is the same everywhere
 		return flow.Field{Text: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, true
+	case "_":
+		return r.final, r.final.Text != ""
 	case "$", "!":
 		return flow.Field{Text: "4242", Dynamic: true}, true // some process of its own
 	case "?", "#", "-", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID":

@@ -398,6 +398,10 @@ func (r *shellRun) code(kind, text string, in flow.Flow) flow.Flow {
 		r.makefile(text)
 	case "pager":
 		r.pager(text)
+	case "ssh-config":
+		r.sshConfig(text)
+	case "tmux":
+		r.tmuxConfig(text)
 	case "other":
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: "code", Reach: interlock.ReachWorkspace,
 			Reversibility: interlock.Reversible, Confidence: interlock.Inferred, Traits: []string{fact.TraitInline}})

@@ -157,6 +157,8 @@ func (r *shellRun) runRecipe(u *flow.Use, kind, name, text string) {
 		lines = procfileRecipe(text)
 	case "ant":
 		lines = antRecipe(text)
+	case "registries":
+		r.registriesIn(u, text)
 	default:
 		r.subshell(func() flow.Flow { return r.code(kind, text, flow.Flow{}) })
 	}
@@ -302,6 +304,13 @@ func has(u *flow.Use, name string) bool {
 // and after it.
 func scriptRecipe(text string, u *flow.Use) string {
 	name := u.Spec.Name[strings.LastIndexByte(u.Spec.Name, ' ')+1:]
+	if u.Spec.Parent == nil { // yarn NAME
+		if name = ""; len(u.Rest) > 0 {
+			name = u.Rest[0].Text
+		} else if len(u.Operands) > 0 {
+			name = u.Operands[0].Text
+		}
+	}
 	if name == "t" || name == "tst" {
 		name = "test"
 	}

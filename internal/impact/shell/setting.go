@@ -12,6 +12,9 @@ import (
 	"interlock/internal/lex"
 )
 
+// maxFamily bounds the variables of one family that a command is judged by.
+const maxFamily = 16
+
 // variable judges setting a variable that programs obey: one that names a command, a library or a startup file. The
 // knowledge describes them under "=".
 func (r *shellRun) variable(name string, f flow.Field) {
@@ -79,19 +82,21 @@ func (r *shellRun) obeyed(u *flow.Use) {
 				r.settingsIn(u, name[1:], o)
 				continue
 			}
-			if set, ok := r.given(name[1:]); ok {
+			for _, set := range r.given(name[1:]) {
 				u.Flags = append(u.Flags, flow.Given{Option: n.Flags[name], Name: "$" + set, Value: r.vars[set].Field})
 			}
 		}
 	}
 }
 
-// given returns the variable of that name, or the first of that family, which this action has set or taken away.
-func (r *shellRun) given(name string) (string, bool) {
+// given returns the variable of that name, or those of that family, which this action has set or taken away.
+func (r *shellRun) given(name string) []string {
 	family, some := strings.CutSuffix(name, "*")
 	if !some {
-		_, ok := r.vars[name]
-		return name, ok
+		if _, ok := r.vars[name]; !ok {
+			return nil
+		}
+		return []string{name}
 	}
 	var set []string
 	if r.S.Spend(len(r.vars) / 8) {
@@ -102,7 +107,7 @@ func (r *shellRun) given(name string) (string, bool) {
 		}
 	}
 	sort.Strings(set)
-	return append(set, "")[0], len(set) > 0
+	return set[:min(len(set), maxFamily)]
 }
 
 // hooked judges a command that a variable or setting makes a program run.
@@ -149,6 +154,10 @@ func (r *shellRun) setting(u *flow.Use, name string, value flow.Field) {
 	// TOML and the like
 	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && strings.IndexByte(text[1:], text[0]) == n-2 {
 		text = text[1 : n-1]
+		rest.Text = text
+	}
+	if key == "gc.pruneexpire" && has(u, "--no-prune") {
+		return // nothing is pruned
 	}
 	u = &flow.Use{Spec: spec, Via: spec.Name + " " + key, Operands: u.Operands}
 	for _, e := range o.Impacts {

@@ -44,6 +44,7 @@ type shellRun struct {
 	vars    map[string]flow.Value
 	shared  bool // vars belongs to the shell around this one: set and forget copy it first
 	zero    flow.Field
+	final   flow.Field // the last word of the command before, which $_ stands for
 	funcs   map[string]*function
 	names   []string // of funcs, in order of definition
 	aliases map[string]string
@@ -478,6 +479,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io flow.Streams) flow.Flow {
 	if len(args) == 0 {
 		return flow.Flow{}
 	}
+	r.final = args[len(args)-1]
 	r.pour(r.drained(sinks), io.In)
 	io.Args = tainted
 	for len(args) > 1 && args[0].Text == "" && args[0].Odd && !args[0].Dynamic { // {,ls,-l} is ls -l

@@ -49,7 +49,7 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 	carried := r.settle(own, io)
 	r.fills(u, own, io)
 	if spec.Copies {
-		r.copies(u)
+		r.copies(u, io.In)
 	}
 	r.ownCopies(u)
 	if spec.Links && len(u.Operands) == 2 { // only now: making a link changes the link, not what it points at

@@ -36,7 +36,7 @@ func (r *shellRun) strays(u *flow.Use, args []flow.Field, own []interlock.Impact
 			continue
 		}
 		p := r.PlaceOf(*value, true)
-		if (len(p.Traits) == 0 && p.Reach != interlock.ReachSelf) || p.Reach == interlock.ReachWorkspace ||
+		if (len(p.Traits) == 0 && p.Reach != interlock.ReachSelf && !r.S.Shadows(p.Path)) || p.Reach == interlock.ReachWorkspace ||
 			spokenOf(own, p.Path) {
 			continue
 		}
@@ -93,7 +93,7 @@ func spokenOf(own []interlock.Impact, target string) bool {
 // stray records what a program does with a protected place that it is given.
 func (r *shellRun) stray(u *flow.Use, own []interlock.Impact, p know.Place, flag string) {
 	guarded := p.Reach == interlock.ReachSelf || fact.HasTrait(p.Traits, fact.TraitStartup) ||
-		fact.HasTrait(p.Traits, fact.TraitAgentConfig)
+		fact.HasTrait(p.Traits, fact.TraitAgentConfig) || r.S.Shadows(p.Path)
 	known, connects := isDescribed(u), false
 	for i := range own {
 		connects = connects || own[i].Kind == interlock.ImpactNetwork
@@ -116,9 +116,10 @@ func (r *shellRun) stray(u *flow.Use, own []interlock.Impact, p know.Place, flag
 
 // writesBehind reports whether a flag is one that names what is written, in the way programs agree on.
 func writesBehind(flag string) bool {
+	flag = strings.TrimSuffix(flag, ":")
 	name := strings.ToLower(strings.TrimLeft(flag, "-"))
 	switch {
-	case flag == "-o" || flag == "-O" || name == "dest" || name == "destination" || name == "prefix" || name == "target-dir":
+	case flag == "-o" || name == "femit-bin" || flag == "-O" || name == "dest" || name == "destination" || name == "prefix" || name == "target-dir":
 		return true
 	}
 	return strings.HasPrefix(name, "out") && flag != name
@@ -150,7 +151,7 @@ func (r *shellRun) merges(u *flow.Use, own []interlock.Impact) {
 			continue
 		}
 		if whole := strings.HasSuffix(from.Text, "/.") || name == ".." || name == "." || name == ".*" || u.Via == "rsync" &&
-			strings.HasSuffix(from.Text, "/"); whole {
+			strings.HasSuffix(from.Text, "/") || has(u, "-T") || has(u, "--no-target-directory"); whole {
 			r.mergesWhole(u, into)
 			continue
 		}

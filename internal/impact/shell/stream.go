@@ -268,7 +268,9 @@ func (r *shellRun) gathered(impacts []interlock.Impact, out *flow.Flow) ([]inter
 				impacts = append(impacts, revealed)
 			}
 		case interlock.ImpactWrite:
-			held.Files = append(held.Files, one.Target)
+			if !one.Has(fact.TraitMoved) { // what is moved away goes on being what it was, somewhere else
+				held.Files = append(held.Files, one.Target)
+			}
 			if file, ok := r.files[one.Target]; ok {
 				out.Taint(file)
 				held.Secret = held.Secret || file.Secret
