@@ -59,6 +59,9 @@ func effects(at []int, impacts []interlock.Impact) string {
 		i := &impacts[n]
 		e := effectTold{verb: verbOf(i), via: shown(i.Via), where: whereabouts(i)}
 		object := objectOf(i)
+		if i.Reach == interlock.ReachSelf && object == e.via {
+			e.via = "" // Interlock is what is changed here, not what changes something
+		}
 		k := 0
 		for k < len(told) && (told[k].verb != e.verb || told[k].via != e.via || told[k].where != e.where) {
 			k++
@@ -96,6 +99,18 @@ func (e *effectTold) add(object string) {
 }
 
 func (e *effectTold) say() string {
+	asked := e.via == "hint" || strings.HasPrefix(e.via, "hint ")
+	if len(e.objects) == 1 && e.more == 0 && isProgram(e.objects[0], e.via) {
+		if asked {
+			return strings.TrimSuffix(withoutObject(e.verb), " with") + " as the text asks" + e.where
+		}
+		if bare := withoutObject(e.verb); bare != e.verb {
+			return bare + " with " + e.via + e.where
+		}
+	}
+	if asked { // what is done by nobody but the one who reads the text
+		e.via = ""
+	}
 	text := e.verb + " " + strings.Join(e.objects, ", ")
 	if e.more > 0 {
 		text += " and " + strconv.Itoa(e.more) + " more"
@@ -104,6 +119,33 @@ func (e *effectTold) say() string {
 		text += " (" + e.via + ")"
 	}
 	return text + e.where
+}
+
+// isProgram reports whether what an effect is said to be on is only the program that has it: git push connects to git push.
+func isProgram(object, via string) bool {
+	return object != "" && (object == via || strings.HasPrefix(via, object+" "))
+}
+
+// withoutObject is a verb for an effect of which only the program is known, so that "with" may follow.
+func withoutObject(verb string) string {
+	switch {
+	case verb == "deletes all of", verb == "reads", verb == "changes", verb == "starts or ends", verb == "writes",
+		verb == "overwrites", verb == "moves", verb == "adds to", verb == "deletes":
+		first, _, _ := strings.Cut(verb, " all of")
+		return strings.TrimSuffix(first, " to") + " something"
+	case strings.HasSuffix(verb, " the secret"):
+		return strings.TrimSuffix(verb, "the secret") + "a secret"
+	case verb == "changes the rights of":
+		return "changes rights"
+	case verb == "runs", verb == "probes", verb == "fills", strings.HasSuffix(verb, " by"), strings.HasSuffix(verb, " with"):
+		return verb
+	}
+	for _, joint := range [...]string{" to", " from", " for", " on"} {
+		if bare, found := strings.CutSuffix(verb, joint); found {
+			return bare
+		}
+	}
+	return verb
 }
 
 // isWord reports whether what does something has a name, as the operators of a shell have not.
@@ -124,9 +166,13 @@ var plainVerbs = map[interlock.ImpactKind]string{
 // verbOf is what an impact does.
 func verbOf(i *interlock.Impact) string {
 	if !understood(i) {
-		return "does what is not known by"
+		return "does something unknown with"
 	}
 	switch i.Kind {
+	case interlock.ImpactSpawn:
+		if i.Has(fact.TraitFilling) {
+			return "fills"
+		}
 	case interlock.ImpactWrite:
 		return writes(i)
 	case interlock.ImpactDelete:
@@ -198,6 +244,10 @@ func twoDigits(n int64) string {
 // objectOf names what an impact is about.
 func objectOf(i *interlock.Impact) string {
 	switch object := strings.TrimSuffix(shown(i.Target), ":"); {
+	case object == "{stdin}":
+		return "what its input names"
+	case strings.HasSuffix(object, "/*?"):
+		return "what lies below " + strings.TrimSuffix(object, "*?")
 	case object != "":
 		return object
 	case i.Via != "":
