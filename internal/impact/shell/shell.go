@@ -497,6 +497,3 @@ func (r *shellRun) call(c *syntax.CallExpr, io flow.Streams) flow.Flow {
 	}
 	return r.amidAssignments(assigns, func() flow.Flow { return r.command(args, io) })
 }
-
-// file remembers what a written file holds.
-func (r *shellRun) file(name string, f flow.Flow) { r.files[r.S.Place(name).Path] = f }
