@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"interlock/internal/replay"
@@ -10,15 +13,18 @@ import (
 )
 
 type ciCommand struct {
-	Against string `help:"A home, or a copy of one, whose log the rules are tried on. Default: --home." type:"path" placeholder:"DIR"`
+	Against string `help:"The log that the rules are tried on: what interlock audit export --inputs wrote, or a home, or a copy of one. Default: --home." type:"path" placeholder:"DIR"`
+	LogKey  string `help:"Public key that must have signed the log. Default: log.pub beside it." type:"path" placeholder:"FILE"`
 	Since   string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"90d" placeholder:"TIME"`
 	Allow   bool   `name:"allow-stricter" help:"Pass although something would be denied or asked about that was not."`
+	Looser  bool   `name:"no-looser" help:"Fail as well where something would be allowed, or only asked about, that was not."`
+	Anew    bool   `name:"reanalyse" help:"Analyse the recorded actions anew, so that what this program knows of commands counts as well; slower."`
 }
 
 // Help is what `interlock ci --help` adds.
 func (ciCommand) Help() string {
 	return "Checks a change of rules: their own tests, lint, and what they would have decided about a log. Prints a summary in Markdown.\n" +
-		"Exits 1 where a test fails, lint finds something, or something would be denied or asked about that was not."
+		"The log must verify; an exported one needs no home. Exits 1 where a test fails, lint finds something, or something would be denied or asked about that was not."
 }
 
 // Run checks the rules and prints the summary.
@@ -29,21 +35,26 @@ func (c *ciCommand) Run(p *program) error {
 	}
 	cases, failed := ruletest.Run(evaluator.Rules, evaluator.Analyser)
 	found := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
-	if c.Against != "" {
+	trial := replayWhatIf{Since: c.Since, Anew: c.Anew, verify: true}
+	if trial.logKey = c.LogKey; exists(filepath.Join(c.Against, exportedEvents)) && c.Against != "" {
+		trial.From = c.Against
+	} else if c.Against != "" {
 		p.globals.Home = c.Against
 	}
-	trial := replayWhatIf{Since: c.Since}
-	report, err := trial.report(p, evaluator.Rules)
+	report, err := trial.report(p, evaluator)
 	if err != nil {
 		return err
 	}
-	stricter := 0
+	stricter, looser := 0, 0
 	for n := range report.Changes {
 		if report.Changes[n].Stricter() {
 			stricter += report.Changes[n].Count
+		} else {
+			looser += report.Changes[n].Count
 		}
 	}
-	passes := len(failed) == 0 && len(found) == 0 && (c.Allow || stricter == 0)
+	passes := len(failed) == 0 && len(found) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
+		(report.Decisions > 0 || len(report.Skipped) == 0) // a log of which nothing can be tried proves nothing
 	s := summary{w: p.stdout}
 	s.verdict(passes)
 	s.line("\nRuleset `%s`\n\n| check | result |\n|---|---|", report.Ruleset)
@@ -51,6 +62,12 @@ func (c *ciCommand) Run(p *program) error {
 	s.line("| lint | %d findings |", len(found))
 	s.line("| the past: %d decisions since %s | newly denied %d, newly asked %d, newly allowed %d |", report.Decisions, c.Since,
 		report.Newly["deny"]+report.Newly["halt"], report.Newly["ask"], report.Newly["allow"])
+	if skipped := notTried(&report); skipped != "" {
+		s.line("| not tried | %s |", skipped)
+	}
+	for _, digest := range slices.Sorted(maps.Keys(report.Under)) {
+		s.line("| decided then under `%s` | %d |", digest, report.Under[digest])
+	}
 	s.line("| questions a day | %.1f then, %.1f under these rules |", report.Questions[0], report.Questions[1])
 	s.problems("Failed tests", failed)
 	s.problems("Lint", found)

@@ -46,6 +46,8 @@ type pastFlags struct {
 	From string `help:"An exported copy with inputs instead of the store, or an archive: a directory." type:"path" placeholder:"DIR"`
 	archiveFlags
 	sealedFlags
+
+	logKey string // file of the key that must have signed the log; empty: the one beside it
 }
 
 // past opens the log for replaying. Nothing is written but the order to open what is sealed.
@@ -62,7 +64,7 @@ func (p *program) past(f *pastFlags) (*past, error) {
 		}
 		out.log, out.close = store, store.Close
 	}
-	if out.key, err = p.copyKey("", f.From); err == nil {
+	if out.key, err = p.copyKey(f.logKey, f.From); err == nil {
 		err = out.join(p, f)
 	}
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/replay"
-	"interlock/internal/ruleset"
 )
 
 type replayCommand struct {
@@ -200,7 +200,10 @@ type replayWhatIf struct {
 	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"7d" placeholder:"TIME"`
 	Agent string `help:"Only what this agent did." placeholder:"NAME"`
 	Allow bool   `name:"allow-stricter" help:"Exit 0 although something would be denied or asked about that was not."`
+	Anew  bool   `name:"reanalyse" help:"Analyse the recorded actions anew, so that what this program knows of commands counts as well; slower."`
 	JSON  bool   `name:"json" help:"Print JSON."`
+
+	verify bool // the log must be sound
 }
 
 // Help is what `interlock replay what-if --help` adds.
@@ -211,11 +214,11 @@ func (replayWhatIf) Help() string {
 
 // Run tries the rules.
 func (c *replayWhatIf) Run(p *program) error {
-	rules, err := p.ruleset()
+	evaluator, _, err := p.evaluator()
 	if err != nil {
 		return err
 	}
-	report, err := c.report(p, rules)
+	report, err := c.report(p, evaluator)
 	if err != nil {
 		return err
 	}
@@ -236,7 +239,7 @@ func (c *replayWhatIf) Run(p *program) error {
 }
 
 // report tries rules on the log.
-func (c *replayWhatIf) report(p *program, rules *ruleset.Ruleset) (replay.Report, error) {
+func (c *replayWhatIf) report(p *program, evaluator *admission.Evaluator) (replay.Report, error) {
 	from, err := moment("--since", c.Since)
 	if err != nil {
 		return replay.Report{}, err
@@ -246,7 +249,15 @@ func (c *replayWhatIf) report(p *program, rules *ruleset.Ruleset) (replay.Report
 		return replay.Report{}, err
 	}
 	defer log.close()
-	trial := replay.NewWhatIf(rules)
+	if c.verify {
+		if err := log.verified(p); err != nil {
+			return replay.Report{}, err
+		}
+	}
+	trial := replay.NewWhatIf(evaluator.Rules)
+	if c.Anew {
+		trial.Analyser = evaluator.Analyser
+	}
 	err = log.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
 		if why != nil {
 			trial.Skip(why)
@@ -268,14 +279,20 @@ func (c *replayWhatIf) report(p *program, rules *ruleset.Ruleset) (replay.Report
 
 func (c *replayWhatIf) print(p *program, r *replay.Report) error {
 	fmt.Fprintf(p.stdout, "%d decisions since %s under %s\n", r.Decisions, c.Since, r.Ruleset)
+	if skipped := notTried(r); skipped != "" {
+		fmt.Fprintf(p.stdout, "not tried: %s\n", skipped)
+	}
+	return printTrial(p, r)
+}
+
+// notTried says which decisions could not be tried, and why.
+func notTried(r *replay.Report) string {
 	var skipped []string
 	for code, n := range r.Skipped { // any order: sorted below
 		skipped = append(skipped, fmt.Sprintf("%d %s", n, code))
 	}
-	if sort.Strings(skipped); len(skipped) > 0 {
-		fmt.Fprintf(p.stdout, "not tried: %s\n", strings.Join(skipped, ", "))
-	}
-	return printTrial(p, r)
+	sort.Strings(skipped)
+	return strings.Join(skipped, ", ")
 }
 
 // printTrial says what other rules decided, or would have, and how.

@@ -208,12 +208,19 @@ func (r *Record) Was() (interlock.Decision, error) {
 func (r *Record) At() time.Time { return r.Event.Recorded }
 
 // Decide makes the decision under some rules, from the recorded analysis.
-func (r *Record) Decide(rules *ruleset.Ruleset) interlock.Decision {
+func (r *Record) Decide(rules *ruleset.Ruleset) interlock.Decision { return r.decide(rules, nil) }
+
+// decide is Decide from the analysis that an analyser makes now, where there is one.
+func (r *Record) decide(rules *ruleset.Ruleset, analyser *impact.Analyser) interlock.Decision {
+	analysis := r.analysis()
+	if analyser != nil {
+		analysis = analyser.Analyse(r.Snapshot.View, r.Inputs.Action)
+	}
 	var approvals []interlock.ApprovalRequest
 	if r.Inputs.Approval != nil {
 		approvals = append(approvals, *r.Inputs.Approval)
 	}
-	return engine.Decide(rules, r.Snapshot, r.Inputs.Action, r.analysis(), r.Inputs.Limits, approvals, r.At())
+	return engine.Decide(rules, r.Snapshot, r.Inputs.Action, analysis, r.Inputs.Limits, approvals, r.At())
 }
 
 // Again makes a recorded decision again under the rules it was made under. It returns nil if it is the same, byte for byte.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/impact"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 )
@@ -15,7 +16,8 @@ const maxExamples = 3
 // A WhatIf collects what other rules would have decided about what has happened. Nothing of it is a decision: it answers nobody
 // and is recorded nowhere.
 type WhatIf struct {
-	Ruleset interlock.Digest
+	Ruleset  interlock.Digest
+	Analyser *impact.Analyser // optional: analyses actions anew, under the view that was recorded
 
 	rules   *ruleset.Ruleset
 	total   int
@@ -24,6 +26,7 @@ type WhatIf struct {
 	to      time.Time
 	asked   [2]int // questions under the rules of then, and under these
 	changes map[changeKey]*Change
+	under   map[interlock.Digest]int
 }
 
 type changeKey struct {
@@ -62,11 +65,14 @@ type Report struct {
 	Questions [2]float64       `json:"questions_a_day"` // under the rules of then, and under these
 	Changes   []Change         `json:"changes"`         // newly denied first, then newly asked, then newly allowed
 	Newly     map[string]int   `json:"newly"`           // how many by the new verdict
+
+	Under map[interlock.Digest]int `json:"under,omitempty"` // how many were decided under which rules
 }
 
 // NewWhatIf tries rules.
 func NewWhatIf(rules *ruleset.Ruleset) *WhatIf {
-	return &WhatIf{Ruleset: rules.Digest(), rules: rules, skipped: map[Code]int{}, changes: map[changeKey]*Change{}}
+	return &WhatIf{Ruleset: rules.Digest(), rules: rules, skipped: map[Code]int{}, changes: map[changeKey]*Change{},
+		under: map[interlock.Digest]int{}}
 }
 
 // Skip counts a decision that can't be tried.
@@ -81,8 +87,9 @@ func (w *WhatIf) Skip(why error) {
 // Try decides one recorded action under the rules. redact takes secrets out of reasons, as when a decision is
 // recorded. was is the decision that was made.
 func (w *WhatIf) Try(r *Record, was interlock.Decision, redact func(string) (string, []string)) {
-	now := r.Decide(w.rules)
+	now := r.decide(w.rules, w.Analyser)
 	w.total++
+	w.under[interlock.Digest(r.Event.Snapshots["ruleset"])]++
 	if w.from.IsZero() || r.At().Before(w.from) {
 		w.from = r.At()
 	}
@@ -120,7 +127,7 @@ func (w *WhatIf) Try(r *Record, was interlock.Decision, redact func(string) (str
 
 // Report says what came out so far.
 func (w *WhatIf) Report() Report {
-	out := Report{Ruleset: w.Ruleset, Decisions: w.total, From: w.from, To: w.to, Changes: []Change{}, Newly: map[string]int{}}
+	out := Report{Ruleset: w.Ruleset, Decisions: w.total, From: w.from, To: w.to, Changes: []Change{}, Newly: map[string]int{}, Under: w.under}
 	if len(w.skipped) > 0 {
 		out.Skipped = w.skipped
 	}
