@@ -173,8 +173,8 @@ func (l *past) verified(p *program) error {
 	}
 	report, err := auditlog.Verify(p.ctx, l.log, l.key, options)
 	if err == nil && report.Problem != nil {
-		err = fmt.Errorf("%s: the log is not sound after %d good entries: %w", replay.IntegrityFailure,
-			report.Entries, report.Problem)
+		err = &replay.Failure{Code: replay.IntegrityFailure,
+			Detail: fmt.Sprintf("the log is not sound after %d good entries: %v", report.Entries, report.Problem)}
 	}
 	return err
 }

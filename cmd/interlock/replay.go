@@ -27,7 +27,7 @@ type sealedFlags struct {
 	Sealed bool   `help:"Also make decisions again whose inputs are sealed, by an operator's signed order, which is recorded."`
 	As     string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
 	Key    string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
-	Reason string `help:"Why, for the record; needed with --sealed." placeholder:"TEXT"`
+	Reason string `help:"Why, for the record; needed with --sealed and --replay-mode." placeholder:"TEXT"`
 }
 
 // opener is what opens sealed inputs, or nil where nobody asked for that. The order is in the log before it returns.
@@ -63,6 +63,7 @@ func (f *sealedFlags) opener(p *program) (func([]byte) ([]byte, error), error) {
 
 type replayRun struct {
 	pastFlags
+	modeFlags
 	What  string `arg:"" optional:"" help:"Only this event, by its id or number, or only the events of this run."`
 	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." placeholder:"TIME"`
 	JSON  bool   `name:"json" help:"Print JSON."`
@@ -71,6 +72,7 @@ type replayRun struct {
 // Help is what `interlock replay run --help` adds.
 func (replayRun) Help() string {
 	return "Every decision is made again from what was recorded of it, under the rules of then, and must come out the same, byte for byte.\n" +
+		"With --replay-mode it takes signed orders, is recorded, and stops at the first failure. " +
 		"Where this program's analysis is that of the record, the analysis is made again as well. Exits 1 if anything differs or is missing."
 }
 
@@ -84,6 +86,13 @@ type replayResult struct {
 	Failures   map[replay.Code]int `json:"failures,omitempty"`
 	Examples   []replayExample     `json:"examples,omitempty"`
 	Replayable bool                `json:"replayable"`
+
+	// of a replay with a mode
+	Mode          string `json:"mode,omitempty"`
+	Authoritative bool   `json:"authoritative,omitempty"`
+	Stopped       bool   `json:"stopped,omitempty"` // at the first failure
+	Request       string `json:"request,omitempty"` // id of the event that recorded its orders
+	Result        string `json:"result,omitempty"`  // id of the event that recorded what came of it
 }
 
 type replayExample struct {
@@ -110,6 +119,24 @@ func (c *replayRun) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	ordered, err := c.order(p)
+	if err != nil {
+		return err
+	}
+	result := replayResult{Failures: map[replay.Code]int{}}
+	err = c.replay(p, evaluator, ordered, from, &result)
+	if err = ordered.end(p, &result, err); err != nil {
+		return err
+	}
+	if err := c.print(p, &result); err != nil || result.Replayable {
+		return err
+	}
+	return &exitCode{code: 1}
+}
+
+// replay makes decisions again and says in result what came of it.
+func (c *replayRun) replay(p *program, evaluator *admission.Evaluator, ordered *orderedReplay, from time.Time,
+	result *replayResult) error {
 	log, err := p.past(&c.pastFlags)
 	if err != nil {
 		return err
@@ -119,12 +146,11 @@ func (c *replayRun) Run(p *program) error {
 		return err
 	}
 	rules := string(evaluator.Rules.Digest()) // which names what the analysis knows of commands as well
-	result := replayResult{Failures: map[replay.Code]int{}}
 	err = log.each(p, from, func(e interlock.Entry, r *replay.Record, why error) error {
 		if !c.means(e, r) {
 			return nil
 		}
-		if errors.Is(why, replay.ErrOlder) && c.What == "" {
+		if errors.Is(why, replay.ErrOlder) && c.What == "" && !ordered.strict() {
 			result.Older++
 			return nil
 		}
@@ -136,9 +162,14 @@ func (c *replayRun) Run(p *program) error {
 			result.Reanalysed++
 			why = r.Reanalysed(evaluator.Analyser)
 		}
-		return result.count(e, why)
+		code, err := result.count(e, why)
+		if err == nil && why != nil && ordered.stops(code) {
+			result.Stopped = true
+			return errFound
+		}
+		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errFound) {
 		return err
 	}
 	if c.What != "" && result.Decisions == 0 {
@@ -148,11 +179,8 @@ func (c *replayRun) Run(p *program) error {
 		return interlock.Errorf(interlock.CodeNotFound, "WHAT", "no recorded decision has this event, and no run has this name")
 	}
 	result.Archived = log.archived
-	result.Replayable = result.Same == result.Decisions
-	if err := c.print(p, &result); err != nil || result.Replayable {
-		return err
-	}
-	return &exitCode{code: 1}
+	result.Replayable = result.Same == result.Decisions && (result.Archived == 0 || !ordered.strict())
+	return nil
 }
 
 // means reports whether the command is about an event.
@@ -160,20 +188,20 @@ func (c *replayRun) means(e interlock.Entry, r *replay.Record) bool {
 	return c.What == "" || c.What == e.ID || c.What == strconv.FormatInt(e.Index, 10) || r != nil && c.What == r.Requester.Run
 }
 
-func (r *replayResult) count(e interlock.Entry, why error) error {
+func (r *replayResult) count(e interlock.Entry, why error) (replay.Code, error) {
 	if why == nil {
 		r.Same++
-		return nil
+		return "", nil
 	}
 	var f *replay.Failure
 	if !errors.As(why, &f) {
-		return why
+		return "", why
 	}
 	r.Failures[f.Code]++
 	if len(r.Examples) < maxFailures {
 		r.Examples = append(r.Examples, replayExample{Event: e.ID, Index: e.Index, Code: f.Code, Detail: f.Detail})
 	}
-	return nil
+	return f.Code, nil
 }
 
 func (c *replayRun) print(p *program, r *replayResult) error {
@@ -190,6 +218,18 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 	}
 	for _, e := range r.Examples {
 		fmt.Fprintf(p.stdout, "%s  event %d  %s\n", e.Code, e.Index, e.Detail)
+	}
+	if r.Stopped {
+		e := r.Examples[len(r.Examples)-1]
+		if e.Code == replay.ResultMismatch || e.Code == replay.Divergence {
+			fmt.Fprintf(p.stdout, "%s  event %d  it stopped there; going on takes the orders of an admin and of a member of the council\n",
+				replay.ForceContinue, e.Index)
+		} else {
+			fmt.Fprintf(p.stdout, "it stopped at event %d; nothing makes it go on\n", e.Index)
+		}
+	}
+	if r.Mode != "" {
+		fmt.Fprintf(p.stdout, "mode %s, authoritative: %v, recorded as event %s\n", r.Mode, r.Authoritative, r.Result)
 	}
 	_, err := fmt.Fprintf(p.stdout, "REPLAYABLE: %v\n", r.Replayable)
 	return err

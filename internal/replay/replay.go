@@ -244,6 +244,11 @@ func (s *Sources) Again(r *Record) error {
 	}); err != nil {
 		return failure(ResultMismatch, "the decision has no canonical form")
 	}
+	if !same && r.Inputs.Approval == nil {
+		if was, err := r.Was(); err == nil && was.Approval != "" {
+			return failure(MissingAgentOutput, "the approval that the decision rests on is not kept")
+		}
+	}
 	if !same {
 		return failure(ResultMismatch, "%s", difference(r.Decision, redacted))
 	}

@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/classify"
+	"interlock/internal/config"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
 	"interlock/rules"
@@ -193,6 +194,33 @@ func basesOf(h *home) map[interlock.Digest][]byte {
 	}}
 	_, _ = fresh.Read(h.entries[0])
 	return out
+}
+
+// A decision that rested on a human's yes is not made again without it, and an analysis that comes out otherwise is told.
+func TestOutputsThatAreMissingOrChanged(t *testing.T) {
+	spec.Covers(t, "MACE-REPLAY-04", "MACE-REPLAY-05")
+	h := decided(t, shell("a", "ls"))
+	r, err := h.sources.Read(h.entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluator, err := embedded.NewEvaluator(config.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Reanalysed(evaluator.Analyser); err != nil {
+		t.Errorf("nothing was changed yet: %v", err)
+	}
+	whole := *r
+	r.Decision = bytes.Replace(r.Decision, []byte(`"answer":`), []byte(`"approval":"apr_1","answer":`), 1)
+	var f *replay.Failure
+	if err := h.sources.Again(r); !errors.As(err, &f) || f.Code != "MISSING_PERSISTED_AGENT_OUTPUT" {
+		t.Errorf("%v", err)
+	}
+	whole.Inputs.Impacts = append(whole.Inputs.Impacts, interlock.Impact{Kind: interlock.ImpactDelete})
+	if err := whole.Reanalysed(evaluator.Analyser); !errors.As(err, &f) || f.Code != "REPLAY_DIVERGENCE" {
+		t.Errorf("%v", err)
+	}
 }
 
 // A decision is made again under the rules it was made under, although others are in force.

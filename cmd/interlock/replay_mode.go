@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+	"interlock/internal/replay"
+)
+
+// modeFlags make a replay one that is ordered, recorded and held to a mode.
+type modeFlags struct {
+	Mode  string   `name:"replay-mode" help:"Replay on signed orders, and record it: audit, test or production." enum:",audit,test,production" default:"" placeholder:"MODE"`
+	With  []string `help:"Private key file of another operator who orders it as well; production takes an admin and an auditor." placeholder:"FILE"`
+	Force bool     `name:"force-continue" help:"Go on after a divergence, on the orders of an admin and a member of the council; what comes of it is never authoritative."`
+}
+
+// An ordered replay is one that was recorded before it begins.
+type orderedReplay struct {
+	backend *embedded.Backend
+	mode    quorum.ReplayMode
+	orders  []interlock.Order
+	request string
+	forced  bool
+}
+
+// order has a replay signed for and recorded; nil where no mode was named, and then nothing is recorded.
+func (c *replayRun) order(p *program) (*orderedReplay, error) {
+	if c.Mode == "" {
+		if c.Force || len(c.With) > 0 {
+			return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--replay-mode", "is missing; name audit, test or production"))
+		}
+		return nil, nil
+	}
+	if c.From != "" {
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--replay-mode", "a replay is recorded in the log it is about; without --from"))
+	}
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return nil, err
+	}
+	o := &orderedReplay{backend: backend, mode: quorum.ReplayMode(c.Mode)}
+	verbs := []interlock.Verb{interlock.VerbReplay}
+	if c.Force {
+		verbs = append(verbs, interlock.VerbForceContinue)
+	}
+	for n, key := range append([]string{c.Key}, c.With...) {
+		as := ""
+		if n == 0 {
+			as = c.As
+		}
+		for _, verb := range verbs {
+			order, err := newOrder(verb, c.what(), c.Mode, c.Reason)
+			if err == nil {
+				err = p.signOrder(standing, as, key, interlock.Requester{}, &order)
+			}
+			if err != nil {
+				backend.Close()
+				return nil, err
+			}
+			o.orders = append(o.orders, order)
+		}
+	}
+	receipt, forced, err := backend.BeginReplay(p.ctx, o.mode, c.what(), o.orders)
+	if err != nil {
+		backend.Close()
+		return nil, err
+	}
+	o.request, o.forced = receipt.Events[0], forced
+	return o, nil
+}
+
+// what names what a replay is about, for its orders.
+func (c *replayRun) what() string {
+	what := []string{"everything"}
+	if c.What != "" {
+		what[0] = c.What
+	}
+	if c.Since != "" {
+		what = append(what, "since", c.Since)
+	}
+	return strings.Join(what, " ")
+}
+
+// stops reports whether a replay ends with a failure. Without a mode it tells all there are; with one it stops at the first,
+// but at a divergence where its orders say that it goes on.
+func (o *orderedReplay) stops(code replay.Code) bool {
+	if o == nil {
+		return false
+	}
+	diverged := code == replay.ResultMismatch || code == replay.Divergence
+	return !(o.forced && diverged)
+}
+
+// strict reports whether what can't be made again is a failure although nobody kept anything of it.
+func (o *orderedReplay) strict() bool { return o != nil && o.mode == quorum.ReplayProduction }
+
+// end records what came of it, also where it could not be done at all, and ends.
+func (o *orderedReplay) end(p *program, r *replayResult, failed error) error {
+	if o == nil {
+		return failed
+	}
+	defer o.backend.Close()
+	r.Mode, r.Request = string(o.mode), o.request
+	record := auditlog.ReplayResultRecord{Request: o.request, Mode: string(o.mode), Decisions: r.Decisions, Same: r.Same,
+		Replayable: failed == nil && r.Replayable, Forced: o.forced}
+	if len(r.Examples) > 0 {
+		e := r.Examples[0]
+		record.Code, record.At, record.Detail = string(e.Code), e.Event, e.Detail
+	}
+	var f *replay.Failure
+	if errors.As(failed, &f) {
+		record.Code, record.Detail = string(f.Code), f.Detail
+	}
+	record.Authoritative = failed == nil && !o.forced && o.mode != quorum.ReplayTest
+	r.Authoritative = record.Authoritative
+	receipt, err := o.backend.EndReplay(p.ctx, o.orders, record)
+	if err != nil {
+		return errors.Join(failed, fmt.Errorf("the result could not be recorded: %w", err))
+	}
+	r.Result = receipt.Events[0]
+	return failed
+}

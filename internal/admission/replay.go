@@ -1,0 +1,50 @@
+package admission
+
+import (
+	"context"
+	"strings"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/quorum"
+)
+
+// BeginReplay records that recorded decisions are to be made again in a mode, on signed orders, or that the orders are not
+// enough. Nothing is made again before it has returned without an error. forced says that a divergence need not stop it.
+func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, what string,
+	orders []interlock.Order) (receipt interlock.Receipt, forced bool, err error) {
+	operator := ""
+	if len(orders) > 0 {
+		operator = orders[0].Operator
+	}
+	receipt, err = a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+		change := interlock.Change{Version: standing.Version}
+		record := auditlog.ReplayRequestRecord{Mode: string(mode), What: what}
+		for _, order := range orders {
+			if strings.TrimSpace(order.Reason) == "" {
+				return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
+			}
+			if reason := a.redact(order.Reason); reason != order.Reason {
+				order.Reason, order.Statement = reason, "" // it holds the reason as well
+			}
+			record.Orders = append(record.Orders, order)
+		}
+		var err error
+		if forced, err = quorum.CheckReplay(mode, what, orders, standing.Operators, standing.Agents, a.config.Verify,
+			a.config.Now().UTC()); err != nil {
+			return change, err
+		}
+		return change, a.append(&change, interlock.EventReplayRequest, replayRun(orders), "operator", record)
+	})
+	return receipt, forced, a.refusedOrder(ctx, operator, what, err)
+}
+
+// EndReplay records what came of a replay that BeginReplay has recorded on the same orders.
+func (a *Admission) EndReplay(ctx context.Context, orders []interlock.Order, result auditlog.ReplayResultRecord) (interlock.Receipt, error) {
+	return a.event(ctx, interlock.EventReplayResult, replayRun(orders), "system", result)
+}
+
+// replayRun is the run that the events of one replay are in: one of its own, so that nothing of it falls into the runs it is about.
+func replayRun(orders []interlock.Order) interlock.Requester {
+	return interlock.Requester{Agent: orders[0].Operator, Run: "replay:" + orders[0].ID}
+}
