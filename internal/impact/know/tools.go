@@ -35,6 +35,7 @@ type ToolPattern struct {
 	External     bool     `json:"external,omitempty"` // what it names is kept by a service, not by this machine
 	Traits       []string `json:"traits,omitempty"`
 
+	form       nameForm
 	everywhere bool   // it means the same behind other words
 	joined     string // how it begins where it is written in one word; empty: it is not
 }
@@ -170,13 +171,13 @@ var notMeant = lex.Set([]string{"get", "list", "un", "can", "is", "not", "undo",
 // Matches reports whether a name has the form: as a whole, behind words that only add emphasis, or written in one word.
 func (p *ToolPattern) Matches(name ToolName) bool {
 	for _, start := range name.starts {
-		if p.begins(start) && matchName(p.Name, start) {
+		if p.form.matches(start) {
 			return true
 		}
 	}
 	if p.everywhere {
 		for _, rest := range name.behind {
-			if p.begins(rest) && matchName(p.Name, rest) {
+			if p.form.matches(rest) {
 				return true
 			}
 		}
@@ -184,13 +185,9 @@ func (p *ToolPattern) Matches(name ToolName) bool {
 	return p.joined != "" && strings.HasPrefix(name.first, p.joined)
 }
 
-// begins reports whether a name begins as the pattern does, as most don't.
-func (p *ToolPattern) begins(name string) bool {
-	return p.Name[0] == '*' || name != "" && name[0] == p.Name[0]
-}
-
 // ready works out what Matches asks of a pattern.
 func (p *ToolPattern) ready() {
+	p.form = strings.Split(p.Name, "*")
 	p.everywhere = wholesale[strings.TrimSuffix(p.Name, "*")]
 	verb, rest, joined := strings.Cut(strings.TrimSuffix(p.Name, "*"), "_")
 	if joined && rest != "" && !strings.Contains(verb, "*") {
@@ -198,24 +195,25 @@ func (p *ToolPattern) ready() {
 	}
 }
 
-// matchName matches a name against a pattern in which * stands for any run of characters, in linear time for the few
-// stars that patterns have.
-func matchName(pattern, name string) bool {
-	part, pattern, more := strings.Cut(pattern, "*")
-	if !more {
-		return part == name
+// A nameForm is a pattern in which * stood for any run of characters: what stands between the stars.
+type nameForm []string
+
+// matches reports whether a name has the form, in linear time for the few stars that patterns have.
+func (f nameForm) matches(name string) bool {
+	last := len(f) - 1
+	if last < 1 {
+		return last == 0 && f[0] == name
 	}
-	if !strings.HasPrefix(name, part) {
+	if !strings.HasPrefix(name, f[0]) {
 		return false
 	}
-	for name = name[len(part):]; ; {
-		if part, pattern, more = strings.Cut(pattern, "*"); !more {
-			return strings.HasSuffix(name, part)
-		}
+	name = name[len(f[0]):]
+	for _, part := range f[1:last] {
 		i := strings.Index(name, part)
 		if i < 0 {
 			return false
 		}
 		name = name[i+len(part):]
 	}
+	return strings.HasSuffix(name, f[last])
 }
