@@ -15,7 +15,7 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, lex, secret, account, bubblewrap, hostname, lineage, rules, spec
+std only                                                < interlock, lex, secret, account, bubblewrap, hostname, lineage, rules, spec, rpc, sse
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
@@ -60,6 +60,8 @@ std, github.com/tailscale/hujson                        < harness
 github.com/pelletier/go-toml/v2                         < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 hostname                                                < httpapi, mcpgateway
+rpc                                                     < mcpaql, mcpgateway, upstream
+sse                                                     < console, mcpgateway, upstream
 bubblewrap                                              < hook, sandbox
 identity, ruletest                                      < console
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence

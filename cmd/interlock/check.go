@@ -17,6 +17,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/gitwork"
+	"interlock/internal/rpc"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/strictjson"
 )
@@ -280,24 +281,11 @@ func checkLine(line []byte, readErr error, judge judgeFunc, hear hearFunc) (answ
 
 // readLine returns the next line without its end. A line over maxLine is read past and refused.
 func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	over := false
-	for {
-		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > maxLine {
-			over, line = true, nil
-		}
-		if !over {
-			line = append(line, part...)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if over {
-			return nil, interlock.Errorf(interlock.CodeLimited, "", "the line is longer than %d bytes", maxLine)
-		}
-		return bytes.TrimRight(line, "\r\n"), err
+	line, over, err := rpc.ReadLine(in, maxLine-1, nil) // the bound counts the end of the line
+	if over {
+		return nil, interlock.Errorf(interlock.CodeLimited, "", "the line is longer than %d bytes", maxLine)
 	}
+	return bytes.TrimRight(line, "\r\n"), err
 }
 
 func isRefusal(err error) bool {

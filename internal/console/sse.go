@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"interlock/internal/sse"
+
 	"interlock"
 )
 
@@ -159,18 +161,7 @@ func (c *Console) streamWaiting(ctx context.Context, s *stream) error {
 
 // send writes one event. Every line of its data is a line of the stream.
 func (s *stream) send(id, name string, data []byte) error {
-	var b bytes.Buffer
-	if id != "" {
-		b.WriteString("id: " + id + "\n")
-	}
-	b.WriteString("event: " + name + "\n")
-	for _, line := range bytes.FieldsFunc(data, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		b.WriteString("data: ")
-		b.Write(line)
-		b.WriteString("\n")
-	}
-	b.WriteString("\n")
-	return s.write(b.Bytes())
+	return s.write(sse.Append(nil, id, name, data))
 }
 
 func (s *stream) write(text []byte) error {

@@ -5,12 +5,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"sync"
 	"time"
+
+	"interlock/internal/rpc"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -178,7 +179,7 @@ func newLineReader(in io.Reader, out *lineWriter, frame int) *lineReader {
 // next returns the next message, or how the input ended.
 func (r *lineReader) next() (jsonrpc.Message, error) {
 	for r.over == nil {
-		line, tooLong, err := r.line()
+		line, tooLong, err := rpc.ReadLine(r.in, r.frame-1, nil) // the bound counts the end of the line
 		r.over = err
 		switch {
 		case tooLong:
@@ -190,21 +191,6 @@ func (r *lineReader) next() (jsonrpc.Message, error) {
 		}
 	}
 	return nil, r.over
-}
-
-// line reads to the end of a line. What is over the bound is read and dropped.
-func (r *lineReader) line() (line []byte, tooLong bool, err error) {
-	for {
-		part, err := r.in.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > r.frame; !tooLong {
-			line = append(line, part...)
-		} else {
-			line = nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, tooLong, err
-		}
-	}
 }
 
 // checked returns the JSON-RPC message that a line is, and answers any other.

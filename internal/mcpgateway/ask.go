@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -62,7 +64,7 @@ func (s *Session) question(r *request, p interlock.Proposal) Question {
 			params := append([]byte(`{"progressToken":`), r.meta.token...)
 			// In millionths, so that whatever the server says later is more.
 			params = append(strconv.AppendInt(append(params, `,"progress":`...), int64(step), 10), "e-6"...)
-			s.tell(r.reply, "notifications/progress", append(appendString(append(params, `,"message":`...), message), '}'))
+			s.tell(r.reply, "notifications/progress", append(rpc.AppendString(append(params, `,"message":`...), message), '}'))
 		}
 	}
 	if r.revision != revisionStateless {
@@ -71,10 +73,10 @@ func (s *Session) question(r *request, p interlock.Proposal) Question {
 	if r.revision != revisionStateless && r.client.url {
 		q.Elicit = func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 			e, err := s.ask(ctx, r.reply, "elicitation/create", params)
-			if err == nil && e.fault != nil {
+			if err == nil && e.Fault != nil {
 				err = errors.New("the client refused to ask its user")
 			}
-			return e.result, err
+			return e.Result, err
 		}
 	}
 	return q
@@ -82,13 +84,13 @@ func (s *Session) question(r *request, p interlock.Proposal) Question {
 
 // brought reads what a client brings back to a question: the state it was given and what its user said.
 func (q *Question) brought(params []byte) {
-	members(params, func(name, value []byte) {
+	rpc.Members(params, func(name, value []byte) {
 		switch string(name) {
 		case "requestState":
-			q.State = unquoted(value)
+			q.State = rpc.Unquoted(value)
 		case "inputResponses":
 			q.Responses = map[string]json.RawMessage{}
-			members(value, func(key, response []byte) { q.Responses[string(key)] = response })
+			rpc.Members(value, func(key, response []byte) { q.Responses[string(key)] = response })
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 	"interlock/internal/strictjson"
 )
@@ -19,10 +21,10 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	var name string
 	var given []byte
 	wrong := ""
-	members(r.params, func(n, value []byte) {
+	rpc.Members(r.params, func(n, value []byte) {
 		switch string(n) {
 		case "name":
-			name = unquoted(value)
+			name = rpc.Unquoted(value)
 		case "arguments":
 			given = value
 		}
@@ -36,12 +38,12 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 		wrong = "params/arguments must be an object"
 	}
 	if wrong != "" {
-		return faultOf(codeInvalidParams, wrong, nil)
+		return faultOf(rpc.CodeInvalidParams, wrong, nil)
 	}
 	server, tool, _ := strings.Cut(name, ".")
 	m := s.mount(server)
 	if m == nil {
-		return faultOf(codeInvalidParams, "unknown tool: "+name, nil)
+		return faultOf(rpc.CodeInvalidParams, "unknown tool: "+name, nil)
 	}
 	if !closed(m.tried) {
 		r.standAside()
@@ -52,12 +54,12 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 		if m.live.Load() == nil {
 			return notThere(server)
 		}
-		return faultOf(codeInvalidParams, "unknown tool: "+name, nil)
+		return faultOf(rpc.CodeInvalidParams, "unknown tool: "+name, nil)
 	}
 	action, err := toolAction(server, tool, given, s.caller.Dir)
 	if err != nil {
 		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
-		return faultOf(codeInvalidParams, "params/arguments: "+err.Error(), nil)
+		return faultOf(rpc.CodeInvalidParams, "params/arguments: "+err.Error(), nil)
 	}
 	r.shaped = offered.shaped
 	view := s.gateway.config.View(s.caller.Dir)
@@ -73,10 +75,10 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	p.Continues = brought.continues
 	settled := s.decide(ctx, r, p)
 	if !settled.Forward {
-		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought.more)
+		s.inputs.keep(s.inputsKey(r, m, action, rpc.Member(settled.Result, "requestState")), brought.more)
 		return settled.answer()
 	}
-	params := appendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+len(brought.more)+64), `{"name":`...), tool)
+	params := rpc.AppendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+len(brought.more)+64), `{"name":`...), tool)
 	params = append(append(append(params, `,"arguments":`...), action.Arguments...), brought.more...)
 	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
@@ -84,7 +86,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 
 // canonicalArguments is the one form of arguments that is judged and forwarded.
 func canonicalArguments(given []byte) ([]byte, error) {
-	if isCanonical(given) {
+	if rpc.IsCanonical(given) {
 		return bytes.Clone(given), nil
 	}
 	canonical, err := strictjson.Canonical(given)
@@ -114,19 +116,19 @@ func (d Settled) answer() answer {
 	case d.Error != nil:
 		return answer{fault: encode(d.Error)}
 	}
-	return faultOf(codeInternal, "the request could not be decided", nil)
+	return faultOf(rpc.CodeInternal, "the request could not be decided", nil)
 }
 
 // forward sends what was permitted, once, and reports what came of it. A server that goes away, or takes too long, leaves an
 // outcome nobody knows: it is told so, and never tried again here.
 func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q errand) answer {
 	if p.answer.Event == "" && !p.weighed || !p.answer.Answer.Allowed() {
-		return faultOf(codeInternal, "the decision was not recorded", nil)
+		return faultOf(rpc.CodeInternal, "the decision was not recorded", nil)
 	}
 	begun := time.Now()
 	if w := m.live.Load(); r.goesOn(w) {
 		r.onward = true
-		w.begin(ctx, q, func(e envelope, err error) { s.arrived(r, m, p, begun, e, err) })
+		w.begin(ctx, q, func(e rpc.Envelope, err error) { s.arrived(r, m, p, begun, e, err) })
 		return answer{}
 	}
 	r.standAside()
@@ -139,9 +141,9 @@ func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q
 }
 
 // concluded reports what came of a forwarded action, and says what kind of answer it has or why it has none.
-func (s *Session) concluded(revision string, p permit, e envelope, err error, took time.Duration) (kind string, _ error) {
-	if err == nil && e.fault == nil && revision == revisionStateless {
-		kind, err = resultType(e.result)
+func (s *Session) concluded(revision string, p permit, e rpc.Envelope, err error, took time.Duration) (kind string, _ error) {
+	if err == nil && e.Fault == nil && revision == revisionStateless {
+		kind, err = resultType(e.Result)
 	}
 	switch {
 	case errors.Is(err, errNotSent):
@@ -159,7 +161,7 @@ func (s *Session) concluded(revision string, p permit, e envelope, err error, to
 }
 
 // rendered is what the client is told of an action that has ended.
-func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, kind string, e envelope, err error) answer {
+func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, kind string, e rpc.Envelope, err error) answer {
 	switch {
 	case errors.Is(err, errNotSent):
 		return r.failed(notThere(m.name()), "server_unavailable")
@@ -167,38 +169,32 @@ func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, 
 		return answer{}
 	case err != nil:
 		return s.unknown(r, p, err)
-	case dropped(e):
+	case rpc.Dropped(e):
 		return s.withheld(r, p, "result_too_large", tooLarge)
-	case e.fault != nil:
-		return answer{fault: e.fault}
+	case e.Fault != nil:
+		return answer{fault: e.Fault}
 	case kind == typeInput:
-		return s.inputRequired(ctx, r, m, p, e.result)
+		return s.inputRequired(ctx, r, m, p, e.Result)
 	}
-	return s.screened(ctx, r, p, e.result)
+	return s.screened(ctx, r, p, e.Result)
 }
 
 // tooLarge is why a result is not shown.
 const tooLarge = "the server's answer is longer than this gateway passes on"
 
-// dropped reports whether the link has put an error in the place of an answer longer than it takes. That such an answer may have
-// been an error itself is accepted: nobody has read it.
-func dropped(e envelope) bool {
-	return e.fault != nil && unquoted(member(member(e.fault, "data"), "interlock")) == "answer_dropped"
-}
-
 // outcomeOf says how a forwarded action ended by its answer.
-func outcomeOf(e envelope) (interlock.OutcomeStatus, string) {
-	if dropped(e) {
+func outcomeOf(e rpc.Envelope) (interlock.OutcomeStatus, string) {
+	if rpc.Dropped(e) {
 		return interlock.OutcomeSuccess, tooLarge
 	}
-	if e.fault != nil {
-		return interlock.OutcomeFailure, unquoted(member(e.fault, "message"))
+	if e.Fault != nil {
+		return interlock.OutcomeFailure, rpc.Unquoted(rpc.Member(e.Fault, "message"))
 	}
-	if bytes.Contains(e.result, []byte("isError")) && isTrue(member(e.result, "isError")) {
+	if bytes.Contains(e.Result, []byte("isError")) && rpc.IsTrue(rpc.Member(e.Result, "isError")) {
 		detail := ""
-		elements(member(e.result, "content"), func(value []byte) {
+		rpc.Elements(rpc.Member(e.Result, "content"), func(value []byte) {
 			if detail == "" {
-				detail = unquoted(member(value, "text"))
+				detail = rpc.Unquoted(rpc.Member(value, "text"))
 			}
 		})
 		return interlock.OutcomeFailure, detail
@@ -253,7 +249,7 @@ type told struct {
 // told renders it as the method's clients expect it: a tool's as a result, which they show to their model.
 func (r *request) told(t told) answer {
 	if r.method != "tools/call" {
-		return faultOf(codeInternal, t.Text, encode(t))
+		return faultOf(rpc.CodeInternal, t.Text, encode(t))
 	}
 	return answer{result: encode(errorResult(t.Text, encode(t), r.shaped))}
 }
@@ -268,5 +264,5 @@ func (r *request) failed(otherwise answer, code string) answer {
 }
 
 func notThere(server string) answer {
-	return faultOf(codeInternal, absent(server).Error(), nil)
+	return faultOf(rpc.CodeInternal, absent(server).Error(), nil)
 }

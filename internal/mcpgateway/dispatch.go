@@ -2,6 +2,8 @@ package mcpgateway
 
 import (
 	"context"
+
+	"interlock/internal/rpc"
 )
 
 // dispatch carries out one request.
@@ -57,7 +59,7 @@ func (s *Session) dispatch(ctx context.Context, r *request) answer {
 			return s.setLevel(ctx, r)
 		}
 	}
-	return faultOf(codeMethodNotFound, "this server has no such method", nil)
+	return faultOf(rpc.CodeMethodNotFound, "this server has no such method", nil)
 }
 
 // mount is the server of that name, or nil.

@@ -7,6 +7,6 @@
 // offer, under names "server.tool".
 //
 // It must never decide anything itself, never answer for a server, never forward bytes it did not judge, and never repeat a
-// call whose outcome it does not know. Start with ports.go, which says what it needs of others; envelope.go reads messages,
+// call whose outcome it does not know. Start with ports.go, which says what it needs of others; package rpc reads messages,
 // session.go is one client's session, mount.go one server in it, call.go what happens to a tool call.
 package mcpgateway

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -24,14 +26,14 @@ func (s *Session) introduced(r *request) (fault []byte) {
 	defer s.mu.Unlock()
 	switch {
 	case r.method == "initialize" && s.revision != "":
-		return faultObject(codeInvalidRequest, "the session was initialized before", nil)
+		return rpc.FaultObject(rpc.CodeInvalidRequest, "the session was initialized before", nil)
 	case r.method == "initialize":
 		s.revision = revisionSessions
-		s.client = abilitiesOf(member(r.params, "capabilities"))
+		s.client = abilitiesOf(rpc.Member(r.params, "capabilities"))
 		s.begin()
 	case r.method == "ping":
 	case s.revision != revisionSessions:
-		return faultObject(codeInvalidRequest, "send initialize first, or name the protocol's revision in _meta", nil)
+		return rpc.FaultObject(rpc.CodeInvalidRequest, "send initialize first, or name the protocol's revision in _meta", nil)
 	}
 	r.revision, r.client = revisionSessions, s.client
 	return nil
@@ -42,17 +44,17 @@ func (s *Session) introducedStateless(r *request) (fault []byte) {
 	if r.meta.version != revisionStateless {
 		data, _ := json.Marshal(map[string]any{"supported": append([]string{revisionStateless}, clientVersions...),
 			"requested": r.meta.version})
-		return faultObject(codeVersion, "unsupported protocol version", data)
+		return rpc.FaultObject(rpc.CodeVersion, "unsupported protocol version", data)
 	}
 	if len(r.meta.capabilities) == 0 || r.meta.capabilities[0] != '{' {
-		return faultObject(codeInvalidParams,
+		return rpc.FaultObject(rpc.CodeInvalidParams,
 			"params/_meta/"+metaCapabilities+" is missing; every request says what its client can do", nil)
 	}
 	r.revision, r.client = revisionStateless, abilitiesOf(r.meta.capabilities)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.revision == revisionSessions {
-		return faultObject(codeInvalidRequest, "the session was initialized under revision "+revisionSessions, nil)
+		return rpc.FaultObject(rpc.CodeInvalidRequest, "the session was initialized under revision "+revisionSessions, nil)
 	}
 	if s.revision == "" {
 		s.revision, s.client = revisionStateless, r.client
@@ -133,14 +135,14 @@ func (s *Session) ready(ctx context.Context) {
 
 // initialize answers the handshake of a session.
 func (s *Session) initialize(r *request) answer {
-	version := unquoted(member(r.params, "protocolVersion"))
+	version := rpc.Unquoted(rpc.Member(r.params, "protocolVersion"))
 	if !slices.Contains(clientVersions, version) {
 		version = revisionSessions
 	}
 	text := append([]byte(`{"protocolVersion":"`+version+`","capabilities":`), s.capabilities()...)
 	text = append(append(text, `,"serverInfo":`...), s.gateway.info()...)
 	if about := s.instructions(); about != "" {
-		text = appendString(append(text, `,"instructions":`...), about)
+		text = rpc.AppendString(append(text, `,"instructions":`...), about)
 	}
 	return answer{result: append(text, '}')}
 }
@@ -152,14 +154,14 @@ func (s *Session) discover() answer {
 		`,"capabilities":`...)
 	text = append(text, s.gateway.config.Asker.capabilities(s.capabilities())...)
 	if about := s.instructions(); about != "" {
-		text = appendString(append(text, `,"instructions":`...), about)
+		text = rpc.AppendString(append(text, `,"instructions":`...), about)
 	}
 	text = append(append(text, `,"_meta":{"`+metaServerInfo+`":`...), s.gateway.info()...)
 	return answer{result: append(text, '}', '}')}
 }
 
 func (g *Gateway) info() []byte {
-	return append(appendString([]byte(`{"name":"interlock","title":"Interlock gateway","version":`), g.version()), '}')
+	return append(rpc.AppendString([]byte(`{"name":"interlock","title":"Interlock gateway","version":`), g.version()), '}')
 }
 
 // capabilities are the union of what the servers can do. Lists may always change: a server may come back with others.
@@ -235,10 +237,10 @@ func (s *Session) resume(m *mount) {
 	ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
 	defer cancel()
 	if level != "" && m.can().logging {
-		_, _ = w.ask(ctx, errand{method: "logging/setLevel", params: appendString([]byte(`{"level":`), level)})
+		_, _ = w.ask(ctx, errand{method: "logging/setLevel", params: rpc.AppendString([]byte(`{"level":`), level)})
 	}
 	for _, uri := range uris {
-		_, _ = w.ask(ctx, errand{method: "resources/subscribe", params: appendString([]byte(`{"uri":`), uri)})
+		_, _ = w.ask(ctx, errand{method: "resources/subscribe", params: rpc.AppendString([]byte(`{"uri":`), uri)})
 	}
 	for k := range offerKinds {
 		if has, _ := m.can().offersKind(offerKind(k)); has && offerKind(k) != kindTemplates {

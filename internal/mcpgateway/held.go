@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -42,16 +44,16 @@ type held struct {
 
 	// Set before over is closed.
 	kind   string
-	answer envelope
+	answer rpc.Envelope
 	err    error
 }
 
 // A heldAsk is one question of a server in a held call.
 type heldAsk struct {
-	name  string        // by which the client answers it
-	text  []byte        // as the client is shown it
-	until time.Time     // by when it has to be answered; zero: it was not shown yet
-	come  chan envelope // its answer; closed: there will be none
+	name  string            // by which the client answers it
+	text  []byte            // as the client is shown it
+	until time.Time         // by when it has to be answered; zero: it was not shown yet
+	come  chan rpc.Envelope // its answer; closed: there will be none
 }
 
 // maxHeld bounds how many calls of one session are held at once.
@@ -76,8 +78,8 @@ func (r *request) mayBeHeld() bool {
 }
 
 // askHolding is ask for such a request: what it is sent under does not end with the client's request if it is held.
-func (w *wire) askHolding(ctx context.Context, q errand, p *pending) (envelope, error) {
-	p.answer = make(chan envelope, 2) // the answer, and the word that there is a question
+func (w *wire) askHolding(ctx context.Context, q errand, p *pending) (rpc.Envelope, error) {
+	p.answer = make(chan rpc.Envelope, 2) // the answer, and the word that there is a question
 	own, stop := context.WithCancel(w.ctx)
 	p.stop = stop
 	unhook := context.AfterFunc(ctx, stop)
@@ -90,7 +92,7 @@ func (w *wire) askHolding(ctx context.Context, q errand, p *pending) (envelope, 
 			return e, err
 		}
 		w.abandon(p.id, "the client cancelled the request")
-		e, err = envelope{}, ctx.Err()
+		e, err = rpc.Envelope{}, ctx.Err()
 	}
 	stop()
 	if h != nil { // its question came too late
@@ -101,26 +103,26 @@ func (w *wire) askHolding(ctx context.Context, q errand, p *pending) (envelope, 
 }
 
 // askInResult puts what a server asks to the client that waits for a call, and waits for the answer it comes back with.
-func (w *wire) askInResult(ctx context.Context, p *pending, method string, params []byte) (envelope, error) {
+func (w *wire) askInResult(ctx context.Context, p *pending, method string, params []byte) (rpc.Envelope, error) {
 	h := w.holding(p)
 	if h == nil {
-		return envelope{}, errNotShown
+		return rpc.Envelope{}, errNotShown
 	}
 	a := h.add(method, params)
 	if a == nil {
-		return envelope{}, errNotShown
+		return rpc.Envelope{}, errNotShown
 	}
 	defer h.drop(a)
 	select {
 	case e, answered := <-a.come:
 		if !answered {
-			return envelope{}, h.unanswered(a)
+			return rpc.Envelope{}, h.unanswered(a)
 		}
 		return e, nil
 	case <-h.over:
-		return envelope{}, h.unanswered(a)
+		return rpc.Envelope{}, h.unanswered(a)
 	case <-ctx.Done():
-		return envelope{}, ctx.Err()
+		return rpc.Envelope{}, ctx.Err()
 	}
 }
 
@@ -142,7 +144,7 @@ func (w *wire) holding(p *pending) *held {
 	}
 	h := &held{session: s, wire: w, pending: p, tracked: p.token != nil, news: make(chan struct{}, 1), over: make(chan struct{})}
 	p.held.Store(h)
-	p.answer <- envelope{method: "asks"} // there is room: it is said once, and the answer comes once
+	p.answer <- rpc.Envelope{Method: "asks"} // there is room: it is said once, and the answer comes once
 	return h
 }
 
@@ -197,14 +199,14 @@ func (h *held) add(method string, params []byte) *heldAsk {
 	if method == "elicitation/create" {
 		params = without(params, "elicitationId") // which 2025-11-25 has and this revision has not
 	}
-	text := append(append(append(appendString([]byte(`{"method":`), method), `,"params":`...), params...), '}')
+	text := append(append(append(rpc.AppendString([]byte(`{"method":`), method), `,"params":`...), params...), '}')
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.givenUp {
 		return nil
 	}
 	h.named++
-	a := &heldAsk{name: "question-" + strconv.Itoa(h.named), text: text, come: make(chan envelope, 1)}
+	a := &heldAsk{name: "question-" + strconv.Itoa(h.named), text: text, come: make(chan rpc.Envelope, 1)}
 	h.asks = append(h.asks, a)
 	select {
 	case h.news <- struct{}{}:
@@ -242,11 +244,11 @@ func (h *held) deliver(responses []byte) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	members(responses, func(name, value []byte) {
+	rpc.Members(responses, func(name, value []byte) {
 		for i, a := range h.asks {
 			if a.name == string(name) && !a.until.IsZero() && value[0] == '{' {
 				h.asks = append(h.asks[:i:i], h.asks[i+1:]...)
-				a.come <- envelope{result: bytes.Clone(value)}
+				a.come <- rpc.Envelope{Result: bytes.Clone(value)}
 				return
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -17,15 +19,15 @@ func (r *request) heldState() (state string, held bool) {
 	if r.revision != revisionStateless || !asksByResult(r.method) || !bytes.Contains(r.params, []byte(`"requestState"`)) {
 		return "", false
 	}
-	state = unquoted(member(r.params, "requestState"))
+	state = rpc.Unquoted(rpc.Member(r.params, "requestState"))
 	return state, strings.HasPrefix(state, heldPrefix)
 }
 
 // heldKey says what a request asks for, so that only the same one comes back to a held call. Empty: it can't be read.
 func (r *request) heldKey() interlock.Digest {
-	name, arguments := unquoted(member(r.params, "name")), member(r.params, "arguments")
+	name, arguments := rpc.Unquoted(rpc.Member(r.params, "name")), rpc.Member(r.params, "arguments")
 	if r.method == "resources/read" {
-		name, arguments = unquoted(member(r.params, "uri")), nil
+		name, arguments = rpc.Unquoted(rpc.Member(r.params, "uri")), nil
 	}
 	if arguments == nil || string(arguments) == "null" {
 		arguments = []byte("{}")
@@ -67,7 +69,7 @@ func (s *Session) comeBack(ctx context.Context, r *request, text string) answer 
 			Text: "Interlock did not let this call go on: " + cause.Message + ". What its server asked is not answered"})
 	}
 	h.resume(r) // first: its server may tell of the call as soon as it has its answers
-	h.deliver(member(r.params, "inputResponses"))
+	h.deliver(rpc.Member(r.params, "inputResponses"))
 	a := s.attend(ctx, r, h)
 	if r.method == "resources/read" {
 		a = privately(r, a)
@@ -137,7 +139,7 @@ func (s *Session) park(ctx context.Context, r *request, h *held) (a answer, asks
 			Action: h.key, Request: id, Expires: s.gateway.config.Now().Add(time.Until(until)).Unix() + 1, Nonce: rand.Text()})
 	if err != nil {
 		h.giveUp()
-		return faultOf(codeInternal, "what the server asks can't be passed on now", nil), true
+		return faultOf(rpc.CodeInternal, "what the server asks can't be passed on now", nil), true
 	}
 	if c := s.gateway.config.Classifier; c != nil {
 		if text, err = c.Classify(ctx, s.caller, h.permit.action, text); err != nil {
@@ -160,7 +162,7 @@ func (s *Session) park(ctx context.Context, r *request, h *held) (a answer, asks
 		}
 	})
 	s.mu.Unlock()
-	return answer{result: appended(text, string(appendString([]byte(`"requestState":`), state)))}, true
+	return answer{result: rpc.Appended(text, string(rpc.AppendString([]byte(`"requestState":`), state)))}, true
 }
 
 // show writes what is asked, and says by when the client has to come back; nil: nothing is.
@@ -181,7 +183,7 @@ func (h *held) show() (text []byte, until time.Time) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(appendString(text, a.name), ':'), a.text...)
+		text = append(append(rpc.AppendString(text, a.name), ':'), a.text...)
 	}
 	return append(text, '}', '}'), until
 }

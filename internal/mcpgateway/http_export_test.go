@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"interlock/internal/rpc"
 )
 
 // Conversation is what the HTTP front needs of a session, for tests that put another behind it.
@@ -22,7 +24,7 @@ func (h *HTTP) Behind(open func(Caller, Peer) (Conversation, error)) {
 
 // CheckFront fails the test if a message without a session would go on under headers that say something else.
 func CheckFront(t *testing.T, body string, header http.Header) {
-	e, bad := decodeEnvelope([]byte(body))
+	e, bad := rpc.Decode([]byte(body))
 	if bad != nil {
 		return
 	}
@@ -30,7 +32,7 @@ func CheckFront(t *testing.T, body string, header http.Header) {
 	if fault != nil {
 		return
 	}
-	said := metaOf(e.params).version
+	said := metaOf(e.Params).version
 	if !stateless {
 		if said != "" {
 			t.Errorf("a message of %q goes into a session", said)

@@ -8,6 +8,8 @@ import (
 	"net/textproto"
 	"strconv"
 	"strings"
+
+	"interlock/internal/rpc"
 )
 
 // A tool of 2026-07-28 may have arguments repeated in headers, so that what stands between can route by them. The member
@@ -33,15 +35,15 @@ func (s *Session) Tool(name string) json.RawMessage {
 
 // checkParams holds headers that repeat arguments against the arguments, which alone count. What its server would take for the
 // same call must not be routed as another. A tool that is not known yet is called by the message alone.
-func (s *httpSession) checkParams(header http.Header, e envelope) *httpFault {
-	if e.method != "tools/call" {
+func (s *httpSession) checkParams(header http.Header, e rpc.Envelope) *httpFault {
+	if e.Method != "tools/call" {
 		return nil
 	}
 	tools, ok := s.talk.(interface{ Tool(string) json.RawMessage })
 	if !ok {
 		return nil
 	}
-	return paramMismatch(header, tools.Tool(unquoted(member(e.params, "name"))), member(e.params, "arguments"))
+	return paramMismatch(header, tools.Tool(rpc.Unquoted(rpc.Member(e.Params, "name"))), rpc.Member(e.Params, "arguments"))
 }
 
 func paramMismatch(header http.Header, definition, arguments []byte) *httpFault {
@@ -49,11 +51,11 @@ func paramMismatch(header http.Header, definition, arguments []byte) *httpFault 
 		return nil
 	}
 	var fault *httpFault
-	annotated(member(definition, "inputSchema"), func(path []string, name string) {
+	annotated(rpc.Member(definition, "inputSchema"), func(path []string, name string) {
 		name = textproto.CanonicalMIMEHeaderKey(paramPrefix + name)
 		value := arguments
 		for _, part := range path {
-			value = member(value, part)
+			value = rpc.Member(value, part)
 		}
 		values := header[name]
 		switch absent := len(value) == 0 || string(value) == "null"; {
@@ -73,9 +75,9 @@ func annotated(schema []byte, each func(path []string, header string)) {
 }
 
 func annotatedBelow(schema []byte, path []string, each func(path []string, header string)) {
-	members(member(schema, "properties"), func(name, property []byte) {
+	rpc.Members(rpc.Member(schema, "properties"), func(name, property []byte) {
 		below := append(path[:len(path):len(path)], string(name))
-		if header := unquoted(member(property, headerAnnotation)); header != "" {
+		if header := rpc.Unquoted(rpc.Member(property, headerAnnotation)); header != "" {
 			each(below, header)
 		}
 		annotatedBelow(property, below, each)
@@ -93,7 +95,7 @@ func repeats(text string, value []byte) bool {
 	}
 	switch value[0] {
 	case '"':
-		return text == unquoted(value)
+		return text == rpc.Unquoted(value)
 	case 't', 'f':
 		return text == string(value)
 	case '{', '[':

@@ -11,11 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
-
-// codeHeaderMismatch is MCP 2026-07-28's code for a header that says something else than the body.
-const codeHeaderMismatch = -32020
 
 // An httpFault is a JSON-RPC error with the HTTP status it goes out under.
 type httpFault struct {
@@ -38,9 +37,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 	if !ok {
 		return
 	}
-	e, bad := decodeEnvelope(body)
+	e, bad := rpc.Decode(body)
 	if bad != nil {
-		fail(w, bad.id, &httpFault{status: http.StatusBadRequest, code: bad.code, message: bad.message})
+		fail(w, bad.ID, &httpFault{status: http.StatusBadRequest, code: bad.Code, message: bad.Message})
 		return
 	}
 	stateless, fault := revisionOf(r.Header, e)
@@ -48,7 +47,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 		fault = checkHeaders(r.Header, e)
 	}
 	if fault != nil {
-		fail(w, e.id, fault)
+		fail(w, e.ID, fault)
 		return
 	}
 	var s *httpSession
@@ -63,41 +62,41 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 	defer s.release()
 	if stateless {
 		if fault := s.checkParams(r.Header, e); fault != nil {
-			fail(w, e.id, fault)
+			fail(w, e.ID, fault)
 			return
 		}
 	}
-	if !e.isRequest() {
+	if !e.IsRequest() {
 		s.talk.Handle(context.WithoutCancel(r.Context()), body, nowhere{})
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	reply := &httpReply{front: h, w: w, control: http.NewResponseController(w), stateless: stateless, owner: s, id: e.id,
+	reply := &httpReply{front: h, w: w, control: http.NewResponseController(w), stateless: stateless, owner: s, id: e.ID,
 		header: r.Header}
 	if !stateless {
-		if e.method == "initialize" {
+		if e.Method == "initialize" {
 			reply.session = s.id
 		}
-		if !s.take(e.id, reply) {
-			fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+		if !s.take(e.ID, reply) {
+			fail(w, e.ID, &httpFault{status: http.StatusBadRequest, code: rpc.CodeInvalidRequest,
 				message: "a request with this id is under way; ids are used once"})
 			return
 		}
-		defer s.give(e.id)
+		defer s.give(e.ID)
 	}
 	h.converse(r, reply, e, body)
 }
 
 // converse has a request answered. Without a session, a client that goes away cancels its request; with one it does not, and
 // says so itself if it means to (MCP 2025-11-25, transports).
-func (h *HTTP) converse(r *http.Request, reply *httpReply, e envelope, body []byte) {
+func (h *HTTP) converse(r *http.Request, reply *httpReply, e rpc.Envelope, body []byte) {
 	s, ctx := reply.owner, r.Context()
 	if !reply.stateless {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if e.method == "subscriptions/listen" {
+	if e.Method == "subscriptions/listen" {
 		ctx, cancel = context.WithTimeout(ctx, h.limits.Stream)
 		defer cancel()
 		stop := context.AfterFunc(s.ended, cancel)
@@ -145,12 +144,12 @@ func (h *HTTP) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 
 // revisionOf says whether a message stands for itself, as from 2026-07-28 on, or belongs to a session. Where the message says
 // its revision, the header says the same: something between client and gateway may have gone by either.
-func revisionOf(header http.Header, e envelope) (stateless bool, fault *httpFault) {
+func revisionOf(header http.Header, e rpc.Envelope) (stateless bool, fault *httpFault) {
 	given := header["Mcp-Protocol-Version"]
 	if len(given) > 1 {
 		return false, mismatch("MCP-Protocol-Version stands twice")
 	}
-	said := metaOf(e.params).version
+	said := metaOf(e.Params).version
 	version := ""
 	if len(given) == 1 {
 		version = strings.TrimSpace(given[0])
@@ -158,13 +157,13 @@ func revisionOf(header http.Header, e envelope) (stateless bool, fault *httpFaul
 	switch {
 	case said == "" && (version == "" || slices.Contains(clientVersions, version)):
 		return false, nil
-	case said == "" && version == revisionStateless && e.isRequest():
-		return true, &httpFault{status: http.StatusBadRequest, code: codeInvalidParams,
+	case said == "" && version == revisionStateless && e.IsRequest():
+		return true, &httpFault{status: http.StatusBadRequest, code: rpc.CodeInvalidParams,
 			message: "params/_meta lacks " + metaVersion}
-	case said == "" && version == revisionStateless && e.method != "":
+	case said == "" && version == revisionStateless && e.Method != "":
 		return true, nil
 	case said == "" && version == revisionStateless:
-		return true, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+		return true, &httpFault{status: http.StatusBadRequest, code: rpc.CodeInvalidRequest,
 			message: "in this revision clients send no responses"}
 	case said != "" && version != said:
 		return true, mismatch("the header MCP-Protocol-Version and " + metaVersion + " in the body are not the same")
@@ -176,29 +175,29 @@ func revisionOf(header http.Header, e envelope) (stateless bool, fault *httpFaul
 		if err != nil {
 			data = nil // unreachable: they are texts
 		}
-		return true, &httpFault{status: http.StatusBadRequest, code: codeVersion,
+		return true, &httpFault{status: http.StatusBadRequest, code: rpc.CodeVersion,
 			message: "this revision of the protocol is not spoken here", data: data}
 	}
 	return true, nil
 }
 
 func mismatch(message string) *httpFault {
-	return &httpFault{status: http.StatusBadRequest, code: codeHeaderMismatch, message: message}
+	return &httpFault{status: http.StatusBadRequest, code: rpc.CodeHeaderMismatch, message: message}
 }
 
 // checkHeaders holds the headers that repeat a message's method and name against the message, which alone counts.
-func checkHeaders(header http.Header, e envelope) *httpFault {
-	if values := header["Mcp-Method"]; len(values) != 1 || strings.TrimSpace(values[0]) != e.method {
+func checkHeaders(header http.Header, e rpc.Envelope) *httpFault {
+	if values := header["Mcp-Method"]; len(values) != 1 || strings.TrimSpace(values[0]) != e.Method {
 		return mismatch("the header Mcp-Method must be the body's method, once")
 	}
 	name := ""
-	switch e.method {
+	switch e.Method {
 	case "tools/call", "prompts/get":
-		name = unquoted(member(e.params, "name"))
+		name = rpc.Unquoted(rpc.Member(e.Params, "name"))
 	case "resources/read":
-		name = unquoted(member(e.params, "uri"))
+		name = rpc.Unquoted(rpc.Member(e.Params, "uri"))
 	case "tasks/get", "tasks/update", "tasks/cancel":
-		name = unquoted(member(e.params, "taskId"))
+		name = rpc.Unquoted(rpc.Member(e.Params, "taskId"))
 	default:
 		return nil
 	}
@@ -259,7 +258,7 @@ func accepts(values []string, kind string) bool {
 func fail(w http.ResponseWriter, id json.RawMessage, f *httpFault) {
 	w.Header()["Content-Type"] = []string{"application/json"}
 	w.WriteHeader(f.status)
-	_, _ = w.Write(faultMessage(nil, id, faultObject(f.code, f.message, f.data))) // a caller that went away has no answer to miss
+	_, _ = w.Write(rpc.AppendFault(nil, id, rpc.FaultObject(f.code, f.message, f.data))) // a caller that went away has no answer to miss
 }
 
 // failOpening answers a client for which no session could be opened.
@@ -267,12 +266,12 @@ func (h *HTTP) failOpening(w http.ResponseWriter, id json.RawMessage, err error)
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
 		h.logger.Error("opening a session", "error", err.Error())
-		fail(w, id, &httpFault{status: http.StatusInternalServerError, code: codeInternal,
+		fail(w, id, &httpFault{status: http.StatusInternalServerError, code: rpc.CodeInternal,
 			message: "the session could not be opened"})
 		return
 	}
 	w.Header().Set("Retry-After", "5")
-	fail(w, id, &httpFault{status: http.StatusServiceUnavailable, code: codeBusy, message: refusal.Error()})
+	fail(w, id, &httpFault{status: http.StatusServiceUnavailable, code: rpc.CodeBusy, message: refusal.Error()})
 }
 
 // nowhere takes what belongs to a message that is no request: there is nobody who waits for it.

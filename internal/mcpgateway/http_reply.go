@@ -1,7 +1,6 @@
 package mcpgateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"interlock/internal/rpc"
 )
 
 // errClientGone is what the core is told when a client takes no more.
@@ -38,20 +39,20 @@ type httpReply struct {
 
 // Send takes one message of the core.
 func (p *httpReply) Send(_ context.Context, message []byte) error {
-	kind := kindOf(message)
+	kind := rpc.KindOf(message)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {
 		return errClientGone
 	}
-	if kind != carriesNeither {
+	if kind != rpc.KindOther {
 		p.done = true
-		p.failed = kind == carriesError
+		p.failed = kind == rpc.KindFault
 	}
 	if p.stream != nil {
 		return p.pushLocked(message)
 	}
-	if kind == carriesNeither {
+	if kind == rpc.KindOther {
 		p.openLocked()
 		return p.pushLocked(message)
 	}
@@ -59,15 +60,15 @@ func (p *httpReply) Send(_ context.Context, message []byte) error {
 }
 
 // answerLocked sends the answer as a JSON body.
-func (p *httpReply) answerLocked(message []byte, kind carries) error {
+func (p *httpReply) answerLocked(message []byte, kind rpc.Kind) error {
 	status := http.StatusOK
-	if kind == carriesError && p.stateless {
+	if kind == rpc.KindFault && p.stateless {
 		status = statusOf(message)
 	}
 	header := p.w.Header()
 	header["Content-Type"] = []string{"application/json"}
 	header["Content-Length"] = []string{strconv.Itoa(len(message))}
-	if p.session != "" && kind == carriesResult {
+	if p.session != "" && kind == rpc.KindResult {
 		header["Mcp-Session-Id"] = []string{p.session}
 	}
 	_ = p.control.SetWriteDeadline(p.front.writeDeadline(len(message))) // a connection without deadlines has the server's own
@@ -143,7 +144,7 @@ func (p *httpReply) finish() {
 	case kept != nil:
 		var farewell []byte
 		if !answered {
-			farewell = faultMessage(nil, p.id, faultObject(codeInternal, "the request was cancelled, and has no answer", nil))
+			farewell = rpc.AppendFault(nil, p.id, rpc.FaultObject(rpc.CodeInternal, "the request was cancelled, and has no answer", nil))
 		}
 		p.owner.finishStream(kept, farewell)
 		<-p.written
@@ -165,47 +166,17 @@ func (h *HTTP) writeDeadline(size int) time.Time {
 // slowest is how many bytes a second a client takes at least.
 const slowest = 64 << 10
 
-// carries is what a message of the core has in it.
-type carries int
-
-const (
-	carriesNeither carries = iota // a request or a notification
-	carriesResult
-	carriesError
-)
-
-// kindOf tells an answer from what comes before it. The core writes an answer's id first and its content next, so that the
-// content need not be read to find out.
-func kindOf(message []byte) carries {
-	rest, ok := bytes.CutPrefix(message, []byte(`{"jsonrpc":"2.0","id":`))
-	if !ok {
-		return carriesNeither
-	}
-	s := scanner{data: rest}
-	s.value()
-	switch rest = rest[s.at:]; {
-	case bytes.HasPrefix(rest, []byte(`,"result":`)):
-		return carriesResult
-	case bytes.HasPrefix(rest, []byte(`,"error":`)):
-		return carriesError
-	}
-	return carriesNeither
-}
-
 // statusOf is the HTTP status of an error under 2026-07-28: there the transport says what the protocol refuses.
 func statusOf(message []byte) int {
-	code, err := strconv.Atoi(string(member(member(message, "error"), "code")))
+	code, err := strconv.Atoi(string(rpc.Member(rpc.Member(message, "error"), "code")))
 	if err != nil {
 		return http.StatusOK
 	}
 	switch code {
-	case codeMethodNotFound:
+	case rpc.CodeMethodNotFound:
 		return http.StatusNotFound
-	case codeInvalidParams, codeInvalidRequest, codeParse, codeVersion, codeHeaderMismatch, codeMissingCapability:
+	case rpc.CodeInvalidParams, rpc.CodeInvalidRequest, rpc.CodeParse, rpc.CodeVersion, rpc.CodeHeaderMismatch, rpc.CodeMissingCapability:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK
 }
-
-// codeMissingCapability is MCP 2026-07-28's code for what a client would have to be able to do.
-const codeMissingCapability = -32021

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"interlock/internal/rpc"
+	"interlock/internal/sse"
 )
 
 // A resumable is one stream of a session, whichever connections its client reads it on. What is sent on it is kept for a while,
@@ -66,7 +69,7 @@ func (s *httpSession) sendOn(r *resumable, message []byte) {
 func (s *httpSession) sendOnLocked(r *resumable, message []byte) {
 	r.seq++
 	text := event(message, eventID(r.number, r.seq))
-	s.keepLocked(r, text, kindOf(message) != carriesNeither)
+	s.keepLocked(r, text, rpc.KindOf(message) != rpc.KindOther)
 	if r.live != nil && !r.live.pushEvent(text) {
 		s.loseLocked(r)
 	}
@@ -76,7 +79,7 @@ func (s *httpSession) sendOnLocked(r *resumable, message []byte) {
 func (s *httpSession) prime(r *resumable) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.live != nil && !r.live.pushEvent([]byte("id: "+eventID(r.number, r.seq)+"\ndata: \n\n")) {
+	if r.live != nil && !r.live.pushEvent(sse.Append(nil, eventID(r.number, r.seq), "", nil)) {
 		s.loseLocked(r)
 	}
 }
@@ -149,8 +152,8 @@ func (s *httpSession) keepLocked(r *resumable, text []byte, answer bool) {
 		if !answer {
 			return
 		}
-		text = event(faultMessage(nil, r.request,
-			faultObject(codeInternal, "the request was answered while its stream was lost, and the answer is too "+
+		text = event(rpc.AppendFault(nil, r.request,
+			rpc.FaultObject(rpc.CodeInternal, "the request was answered while its stream was lost, and the answer is too "+
 				"large to be kept", nil)), eventID(r.number, r.seq))
 	}
 	for len(s.replay.events) > 0 && (len(s.replay.events) >= limits.Keep || s.replay.bytes+len(text) > limits.KeepBytes) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -101,23 +103,23 @@ func (s *httpSession) release() {
 }
 
 // sessionOf returns the session a message belongs to, in use, or a new one for initialize; nil: the client has its answer.
-func (h *HTTP) sessionOf(w http.ResponseWriter, r *http.Request, e envelope, c who) *httpSession {
+func (h *HTTP) sessionOf(w http.ResponseWriter, r *http.Request, e rpc.Envelope, c who) *httpSession {
 	ids := r.Header["Mcp-Session-Id"]
-	begins := e.isRequest() && e.method == "initialize"
+	begins := e.IsRequest() && e.Method == "initialize"
 	switch {
 	case begins && len(ids) == 0:
 		s, err := h.begin(c)
 		if err != nil {
-			h.failOpening(w, e.id, err)
+			h.failOpening(w, e.ID, err)
 			return nil
 		}
 		return s
 	case begins:
-		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+		fail(w, e.ID, &httpFault{status: http.StatusBadRequest, code: rpc.CodeInvalidRequest,
 			message: "a session begins without an Mcp-Session-Id"})
 		return nil
 	case len(ids) != 1:
-		fail(w, e.id, &httpFault{status: http.StatusBadRequest, code: codeInvalidRequest,
+		fail(w, e.ID, &httpFault{status: http.StatusBadRequest, code: rpc.CodeInvalidRequest,
 			message: "send the Mcp-Session-Id of your session; initialize begins one"})
 		return nil
 	}
@@ -232,7 +234,7 @@ func (h *HTTP) find(id string, c who) *httpSession {
 }
 
 // sharedOf returns what a caller's requests without sessions share, in use; nil: the client has its answer.
-func (h *HTTP) sharedOf(w http.ResponseWriter, e envelope, c who) *httpSession {
+func (h *HTTP) sharedOf(w http.ResponseWriter, e rpc.Envelope, c who) *httpSession {
 	h.mu.Lock()
 	s := h.shared[c]
 	var err error
@@ -249,7 +251,7 @@ func (h *HTTP) sharedOf(w http.ResponseWriter, e envelope, c who) *httpSession {
 	}
 	h.mu.Unlock()
 	if err != nil {
-		h.failOpening(w, e.id, err)
+		h.failOpening(w, e.ID, err)
 		return nil
 	}
 	return s

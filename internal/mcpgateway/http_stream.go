@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"interlock/internal/sse"
 )
 
 // An eventStream holds messages for a client until they are written as server-sent events. It is safe for concurrent use.
@@ -129,20 +131,8 @@ func beginEvents(w http.ResponseWriter) {
 // event writes a message as one event, with an id if it has one. A line break can only stand between the parts of
 // JSON, where a space says the same.
 func event(message []byte, id string) []byte {
-	const before, after = "event: message\ndata: ", "\n\n"
-	text := make([]byte, 0, len("id: \n")+len(id)+len(before)+len(message)+len(after))
-	if id != "" {
-		text = append(append(append(text, "id: "...), id...), '\n')
-	}
-	text = append(text, before...)
-	begins := len(text)
-	text = append(text, message...)
 	if bytes.ContainsAny(message, "\r\n") {
-		for i := begins; i < len(text); i++ {
-			if text[i] == '\n' || text[i] == '\r' {
-				text[i] = ' '
-			}
-		}
+		message = bytes.ReplaceAll(bytes.ReplaceAll(message, []byte("\n"), []byte(" ")), []byte("\r"), []byte(" "))
 	}
-	return append(text, after...)
+	return sse.Append(make([]byte, 0, len(message)+len(id)+64), id, "message", message)
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 	"interlock/internal/strictjson"
 )
@@ -96,7 +98,7 @@ func (i *Inline) settle(ctx context.Context, q Question) Settled {
 func (i *Inline) unreadable(ctx context.Context, c Caller, q Question, cause error) (Leave, *Settled) {
 	answer := i.config.Backend.Refuse(ctx,
 		interlock.Requester{Principal: c.Principal, Agent: c.Agent, Run: i.config.Run}, door, cause)
-	return Leave{}, &Settled{Answer: answer, Error: &RPCError{Code: codeInvalidParams, Message: "params" + cause.Error()}}
+	return Leave{}, &Settled{Answer: answer, Error: &RPCError{Code: rpc.CodeInvalidParams, Message: "params" + cause.Error()}}
 }
 
 func (i *Inline) attempt() string {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -33,15 +35,15 @@ func (i *Inline) Handler(next http.Handler, caller func(*http.Request) (Caller, 
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, inlineMessage))
 		if err != nil {
 			inlineFault(w, http.StatusRequestEntityTooLarge, nil,
-				faultObject(codeInvalidRequest, "the message is longer than this server reads, or was cut off", nil))
+				rpc.FaultObject(rpc.CodeInvalidRequest, "the message is longer than this server reads, or was cut off", nil))
 			return
 		}
-		e, bad := decodeEnvelope(body)
+		e, bad := rpc.Decode(body)
 		if bad != nil {
 			i.config.Backend.Refuse(r.Context(),
 				interlock.Requester{Principal: c.Principal, Agent: c.Agent, Run: i.config.Run}, door,
-				interlock.Errorf(interlock.CodeInvalid, "message", "%s", bad.message))
-			inlineFault(w, http.StatusBadRequest, bad.id, faultObject(bad.code, bad.message, nil))
+				interlock.Errorf(interlock.CodeInvalid, "message", "%s", bad.Message))
+			inlineFault(w, http.StatusBadRequest, bad.ID, rpc.FaultObject(bad.Code, bad.Message, nil))
 			return
 		}
 		i.serve(w, r, next, c, e, body)
@@ -49,31 +51,31 @@ func (i *Inline) Handler(next http.Handler, caller func(*http.Request) (Caller, 
 }
 
 // serve decides one message and has it carried out.
-func (i *Inline) serve(w http.ResponseWriter, r *http.Request, next http.Handler, c Caller, e envelope, body []byte) {
-	if !e.isRequest() {
+func (i *Inline) serve(w http.ResponseWriter, r *http.Request, next http.Handler, c Caller, e rpc.Envelope, body []byte) {
+	if !e.IsRequest() {
 		pass(next, w, r, body)
 		return
 	}
-	m := metaOf(e.params)
+	m := metaOf(e.Params)
 	client := abilitiesOf(m.capabilities)
-	q := Question{Method: e.method, Client: Abilities{Revision: revisionSessions, URL: client.url}}
+	q := Question{Method: e.Method, Client: Abilities{Revision: revisionSessions, URL: client.url}}
 	if m.version != "" {
 		q.Client.Revision = m.version
 	}
 	if q.Client.Revision < revisionStateless {
 		q.Client.URL = false // there is nowhere to ask it
 	}
-	q.brought(e.params)
-	leave, settled := i.Decide(r.Context(), c, q, e.params)
+	q.brought(e.Params)
+	leave, settled := i.Decide(r.Context(), c, q, e.Params)
 	if settled != nil {
 		if a := settled.answer(); a.fault != nil {
-			inlineFault(w, http.StatusOK, e.id, a.fault)
+			inlineFault(w, http.StatusOK, e.ID, a.fault)
 		} else {
-			reply(w, http.StatusOK, resultMessage(nil, e.id, a.result))
+			reply(w, http.StatusOK, rpc.AppendResult(nil, e.ID, a.result))
 		}
 		return
 	}
-	if leave.Params != nil && !bytes.Equal(leave.Params, e.params) {
+	if leave.Params != nil && !bytes.Equal(leave.Params, e.Params) {
 		body = requestText(e, leave.Params)
 	}
 	seen := &peeking{ResponseWriter: w}
@@ -85,16 +87,16 @@ func (i *Inline) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	}()
 	pass(next, seen, r, body)
 	ended = true
-	leave.Ended(seen.outcome(e.id))
-	if e.method == "tools/list" {
-		i.Listed(seen.tools(e.id))
+	leave.Ended(seen.outcome(e.ID))
+	if e.Method == "tools/list" {
+		i.Listed(seen.tools(e.ID))
 	}
 }
 
 // requestText writes a request anew, with the params that were judged.
-func requestText(e envelope, params []byte) []byte {
-	text := append([]byte(`{"jsonrpc":"2.0","id":`), e.id...)
-	text = appendString(append(text, `,"method":`...), e.method)
+func requestText(e rpc.Envelope, params []byte) []byte {
+	text := append([]byte(`{"jsonrpc":"2.0","id":`), e.ID...)
+	text = rpc.AppendString(append(text, `,"method":`...), e.Method)
 	return append(append(append(text, `,"params":`...), params...), '}')
 }
 
@@ -106,7 +108,7 @@ func pass(next http.Handler, w http.ResponseWriter, r *http.Request, body []byte
 }
 
 func inlineFault(w http.ResponseWriter, status int, id, fault []byte) {
-	reply(w, status, faultMessage(nil, id, fault))
+	reply(w, status, rpc.AppendFault(nil, id, fault))
 }
 
 func reply(w http.ResponseWriter, status int, message []byte) {
@@ -161,24 +163,24 @@ func (p *peeking) outcome(id []byte) (interlock.OutcomeStatus, string) {
 }
 
 // answer is the message that answers a request, if it was seen.
-func (p *peeking) answer(id []byte) (envelope, bool) {
+func (p *peeking) answer(id []byte) (rpc.Envelope, bool) {
 	messages := [][]byte{p.begun}
 	if strings.HasPrefix(p.Header().Get("Content-Type"), "text/event-stream") {
 		messages = eventData(p.begun)
 	}
 	for _, text := range messages {
-		if e, bad := decodeEnvelope(text); bad == nil && e.isResponse() && bytes.Equal(e.id, id) {
+		if e, bad := rpc.Decode(text); bad == nil && e.IsResponse() && bytes.Equal(e.ID, id) {
 			return e, true
 		}
 	}
-	return envelope{}, false
+	return rpc.Envelope{}, false
 }
 
 // tools is what the answer to a tools/list says of the server's tools.
 func (p *peeking) tools(id []byte) []json.RawMessage {
 	var listed []json.RawMessage
-	if e, found := p.answer(id); found && e.fault == nil {
-		elements(member(e.result, "tools"), func(value []byte) { listed = append(listed, value) })
+	if e, found := p.answer(id); found && e.Fault == nil {
+		rpc.Elements(rpc.Member(e.Result, "tools"), func(value []byte) { listed = append(listed, value) })
 	}
 	return listed
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"sync"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 	"interlock/internal/strictjson"
 )
@@ -50,7 +52,7 @@ func (s *Session) inputsKey(r *request, m *mount, action interlock.Action, state
 	}
 	text := m.name() + "\x00" + r.method + "\x00" + string(digest) + "\x00"
 	if state != nil {
-		text += "=" + unquoted(state)
+		text += "=" + rpc.Unquoted(state)
 	}
 	return sha256.Sum256([]byte(text))
 }
@@ -103,16 +105,16 @@ func (s *Session) brought(ctx context.Context, r *request, m *mount, action inte
 	if r.revision != revisionStateless || !asksByResult(r.method) {
 		return b, answer{}
 	}
-	state, responses := member(r.params, "requestState"), member(r.params, "inputResponses")
+	state, responses := rpc.Member(r.params, "requestState"), rpc.Member(r.params, "inputResponses")
 	if state == nil && responses == nil {
 		return b, answer{}
 	}
 	if state != nil && state[0] != '"' {
-		return b, faultOf(codeInvalidParams, "params/requestState must be a string", nil)
+		return b, faultOf(rpc.CodeInvalidParams, "params/requestState must be a string", nil)
 	}
 	known := s.inputs.find(s.inputsKey(r, m, action, state))
 	switch {
-	case OwnState(unquoted(state)): // the question in it is the asker's
+	case OwnState(rpc.Unquoted(state)): // the question in it is the asker's
 		if known != nil {
 			b.more = known.kept
 		}
@@ -123,7 +125,7 @@ func (s *Session) brought(ctx context.Context, r *request, m *mount, action inte
 		return b, answer{}
 	}
 	var more []byte
-	members(responses, func(name, value []byte) {
+	rpc.Members(responses, func(name, value []byte) {
 		if !known.names[string(name)] {
 			return
 		}
@@ -132,13 +134,13 @@ func (s *Session) brought(ctx context.Context, r *request, m *mount, action inte
 		} else {
 			more = append(more, ',')
 		}
-		more = append(append(appendString(more, string(name)), ':'), value...)
+		more = append(append(rpc.AppendString(more, string(name)), ':'), value...)
 	})
 	if more != nil {
 		more = append(more, '}')
 	}
 	if state != nil {
-		more = appendString(append(more, `,"requestState":`...), unquoted(state))
+		more = rpc.AppendString(append(more, `,"requestState":`...), rpc.Unquoted(state))
 	}
 	if more != nil { // with neither a state nor an answer it is a call like any other
 		b = retry{more: more, continues: s.inputs.claim(known)}
@@ -153,17 +155,17 @@ var errNotForThis = interlock.Errorf(interlock.CodeInvalid, "requestState",
 // refuseState refuses a request for the state it brings, and records that.
 func (s *Session) refuseState(ctx context.Context, cause error) answer {
 	refused := s.gateway.config.Backend.Refuse(ctx, s.requester(), door, cause)
-	return faultOf(codeInvalidParams, "params/"+cause.Error(),
+	return faultOf(rpc.CodeInvalidParams, "params/"+cause.Error(),
 		encode(Refused{Status: statusDenied, Code: ReasonState, Reason: cause.Error(), Event: refused.Event}))
 }
 
 // inputRequired passes on a result by which a server asks for input. Each of its requests is decided as an action of that server,
 // as those are that a server sends by itself; if one is refused the client is told that instead, and shown none of them.
 func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p permit, result []byte) answer {
-	state, requests := member(result, "requestState"), member(result, "inputRequests")
+	state, requests := rpc.Member(result, "requestState"), rpc.Member(result, "inputRequests")
 	switch {
 	case !asksByResult(r.method), r.client.raw == nil,
-		state == nil && requests == nil, state != nil && (state[0] != '"' || OwnState(unquoted(state))), requests != nil &&
+		state == nil && requests == nil, state != nil && (state[0] != '"' || OwnState(rpc.Unquoted(state))), requests != nil &&
 			requests[0] != '{':
 		return s.unknown(r, p, errUnreadable)
 	}
@@ -171,7 +173,7 @@ func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p per
 	var shown []permit
 	text := []byte(`{"resultType":"input_required"`)
 	var no answer
-	members(requests, func(name, value []byte) {
+	rpc.Members(requests, func(name, value []byte) {
 		if no.result != nil || no.fault != nil {
 			return
 		}
@@ -186,7 +188,7 @@ func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p per
 		}
 		known.names[string(name)] = true
 		var leave permit
-		text = append(appendString(text, string(name)), ':')
+		text = append(rpc.AppendString(text, string(name)), ':')
 		if text, leave, no = s.inputRequest(ctx, r, m, p, text, value); leave.answer.Event != "" {
 			shown = append(shown, leave)
 		}
@@ -216,7 +218,7 @@ func (s *Session) inputRequired(ctx context.Context, r *request, m *mount, p per
 // inputRequest decides one request in a server's result and writes it as the client is shown it, which is as it was judged.
 func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during permit, to,
 	value []byte) (text []byte, leave permit, no answer) {
-	method, params := unquoted(member(value, "method")), member(value, "params")
+	method, params := rpc.Unquoted(rpc.Member(value, "method")), rpc.Member(value, "params")
 	if params != nil && string(params) == "null" {
 		params = nil
 	}
@@ -241,7 +243,7 @@ func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during
 	if !settled.Forward || settled.Answer.Event == "" {
 		return to, permit{}, settled.answer()
 	}
-	to = appendString(append(to, `{"method":`...), method)
+	to = rpc.AppendString(append(to, `{"method":`...), method)
 	to = append(append(append(to, `,"params":`...), withoutMeta(action.Arguments)...), '}')
 	return to, permit{action: action, requester: proposal.Requester, answer: settled.Answer}, answer{}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"interlock/internal/rpc"
 )
 
 // introduction writes what a request of the stateless revision says of its client: that of the request it belongs to, as far as
@@ -14,13 +16,13 @@ import (
 // cases, because nothing may be decided by it.
 func (w *wire) introduction(to []byte, q errand) []byte {
 	to = append(to, `"`+metaVersion+`":"`+revisionStateless+`","`+metaClientInfo+`":{"name":"interlock","version":`...)
-	to = append(appendString(to, w.mount.session.gateway.version()), `},"`+metaCapabilities+`":`...)
+	to = append(rpc.AppendString(to, w.mount.session.gateway.version()), `},"`+metaCapabilities+`":`...)
 	if q.of == nil || q.of.client.raw == nil {
 		return append(to, '{', '}')
 	}
 	to = append(to, takeable(q.of.client.raw)...)
 	if logLevels[q.meta.logLevel] {
-		to = appendString(append(to, `,"`+metaLogLevel+`":`...), q.meta.logLevel)
+		to = rpc.AppendString(append(to, `,"`+metaLogLevel+`":`...), q.meta.logLevel)
 	}
 	return to
 }
@@ -33,9 +35,9 @@ func (m *mount) discover(ctx context.Context, w *wire) (knows bool, err error) {
 	defer cancel()
 	w.modern = true
 	e, err := w.ask(ctx, errand{method: "server/discover", params: []byte{'{'}})
-	if err == nil && e.fault == nil {
-		elements(member(e.result, "supportedVersions"),
-			func(value []byte) { knows = knows || unquoted(value) == revisionStateless })
+	if err == nil && e.Fault == nil {
+		rpc.Elements(rpc.Member(e.Result, "supportedVersions"),
+			func(value []byte) { knows = knows || rpc.Unquoted(value) == revisionStateless })
 	}
 	if !knows {
 		w.modern = false
@@ -50,7 +52,7 @@ func (m *mount) discover(ctx context.Context, w *wire) (knows bool, err error) {
 		}
 		return false, nil
 	}
-	f := featuresOf(member(e.result, "capabilities"))
+	f := featuresOf(rpc.Member(e.Result, "capabilities"))
 	var wants []string
 	for k, changes := range map[string]bool{"toolsListChanged": f.toolsChange, "promptsListChanged": f.promptsChange,
 		"resourcesListChanged": f.resourcesChange} {
@@ -63,7 +65,7 @@ func (m *mount) discover(ctx context.Context, w *wire) (knows bool, err error) {
 	// tool says of itself has to be looked at even if its server never says that it has changed.
 	f.toolsChange, f.promptsChange, f.resourcesChange = false, false, false
 	m.mu.Lock()
-	m.features, m.about = f, unquoted(member(e.result, "instructions"))
+	m.features, m.about = f, rpc.Unquoted(rpc.Member(e.Result, "instructions"))
 	m.mu.Unlock()
 	if len(wants) > 0 {
 		m.session.receivers.Go(func() { w.hearChanges(wants) })
@@ -120,7 +122,7 @@ func join(parts []string) []byte {
 // listen is one subscriptions/listen, until it ends. agreed is called with what the server says it will tell. A server that
 // answers with an error has refused it.
 func (w *wire) listen(ctx context.Context, wants []byte, agreed func(notifications []byte)) (refused bool) {
-	p := &pending{answer: make(chan envelope, 1), agreed: make(chan []byte, 1)}
+	p := &pending{answer: make(chan rpc.Envelope, 1), agreed: make(chan []byte, 1)}
 	id, err := w.register(p)
 	if err != nil {
 		return false
@@ -135,7 +137,7 @@ func (w *wire) listen(ctx context.Context, wants []byte, agreed func(notificatio
 		case notifications := <-p.agreed:
 			agreed(notifications)
 		case e := <-p.answer:
-			return e.fault != nil
+			return e.Fault != nil
 		case <-w.gone:
 			return false
 		case <-ctx.Done():
@@ -147,7 +149,7 @@ func (w *wire) listen(ctx context.Context, wants []byte, agreed func(notificatio
 
 // agreed takes a server's word on what it will tell, which names the request it belongs to.
 func (w *wire) agreed(params []byte) {
-	id, err := strconv.ParseInt(string(member(member(params, "_meta"), metaSubscription)), 10, 64)
+	id, err := strconv.ParseInt(string(rpc.Member(rpc.Member(params, "_meta"), metaSubscription)), 10, 64)
 	if err != nil {
 		return
 	}
@@ -158,15 +160,15 @@ func (w *wire) agreed(params []byte) {
 		return
 	}
 	select {
-	case p.agreed <- member(params, "notifications"):
+	case p.agreed <- rpc.Member(params, "notifications"):
 	default: // it said so before
 	}
 }
 
 // heed is resources/subscribe and its opposite for a server that has neither: each resource is listened for by itself.
-func (w *wire) heed(ctx context.Context, q errand) (envelope, error) {
-	done := envelope{result: json.RawMessage(`{}`)}
-	uri := unquoted(member(append(slices.Clone(q.params), '}'), "uri"))
+func (w *wire) heed(ctx context.Context, q errand) (rpc.Envelope, error) {
+	done := rpc.Envelope{Result: json.RawMessage(`{}`)}
+	uri := rpc.Unquoted(rpc.Member(append(slices.Clone(q.params), '}'), "uri"))
 	w.mu.Lock()
 	h := w.heeded[uri]
 	if q.method == "resources/unsubscribe" || h != nil {
@@ -192,13 +194,13 @@ func (w *wire) heed(ctx context.Context, q errand) (envelope, error) {
 	case <-h.ended:
 	case <-ctx.Done():
 		h.stop()
-		return envelope{}, ctx.Err()
+		return rpc.Envelope{}, ctx.Err()
 	}
 	h.stop()
 	if w.ctx.Err() != nil {
-		return envelope{}, errGone
+		return rpc.Envelope{}, errGone
 	}
-	return envelope{fault: faultObject(codeInternal, "the server does not tell of changes of this resource", nil)}, nil
+	return rpc.Envelope{Fault: rpc.FaultObject(rpc.CodeInternal, "the server does not tell of changes of this resource", nil)}, nil
 }
 
 // A heeding is one resource that is listened for.
@@ -211,11 +213,11 @@ type heeding struct {
 func (w *wire) hearOf(ctx context.Context, uri string, h *heeding, heard chan<- bool) {
 	defer close(h.ended)
 	defer h.stop()
-	w.keepListening(ctx, append(appendString([]byte(`{"resourceSubscriptions":[`), uri), ']', '}'), false,
+	w.keepListening(ctx, append(rpc.AppendString([]byte(`{"resourceSubscriptions":[`), uri), ']', '}'), false,
 		func(again bool, notifications []byte) {
 			agreed := false
-			elements(member(notifications, "resourceSubscriptions"),
-				func(value []byte) { agreed = agreed || unquoted(value) == uri })
+			rpc.Elements(rpc.Member(notifications, "resourceSubscriptions"),
+				func(value []byte) { agreed = agreed || rpc.Unquoted(value) == uri })
 			select {
 			case heard <- agreed:
 			default:
@@ -237,11 +239,11 @@ const typeInput = "input_required"
 // resultType reads what a result of the stateless revision is. None is complete; a task was never asked for, so that nobody
 // could ask after it.
 func resultType(result []byte) (string, error) {
-	value := member(result, "resultType")
+	value := rpc.Member(result, "resultType")
 	if value == nil {
 		return "", nil
 	}
-	switch kind := unquoted(value); kind {
+	switch kind := rpc.Unquoted(value); kind {
 	case "complete", typeInput:
 		return kind, nil
 	}

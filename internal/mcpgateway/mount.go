@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -156,23 +158,23 @@ func (m *mount) introduce(ctx context.Context, w *wire) error {
 // initialize is the handshake of the revisions until 2025-11-25.
 func (m *mount) initialize(ctx context.Context, w *wire) error {
 	params := append([]byte(`{"protocolVersion":"`+upstreamVersions[0]+`","capabilities":`), m.session.upstreamCapabilities()...)
-	params = appendString(append(params, `,"clientInfo":{"name":"interlock","version":`...), m.session.gateway.version())
+	params = rpc.AppendString(append(params, `,"clientInfo":{"name":"interlock","version":`...), m.session.gateway.version())
 	e, err := w.ask(ctx, errand{method: "initialize", params: append(params, '}')})
 	if err != nil {
 		return err
 	}
-	if e.fault != nil {
+	if e.Fault != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "", "the server refused the handshake: %.200s",
-			unquoted(member(e.fault, "message")))
+			rpc.Unquoted(rpc.Member(e.Fault, "message")))
 	}
-	version := unquoted(member(e.result, "protocolVersion"))
+	version := rpc.Unquoted(rpc.Member(e.Result, "protocolVersion"))
 	if !slices.Contains(upstreamVersions, version) {
 		return interlock.Errorf(interlock.CodeUnavailable, "",
 			"the server speaks revision %.40q of the protocol; wanted is one of %v", version, upstreamVersions)
 	}
 	m.mu.Lock()
-	m.features = featuresOf(member(e.result, "capabilities"))
-	m.about = unquoted(member(e.result, "instructions"))
+	m.features = featuresOf(rpc.Member(e.Result, "capabilities"))
+	m.about = rpc.Unquoted(rpc.Member(e.Result, "instructions"))
 	m.mu.Unlock()
 	w.notify("notifications/initialized", nil)
 	return nil
@@ -180,13 +182,13 @@ func (m *mount) initialize(ctx context.Context, w *wire) error {
 
 func featuresOf(capabilities []byte) features {
 	var f features
-	members(capabilities, func(name, value []byte) {
-		changes := isTrue(member(value, "listChanged"))
+	rpc.Members(capabilities, func(name, value []byte) {
+		changes := rpc.IsTrue(rpc.Member(value, "listChanged"))
 		switch string(name) {
 		case "tools":
 			f.tools, f.toolsChange = true, changes
 		case "resources":
-			f.resources, f.resourcesChange, f.subscribe = true, changes, isTrue(member(value, "subscribe"))
+			f.resources, f.resourcesChange, f.subscribe = true, changes, rpc.IsTrue(rpc.Member(value, "subscribe"))
 		case "prompts":
 			f.prompts, f.promptsChange = true, changes
 		case "completions":
@@ -292,7 +294,7 @@ func (m *mount) seek() {
 }
 
 // ask sends a request to the server, connecting first if need be.
-func (m *mount) ask(ctx context.Context, q errand) (envelope, error) {
+func (m *mount) ask(ctx context.Context, q errand) (rpc.Envelope, error) {
 	w := m.live.Load()
 	if w == nil {
 		// the client waits no longer, whoever connects
@@ -300,22 +302,22 @@ func (m *mount) ask(ctx context.Context, q errand) (envelope, error) {
 		defer cancel()
 		var err error
 		if w, err = m.connected(brief); err != nil {
-			return envelope{}, errNotSent
+			return rpc.Envelope{}, errNotSent
 		}
 	}
 	return w.ask(ctx, q)
 }
 
 // noticed deals with a notification of the server.
-func (m *mount) noticed(w *wire, e envelope) {
+func (m *mount) noticed(w *wire, e rpc.Envelope) {
 	s := m.session
-	switch e.method {
+	switch e.Method {
 	case "notifications/progress":
-		w.progress(e.params)
+		w.progress(e.Params)
 	case "notifications/cancelled":
-		w.withdrawn(member(e.params, "requestId"))
+		w.withdrawn(rpc.Member(e.Params, "requestId"))
 	case "notifications/message":
-		s.logged(w, e.params)
+		s.logged(w, e.Params)
 	case "notifications/tools/list_changed":
 		m.refresh(kindTools)
 	case "notifications/prompts/list_changed":
@@ -323,12 +325,12 @@ func (m *mount) noticed(w *wire, e envelope) {
 	case "notifications/resources/list_changed":
 		m.refresh(kindResources, kindTemplates)
 	case "notifications/resources/updated":
-		s.updated(m, unquoted(member(e.params, "uri")), e.params)
+		s.updated(m, rpc.Unquoted(rpc.Member(e.Params, "uri")), e.Params)
 	case "notifications/subscriptions/acknowledged":
-		w.agreed(e.params)
+		w.agreed(e.Params)
 	case "notifications/elicitation/complete":
 		if !s.isStateless() { // that revision has none, because its elicitations have no ids
-			s.tell(s.peer, e.method, e.params)
+			s.tell(s.peer, e.Method, e.Params)
 		}
 	}
 }
@@ -353,7 +355,7 @@ func (s *Session) upstreamCapabilities() json.RawMessage {
 // takeable is what of a client's capabilities a server's requests can make use of.
 func takeable(capabilities json.RawMessage) json.RawMessage {
 	text := []byte{'{'}
-	members(capabilities, func(name, value []byte) {
+	rpc.Members(capabilities, func(name, value []byte) {
 		switch string(name) {
 		case "sampling", "roots", "elicitation":
 			if len(text) > 1 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"interlock/internal/rpc"
 )
 
 // A listener is a stateless client's subscriptions/listen under way.
@@ -20,7 +22,7 @@ func (s *Session) subscribe(ctx context.Context, r *request) answer {
 	if m == nil {
 		return bad
 	}
-	params := appendString([]byte(`{"uri":`), uri)
+	params := rpc.AppendString([]byte(`{"uri":`), uri)
 	if r.method == "resources/unsubscribe" {
 		s.mu.Lock()
 		delete(s.watched, uri)
@@ -29,7 +31,7 @@ func (s *Session) subscribe(ctx context.Context, r *request) answer {
 		if err != nil {
 			return notThere(m.name())
 		}
-		return answer{result: e.result, fault: e.fault}
+		return answer{result: e.Result, fault: e.Fault}
 	}
 	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
 	a := s.decided(ctx, r, m, action, err, params)
@@ -45,7 +47,7 @@ func (s *Session) subscribe(ctx context.Context, r *request) answer {
 func (s *Session) setLevel(ctx context.Context, r *request) answer {
 	var level string
 	if wrong := texts(r.params, map[string]*string{"level": &level}); wrong != "" || !logLevels[level] {
-		return faultOf(codeInvalidParams, first(wrong, "params/level is no level of logging"), nil)
+		return faultOf(rpc.CodeInvalidParams, first(wrong, "params/level is no level of logging"), nil)
 	}
 	s.mu.Lock()
 	s.level = level
@@ -53,7 +55,7 @@ func (s *Session) setLevel(ctx context.Context, r *request) answer {
 	for _, m := range s.mounts {
 		if w := m.live.Load(); w != nil && m.can().logging {
 			// one that can't keeps its own
-			_, _ = w.ask(ctx, errand{method: r.method, params: appendString([]byte(`{"level":`), level)})
+			_, _ = w.ask(ctx, errand{method: r.method, params: rpc.AppendString([]byte(`{"level":`), level)})
 		}
 	}
 	return answer{result: []byte("{}")}
@@ -77,11 +79,11 @@ func (s *Session) logged(w *wire, params []byte) {
 		to = r.reply
 	}
 	logger := w.mount.name()
-	if own := unquoted(member(params, "logger")); own != "" {
+	if own := rpc.Unquoted(rpc.Member(params, "logger")); own != "" {
 		logger += "." + own
 	}
-	text := appendString([]byte(`{"logger":`), logger)
-	members(params, func(name, value []byte) {
+	text := rpc.AppendString([]byte(`{"logger":`), logger)
+	rpc.Members(params, func(name, value []byte) {
 		switch string(name) {
 		case "level", "data":
 			text = append(append(append(append(text, `,"`...), name...), `":`...), value...)
@@ -120,13 +122,13 @@ func (s *Session) updated(m *mount, uri string, params json.RawMessage) {
 		}
 		s.mu.Unlock()
 		if subscribed {
-			s.tell(s.peer, "notifications/resources/updated", append(appendString([]byte(`{"uri":`), uri), 0x7d))
+			s.tell(s.peer, "notifications/resources/updated", append(rpc.AppendString([]byte(`{"uri":`), uri), 0x7d))
 		}
 		return
 	}
 	for _, l := range s.listening() {
 		if l.resources[uri] {
-			s.tell(l.request.reply, "notifications/resources/updated", l.marked(appendString([]byte(`"uri":`), uri)))
+			s.tell(l.request.reply, "notifications/resources/updated", l.marked(rpc.AppendString([]byte(`"uri":`), uri)))
 		}
 	}
 }
@@ -158,9 +160,9 @@ var listenNames = map[string]string{"toolsListChanged": offerKinds[kindTools].ch
 
 // listen keeps a stateless client's subscription until the client or the session ends it.
 func (s *Session) listen(ctx context.Context, r *request) answer {
-	wanted := member(r.params, "notifications")
+	wanted := rpc.Member(r.params, "notifications")
 	if len(wanted) == 0 || wanted[0] != '{' {
-		return faultOf(codeInvalidParams, "params/notifications is missing; say what is to be told", nil)
+		return faultOf(rpc.CodeInvalidParams, "params/notifications is missing; say what is to be told", nil)
 	}
 	l := &listener{request: r, wants: map[string]bool{}, resources: map[string]bool{}}
 	agreed := []byte{'{'}
@@ -170,20 +172,20 @@ func (s *Session) listen(ctx context.Context, r *request) answer {
 		}
 		agreed = append(agreed, text...)
 	}
-	if member(wanted, "taskIds") != nil && !r.client.tasks {
+	if rpc.Member(wanted, "taskIds") != nil && !r.client.tasks {
 		return s.taskAs(ctx, r, "tasks/get", nil) // which says what is missing
 	}
 	var uris, ids []string
-	members(wanted, func(name, value []byte) {
-		if method := listenNames[string(name)]; method != "" && isTrue(value) {
+	rpc.Members(wanted, func(name, value []byte) {
+		if method := listenNames[string(name)]; method != "" && rpc.IsTrue(value) {
 			l.wants[method] = true
 			add(`"` + string(name) + `":true`)
 		}
 		if string(name) == "resourceSubscriptions" {
-			elements(value, func(uri []byte) { uris = append(uris, unquoted(uri)) })
+			rpc.Elements(value, func(uri []byte) { uris = append(uris, rpc.Unquoted(uri)) })
 		}
 		if string(name) == "taskIds" {
-			elements(value, func(id []byte) { ids = append(ids, unquoted(id)) })
+			rpc.Elements(value, func(id []byte) { ids = append(ids, rpc.Unquoted(id)) })
 		}
 	})
 	held := s.subscribeAll(ctx, r, l, uris)
@@ -222,8 +224,8 @@ func (s *Session) subscribeAll(ctx context.Context, r *request, l *listener, uri
 		one := *r
 		one.method = "resources/subscribe"
 		action, err := resourceAction(m.name(), one.method, uri, s.caller.Dir)
-		if a := s.decided(ctx, &one, m, action, err, appendString([]byte(`{"uri":`), uri)); a.result != nil &&
-			member(a.result, "inputRequests") == nil {
+		if a := s.decided(ctx, &one, m, action, err, rpc.AppendString([]byte(`{"uri":`), uri)); a.result != nil &&
+			rpc.Member(a.result, "inputRequests") == nil {
 			l.resources[uri] = true
 			held = append(held, uri)
 		}
@@ -245,7 +247,7 @@ func (s *Session) unsubscribeAll(uris []string) {
 		}
 		if w := m.live.Load(); w != nil {
 			ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
-			_, _ = w.ask(ctx, errand{method: "resources/unsubscribe", params: appendString([]byte(`{"uri":`), uri)})
+			_, _ = w.ask(ctx, errand{method: "resources/unsubscribe", params: rpc.AppendString([]byte(`{"uri":`), uri)})
 			cancel()
 		}
 	}

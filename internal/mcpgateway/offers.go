@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -100,20 +102,20 @@ func (m *mount) read(ctx context.Context, w *wire, kind offerKind) error {
 	for range most {
 		params := []byte{'{'}
 		if cursor != "" {
-			params = appendString(append(params, `"cursor":`...), cursor)
+			params = rpc.AppendString(append(params, `"cursor":`...), cursor)
 		}
 		e, err := w.ask(ctx, errand{method: offerKinds[kind].method, params: params})
 		if err != nil {
 			return err
 		}
-		if e.fault != nil {
+		if e.Fault != nil {
 			if kind == kindTemplates { // many servers with resources have no templates
 				break
 			}
 			return interlock.Errorf(interlock.CodeUnavailable, "", "the server does not answer %s", offerKinds[kind].method)
 		}
-		elements(member(e.result, offerKinds[kind].list), func(value []byte) { raw = append(raw, value) })
-		next := unquoted(member(e.result, "nextCursor"))
+		rpc.Elements(rpc.Member(e.Result, offerKinds[kind].list), func(value []byte) { raw = append(raw, value) })
+		next := rpc.Unquoted(rpc.Member(e.Result, "nextCursor"))
 		if next == "" || next == cursor || len(raw) >= most {
 			break
 		}
@@ -135,7 +137,7 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 	m.mu.Unlock()
 	definitions := slices.Clip(raw)
 	if about != "" {
-		text := appendString([]byte(`{"name":"`+toldTool+`","description":`), about)
+		text := rpc.AppendString([]byte(`{"name":"`+toldTool+`","description":`), about)
 		definitions = append(definitions, append(text, '}'))
 	}
 	g := m.session.gateway
@@ -187,7 +189,7 @@ func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage
 
 // offer reads one definition.
 func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) {
-	o := offer{name: unquoted(member(definition, offerKinds[kind].name)), listed: definition}
+	o := offer{name: rpc.Unquoted(rpc.Member(definition, offerKinds[kind].name)), listed: definition}
 	if o.name == "" || len(o.name) > 2048 || strings.ContainsRune(o.name, 0) {
 		return o, false
 	}
@@ -195,7 +197,7 @@ func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) 
 	o.target.Upstream = interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}
 	if kind == kindTools || kind == kindPrompts {
 		o.full = m.name() + "." + o.name
-		o.listed = with(definition, "name", appendString(nil, o.full))
+		o.listed = rpc.With(definition, "name", rpc.AppendString(nil, o.full))
 	}
 	if kind == kindTools {
 		o.target.Upstream.Tool = o.name
@@ -204,21 +206,6 @@ func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) 
 	}
 	o.target.Name = o.full
 	return o, true
-}
-
-// with is an object with one of its members replaced.
-func with(object []byte, name string, value []byte) json.RawMessage {
-	out := append(make([]byte, 0, len(object)+len(value)), '{')
-	members(object, func(n, v []byte) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		if string(n) == name {
-			v = value
-		}
-		out = append(append(appendString(out, string(n)), ':'), v...)
-	})
-	return append(out, '}')
 }
 
 // refresh reads lists anew and then tells the client once that they have changed. A change while it reads makes it read again.
@@ -264,7 +251,7 @@ func (m *mount) reread(kinds []offerKind) {
 func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
 	cursor := ""
 	if wrong := texts(r.params, map[string]*string{"cursor": &cursor}); wrong != "" {
-		return faultOf(codeInvalidParams, wrong, nil)
+		return faultOf(rpc.CodeInvalidParams, wrong, nil)
 	}
 	if cursor == "" {
 		s.reread(ctx, kind)
@@ -272,14 +259,14 @@ func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
 	shown, err := s.visible(ctx, kind)
 	if err != nil {
 		s.gateway.config.Logger.Error("what may be shown was not determined", "agent", s.caller.Agent, "error", err.Error())
-		return faultOf(codeInternal, "what may be shown could not be determined; try again", nil)
+		return faultOf(rpc.CodeInternal, "what may be shown could not be determined; try again", nil)
 	}
 	if kind == kindTools && s.gateway.config.Pins != nil {
 		s.sees(shown)
 	}
 	from, ok := after(shown, kind, cursor)
 	if !ok {
-		return faultOf(codeInvalidParams, "params/cursor is not one that this server gave; begin without one", nil)
+		return faultOf(rpc.CodeInvalidParams, "params/cursor is not one that this server gave; begin without one", nil)
 	}
 	to := min(from+s.gateway.config.Limits.Page, len(shown))
 	text := append(append([]byte(`{"`), offerKinds[kind].list...), `":[`...)
@@ -291,7 +278,7 @@ func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
 	}
 	text = append(text, ']')
 	if to < len(shown) {
-		text = appendString(append(text, `,"nextCursor":`...), cursorAfter(kind, shown[to-1]))
+		text = rpc.AppendString(append(text, `,"nextCursor":`...), cursorAfter(kind, shown[to-1]))
 	}
 	if r.revision == revisionStateless {
 		text = append(text, `,"ttlMs":0,"cacheScope":"private"`...)

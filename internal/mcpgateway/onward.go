@@ -3,6 +3,8 @@ package mcpgateway
 import (
 	"context"
 	"time"
+
+	"interlock/internal/rpc"
 )
 
 // A call on standard streams is decided and sent on by the goroutine that read it, and answered by the one that reads its
@@ -30,16 +32,16 @@ func (r *request) standAside() {
 }
 
 // begin sends a request; then is called once, with what came of it, by whoever finds that out. Its errors are those of ask.
-func (w *wire) begin(ctx context.Context, q errand, then func(envelope, error)) {
+func (w *wire) begin(ctx context.Context, q errand, then func(rpc.Envelope, error)) {
 	p := &pending{of: q.of, token: q.meta.token, then: then}
 	id, err := w.register(p)
 	if err != nil {
-		then(envelope{}, errNotSent)
+		then(rpc.Envelope{}, errNotSent)
 		return
 	}
 	w.watch(ctx, p)
 	if err := w.post(ctx, id, q); err != nil && w.forget(id) != nil {
-		p.finish(envelope{}, err)
+		p.finish(rpc.Envelope{}, err)
 	}
 }
 
@@ -53,7 +55,7 @@ func (w *wire) watch(ctx context.Context, p *pending) {
 	}
 	cancelled := context.AfterFunc(ctx, func() {
 		if w.abandon(p.id, "the client cancelled the request") {
-			p.finish(envelope{}, ctx.Err())
+			p.finish(rpc.Envelope{}, ctx.Err())
 		}
 	})
 	var late *time.Timer
@@ -67,7 +69,7 @@ func (w *wire) watch(ctx context.Context, p *pending) {
 			return
 		}
 		if w.abandon(p.id, "it took too long") {
-			p.finish(envelope{}, errTimeout)
+			p.finish(rpc.Envelope{}, errTimeout)
 		}
 	})
 	p.unwatch = func() {
@@ -86,28 +88,20 @@ func (p *pending) left(longest time.Duration) time.Duration {
 }
 
 // come hands an answer to whoever waits for it. The request is no longer pending.
-func (p *pending) come(e envelope) {
+func (p *pending) come(e rpc.Envelope) {
 	if p.then != nil {
-		p.finish(e, e.unread())
+		p.finish(e, unread(e))
 		return
 	}
 	p.answer <- e
 }
 
 // finish goes on with a request that is no longer pending.
-func (p *pending) finish(e envelope, err error) {
+func (p *pending) finish(e rpc.Envelope, err error) {
 	if p.unwatch != nil {
 		p.unwatch()
 	}
 	p.then(e, err)
-}
-
-// unread is errUnreadable where an answer holds neither result nor error.
-func (e envelope) unread() error {
-	if e.result == nil && e.fault == nil {
-		return errUnreadable
-	}
-	return nil
 }
 
 // promptResult is how long a result may be that is looked at by the goroutine that reads from the server, in bytes. Others must
@@ -115,15 +109,23 @@ func (e envelope) unread() error {
 const promptResult = 64 << 10
 
 // arrived answers a forwarded call with what came of it.
-func (s *Session) arrived(r *request, m *mount, p permit, begun time.Time, e envelope, err error) {
+func (s *Session) arrived(r *request, m *mount, p permit, begun time.Time, e rpc.Envelope, err error) {
 	end := func() {
 		defer s.caught(r)
 		kind, err := s.concluded(r.revision, p, e, err, time.Since(begun))
 		s.finish(r, s.rendered(r.ctx, r, m, p, kind, e, err))
 	}
-	if r.revision == revisionStateless || s.gateway.config.Classifier != nil || len(e.result) > promptResult || err != nil {
+	if r.revision == revisionStateless || s.gateway.config.Classifier != nil || len(e.Result) > promptResult || err != nil {
 		go end() // it may ask somebody, or take its time
 		return
 	}
 	end()
+}
+
+// unread is errUnreadable where an answer holds neither result nor error.
+func unread(e rpc.Envelope) error {
+	if e.Result == nil && e.Fault == nil {
+		return errUnreadable
+	}
+	return nil
 }

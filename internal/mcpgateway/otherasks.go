@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -11,7 +13,7 @@ import (
 func (s *Session) getPrompt(ctx context.Context, r *request) answer {
 	var full string
 	if wrong := texts(r.params, map[string]*string{"name": &full}); wrong != "" || full == "" {
-		return faultOf(codeInvalidParams, first(wrong, "params/name is missing; name the prompt"), nil)
+		return faultOf(rpc.CodeInvalidParams, first(wrong, "params/name is missing; name the prompt"), nil)
 	}
 	server, name, _ := strings.Cut(full, ".")
 	m := s.mount(server)
@@ -19,14 +21,14 @@ func (s *Session) getPrompt(ctx context.Context, r *request) answer {
 		m.ready(ctx)
 	}
 	if m == nil || m.offers[kindPrompts].Load().named(name) == nil {
-		return faultOf(codeInvalidParams, "unknown prompt: "+full, nil)
+		return faultOf(rpc.CodeInvalidParams, "unknown prompt: "+full, nil)
 	}
-	params := appendString([]byte(`{"name":`), name)
-	given := member(r.params, "arguments")
+	params := rpc.AppendString([]byte(`{"name":`), name)
+	given := rpc.Member(r.params, "arguments")
 	if given != nil && string(given) != "null" {
 		arguments, err := canonicalArguments(given)
 		if err != nil || arguments[0] != '{' {
-			return faultOf(codeInvalidParams, "params/arguments must be an object of strings", nil)
+			return faultOf(rpc.CodeInvalidParams, "params/arguments must be an object of strings", nil)
 		}
 		given = arguments
 		params = append(append(params, `,"arguments":`...), arguments...)
@@ -44,44 +46,32 @@ func (s *Session) readResource(ctx context.Context, r *request) answer {
 		return bad
 	}
 	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
-	return privately(r, s.decided(ctx, r, m, action, err, appendString([]byte(`{"uri":`), uri)))
+	return privately(r, s.decided(ctx, r, m, action, err, rpc.AppendString([]byte(`{"uri":`), uri)))
 }
 
 // privately is the answer to a resources/read as it may be kept: by the client it was decided for.
 func privately(r *request, a answer) answer {
-	if r.revision != revisionStateless || a.result == nil || unquoted(member(a.result, "resultType")) == typeInput {
+	if r.revision != revisionStateless || a.result == nil || rpc.Unquoted(rpc.Member(a.result, "resultType")) == typeInput {
 		return a
 	}
-	if member(a.result, "cacheScope") == nil {
-		a.result = appended(a.result, `"ttlMs":0,"cacheScope":"private"`)
+	if rpc.Member(a.result, "cacheScope") == nil {
+		a.result = rpc.Appended(a.result, `"ttlMs":0,"cacheScope":"private"`)
 	} else { // it was decided for this caller and is nobody else's, whatever the server says
-		a.result = with(a.result, "cacheScope", []byte(`"private"`))
+		a.result = rpc.With(a.result, "cacheScope", []byte(`"private"`))
 	}
 	return a
-}
-
-// appended is an object with members added at its end.
-func appended(object []byte, more string) []byte {
-	if len(object) < 2 || object[len(object)-1] != '}' {
-		return object
-	}
-	out := append(make([]byte, 0, len(object)+len(more)+1), object[:len(object)-1]...)
-	if (&scanner{data: object, at: 1}).next() != '}' {
-		out = append(out, ',')
-	}
-	return append(append(out, more...), '}')
 }
 
 // resource finds the URI a request is about, and its server.
 func (s *Session) resource(r *request) (string, *mount, answer) {
 	var uri string
 	if wrong := texts(r.params, map[string]*string{"uri": &uri}); wrong != "" || uri == "" {
-		return "", nil, faultOf(codeInvalidParams, first(wrong, "params/uri is missing; name the resource"), nil)
+		return "", nil, faultOf(rpc.CodeInvalidParams, first(wrong, "params/uri is missing; name the resource"), nil)
 	}
 	if m := s.holder(uri); m != nil {
 		return uri, m, answer{}
 	}
-	return "", nil, faultOf(codeNoResource, "resource not found", encode(map[string]string{"uri": uri}))
+	return "", nil, faultOf(rpc.CodeNoResource, "resource not found", encode(map[string]string{"uri": uri}))
 }
 
 // holder is the server that has a resource: the first that lists it, else the first with a template it fits, else the only
@@ -134,31 +124,31 @@ func fits(template, uri string) bool {
 
 // complete decides a completion/complete and forwards it to the server whose prompt or template it is about.
 func (s *Session) complete(ctx context.Context, r *request) answer {
-	reference := member(r.params, "ref")
-	kind, name, uri := unquoted(member(reference, "type")), unquoted(member(reference, "name")),
-		unquoted(member(reference, "uri"))
+	reference := rpc.Member(r.params, "ref")
+	kind, name, uri := rpc.Unquoted(rpc.Member(reference, "type")), rpc.Unquoted(rpc.Member(reference, "name")),
+		rpc.Unquoted(rpc.Member(reference, "uri"))
 	var m *mount
 	switch kind {
 	case "ref/prompt":
 		server, plain, _ := strings.Cut(name, ".")
 		if m = s.mount(server); m != nil {
-			reference = with(reference, "name", appendString(nil, plain))
+			reference = rpc.With(reference, "name", rpc.AppendString(nil, plain))
 		}
 	case "ref/resource":
 		m = s.templated(uri)
 	}
 	if m == nil || !m.can().completions {
-		return faultOf(codeInvalidParams, "params/ref names no prompt or template of a server that completes", nil)
+		return faultOf(rpc.CodeInvalidParams, "params/ref names no prompt or template of a server that completes", nil)
 	}
 	params := append([]byte(`{"ref":`), reference...)
 	for _, name := range []string{"argument", "context"} {
-		if value := member(r.params, name); value != nil {
+		if value := rpc.Member(r.params, name); value != nil {
 			params = append(append(append(append(params, `,"`...), name...), `":`...), value...)
 		}
 	}
 	canonical, err := canonicalArguments(append(params, '}'))
 	if err != nil {
-		return faultOf(codeInvalidParams, "params: "+err.Error(), nil)
+		return faultOf(rpc.CodeInvalidParams, "params: "+err.Error(), nil)
 	}
 	action, err := completionAction(m.name(), canonical, s.caller.Dir)
 	return s.decided(ctx, r, m, action, err, canonical[:len(canonical)-1])
@@ -177,7 +167,7 @@ func (s *Session) templated(uri string) *mount {
 func (s *Session) decided(ctx context.Context, r *request, m *mount, action interlock.Action, err error, params []byte) answer {
 	if err != nil {
 		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
-		return faultOf(codeInvalidParams, err.Error(), nil)
+		return faultOf(rpc.CodeInvalidParams, err.Error(), nil)
 	}
 	p := s.proposal(action, s.gateway.config.View(s.caller.Dir),
 		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
@@ -188,7 +178,7 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 	p.Continues = brought.continues
 	settled := s.decide(ctx, r, p)
 	if !settled.Forward {
-		s.inputs.keep(s.inputsKey(r, m, action, member(settled.Result, "requestState")), brought.more)
+		s.inputs.keep(s.inputsKey(r, m, action, rpc.Member(settled.Result, "requestState")), brought.more)
 		return settled.answer()
 	}
 	params = append(params, brought.more...)

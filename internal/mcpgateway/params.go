@@ -3,6 +3,8 @@ package mcpgateway
 import (
 	"encoding/json"
 	"strings"
+
+	"interlock/internal/rpc"
 )
 
 // The members of _meta that the protocol gives a meaning.
@@ -27,16 +29,16 @@ type meta struct {
 // metaOf reads the _meta of params that were scanned before.
 func metaOf(params []byte) meta {
 	var m meta
-	members(member(params, "_meta"), func(name, value []byte) {
+	rpc.Members(rpc.Member(params, "_meta"), func(name, value []byte) {
 		switch string(name) {
 		case "progressToken":
-			m.token = answerable(value)
+			m.token = rpc.Answerable(value)
 		case metaVersion:
-			m.version = unquoted(value)
+			m.version = rpc.Unquoted(value)
 		case metaCapabilities:
 			m.capabilities = value
 		case metaLogLevel:
-			m.logLevel = unquoted(value)
+			m.logLevel = rpc.Unquoted(value)
 		case "traceparent", "tracestate", "baggage":
 			if len(value) <= 1024 && value[0] == '"' {
 				if len(m.trace) > 0 {
@@ -52,7 +54,7 @@ func metaOf(params []byte) meta {
 // abilitiesOf reads a client's capabilities.
 func abilitiesOf(capabilities []byte) abilities {
 	a := abilities{raw: capabilities}
-	members(capabilities, func(name, value []byte) {
+	rpc.Members(capabilities, func(name, value []byte) {
 		if string(value) == "null" {
 			return
 		}
@@ -62,13 +64,13 @@ func abilitiesOf(capabilities []byte) abilities {
 		case "roots":
 			a.roots = true
 		case "elicitation":
-			a.form = member(value, "form") != nil
-			a.url = member(value, "url") != nil
+			a.form = rpc.Member(value, "form") != nil
+			a.url = rpc.Member(value, "url") != nil
 			if !a.url {
 				a.form = true // an empty object means forms, as it did before there was another mode
 			}
 		case "extensions":
-			a.tasks = member(value, "io.modelcontextprotocol/tasks") != nil
+			a.tasks = rpc.Member(value, "io.modelcontextprotocol/tasks") != nil
 		}
 	})
 	return a
@@ -76,7 +78,7 @@ func abilitiesOf(capabilities []byte) abilities {
 
 // texts reads members of params that must be strings where they stand; it names one that is not.
 func texts(params []byte, wanted map[string]*string) (wrong string) {
-	members(params, func(name, value []byte) {
+	rpc.Members(params, func(name, value []byte) {
 		to := wanted[string(name)]
 		if to == nil {
 			return
@@ -85,7 +87,7 @@ func texts(params []byte, wanted map[string]*string) (wrong string) {
 			wrong = "params/" + string(name) + " must be a string"
 			return
 		}
-		*to = unquoted(value)
+		*to = rpc.Unquoted(value)
 	})
 	return wrong
 }

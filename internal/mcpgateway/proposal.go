@@ -7,13 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 	"interlock/internal/strictjson"
 )
 
 // toolAction is what calling a tool is judged as. The arguments become canonical; they are what is forwarded.
 func toolAction(server, tool string, arguments json.RawMessage, dir string) (interlock.Action, error) {
-	if len(bytes.Trim(arguments, jsonSpace)) == 0 {
+	if len(bytes.Trim(arguments, rpc.Space)) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
 	canonical, err := canonicalArguments(arguments)
@@ -71,7 +73,7 @@ func filePath(uri string) (string, bool) {
 
 // promptAction is what getting a prompt is judged as.
 func promptAction(server, name string, arguments json.RawMessage, dir string) (interlock.Action, error) {
-	if len(bytes.Trim(arguments, jsonSpace)) == 0 {
+	if len(bytes.Trim(arguments, rpc.Space)) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
 	return actionOf(interlock.KindTool, server+".prompts/get", struct {
@@ -171,13 +173,13 @@ func annotationsOf(definition json.RawMessage) *interlock.Annotations {
 
 // declaresOutput reports whether a tool declares the form of its structured content.
 func declaresOutput(definition json.RawMessage) bool {
-	schema := member(definition, "outputSchema")
+	schema := rpc.Member(definition, "outputSchema")
 	return schema != nil && string(schema) != "null"
 }
 
 // objectOf is a request's params in canonical form; none are an empty object.
 func objectOf(params json.RawMessage) (json.RawMessage, error) {
-	params = bytes.Trim(params, jsonSpace)
+	params = bytes.Trim(params, rpc.Space)
 	if len(params) == 0 {
 		return json.RawMessage(`{}`), nil
 	}

@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 	"interlock/internal/strictjson"
 )
+
+// codeRefused is the JSON-RPC error of what a decision said no to; data says which.
+const codeRefused = -32001
 
 // codePending is the JSON-RPC error of what waits for a human: the same request may be sent again. It stands in the range that
 // MCP leaves to servers.
@@ -114,7 +119,7 @@ func (r Refused) failure() *RPCError {
 	case r.Status == statusPending:
 		code = codePending
 	case r.Code == ReasonState || r.Code == ReasonInvalid:
-		code = codeInvalidParams
+		code = rpc.CodeInvalidParams
 	}
 	return &RPCError{Code: code, Message: r.text(), Data: encode(r)}
 }

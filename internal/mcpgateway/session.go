@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -36,9 +38,9 @@ type Session struct {
 	started   chan struct{} // closed when the servers had their time to start
 	underway  map[flight]context.CancelFunc
 	lastAsked int64
-	asked     map[int64]chan envelope // our requests to the client
-	watched   map[string]*mount       // resources the client subscribed to
-	level     string                  // of logging, as the client set it
+	asked     map[int64]chan rpc.Envelope // our requests to the client
+	watched   map[string]*mount           // resources the client subscribed to
+	level     string                      // of logging, as the client set it
 	listeners map[*listener]struct{}
 	inputs    inputs
 	holds     atomic.Int32     // held calls
@@ -62,7 +64,7 @@ func (g *Gateway) Open(c Caller, peer Peer) (*Session, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{gateway: g, caller: c, peer: peer, run: "gw_" + hex.EncodeToString(random[:]), ctx: ctx, cancel: cancel,
 		slots: make(chan struct{}, g.config.Limits.Calls), underway: map[flight]context.CancelFunc{},
-		asked:   map[int64]chan envelope{},
+		asked:   map[int64]chan rpc.Envelope{},
 		watched: map[string]*mount{}, listeners: map[*listener]struct{}{}, parked: map[string]*held{}}
 	for _, server := range g.config.Servers {
 		s.mounts = append(s.mounts, newMount(s, server))
@@ -98,17 +100,17 @@ func (s *Session) Handle(ctx context.Context, message []byte, reply Peer) {
 // that a message that comes after it, such as its cancellation, finds it.
 func (s *Session) accept(ctx context.Context, message []byte, reply Peer) *request {
 	if len(message) > s.gateway.config.Limits.Message {
-		s.send(reply, faultMessage(nil, nil,
-			faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
+		s.send(reply, rpc.AppendFault(nil, nil,
+			rpc.FaultObject(rpc.CodeInvalidRequest, "the message is longer than this server reads", nil)))
 		return nil
 	}
-	e, bad := decodeEnvelope(message)
+	e, bad := rpc.Decode(message)
 	switch {
 	case bad != nil:
-		s.send(reply, faultMessage(nil, bad.id, faultObject(bad.code, bad.message, nil)))
-	case e.isResponse():
+		s.send(reply, rpc.AppendFault(nil, bad.ID, rpc.FaultObject(bad.Code, bad.Message, nil)))
+	case e.IsResponse():
 		s.answered(e)
-	case e.isRequest():
+	case e.IsRequest():
 		return s.request(ctx, e, reply)
 	default:
 		s.notified(e)
@@ -117,23 +119,23 @@ func (s *Session) accept(ctx context.Context, message []byte, reply Peer) *reque
 }
 
 // request registers a request, or refuses it.
-func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request {
-	r := &request{id: e.id, method: e.method, params: e.params, meta: metaOf(e.params), reply: reply,
+func (s *Session) request(ctx context.Context, e rpc.Envelope, reply Peer) *request {
+	r := &request{id: e.ID, method: e.Method, params: e.Params, meta: metaOf(e.Params), reply: reply,
 		begun: s.gateway.config.Now(), finished: new(sync.Once)}
 	refuse := func(code int, message string) *request {
-		s.send(reply, faultMessage(nil, e.id, faultObject(code, message, nil)))
+		s.send(reply, rpc.AppendFault(nil, e.ID, rpc.FaultObject(code, message, nil)))
 		return nil
 	}
 	if fault := s.introduced(r); fault != nil {
-		s.send(reply, faultMessage(nil, e.id, fault))
+		s.send(reply, rpc.AppendFault(nil, e.ID, fault))
 		return nil
 	}
 	if !s.slot(ctx) {
-		return refuse(codeBusy, "too many requests of this session are under way; wait for answers")
+		return refuse(rpc.CodeBusy, "too many requests of this session are under way; wait for answers")
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	s.mu.Lock()
-	at := flight{reply: reply, id: string(e.id)}
+	at := flight{reply: reply, id: string(e.ID)}
 	_, twice := s.underway[at]
 	over := s.ctx.Err() != nil
 	if !twice && !over {
@@ -146,9 +148,9 @@ func (s *Session) request(ctx context.Context, e envelope, reply Peer) *request 
 		r.cancel()
 		<-s.slots
 		if over {
-			return refuse(codeInternal, "the session is over")
+			return refuse(rpc.CodeInternal, "the session is over")
 		}
-		return refuse(codeInvalidRequest, "a request with this id is under way; ids are used once")
+		return refuse(rpc.CodeInvalidRequest, "a request with this id is under way; ids are used once")
 	}
 	return r
 }
@@ -188,7 +190,7 @@ func (s *Session) caught(r *request) {
 	if cause := recover(); cause != nil {
 		s.gateway.config.Logger.Error("a request failed on a defect", "method", r.method, "panic", fmt.Sprint(cause), "stack",
 			string(debug.Stack()))
-		s.finish(r, faultOf(codeInternal, "the request could not be completed", nil))
+		s.finish(r, faultOf(rpc.CodeInternal, "the request could not be completed", nil))
 	}
 }
 
@@ -221,11 +223,11 @@ func (s *Session) answer(r *request, a answer) {
 	text := (*buffer)[:0]
 	switch {
 	case a.fault != nil:
-		text = faultMessage(text, r.id, a.fault)
+		text = rpc.AppendFault(text, r.id, a.fault)
 	case a.result == nil:
-		text = faultMessage(text, r.id, faultObject(codeInternal, "the request could not be completed", nil))
+		text = rpc.AppendFault(text, r.id, rpc.FaultObject(rpc.CodeInternal, "the request could not be completed", nil))
 	default:
-		text = resultMessage(text, r.id, r.typed(a.result))
+		text = rpc.AppendResult(text, r.id, r.typed(a.result))
 	}
 	s.send(r.reply, text)
 	giveBack(buffer, text)
@@ -233,11 +235,11 @@ func (s *Session) answer(r *request, a answer) {
 
 // typed is a result with its type, which stateless clients expect.
 func (r *request) typed(result []byte) []byte {
-	if r.revision != revisionStateless || len(result) < 2 || result[0] != '{' || member(result, "resultType") != nil {
+	if r.revision != revisionStateless || len(result) < 2 || result[0] != '{' || rpc.Member(result, "resultType") != nil {
 		return result
 	}
 	typed := append(make([]byte, 0, len(result)+32), `{"resultType":"complete"`...)
-	if empty := (&scanner{data: result, at: 1}).next() == '}'; !empty {
+	if !rpc.Empty(result) {
 		typed = append(typed, ',')
 	}
 	return append(typed, result[1:]...)
@@ -257,14 +259,14 @@ func (s *Session) send(to Peer, message []byte) {
 
 // tell sends a notification.
 func (s *Session) tell(to Peer, method string, params []byte) {
-	s.send(to, notificationMessage(nil, method, params))
+	s.send(to, rpc.AppendNotification(nil, method, params))
 }
 
 // notified deals with a notification of the client.
-func (s *Session) notified(e envelope) {
-	switch e.method {
+func (s *Session) notified(e rpc.Envelope) {
+	switch e.Method {
 	case "notifications/cancelled":
-		id := member(e.params, "requestId")
+		id := rpc.Member(e.Params, "requestId")
 		s.mu.Lock()
 		for at, cancel := range s.underway {
 			if at.id == string(id) && !s.caller.Shared {
@@ -275,7 +277,7 @@ func (s *Session) notified(e envelope) {
 	case "notifications/roots/list_changed":
 		for _, m := range s.mounts {
 			if w := m.live.Load(); w != nil {
-				w.notify(e.method, nil)
+				w.notify(e.Method, nil)
 			}
 		}
 	}
@@ -317,5 +319,5 @@ func waitFor(group *sync.WaitGroup, longest time.Duration) {
 }
 
 func faultOf(code int, message string, data json.RawMessage) answer {
-	return answer{fault: faultObject(code, message, data)}
+	return answer{fault: rpc.FaultObject(code, message, data)}
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"interlock/internal/rpc"
 )
 
 // settleTime is how long requests that are under way when the input ends have to be answered: to some clients the end of
@@ -75,12 +77,12 @@ func (f *lineFront) read(ctx context.Context) {
 func (f *lineFront) readOn(ctx context.Context) (handedOver bool) {
 	s := f.session
 	for {
-		line, over, err := readLine(f.in, s.gateway.config.Limits.Message)
+		line, over, err := rpc.ReadLine(f.in, s.gateway.config.Limits.Message, nil)
 		switch {
 		case over:
-			s.send(f.peer, faultMessage(nil, nil,
-				faultObject(codeInvalidRequest, "the message is longer than this server reads", nil)))
-		case len(bytes.Trim(line, jsonSpace)) > 0:
+			s.send(f.peer, rpc.AppendFault(nil, nil,
+				rpc.FaultObject(rpc.CodeInvalidRequest, "the message is longer than this server reads", nil)))
+		case len(bytes.Trim(line, rpc.Space)) > 0:
 			if r := s.accept(ctx, line, f.peer); r != nil && f.carryOut(ctx, r, len(line)) {
 				return true
 			}
@@ -116,21 +118,6 @@ func (f *lineFront) carryOut(ctx context.Context, r *request, size int) (handedO
 	}
 	f.session.serve(r)
 	return handedOver
-}
-
-// readLine reads to the end of a line, into memory of its own. What is over the bound is read and dropped.
-func readLine(in *bufio.Reader, most int) (line []byte, over bool, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		if over = over || len(line)+len(part) > most+1; !over {
-			line = append(line, part...)
-		} else {
-			line = nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, over, err
-		}
-	}
 }
 
 // A crew carries requests out. Its workers are kept, because a decision needs a stack that a new goroutine would have to grow

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 	"interlock/internal/strictjson"
 )
@@ -134,7 +136,7 @@ type carrier func(params json.RawMessage, run *taskRun, done func(result, fault 
 func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage, r interlock.Requester, c Abilities,
 	carry carrier) Settled {
 	if !c.Tasks {
-		return Settled{Error: &RPCError{Code: codeMissingCapability,
+		return Settled{Error: &RPCError{Code: rpc.CodeMissingCapability,
 			Message: "these methods need the extension " + tasksExtension,
 			Data:    json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}}
 	}
@@ -143,18 +145,18 @@ func (a *Asker) Task(ctx context.Context, method string, params json.RawMessage,
 		Responses map[string]json.RawMessage `json:"inputResponses"`
 	}
 	if err := strictjson.DecodeLenient(params, &p); err != nil {
-		return Settled{Error: &RPCError{Code: codeInvalidParams, Message: "params" + err.Error()}}
+		return Settled{Error: &RPCError{Code: rpc.CodeInvalidParams, Message: "params" + err.Error()}}
 	}
 	if a == nil || a.config.Shelf == nil {
-		return Settled{Error: &RPCError{Code: codeInvalidParams, Message: taskIsOwn}}
+		return Settled{Error: &RPCError{Code: rpc.CodeInvalidParams, Message: taskIsOwn}}
 	}
 	result, err := a.serveTask(ctx, method, p.ID, p.Responses, r, c, carry)
 	var known *interlock.Error
 	switch {
 	case errors.As(err, &known) && known.Code == interlock.CodeNotFound:
-		return Settled{Error: &RPCError{Code: codeInvalidParams, Message: known.Error()}}
+		return Settled{Error: &RPCError{Code: rpc.CodeInvalidParams, Message: known.Error()}}
 	case err != nil:
-		return Settled{Error: &RPCError{Code: codeInternal, Message: "the task can't be read or kept now"}}
+		return Settled{Error: &RPCError{Code: rpc.CodeInternal, Message: "the task can't be read or kept now"}}
 	}
 	return Settled{Result: result}
 }
@@ -200,7 +202,7 @@ func (a *Asker) advance(ctx context.Context, id string, r interlock.Requester, c
 		return nil, err
 	}
 	if t.State == taskBegun && a.tasks.running[id] == nil { // the process that began it is gone
-		t.State, t.Fault = taskFailed, encode(&RPCError{Code: codeInternal, Message: unknownFault})
+		t.State, t.Fault = taskFailed, encode(&RPCError{Code: rpc.CodeInternal, Message: unknownFault})
 		return nil, a.save(ctx, t)
 	}
 	if t.State != taskWaiting {
@@ -256,7 +258,7 @@ func (a *Asker) finish(ctx context.Context, t *task, result, fault json.RawMessa
 	if fault != nil || result == nil {
 		t.State = taskFailed
 		if fault == nil {
-			t.Fault = encode(&RPCError{Code: codeInternal, Message: unknownFault})
+			t.Fault = encode(&RPCError{Code: rpc.CodeInternal, Message: unknownFault})
 		}
 	}
 	return a.save(ctx, t)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"interlock/internal/rpc"
 )
 
 // maxTasksHeard is how many tasks one listener is told of.
@@ -11,7 +13,7 @@ const maxTasksHeard = 64
 
 // taskNow is how a task stands, as tasks/get tells the client of a request; nil: there is no such task of its agent.
 func (s *Session) taskNow(ctx context.Context, r *request, id string) []byte {
-	return s.taskAs(ctx, r, "tasks/get", append(appendString([]byte(`{"taskId":`), id), '}')).result
+	return s.taskAs(ctx, r, "tasks/get", append(rpc.AppendString([]byte(`{"taskId":`), id), '}')).result
 }
 
 // tasksOf is which of these tasks there are.
@@ -40,7 +42,7 @@ func (s *Session) hearTasks(ctx context.Context, l *listener, ids []string) {
 				task := without(now, "resultType")
 				s.tell(l.request.reply, "notifications/tasks", l.marked(task[1:len(task)-1]))
 			}
-			switch unquoted(member(now, "status")) {
+			switch rpc.Unquoted(rpc.Member(now, "status")) {
 			case taskCompleted, taskFailed, taskCancelled:
 				return true
 			}

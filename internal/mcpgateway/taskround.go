@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"interlock/internal/rpc"
 )
 
 // maxTaskRounds is how often the server of one task may ask for something.
@@ -30,7 +32,7 @@ func (t *taskRun) ask(ctx context.Context, requests []byte, over <-chan struct{}
 	t.mu.Lock()
 	t.round++
 	t.asks, t.said, t.all = map[string]json.RawMessage{}, nil, all
-	members(requests, func(name, value []byte) { t.asks[t.named(string(name))] = value })
+	rpc.Members(requests, func(name, value []byte) { t.asks[t.named(string(name))] = value })
 	nothing, tooMany := len(t.asks) == 0, t.round > maxTaskRounds
 	t.mu.Unlock()
 	if tooMany {
@@ -68,7 +70,7 @@ func (t *taskRun) open(c Abilities) map[string]json.RawMessage {
 	defer t.mu.Unlock()
 	open := map[string]json.RawMessage{}
 	for name, request := range t.asks {
-		if c.takes != nil && c.takes(unquoted(member(request, "method")), member(request, "params")) {
+		if c.takes != nil && c.takes(rpc.Unquoted(rpc.Member(request, "method")), rpc.Member(request, "params")) {
 			open[name] = request
 		}
 	}
@@ -90,7 +92,7 @@ func (t *taskRun) deliver(responses map[string]json.RawMessage) {
 		if len(t.said) > 0 {
 			t.said = append(t.said, ',')
 		}
-		t.said = append(append(appendString(t.said, name[len(t.named("")):]), ':'), response...)
+		t.said = append(append(rpc.AppendString(t.said, name[len(t.named("")):]), ':'), response...)
 		delete(t.asks, name)
 	}
 	if len(t.asks) == 0 {
@@ -103,21 +105,21 @@ func (s *Session) carry(ctx context.Context, r *request, run *taskRun) answer {
 	call := r.params
 	for {
 		a := s.dispatch(ctx, r)
-		if a.result == nil || unquoted(member(a.result, "resultType")) != typeInput {
+		if a.result == nil || rpc.Unquoted(rpc.Member(a.result, "resultType")) != typeInput {
 			return a
 		}
 		var over <-chan struct{}
 		if r.held != nil {
 			over = r.held.over
 		}
-		responses, answered := run.ask(ctx, member(a.result, "inputRequests"), over, s.gateway.config.Limits.Call)
+		responses, answered := run.ask(ctx, rpc.Member(a.result, "inputRequests"), over, s.gateway.config.Limits.Call)
 		next := *r
 		next.params = call
 		if responses != nil {
-			next.params = appended(call, `"inputResponses":`+string(responses))
+			next.params = rpc.Appended(call, `"inputResponses":`+string(responses))
 		}
-		if state := member(a.result, "requestState"); state != nil {
-			next.params = appended(next.params, `"requestState":`+string(state))
+		if state := rpc.Member(a.result, "requestState"); state != nil {
+			next.params = rpc.Appended(next.params, `"requestState":`+string(state))
 		}
 		if r = &next; answered {
 			continue
@@ -125,6 +127,6 @@ func (s *Session) carry(ctx context.Context, r *request, run *taskRun) answer {
 		if ctx.Err() != nil && over != nil {
 			return s.dispatch(ctx, r) // which cancels what is held
 		}
-		return faultOf(codeInternal, "what the server asked was not answered in time", nil)
+		return faultOf(rpc.CodeInternal, "what the server asked was not answered in time", nil)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -35,9 +37,9 @@ func (a *Asker) show(t *task, kind string, inputs map[string]json.RawMessage, me
 	text := encode(view)
 	switch t.State {
 	case taskCompleted:
-		return appended(text, `"result":`+string(t.Result))
+		return rpc.Appended(text, `"result":`+string(t.Result))
 	case taskFailed:
-		return appended(text, `"error":`+string(t.Fault))
+		return rpc.Appended(text, `"error":`+string(t.Fault))
 	}
 	return text
 }
@@ -108,5 +110,5 @@ func (a *Asker) capabilities(offered []byte) []byte {
 	if a == nil || a.config.Shelf == nil {
 		return offered
 	}
-	return appended(offered, `"extensions":{"`+tasksExtension+`":{}}`)
+	return rpc.Appended(offered, `"extensions":{"`+tasksExtension+`":{}}`)
 }

@@ -7,39 +7,41 @@ import (
 	"strconv"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
 // requested takes a request of the server's own. It runs beside what else the server does.
-func (w *wire) requested(e envelope) {
-	if e.method == "ping" {
-		w.reply(resultMessage(nil, e.id, []byte("{}")))
+func (w *wire) requested(e rpc.Envelope) {
+	if e.Method == "ping" {
+		w.reply(rpc.AppendResult(nil, e.ID, []byte("{}")))
 		return
 	}
 	select {
 	case w.upwards <- struct{}{}:
 	default:
-		w.reply(faultMessage(nil, e.id, faultObject(codeBusy, "too many requests of this server are under way", nil)))
+		w.reply(rpc.AppendFault(nil, e.ID, rpc.FaultObject(rpc.CodeBusy, "too many requests of this server are under way", nil)))
 		return
 	}
 	ctx, cancel := context.WithCancel(w.ctx)
 	w.mu.Lock()
-	_, twice := w.upward[string(e.id)]
+	_, twice := w.upward[string(e.ID)]
 	if !twice {
-		w.upward[string(e.id)] = cancel
+		w.upward[string(e.ID)] = cancel
 	}
 	w.mu.Unlock()
 	if twice {
 		cancel()
 		<-w.upwards
-		w.reply(faultMessage(nil, e.id, faultObject(codeInvalidRequest, "a request with this id is under way", nil)))
+		w.reply(rpc.AppendFault(nil, e.ID, rpc.FaultObject(rpc.CodeInvalidRequest, "a request with this id is under way", nil)))
 		return
 	}
 	p, during := w.only()
 	w.mount.session.receivers.Go(func() {
 		defer func() {
 			w.mu.Lock()
-			delete(w.upward, string(e.id))
+			delete(w.upward, string(e.ID))
 			w.mu.Unlock()
 			cancel()
 			<-w.upwards
@@ -47,9 +49,9 @@ func (w *wire) requested(e envelope) {
 		a := w.carryUp(ctx, e, p, during)
 		switch {
 		case a.fault != nil:
-			w.reply(faultMessage(nil, e.id, a.fault))
+			w.reply(rpc.AppendFault(nil, e.ID, a.fault))
 		case a.result != nil:
-			w.reply(resultMessage(nil, e.id, a.result))
+			w.reply(rpc.AppendResult(nil, e.ID, a.result))
 		}
 	})
 }
@@ -71,41 +73,41 @@ func (w *wire) reply(message []byte) {
 
 // carryUp decides a server's request as an action of that server, and if it is allowed puts it to the client. during is the
 // client's request it belongs to, where that is known, and of what is pending of it.
-func (w *wire) carryUp(ctx context.Context, e envelope, of *pending, during *request) answer {
+func (w *wire) carryUp(ctx context.Context, e rpc.Envelope, of *pending, during *request) answer {
 	m := w.mount
 	s := m.session
 	if fault := s.untaken(e, during); fault != nil {
 		return answer{fault: fault}
 	}
-	action, err := serverAction(m.name(), e.method, e.params)
+	action, err := serverAction(m.name(), e.Method, e.Params)
 	if err != nil {
-		return faultOf(codeInvalidParams, err.Error(), nil)
+		return faultOf(rpc.CodeInvalidParams, err.Error(), nil)
 	}
 	m.awaitExamined(ctx)
 	p := s.proposal(action, s.gateway.config.View(s.caller.Dir),
 		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	p.Requester = serverRequester(m.name(), p.Requester)
-	settled := s.decideUpward(ctx, e.method, false, p)
+	settled := s.decideUpward(ctx, e.Method, false, p)
 	decision := settled.Answer
 	if !settled.Forward || decision.Event == "" {
 		return settled.answer()
 	}
 	begun := time.Now()
-	answered, err := w.carryOn(ctx, of, during, e.method, withoutMeta(action.Arguments))
+	answered, err := w.carryOn(ctx, of, during, e.Method, withoutMeta(action.Arguments))
 	status, detail := interlock.OutcomeSuccess, ""
 	switch {
 	case errors.Is(err, errNotShown):
 		status, detail = interlock.OutcomeSkipped, err.Error()
 	case err != nil:
 		status = interlock.OutcomeUnknown
-	case answered.fault != nil:
+	case answered.Fault != nil:
 		status = interlock.OutcomeFailure
 	}
 	s.report(permit{action: action, requester: p.Requester, answer: decision}, status, detail, time.Since(begun))
 	if err != nil {
-		return faultOf(codeInternal, "the client did not answer", nil)
+		return faultOf(rpc.CodeInternal, "the client did not answer", nil)
 	}
-	return answer{result: answered.result, fault: answered.fault}
+	return answer{result: answered.Result, fault: answered.Fault}
 }
 
 // awaitExamined waits a little for what the server offers to be examined: some servers ask for roots as their first word, before
@@ -127,24 +129,24 @@ func withoutMeta(params json.RawMessage) json.RawMessage { return without(params
 
 // without is an object without a member.
 func without(object json.RawMessage, left string) json.RawMessage {
-	if member(object, left) == nil {
+	if rpc.Member(object, left) == nil {
 		return object
 	}
 	out := []byte{'{'}
-	members(object, func(name, value []byte) {
+	rpc.Members(object, func(name, value []byte) {
 		if string(name) == left {
 			return
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(appendString(out, string(name)), ':'), value...)
+		out = append(append(rpc.AppendString(out, string(name)), ':'), value...)
 	})
 	return append(out, '}')
 }
 
 // carryOn puts what a server asks to the client: as a request, or where its revision has none in the result of its own.
-func (w *wire) carryOn(ctx context.Context, of *pending, during *request, method string, params []byte) (envelope, error) {
+func (w *wire) carryOn(ctx context.Context, of *pending, during *request, method string, params []byte) (rpc.Envelope, error) {
 	s := w.mount.session
 	switch {
 	case s.isStateless():
@@ -156,19 +158,19 @@ func (w *wire) carryOn(ctx context.Context, of *pending, during *request, method
 }
 
 // untaken says why the client can't be asked something now; nil: it said that it takes such requests.
-func (s *Session) untaken(e envelope, during *request) (fault []byte) {
+func (s *Session) untaken(e rpc.Envelope, during *request) (fault []byte) {
 	s.mu.Lock()
 	revision, client := s.revision, s.client
 	s.mu.Unlock()
 	if revision == revisionStateless {
 		if during == nil || !asksByResult(during.method) {
-			return faultObject(codeInternal,
+			return rpc.FaultObject(rpc.CodeInternal,
 				"this client is asked only while it waits for one call, read or prompt of this server and no other", nil)
 		}
 		client = during.client
 	}
-	if !client.take(e.method, e.params) {
-		return faultObject(codeMethodNotFound, "the client does not take such requests", nil)
+	if !client.take(e.Method, e.Params) {
+		return rpc.FaultObject(rpc.CodeMethodNotFound, "the client does not take such requests", nil)
 	}
 	return nil
 }
@@ -181,7 +183,7 @@ func (a abilities) take(method string, params []byte) bool {
 	case "sampling/createMessage":
 		return a.sampling
 	case "elicitation/create":
-		if unquoted(member(params, "mode")) == "url" {
+		if rpc.Unquoted(rpc.Member(params, "mode")) == "url" {
 			return a.url
 		}
 		return a.form
@@ -190,10 +192,10 @@ func (a abilities) take(method string, params []byte) bool {
 }
 
 // ask puts a request to the client and waits for its answer.
-func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte) (envelope, error) {
+func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte) (rpc.Envelope, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.gateway.config.Limits.Call)
 	defer cancel()
-	come := make(chan envelope, 1)
+	come := make(chan rpc.Envelope, 1)
 	s.mu.Lock()
 	s.lastAsked++
 	id := s.lastAsked
@@ -204,8 +206,8 @@ func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte
 		delete(s.asked, id)
 		s.mu.Unlock()
 	}()
-	if err := to.Send(ctx, requestMessage(nil, id, method, params)); err != nil {
-		return envelope{}, err
+	if err := to.Send(ctx, rpc.AppendRequest(nil, id, method, params)); err != nil {
+		return rpc.Envelope{}, err
 	}
 	var unread <-chan struct{}
 	if late, ok := to.(interface{ Unread() <-chan struct{} }); ok { // it takes messages before its client can read them
@@ -215,18 +217,18 @@ func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte
 	case e := <-come:
 		return e, nil
 	case <-unread:
-		return envelope{}, errClientGone
+		return rpc.Envelope{}, errClientGone
 	case <-ctx.Done():
 		if s.ctx.Err() == nil {
 			s.tell(to, "notifications/cancelled", append(strconv.AppendInt([]byte(`{"requestId":`), id, 10), '}'))
 		}
-		return envelope{}, ctx.Err()
+		return rpc.Envelope{}, ctx.Err()
 	}
 }
 
 // answered takes an answer of the client. One that nobody waits for is dropped.
-func (s *Session) answered(e envelope) {
-	id, err := strconv.ParseInt(string(e.id), 10, 64)
+func (s *Session) answered(e rpc.Envelope) {
+	id, err := strconv.ParseInt(string(e.ID), 10, 64)
 	if err != nil {
 		return
 	}

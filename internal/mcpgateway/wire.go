@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -43,14 +45,14 @@ type pending struct {
 	id int64
 	// of the client; nil: our own; with token guarded by the wire's lock, because a held call changes hands
 	of      *request
-	token   json.RawMessage       // by which that client is told of progress
-	answer  chan envelope         // nil where then is set
-	then    func(envelope, error) // what goes on with the answer, in the goroutine that finds it; see begin
-	unwatch func()                // ends the watching of a request with then; guarded by the wire's lock
-	stop    context.CancelFunc    // ends what it was sent under, where that may outlive the client's request; nil: it may not
-	held    atomic.Pointer[held]  // the call, once the server has asked the client something
-	agreed  chan []byte           // what the server said it will tell; nil but for subscriptions/listen
-	touched atomic.Int64          // when the server last showed progress, in nanoseconds
+	token   json.RawMessage           // by which that client is told of progress
+	answer  chan rpc.Envelope         // nil where then is set
+	then    func(rpc.Envelope, error) // what goes on with the answer, in the goroutine that finds it; see begin
+	unwatch func()                    // ends the watching of a request with then; guarded by the wire's lock
+	stop    context.CancelFunc        // ends what it was sent under, where that may outlive the client's request; nil: it may not
+	held    atomic.Pointer[held]      // the call, once the server has asked the client something
+	agreed  chan []byte               // what the server said it will tell; nil but for subscriptions/listen
+	touched atomic.Int64              // when the server last showed progress, in nanoseconds
 }
 
 // maxUpward is how many requests of one server are under way at once.
@@ -100,11 +102,11 @@ type errand struct {
 
 // ask sends a request and waits for its answer. An error of errNotSent means that the server has not seen it; with any other
 // nobody can say what came of it.
-func (w *wire) ask(ctx context.Context, q errand) (envelope, error) {
+func (w *wire) ask(ctx context.Context, q errand) (rpc.Envelope, error) {
 	if w.modern && (q.method == "resources/subscribe" || q.method == "resources/unsubscribe") {
 		return w.heed(ctx, q)
 	}
-	p := &pending{of: q.of, token: q.meta.token, answer: make(chan envelope, 1)}
+	p := &pending{of: q.of, token: q.meta.token, answer: make(chan rpc.Envelope, 1)}
 	if !w.modern && q.of.mayBeHeld() {
 		return w.askHolding(ctx, q, p)
 	}
@@ -112,14 +114,14 @@ func (w *wire) ask(ctx context.Context, q errand) (envelope, error) {
 }
 
 // put sends a request under one context and waits for its answer under another.
-func (w *wire) put(ctx, under context.Context, q errand, p *pending) (envelope, error) {
+func (w *wire) put(ctx, under context.Context, q errand, p *pending) (rpc.Envelope, error) {
 	id, err := w.register(p)
 	if err != nil {
-		return envelope{}, errNotSent
+		return rpc.Envelope{}, errNotSent
 	}
 	if err := w.post(under, id, q); err != nil {
 		w.forget(id)
-		return envelope{}, err
+		return rpc.Envelope{}, err
 	}
 	return w.await(ctx, id, p)
 }
@@ -142,7 +144,7 @@ func (w *wire) post(ctx context.Context, id int64, q errand) error {
 // compose writes a request as the server gets it.
 func (w *wire) compose(to []byte, id int64, q errand) []byte {
 	to = strconv.AppendInt(append(to, `{"jsonrpc":"2.0","id":`...), id, 10)
-	to = appendString(append(to, `,"method":`...), q.method)
+	to = rpc.AppendString(append(to, `,"method":`...), q.method)
 	to = append(append(to, `,"params":`...), q.params...)
 	if q.meta.token != nil || q.meta.trace != nil || w.modern {
 		if to[len(to)-1] != '{' {
@@ -167,25 +169,25 @@ func (w *wire) compose(to []byte, id int64, q errand) []byte {
 }
 
 // await waits for an answer as long as the server shows signs of progress.
-func (w *wire) await(ctx context.Context, id int64, p *pending) (envelope, error) {
+func (w *wire) await(ctx context.Context, id int64, p *pending) (rpc.Envelope, error) {
 	longest := w.mount.session.gateway.config.Limits.Call
 	late := time.NewTimer(longest)
 	defer late.Stop()
 	for {
 		select {
 		case e := <-p.answer:
-			if e.method != "" {
-				return envelope{}, errAsked
+			if e.Method != "" {
+				return rpc.Envelope{}, errAsked
 			}
-			return e, e.unread()
+			return e, unread(e)
 		case <-w.gone:
 			if e, came := p.lastBreath(); came {
 				return e, nil
 			}
-			return envelope{}, errGone
+			return rpc.Envelope{}, errGone
 		case <-ctx.Done():
 			w.abandon(id, "the client cancelled the request")
-			return envelope{}, ctx.Err()
+			return rpc.Envelope{}, ctx.Err()
 		case <-late.C:
 			if p.held.Load().waits() {
 				late.Reset(longest)
@@ -196,7 +198,7 @@ func (w *wire) await(ctx context.Context, id int64, p *pending) (envelope, error
 				continue
 			}
 			w.abandon(id, "it took too long")
-			return envelope{}, errTimeout
+			return rpc.Envelope{}, errTimeout
 		}
 	}
 }
@@ -214,15 +216,15 @@ func (w *wire) register(p *pending) (int64, error) {
 }
 
 // lastBreath is an answer that came when the server was about to go.
-func (p *pending) lastBreath() (e envelope, came bool) {
+func (p *pending) lastBreath() (e rpc.Envelope, came bool) {
 	for {
 		select {
 		case e := <-p.answer:
-			if e.method == "" {
+			if e.Method == "" {
 				return e, true
 			}
 		default:
-			return envelope{}, false
+			return rpc.Envelope{}, false
 		}
 	}
 }
@@ -242,7 +244,7 @@ func (w *wire) abandon(id int64, why string) bool {
 	}
 	w.unanswered.Store(true)
 	params := strconv.AppendInt([]byte(`{"requestId":`), id, 10)
-	params = append(appendString(append(params, `,"reason":`...), why), '}')
+	params = append(rpc.AppendString(append(params, `,"reason":`...), why), '}')
 	w.notify("notifications/cancelled", params)
 	return true
 }
@@ -251,7 +253,7 @@ func (w *wire) abandon(id int64, why string) bool {
 func (w *wire) notify(method string, params []byte) {
 	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Second)
 	defer cancel()
-	_ = w.link.Send(ctx, notificationMessage(nil, method, params))
+	_ = w.link.Send(ctx, rpc.AppendNotification(nil, method, params))
 }
 
 // receive reads the server's messages until there are no more.
@@ -285,30 +287,30 @@ func (w *wire) die(cause error) {
 	w.mount.lost(w, cause)
 	for _, p := range lost {
 		if p.then != nil {
-			p.finish(envelope{}, errGone)
+			p.finish(rpc.Envelope{}, errGone)
 		}
 	}
 }
 
 // take deals with one message of the server. What can't be read is dropped: it must not cost others their answers.
 func (w *wire) take(message []byte) {
-	e, bad := decodeEnvelope(message)
+	e, bad := rpc.Decode(message)
 	if bad != nil {
 		w.unreadable(message, bad)
 		return
 	}
 	switch {
-	case e.isResponse():
+	case e.IsResponse():
 		w.answered(e)
-	case e.isRequest():
+	case e.IsRequest():
 		w.requested(e)
 	default:
 		w.mount.noticed(w, e)
 	}
 }
 
-func (w *wire) answered(e envelope) {
-	id, err := strconv.ParseInt(string(e.id), 10, 64)
+func (w *wire) answered(e rpc.Envelope) {
+	id, err := strconv.ParseInt(string(e.ID), 10, 64)
 	if err != nil {
 		return
 	}
@@ -319,10 +321,10 @@ func (w *wire) answered(e envelope) {
 
 // unreadable drops a message, and answers for it if it was meant as an answer: what it says can't be trusted, but that its
 // request is over can.
-func (w *wire) unreadable(message []byte, bad *malformed) {
+func (w *wire) unreadable(message []byte, bad *rpc.Malformed) {
 	if ok, last := w.garbage.take(mostGarbage, time.Minute); ok {
 		w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes",
-			len(message), "error", bad.message, "further_left_out", last)
+			len(message), "error", bad.Message, "further_left_out", last)
 	}
 	var named struct {
 		ID     json.RawMessage `json:"id"`
@@ -333,14 +335,14 @@ func (w *wire) unreadable(message []byte, bad *malformed) {
 	}
 	if id, err := strconv.ParseInt(string(named.ID), 10, 64); err == nil {
 		if p := w.forget(id); p != nil {
-			p.come(envelope{})
+			p.come(rpc.Envelope{})
 		}
 	}
 }
 
 // progress passes a server's progress on to the client whose request it is about.
 func (w *wire) progress(params []byte) {
-	id, err := strconv.ParseInt(string(member(params, "progressToken")), 10, 64)
+	id, err := strconv.ParseInt(string(rpc.Member(params, "progressToken")), 10, 64)
 	if err != nil {
 		return
 	}
@@ -360,7 +362,7 @@ func (w *wire) progress(params []byte) {
 		return
 	}
 	text := append([]byte(`{"progressToken":`), token...)
-	members(params, func(name, value []byte) {
+	rpc.Members(params, func(name, value []byte) {
 		switch string(name) {
 		case "progress", "total", "message":
 			text = append(append(append(append(text, ',', '"'), name...), '"', ':'), value...)

@@ -102,13 +102,3 @@ func reservedHeader(name string) bool {
 		return strings.HasPrefix(name, "Mcp-") && name != "Mcp-"
 	}
 }
-
-// validHeaderValue reports whether text can be sent as a header.
-func validHeaderValue(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
-}

@@ -15,6 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"interlock/internal/rpc"
+	"interlock/internal/sse"
+
 	"interlock"
 )
 
@@ -240,8 +243,8 @@ func (l *httpLink) take(ctx context.Context, e *envelope, response *http.Respons
 		return false, l.refused(e, response)
 	}
 	if e.Method == "initialize" {
-		if session := response.Header.Get(headerSession); session != "" && len(session) <= maxEventID &&
-			validHeaderValue([]byte(session)) {
+		if session := response.Header.Get(headerSession); session != "" && len(session) <= sse.MaxID &&
+			sse.ValidHeader([]byte(session)) {
 			l.mu.Lock()
 			l.session = session
 			l.mu.Unlock()
@@ -270,7 +273,7 @@ func (l *httpLink) takeBody(ctx context.Context, e *envelope, body io.Reader) er
 	text, err := io.ReadAll(io.LimitReader(body, int64(most)+1))
 	switch {
 	case len(text) > most:
-		return l.deliver(ctx, tooLong(e.ID, most))
+		return l.deliver(ctx, rpc.TooLong(e.ID, most))
 	case err != nil:
 		return l.lostAnswer()
 	case !answers(text, e.ID):
@@ -287,19 +290,19 @@ const resumptions = 3
 
 // takeStream reads events until one is the answer.
 func (l *httpLink) takeStream(ctx context.Context, e *envelope, body io.Reader) error {
-	last := event{}
+	last := sse.Event{}
 	for tries := 0; ; tries++ {
 		done, err := l.takeEvents(ctx, e, body, &last)
 		if done || err != nil {
 			return err
 		}
 		l.mu.Lock()
-		resumable := last.id != "" && l.version < stateless && tries < resumptions
+		resumable := last.ID != "" && l.version < stateless && tries < resumptions
 		l.mu.Unlock()
-		if !resumable || !pause(ctx, within(last.retry)) {
+		if !resumable || !pause(ctx, within(last.Retry)) {
 			return l.lostAnswer()
 		}
-		response, err := l.open(ctx, last.id)
+		response, err := l.open(ctx, last.ID)
 		if err != nil {
 			return l.lostAnswer()
 		}
@@ -314,30 +317,29 @@ func (l *httpLink) takeStream(ctx context.Context, e *envelope, body io.Reader) 
 
 // takeEvents reads the events of one stream. done says that the answer was among them; neither done nor an error, that the
 // stream broke.
-func (l *httpLink) takeEvents(ctx context.Context, e *envelope, body io.Reader, last *event) (done bool, err error) {
-	reader := newEventReader(body, l.server.config.MaxMessage)
-	reader.id = last.id
+func (l *httpLink) takeEvents(ctx context.Context, e *envelope, body io.Reader, last *sse.Event) (done bool, err error) {
+	reader := sse.NewReader(body, l.server.config.MaxMessage, last.ID)
 	for {
-		next, err := reader.next()
-		if errors.Is(err, errEventTooLong) {
-			return true, l.deliver(ctx, tooLong(e.ID, l.server.config.MaxMessage))
+		next, err := reader.Next()
+		if errors.Is(err, sse.ErrTooLong) {
+			return true, l.deliver(ctx, rpc.TooLong(e.ID, l.server.config.MaxMessage))
 		}
 		if err != nil {
 			return false, nil
 		}
-		last.id = next.id
-		if next.retry > 0 {
-			last.retry = next.retry
+		last.ID = next.ID
+		if next.Retry > 0 {
+			last.Retry = next.Retry
 		}
-		if len(next.data) == 0 {
+		if len(next.Data) == 0 {
 			continue
 		}
-		if answers(next.data, e.ID) {
-			l.learn(e, next.data)
+		if answers(next.Data, e.ID) {
+			l.learn(e, next.Data)
 			e.settle()
-			return true, l.deliver(ctx, next.data)
+			return true, l.deliver(ctx, next.Data)
 		}
-		if err := l.deliver(ctx, next.data); err != nil {
+		if err := l.deliver(ctx, next.Data); err != nil {
 			return false, err
 		}
 	}
@@ -352,7 +354,7 @@ func (l *httpLink) learn(e *envelope, text []byte) {
 				Version string `json:"protocolVersion"`
 			} `json:"result"`
 		}
-		if json.Unmarshal(text, &a) == nil && validHeaderValue([]byte(a.Result.Version)) && len(a.Result.Version) <= 64 {
+		if json.Unmarshal(text, &a) == nil && sse.ValidHeader([]byte(a.Result.Version)) && len(a.Result.Version) <= 64 {
 			l.mu.Lock()
 			l.version = a.Result.Version
 			l.mu.Unlock()

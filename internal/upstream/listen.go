@@ -6,6 +6,8 @@ import (
 	"mime"
 	"net/http"
 	"time"
+
+	"interlock/internal/sse"
 )
 
 // The waits between attempts to hear what a server says of itself.
@@ -91,22 +93,21 @@ func (l *httpLink) listen() {
 // hear reads one such stream to its end and returns how long to wait before the next.
 func (l *httpLink) hear(response *http.Response, after *string) time.Duration {
 	defer response.Body.Close()
-	reader := newEventReader(response.Body, l.server.config.MaxMessage)
-	reader.id = *after
+	reader := sse.NewReader(response.Body, l.server.config.MaxMessage, *after)
 	wait := firstListen
 	for {
-		next, err := reader.next()
-		if errors.Is(err, errEventTooLong) {
+		next, err := reader.Next()
+		if errors.Is(err, sse.ErrTooLong) {
 			*after = "" // to go on after the last that fitted would bring the same one again
 		}
 		if err != nil {
 			return wait
 		}
-		*after = next.id
-		if next.retry > 0 {
-			wait = within(next.retry)
+		*after = next.ID
+		if next.Retry > 0 {
+			wait = within(next.Retry)
 		}
-		if len(next.data) > 0 && l.deliver(l.ctx, next.data) != nil {
+		if len(next.Data) > 0 && l.deliver(l.ctx, next.Data) != nil {
 			return wait
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"interlock/internal/rpc"
+
 	"interlock"
 )
 
@@ -18,7 +20,7 @@ import (
 type stdioLink struct {
 	server  *Server
 	process *process
-	input   *lineReader
+	input   *rpc.LineReader
 	stderr  *complaints
 	conceal concealer
 	since   time.Time
@@ -45,7 +47,7 @@ func startProgram(s *Server, args []string, env map[string]string, conceal conce
 	if err != nil {
 		return nil, startError(s.config, err)
 	}
-	l.input = newLineReader(l.process.stdout, s.config.MaxMessage)
+	l.input = rpc.NewLineReader(l.process.stdout, s.config.MaxMessage)
 	l.writing <- nil
 	return l, nil
 }
@@ -123,7 +125,7 @@ func (l *stdioLink) write(ctx context.Context, line []byte) (int, error) {
 
 // Receive returns the next message.
 func (l *stdioLink) Receive() ([]byte, error) {
-	message, err := l.input.next()
+	message, err := l.input.Next()
 	if err != nil {
 		l.ended()
 		return nil, io.EOF

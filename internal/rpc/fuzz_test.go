@@ -1,4 +1,4 @@
-package mcpgateway
+package rpc
 
 import (
 	"bytes"
@@ -35,9 +35,9 @@ func seedMessages(f *testing.F) {
 func FuzzEnvelope(f *testing.F) {
 	seedMessages(f)
 	f.Fuzz(func(t *testing.T, message []byte) {
-		e, bad := decodeEnvelope(message)
+		e, bad := Decode(message)
 		if bad != nil {
-			if bad.message == "" || bad.code == 0 || bad.id != nil && !json.Valid(bad.id) {
+			if bad.Message == "" || bad.Code == 0 || bad.ID != nil && !json.Valid(bad.ID) {
 				t.Fatalf("%q is refused with %+v", message, bad)
 			}
 			return
@@ -65,28 +65,28 @@ func FuzzEnvelope(f *testing.F) {
 			}
 			want.ID = nil
 		}
-		same := e.method == want.Method && bytes.Equal(e.id, want.ID) && bytes.Equal(e.params, want.Params) &&
-			bytes.Equal(e.result, want.Result) && bytes.Equal(e.fault, want.Error)
+		same := e.Method == want.Method && bytes.Equal(e.ID, want.ID) && bytes.Equal(e.Params, want.Params) &&
+			bytes.Equal(e.Result, want.Result) && bytes.Equal(e.Fault, want.Error)
 		if !same {
 			t.Fatalf("%q: have %+v, want %+v", message, e, want)
 		}
 		var again []byte
 		switch {
-		case e.isRequest():
-			again = tail(append(append(again, `{"jsonrpc":"2.0","id":`...), e.id...), e.method, e.params)
-		case e.method != "":
-			again = notificationMessage(nil, e.method, e.params)
-		case e.fault != nil:
-			again = faultMessage(nil, e.id, e.fault)
+		case e.IsRequest():
+			again = tail(append(append(again, `{"jsonrpc":"2.0","id":`...), e.ID...), e.Method, e.Params)
+		case e.Method != "":
+			again = AppendNotification(nil, e.Method, e.Params)
+		case e.Fault != nil:
+			again = AppendFault(nil, e.ID, e.Fault)
 		default:
-			again = resultMessage(nil, e.id, e.result)
+			again = AppendResult(nil, e.ID, e.Result)
 		}
-		second, bad := decodeEnvelope(again)
-		if second.id == nil {
-			second.id = e.id
+		second, bad := Decode(again)
+		if second.ID == nil {
+			second.ID = e.ID
 		}
-		if e.id == nil {
-			second.id = nil
+		if e.ID == nil {
+			second.ID = nil
 		}
 		if bad != nil || !reflect.DeepEqual(e, second) {
 			t.Fatalf("%q is written as %q, which is %+v, %v", message, again, second, bad)
@@ -98,27 +98,27 @@ func FuzzEnvelope(f *testing.F) {
 func FuzzMembers(f *testing.F) {
 	seedMessages(f)
 	f.Fuzz(func(t *testing.T, message []byte) {
-		e, bad := decodeEnvelope(message)
-		if bad != nil || e.params == nil {
+		e, bad := Decode(message)
+		if bad != nil || e.Params == nil {
 			return
 		}
 		var want map[string]json.RawMessage
-		if err := json.Unmarshal(e.params, &want); err != nil {
-			t.Fatalf("%q: %v", e.params, err)
+		if err := json.Unmarshal(e.Params, &want); err != nil {
+			t.Fatalf("%q: %v", e.Params, err)
 		}
 		have := map[string]json.RawMessage{}
-		members(e.params, func(name, value []byte) { have[string(name)] = value })
+		Members(e.Params, func(name, value []byte) { have[string(name)] = value })
 		for name, value := range have {
 			if !bytes.Equal(want[name], value) && json.Valid([]byte(name)) {
-				t.Fatalf("%q: %q is %q, want %q", e.params, name, value, want[name])
+				t.Fatalf("%q: %q is %q, want %q", e.Params, name, value, want[name])
 			}
 			var before, after any
-			if json.Unmarshal(e.params, &before) != nil || json.Unmarshal(with(e.params, name, value), &after) != nil || !reflect.DeepEqual(before, after) {
-				t.Fatalf("%q: with its own %q it is %q", e.params, name, with(e.params, name, value))
+			if json.Unmarshal(e.Params, &before) != nil || json.Unmarshal(With(e.Params, name, value), &after) != nil || !reflect.DeepEqual(before, after) {
+				t.Fatalf("%q: with its own %q it is %q", e.Params, name, With(e.Params, name, value))
 			}
 		}
 		if len(have) != len(want) {
-			t.Fatalf("%q: %d members, want %d", e.params, len(have), len(want))
+			t.Fatalf("%q: %d members, want %d", e.Params, len(have), len(want))
 		}
 	})
 }
@@ -131,7 +131,7 @@ func FuzzIsCanonical(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if !isCanonical(data) {
+		if !IsCanonical(data) {
 			return
 		}
 		if canonical, err := strictjson.Canonical(data); err != nil || !bytes.Equal(canonical, data) {

@@ -1,9 +1,8 @@
-package upstream
+package rpc
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -23,9 +22,9 @@ func FuzzLines(f *testing.F) {
 		const most = 64
 		var got [2][][]byte
 		for i, in := range []io.Reader{bytes.NewReader(text), iotest.OneByteReader(bytes.NewReader(text))} {
-			r := newLineReader(in, most)
+			r := NewLineReader(in, most)
 			for {
-				line, err := r.next()
+				line, err := r.Next()
 				if err != nil {
 					break
 				}
@@ -51,7 +50,7 @@ func FuzzLines(f *testing.F) {
 				if err := json.Unmarshal(got[0][at], &said); err != nil {
 					t.Fatal(err)
 				}
-				if err := json.Unmarshal(line, &have); err == nil && !sameID(said.ID, have.ID) {
+				if err := json.Unmarshal(line, &have); err == nil && !bytes.Equal(said.ID, have.ID) {
 					t.Fatalf("%q is answered with %q", line, got[0][at])
 				}
 				at++
@@ -77,52 +76,5 @@ func TestTheIDOfAnAnswerThatIsTooLong(t *testing.T) {
 		if got := string(f.answered()); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
-	}
-}
-
-// FuzzEvents: however its bytes arrive, a stream of events gives the same events, none longer than the bound, and no id that a
-// header can't carry.
-func FuzzEvents(f *testing.F) {
-	for _, text := range []string{"data: a\n\n", "id: 1\r\ndata:b\r\ndata: c\r\n\r\n", ": x\rdata\r\rid\n\nretry: 5\n\n",
-		"\xef\xbb\xbfdata: a\n\nid: \x00\ndata: y\n\n"} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		const most = 64
-		var got [2][]event
-		var ends [2]error
-		for i, in := range []io.Reader{bytes.NewReader(text), iotest.OneByteReader(bytes.NewReader(text))} {
-			r := newEventReader(in, most)
-			for ends[i] == nil {
-				var e event
-				if e, ends[i] = r.next(); ends[i] != nil {
-					break
-				}
-				if len(e.data) > most || !validHeaderValue([]byte(e.id)) {
-					t.Fatalf("%+v", e)
-				}
-				got[i] = append(got[i], e)
-			}
-		}
-		if diff := cmp.Diff(got[0], got[1], cmp.AllowUnexported(event{})); diff != "" || !errors.Is(ends[0], ends[1]) {
-			t.Fatalf("%v %v %s", ends[0], ends[1], diff)
-		}
-	})
-}
-
-func TestEvents(t *testing.T) {
-	r := newEventReader(strings.NewReader("\xef\xbb\xbfdata: one\n\n:comment\n\nevent: x\nid: 7\ndata: two\ndata:  three\n\ndata\rdata\r\rid\r\n\r\nretry: 20\nretry: x\n\ndata: cut"), 100)
-	want := []event{{data: []byte("one")}, {id: "7", data: []byte("two\n three")}, {id: "7", data: []byte("\n")}, {}, {retry: 20e6}}
-	var got []event
-	for {
-		e, err := r.next()
-		if err != nil {
-			break
-		}
-		e.data = bytes.TrimSuffix(e.data, nil)
-		got = append(got, e)
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(event{})); diff != "" {
-		t.Error(diff)
 	}
 }

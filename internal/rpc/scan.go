@@ -1,4 +1,4 @@
-package mcpgateway
+package rpc
 
 import (
 	"bytes"
@@ -26,9 +26,9 @@ type scanner struct {
 // code is the JSON-RPC code for what is wrong: text that is JSON, but not such as this door reads, is an invalid request.
 func (s *scanner) code() int {
 	if s.bad == badSyntax {
-		return codeParse
+		return CodeParse
 	}
-	return codeInvalidRequest
+	return CodeInvalidRequest
 }
 
 const (
@@ -308,8 +308,8 @@ func (s *scanner) array(each func(value []byte)) {
 	s.depth--
 }
 
-// members hands over the members of an object that was scanned before; anything else has none.
-func members(object []byte, each func(name, value []byte)) {
+// Members hands over the members of an object that was scanned before; anything else has none.
+func Members(object []byte, each func(name, value []byte)) {
 	if len(object) == 0 || object[0] != '{' {
 		return
 	}
@@ -317,8 +317,8 @@ func members(object []byte, each func(name, value []byte)) {
 	s.object(each)
 }
 
-// elements hands over the elements of an array that was scanned before; anything else has none.
-func elements(array []byte, each func(value []byte)) {
+// Elements hands over the elements of an array that was scanned before; anything else has none.
+func Elements(array []byte, each func(value []byte)) {
 	if len(array) == 0 || array[0] != '[' {
 		return
 	}
@@ -326,10 +326,10 @@ func elements(array []byte, each func(value []byte)) {
 	s.array(each)
 }
 
-// member is one member of an object that was scanned before, or nil.
-func member(object []byte, name string) []byte {
+// Member is one member of an object that was scanned before, or nil.
+func Member(object []byte, name string) []byte {
 	var found []byte
-	members(object, func(n, value []byte) {
+	Members(object, func(n, value []byte) {
 		if string(n) == name {
 			found = value
 		}
@@ -337,5 +337,8 @@ func member(object []byte, name string) []byte {
 	return found
 }
 
-// isTrue reports whether a value is the literal true.
-func isTrue(value []byte) bool { return string(value) == "true" }
+// IsTrue reports whether a value is the literal true.
+func IsTrue(value []byte) bool { return string(value) == "true" }
+
+// Empty reports whether an object that was scanned before has no members.
+func Empty(object []byte) bool { return (&scanner{data: object, at: 1}).next() == '}' }

@@ -1,12 +1,12 @@
-package mcpgateway
+package rpc
 
 // maxPlain is how deep plain canonical JSON may be nested here; what is deeper takes the long way.
 const maxPlain = 32
 
-// isCanonical reports whether JSON that was scanned before is in canonical form already, as most arguments are: then nobody
+// IsCanonical reports whether JSON that was scanned before is in canonical form already, as most arguments are: then nobody
 // has to write it anew. It knows the plain cases and says no to the rest: text of printable ASCII without escapes, whole
 // numbers of few digits, names in ascending order, no white space.
-func isCanonical(data []byte) bool {
+func IsCanonical(data []byte) bool {
 	p := plainReader{data: data}
 	return p.value(0) && p.at == len(data)
 }
