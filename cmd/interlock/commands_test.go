@@ -13,6 +13,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"aged":     cmdAged,
 	"call":     cmdCall,
 	"flip":     cmdFlip,
+	"mask":     cmdMask,
 	"pick":     cmdPick,
 	"serve":    cmdServe,
 	"shutdown": cmdShutdown,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,6 +29,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike})
 }
 
+// update writes what scripts compare with anew, instead of comparing.
+var update = flag.Bool("update", false, "write what scripts compare with anew")
+
 // TestScripts runs every user-visible behaviour of the binary. The first word of a script's name is the subcommand.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
@@ -37,6 +41,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
+		UpdateScripts:       *update,
 		Cmds:                scriptCommands,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/user")
