@@ -64,6 +64,7 @@ rpc                                                     < mcpaql, mcpgateway, up
 sse                                                     < console, mcpgateway, upstream
 bubblewrap                                              < hook, sandbox
 identity, ruletest                                      < console
+replay                                                  < console, httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard

@@ -240,6 +240,7 @@ type replayWhatIf struct {
 	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"7d" placeholder:"TIME"`
 	Agent string `help:"Only what this agent did." placeholder:"NAME"`
 	Allow bool   `name:"allow-stricter" help:"Exit 0 although something would be denied or asked about that was not."`
+	Rule  string `help:"What this one of the rules does, compared with the others alone, and not with what was decided." placeholder:"ID"`
 	Anew  bool   `name:"reanalyse" help:"Analyse the recorded actions anew, so that what this program knows of commands counts as well; slower."`
 	JSON  bool   `name:"json" help:"Print JSON."`
 
@@ -297,6 +298,12 @@ func (c *replayWhatIf) report(p *program, evaluator *admission.Evaluator) (repla
 	trial := replay.NewWhatIf(evaluator.Rules)
 	if c.Anew {
 		trial.Analyser = evaluator.Analyser
+	}
+	if c.Rule != "" {
+		if _, known := evaluator.Rules.Rule(c.Rule); !known {
+			return replay.Report{}, interlock.Errorf(interlock.CodeNotFound, "--rule", "%.60q is no rule; `interlock rules list` names them", c.Rule)
+		}
+		trial.Before = evaluator.Rules.Without(c.Rule)
 	}
 	err = log.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
 		if why != nil {

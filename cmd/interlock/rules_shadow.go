@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"time"
 
 	"interlock"
 	"interlock/embedded"
@@ -56,23 +56,14 @@ func (c *rulesShadowCommand) Run(p *program) error {
 	return c.show(p, backend)
 }
 
-// A shadowState is what `interlock rules shadow` says.
-type shadowState struct {
-	InForce interlock.Digest     `json:"in_force"`
-	Began   time.Time            `json:"began,omitzero"`
-	Until   time.Time            `json:"until,omitzero"`
-	Over    bool                 `json:"over,omitempty"` // it has run out and decides no more
-	Shadow  *replay.ShadowReport `json:"shadow,omitempty"`
-}
-
 // shadowOf says what decides in the shadow, and what it decided otherwise.
-func shadowOf(p *program, backend *embedded.Backend) (shadowState, error) {
-	state := shadowState{InForce: backend.Rules().Digest()}
-	body, _, err := backend.Candidate(p.ctx)
+func shadowOf(ctx context.Context, backend *embedded.Backend) (replay.ShadowState, error) {
+	state := replay.ShadowState{InForce: backend.Rules().Digest()}
+	body, _, err := backend.Candidate(ctx)
 	if err != nil || body.Ruleset == "" {
 		return state, err
 	}
-	counted, err := backend.Shadow(p.ctx, body.Ruleset)
+	counted, err := backend.Shadow(ctx, body.Ruleset)
 	if err != nil {
 		return state, err
 	}
@@ -82,7 +73,7 @@ func shadowOf(p *program, backend *embedded.Backend) (shadowState, error) {
 }
 
 func (c *rulesShadowCommand) show(p *program, backend *embedded.Backend) error {
-	state, err := shadowOf(p, backend)
+	state, err := shadowOf(p.ctx, backend)
 	if err != nil {
 		return err
 	}
@@ -129,7 +120,7 @@ func shadowDiff(p *program, asJSON bool) error {
 		return err
 	}
 	defer backend.Close()
-	state, err := shadowOf(p, backend)
+	state, err := shadowOf(p.ctx, backend)
 	if err != nil {
 		return err
 	}

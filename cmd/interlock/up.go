@@ -58,7 +58,8 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer listeners.close()
 	tokens := identity.NewTokens(backend.Known, now)
-	pages, err := newConsole(settings, backend, tokens, listeners, logger, p.ctx.Done())
+	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
+	pages, err := newConsole(settings, backend, tokens, listeners, logger, past, p.ctx.Done())
 	if err != nil {
 		return err
 	}
@@ -79,6 +80,7 @@ func (c *upCommand) Run(p *program) error {
 			return err
 		}, now),
 		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
+		Past:  past,
 		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()},
 		Rules: objectors(backend.Rules(), settings.Profile)})
 	if err != nil {

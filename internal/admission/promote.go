@@ -193,3 +193,15 @@ func (a *Admission) promotable(ctx context.Context, order interlock.Order) (ledg
 	}
 	return body, nil
 }
+
+// CandidateRules returns the ruleset that decides beside the one in force.
+func (a *Admission) CandidateRules(ctx context.Context) (*ruleset.Ruleset, error) {
+	body, _, err := a.Candidate(ctx)
+	if err == nil && (body.Ruleset == "" || a.config.Candidate == nil) {
+		err = interlock.Errorf(interlock.CodeNotFound, "rules", "no ruleset decides in the shadow")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.candidateRules(body)
+}

@@ -25,6 +25,7 @@ import (
 	"interlock/internal/identity"
 	"interlock/internal/impact"
 	"interlock/internal/quorum"
+	"interlock/internal/replay"
 	"interlock/internal/ruleset"
 )
 
@@ -61,6 +62,9 @@ type Config struct {
 	Decision func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error)
 	// DryRun finds what a request's action did when it was tried in a throw-away copy; nil where it was not. Optional.
 	DryRun func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error)
+	// WhatIf says what rules would have decided about the past, Shadow what decides beside the rules in force. Optional.
+	WhatIf func(ctx context.Context, q replay.Question) (replay.Report, error)
+	Shadow func(ctx context.Context) (replay.ShadowState, error)
 	Logger *slog.Logger
 	Now    func() time.Time
 	Random io.Reader // optional: crypto/rand

@@ -27,6 +27,7 @@ import (
 	"interlock/internal/console"
 	"interlock/internal/identity"
 	"interlock/internal/identity/passkeytest"
+	"interlock/internal/replay"
 )
 
 // A house is a console over a real store.
@@ -38,6 +39,8 @@ type house struct {
 	url     string
 	decided map[string]*interlock.Decision // by request
 	tried   map[string]*interlock.DryRun   // by request
+	whatIf  func(replay.Question) (replay.Report, error)
+	shadow  replay.ShadowState
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -70,7 +73,9 @@ func open(t testing.TB, rules ...string) *house {
 		},
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
-		}})
+		},
+		WhatIf: func(_ context.Context, q replay.Question) (replay.Report, error) { return h.whatIf(q) },
+		Shadow: func(context.Context) (replay.ShadowState, error) { return h.shadow, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,8 +89,11 @@ func pageFunctions() template.FuncMap {
 		"short":   short,
 		"comma":   comma,
 		"titled":  titled,
-		"inc":     func(n int) int { return n + 1 },
-		"plus":    func(a, b int) int { return a + b },
+
+		"partings":   partings,
+		"shadowPart": shadowPart,
+		"inc":        func(n int) int { return n + 1 },
+		"plus":       func(a, b int) int { return a + b },
 	}
 }
 

@@ -63,6 +63,7 @@ func (c *Console) views() []view {
 		{"POST /orders/{id}", answering, c.giveOrder},
 		{"GET /rules", seeing, c.rulesPage},
 		{"GET /rules/{id}", seeing, c.rulePage},
+		{"GET /rules/past", seeing, c.pastPage},
 		{"GET /audit", auditing, c.auditPage},
 		{"GET /events/{id}", auditing, c.eventPage},
 		{"GET /audit/export", auditing, c.exportLog},

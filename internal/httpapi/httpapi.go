@@ -124,6 +124,7 @@ type Config struct {
 	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
 	Pages   http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
+	Past    Past                        // optional: what other rules would have decided; asked for on the local door
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
 	MCP http.Handler
 }
@@ -230,10 +231,13 @@ const (
 	routeMetrics
 	routeMCP
 	routeHeard
+	routeWhatIf
+	routeShadow
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
-	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard"}
+	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
+	"whatif", "shadow"}
 
 func routeOf(path string) route {
 	switch path {
@@ -243,6 +247,10 @@ func routeOf(path string) route {
 		return routeOutcome
 	case "/v1/heard":
 		return routeHeard
+	case "/v1/whatif":
+		return routeWhatIf
+	case "/v1/shadow":
+		return routeShadow
 	case "/v1/events":
 		return routeEvents
 	case "/v1/checkpoint":
@@ -325,6 +333,10 @@ func (x *exchange) serve() {
 		x.outcome()
 	case routeHeard:
 		x.heard()
+	case routeWhatIf:
+		x.whatIf()
+	case routeShadow:
+		x.shadow()
 	case routeEvents:
 		x.events()
 	case routeCheckpoint:

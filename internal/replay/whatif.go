@@ -18,6 +18,7 @@ const maxExamples = 3
 type WhatIf struct {
 	Ruleset  interlock.Digest
 	Analyser *impact.Analyser // optional: analyses actions anew, under the view that was recorded
+	Before   *ruleset.Ruleset // optional: what is compared with is decided under these rules, instead of taken from the record
 
 	rules   *ruleset.Ruleset
 	total   int
@@ -55,6 +56,14 @@ type Example struct {
 	Reason string    `json:"reason,omitempty"` // under the stricter of both, redacted
 }
 
+// A Question is what somebody wants to know of the past.
+type Question struct {
+	Rule      string    // what this one of the rules in force did, compared with the others alone; empty: what all of them would have
+	Candidate bool      // of the rules that decide in the shadow instead of those in force
+	Agent     string    // only what this agent did
+	Since     time.Time // only what was decided from then on
+}
+
 // A Report is what other rules would have done.
 type Report struct {
 	Ruleset   interlock.Digest `json:"ruleset"`
@@ -88,6 +97,9 @@ func (w *WhatIf) Skip(why error) {
 // recorded. was is the decision that was made.
 func (w *WhatIf) Try(r *Record, was interlock.Decision, redact func(string) (string, []string)) {
 	now := r.decide(w.rules, w.Analyser)
+	if w.Before != nil {
+		was = r.decide(w.Before, w.Analyser)
+	}
 	w.total++
 	w.under[interlock.Digest(r.Event.Snapshots["ruleset"])]++
 	if w.from.IsZero() || r.At().Before(w.from) {
@@ -163,6 +175,15 @@ type ShadowReport struct {
 	Dropped int `json:"dropped,omitempty"` // decisions there was no room for
 	Failed  int `json:"failed,omitempty"`  // decisions it could not make
 	Others  int `json:"others,omitempty"`  // that differ in ways there was no room for
+}
+
+// A ShadowState is which ruleset decides beside the one in force, and what it decided otherwise.
+type ShadowState struct {
+	InForce interlock.Digest `json:"in_force"`
+	Began   time.Time        `json:"began,omitzero"`
+	Until   time.Time        `json:"until,omitzero"`
+	Over    bool             `json:"over,omitempty"`   // it has run out and decides no more
+	Shadow  *ShadowReport    `json:"shadow,omitempty"` // nil where none decides
 }
 
 // Shadowed says what a shadow has counted in the words of what-if.

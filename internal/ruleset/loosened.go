@@ -92,3 +92,22 @@ func sameObjection(a, b *Rule) (bool, error) {
 	}
 	return bytes.Equal(texts[0], texts[1]), nil
 }
+
+// Without is a ruleset with one rule less, for telling what that rule does. Its digest stays, so that what was ordered and granted
+// under the ruleset counts under this one too: it is compared with, and never in force.
+func (r *Ruleset) Without(id string) *Ruleset {
+	less := *r
+	less.rules, less.index = nil, ruleIndex{}
+	for _, rule := range r.rules {
+		if rule.ID != id {
+			own := *rule // it has another place here
+			less.rules = append(less.rules, &own)
+		}
+	}
+	less.danger, less.production = slices.Clone(r.danger), slices.Clone(r.production)
+	for _, list := range []*[]string{&less.policy.Deny, &less.policy.RequiresApproval, &less.policy.AutoApprove} {
+		*list = slices.Clone(*list) // finish sorts in place, and others read the whole ruleset
+	}
+	less.finish()
+	return &less
+}
