@@ -59,9 +59,10 @@ golang.org/x/sys                                        < upstream
 std, github.com/tailscale/hujson                        < harness
 github.com/pelletier/go-toml/v2                         < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
-hostname                                                < httpapi, mcpgateway
+mcpgateway                                              < mcphttp
+hostname                                                < httpapi, mcphttp
 rpc                                                     < mcpaql, mcpgateway, upstream
-sse                                                     < console, mcpgateway, upstream
+sse                                                     < console, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
 identity, ruletest                                      < console
 replay                                                  < console, httpapi

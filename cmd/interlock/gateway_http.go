@@ -15,6 +15,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/identity"
 	"interlock/internal/mcpgateway"
+	"interlock/internal/mcphttp"
 )
 
 // serveGateway serves a gateway over HTTP until the program is interrupted.
@@ -53,7 +54,7 @@ func gatewayAddress(listener net.Listener, secure bool) string {
 
 // gatewayFront is the HTTP front of a gateway, with the credentials the settings take. An empty path is the settings' own.
 func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway,
-	path string) (*mcpgateway.HTTP, error) {
+	path string) (*mcphttp.Front, error) {
 	g := settings.Gateway
 	credentials := &identity.Credentials{Tokens: identity.NewTokens(backend.Known, now), Certificate: g.TLS.Agent,
 		Standing: backend.Known, Now: now}
@@ -81,9 +82,9 @@ func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mc
 		}
 		credentials.Access = access
 	}
-	return mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: gateway, Credentials: credentials, Path: path, URL: g.URL,
+	return mcphttp.New(mcphttp.Config{Gateway: gateway, Credentials: credentials, Path: path, URL: g.URL,
 		Issuers: addresses, Scopes: scopes,
-		Hosts: g.Hosts, Origins: g.Origins, Limits: mcpgateway.HTTPLimits{Connections: g.Connections, PerAddress: g.PerAddress}})
+		Hosts: g.Hosts, Origins: g.Origins, Limits: mcphttp.Limits{Connections: g.Connections, PerAddress: g.PerAddress}})
 }
 
 // gatewayListener listens where the gateway is to be reached, which the user has said in field. Tokens that go over a network go
@@ -112,7 +113,7 @@ func gatewayListener(g config.Gateway, field, address string) (net.Listener, err
 // An upGateway is the gateway of `interlock up`: beside the API, or at an address of its own.
 type upGateway struct {
 	gateway  *mcpgateway.Gateway
-	front    *mcpgateway.HTTP
+	front    *mcphttp.Front
 	listener net.Listener // nil: beside the API
 	secure   *tls.Config
 }

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"interlock/internal/sse"
-
 	"interlock"
+	"interlock/internal/sse"
 )
 
 // The bounds of streams.

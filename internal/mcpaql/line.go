@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/internal/rpc"
 )
 
 // lines is the transport of a pair of streams, one JSON-RPC message per line. Each line is decoded once, and what is no

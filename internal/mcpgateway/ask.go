@@ -6,9 +6,8 @@ import (
 	"errors"
 	"strconv"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // A weigher decides without recording, where nothing is enforced; see admission's Weigh.
@@ -43,7 +42,7 @@ func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) 
 // it belongs to waits with it, and has no handle to come back with: a server asks again. method and shaped are of the request
 // that is answered if it is refused: the server's own, or the client's in whose result it asks.
 func (s *Session) decideUpward(ctx context.Context, method string, shaped bool, p interlock.Proposal) Settled {
-	q := Question{Proposal: p, Method: method, Shaped: shaped, Client: Abilities{Revision: revisionSessions}}
+	q := Question{Proposal: p, Method: method, Shaped: shaped, Client: Abilities{Revision: RevisionSessions}}
 	if asker := s.gateway.config.Asker; asker != nil {
 		return asker.Decide(ctx, q)
 	}
@@ -67,10 +66,10 @@ func (s *Session) question(r *request, p interlock.Proposal) Question {
 			s.tell(r.reply, "notifications/progress", append(rpc.AppendString(append(params, `,"message":`...), message), '}'))
 		}
 	}
-	if r.revision != revisionStateless {
+	if r.revision != RevisionStateless {
 		q.Notify = func(_ context.Context, method string, params json.RawMessage) { s.tell(r.reply, method, params) }
 	}
-	if r.revision != revisionStateless && r.client.url {
+	if r.revision != RevisionStateless && r.client.url {
 		q.Elicit = func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 			e, err := s.ask(ctx, r.reply, "elicitation/create", params)
 			if err == nil && e.Fault != nil {

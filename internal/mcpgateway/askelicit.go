@@ -9,7 +9,7 @@ import (
 // canElicit reports whether the client of a question can be asked by a request of ours: in revisions with sessions, where it
 // opens addresses for its user and we know one.
 func (a *Asker) canElicit(q Question) bool {
-	return q.Elicit != nil && q.Client.URL && q.Client.Revision < revisionStateless && a.config.Console != ""
+	return q.Elicit != nil && q.Client.URL && q.Client.Revision < RevisionStateless && a.config.Console != ""
 }
 
 // elicit has the client's user asked to open the request's page, for as long as a call is held, and returns what they said to

@@ -292,7 +292,7 @@ func (a *Asker) unanswered(ctx context.Context, q Question, answer interlock.Ans
 		} // where nothing can be kept the client gets another handle
 	}
 	pending := a.pending(request)
-	stateless := q.Client.Revision >= revisionStateless
+	stateless := q.Client.Revision >= RevisionStateless
 	switch {
 	case !stateless || !q.Client.URL || pending.URL == "" || round >= maxRounds || !asksByResult(q.Method):
 		return a.refuse(q, answer, pending)

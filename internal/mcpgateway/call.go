@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 	"interlock/internal/strictjson"
 )
 
@@ -65,7 +64,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	view := s.gateway.config.View(s.caller.Dir)
 	view.Annotations = offered.hints
 	p := s.proposal(action, view, offered.target.Upstream)
-	if r.revision == revisionStateless { // what its client brings may be of another server, or still to be asked
+	if r.revision == RevisionStateless { // what its client brings may be of another server, or still to be asked
 		r.standAside()
 	}
 	brought, bad := s.brought(ctx, r, m, action)
@@ -142,7 +141,7 @@ func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q
 
 // concluded reports what came of a forwarded action, and says what kind of answer it has or why it has none.
 func (s *Session) concluded(revision string, p permit, e rpc.Envelope, err error, took time.Duration) (kind string, _ error) {
-	if err == nil && e.Fault == nil && revision == revisionStateless {
+	if err == nil && e.Fault == nil && revision == RevisionStateless {
 		kind, err = resultType(e.Result)
 	}
 	switch {

@@ -8,7 +8,7 @@ import (
 
 // dispatch carries out one request.
 func (s *Session) dispatch(ctx context.Context, r *request) answer {
-	if r.method == "ping" && r.revision == revisionSessions {
+	if r.method == "ping" && r.revision == RevisionSessions {
 		return answer{result: []byte("{}")}
 	}
 	if state, held := r.heldState(); held {
@@ -40,7 +40,7 @@ func (s *Session) dispatch(ctx context.Context, r *request) answer {
 	case "completion/complete":
 		return s.complete(ctx, r)
 	}
-	if r.revision == revisionStateless {
+	if r.revision == RevisionStateless {
 		switch r.method {
 		case "server/discover":
 			return s.discover()

@@ -48,23 +48,24 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	fallback(&l.Message, 4<<20)
-	fallback(&l.Result, 16<<20)
-	fallback(&l.Calls, 256)
-	fallback(&l.Sessions, 1000)
-	fallback(&l.Offers, 10_000)
-	fallback(&l.Page, 1000)
-	fallback(&l.Start, 20*time.Second)
-	fallback(&l.Hello, 8*time.Second)
-	fallback(&l.Handshake, 3*time.Minute)
+	Fallback(&l.Message, 4<<20)
+	Fallback(&l.Result, 16<<20)
+	Fallback(&l.Calls, 256)
+	Fallback(&l.Sessions, 1000)
+	Fallback(&l.Offers, 10_000)
+	Fallback(&l.Page, 1000)
+	Fallback(&l.Start, 20*time.Second)
+	Fallback(&l.Hello, 8*time.Second)
+	Fallback(&l.Handshake, 3*time.Minute)
 	l.Handshake = max(l.Handshake, l.Start)
-	fallback(&l.Call, 10*time.Minute)
-	fallback(&l.Idle, time.Hour)
-	fallback(&l.Outcomes, 1024)
+	Fallback(&l.Call, 10*time.Minute)
+	Fallback(&l.Idle, time.Hour)
+	Fallback(&l.Outcomes, 1024)
 	return l
 }
 
-func fallback[T ~int | ~int64](value *T, standard T) {
+// Fallback gives a bound that is not positive its standard value.
+func Fallback[T ~int | ~int64](value *T, standard T) {
 	if *value <= 0 {
 		*value = standard
 	}
@@ -108,6 +109,9 @@ func New(c Config) (*Gateway, error) {
 	}
 	return g, nil
 }
+
+// Config is what the gateway runs with, defaults filled in.
+func (g *Gateway) Config() Config { return g.config }
 
 // Close ends every session and records what is left to record.
 func (g *Gateway) Close() error {

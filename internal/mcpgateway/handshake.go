@@ -8,18 +8,23 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // clientVersions are the revisions of the protocol that a client's handshake may name, newest first. Batches, which one of
 // the older ones has, are refused under each.
-var clientVersions = []string{revisionSessions, "2025-06-18", "2025-03-26", "2024-11-05"}
+var clientVersions = []string{RevisionSessions, "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// SpeaksSessions reports whether a revision of the protocol is one whose clients begin with a handshake, and is spoken here.
+func SpeaksSessions(revision string) bool { return slices.Contains(clientVersions, revision) }
+
+// Revisions are all revisions of the protocol that are spoken to clients, newest first.
+func Revisions() []string { return append([]string{RevisionStateless}, clientVersions...) }
 
 // introduced finds out under which revision a request is made and what its client can do, or says why it can't be served.
 func (s *Session) introduced(r *request) (fault []byte) {
-	if r.meta.version != "" && !slices.Contains(clientVersions, r.meta.version) {
+	if r.meta.version != "" && !SpeaksSessions(r.meta.version) {
 		return s.introducedStateless(r)
 	}
 	s.mu.Lock()
@@ -28,21 +33,21 @@ func (s *Session) introduced(r *request) (fault []byte) {
 	case r.method == "initialize" && s.revision != "":
 		return rpc.FaultObject(rpc.CodeInvalidRequest, "the session was initialized before", nil)
 	case r.method == "initialize":
-		s.revision = revisionSessions
+		s.revision = RevisionSessions
 		s.client = abilitiesOf(rpc.Member(r.params, "capabilities"))
 		s.begin()
 	case r.method == "ping":
-	case s.revision != revisionSessions:
+	case s.revision != RevisionSessions:
 		return rpc.FaultObject(rpc.CodeInvalidRequest, "send initialize first, or name the protocol's revision in _meta", nil)
 	}
-	r.revision, r.client = revisionSessions, s.client
+	r.revision, r.client = RevisionSessions, s.client
 	return nil
 }
 
 // introducedStateless reads what a request of a stateless revision says of its client.
 func (s *Session) introducedStateless(r *request) (fault []byte) {
-	if r.meta.version != revisionStateless {
-		data, _ := json.Marshal(map[string]any{"supported": append([]string{revisionStateless}, clientVersions...),
+	if r.meta.version != RevisionStateless {
+		data, _ := json.Marshal(map[string]any{"supported": Revisions(),
 			"requested": r.meta.version})
 		return rpc.FaultObject(rpc.CodeVersion, "unsupported protocol version", data)
 	}
@@ -50,14 +55,14 @@ func (s *Session) introducedStateless(r *request) (fault []byte) {
 		return rpc.FaultObject(rpc.CodeInvalidParams,
 			"params/_meta/"+metaCapabilities+" is missing; every request says what its client can do", nil)
 	}
-	r.revision, r.client = revisionStateless, abilitiesOf(r.meta.capabilities)
+	r.revision, r.client = RevisionStateless, abilitiesOf(r.meta.capabilities)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.revision == revisionSessions {
-		return rpc.FaultObject(rpc.CodeInvalidRequest, "the session was initialized under revision "+revisionSessions, nil)
+	if s.revision == RevisionSessions {
+		return rpc.FaultObject(rpc.CodeInvalidRequest, "the session was initialized under revision "+RevisionSessions, nil)
 	}
 	if s.revision == "" {
-		s.revision, s.client = revisionStateless, r.client
+		s.revision, s.client = RevisionStateless, r.client
 		s.begin()
 	}
 	return nil
@@ -136,8 +141,8 @@ func (s *Session) ready(ctx context.Context) {
 // initialize answers the handshake of a session.
 func (s *Session) initialize(r *request) answer {
 	version := rpc.Unquoted(rpc.Member(r.params, "protocolVersion"))
-	if !slices.Contains(clientVersions, version) {
-		version = revisionSessions
+	if !SpeaksSessions(version) {
+		version = RevisionSessions
 	}
 	text := append([]byte(`{"protocolVersion":"`+version+`","capabilities":`), s.capabilities()...)
 	text = append(append(text, `,"serverInfo":`...), s.gateway.info()...)
@@ -149,7 +154,7 @@ func (s *Session) initialize(r *request) answer {
 
 // discover answers the stateless revisions' question what there is.
 func (s *Session) discover() answer {
-	versions, _ := json.Marshal(append([]string{revisionStateless}, clientVersions...))
+	versions, _ := json.Marshal(Revisions())
 	text := append(append([]byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":`), versions...),
 		`,"capabilities":`...)
 	text = append(text, s.gateway.config.Asker.capabilities(s.capabilities())...)

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // A held is one forwarded call, read or prompt of a stateless client, from the moment on that its server asks the
@@ -73,7 +72,7 @@ var (
 
 // mayBeHeld reports whether a request is one whose server's questions can be put to its client in a result.
 func (r *request) mayBeHeld() bool {
-	return r != nil && r.revision == revisionStateless &&
+	return r != nil && r.revision == RevisionStateless &&
 		(r.client.form || r.client.url || r.client.sampling || r.client.roots) && asksByResult(r.method)
 }
 
@@ -169,7 +168,7 @@ func (h *held) keep(ctx context.Context) {
 			err = errSessionOver
 		}
 	}
-	h.kind, h.err = s.concluded(revisionStateless, h.permit, e, err, time.Since(h.begun))
+	h.kind, h.err = s.concluded(RevisionStateless, h.permit, e, err, time.Since(h.begun))
 	h.answer = e
 	h.cancel(nil)
 	h.mu.Lock()

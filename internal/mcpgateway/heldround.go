@@ -9,14 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // heldState is the state by which a request comes back to a held call.
 func (r *request) heldState() (state string, held bool) {
-	if r.revision != revisionStateless || !asksByResult(r.method) || !bytes.Contains(r.params, []byte(`"requestState"`)) {
+	if r.revision != RevisionStateless || !asksByResult(r.method) || !bytes.Contains(r.params, []byte(`"requestState"`)) {
 		return "", false
 	}
 	state = rpc.Unquoted(rpc.Member(r.params, "requestState"))
@@ -132,7 +131,7 @@ func (s *Session) park(ctx context.Context, r *request, h *held) (a answer, asks
 	if text == nil {
 		return answer{}, false
 	}
-	h.handTo(&request{method: r.method, revision: r.revision, client: r.client, reply: nowhere{}})
+	h.handTo(&request{method: r.method, revision: r.revision, client: r.client, reply: Nowhere{}})
 	id := rand.Text()
 	state, err := s.gateway.sealer.sealState(sealHeld,
 		requestState{Agent: s.caller.Agent, Principal: s.caller.Principal, Method: h.method,

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // The bounds of a wrapped handler, in bytes.
@@ -58,11 +57,11 @@ func (i *Inline) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	}
 	m := metaOf(e.Params)
 	client := abilitiesOf(m.capabilities)
-	q := Question{Method: e.Method, Client: Abilities{Revision: revisionSessions, URL: client.url}}
+	q := Question{Method: e.Method, Client: Abilities{Revision: RevisionSessions, URL: client.url}}
 	if m.version != "" {
 		q.Client.Revision = m.version
 	}
-	if q.Client.Revision < revisionStateless {
+	if q.Client.Revision < RevisionStateless {
 		q.Client.URL = false // there is nowhere to ask it
 	}
 	q.brought(e.Params)

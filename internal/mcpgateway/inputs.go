@@ -5,9 +5,8 @@ import (
 	"crypto/sha256"
 	"sync"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 	"interlock/internal/strictjson"
 )
 
@@ -102,7 +101,7 @@ func (i *inputs) keep(k inputsKey, brought []byte) {
 // state as it was, and answers to what the server asked and was allowed to ask. Anything else stays here. A state
 // that this server did not give for this very request is refused.
 func (s *Session) brought(ctx context.Context, r *request, m *mount, action interlock.Action) (b retry, bad answer) {
-	if r.revision != revisionStateless || !asksByResult(r.method) {
+	if r.revision != RevisionStateless || !asksByResult(r.method) {
 		return b, answer{}
 	}
 	state, responses := rpc.Member(r.params, "requestState"), rpc.Member(r.params, "inputResponses")

@@ -15,7 +15,7 @@ import (
 // the server's requests can make use of it. Our own requests are made by a client that can do nothing. The name is ours in both
 // cases, because nothing may be decided by it.
 func (w *wire) introduction(to []byte, q errand) []byte {
-	to = append(to, `"`+metaVersion+`":"`+revisionStateless+`","`+metaClientInfo+`":{"name":"interlock","version":`...)
+	to = append(to, `"`+MetaVersion+`":"`+RevisionStateless+`","`+metaClientInfo+`":{"name":"interlock","version":`...)
 	to = append(rpc.AppendString(to, w.mount.session.gateway.version()), `},"`+metaCapabilities+`":`...)
 	if q.of == nil || q.of.client.raw == nil {
 		return append(to, '{', '}')
@@ -37,7 +37,7 @@ func (m *mount) discover(ctx context.Context, w *wire) (knows bool, err error) {
 	e, err := w.ask(ctx, errand{method: "server/discover", params: []byte{'{'}})
 	if err == nil && e.Fault == nil {
 		rpc.Elements(rpc.Member(e.Result, "supportedVersions"),
-			func(value []byte) { knows = knows || rpc.Unquoted(value) == revisionStateless })
+			func(value []byte) { knows = knows || rpc.Unquoted(value) == RevisionStateless })
 	}
 	if !knows {
 		w.modern = false

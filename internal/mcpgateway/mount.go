@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // A mount is one server in one session: its link while there is one, and what it offers.
@@ -344,7 +343,7 @@ func (s *Session) upstreamCapabilities() json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.revision == revisionStateless:
+	case s.revision == RevisionStateless:
 		return json.RawMessage(mediated)
 	case s.client.raw == nil:
 		return json.RawMessage("{}")

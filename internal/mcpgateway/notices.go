@@ -95,7 +95,7 @@ func (s *Session) logged(w *wire, params []byte) {
 func (s *Session) isStateless() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.revision == revisionStateless
+	return s.revision == RevisionStateless
 }
 
 // changed tells the client that a list has changed.

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // An offerKind is one of the lists a server keeps.
@@ -280,7 +279,7 @@ func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
 	if to < len(shown) {
 		text = rpc.AppendString(append(text, `,"nextCursor":`...), cursorAfter(kind, shown[to-1]))
 	}
-	if r.revision == revisionStateless {
+	if r.revision == RevisionStateless {
 		text = append(text, `,"ttlMs":0,"cacheScope":"private"`...)
 	}
 	return answer{result: append(text, '}')}
@@ -373,4 +372,18 @@ func after(shown []*offer, kind offerKind, cursor string) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Tool is the definition of a tool as the client sees it, or nil if it is not known (yet).
+func (s *Session) Tool(name string) json.RawMessage {
+	server, tool, _ := strings.Cut(name, ".")
+	m := s.mount(server)
+	if m == nil {
+		return nil
+	}
+	offered := m.offers[kindTools].Load().named(tool)
+	if offered == nil {
+		return nil
+	}
+	return offered.listed
 }

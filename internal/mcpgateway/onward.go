@@ -115,7 +115,7 @@ func (s *Session) arrived(r *request, m *mount, p permit, begun time.Time, e rpc
 		kind, err := s.concluded(r.revision, p, e, err, time.Since(begun))
 		s.finish(r, s.rendered(r.ctx, r, m, p, kind, e, err))
 	}
-	if r.revision == revisionStateless || s.gateway.config.Classifier != nil || len(e.Result) > promptResult || err != nil {
+	if r.revision == RevisionStateless || s.gateway.config.Classifier != nil || len(e.Result) > promptResult || err != nil {
 		go end() // it may ask somebody, or take its time
 		return
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // getPrompt decides a prompts/get and forwards it.
@@ -51,7 +50,7 @@ func (s *Session) readResource(ctx context.Context, r *request) answer {
 
 // privately is the answer to a resources/read as it may be kept: by the client it was decided for.
 func privately(r *request, a answer) answer {
-	if r.revision != revisionStateless || a.result == nil || rpc.Unquoted(rpc.Member(a.result, "resultType")) == typeInput {
+	if r.revision != RevisionStateless || a.result == nil || rpc.Unquoted(rpc.Member(a.result, "resultType")) == typeInput {
 		return a
 	}
 	if rpc.Member(a.result, "cacheScope") == nil {

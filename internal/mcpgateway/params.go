@@ -9,7 +9,7 @@ import (
 
 // The members of _meta that the protocol gives a meaning.
 const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
 	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 	metaClientInfo   = "io.modelcontextprotocol/clientInfo"
 	metaLogLevel     = "io.modelcontextprotocol/logLevel"
@@ -33,7 +33,7 @@ func metaOf(params []byte) meta {
 		switch string(name) {
 		case "progressToken":
 			m.token = rpc.Answerable(value)
-		case metaVersion:
+		case MetaVersion:
 			m.version = rpc.Unquoted(value)
 		case metaCapabilities:
 			m.capabilities = value
@@ -105,3 +105,6 @@ func canonicalNulls(canonical []byte) bool {
 	}
 	return false
 }
+
+// SaidRevision is the revision of the protocol that a message's own params name; empty: none.
+func SaidRevision(params []byte) string { return metaOf(params).version }

@@ -3,6 +3,7 @@ package mcpgateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"interlock"
 )
@@ -74,3 +75,13 @@ type Hearer interface {
 type Classifier interface {
 	Classify(ctx context.Context, c Caller, action interlock.Action, result json.RawMessage) (json.RawMessage, error)
 }
+
+// Nowhere takes what belongs to a message that is no request: there is nobody who waits for it.
+type Nowhere struct{}
+
+func (Nowhere) Send(context.Context, []byte) error { return errNobodyWaits }
+
+var errNobodyWaits = errors.New("nobody waits for an answer to this message")
+
+// ErrClientGone is what the core is told when a client takes no more.
+var ErrClientGone = errors.New("the client is gone or reads too slowly")

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 	"interlock/internal/strictjson"
 )
 

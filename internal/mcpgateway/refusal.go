@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 	"interlock/internal/strictjson"
 )
 
@@ -81,7 +80,7 @@ func (r Refused) text() string {
 // result is the refusal as the result of a tools/call: an error that the client shows to its model.
 func (r Refused) result(revision string, shaped bool) json.RawMessage {
 	out := errorResult(r.text(), encode(r), shaped)
-	if revision >= revisionStateless {
+	if revision >= RevisionStateless {
 		out.Type = "complete"
 	}
 	return encode(out)

@@ -11,8 +11,8 @@ import (
 
 // The protocol revisions the front speaks. Older ones are answered as the older of the two.
 const (
-	revisionSessions  = "2025-11-25" // initialize, one session
-	revisionStateless = "2026-07-28" // everything a request needs is in its _meta
+	RevisionSessions  = "2025-11-25" // initialize, one session
+	RevisionStateless = "2026-07-28" // everything a request needs is in its _meta
 )
 
 // A request is one request of the client while it is handled.

@@ -12,9 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // A Session is one client's session with its own connections to the servers. It is safe for concurrent use.
@@ -235,7 +234,7 @@ func (s *Session) answer(r *request, a answer) {
 
 // typed is a result with its type, which stateless clients expect.
 func (r *request) typed(result []byte) []byte {
-	if r.revision != revisionStateless || len(result) < 2 || result[0] != '{' || rpc.Member(result, "resultType") != nil {
+	if r.revision != RevisionStateless || len(result) < 2 || result[0] != '{' || rpc.Member(result, "resultType") != nil {
 		return result
 	}
 	typed := append(make([]byte, 0, len(result)+32), `{"resultType":"complete"`...)

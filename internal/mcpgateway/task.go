@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 	"interlock/internal/strictjson"
 )
 
@@ -71,7 +70,7 @@ func newTasks() *tasks { return &tasks{running: map[string]*taskRun{}} }
 
 // takesTask reports whether the client of a question takes a task for an answer.
 func (a *Asker) takesTask(q Question) bool {
-	return a.config.Shelf != nil && q.Client.Tasks && q.Client.Revision >= revisionStateless && q.Method == "tools/call" &&
+	return a.config.Shelf != nil && q.Client.Tasks && q.Client.Revision >= RevisionStateless && q.Method == "tools/call" &&
 		q.Proposal.Action.Kind == interlock.KindTool
 }
 
@@ -219,13 +218,13 @@ func (a *Asker) advance(ctx context.Context, id string, r interlock.Requester, c
 	case interlock.RequestApproved:
 		return a.begin(ctx, t, carry)
 	case interlock.RequestDenied:
-		return nil, a.finish(ctx, t, denied(answer, request).result(revisionStateless, t.Shaped), nil)
+		return nil, a.finish(ctx, t, denied(answer, request).result(RevisionStateless, t.Shaped), nil)
 	case interlock.RequestExpired:
-		return nil, a.finish(ctx, t, lapsed(answer).result(revisionStateless, t.Shaped), nil)
+		return nil, a.finish(ctx, t, lapsed(answer).result(RevisionStateless, t.Shaped), nil)
 	default:
 		used := Refused{Status: statusDenied, Code: ReasonExpired, Reason: "an identical call has used the approval",
 			Request: t.Request}
-		return nil, a.finish(ctx, t, used.result(revisionStateless, t.Shaped), nil)
+		return nil, a.finish(ctx, t, used.result(RevisionStateless, t.Shaped), nil)
 	}
 }
 

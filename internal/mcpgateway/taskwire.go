@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // A taskView is a task as the extension's clients see it.
@@ -88,7 +87,7 @@ func (s *Session) taskAs(ctx context.Context, r *request, method string, params 
 		var own context.Context
 		own, run.cancel = context.WithCancel(s.ctx)
 		kept := &request{method: "tools/call", params: params, revision: r.revision, client: r.client, ctx: own,
-			cancel: run.cancel, reply: nowhere{}, begun: s.gateway.config.Now()}
+			cancel: run.cancel, reply: Nowhere{}, begun: s.gateway.config.Now()}
 		kept.client.tasks = false // it is one
 		go func() {
 			defer s.working.Done()

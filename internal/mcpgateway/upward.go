@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // requested takes a request of the server's own. It runs beside what else the server does.
@@ -162,7 +161,7 @@ func (s *Session) untaken(e rpc.Envelope, during *request) (fault []byte) {
 	s.mu.Lock()
 	revision, client := s.revision, s.client
 	s.mu.Unlock()
-	if revision == revisionStateless {
+	if revision == RevisionStateless {
 		if during == nil || !asksByResult(during.method) {
 			return rpc.FaultObject(rpc.CodeInternal,
 				"this client is asked only while it waits for one call, read or prompt of this server and no other", nil)
@@ -217,7 +216,7 @@ func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte
 	case e := <-come:
 		return e, nil
 	case <-unread:
-		return rpc.Envelope{}, errClientGone
+		return rpc.Envelope{}, ErrClientGone
 	case <-ctx.Done():
 		if s.ctx.Err() == nil {
 			s.tell(to, "notifications/cancelled", append(strconv.AppendInt([]byte(`{"requestId":`), id, 10), '}'))

@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // A wire is one live link to a server, with what is under way on it. When the link ends, so does the wire; the mount makes

@@ -15,10 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"interlock"
 	"interlock/internal/rpc"
 	"interlock/internal/sse"
-
-	"interlock"
 )
 
 // An httpLink speaks streamable HTTP: the revisions from 2025-03-26 on with a session and a stream of their own for what the

@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/rpc"
 )
 
 // A stdioLink speaks to a program: one message to a line, on its input and from its output.

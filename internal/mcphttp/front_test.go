@@ -1,4 +1,4 @@
-package mcpgateway_test
+package mcphttp_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/mcpgateway"
+	"interlock/internal/mcphttp"
 )
 
 func TestHTTPSession(t *testing.T) {
@@ -182,7 +183,7 @@ func TestHTTPStreams(t *testing.T) {
 }
 
 func TestHTTPAuthentication(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) {
+	r := newHTTP(t, func(c *mcphttp.Config) {
 		c.Issuers, c.Scopes = []string{"https://login.example"}, []string{"tools"}
 	})
 	about := `resource_metadata="` + r.url + `/.well-known/oauth-protected-resource/mcp"`
@@ -245,7 +246,7 @@ func TestHTTPMetadata(t *testing.T) {
 		}
 		return fmt.Sprint(response.StatusCode, " ", strings.TrimSpace(string(text)))
 	}
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) {
+	r := newHTTP(t, func(c *mcphttp.Config) {
 		c.Issuers, c.Scopes = []string{"https://login.example"}, []string{"tools"}
 	})
 	for path, want := range map[string]string{
@@ -257,7 +258,7 @@ func TestHTTPMetadata(t *testing.T) {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
-	r = newHTTP(t, func(c *mcpgateway.HTTPConfig) {
+	r = newHTTP(t, func(c *mcphttp.Config) {
 		c.Issuers, c.URL = []string{"https://login.example"}, "https://tools.example.com/team/mcp"
 	})
 	if got := get(r, "/.well-known/oauth-protected-resource/team/mcp"); !strings.Contains(got, `"resource":"https://tools.example.com/team/mcp"`) {
@@ -269,7 +270,7 @@ func TestHTTPMetadata(t *testing.T) {
 }
 
 func TestHTTPOrigins(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) {
+	r := newHTTP(t, func(c *mcphttp.Config) {
 		c.Hosts, c.Origins = []string{"tools.internal"}, []string{"https://app.example.com"}
 	})
 	for _, test := range []struct {
@@ -303,9 +304,9 @@ func TestHTTPOrigins(t *testing.T) {
 		header: map[string]string{"Origin": "https://app.example.com", "Authorization": ""}}); response.StatusCode != http.StatusNoContent {
 		t.Errorf("a preflight: %s", response.Status)
 	}
-	for _, bad := range []mcpgateway.HTTPConfig{{URL: "tools.example.com/mcp"}, {URL: "https://tools.example.com/mcp?x"},
+	for _, bad := range []mcphttp.Config{{URL: "tools.example.com/mcp"}, {URL: "https://tools.example.com/mcp?x"},
 		{Origins: []string{"app.example.com"}}} {
-		if _, err := mcpgateway.NewHTTP(mcpgateway.HTTPConfig{Gateway: &mcpgateway.Gateway{}, Credentials: fakeCredentials{},
+		if _, err := mcphttp.New(mcphttp.Config{Gateway: &mcpgateway.Gateway{}, Credentials: fakeCredentials{},
 			URL: bad.URL, Origins: bad.Origins}); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
@@ -348,7 +349,7 @@ func TestHTTPAbandoned(t *testing.T) {
 }
 
 func TestHTTPIdleAndRevokedSessions(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Idle, c.Limits.Sessions = time.Minute, 2 })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.Idle, c.Limits.Sessions = time.Minute, 2 })
 	first, second := r.begin("ann"), r.begin("ann")
 	r.do(exchange{body: call(1, "echo"), header: map[string]string{"Mcp-Session-Id": first}})
 	status := func(id, token string) int {
@@ -414,7 +415,7 @@ func TestHTTPParamHeaders(t *testing.T) {
 		for name, value := range test.header {
 			header.Set("Mcp-Param-"+name, value)
 		}
-		if got := mcpgateway.ParamMismatch(header, tool, test.arguments); (got == "") != test.ok {
+		if got := mcphttp.ParamMismatch(header, tool, test.arguments); (got == "") != test.ok {
 			t.Errorf("%s with %v: %q", test.arguments, test.header, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package mcpgateway_test
+package mcphttp_test
 
 import (
 	"bufio"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"interlock/internal/mcpgateway"
+	"interlock/internal/mcphttp"
 )
 
 // listen opens a stream and returns its events, each as its id and its data, and how to lose it.
@@ -163,7 +163,7 @@ func TestHTTPResumedSession(t *testing.T) {
 
 // Nothing is kept for a client that does not open a stream in time.
 func TestHTTPStreamNeverOpened(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.First = time.Millisecond })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.First = time.Millisecond })
 	in := map[string]string{"Mcp-Session-Id": r.begin("ann"), "Mcp-Protocol-Version": "2025-11-25"}
 	for n := 1; !strings.Contains(r.text(r.do(exchange{body: call(n, "notice"), header: in})), "lost"); n++ {
 		time.Sleep(time.Millisecond) // until it is late; the test's own deadline bounds it
@@ -172,7 +172,7 @@ func TestHTTPStreamNeverOpened(t *testing.T) {
 
 // A client of a call that takes long learns how to come back for its answer before there is anything to say.
 func TestHTTPSlowCallIsResumed(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Slow = 20 * time.Millisecond })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.Slow = 20 * time.Millisecond })
 	session := r.begin("ann")
 	older := make(chan string, 1)
 	go func() {
@@ -196,7 +196,7 @@ func TestHTTPSlowCallIsResumed(t *testing.T) {
 
 // What is kept is bounded in number, bytes and time. Answers are kept longest, and one that is too large leaves word.
 func TestHTTPWhatIsKeptIsBounded(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) {
+	r := newHTTP(t, func(c *mcphttp.Config) {
 		c.Limits.Keep, c.Limits.KeepBytes, c.Limits.KeepFor = 4, 2048, time.Minute
 	})
 	session := r.begin("ann")

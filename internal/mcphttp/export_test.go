@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
@@ -8,18 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	"interlock/internal/mcpgateway"
 	"interlock/internal/rpc"
 )
 
 // Conversation is what the HTTP front needs of a session, for tests that put another behind it.
 type Conversation interface {
-	Handle(ctx context.Context, message []byte, reply Peer)
+	Handle(ctx context.Context, message []byte, reply mcpgateway.Peer)
 	Close() error
 }
 
 // Behind puts conversations of a test's own behind the front.
-func (h *HTTP) Behind(open func(Caller, Peer) (Conversation, error)) {
-	h.open = func(c Caller, p Peer) (conversation, error) { return open(c, p) }
+func (h *Front) Behind(open func(mcpgateway.Caller, mcpgateway.Peer) (Conversation, error)) {
+	h.open = func(c mcpgateway.Caller, p mcpgateway.Peer) (conversation, error) { return open(c, p) }
 }
 
 // CheckFront fails the test if a message without a session would go on under headers that say something else.
@@ -32,7 +33,7 @@ func CheckFront(t *testing.T, body string, header http.Header) {
 	if fault != nil {
 		return
 	}
-	said := metaOf(e.Params).version
+	said := mcpgateway.SaidRevision(e.Params)
 	if !stateless {
 		if said != "" {
 			t.Errorf("a message of %q goes into a session", said)

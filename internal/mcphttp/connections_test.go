@@ -1,4 +1,4 @@
-package mcpgateway_test
+package mcphttp_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"interlock/internal/mcpgateway"
+	"interlock/internal/mcphttp"
 )
 
 // from is a client with connections of its own, from one address of the loopback network.
@@ -39,7 +39,7 @@ func (r *httpRig) ask(client *http.Client, x exchange) string {
 // Connections that are opened and left lying make room for those that ask for something, and a call that is under way is not
 // among what makes room.
 func TestHTTPConnectionsThatAreLeftLying(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Connections, c.Limits.ReadHeader = 8, time.Minute })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.Connections, c.Limits.ReadHeader = 8, time.Minute })
 	slow := func() (all []func() string) {
 		for range 32 {
 			all = append(all, r.raw(""), r.raw("POST /mcp HTTP/1.1\r\nHost: local"))
@@ -73,7 +73,7 @@ func TestHTTPConnectionsThatAreLeftLying(t *testing.T) {
 
 // Where all connections are busy, a new one is closed, and served when one of the others is done.
 func TestHTTPNoRoomForAConnection(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Connections = 4 })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.Connections = 4 })
 	answers := make(chan string, 4)
 	for n := range 4 {
 		go func() { answers <- r.ask(r.from("127.0.0.1"), modern(n, "wait")) }()
@@ -123,7 +123,7 @@ func TestHTTPConnectionsOfOneAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newHTTPOn(t, abroad{listener}, nil, func(c *mcpgateway.HTTPConfig) { c.Limits.PerAddress = 2 })
+	r := newHTTPOn(t, abroad{listener}, nil, func(c *mcphttp.Config) { c.Limits.PerAddress = 2 })
 	answers := make(chan string, 5)
 	for _, address := range []string{"127.0.0.5", "127.0.0.5", "127.0.0.1", "127.0.0.1", "127.0.0.1"} {
 		go func() { answers <- r.ask(r.from(address), modern(1, "wait")) }()
@@ -152,7 +152,7 @@ func TestRemoteNetworks(t *testing.T) {
 	got := map[string]string{}
 	for _, address := range []string{"127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1", "203.0.113.7:1", "[::ffff:203.0.113.7]:1",
 		"[2001:db8:1:2:3:4:5:6]:1", "[fe80::1%eth0]:1", "@"} {
-		got[address] = mcpgateway.RemoteNetwork(address)
+		got[address] = mcphttp.RemoteNetwork(address)
 	}
 	if diff := cmp.Diff(map[string]string{"127.0.0.1:1": "", "[::1]:1": "", "[::ffff:127.0.0.1]:1": "", "203.0.113.7:1": "203.0.113.7/32",
 		"[::ffff:203.0.113.7]:1": "203.0.113.7/32", "[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64",

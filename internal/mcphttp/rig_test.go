@@ -1,4 +1,4 @@
-package mcpgateway_test
+package mcphttp_test
 
 import (
 	"bufio"
@@ -20,6 +20,7 @@ import (
 
 	"interlock"
 	"interlock/internal/mcpgateway"
+	"interlock/internal/mcphttp"
 )
 
 // fakeAdmission knows agents and what was refused. The front needs no more of it.
@@ -171,7 +172,7 @@ func (k *talk) Handle(ctx context.Context, message []byte, reply mcpgateway.Peer
 type httpRig struct {
 	t         *testing.T
 	url       string
-	front     *mcpgateway.HTTP
+	front     *mcphttp.Front
 	admission *fakeAdmission
 	stop      func() error
 
@@ -205,7 +206,7 @@ type oneServer struct{ mcpgateway.Server }
 func (oneServer) Name() string { return "one" }
 
 // newHTTP serves a front, with conversations of the test behind it.
-func newHTTP(t *testing.T, change func(*mcpgateway.HTTPConfig)) *httpRig {
+func newHTTP(t *testing.T, change func(*mcphttp.Config)) *httpRig {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -215,7 +216,7 @@ func newHTTP(t *testing.T, change func(*mcpgateway.HTTPConfig)) *httpRig {
 }
 
 // newHTTPOn serves it on a listener of the test's.
-func newHTTPOn(t *testing.T, listener net.Listener, secure *tls.Config, change func(*mcpgateway.HTTPConfig)) *httpRig {
+func newHTTPOn(t *testing.T, listener net.Listener, secure *tls.Config, change func(*mcphttp.Config)) *httpRig {
 	t.Helper()
 	r := &httpRig{t: t, admission: &fakeAdmission{agents: map[string]interlock.AgentRecord{}}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		waiting: make(chan struct{}, 64), release: make(chan struct{}), cancelled: make(chan error, 64), flooded: make(chan context.Context, 1)}
@@ -224,14 +225,14 @@ func newHTTPOn(t *testing.T, listener net.Listener, secure *tls.Config, change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := mcpgateway.HTTPConfig{Gateway: gateway, Credentials: fakeCredentials{}}
+	config := mcphttp.Config{Gateway: gateway, Credentials: fakeCredentials{}}
 	if change != nil {
 		change(&config)
 	}
-	if r.front, err = mcpgateway.NewHTTP(config); err != nil {
+	if r.front, err = mcphttp.New(config); err != nil {
 		t.Fatal(err)
 	}
-	r.front.Behind(func(c mcpgateway.Caller, p mcpgateway.Peer) (mcpgateway.Conversation, error) {
+	r.front.Behind(func(c mcpgateway.Caller, p mcpgateway.Peer) (mcphttp.Conversation, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.full {

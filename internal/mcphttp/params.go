@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"bytes"
@@ -18,20 +18,6 @@ const (
 	headerAnnotation = "x-mcp-header"
 	paramPrefix      = "Mcp-Param-"
 )
-
-// Tool is the definition of a tool as the client sees it, or nil if it is not known (yet).
-func (s *Session) Tool(name string) json.RawMessage {
-	server, tool, _ := strings.Cut(name, ".")
-	m := s.mount(server)
-	if m == nil {
-		return nil
-	}
-	offered := m.offers[kindTools].Load().named(tool)
-	if offered == nil {
-		return nil
-	}
-	return offered.listed
-}
 
 // checkParams holds headers that repeat arguments against the arguments, which alone count. What its server would take for the
 // same call must not be routed as another. A tool that is not known yet is called by the message alone.

@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
@@ -7,13 +7,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/mcpgateway"
+	"interlock/internal/rpc"
 )
 
 // An httpFault is a JSON-RPC error with the HTTP status it goes out under.
@@ -24,7 +23,7 @@ type httpFault struct {
 }
 
 // post takes one message of a client and answers it.
-func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
+func (h *Front) post(w http.ResponseWriter, r *http.Request, c who) {
 	if !isJSON(r.Header["Content-Type"]) {
 		say(w, http.StatusUnsupportedMediaType, "Content-Type: send application/json in UTF-8")
 		return
@@ -67,7 +66,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 		}
 	}
 	if !e.IsRequest() {
-		s.talk.Handle(context.WithoutCancel(r.Context()), body, nowhere{})
+		s.talk.Handle(context.WithoutCancel(r.Context()), body, mcpgateway.Nowhere{})
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -89,7 +88,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, c who) {
 
 // converse has a request answered. Without a session, a client that goes away cancels its request; with one it does not, and
 // says so itself if it means to (MCP 2025-11-25, transports).
-func (h *HTTP) converse(r *http.Request, reply *httpReply, e rpc.Envelope, body []byte) {
+func (h *Front) converse(r *http.Request, reply *httpReply, e rpc.Envelope, body []byte) {
 	s, ctx := reply.owner, r.Context()
 	if !reply.stateless {
 		ctx = context.WithoutCancel(ctx)
@@ -111,7 +110,7 @@ func (h *HTTP) converse(r *http.Request, reply *httpReply, e rpc.Envelope, body 
 }
 
 // read reads a request's body within its bounds of size and time.
-func (h *HTTP) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+func (h *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	tooLarge := func() ([]byte, bool) {
 		w.Header().Set("Connection", "close") // what is left of the body is not worth reading
 		say(w, http.StatusRequestEntityTooLarge, "the message is larger than this gateway reads")
@@ -149,29 +148,29 @@ func revisionOf(header http.Header, e rpc.Envelope) (stateless bool, fault *http
 	if len(given) > 1 {
 		return false, mismatch("MCP-Protocol-Version stands twice")
 	}
-	said := metaOf(e.Params).version
+	said := mcpgateway.SaidRevision(e.Params)
 	version := ""
 	if len(given) == 1 {
 		version = strings.TrimSpace(given[0])
 	}
 	switch {
-	case said == "" && (version == "" || slices.Contains(clientVersions, version)):
+	case said == "" && (version == "" || mcpgateway.SpeaksSessions(version)):
 		return false, nil
-	case said == "" && version == revisionStateless && e.IsRequest():
+	case said == "" && version == mcpgateway.RevisionStateless && e.IsRequest():
 		return true, &httpFault{status: http.StatusBadRequest, code: rpc.CodeInvalidParams,
-			message: "params/_meta lacks " + metaVersion}
-	case said == "" && version == revisionStateless && e.Method != "":
+			message: "params/_meta lacks " + mcpgateway.MetaVersion}
+	case said == "" && version == mcpgateway.RevisionStateless && e.Method != "":
 		return true, nil
-	case said == "" && version == revisionStateless:
+	case said == "" && version == mcpgateway.RevisionStateless:
 		return true, &httpFault{status: http.StatusBadRequest, code: rpc.CodeInvalidRequest,
 			message: "in this revision clients send no responses"}
 	case said != "" && version != said:
-		return true, mismatch("the header MCP-Protocol-Version and " + metaVersion + " in the body are not the same")
-	case version != revisionStateless:
+		return true, mismatch("the header MCP-Protocol-Version and " + mcpgateway.MetaVersion + " in the body are not the same")
+	case version != mcpgateway.RevisionStateless:
 		data, err := json.Marshal(struct {
 			Supported []string `json:"supported"`
 			Requested string   `json:"requested"`
-		}{append([]string{revisionStateless}, clientVersions...), version})
+		}{mcpgateway.Revisions(), version})
 		if err != nil {
 			data = nil // unreachable: they are texts
 		}
@@ -258,11 +257,12 @@ func accepts(values []string, kind string) bool {
 func fail(w http.ResponseWriter, id json.RawMessage, f *httpFault) {
 	w.Header()["Content-Type"] = []string{"application/json"}
 	w.WriteHeader(f.status)
-	_, _ = w.Write(rpc.AppendFault(nil, id, rpc.FaultObject(f.code, f.message, f.data))) // a caller that went away has no answer to miss
+	// a caller that went away has no answer to miss
+	_, _ = w.Write(rpc.AppendFault(nil, id, rpc.FaultObject(f.code, f.message, f.data)))
 }
 
 // failOpening answers a client for which no session could be opened.
-func (h *HTTP) failOpening(w http.ResponseWriter, id json.RawMessage, err error) {
+func (h *Front) failOpening(w http.ResponseWriter, id json.RawMessage, err error) {
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
 		h.logger.Error("opening a session", "error", err.Error())
@@ -273,10 +273,3 @@ func (h *HTTP) failOpening(w http.ResponseWriter, id json.RawMessage, err error)
 	w.Header().Set("Retry-After", "5")
 	fail(w, id, &httpFault{status: http.StatusServiceUnavailable, code: rpc.CodeBusy, message: refusal.Error()})
 }
-
-// nowhere takes what belongs to a message that is no request: there is nobody who waits for it.
-type nowhere struct{}
-
-func (nowhere) Send(context.Context, []byte) error { return errNobodyWaits }
-
-var errNobodyWaits = errors.New("nobody waits for an answer to this message")

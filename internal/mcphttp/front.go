@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
@@ -16,12 +16,13 @@ import (
 
 	"interlock"
 	"interlock/internal/hostname"
+	"interlock/internal/mcpgateway"
 )
 
-// HTTPConfig configures an [HTTP]. Gateway and Credentials are required.
-type HTTPConfig struct {
-	Gateway     *Gateway
-	Credentials HTTPCredentials
+// Config configures a [Front]. Gateway and Credentials are required.
+type Config struct {
+	Gateway     *mcpgateway.Gateway
+	Credentials Credentials
 
 	Path    string   // of the endpoint; default /mcp
 	URL     string   // where clients reach the endpoint; empty: by the name and port they use
@@ -29,11 +30,11 @@ type HTTPConfig struct {
 	Scopes  []string // that a token needs, for the same clients
 	Hosts   []string // names this server answers to beside those of the loopback interface, as host or host:port
 	Origins []string // web pages that may call, as scheme://host:port; none: requests from browsers are refused
-	Limits  HTTPLimits
+	Limits  Limits
 }
 
-// HTTPLimits bound what clients can take. A zero field means its default.
-type HTTPLimits struct {
+// Limits bound what clients can take. A zero field means its default.
+type Limits struct {
 	Connections int // at once, of all clients; default 2048
 	PerAddress  int // and of one remote address that is not this machine; default 256
 
@@ -60,49 +61,49 @@ type HTTPLimits struct {
 
 const idleConnection = 2 * time.Minute
 
-func (l HTTPLimits) withDefaults() HTTPLimits {
-	fallback(&l.Connections, 2048)
-	fallback(&l.PerAddress, 256)
-	fallback(&l.Concurrent, 1024)
-	fallback(&l.PerAgent, 128)
-	fallback(&l.Sessions, 16)
-	fallback(&l.Begins, 60)
-	fallback(&l.Queue, 256)
-	fallback(&l.QueueBytes, 4<<20)
-	fallback(&l.Header, 32<<10)
-	fallback(&l.ReadHeader, 5*time.Second)
-	fallback(&l.Read, 30*time.Second)
-	fallback(&l.Write, 30*time.Second)
-	fallback(&l.Idle, 30*time.Minute)
-	fallback(&l.Stream, time.Hour)
-	fallback(&l.Quiet, 25*time.Second)
-	fallback(&l.First, 5*time.Second)
-	fallback(&l.Keep, 256)
-	fallback(&l.KeepBytes, 1<<20)
-	fallback(&l.KeepFor, 5*time.Minute)
-	fallback(&l.Slow, 2*time.Second)
-	fallback(&l.Drain, 10*time.Second)
+func (l Limits) withDefaults() Limits {
+	mcpgateway.Fallback(&l.Connections, 2048)
+	mcpgateway.Fallback(&l.PerAddress, 256)
+	mcpgateway.Fallback(&l.Concurrent, 1024)
+	mcpgateway.Fallback(&l.PerAgent, 128)
+	mcpgateway.Fallback(&l.Sessions, 16)
+	mcpgateway.Fallback(&l.Begins, 60)
+	mcpgateway.Fallback(&l.Queue, 256)
+	mcpgateway.Fallback(&l.QueueBytes, 4<<20)
+	mcpgateway.Fallback(&l.Header, 32<<10)
+	mcpgateway.Fallback(&l.ReadHeader, 5*time.Second)
+	mcpgateway.Fallback(&l.Read, 30*time.Second)
+	mcpgateway.Fallback(&l.Write, 30*time.Second)
+	mcpgateway.Fallback(&l.Idle, 30*time.Minute)
+	mcpgateway.Fallback(&l.Stream, time.Hour)
+	mcpgateway.Fallback(&l.Quiet, 25*time.Second)
+	mcpgateway.Fallback(&l.First, 5*time.Second)
+	mcpgateway.Fallback(&l.Keep, 256)
+	mcpgateway.Fallback(&l.KeepBytes, 1<<20)
+	mcpgateway.Fallback(&l.KeepFor, 5*time.Minute)
+	mcpgateway.Fallback(&l.Slow, 2*time.Second)
+	mcpgateway.Fallback(&l.Drain, 10*time.Second)
 	return l
 }
 
-// A conversation is what the front needs of a [Session].
+// A conversation is what the front needs of a [mcpgateway.Session].
 type conversation interface {
-	Handle(ctx context.Context, message []byte, reply Peer)
+	Handle(ctx context.Context, message []byte, reply mcpgateway.Peer)
 	Close() error
 }
 
-// An HTTP serves a gateway over streamable HTTP, in both revisions of the protocol: sessions with an id until 2025-11-25, and
+// A Front serves a gateway over streamable HTTP, in both revisions of the protocol: sessions with an id until 2025-11-25, and
 // requests that stand for themselves from 2026-07-28 on. Every request shows its credential; nothing of it, nor of any other
 // header, goes on to a server. It is safe for concurrent use.
-type HTTP struct {
-	config  HTTPConfig
+type Front struct {
+	config  Config
 	outside string // the endpoint's path as clients know it
-	limits  HTTPLimits
+	limits  Limits
 	body    int64
 	names   hostname.Names
 	origins map[string]bool
-	open    func(Caller, Peer) (conversation, error)
-	backend Backend
+	open    func(mcpgateway.Caller, mcpgateway.Peer) (conversation, error)
+	backend mcpgateway.Backend
 	now     func() time.Time
 	random  io.Reader
 	logger  *slog.Logger
@@ -116,16 +117,16 @@ type HTTP struct {
 	shared   map[who]*httpSession
 }
 
-// NewHTTP returns a front that listens nowhere yet.
-func NewHTTP(c HTTPConfig) (*HTTP, error) {
+// New returns a front that listens nowhere yet.
+func New(c Config) (*Front, error) {
 	if c.Gateway == nil || c.Credentials == nil {
-		return nil, errors.New("mcpgateway: HTTPConfig.Gateway and Credentials are needed")
+		return nil, errors.New("mcphttp: Config.Gateway and Credentials are needed")
 	}
-	g := c.Gateway.config
-	h := &HTTP{config: c, limits: c.Limits.withDefaults(), body: int64(g.Limits.Message), origins: map[string]bool{},
+	g := c.Gateway.Config()
+	h := &Front{config: c, limits: c.Limits.withDefaults(), body: int64(g.Limits.Message), origins: map[string]bool{},
 		backend: g.Backend, now: g.Now, random: g.Random, logger: g.Logger,
 		agents: map[string]int{}, begun: map[string]begun{}, sessions: map[string]*httpSession{}, shared: map[who]*httpSession{}}
-	h.open = func(caller Caller, peer Peer) (conversation, error) {
+	h.open = func(caller mcpgateway.Caller, peer mcpgateway.Peer) (conversation, error) {
 		s, err := c.Gateway.Open(caller, peer)
 		if err != nil {
 			return nil, err
@@ -163,13 +164,13 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 }
 
 // Path is the path of the endpoint.
-func (h *HTTP) Path() string { return h.config.Path }
+func (h *Front) Path() string { return h.config.Path }
 
 // Serves reports whether a path is one of this front's, for a server that has others.
-func (h *HTTP) Serves(path string) bool { return path == h.config.Path || h.isMetadata(path) }
+func (h *Front) Serves(path string) bool { return path == h.config.Path || h.isMetadata(path) }
 
 // ServeHTTP serves one request. It is the one place where a panic of the front ends.
-func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
 			if v == http.ErrAbortHandler {
@@ -202,7 +203,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // checkOrigin refuses what reached this port under a foreign name, and what a web page sends that is not configured: a page
 // that resolves its own name to this address must not speak to the gateway (MCP, transports: security warning).
-func (h *HTTP) checkOrigin(r *http.Request) error {
+func (h *Front) checkOrigin(r *http.Request) error {
 	if !h.names.Has(r.Host) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "Host", "this server does not answer under that name")
 	}
@@ -225,7 +226,7 @@ func own(r *http.Request) string {
 }
 
 // allowOrigin lets the browser of a configured page read the answer, and reports whether that was all it asked for.
-func (h *HTTP) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
+func (h *Front) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return false
@@ -246,7 +247,7 @@ func (h *HTTP) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // endpoint serves the protocol's own path to whoever has a credential.
-func (h *HTTP) endpoint(w http.ResponseWriter, r *http.Request) {
+func (h *Front) endpoint(w http.ResponseWriter, r *http.Request) {
 	record, err := h.authenticate(r)
 	if err != nil {
 		h.unauthenticated(w, r, record, err)
@@ -280,7 +281,7 @@ func (h *HTTP) endpoint(w http.ResponseWriter, r *http.Request) {
 }
 
 // enter counts a request in, or says why there is no room for it.
-func (h *HTTP) enter(c who) string {
+func (h *Front) enter(c who) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -296,7 +297,7 @@ func (h *HTTP) enter(c who) string {
 	return ""
 }
 
-func (h *HTTP) leave(c who) {
+func (h *Front) leave(c who) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.active--
@@ -306,7 +307,7 @@ func (h *HTTP) leave(c who) {
 }
 
 // newID draws the name of a session: nobody can guess it, and it is worth nothing without its agent's credential.
-func (h *HTTP) newID() (string, error) {
+func (h *Front) newID() (string, error) {
 	var b [32]byte
 	h.mu.Lock()
 	defer h.mu.Unlock()

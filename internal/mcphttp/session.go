@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/rpc"
-
 	"interlock"
+	"interlock/internal/mcpgateway"
+	"interlock/internal/rpc"
 )
 
 // sweepSessions is how often idle sessions and those of revoked agents are looked for.
@@ -17,7 +17,7 @@ const sweepSessions = 10 * time.Second
 // An httpSession is one protocol session, or what an agent's requests without sessions share. It takes the messages that belong
 // to no request of the client, for the stream the client may open.
 type httpSession struct {
-	front *HTTP
+	front *Front
 	id    string // empty for a shared one
 	who   who
 	talk  conversation
@@ -48,11 +48,11 @@ func (s *httpSession) Send(_ context.Context, message []byte) error {
 	case !s.opened:
 		select {
 		case <-s.unread:
-			return errClientGone
+			return mcpgateway.ErrClientGone
 		default:
 		}
 	case s.front.now().Sub(own.lost) > s.front.limits.KeepFor:
-		return errClientGone
+		return mcpgateway.ErrClientGone
 	}
 	s.sendOnLocked(own, message)
 	return nil
@@ -103,7 +103,7 @@ func (s *httpSession) release() {
 }
 
 // sessionOf returns the session a message belongs to, in use, or a new one for initialize; nil: the client has its answer.
-func (h *HTTP) sessionOf(w http.ResponseWriter, r *http.Request, e rpc.Envelope, c who) *httpSession {
+func (h *Front) sessionOf(w http.ResponseWriter, r *http.Request, e rpc.Envelope, c who) *httpSession {
 	ids := r.Header["Mcp-Session-Id"]
 	begins := e.IsRequest() && e.Method == "initialize"
 	switch {
@@ -132,7 +132,7 @@ func (h *HTTP) sessionOf(w http.ResponseWriter, r *http.Request, e rpc.Envelope,
 
 // begin opens a session. An agent that has too many loses the one it has not used for longest: clients that forget to end
 // theirs must be able to come back.
-func (h *HTTP) begin(c who) (*httpSession, error) {
+func (h *Front) begin(c who) (*httpSession, error) {
 	if !h.mayBegin(c.agent) {
 		return nil, interlock.Errorf(interlock.CodeLimited, "", "this agent begins sessions too fast; keep one, or wait a moment")
 	}
@@ -176,7 +176,7 @@ func (b begun) until(now time.Time) float64 {
 
 // mayBegin counts a session that begins, unless its agent has begun too many: whoever begins one after the other has programs
 // started and ended without doing anything.
-func (h *HTTP) mayBegin(agent string) bool {
+func (h *Front) mayBegin(agent string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
@@ -188,7 +188,7 @@ func (h *HTTP) mayBegin(agent string) bool {
 	return true
 }
 
-func (h *HTTP) newSession(id string, c who) *httpSession {
+func (h *Front) newSession(id string, c who) *httpSession {
 	s := &httpSession{front: h, id: id, who: c, active: 1, used: h.now(), underway: map[string]*httpReply{},
 		unread: make(chan struct{})}
 	s.ended, s.stop = context.WithCancel(context.Background())
@@ -197,7 +197,7 @@ func (h *HTTP) newSession(id string, c who) *httpSession {
 }
 
 // makeRoom ends the session of an agent that has had nothing to do for longest, if it has as many as it may.
-func (h *HTTP) makeRoom(c who) error {
+func (h *Front) makeRoom(c who) error {
 	h.mu.Lock()
 	count := 0
 	var oldest *httpSession
@@ -222,7 +222,7 @@ func (h *HTTP) makeRoom(c who) error {
 }
 
 // find returns a caller's session, in use. Another's is as unknown as one that never was.
-func (h *HTTP) find(id string, c who) *httpSession {
+func (h *Front) find(id string, c who) *httpSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.sessions[id]
@@ -234,7 +234,7 @@ func (h *HTTP) find(id string, c who) *httpSession {
 }
 
 // sharedOf returns what a caller's requests without sessions share, in use; nil: the client has its answer.
-func (h *HTTP) sharedOf(w http.ResponseWriter, e rpc.Envelope, c who) *httpSession {
+func (h *Front) sharedOf(w http.ResponseWriter, e rpc.Envelope, c who) *httpSession {
 	h.mu.Lock()
 	s := h.shared[c]
 	var err error
@@ -258,8 +258,8 @@ func (h *HTTP) sharedOf(w http.ResponseWriter, e rpc.Envelope, c who) *httpSessi
 }
 
 // get opens the stream for what belongs to no request of a session's client, or goes on with one that the client lost.
-func (h *HTTP) get(w http.ResponseWriter, r *http.Request, c who) {
-	if version := r.Header.Get("Mcp-Protocol-Version"); version == revisionStateless {
+func (h *Front) get(w http.ResponseWriter, r *http.Request, c who) {
+	if version := r.Header.Get("Mcp-Protocol-Version"); version == mcpgateway.RevisionStateless {
 		w.Header().Set("Allow", "POST")
 		say(w, http.StatusMethodNotAllowed, "in this revision there is no stream of its own; send subscriptions/listen")
 		return
@@ -298,7 +298,7 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request, c who) {
 }
 
 // openSession returns the session a GET or DELETE names, in use; nil: the client has its answer.
-func (h *HTTP) openSession(w http.ResponseWriter, r *http.Request, c who) *httpSession {
+func (h *Front) openSession(w http.ResponseWriter, r *http.Request, c who) *httpSession {
 	ids := r.Header["Mcp-Session-Id"]
 	if len(ids) != 1 {
 		say(w, http.StatusBadRequest, "Mcp-Session-Id: send that of your session")
@@ -312,7 +312,7 @@ func (h *HTTP) openSession(w http.ResponseWriter, r *http.Request, c who) *httpS
 }
 
 // delete ends a session.
-func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, c who) {
+func (h *Front) delete(w http.ResponseWriter, r *http.Request, c who) {
 	s := h.openSession(w, r, c)
 	if s == nil {
 		return
@@ -323,7 +323,7 @@ func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, c who) {
 }
 
 // end takes a session out and closes it, once.
-func (h *HTTP) end(s *httpSession) {
+func (h *Front) end(s *httpSession) {
 	h.mu.Lock()
 	gone := s.gone
 	s.gone = true
@@ -338,7 +338,7 @@ func (h *HTTP) end(s *httpSession) {
 	}
 }
 
-func (h *HTTP) close(s *httpSession) {
+func (h *Front) close(s *httpSession) {
 	s.stop()
 	if err := s.talk.Close(); err != nil {
 		h.logger.Warn("closing a session", "agent", s.who.agent, "error", err.Error())

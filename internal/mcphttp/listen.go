@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
@@ -43,7 +43,7 @@ type visit struct {
 
 const leaving = math.MinInt64 / 2
 
-func newDoorway(listener net.Listener, limits HTTPLimits, logger *slog.Logger) *doorway {
+func newDoorway(listener net.Listener, limits Limits, logger *slog.Logger) *doorway {
 	return &doorway{Listener: listener, most: limits.Connections, perAddress: limits.PerAddress, logger: logger,
 		inside: map[*visit]struct{}{}, addresses: map[netip.Prefix]int{}}
 }

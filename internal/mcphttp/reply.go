@@ -1,24 +1,21 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
+	"interlock/internal/mcpgateway"
 	"interlock/internal/rpc"
 )
-
-// errClientGone is what the core is told when a client takes no more.
-var errClientGone = errors.New("the client is gone or reads too slowly")
 
 // An httpReply takes what belongs to one request. If that is the answer alone, it is a JSON body. If something comes before it,
 // all of it is an event stream, which a goroutine of its own writes, so that a client that reads slowly holds nobody up.
 type httpReply struct {
-	front     *HTTP
+	front     *Front
 	w         http.ResponseWriter
 	control   *http.ResponseController
 	stateless bool
@@ -43,7 +40,7 @@ func (p *httpReply) Send(_ context.Context, message []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {
-		return errClientGone
+		return mcpgateway.ErrClientGone
 	}
 	if kind != rpc.KindOther {
 		p.done = true
@@ -74,7 +71,7 @@ func (p *httpReply) answerLocked(message []byte, kind rpc.Kind) error {
 	_ = p.control.SetWriteDeadline(p.front.writeDeadline(len(message))) // a connection without deadlines has the server's own
 	p.w.WriteHeader(status)
 	if _, err := p.w.Write(message); err != nil {
-		return errClientGone
+		return mcpgateway.ErrClientGone
 	}
 	return nil
 }
@@ -130,7 +127,7 @@ func (p *httpReply) pushLocked(message []byte) error {
 	if p.stateless {
 		p.cancel()
 	}
-	return errClientGone
+	return mcpgateway.ErrClientGone
 }
 
 // finish ends the exchange: nothing of it is written afterwards.
@@ -159,7 +156,7 @@ func (p *httpReply) finish() {
 }
 
 // writeDeadline is when a client must have taken so many bytes.
-func (h *HTTP) writeDeadline(size int) time.Time {
+func (h *Front) writeDeadline(size int) time.Time {
 	return time.Now().Add(h.limits.Write + time.Duration(size/slowest)*time.Second)
 }
 
@@ -175,7 +172,8 @@ func statusOf(message []byte) int {
 	switch code {
 	case rpc.CodeMethodNotFound:
 		return http.StatusNotFound
-	case rpc.CodeInvalidParams, rpc.CodeInvalidRequest, rpc.CodeParse, rpc.CodeVersion, rpc.CodeHeaderMismatch, rpc.CodeMissingCapability:
+	case rpc.CodeInvalidParams, rpc.CodeInvalidRequest, rpc.CodeParse, rpc.CodeVersion, rpc.CodeHeaderMismatch,
+		rpc.CodeMissingCapability:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

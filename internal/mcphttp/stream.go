@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"bytes"
@@ -7,12 +7,13 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/mcpgateway"
 	"interlock/internal/sse"
 )
 
 // An eventStream holds messages for a client until they are written as server-sent events. It is safe for concurrent use.
 type eventStream struct {
-	limits HTTPLimits
+	limits Limits
 	wake   chan struct{} // holds a value when there is something to do
 
 	mu    sync.Mutex
@@ -22,7 +23,7 @@ type eventStream struct {
 	over  bool // the client did not keep up
 }
 
-func newEventStream(limits HTTPLimits) *eventStream {
+func newEventStream(limits Limits) *eventStream {
 	return &eventStream{limits: limits, wake: make(chan struct{}, 1)}
 }
 
@@ -75,7 +76,7 @@ func (s *eventStream) take() (events [][]byte, last, over bool) {
 
 // write writes events until the stream ends, ctx does, or the client takes no more. A quiet client is tried now and then, so that
 // one that is gone is noticed.
-func (s *eventStream) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, h *HTTP) error {
+func (s *eventStream) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, h *Front) error {
 	quiet := time.NewTicker(s.limits.Quiet)
 	defer quiet.Stop()
 	if err := send(w, control, h, nil); err != nil { // the header, so that the client knows that it is heard
@@ -84,7 +85,7 @@ func (s *eventStream) write(ctx context.Context, w http.ResponseWriter, control 
 	for {
 		events, last, over := s.take()
 		if over {
-			return errClientGone
+			return mcpgateway.ErrClientGone
 		}
 		for _, text := range events {
 			if err := send(w, control, h, text); err != nil {
@@ -112,7 +113,7 @@ func (s *eventStream) write(ctx context.Context, w http.ResponseWriter, control 
 	}
 }
 
-func send(w http.ResponseWriter, control *http.ResponseController, h *HTTP, text []byte) error {
+func send(w http.ResponseWriter, control *http.ResponseController, h *Front, text []byte) error {
 	_ = control.SetWriteDeadline(h.writeDeadline(len(text))) // a connection without deadlines has the server's own
 	if _, err := w.Write(text); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"interlock/internal/mcpgateway"
 	"interlock/internal/rpc"
 	"interlock/internal/sse"
 )
@@ -203,12 +204,12 @@ func resumption(header http.Header) (stream, after int, ok bool) {
 // primes reports whether a client takes an event without data, as those of this revision do.
 func primes(header http.Header) bool {
 	values := header["Mcp-Protocol-Version"]
-	return len(values) == 1 && strings.TrimSpace(values[0]) == revisionSessions
+	return len(values) == 1 && strings.TrimSpace(values[0]) == mcpgateway.RevisionSessions
 }
 
 // primeSlow begins the streams of requests that have been under way for a while, so that their clients can come back for the
 // answer if they lose the connection.
-func (h *HTTP) primeSlow() {
+func (h *Front) primeSlow() {
 	var busy []*httpSession
 	h.mu.Lock()
 	for _, s := range h.sessions {

@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/mcpgateway"
 )
 
-// HTTPCredentials find out whose credential a request shows. Implementations are safe for concurrent use. They take what agents
+// Credentials find out whose credential a request shows. Implementations are safe for concurrent use. They take what agents
 // have, never what operators answer with. A refusal is an *interlock.Error; with that of an agent that is known and revoked its
 // record comes back too. A refusal with a method Scope is for a genuine token that lacks those scopes.
-type HTTPCredentials interface {
+type Credentials interface {
 	// Bearer returns the agent a bearer token belongs to; certificate is the client's, if it showed one that was verified.
 	Bearer(ctx context.Context, token string, certificate *x509.Certificate) (interlock.AgentRecord, error)
 	// ByCertificate returns the agent a verified client certificate names.
@@ -24,8 +25,8 @@ type HTTPCredentials interface {
 // who is who calls. Sessions are theirs alone.
 type who struct{ agent, principal string }
 
-func (c who) caller(connection string, shared bool) Caller {
-	return Caller{Agent: c.agent, Principal: c.principal, Connection: connection, Shared: shared}
+func (c who) caller(connection string, shared bool) mcpgateway.Caller {
+	return mcpgateway.Caller{Agent: c.agent, Principal: c.principal, Connection: connection, Shared: shared}
 }
 
 // errNobody is a request without a credential.
@@ -33,7 +34,7 @@ var errNobody = interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
 	"send one header: Authorization: Bearer and the agent's token")
 
 // authenticate finds the agent a request comes from. A token in the address is none: addresses are logged.
-func (h *HTTP) authenticate(r *http.Request) (interlock.AgentRecord, error) {
+func (h *Front) authenticate(r *http.Request) (interlock.AgentRecord, error) {
 	var certificate *x509.Certificate
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		certificate = r.TLS.VerifiedChains[0][0]
@@ -52,7 +53,7 @@ func (h *HTTP) authenticate(r *http.Request) (interlock.AgentRecord, error) {
 	return h.named(h.config.Credentials.Bearer(r.Context(), strings.TrimSpace(token), certificate))
 }
 
-func (h *HTTP) named(record interlock.AgentRecord, err error) (interlock.AgentRecord, error) {
+func (h *Front) named(record interlock.AgentRecord, err error) (interlock.AgentRecord, error) {
 	if err == nil && record.ID == "" {
 		err = interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "unknown agent token")
 	}
@@ -61,7 +62,7 @@ func (h *HTTP) named(record interlock.AgentRecord, err error) (interlock.AgentRe
 
 // unauthenticated answers a caller nobody knows (RFC 6750, 3.1). Only the use of a revoked credential leaves an event: anybody
 // can send garbage, and garbage must not be able to fill the log.
-func (h *HTTP) unauthenticated(w http.ResponseWriter, r *http.Request, record interlock.AgentRecord, err error) {
+func (h *Front) unauthenticated(w http.ResponseWriter, r *http.Request, record interlock.AgentRecord, err error) {
 	if record.ID != "" {
 		h.backend.Refuse(r.Context(), interlock.Requester{Agent: record.ID, Principal: record.Principal}, "gateway", err)
 	}
@@ -89,7 +90,7 @@ func (h *HTTP) unauthenticated(w http.ResponseWriter, r *http.Request, record in
 }
 
 // challenge is the value of WWW-Authenticate: where a client finds out whom to ask for a token (RFC 9728, 5.1).
-func (h *HTTP) challenge(r *http.Request, fault, scope string) string {
+func (h *Front) challenge(r *http.Request, fault, scope string) string {
 	var parts []string
 	if fault != "" {
 		parts = append(parts, fault)
@@ -119,12 +120,12 @@ func quotable(text string) string {
 // metadataPath is where a protected resource describes itself (RFC 9728, 3): by itself, or with the resource's path behind.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-func (h *HTTP) isMetadata(path string) bool {
+func (h *Front) isMetadata(path string) bool {
 	return path == metadataPath || path == metadataPath+h.config.Path || path == metadataPath+h.outside
 }
 
 // metadata says whose tokens are taken. Everybody may know.
-func (h *HTTP) metadata(w http.ResponseWriter, r *http.Request) {
+func (h *Front) metadata(w http.ResponseWriter, r *http.Request) {
 	if len(h.config.Issuers) == 0 {
 		say(w, http.StatusNotFound, "no authorization server is configured; agents have tokens of their own")
 		return
@@ -151,7 +152,7 @@ func (h *HTTP) metadata(w http.ResponseWriter, r *http.Request) {
 }
 
 // resource is the endpoint's own address.
-func (h *HTTP) resource(r *http.Request) string {
+func (h *Front) resource(r *http.Request) string {
 	if h.config.URL != "" {
 		return h.config.URL
 	}
@@ -159,7 +160,7 @@ func (h *HTTP) resource(r *http.Request) string {
 }
 
 // origin is the address of this server as clients reach it: the configured one, else the name they used, which was checked.
-func (h *HTTP) origin(r *http.Request) string {
+func (h *Front) origin(r *http.Request) string {
 	if h.config.URL != "" {
 		if at := strings.Index(h.config.URL, "://"); at >= 0 {
 			host, _, _ := strings.Cut(h.config.URL[at+3:], "/")

@@ -1,4 +1,4 @@
-package mcpgateway_test
+package mcphttp_test
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"interlock/internal/mcpgateway"
+	"interlock/internal/mcphttp"
 )
 
 // answered fails the test unless another client is served as if it were alone.
@@ -45,7 +45,7 @@ func (r *httpRig) raw(text string) (rest func() string) {
 
 // Clients that begin and don't go on are cut off, and nobody waits for them.
 func TestHTTPSlowClients(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) {
+	r := newHTTP(t, func(c *mcphttp.Config) {
 		c.Limits.ReadHeader, c.Limits.Read = time.Second, time.Second
 	})
 	head := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n"
@@ -98,7 +98,7 @@ func TestHTTPTooLarge(t *testing.T) {
 
 // An agent that fills its own room does not fill the others'.
 func TestHTTPTooManyAtOnce(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.PerAgent = 4 })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.PerAgent = 4 })
 	var calls sync.WaitGroup
 	for n := range 4 {
 		calls.Go(func() { r.do(modern(n, "wait")) })
@@ -144,7 +144,7 @@ func TestHTTPSameIDTwice(t *testing.T) {
 
 // A client that does not read what it asked for is given up. Its server's messages are not kept for it, and others go on.
 func TestHTTPClientThatDoesNotRead(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Write, c.Limits.Queue = 50*time.Millisecond, 8 })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.Write, c.Limits.Queue = 50*time.Millisecond, 8 })
 	x := modern(1, "flood")
 	var head strings.Builder
 	for name, value := range x.header {
@@ -197,14 +197,14 @@ func FuzzHTTPHeaders(f *testing.F) {
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}`, "2026-07-28", "tools/call", "b")
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x"}}`, "", "", "")
 	f.Fuzz(func(t *testing.T, body, version, method, name string) {
-		mcpgateway.CheckFront(t, body, http.Header{"Mcp-Protocol-Version": {version}, "Mcp-Method": {method}, "Mcp-Name": {name}})
+		mcphttp.CheckFront(t, body, http.Header{"Mcp-Protocol-Version": {version}, "Mcp-Method": {method}, "Mcp-Name": {name}})
 	})
 }
 
 // An agent that begins one session after the other is stopped after a number of them, because each starts servers, and may go on
 // a moment later. Others begin theirs.
 func TestHTTPTooManySessionsBegun(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Begins = 3 })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.Begins = 3 })
 	initialize := exchange{body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`}
 	for range 3 {
 		r.begin("ann")
@@ -228,7 +228,7 @@ func TestHTTPTooManySessionsBegun(t *testing.T) {
 
 // What is under way for longer than a stop waits is cut off, and the stop is one like any other.
 func TestHTTPStopsWithoutAnAnswer(t *testing.T) {
-	r := newHTTP(t, func(c *mcpgateway.HTTPConfig) { c.Limits.Drain = 20 * time.Millisecond })
+	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.Drain = 20 * time.Millisecond })
 	answer := make(chan string, 1)
 	id := r.begin("ann")
 	go func() {

@@ -1,4 +1,4 @@
-package mcpgateway
+package mcphttp
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // Serve serves clients on a listener, with TLS if it is configured, until ctx ends. Then it takes nothing new, lets what is under
 // way finish within Limits.Drain, and ends all sessions. It returns nil after such a stop and an error when the listener fails.
-func (h *HTTP) Serve(ctx context.Context, listener net.Listener, secure *tls.Config) error {
+func (h *Front) Serve(ctx context.Context, listener net.Listener, secure *tls.Config) error {
 	server := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: h.limits.ReadHeader,
@@ -66,7 +66,7 @@ func (h *HTTP) Serve(ctx context.Context, listener net.Listener, secure *tls.Con
 const headerSlack = 4096
 
 // Tend looks after the sessions until ctx ends, for a front behind another's server.
-func (h *HTTP) Tend(ctx context.Context) {
+func (h *Front) Tend(ctx context.Context) {
 	var sweeping sync.WaitGroup
 	defer sweeping.Wait()
 	sweeping.Go(func() { every(ctx, sweepSessions, func() { h.Sweep(ctx) }) })
@@ -88,7 +88,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 
 // Sweep ends sessions nobody has used for long, and those of agents that have been revoked since, and drops what was kept of
 // streams for long enough.
-func (h *HTTP) Sweep(ctx context.Context) {
+func (h *Front) Sweep(ctx context.Context) {
 	standing, err := h.backend.Standing(ctx)
 	if err != nil {
 		h.logger.Warn("reading the agents", "error", err.Error()) // what they send next is held against them anyhow
@@ -118,7 +118,7 @@ func (h *HTTP) Sweep(ctx context.Context) {
 }
 
 // endAll ends sessions beside each other: a server that is slow to go must not keep the others.
-func (h *HTTP) endAll(sessions []*httpSession) {
+func (h *Front) endAll(sessions []*httpSession) {
 	var ending sync.WaitGroup
 	for _, s := range sessions {
 		ending.Go(func() { h.end(s) })
@@ -127,9 +127,9 @@ func (h *HTTP) endAll(sessions []*httpSession) {
 }
 
 // Quiesce takes no more requests and ends the streams that would never end by themselves.
-func (h *HTTP) Quiesce() { h.quiesce() }
+func (h *Front) Quiesce() { h.quiesce() }
 
-func (h *HTTP) quiesce() []*httpSession {
+func (h *Front) quiesce() []*httpSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
@@ -147,4 +147,4 @@ func (h *HTTP) quiesce() []*httpSession {
 }
 
 // Close takes no more requests, cancels what is under way and ends every session.
-func (h *HTTP) Close() { h.endAll(h.quiesce()) }
+func (h *Front) Close() { h.endAll(h.quiesce()) }
