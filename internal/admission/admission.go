@@ -322,8 +322,9 @@ func (a *Admission) random(n int) (string, error) {
 	return hex.EncodeToString(b), nil
 }
 
-// maxRaces bounds how often a decision is made again because the standing moved under it.
-const maxRaces = 8
+// maxRaces bounds how often a decision is made again because the standing moved under it: with the pauses in between about a
+// second. Of three processes that write one row without end, each loses two of three races, and eight in a row now and then.
+const maxRaces = 40
 
 // commit commits what build makes of all that stands, again if anything of it moved in between. It is for operators' orders,
 // of which there are few; what an agent can cause is made on its own ground, see [Admission.commitOn].
