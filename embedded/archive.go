@@ -222,8 +222,8 @@ func (b *Backend) oldestKept(ctx context.Context, done auditlog.ArchiveRecord) (
 	return before, err
 }
 
-// inForce are the texts under which entries from an index on were decided: those that the events name which brought them into
-// force, from the last one before that index on.
+// inForce are the texts under which entries from an index on were decided: rules, snapshots and registry that the events name which
+// brought them into force, from the last one before that index on.
 func (b *Backend) inForce(ctx context.Context, from int64) ([]interlock.Digest, error) {
 	keep := map[interlock.Digest]bool{}
 	for _, kind := range []interlock.EventType{interlock.EventRuleset, interlock.EventMode} {
@@ -249,6 +249,22 @@ func (b *Backend) inForce(ctx context.Context, from int64) ([]interlock.Digest, 
 			if len(entries) == 0 || before < from {
 				break
 			}
+		}
+	}
+	for _, kind := range []interlock.EventType{interlock.EventIdentity, interlock.EventTrust} {
+		entries, err := b.Store.Recent(ctx, kind, from, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) == 0 {
+			continue
+		}
+		event, err := auditlog.ParseEvent(entries[0].Body)
+		if err != nil {
+			return nil, fmt.Errorf("archive: entry %d: %w", entries[0].Index, err)
+		}
+		if registry := event.Snapshots[auditlog.SnapshotRegistry]; registry != "" {
+			keep[interlock.Digest(registry)] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(keep)), nil

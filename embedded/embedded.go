@@ -136,12 +136,15 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,
 		Alert:        raise,
-		Record:       recorder(c),
+		Record:       Recorder(c),
 		Candidate:    candidate,
 		Brief:        options.Brief,
 	})
 	if err == nil {
 		err = adm.Start(ctx)
+	}
+	if err == nil && !options.Brief {
+		err = heldSnapshots(ctx, store)
 	}
 	if err != nil {
 		if told != nil {

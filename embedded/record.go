@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"interlock"
 	"interlock/internal/admission"
@@ -53,10 +55,10 @@ func Revision() string {
 	return name
 }
 
-// recorder says how this home keeps what decisions were made from.
-func recorder(c config.Config) admission.Recorder {
+// Recorder says how a home keeps what decisions are made from.
+func Recorder(c config.Config) admission.Recorder {
 	sealer := sync.OnceValues(func() (func([]byte) ([]byte, error), error) { return inputsSealer(c.Home) })
-	return admission.Recorder{Off: c.ForgetInputs, Program: Version(), Analyser: Revision(),
+	return admission.Recorder{Off: c.ForgetInputs, Program: Version(), Analyser: Revision(), Governance: governance(c),
 		Seal: func(text []byte) ([]byte, error) {
 			seal, err := sealer()
 			if err != nil {
@@ -71,6 +73,17 @@ func recorder(c config.Config) admission.Recorder {
 			}
 			return ruleset.Documents(rules.Defaults(), user)
 		}}
+}
+
+// governance is what the settings file says of how is decided. What a process may say otherwise of itself, such as whether
+// somebody is there, stands with each decision instead.
+func governance(c config.Config) map[string]string {
+	return map[string]string{
+		"quiet_hours":   string(c.QuietHours),
+		"forget_inputs": strconv.FormatBool(c.ForgetInputs),
+		"archive_after": time.Duration(c.ArchiveAfter).String(),
+		"allow_remote":  strconv.FormatBool(c.AllowRemote),
+	}
 }
 
 // inputsSealer seals for the home's key, which it makes where there is none.

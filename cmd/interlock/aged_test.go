@@ -20,9 +20,7 @@ import (
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/identity"
-	"interlock/internal/ruleset"
 	"interlock/internal/store/sqlite"
-	"interlock/rules"
 )
 
 // cmdAged makes decisions of the past: aged AGO N RUN makes N of them, as long ago as a Go duration says, in a home that it makes
@@ -40,6 +38,21 @@ func cmdAged(ts *testscript.TestScript, neg bool, args []string) {
 
 // aged makes n decisions at a time.
 func aged(ctx context.Context, home string, at time.Time, n int, run string) error {
+	return inHome(ctx, home, at, embedded.Revision(), func(a *admission.Admission) error {
+		for i := range n {
+			answer := a.Propose(ctx, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell,
+				Input: fmt.Sprint("cat notes-", i, ".txt"), Dir: "/repo"}, View: interlock.View{Workspace: "/repo"},
+				Requester: interlock.Requester{Agent: "claude", Run: run, Call: fmt.Sprint(run, "-", i)}, Door: "test"})
+			if answer.Answer != interlock.Allow {
+				return fmt.Errorf("decision %d is %v", i, answer.Answer)
+			}
+		}
+		return nil
+	})
+}
+
+// inHome has something decided in a home, which it makes if there is none, at a time and by an analyser of a name.
+func inHome(ctx context.Context, home string, at time.Time, analyser string, do func(*admission.Admission) error) error {
 	c, err := config.Load(home, "")
 	if err != nil {
 		return err
@@ -69,29 +82,24 @@ func aged(ctx context.Context, home string, at time.Time, n int, run string) err
 		return err
 	}
 	defer store.Close()
+	if err := os.WriteFile(embedded.PublicKeyPath(home), []byte(sealer.Public().String()+"\n"), 0o600); err != nil {
+		return err
+	}
 	evaluator, err := embedded.NewEvaluator(c)
 	if err != nil {
 		return err
 	}
+	record := embedded.Recorder(c)
+	record.Analyser = analyser
 	a, err := admission.New(admission.Config{Evaluator: *evaluator, Store: store, Redact: classify.Redact,
 		Verify: identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify, Now: clock, Random: rand.Reader,
-		ApprovalTTL: time.Hour, CodeTTL: time.Minute, MaxQuestions: 100,
-		Record: admission.Recorder{Program: embedded.Version(), Analyser: embedded.Revision(), Ruleset: func() ([]byte, error) {
-			return ruleset.Documents(rules.Defaults(), nil)
-		}}})
+		ApprovalTTL: time.Duration(c.ApprovalTTL), CodeTTL: time.Duration(c.CodeTTL), MaxQuestions: c.MaxQuestions,
+		Record: record})
+	if err == nil {
+		err = a.Start(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	if err := a.Start(ctx); err != nil {
-		return err
-	}
-	for i := range n {
-		answer := a.Propose(ctx, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell,
-			Input: fmt.Sprint("cat notes-", i, ".txt"), Dir: "/repo"}, View: interlock.View{Workspace: "/repo"},
-			Requester: interlock.Requester{Agent: "claude", Run: run, Call: fmt.Sprint(run, "-", i)}, Door: "test"})
-		if answer.Answer != interlock.Allow {
-			return fmt.Errorf("decision %d is %v", i, answer.Answer)
-		}
-	}
-	return nil
+	return do(a)
 }

@@ -10,16 +10,19 @@ import (
 
 // scriptCommands are the commands scripts have beside the standard ones.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"aged":     cmdAged,
-	"call":     cmdCall,
-	"flip":     cmdFlip,
-	"mask":     cmdMask,
-	"pick":     cmdPick,
-	"serve":    cmdServe,
-	"shutdown": cmdShutdown,
-	"status":   cmdStatus,
-	"step":     cmdStep,
-	"verify":   cmdVerify,
+	"aged":          cmdAged,
+	"call":          cmdCall,
+	"drop":          cmdDrop,
+	"flip":          cmdFlip,
+	"mask":          cmdMask,
+	"otheranalyser": cmdOtherAnalyser,
+	"pick":          cmdPick,
+	"serve":         cmdServe,
+	"shutdown":      cmdShutdown,
+	"status":        cmdStatus,
+	"step":          cmdStep,
+	"tamper":        cmdTamper,
+	"verify":        cmdVerify,
 }
 
 // cmdStatus runs a program and demands an exact exit status: status N program args… Standard output and error can be

@@ -38,7 +38,9 @@ type past struct {
 	key     *auditlog.PublicKey
 	sources replay.Sources
 
-	archived int // decisions that are in an archive which was not named
+	declared map[interlock.Digest]bool // manifests of snapshots that events by which people govern name
+	registry string                    // digest of the registry in force where reading has come to; empty before the first
+	archived int                       // decisions that are in an archive which was not named
 }
 
 // pastFlags say where the past is.
@@ -87,6 +89,14 @@ func (p *program) past(f *pastFlags) (*past, error) {
 			blobs[d] = text
 			return text, nil
 		}}
+	out.sources.Declared = func(d interlock.Digest) (bool, error) {
+		if out.declared == nil {
+			if err := out.readDeclared(p); err != nil {
+				return false, err
+			}
+		}
+		return out.declared[d], nil
+	}
 	out.sources.Ruleset = func(d interlock.Digest) (*ruleset.Ruleset, error) {
 		if set, known := rulesets[d]; known {
 			return set, nil
@@ -165,6 +175,23 @@ func (l *past) elsewhere(p *program, name string) error {
 	return gone(p.ctx, store, entry.Index)
 }
 
+// readDeclared reads which manifests of snapshots the log declares.
+func (l *past) readDeclared(p *program) error {
+	declared := map[interlock.Digest]bool{}
+	err := l.log.Walk(p.ctx, func(e interlock.Entry) error {
+		if e.Type != interlock.EventRuleset && e.Type != interlock.EventMode {
+			return nil
+		}
+		after, err := auditlog.SettingsAfter(e)
+		if err == nil && after["manifest"] != "" {
+			declared[interlock.Digest(after["manifest"])] = true
+		}
+		return err
+	})
+	l.declared = declared
+	return err
+}
+
 // verified refuses a log that does not verify: what is replayed counts as far as the log proves it.
 func (l *past) verified(p *program) error {
 	options := auditlog.VerifyOptions{Earlier: p.keptCheckpoints(l.key)}
@@ -182,7 +209,7 @@ func (l *past) verified(p *program) error {
 // each calls visit for every recorded decision from a time on, in order: with what it was made from, or why that can't be had.
 func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r *replay.Record, why error) error) error {
 	return l.log.Recorded(p.ctx, 0, func(e interlock.Entry) error {
-		if !replay.Holds(e.Type) {
+		if l.registered(&e); !replay.Holds(e.Type) {
 			return nil
 		}
 		if auditlog.Released(&e) {
@@ -195,6 +222,16 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 		}
 		return visit(e, r, err)
 	})
+}
+
+// registered follows the registry through the events that change it.
+func (l *past) registered(e *interlock.Entry) {
+	if e.Type != interlock.EventIdentity && e.Type != interlock.EventTrust {
+		return
+	}
+	if event, err := auditlog.ParseEvent(e.Body); err == nil {
+		l.registry = event.Snapshots[auditlog.SnapshotRegistry]
+	}
 }
 
 // exportedInputs is the file of an exported copy that holds blobs, then what decisions were made from in the order of

@@ -83,6 +83,7 @@ type replayResult struct {
 	Older      int                 `json:"older,omitempty"`    // besides: those that were recorded before inputs were
 	Archived   int                 `json:"archived,omitempty"` // and those in an archive that was not named
 	Reanalysed int                 `json:"reanalysed"`         // analysed again, by the same code
+	Under      []under             `json:"under,omitempty"`    // what they were made under
 	Failures   map[replay.Code]int `json:"failures,omitempty"`
 	Examples   []replayExample     `json:"examples,omitempty"`
 	Replayable bool                `json:"replayable"`
@@ -156,6 +157,7 @@ func (c *replayRun) replay(p *program, evaluator *admission.Evaluator, ordered *
 		}
 		result.Decisions++
 		if why == nil {
+			result.under(r, log.registry)
 			why = log.sources.Again(r)
 		}
 		if why == nil && r.Base.Analyser == embedded.Revision() && r.Event.Snapshots["ruleset"] == rules {
@@ -210,6 +212,9 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 	}
 	fmt.Fprintf(p.stdout, "%d decisions, %d the same, %d of them analysed again by the same code\n", r.Decisions,
 		r.Same, r.Reanalysed)
+	if c.What != "" {
+		r.printUnder(p.stdout)
+	}
 	if r.Older > 0 {
 		fmt.Fprintf(p.stdout, "%d older ones name nothing that they were made from\n", r.Older)
 	}

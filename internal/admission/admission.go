@@ -256,6 +256,8 @@ type Admission struct {
 	config Config
 	book   ledger.Book
 
+	manifest interlock.Digest // of the snapshots this process decides under, once Start has declared them
+
 	guard  sync.Mutex
 	proofs map[string]error // what checking a suppression's signature ended with, by what was checked
 

@@ -20,6 +20,8 @@ type Recorder struct {
 	// the text of the ruleset in force, from which it can be made again; nil: it is not kept
 	Ruleset func() ([]byte, error)
 	Off     bool // nothing is kept, as where decisions are only tried
+	// what the settings say of how is decided, beside mode and profile; nil: no snapshots are declared
+	Governance map[string]string
 }
 
 // keepInputs adds to a change what its decision was made from, and names it in the event. The decision's own text stands in the
@@ -31,7 +33,7 @@ func (a *Admission) keepInputs(change *interlock.Change, draft *interlock.Draft,
 	}
 	still, moving := auditlog.Split(made.snapshot)
 	base, err := a.blobOf(auditlog.Base{Schema: auditlog.InputsSchema, Program: a.config.Record.Program,
-		Analyser: a.config.Record.Analyser, Snapshot: still})
+		Analyser: a.config.Record.Analyser, Manifest: a.manifest, Snapshot: still})
 	if err != nil {
 		return err
 	}

@@ -156,6 +156,9 @@ func (a *Admission) identityChange(standing interlock.Standing, record auditlog.
 	if err != nil {
 		return change, err
 	}
+	if err := a.registered(&change, standing, &draft); err != nil {
+		return change, err
+	}
 	change.Version, change.Events = standing.Version, []interlock.Draft{draft}
 	return change, nil
 }

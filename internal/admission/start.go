@@ -23,6 +23,9 @@ func (a *Admission) Start(ctx context.Context) error {
 			return change, err
 		}
 		mode := map[string]string{"mode": a.config.Mode.String(), "profile": a.config.Profile}
+		if err := a.declare(&change, standing.Settings, ruleset, mode); err != nil {
+			return change, err
+		}
 		if err := a.setting(&change, interlock.EventRuleset, standing.Settings, ruleset); err != nil {
 			return change, err
 		}
@@ -62,13 +65,12 @@ func (a *Admission) rulesText(change *interlock.Change, have, want map[string]st
 
 // setting adds to a change what differs between the settings recorded and the ones in force.
 func (a *Admission) setting(change *interlock.Change, kind interlock.EventType, have, want map[string]string) error {
-	before, differs := map[string]string{}, false
-	for name, value := range want { // order-independent: fills maps and a flag
-		before[name] = have[name]
-		differs = differs || have[name] != value
-	}
-	if !differs {
+	if !differs(have, want) {
 		return nil
+	}
+	before := map[string]string{}
+	for name := range want { // order-independent: fills a map
+		before[name] = have[name]
 	}
 	payload, err := auditlog.SettingsRecord{Before: before, After: want}.Payload()
 	if err != nil {
@@ -80,4 +82,14 @@ func (a *Admission) setting(change *interlock.Change, kind interlock.EventType, 
 	}
 	change.Events, change.Writes = append(change.Events, draft), append(change.Writes, ledger.Settings(want)...)
 	return nil
+}
+
+// differs reports whether settings are to stand that do not.
+func differs(have, want map[string]string) bool {
+	for name, value := range want { // any order: one is enough
+		if have[name] != value {
+			return true
+		}
+	}
+	return false
 }

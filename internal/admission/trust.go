@@ -69,8 +69,16 @@ func (a *Admission) ChangeTrust(ctx context.Context, order interlock.Order) (int
 			return interlock.Change{}, fmt.Errorf("encoding the change of trust: %w", err)
 		}
 		draft, err := a.draft(interlock.EventTrust, interlock.Requester{Agent: order.Operator}, "operator", payload)
+		if err != nil {
+			return interlock.Change{}, err
+		}
 		agent.Trust, agent.Until = level, until
-		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}, Writes: ledger.Rows(agent)}, err
+		change := interlock.Change{Version: standing.Version, Writes: ledger.Rows(agent)}
+		if err := a.registered(&change, standing, &draft); err != nil {
+			return interlock.Change{}, err
+		}
+		change.Events = []interlock.Draft{draft}
+		return change, nil
 	})
 }
 

@@ -48,8 +48,9 @@ type AnalysedText struct {
 // A Base is what many decisions were made from alike: the program and a snapshot without what moves from one action to the next.
 type Base struct {
 	Schema   string             `json:"schema"`
-	Program  string             `json:"program"`  // its version
-	Analyser string             `json:"analyser"` // names code and knowledge of the analysis: equal ones read an action alike
+	Program  string             `json:"program"`            // its version
+	Analyser string             `json:"analyser"`           // names code and knowledge of the analysis: equal ones read an action alike
+	Manifest interlock.Digest   `json:"manifest,omitempty"` // names a blob: the snapshots in force; none in records of before
 	Snapshot interlock.Snapshot `json:"snapshot"`
 }
 
@@ -148,6 +149,10 @@ func (b *Base) Text() ([]byte, error) {
 		w.Open()
 		w.Name("analyser")
 		w.String(b.Analyser)
+		if b.Manifest != "" {
+			w.Name("manifest")
+			w.String(string(b.Manifest))
+		}
 		w.Name("program")
 		w.String(b.Program)
 		w.Name("schema")

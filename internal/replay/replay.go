@@ -50,7 +50,11 @@ type Sources struct {
 	Open    func(sealed []byte) ([]byte, error) // opens what was sealed; nil: nobody here can
 	Redact  func(string) (string, []string)     // as when it was recorded
 
-	bases map[interlock.Digest]auditlog.Base // those that were read and are what their digests say
+	// whether an event that is signed by itself declares a manifest of snapshots; nil: nobody here can tell
+	Declared func(interlock.Digest) (bool, error)
+
+	bases     map[interlock.Digest]auditlog.Base // those that were read and are what their digests say
+	manifests map[interlock.Digest]declared      // likewise
 }
 
 // A Record is one decision with everything it was made from.
@@ -104,6 +108,9 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 		return nil, failure(IntegrityFailure, "the inputs are of no form that is known here")
 	}
 	if r.Base, err = s.base(r.Inputs.Base); err != nil {
+		return nil, err
+	}
+	if err := s.manifest(r); err != nil {
 		return nil, err
 	}
 	r.Snapshot, err = auditlog.Join(r.Base.Snapshot, r.Inputs.Moving, event.Recorded, func(d interlock.Digest) (string, error) {

@@ -1,0 +1,42 @@
+package embedded
+
+import (
+	"context"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/store/sqlite"
+)
+
+// heldSnapshots refuses to decide under snapshots that the store does not hold as they were declared: who asks later what was in
+// force could not be told. Hooks leave this to the processes that last, because an agent waits for them to start.
+func heldSnapshots(ctx context.Context, store *sqlite.Store) error {
+	standing, err := store.Standing(ctx)
+	if err != nil {
+		return err
+	}
+	manifest := interlock.Digest(standing.Settings["manifest"])
+	if manifest == "" {
+		return nil
+	}
+	bad := func(what string) error {
+		return interlock.Errorf(interlock.CodeUnavailable, "store", "%s: %s in force is missing from the store or is not the one that was "+
+			"declared; keep the file as evidence, run interlock audit verify, and restore a backup", interlock.EventIntegrity, what)
+	}
+	text, found, err := store.Blob(ctx, manifest)
+	if err != nil || !found || auditlog.BlobDigest(text) != manifest {
+		return bad("the manifest of snapshots")
+	}
+	m, err := auditlog.ReadManifest(text)
+	if err != nil {
+		return bad("the manifest of snapshots")
+	}
+	for _, name := range []string{auditlog.SnapshotRuleset, auditlog.SnapshotGovernance, auditlog.SnapshotLimits} {
+		n := m.Snapshots[name]
+		text, found, err := store.Blob(ctx, n.Blob)
+		if err != nil || !found || auditlog.BlobDigest(text) != n.Blob || name != auditlog.SnapshotRuleset && !n.Holds(text) {
+			return bad("the snapshot of " + name)
+		}
+	}
+	return nil
+}

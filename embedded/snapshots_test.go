@@ -1,0 +1,135 @@
+package embedded_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/spec"
+)
+
+// events are a home's events of one type, oldest first.
+func events(t *testing.T, b *embedded.Backend, kind interlock.EventType) []auditlog.Event {
+	t.Helper()
+	entries, err := b.Store.Recent(t.Context(), kind, -1, 100)
+	must(t, err)
+	list := make([]auditlog.Event, len(entries))
+	for i, e := range entries {
+		event, err := auditlog.ParseEvent(e.Body)
+		must(t, err)
+		list[len(entries)-1-i] = event
+	}
+	return list
+}
+
+// TestSnapshotsAreDeclared: what a home decides under is declared by the events that say so anyway, once, and anew when a setting
+// changes and not otherwise.
+func TestSnapshotsAreDeclared(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	var manifests []string
+	for _, settings := range []string{"", "", "quiet_hours: \"22:00-07:00\"\n", "quiet_hours: \"22:00-07:00\"\n", "max_questions: 7\n"} {
+		must(t, os.MkdirAll(home, 0o700))
+		must(t, os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600))
+		backend := opened(t, home)
+		standing, err := backend.Standing(t.Context())
+		must(t, err)
+		manifests = append(manifests, standing.Settings["manifest"])
+		text, found, err := backend.Store.Blob(t.Context(), interlock.Digest(standing.Settings["manifest"]))
+		if err != nil || !found {
+			t.Fatal(found, err)
+		}
+		m, err := auditlog.ReadManifest(text)
+		must(t, err)
+		for name, n := range m.Snapshots {
+			if held, found, err := backend.Store.Blob(t.Context(), n.Blob); err != nil || !found || name != "ruleset" && !n.Holds(held) {
+				t.Errorf("the snapshot of %s: %v, %v", name, found, err)
+			}
+		}
+		must(t, backend.Close())
+	}
+	if manifests[0] == "" || manifests[0] != manifests[1] || manifests[1] == manifests[2] || manifests[2] != manifests[3] ||
+		manifests[3] == manifests[4] {
+		t.Errorf("manifests %q", manifests)
+	}
+	backend := opened(t, home)
+	defer backend.Close()
+	if n, m := len(events(t, backend, interlock.EventRuleset)), len(events(t, backend, interlock.EventMode)); n != 1 || m != 3 {
+		t.Errorf("%d events of rules and %d of governance, want 1 and 3", n, m)
+	}
+}
+
+// TestRegistryIsAChain: each change of who is known names what the registry is after it, which names what it was before; no hash of
+// a token is in it.
+func TestRegistryIsAChain(t *testing.T) {
+	backend := opened(t, filepath.Join(t.TempDir(), "home"))
+	defer backend.Close()
+	must(t, backend.PutAgent(t.Context(), interlock.AgentRecord{ID: "one", TokenHash: "0123456789abcdef"}))
+	must(t, backend.PutOperator(t.Context(), interlock.OperatorRecord{Name: "olga", Role: "operator"}))
+	must(t, backend.PutAgent(t.Context(), interlock.AgentRecord{ID: "one", Allow: []string{"ls"}}))
+	changes := events(t, backend, interlock.EventIdentity)
+	if len(changes) != 3 {
+		t.Fatalf("%d changes", len(changes))
+	}
+	before := interlock.Digest("")
+	for _, e := range changes {
+		now := interlock.Digest(e.Snapshots["registry"])
+		text, found, err := backend.Store.Blob(t.Context(), now)
+		if err != nil || !found || auditlog.BlobDigest(text) != now || bytes.Contains(text, []byte("0123456789abcdef")) {
+			t.Fatalf("%s, %v, %v", text, found, err)
+		}
+		var r struct {
+			Before interlock.Digest `json:"before"`
+			Change json.RawMessage  `json:"change"`
+		}
+		must(t, json.Unmarshal(text, &r))
+		if r.Before != before || !bytes.Equal(r.Change, e.Payload) {
+			t.Errorf("%s does not follow %s", text, before)
+		}
+		before = now
+	}
+	standing, err := backend.Standing(t.Context())
+	must(t, err)
+	if standing.Settings["registry"] != string(before) {
+		t.Errorf("the registry in force is %s, want %s", standing.Settings["registry"], before)
+	}
+}
+
+// TestMissingSnapshotsStopTheServer: what lasts does not begin to decide under snapshots that the store does not hold.
+func TestMissingSnapshotsStopTheServer(t *testing.T) {
+	spec.Covers(t, "MACE-SNAP-3")
+	for name, statement := range map[string]string{
+		"the manifest of snapshots":  "DELETE FROM blobs WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = 'manifest')",
+		"the snapshot of governance": "DELETE FROM blobs WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = 'governance')",
+		"the snapshot of limits": "UPDATE blobs SET body = CAST('{\"a\":1}' AS BLOB) WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = " +
+			"'setting' AND key = 'limits')",
+		"the snapshot of ruleset": "DELETE FROM blobs WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = 'ruleset_text')",
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := filepath.Join(t.TempDir(), "home")
+			must(t, opened(t, home).Close())
+			db, err := sql.Open("sqlite", filepath.Join(home, "interlock.db"))
+			must(t, err)
+			result, err := db.Exec(statement)
+			must(t, err)
+			if n, err := result.RowsAffected(); n != 1 || err != nil {
+				t.Fatalf("%d rows, %v", n, err)
+			}
+			must(t, db.Close())
+			backend, err := embedded.Open(t.Context(), embedded.Config{Home: home})
+			if err == nil {
+				backend.Close()
+				t.Fatal("it opened")
+			}
+			if !strings.Contains(err.Error(), "INTEGRITY_FAILURE: "+name+" in force is missing from the store or is not the one that was declared") {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package admission
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
+	"interlock/internal/limit"
+	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
+)
+
+// The names under which what is in force stands among the settings.
+const (
+	settingManifest = "manifest"
+	settingRegistry = auditlog.SnapshotRegistry
+)
+
+// governanceText is what the settings say of how is decided: canonical JSON.
+func (a *Admission) governanceText() ([]byte, error) {
+	values := maps.Clone(a.config.Record.Governance)
+	values["schema"] = auditlog.GovernanceSchema
+	values["mode"], values["profile"] = a.config.Mode.String(), a.config.Profile
+	return strictjson.Marshal(values)
+}
+
+// limitsText is every constant that bounds what an agent or an operator may do: canonical JSON.
+func (a *Admission) limitsText() ([]byte, error) {
+	return strictjson.Marshal(map[string]string{
+		"schema":          auditlog.LimitsSchema,
+		"approval_ttl":    a.config.ApprovalTTL.String(),
+		"code_ttl":        a.config.CodeTTL.String(),
+		"max_questions":   strconv.Itoa(a.config.MaxQuestions),
+		"failed_attempts": strconv.Itoa(limit.FailedAttempts),
+		"attempts_window": limit.AttemptsWindow.String(),
+		"max_window":      limit.MaxWindow.String(),
+		"cooldown_writes": limit.CooldownWrites.String(),
+		"cooldown_reads":  limit.CooldownReads.String(),
+		"retry_budget":    strconv.Itoa(limit.RetryBudget),
+		"retry_window":    limit.RetryWindow.String(),
+		"max_grant":       quorum.MaxGrant.String(),
+		"max_times":       strconv.Itoa(quorum.MaxTimes),
+		"max_order":       quorum.MaxOrder.String(),
+		"max_suppression": quorum.MaxSuppression.String(),
+		"max_certificate": time.Duration(maxCertificate).String(),
+		"recent_window":   interlock.RecentWindow.String(),
+		"heard_window":    interlock.HeardWindow.String(),
+		"written_window":  interlock.WrittenWindow.String(),
+	})
+}
+
+// declare adds to a change, and to the settings that are to stand, the snapshots that this process decides under: each as a blob,
+// and their list. It is named by the event that is written anyway, so that a change of rules stays one event.
+func (a *Admission) declare(change *interlock.Change, have, ruleset, mode map[string]string) error {
+	if a.config.Record.Governance == nil || ruleset["ruleset_text"] == "" {
+		return nil
+	}
+	governance, err := a.governanceText()
+	if err != nil {
+		return fmt.Errorf("encoding the snapshot of governance: %w", err)
+	}
+	limits, err := a.limitsText()
+	if err != nil {
+		return fmt.Errorf("encoding the snapshot of limits: %w", err)
+	}
+	m := auditlog.Manifest{Schema: auditlog.ManifestSchema, Snapshots: map[string]auditlog.SnapshotName{
+		auditlog.SnapshotRuleset:    auditlog.NameRuleset(a.config.Rules.Digest(), interlock.Digest(ruleset["ruleset_text"])),
+		auditlog.SnapshotGovernance: auditlog.NameSnapshot(auditlog.GovernanceSchema, governance),
+		auditlog.SnapshotLimits:     auditlog.NameSnapshot(auditlog.LimitsSchema, limits),
+	}}
+	text, err := m.Text()
+	if err != nil {
+		return fmt.Errorf("encoding the manifest: %w", err)
+	}
+	a.manifest = auditlog.BlobDigest(text)
+	mode[auditlog.SnapshotGovernance] = string(m.Snapshots[auditlog.SnapshotGovernance].Blob)
+	mode[auditlog.SnapshotLimits] = string(m.Snapshots[auditlog.SnapshotLimits].Blob)
+	if have[settingManifest] == string(a.manifest) {
+		return nil
+	}
+	in := mode
+	if differs(have, ruleset) {
+		in = ruleset
+	}
+	in[settingManifest] = string(a.manifest)
+	for _, t := range [][]byte{governance, limits, text} {
+		change.Blobs = append(change.Blobs, interlock.Blob{Digest: auditlog.BlobDigest(t), Text: t})
+	}
+	return nil
+}
+
+// registered adds to a change of who is known what the registry is after it. standing is what the change was computed from.
+func (a *Admission) registered(change *interlock.Change, standing interlock.Standing, draft *interlock.Draft) error {
+	if a.config.Record.Governance == nil {
+		return nil
+	}
+	text, err := auditlog.Registry{Schema: auditlog.RegistrySchema, Before: interlock.Digest(standing.Settings[settingRegistry]),
+		Change: draft.Payload}.Text()
+	if err != nil {
+		return fmt.Errorf("encoding the snapshot of the registry: %w", err)
+	}
+	digest := auditlog.BlobDigest(text)
+	draft.Snapshots[auditlog.SnapshotRegistry] = string(digest)
+	change.Blobs = append(change.Blobs, interlock.Blob{Digest: digest, Text: text})
+	change.Writes = append(change.Writes, ledger.Settings(map[string]string{settingRegistry: string(digest)})...)
+	return nil
+}
