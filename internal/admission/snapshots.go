@@ -11,7 +11,6 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/limit"
 	"interlock/internal/quorum"
-	"interlock/internal/strictjson"
 )
 
 // The names under which what is in force stands among the settings.
@@ -25,12 +24,12 @@ func (a *Admission) governanceText() ([]byte, error) {
 	values := maps.Clone(a.config.Record.Governance)
 	values["schema"] = auditlog.GovernanceSchema
 	values["mode"], values["profile"] = a.config.Mode.String(), a.config.Profile
-	return strictjson.Marshal(values)
+	return auditlog.Values(values)
 }
 
 // limitsText is every constant that bounds what an agent or an operator may do: canonical JSON.
 func (a *Admission) limitsText() ([]byte, error) {
-	return strictjson.Marshal(map[string]string{
+	return auditlog.Values(map[string]string{
 		"schema":          auditlog.LimitsSchema,
 		"approval_ttl":    a.config.ApprovalTTL.String(),
 		"code_ttl":        a.config.CodeTTL.String(),
