@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"interlock"
+	"interlock/internal/strictjson"
 )
 
 // Schema is the value of every event's "schema" member in this version of the format.
@@ -103,27 +104,27 @@ func signedText(e *Event) []byte {
 // append writes the event's canonical JSON to dst. Members stand in RFC 8785 order; a test holds this encoder against the
 // general one.
 func (e *Event) append(dst []byte) []byte {
-	dst = appendString(append(dst, `{"actor_id":`...), e.Actor)
-	dst = appendString(append(dst, `,"content_hash":`...), e.Content)
-	dst = appendString(append(dst, `,"event_id":`...), e.ID)
-	dst = appendString(append(dst, `,"event_type":`...), string(e.Type))
-	dst = appendString(append(dst, `,"job_seed":`...), e.Seed)
+	dst = strictjson.AppendString(append(dst, `{"actor_id":`...), e.Actor)
+	dst = strictjson.AppendString(append(dst, `,"content_hash":`...), e.Content)
+	dst = strictjson.AppendString(append(dst, `,"event_id":`...), e.ID)
+	dst = strictjson.AppendString(append(dst, `,"event_type":`...), string(e.Type))
+	dst = strictjson.AppendString(append(dst, `,"job_seed":`...), e.Seed)
 	if e.Key != "" {
-		dst = appendString(append(dst, `,"key_id":`...), e.Key)
+		dst = strictjson.AppendString(append(dst, `,"key_id":`...), e.Key)
 	}
 	dst = append(append(dst, `,"payload":`...), e.Payload...)
-	dst = appendString(append(dst, `,"prev_hash":`...), e.Previous)
-	dst = appendString(append(dst, `,"role":`...), e.Role)
-	dst = appendString(append(dst, `,"schema":`...), e.Schema)
+	dst = strictjson.AppendString(append(dst, `,"prev_hash":`...), e.Previous)
+	dst = strictjson.AppendString(append(dst, `,"role":`...), e.Role)
+	dst = strictjson.AppendString(append(dst, `,"schema":`...), e.Schema)
 	dst = strconv.AppendInt(append(dst, `,"sequence_index":`...), e.Sequence, 10)
 	if e.Algorithm != "" {
-		dst = appendString(append(dst, `,"sig_alg":`...), e.Algorithm)
+		dst = strictjson.AppendString(append(dst, `,"sig_alg":`...), e.Algorithm)
 	}
 	if e.Signature != "" {
-		dst = appendString(append(dst, `,"signature":`...), e.Signature)
+		dst = strictjson.AppendString(append(dst, `,"signature":`...), e.Signature)
 	}
 	dst = appendStamps(append(dst, `,"snapshot_ids":`...), e.Snapshots)
-	dst = appendString(append(dst, `,"trace_id":`...), e.Trace)
+	dst = strictjson.AppendString(append(dst, `,"trace_id":`...), e.Trace)
 	dst = append(dst, `,"ts_recorded":"`...)
 	dst = appendTime(dst, e.Recorded.UTC())
 	dst = append(appendDigits(append(dst, '.'), e.Recorded.Nanosecond()/1000, 6), 'Z')
@@ -171,43 +172,11 @@ func appendStamps(dst []byte, stamps map[string]string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, name)
+		dst = strictjson.AppendString(dst, name)
 		dst = append(dst, ':')
-		dst = appendString(dst, stamps[name])
+		dst = strictjson.AppendString(dst, stamps[name])
 	}
 	return append(dst, '}')
-}
-
-// appendString writes a JSON string as RFC 8785 asks: the shortest escapes, lower-case hexadecimal, everything else as is.
-func appendString(dst []byte, s string) []byte {
-	const digits = "0123456789abcdef"
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
-	}
-	return append(append(dst, s[start:]...), '"')
 }
 
 // contentHash returns the content_hash of a payload.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"interlock"
+	"interlock/internal/strictjson"
 )
 
 // maxLine bounds a line of an exported log: an entry, its checkpoint and the frame around them.
@@ -19,7 +20,7 @@ const maxLine = MaxEntry + 8<<10
 func AppendLine(dst []byte, e interlock.Entry) []byte {
 	dst = append(dst, '{')
 	if len(e.Checkpoint) > 0 {
-		dst = append(appendString(append(dst, `"checkpoint":`...), string(e.Checkpoint)), ',')
+		dst = append(strictjson.AppendString(append(dst, `"checkpoint":`...), string(e.Checkpoint)), ',')
 	}
 	dst = append(append(dst, `"event":`...), e.Body...)
 	dst = strconv.AppendInt(append(dst, `,"index":`...), e.Index, 10)

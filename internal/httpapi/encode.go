@@ -1,11 +1,15 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"interlock"
+	"interlock/internal/strictjson"
 )
 
 // appendAnswer writes an answer as encoding/json would, with empty lists instead of null, and several times faster: every
@@ -158,54 +162,17 @@ func appendOptional(b []byte, name, value string) []byte {
 	return appendString(append(b, name...), value)
 }
 
-// appendString writes a JSON string: what must be escaped is, invalid UTF-8 becomes U+FFFD, and the two separators
-// that JavaScript reads as line ends are escaped, as encoding/json has it.
+// appendString writes a JSON string as encoding/json has it without escapes for HTML: invalid UTF-8 becomes U+FFFD, and the two
+// separators that JavaScript reads as line ends are escaped.
 func appendString(b []byte, s string) []byte {
-	const digits = "0123456789abcdef"
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			b = append(b, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\b':
-				b = append(b, '\\', 'b')
-			case '\f':
-				b = append(b, '\\', 'f')
-			case '\n':
-				b = append(b, '\\', 'n')
-			case '\r':
-				b = append(b, '\\', 'r')
-			case '\t':
-				b = append(b, '\\', 't')
-			default:
-				b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-			}
-			i++
-			start = i
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			b = append(append(b, s[start:i]...), "\ufffd"...)
-			i++
-			start = i
-			continue
-		}
-		if r == '\u2028' || r == '\u2029' {
-			b = append(append(b, s[start:i]...), '\\', 'u', '2', '0', '2', digits[r&15])
-			i += size
-			start = i
-			continue
-		}
-		i += size
+	if utf8.ValidString(s) && !strings.Contains(s, "\u2028") && !strings.Contains(s, "\u2029") {
+		return strictjson.AppendString(b, s)
 	}
-	return append(append(b, s[start:]...), '"')
+	text := bytes.NewBuffer(b)
+	encoder := json.NewEncoder(text)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(s) != nil {
+		return append(b, `""`...) // unreachable: any text can be quoted
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }

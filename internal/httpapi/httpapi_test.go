@@ -290,7 +290,7 @@ func TestBuffersAreNotShared(t *testing.T) {
 
 // TestAnswersReadBackAsTheyWere holds the hand-written encoder against encoding/json for any answer.
 func TestAnswersReadBackAsTheyWere(t *testing.T) {
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "a\"\\\n\r\t\x00\x1f", "\u2028\u2029", "日本", "<&>"}))
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "a\"\\\n\r\t\x00\x1f", "\u2028\u2029", "日本", "<&>", "a\xff\xfe\"<\u2028"}))
 	strings := rapid.SliceOfN(text, 0, 3)
 	verdict := rapid.SampledFrom([]interlock.Verdict{interlock.Deny, interlock.Allow, interlock.Ask, interlock.Halt})
 	obligations := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) interlock.Obligation {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"interlock/internal/strictjson"
 )
@@ -110,6 +111,22 @@ func FuzzMarshal(f *testing.F) {
 			if (err == nil) != (wantErr == nil) || err == nil && !bytes.Equal(got, want) {
 				t.Fatalf("Marshal(%q) = %q, %v, want %q, %v", data, got, err, want, wantErr)
 			}
+		}
+	})
+}
+
+// FuzzAppendString: a text is written as the general writer writes it, byte for byte.
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "plain", "a\"b\\c", "\x00\b\f\n\r\t\x1f\x7f", "\u2028é😀<>&", "\u00ad\ufffd"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return // the caller's to know
+		}
+		want, err := strictjson.Marshal(text)
+		if have := strictjson.AppendString([]byte("x"), text); err != nil || string(have) != "x"+string(want) {
+			t.Fatalf("%q is written as %s, want %s, %v", text, have, want, err)
 		}
 	})
 }

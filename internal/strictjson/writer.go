@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -94,12 +95,11 @@ func plain(value string) bool {
 }
 
 func (w *Writer) quote(value string) {
-	quoted, err := jsontext.AppendQuote(w.Bytes, value)
-	if err != nil {
+	if !utf8.ValidString(value) {
 		w.GaveUp = true
 		return
 	}
-	w.Bytes = quoted
+	w.Bytes = AppendString(w.Bytes, value)
 }
 
 // General writes any value as [Marshal] does, and as fast.
