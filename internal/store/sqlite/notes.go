@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 
+	codes "modernc.org/sqlite/lib"
+
 	"interlock"
 )
 
@@ -28,6 +30,10 @@ func (s *Store) Note(ctx context.Context, row interlock.Ref, change func(value a
 		end = "ROLLBACK"
 	}
 	if _, failure := s.writer.exec(sure, end); failure != nil {
+		if code(failure) == codes.SQLITE_FULL && err == nil { // SQLite has undone it, and a note is nothing to stop for
+			_, _ = s.writer.exec(sure, "ROLLBACK")
+			return explain(doing, failure)
+		}
 		return s.fail(explain(doing, failure))
 	}
 	return s.classify(doing, err)
