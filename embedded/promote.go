@@ -93,7 +93,8 @@ func onlyRules(dir string) error {
 		if name := entry.Name(); path != dir && (strings.HasPrefix(name, ".") ||
 			!entry.IsDir() && filepath.Ext(name) != ".yaml" && filepath.Ext(name) != ".yml") {
 			return interlock.Errorf(interlock.CodeInvalid, "--rules",
-				"the rules directory holds %.60q besides rules, so it is kept in some other way; put the candidate's rules there in that way", name)
+				"the rules directory holds %.60q besides rules, so it is kept in some other way; "+
+					"put the candidate's rules there in that way", name)
 		}
 		return nil
 	})

@@ -306,7 +306,8 @@ func (c *replayWhatIf) report(p *program, evaluator *admission.Evaluator) (repla
 	}
 	if c.Rule != "" {
 		if _, known := evaluator.Rules.Rule(c.Rule); !known {
-			return replay.Report{}, interlock.Errorf(interlock.CodeNotFound, "--rule", "%.60q is no rule; `interlock rules list` names them", c.Rule)
+			return replay.Report{}, interlock.Errorf(interlock.CodeNotFound, "--rule",
+				"%.60q is no rule; `interlock rules list` names them", c.Rule)
 		}
 		trial.Before = evaluator.Rules.Without(c.Rule)
 	}

@@ -37,7 +37,8 @@ func (c *replayRun) order(p *program) (*orderedReplay, error) {
 		return nil, nil
 	}
 	if c.From != "" {
-		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--replay-mode", "a replay is recorded in the log it is about; without --from"))
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--replay-mode",
+			"a replay is recorded in the log it is about; without --from"))
 	}
 	backend, standing, err := p.openStanding()
 	if err != nil {

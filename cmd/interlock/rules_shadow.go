@@ -125,7 +125,8 @@ func shadowDiff(p *program, asJSON bool) error {
 		return err
 	}
 	if state.Shadow == nil {
-		return interlock.Errorf(interlock.CodeNotFound, "--shadow", "no ruleset decides in the shadow; interlock rules shadow NEW begins it")
+		return interlock.Errorf(interlock.CodeNotFound, "--shadow",
+			"no ruleset decides in the shadow; interlock rules shadow NEW begins it")
 	}
 	if asJSON {
 		return writeLine(p.stdout, state)

@@ -20,7 +20,8 @@ func whatIf(p *program, backend *embedded.Backend) func(context.Context, replay.
 	var one sync.Mutex
 	return func(ctx context.Context, q replay.Question) (replay.Report, error) {
 		if !one.TryLock() {
-			return replay.Report{}, interlock.Errorf(interlock.CodeLimited, "", "rules are being tried on the past already; wait until that is done")
+			return replay.Report{}, interlock.Errorf(interlock.CodeLimited, "",
+				"rules are being tried on the past already; wait until that is done")
 		}
 		defer one.Unlock()
 		ctx, cancel := context.WithTimeout(ctx, whatIfTime)

@@ -52,7 +52,8 @@ func (a *Admission) candidateRules(body ledger.CandidateBody) (*ruleset.Ruleset,
 	}
 	if rules.Digest() != body.Ruleset {
 		return nil, interlock.Errorf(interlock.CodeConflict, "ruleset",
-			"the candidate is another ruleset than it was: the program's own rules, or the store, have changed since; begin its shadow anew")
+			"the candidate is another ruleset than it was: the program's own rules, or the store, have changed since; "+
+				"begin its shadow anew")
 	}
 	return rules, nil
 }
@@ -130,7 +131,8 @@ func documentsDigest(body ledger.CandidateBody) (interlock.Digest, error) {
 // puts its documents where the rules are read from, and every process that starts then decides by them. The order names
 // both rulesets, so that what was looked at is what changes. It is refused where the candidate is another one now, and where
 // it would loosen what denies: that takes more than having been watched for a while.
-func (a *Admission) PromoteRules(ctx context.Context, order interlock.Order) (body ledger.CandidateBody, _ interlock.Receipt, _ error) {
+func (a *Admission) PromoteRules(ctx context.Context, order interlock.Order) (body ledger.CandidateBody,
+	_ interlock.Receipt, _ error) {
 	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
 		change := interlock.Change{Version: standing.Version}
 		if order.Verb != interlock.VerbPromoteRules {

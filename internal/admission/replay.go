@@ -40,11 +40,13 @@ func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, wha
 }
 
 // EndReplay records what came of a replay that BeginReplay has recorded on the same orders.
-func (a *Admission) EndReplay(ctx context.Context, orders []interlock.Order, result auditlog.ReplayResultRecord) (interlock.Receipt, error) {
+func (a *Admission) EndReplay(ctx context.Context, orders []interlock.Order,
+	result auditlog.ReplayResultRecord) (interlock.Receipt, error) {
 	return a.event(ctx, interlock.EventReplayResult, replayRun(orders), "system", result)
 }
 
-// replayRun is the run that the events of one replay are in: one of its own, so that nothing of it falls into the runs it is about.
+// replayRun is the run that the events of one replay are in: one of its own, so that nothing of it falls into the runs it
+// is about.
 func replayRun(orders []interlock.Order) interlock.Requester {
 	return interlock.Requester{Agent: orders[0].Operator, Run: "replay:" + orders[0].ID}
 }

@@ -208,7 +208,8 @@ func (s *shadow) find() (found bool) {
 	return true
 }
 
-// decide makes one decision under the candidate and counts how it compares. A panic of rules that nobody has tried is counted too.
+// decide makes one decision under the candidate and counts how it compares. A panic of rules that nobody has tried is
+// counted too.
 func (s *shadow) decide(one shadowed) {
 	if one.at.Before(s.candidate.body.Began) {
 		return

@@ -58,7 +58,7 @@ type Example struct {
 
 // A Question is what somebody wants to know of the past.
 type Question struct {
-	Rule      string    // what this one of the rules in force did, compared with the others alone; empty: what all of them would have
+	Rule      string    // what this one of the rules did, compared with the others alone; empty: what all of them would have
 	Candidate bool      // of the rules that decide in the shadow instead of those in force
 	Agent     string    // only what this agent did
 	Since     time.Time // only what was decided from then on
@@ -139,7 +139,8 @@ func (w *WhatIf) Try(r *Record, was interlock.Decision, redact func(string) (str
 
 // Report says what came out so far.
 func (w *WhatIf) Report() Report {
-	out := Report{Ruleset: w.Ruleset, Decisions: w.total, From: w.from, To: w.to, Changes: []Change{}, Newly: map[string]int{}, Under: w.under}
+	out := Report{Ruleset: w.Ruleset, Decisions: w.total, From: w.from, To: w.to, Changes: []Change{}, Newly: map[string]int{},
+		Under: w.under}
 	if len(w.skipped) > 0 {
 		out.Skipped = w.skipped
 	}

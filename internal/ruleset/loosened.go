@@ -10,8 +10,8 @@ import (
 )
 
 // Loosened names what denies in one ruleset and denies less in another: rules that are gone, object to something else or less
-// strictly; globs of what policy denies that are gone; and settings of monitored executions that are others, of which only fewer steps
-// are taken for stricter. What rules say, and how they are tested, makes no difference.
+// strictly; globs of what policy denies that are gone; and settings of monitored executions that are others, of which only
+// fewer steps are taken for stricter. What rules say, and how they are tested, makes no difference.
 func Loosened(from, to *Ruleset) ([]string, error) {
 	var out []string
 	for _, rule := range from.rules {
@@ -93,8 +93,8 @@ func sameObjection(a, b *Rule) (bool, error) {
 	return bytes.Equal(texts[0], texts[1]), nil
 }
 
-// Without is a ruleset with one rule less, for telling what that rule does. Its digest stays, so that what was ordered and granted
-// under the ruleset counts under this one too: it is compared with, and never in force.
+// Without is a ruleset with one rule less, for telling what that rule does. Its digest stays, so that what was ordered and
+// granted under the ruleset counts under this one too: it is compared with, and never in force.
 func (r *Ruleset) Without(id string) *Ruleset {
 	less := *r
 	less.rules, less.index = nil, ruleIndex{}

@@ -69,7 +69,8 @@ func notes(t *testing.T, p Place) {
 	if rows, _, err := s.Load(t.Context(), agent); err != nil || len(rows) > 0 {
 		t.Errorf("%v %v", rows, err)
 	}
-	if rows, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Shadow, Mark: ledger.Until}, 0, 1<<62, 9); err != nil || len(rows) != 1 {
+	under := interlock.Ref{Kind: ledger.Shadow, Mark: ledger.Until}
+	if rows, err := s.Scan(t.Context(), under, 0, 1<<62, 9); err != nil || len(rows) != 1 {
 		t.Errorf("the note is found %d times under its mark, %v", len(rows), err)
 	}
 	if err := s.Close(); err != nil {
