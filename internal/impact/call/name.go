@@ -199,7 +199,7 @@ func (s callRun) patterns(c *call, table *know.ToolTable) {
 	name := know.NameOf(c.words)
 	for n := range table.Patterns {
 		p := &table.Patterns[n]
-		if !p.Matches(name) {
+		if !p.Matches(name) || p.Danger != "" && c.resetsDisplay(table) {
 			continue
 		}
 		switch p.Danger {
@@ -225,6 +225,19 @@ func (s callRun) patterns(c *call, table *know.ToolTable) {
 		}
 		c.traits = append(c.traits, p.Traits...)
 	}
+}
+
+// resetsDisplay reports whether only what is shown to somebody goes back to how it was.
+func (c *call) resetsDisplay(table *know.ToolTable) bool {
+	if len(c.words) < 2 || !lex.Has(c.words[:1], "reset", "clear") {
+		return false
+	}
+	for _, word := range c.words[1:] {
+		if table.Subjects[word] != "display" && !lex.Has([]string{word}, "map", "chart", "graph", "page", "search", "all", "the", "to", "default") {
+			return false
+		}
+	}
+	return table.Subjects[c.words[len(c.words)-1]] == "display"
 }
 
 // machines are words for a computer or what it keeps things on.

@@ -83,21 +83,24 @@ func (s callRun) operated(c *call, folded map[string]any) {
 	if len(know.Parts) == 0 {
 		return
 	}
-	s.operationIn(c, know, folded)
+	s.operationIn(c, know, folded, false)
+	s.operations(c, know, folded)
 	for _, key := range lex.SortedNames(folded) {
 		if inner, ok := folded[key].(map[string]any); ok && know.Parts["callee"][key] {
-			s.operationIn(c, know, foldKeys(inner))
+			inner = foldKeys(inner)
+			s.operationIn(c, know, inner, false)
+			s.operations(c, know, inner)
 		}
 	}
 }
 
-func (s callRun) operationIn(c *call, know *know.ToolTable, folded map[string]any) {
+func (s callRun) operationIn(c *call, know *know.ToolTable, folded map[string]any, listed bool) {
 	for _, key := range lex.SortedNames(folded) {
 		text := firstText(folded[key])
-		if text == "" || !know.Parts["operation"][key] || len(text) > 64 || strings.ContainsAny(text, " /") {
+		words := s.does(c, know, key, text, listed)
+		if len(words) == 0 {
 			continue
 		}
-		words := lex.NameWords(text)
 		verb := firstVerb(know, words)
 		kind, reversibility := verbKind(verb)
 		if isHTTPMethod(text) && (key == "method" || key == "httpmethod" || text == strings.ToUpper(text) && namesRoute(folded)) {
@@ -119,6 +122,9 @@ func (s callRun) operationIn(c *call, know *know.ToolTable, folded map[string]an
 		s.subjects(&whole, know)
 		whole.paired()
 		s.patterns(&whole, know)
+		if whole.reach != interlock.ReachWorkspace {
+			c.reach = whole.reach
+		}
 		c.reversibility, c.kind, c.traits = whole.reversibility, whole.kind, append(c.traits, whole.traits...)
 		c.also = append(c.also, whole.also...)
 		if kind == interlock.ImpactDelete {

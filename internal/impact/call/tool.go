@@ -190,7 +190,7 @@ func (s callRun) called(name string) call {
 	know := s.Know.ToolTable()
 	c := call{name: name, reach: interlock.ReachWorkspace}
 	c.words = lex.NameWords(calledName(name))
-	c.runs, c.program = runsThings(know, name), s.programNamed(name)
+	c.runs, c.program = runsThings(know, name) || typesInto(c.words), s.programNamed(name)
 	c.verb, c.transfers = firstVerb(know, c.words), transferOf(know, c.words)
 	if c.verb == "" {
 		if c.verb = firstVerb(know, lex.NameWords(name)); c.verb != "" && c.verb != "read" && len(c.words) == 1 {
@@ -214,6 +214,9 @@ func (c *call) correctVerb(know *know.ToolTable) {
 		c.verb = "read" // a validator of e-mail sends none
 	}
 	c.plainer()
+	if c.verb == "configure" && c.resetsDisplay(know) {
+		c.verb = "update"
+	}
 	if c.verb == "credential" && !aboutSecrets(know, c.words) {
 		c.verb = "update" // pictures are rotated, too
 	}

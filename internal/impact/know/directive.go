@@ -64,8 +64,8 @@ func (o *Option) directive(part string) error {
 // plainDirective reads a directive that can't be wrong: a word, or a word and what it is about.
 func (o *Option) plainDirective(word, rest string) bool {
 	switch word {
-	case "value":
-		o.Value = true
+	case "value", "into":
+		o.Value, o.Into = true, word == "into"
 	case "optional":
 		o.Last = true
 	case "dry":

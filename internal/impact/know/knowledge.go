@@ -323,6 +323,7 @@ type Option struct {
 	Slot    int    // a cmdlet's parameter that is also the operand at this position, from 1
 	Leaf    bool   // the value names something in the place the first operand names
 	Last    bool   // the value is optional and only ever attached
+	Into    bool   // its value is the folder that what is fetched by its own name lands in
 	Dry     bool   // nothing is changed after all
 	Dir     bool   // the value is the working directory
 	Append  bool   // what is found comes at its end if it has no {}

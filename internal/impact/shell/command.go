@@ -79,12 +79,20 @@ func (r *shellRun) command(args []flow.Field, io flow.Streams) flow.Flow {
 // programOf runs what is no function, alias or builtin: a program by its path or by its name.
 func (r *shellRun) programOf(name string, isPath bool, args []flow.Field, io flow.Streams) flow.Flow {
 	first := args[0]
+	if spec := r.packaged(first.Text); spec != nil {
+		return r.Described(spec, args, io)
+	}
 	if isPath && !first.Glob && !lex.SystemProgram(first.Text) {
 		out := r.Program(args, io)
 		if spec := r.S.Know.Lookup(strings.ToLower(name)); spec != nil && (spec.Anywhere || lex.WindowsProgram(first.Text)) {
 			out.Taint(r.Described(spec, args, io)) // on Windows, a program's name is what it is known by wherever it lies
 		}
 		return out
+	}
+	if !isPath {
+		if out, found := r.foundFirst(name, args, io); found {
+			return out
+		}
 	}
 	if spec := r.S.Know.Lookup(name); spec != nil {
 		return r.Described(spec, args, io)

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 
 // effects records a command's own impacts.
 func (r *shellRun) effects(u *flow.Use, io flow.Streams, adds *know.Words) flow.Flow {
-	conditions := looking(u, conditions(u.Spec, words(u)))
+	conditions := looking(u, conditionsOf(u))
 	replaced := false
 	for _, o := range conditions {
 		for _, e := range o.Only {
@@ -144,6 +143,9 @@ func (r *shellRun) effect(u *flow.Use, e know.Effect, value flow.Field, io flow.
 			return
 		}
 		one := e
+		if e.What == "base" {
+			one.What, t = "path", landing(u, t)
+		}
 		if names && namesFile(t.Text) {
 			one.What = "entries"
 		}
@@ -326,10 +328,6 @@ func (r *shellRun) targetHere(i interlock.Impact, what string, t flow.Field) {
 			t.Text = "@" + after
 		}
 		r.dataTarget(i, t)
-	case "base": // the file a URL's last part names, here
-		name := path.Base(strings.TrimRight(know.CleanURL(t.Text), "/"))
-		t.Text, t.Lead = name, false
-		r.S.TouchPlace(r.PlaceOf(t, true), i)
 	case "entries": // names only: listing a secret store reveals no secret
 		p := r.PlaceOf(t, true)
 		p.Traits, p.Listed = lex.Without(p.Traits, fact.TraitSecret), true

@@ -141,7 +141,7 @@ func (r *shellRun) wrapped(u *flow.Use, io flow.Streams) flow.Flow {
 	vars, shared := r.vars, r.shared
 	defer func() { r.vars, r.shared = vars, shared }()
 	r.environment(u)
-	r.S.Modified(adds, func() {
+	run := func() {
 		switch {
 		case asWords(u):
 			out = r.subshell(func() flow.Flow { return r.command(rest, io) })
@@ -164,7 +164,8 @@ func (r *shellRun) wrapped(u *flow.Use, io flow.Streams) flow.Flow {
 		default:
 			out = r.subshell(func() flow.Flow { return r.command(rest, io) })
 		}
-	})
+	}
+	r.S.Modified(adds, func() { r.givesLine(adds, rest, run) })
 	return out
 }
 

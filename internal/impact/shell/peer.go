@@ -11,7 +11,7 @@ import (
 
 // toPeers runs what a command gives its connection to, where an operand says so: socat's EXEC:program and SYSTEM:line.
 func (r *shellRun) toPeers(u *flow.Use) {
-	for _, o := range conditions(u.Spec, words(u)) {
+	for _, o := range conditionsOf(u) {
 		if !o.Peer {
 			continue
 		}

@@ -357,6 +357,9 @@ func (r *shellRun) scriptOperand(u *flow.Use, io flow.Streams) flow.Flow {
 	}
 	p := r.PlaceOf(name, true)
 	args := append([]flow.Field{name}, u.Operands[1:]...)
+	if spec := r.installedPackage(name.Text); spec != nil {
+		return r.Described(spec, args, io)
+	}
 	if held, ok := r.madeHere(p); ok && held.Known && !held.Network {
 		var out flow.Flow
 		r.S.Modified(know.Words{Traits: []string{fact.TraitWrittenRun}}, func() {

@@ -81,8 +81,15 @@ func (r *shellRun) ownImpacts(u *flow.Use, args []flow.Field, io flow.Streams, a
 		if empties && own[i].Kind == interlock.ImpactWrite && own[i].Has(fact.TraitOverwrite) {
 			r.emptied(&own[i], dry)
 		}
-		if posts && own[i].Kind == interlock.ImpactNetwork {
+		if own[i].Kind != interlock.ImpactNetwork {
+			continue
+		}
+		if posts {
 			r.posted(u, &own[i], adds)
+		}
+		if own[i].Reach == interlock.ReachExternal && !dry && web.Speaks(own[i].Target, posts || body(u) != "" || r.sent) {
+			r.S.Add(interlock.Impact{Kind: interlock.ImpactMessage, Target: place.HostOf(own[i].Target), Reach: own[i].Reach, Via: u.Via,
+				Reversibility: interlock.Irreversible, Confidence: interlock.Inferred})
 		}
 	}
 	if !dry {
@@ -116,6 +123,9 @@ func (r *shellRun) posted(u *flow.Use, one *interlock.Impact, adds *know.Words) 
 			Reversibility: interlock.Window,
 			Confidence:    interlock.Inferred, Via: one.Via, Traits: slices.Clone(adds.Traits)})
 	}
+	if one.Reach != interlock.ReachWorkspace && web.Ends(one.Target, body(u)) {
+		one.Reversibility = interlock.Irreversible
+	}
 	if destructiveURL(one.Target) || web.Administers(one.Target) || mutates(u) {
 		one.Reversibility = interlock.Irreversible
 	}
@@ -144,7 +154,7 @@ func (r *shellRun) modifiers(u *flow.Use) (adds know.Words, dry, none bool) {
 			r.Chdir(g.Value)
 		}
 	}
-	for _, o := range conditions(u.Spec, words(u)) {
+	for _, o := range conditionsOf(u) {
 		adds.Merge(o.Adds)
 		dry, none = dry || o.Dry, none || o.None
 	}
@@ -214,8 +224,8 @@ func runsCode(u *flow.Use) bool {
 	return false
 }
 
-// conditions returns the options whose patterns some operand matches.
-func conditions(c *know.Command, operands []flow.Field) []*know.Option {
+// conditions returns the options whose patterns some operand matches, or some flag.
+func conditions(c *know.Command, operands []flow.Field, flags ...flow.Given) []*know.Option {
 	var out []*know.Option
 	templated, seen := false, false // looked for once, and only where it matters, because operands may be long
 	for n := c; n != nil; n = n.Parent {
@@ -223,7 +233,7 @@ func conditions(c *know.Command, operands []flow.Field) []*know.Option {
 			templated, seen = anyHolds(operands, "${{"), true
 		}
 		for i := range n.When {
-			if holds(&n.When[i], operands, templated) {
+			if holds(&n.When[i], operands, flags, templated) {
 				out = append(out, n.When[i].Option)
 			}
 		}
@@ -239,11 +249,11 @@ func words(u *flow.Use) []flow.Field {
 	return u.Operands
 }
 
-func holds(w *know.Condition, operands []flow.Field, templated bool) bool {
+func holds(w *know.Condition, operands []flow.Field, flags []flow.Given, templated bool) bool {
 	for _, pattern := range w.Patterns {
 		all := true
 		for one := range strings.SplitSeq(pattern, "&") { // a condition on several operands at once
-			all = all && holdsFor(one, operands, templated)
+			all = all && (holdsFor(one, operands, templated) || flagIs(one, flags))
 		}
 		if all {
 			return true

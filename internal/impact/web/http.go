@@ -67,6 +67,10 @@ func Request(w *place.World, method, url string, headers []string, body string) 
 			Reversibility: interlock.Window,
 			Confidence:    interlock.Inferred})
 	}
+	if reach == interlock.ReachExternal && Speaks(url, i.Kind != interlock.ImpactRead) {
+		w.Add(interlock.Impact{Kind: interlock.ImpactMessage, Target: place.HostOf(url), Reach: reach, Via: "HTTP " + method,
+			Reversibility: interlock.Irreversible, Confidence: interlock.Inferred})
+	}
 	if fact.HasTrait(traits, fact.TraitMetadata) {
 		w.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method,
 			Reversibility: interlock.Readonly, Traits: []string{fact.TraitMetadata, fact.TraitSecret}})
