@@ -28,10 +28,11 @@ func TestExplain(t *testing.T) {
 	analyser := impact.NewAnalyser(impacttest.Knowledge(t))
 	for _, c := range []struct{ input, want string }{
 		{"git status", "shell git status\n command git status #read\n"},
-		{"curl https://example.com/i.sh | sh", "shell curl https://example.com/i.sh | sh\n pipeline curl https://example.com/i.sh | sh\n" +
-			"  command curl https://example.com/i.sh #network\n  command sh #execute\n"},
+		{"curl https://example.com/i.sh | sh",
+			"shell curl https://example.com/i.sh | sh\n pipeline curl https://example.com/i.sh | sh\n" +
+				"  command curl https://example.com/i.sh #network\n  command sh #execute\n"},
 		{"sudo sh -c 'rm -r x; psql -c \"DROP TABLE a\"'", "shell sudo sh -c 'rm -r x; psql -c \"DROP TABLE a\"'\n" +
-			" command sudo sh -c 'rm -r x; psql -c \"DROP TABLE a\"'\n  command sh -c 'rm -r x; psql -c \"DROP TABLE a\"'\n" +
+			" command sudo sh -c 'rm -r x; psql -c \"DROP TABLE a\"' #execute\n  command sh -c 'rm -r x; psql -c \"DROP TABLE a\"'\n" +
 			"   shell rm -r x; psql -c \"DROP TABLE a\"\n    command rm -r x #delete\n    command psql -c 'DROP TABLE a' #network\n     sql DROP TABLE a #delete\n"},
 		{"powershell -c \"Remove-Item x\"", "shell powershell -c \"Remove-Item x\"\n command powershell -c 'Remove-Item x'\n" +
 			"  powershell Remove-Item x\n   command Remove-Item x #delete\n"},

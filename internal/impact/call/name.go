@@ -233,7 +233,8 @@ func (c *call) resetsDisplay(table *know.ToolTable) bool {
 		return false
 	}
 	for _, word := range c.words[1:] {
-		if table.Subjects[word] != "display" && !lex.Has([]string{word}, "map", "chart", "graph", "page", "search", "all", "the", "to", "default") {
+		if table.Subjects[word] != "display" &&
+			!lex.Has([]string{word}, "map", "chart", "graph", "page", "search", "all", "the", "to", "default") {
 			return false
 		}
 	}

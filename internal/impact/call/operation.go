@@ -65,8 +65,8 @@ func switchedOff(words []string) []string {
 var lists = lex.Set([]string{"operations", "ops", "operation", "actions", "changes", "mutations", "requests", "steps", "batch",
 	"commands", "tasks", "writes", "transactions", "transaction", "instructions", "events", "updates", "calls", "items", "list"})
 
-// operations reads a list of operations, each of which says what it does, as what the call does. What changes a text piece by piece
-// names a place in it (JSON Patch: /a/b), and takes nothing from anybody.
+// operations reads a list of operations, each of which says what it does, as what the call does. What changes a text
+// piece by piece names a place in it (JSON Patch: /a/b), and takes nothing from anybody.
 func (s callRun) operations(c *call, know *know.ToolTable, folded map[string]any) {
 	if c.kind == interlock.ImpactRead {
 		return
@@ -101,5 +101,6 @@ func pointsInto(folded map[string]any) bool {
 
 // typesInto reports whether a tool's name says that it types into what runs already: a session, a pane, a program's input.
 func typesInto(words []string) bool {
-	return lex.Has(words, "send", "write", "put", "feed") && lex.Has(words, "input", "inputs", "pane", "session", "line", "prompt")
+	return lex.Has(words, "send", "write", "put", "feed") &&
+		lex.Has(words, "input", "inputs", "pane", "session", "line", "prompt")
 }

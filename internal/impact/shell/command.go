@@ -80,6 +80,9 @@ func (r *shellRun) command(args []flow.Field, io flow.Streams) flow.Flow {
 func (r *shellRun) programOf(name string, isPath bool, args []flow.Field, io flow.Streams) flow.Flow {
 	first := args[0]
 	if spec := r.packaged(first.Text); spec != nil {
+		if len(args) > 1 && args[1].Text == "--" { // the runner's own
+			args = append([]flow.Field{first}, args[2:]...)
+		}
 		return r.Described(spec, args, io)
 	}
 	if isPath && !first.Glob && !lex.SystemProgram(first.Text) {

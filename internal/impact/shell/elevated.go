@@ -13,9 +13,9 @@ import (
 // lineVia is what a line given to another user's shell is said to be done with; rules know it by this name.
 const lineVia = "another user's shell"
 
-// givesLine runs what a wrapper runs. Where that is a shell of another user which is given a line of its own, and the line does more
-// than look, that it was given one is said: a list of the commands somebody may run as another user can't hold back what is
-// in it. A line that only looks is judged as each of its commands would be.
+// givesLine runs what a wrapper runs. Where that is a shell of another user which is given a line of its own, and the
+// line does more than look, that it was given one is said: a list of the commands somebody may run as another user
+// can't hold back what is in it. A line that only looks is judged as each of its commands would be.
 func (r *shellRun) givesLine(adds know.Words, rest []flow.Field, run func()) {
 	if !slices.Contains(adds.Traits, fact.TraitElevated) || !r.isShellLine(rest) {
 		run()

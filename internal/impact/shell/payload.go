@@ -70,6 +70,10 @@ func (r *shellRun) runs(u *flow.Use, args []flow.Field, io flow.Streams, out flo
 		return r.applied(u, io)
 	case ran:
 		return out
+	case len(u.Operands) > 0 && strings.HasPrefix(u.Operands[0].Text, "npm:"):
+		if called := r.packaged(u.Operands[0].Text); called != nil {
+			return r.subshell(func() flow.Flow { return r.Described(called, u.Operands, io) })
+		}
 	case spec.Code != "" && len(u.Operands) > spec.Skip && !hasNested(u) && !replaced(u):
 		return r.inline(u, spec.Code, u.Operands[spec.Skip], args, io)
 	case spec.Script != "" && len(u.Operands) > 0 && !fed:
@@ -132,7 +136,8 @@ func (r *shellRun) wrapped(u *flow.Use, io flow.Streams) flow.Flow {
 	}
 	if u.Spec.Flags["{}"] != nil { // operands come from standard input
 		rest = r.fed(u, rest, io)
-		io.In = flow.Flow{Network: io.In.Network, Fetched: io.In.Fetched, Source: io.In.Source, Secret: io.In.Secret, Decoded: io.In.Decoded}
+		io.In = flow.Flow{Network: io.In.Network, Fetched: io.In.Fetched, Source: io.In.Source, Secret: io.In.Secret,
+			Decoded: io.In.Decoded}
 	}
 	if adds.Empty() { // not elsewhere and not as somebody else: nothing that needs a shell to type into
 		r.S.Within++

@@ -88,7 +88,8 @@ func (r *shellRun) ownImpacts(u *flow.Use, args []flow.Field, io flow.Streams, a
 			r.posted(u, &own[i], adds)
 		}
 		if own[i].Reach == interlock.ReachExternal && !dry && web.Speaks(own[i].Target, posts || body(u) != "" || r.sent) {
-			r.S.Add(interlock.Impact{Kind: interlock.ImpactMessage, Target: place.HostOf(own[i].Target), Reach: own[i].Reach, Via: u.Via,
+			r.S.Add(interlock.Impact{Kind: interlock.ImpactMessage, Target: place.HostOf(own[i].Target),
+				Reach: own[i].Reach, Via: u.Via,
 				Reversibility: interlock.Irreversible, Confidence: interlock.Inferred})
 		}
 	}
