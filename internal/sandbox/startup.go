@@ -26,7 +26,9 @@ func Startup() []string {
 		"mise.toml", ".mise", ".tool-versions", ".config/mise", "justfile", ".justfile", "Makefile", "GNUmakefile", "conftest.py",
 		"sitecustomize.py", "usercustomize.py",
 		".bazelrc", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".dir-locals.el", ".venv/bin", "venv/bin", "node_modules/.bin",
-		".git/commondir", ".git/info/attributes",
+		".git/commondir", ".git/info/attributes", ".git/config.worktree",
+		".githooks", ".lefthook", ".overcommit", ".overcommit.yml", "lefthook.yaml", ".lefthook-local.yml", ".run", ".direnvrc",
+		".ssh/authorized_keys", "authorized_keys",
 	}
 }
 

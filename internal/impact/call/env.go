@@ -61,3 +61,14 @@ func (s callRun) exported(assignment string) {
 	}
 	s.Nested(interlock.KindShell, "export "+name+"='"+strings.ReplaceAll(text, "'", `'\''`)+"'")
 }
+
+// variableNamed judges an argument that is named as a variable of git is, and is handed on to git as that: git_dir, gitDir.
+func (s callRun) variableNamed(key, text string) {
+	if len(key) < 5 || !strings.EqualFold(key[:3], "git") || len(text) > lex.MaxText {
+		return
+	}
+	name := strings.ToUpper(strings.Join(lex.NameWords(key), "_"))
+	if s.Know.Obeys(name) && text != "" {
+		s.exported(name + "=" + text)
+	}
+}

@@ -53,6 +53,8 @@ func (s callRun) attackIn(p know.Place, text string) (found, unasked bool) {
 		return s.attacks(interlock.KindShell, recipes(text), false), false
 	case strings.HasPrefix(low, "dockerfile") || strings.HasPrefix(low, "containerfile") || endsIn(low, ".dockerfile"):
 		return s.attacks(interlock.KindShell, runLines(text), false), false
+	case strings.HasPrefix(low, "jenkinsfile") || endsIn(low, ".jenkinsfile"):
+		return sendsSecrets(jobOf(text)), false
 	case endsIn(low, ".yml", ".yaml"):
 		found = fact.HasTrait(p.Traits, fact.TraitCI) && sendsSecrets(text)
 		for _, block := range runBlocks(text) {
@@ -150,7 +152,7 @@ func runBlocks(text string) (blocks []string) {
 		indent := len(lines[n]) - len(trimmed)
 		key, value, ok := strings.Cut(trimmed, ":")
 		if !ok || !lex.Has([]string{key}, "run", "script", "before_script", "after_script", "command", "entrypoint", "bash",
-			"pwsh", "sh", "cmds", "entry") {
+			"pwsh", "powershell", "sh", "cmds", "commands", "build_script", "deploy_script", "test_script", "inline", "entry") {
 			continue
 		}
 		value = strings.TrimSpace(value)

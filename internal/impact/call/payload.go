@@ -39,6 +39,7 @@ func (s callRun) argument(c *call, key string, value any, depth int) {
 	case []any:
 		s.listArgument(c, key, v, depth)
 	case string:
+		s.variableNamed(key, v)
 		if !s.encodedObject(c, lex.Fold(key), v, depth) {
 			s.textArgument(c, lex.Fold(key), v)
 		}

@@ -119,68 +119,6 @@ func gitSettingsRun(text string) bool {
 	return false
 }
 
-// sendsSecrets reports whether a line of a CI job sends one of the job's secrets somewhere in a request's address or body. One in a
-// header, or one that is the address itself, is how services are used.
-func sendsSecrets(text string) bool {
-	named := secretVariables(text)
-	for _, block := range runBlocks(text) {
-		for line := range strings.Lines(block) {
-			low := strings.ToLower(line)
-			if strings.Contains(low, "tojson(secrets)") || strings.Contains(low, "tojson( secrets") {
-				return true
-			}
-			if !strings.Contains(low, "curl") && !strings.Contains(low, "wget") && !strings.Contains(low, "nc ") &&
-				!strings.Contains(low, "/dev/tcp/") && !strings.Contains(low, "nslookup") &&
-				!strings.Contains(low, "invoke-") {
-				continue
-			}
-			if mentionsSecret(line, named) && !isHeaderUse(low) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func isHeaderUse(low string) bool {
-	for _, sign := range [...]string{"authorization", "-h ", "--header", "-u ", "--user", "x-api-key", "password-stdin",
-		"codecov", "bearer"} {
-		if strings.Contains(low, sign) {
-			return true
-		}
-	}
-	return false
-}
-
-// secretVariables returns the variables that a CI job fills from its secrets.
-func secretVariables(text string) (names []string) {
-	for line := range strings.Lines(text) {
-		name, value, ok := strings.Cut(line, ":")
-		name = strings.TrimSpace(strings.TrimLeft(name, " -"))
-		if ok && isVariableName(name) && strings.Contains(value, "secrets.") && !addressName(name) && !addressName(value) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func mentionsSecret(line string, named []string) bool {
-	for rest := line; ; {
-		_, after, ok := strings.Cut(rest, "secrets.")
-		if !ok {
-			break
-		}
-		name, _, _ := strings.Cut(after, "}")
-		if !addressName(name) {
-			return true
-		}
-		rest = after
-	}
-	return slices.ContainsFunc(named, func(name string) bool {
-		return strings.Contains(line, "$"+name) || strings.Contains(line, "${"+name) || strings.Contains(line, "$env:"+name)
-	})
-}
-
 // addressName reports whether the name of a secret says that it is where something is sent.
 func addressName(name string) bool {
 	up := strings.ToUpper(name)

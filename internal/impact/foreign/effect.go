@@ -14,6 +14,8 @@ type Host interface {
 	Spend(n int) bool
 	// shell runs a text as a command line, words one word by word.
 	Shell(v Value)
+	// Obeys reports whether programs obey a variable of the environment.
+	Obeys(name string) bool
 	Words(list []Value)
 	// touch does something to a path and reports whether that gave a secret away.
 	Touch(kind interlock.ImpactKind, v Value, via string, traits []string) bool

@@ -7,6 +7,7 @@ import (
 	"interlock/internal/impact/know"
 	"interlock/internal/impact/program"
 	"interlock/internal/impact/web"
+	"interlock/internal/lex"
 )
 
 // A Run follows one program: what its variables hold, and what the calls it reaches do. It reads the words once, from
@@ -291,7 +292,11 @@ func (r *Run) operator(left Value) Value {
 	case t.kind != foreignOp:
 		return r.beside(left, t)
 	case op == "=" || op == ":=" || op == "<-" || op == "||=":
-		return r.assigned(left.Name)
+		v := r.assigned(left.Name)
+		if left.variable != "" {
+			r.setsVariable(left.variable, v)
+		}
+		return v
 	case (op == "(" || op == "[") && r.lang.Syntax != "awk":
 		return left // what follows belongs to something else
 	case op == ".=" || op == "+=" || op == "<<" && r.lang.Syntax == "ruby":
@@ -393,10 +398,22 @@ func (r *Run) value(name string) Value {
 func (r *Run) environment(name string) (Value, bool) {
 	for _, table := range [...]string{"ENV.", "$ENV.", "_ENV.", "$_ENV.", "_SERVER.", "$_SERVER.", "ENVIRON.", "env."} {
 		if key, ok := strings.CutPrefix(name, table); ok {
-			return environmentForeign(key), true
+			v := environmentForeign(key)
+			v.variable = key
+			return v, true
 		}
 	}
 	return Value{}, false
+}
+
+// setsVariable gives a variable of the environment that a program sets to the rules, as the shell's command would: what the
+// programs that it starts obey.
+func (r *Run) setsVariable(name string, v Value) {
+	name = strings.Trim(name, "\"'")
+	if !v.Known() || !r.host.Obeys(name) || len(v.Text) > lex.MaxText {
+		return
+	}
+	r.host.Shell(textForeign("export " + name + "=" + lex.ShellQuote(v.Text)))
 }
 
 func environmentForeign(key string) Value {

@@ -18,6 +18,8 @@ type Value struct {
 	secret bool // it holds what a secret store held
 	Sent   bool // it came over a network
 	number bool
+
+	variable string // it is this variable of the environment
 }
 
 // UnknownValue is a value nothing is known of.

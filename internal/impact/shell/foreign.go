@@ -253,3 +253,6 @@ func (r *shellRun) exFile(word, rest string) bool {
 	r.S.TouchPlace(r.PlaceOf(flow.Literal(path), true), interlock.Impact{Kind: kind, Via: "vim"})
 	return true
 }
+
+// Obeys reports whether programs obey a variable of the environment.
+func (h *foreignShell) Obeys(name string) bool { return h.r.S.Know.Obeys(name) }

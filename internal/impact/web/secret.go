@@ -30,7 +30,8 @@ func NamesSecret(key string) bool {
 			return false
 		}
 	}
-	for _, word := range [...]string{"TOKEN", "SECRET", "PASSW", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"} {
+	for _, word := range [...]string{"TOKEN", "SECRET", "PASSW", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL",
+		"DEPLOY_KEY", "SSH_KEY", "SIGNING_KEY", "MASTER_KEY", "ENCRYPTION_KEY", "SERVICE_KEY", "AUTH_KEY", "PASSPHRASE"} {
 		if strings.Contains(upper, word) {
 			return true
 		}
