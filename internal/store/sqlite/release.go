@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"interlock"
@@ -28,8 +29,10 @@ func (s *Store) Release(ctx context.Context, l ledger.Letting) (entries, blobs i
 	}
 	for from := l.From; from < l.UpTo; from += releaseAtOnce {
 		upTo := min(from+releaseAtOnce, l.UpTo)
-		n, err := s.let(ctx, "UPDATE entries SET body = x'', inputs = NULL, checkpoint = NULL WHERE idx >= ? AND idx < ? AND length(body) > 0"+
-			stay, append([]any{from, upTo}, args...))
+		where := "WHERE idx >= ? AND idx < ? AND length(body) > 0" + stay
+		n, err := s.let(ctx, func(ctx context.Context) (int64, error) {
+			return s.shrink(ctx, where, append([]any{from, upTo}, args...))
+		})
 		if err != nil {
 			return entries, 0, err
 		}
@@ -43,8 +46,10 @@ func (s *Store) Release(ctx context.Context, l ledger.Letting) (entries, blobs i
 		keep = " AND digest NOT IN (?" + strings.Repeat(", ?", len(l.Keep)-1) + ")"
 	}
 	for {
-		n, err := s.let(ctx, "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs WHERE used < ?"+keep+" LIMIT ?)",
-			append(args[:len(args):len(args)], releaseAtOnce))
+		n, err := s.let(ctx, func(ctx context.Context) (int64, error) {
+			return s.writer.exec(ctx, "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs WHERE used < ?"+keep+" LIMIT ?)",
+				append(args[:len(args):len(args)], releaseAtOnce)...)
+		})
 		blobs += n
 		if err != nil || n < releaseAtOnce {
 			return entries, blobs, err
@@ -52,8 +57,40 @@ func (s *Store) Release(ctx context.Context, l ledger.Letting) (entries, blobs i
 	}
 }
 
-// let runs one statement in a transaction of its own.
-func (s *Store) let(ctx context.Context, query string, args []any) (changed int64, err error) {
+// shrink takes the content out of rows. They are deleted and written anew: SQLite leaves a row that got shorter in its place, and
+// the room beside it to nobody, because new entries come at the end.
+func (s *Store) shrink(ctx context.Context, where string, args []any) (int64, error) {
+	type bare struct {
+		index    int64
+		id, kind string
+		hashes   []byte
+	}
+	var rows []bare
+	err := s.writer.each(ctx, "SELECT idx, id, type, hashes FROM entries "+where+" ORDER BY idx", args, func(scan func(...any) error) error {
+		var r bare
+		err := scan(&r.index, &r.id, &r.kind, &r.hashes)
+		rows = append(rows, r)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	deleted, err := s.writer.exec(ctx, "DELETE FROM entries "+where, args...)
+	if err == nil && deleted != int64(len(rows)) {
+		err = errors.New("entries changed under their own transaction")
+	}
+	if err != nil {
+		return 0, err
+	}
+	b := &batch{store: s}
+	return deleted, b.insert(ctx, insertEntries, len(rows), func(to []any, i int) []any {
+		r := &rows[i]
+		return append(to, r.index, r.id, r.kind, []byte{}, r.hashes, nil, nil)
+	})
+}
+
+// let takes one step in a transaction of its own.
+func (s *Store) let(ctx context.Context, step func(context.Context) (int64, error)) (changed int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -74,7 +111,7 @@ func (s *Store) let(ctx context.Context, query string, args []any) (changed int6
 		return 0, s.classify(doing, err)
 	}
 	sure := context.WithoutCancel(ctx)
-	changed, err = s.writer.exec(sure, query, args...)
+	changed, err = step(sure)
 	s.blobs = map[interlock.Digest]int64{} // whatever is known of them may have gone
 	end := "COMMIT"
 	if err != nil {
