@@ -235,10 +235,11 @@ func (w *writer) finish(ctx context.Context) (Part, error) {
 	if err := errors.Join(ctx.Err(), w.sync()); err != nil { // the files are there before anything says that they are
 		return Part{}, err
 	}
-	if err := w.keep(w.part.name(), text); err != nil {
+	// The list comes last: with it the part is finished, whatever happens then.
+	if err := w.put(checkpointFile, signed); err != nil {
 		return Part{}, err
 	}
-	if err := w.put(checkpointFile, signed); err != nil {
+	if err := w.keep(w.part.name(), text); err != nil {
 		return Part{}, err
 	}
 	return w.part, w.sync()
