@@ -104,6 +104,8 @@ func (o *Option) plainDirective(word, rest string) bool {
 		o.Value, o.Feed = true, true
 	case "setting":
 		o.Value, o.Setting = true, rest
+	case "search":
+		o.Value, o.Search = true, true
 	case "repository":
 		o.Value, o.Folder = true, rest
 	case "decode":

@@ -357,6 +357,7 @@ type Option struct {
 	Module  string // the value and this before it name a command, and what follows are its arguments
 	Prints  string // what the command prints then
 	Setting string // the value is key=value, and this pseudo-command describes what keys do
+	Search  bool   // the value is a list of folders in which a program looks for its parts
 	Folder  string // the value is a folder whose settings, in a file of it, this pseudo-command describes
 	Nested  string // the value is code of this kind
 	Decode  string // standard input is decoded to standard output

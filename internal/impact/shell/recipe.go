@@ -314,7 +314,7 @@ func scriptRecipe(text string, u *flow.Use) string {
 	if name == "t" || name == "tst" {
 		name = "test"
 	}
-	if strings.HasPrefix(name, "run") {
+	if strings.HasPrefix(name, "run") || name == "rum" || name == "urn" {
 		if name = ""; len(u.Operands) > 0 {
 			name = u.Operands[0].Text
 		}

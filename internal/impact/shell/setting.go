@@ -60,6 +60,10 @@ func (r *shellRun) variable(name string, f flow.Field) {
 	if o.Folder != "" {
 		r.repository(u, o.Folder, f)
 	}
+	if o.Search && r.searchesCommonPlace(f) {
+		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: f.Text, Reach: interlock.ReachWorkspace, Via: u.Via,
+			Reversibility: interlock.Reversible, Traits: []string{fact.TraitHooked}})
+	}
 	if o.Setting != "" && r.settingsOf(u, o.Setting, f, found) {
 		return
 	}

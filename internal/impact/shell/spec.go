@@ -94,6 +94,7 @@ func (r *shellRun) ownImpacts(u *flow.Use, args []flow.Field, io flow.Streams, a
 		}
 	}
 	if !dry {
+		own = append(own, r.S.Capture(func() { r.installs(u, args, own) })...)
 		if own = append(own, r.S.Capture(func() { r.strays(u, args, own) })...); putsInto(u.Spec) {
 			own = append(own, r.S.Capture(func() { r.merges(u, own) })...)
 		}

@@ -36,7 +36,8 @@ func (r *shellRun) strays(u *flow.Use, args []flow.Field, own []interlock.Impact
 			continue
 		}
 		p := r.PlaceOf(*value, true)
-		if (len(p.Traits) == 0 && p.Reach != interlock.ReachSelf && !r.S.Shadows(p.Path)) || p.Reach == interlock.ReachWorkspace ||
+		if (len(p.Traits) == 0 && p.Reach != interlock.ReachSelf && !r.S.Shadows(p.Path) && !r.putsPrograms(p.Path)) ||
+			p.Reach == interlock.ReachWorkspace ||
 			spokenOf(own, p.Path) {
 			continue
 		}
@@ -99,6 +100,8 @@ func (r *shellRun) stray(u *flow.Use, own []interlock.Impact, p know.Place, flag
 		connects = connects || own[i].Kind == interlock.ImpactNetwork
 	}
 	switch {
+	case writesBehind(flag) && r.putsPrograms(p.Path):
+		r.fillsPrograms(p, u.Via)
 	case guarded && writesBehind(flag):
 		r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: u.Via, Traits: []string{fact.TraitOverwrite}})
 	// what goes where is for a description to say
