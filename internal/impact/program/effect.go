@@ -162,6 +162,11 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 			words = append(words, orGap(v.text()))
 		}
 		return words, len(words) > 0
+	case wordByWord(c.name) && len(c.positional()) > 1 && len(c.argument(1).texts) > 0:
+		for _, v := range c.positional() {
+			words = append(words, orGap(v.text()))
+		}
+		return words, true
 	case target.items != nil:
 		words = texts(target)
 		if runs := c.argument(0, "path", "file"); len(words) > 0 && strings.HasPrefix(c.name, "os.execv") &&
@@ -171,6 +176,11 @@ func (r *codeRun) commandWords(c *codeCall, target codeValue) (words []string, l
 		return words, len(target.items) > 0
 	}
 	return nil, false
+}
+
+// wordByWord reports whether a method of what a task is handed takes the words of a command one after the other, as nox does.
+func wordByWord(name string) bool {
+	return strings.HasSuffix(name, ".run") || strings.HasSuffix(name, ".run_always") || strings.HasSuffix(name, ".run_install")
 }
 
 // wordsApart reports whether a function takes a program and a list of its arguments.

@@ -35,6 +35,7 @@ func (f *foreignScan) run() {
 		f.tells()
 	case "other":
 		f.unreadSigns()
+		f.unknownCall()
 	}
 	if f.loop.bomb() {
 		f.r.bomb(f.kind)

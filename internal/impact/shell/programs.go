@@ -28,8 +28,8 @@ func (r *shellRun) searchesCommonPlace(f flow.Field) bool {
 		if i >= maxSearched || !r.S.Spend(2) {
 			break
 		}
-		if folder[0] != '/' && folder[0] != '~' && folder[0] != '.' {
-			continue
+		if folder[0] != '/' && folder[0] != '~' && folder[0] != '.' || strings.Contains(folder, "/tmp.XXXX") {
+			continue // what belongs to the project, or has a name that was just made up
 		}
 		if p := r.S.Place(folder); p.Passing && !workspace.Passing || isDownloads(p.Path) {
 			return true

@@ -160,8 +160,8 @@ func (r *shellRun) setting(u *flow.Use, name string, value flow.Field) {
 		text = text[1 : n-1]
 		rest.Text = text
 	}
-	if key == "gc.pruneexpire" && has(u, "--no-prune") {
-		return // nothing is pruned
+	if key == "gc.pruneexpire" && prunesNothing(u) {
+		return
 	}
 	u = &flow.Use{Spec: spec, Via: spec.Name + " " + key, Operands: u.Operands}
 	for _, e := range o.Impacts {
@@ -170,6 +170,19 @@ func (r *shellRun) setting(u *flow.Use, name string, value flow.Field) {
 	if o.Nested != "" && text != "" {
 		r.hooked(o.Nested, text)
 	}
+}
+
+// prunesNothing reports whether a command line says, wherever it does, that nothing is pruned.
+func prunesNothing(u *flow.Use) bool {
+	if has(u, "--no-prune") {
+		return true
+	}
+	for _, f := range append(u.Operands[:len(u.Operands):len(u.Operands)], u.Rest...) {
+		if f.Text == "--no-prune" {
+			return true
+		}
+	}
+	return false
 }
 
 // shadowed judges a name that a function or an alias takes, if it is that of Interlock's program: whoever calls that would get
