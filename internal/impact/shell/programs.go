@@ -13,8 +13,8 @@ import (
 // Where programs and their parts are looked for: folders named by a variable, and folders into which a builder puts programs
 // whose names nobody sees.
 
-// maxSearched bounds the folders of one search path.
-const maxSearched = 32
+// maxModuleFolders bounds the folders of one search path.
+const maxModuleFolders = 32
 
 // searchesCommonPlace reports whether a list of folders, parted as search paths are, names one in which everybody may put
 // files: scratch space and downloads. One that is made for this action alone has a name that is not known, and does not count.
@@ -25,7 +25,7 @@ func (r *shellRun) searchesCommonPlace(f flow.Field) bool {
 	folders := strings.FieldsFunc(f.Text, func(c rune) bool { return c == ':' || c == ';' })
 	workspace := r.S.Place(r.S.View.Workspace)
 	for i, folder := range folders {
-		if i >= maxSearched || !r.S.Spend(2) {
+		if i >= maxModuleFolders || !r.S.Spend(2) {
 			break
 		}
 		if folder[0] != '/' && folder[0] != '~' && folder[0] != '.' || strings.Contains(folder, "/tmp.XXXX") {
