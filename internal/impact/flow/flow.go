@@ -37,6 +37,7 @@ type Flow struct {
 	Everyone bool    // it lists the numbers of all processes, or all of a user's
 	Token    *Token  // it is a password that a program fetched for one kind of host, and nothing else
 	Own      string  // the program of Interlock's that it holds
+	Named    string  // a variable it shows the value of, whose name says that this is a secret
 	Unread   string  // files whose bytes it would hold if they had been read, between NUL
 }
 
@@ -57,6 +58,9 @@ func (f *Flow) Taint(o Flow) {
 	f.Handed = f.Handed || o.Handed
 	f.Filed = f.Filed || o.Filed
 	f.Composed = f.Composed || o.Composed
+	if f.Named == "" {
+		f.Named = o.Named
+	}
 	if o.Unread != "" {
 		f.Unread = place.UnreadBoth(f.Unread, o.Unread)
 	}

@@ -144,7 +144,7 @@ func (r *shellRun) Says(args []flow.Field, io flow.Streams, escapes, newline boo
 			out.Known = false
 		}
 		if len(a.Text)+b.Len() > lex.MaxText {
-			return flow.Flow{Network: out.Network, Fetched: out.Fetched, Secret: out.Secret, Source: out.Source,
+			return flow.Flow{Network: out.Network, Fetched: out.Fetched, Secret: out.Secret, Source: out.Source, Named: out.Named,
 				Decoded: out.Decoded || escapes}
 		}
 		globs = globs || a.Glob && !a.Dynamic
@@ -188,6 +188,9 @@ func (r *shellRun) format(args []flow.Field, io flow.Streams) flow.Flow {
 	out.Taint(io.Args)
 	if len(args) == 0 {
 		return out
+	}
+	if strings.Contains(args[0].Text, "%.") {
+		out.Named = "" // only so many characters of it
 	}
 	form := args[0].Text // conversions are found before escapes are read: an escaped percent sign is one to print
 	out.Decoded = out.Decoded || lex.AnsiC(form) != form &&

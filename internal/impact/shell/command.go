@@ -62,7 +62,7 @@ func (r *shellRun) command(args []flow.Field, io flow.Streams) flow.Flow {
 				return out
 			}
 			if b := builtinFor(name); b != nil {
-				return b(r, args, io)
+				return showing(name, b(r, args, io))
 			}
 		}
 		if (name[0] == '!' || strings.IndexByte("!:{", first.Text[0]) >= 0) && r.typed(args, io) {

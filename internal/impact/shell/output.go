@@ -64,6 +64,7 @@ func (r *shellRun) printed(u *flow.Use, carried flow.Flow, io flow.Streams) flow
 			carried.Items = append(carried.Items, t)
 		}
 	case p == "encoded":
+		carried.Named = io.In.Named
 		carried.Encoded, carried.Endless = true, io.In.Endless || len(u.Operands) == 1 && r.endless(u.Operands[0])
 	case p == "endless":
 		carried.Endless = true

@@ -58,6 +58,9 @@ func (r *shellRun) param(p *syntax.ParamExp) flow.Field {
 	}
 	name := p.Param.Value
 	f, known := r.lookup(name)
+	if !known && p.Index == nil && !masked(p) {
+		unknown.Flow.Named = r.secretName(name)
+	}
 	if p.Excl && known && !f.Dynamic {
 		f, known = r.lookup(f.Text)
 	}
@@ -108,6 +111,7 @@ func (r *shellRun) expansion(p *syntax.ParamExp, f flow.Field, known bool, unkno
 			unknown.Unset = true
 			return unknown
 		}
+		def.Flow.Taint(flow.Flow{Named: unknown.Flow.Named})
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
 			r.set(p.Param.Value, flow.VarValue(def))
 		}

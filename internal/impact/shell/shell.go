@@ -21,7 +21,7 @@ func Read(s *flow.Scan, input string) {
 		r.params = []flow.Field{} // a command line has none, whereas a script's are not known
 	}
 	if !r.windowsText(input) {
-		r.script(input, flow.Flow{})
+		r.shows(r.script(input, flow.Flow{}))
 	}
 	r.uncalled()
 	r.changedSince()
@@ -163,9 +163,9 @@ func (r *shellRun) cmd(cmd syntax.Command, io flow.Streams) flow.Flow {
 	case *syntax.CoprocClause:
 		return r.coproc(c, io)
 	case *syntax.DeclClause:
-		return r.declare(c)
+		return r.listed(c, showing("declare", r.declare(c)))
 	default: // arithmetic, tests, let: only their substitutions do anything
-		return r.substitutions(cmd)
+		return showing("test", r.substitutions(cmd))
 	}
 	return flow.Flow{}
 }
@@ -457,6 +457,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io flow.Streams) flow.Flow {
 		tainted.Taint(v.Flow)
 	}
 	if len(c.Args) == 0 {
+		tainted.Named = ""
 		return tainted
 	}
 	sinks := len(r.sinks)
