@@ -95,6 +95,10 @@ func readAction(s *flow.Scan, a interlock.Action) {
 	default:
 		s.Direct = a.Kind == interlock.KindShell
 		s.Nested(a.Kind, a.Input)
+		if s.Shown != "" { // what a program prints comes back to the agent
+			s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: "$" + s.Shown, Reach: interlock.ReachHome, Via: "print",
+				Reversibility: interlock.Readonly, Traits: []string{fact.TraitSecret}})
+		}
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 // maxNamed bounds how many variables that hold secrets are remembered of one program.
 const maxNamed = 16
 
+// isNamed says of a value that it is what such a variable holds, and nothing made of it.
+const isNamed = "a secret of the environment"
+
 // variable is what a variable of the environment holds, marked as such where that is not known.
 func (r *codeRun) variable(name string) codeValue {
 	v := environmentValue(name)
@@ -22,6 +25,7 @@ func (r *codeRun) variable(name string) codeValue {
 	v.marks |= markVariable
 	if web.NamesSecret(name) && !namesPlace(name) {
 		v.marks |= markNamed
+		v.is = isNamed
 		if len(r.named) < maxNamed && !slices.Contains(r.named, name) {
 			r.named = append(r.named, name)
 		}
@@ -80,4 +84,23 @@ func (r *codeRun) tells(c *codeCall, what string) {
 	r.s.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: what, Reach: interlock.ReachExternal, Via: c.name,
 		Reversibility: interlock.Irreversible, Confidence: interlock.Inferred,
 		Traits: []string{fact.TraitSecret, fact.TraitUpload}})
+}
+
+// shows notes that the program prints what a variable holds whose name says that it is a secret. Whoever started the program
+// knows where that goes.
+func (r *codeRun) shows(c *codeCall) {
+	switch c.name {
+	case "print", "console.log", "console.error", "console.info", "console.warn", "sys.stdout.write", "sys.stderr.write",
+		"process.stdout.write", "process.stderr.write", "pprint.pprint":
+	default:
+		return
+	}
+	if file, ok := c.option("file"); ok && !strings.HasPrefix(file.is, "sys.std") || len(r.named) == 0 {
+		return
+	}
+	for _, v := range c.positional() {
+		if v.is == isNamed && r.s.Shown == "" { // itself, and not its length, its first letters or whether it is there
+			r.s.Shown = r.named[0]
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 func (r *codeRun) perform(c *codeCall) bool {
 	r.grown(c)
 	r.flows(c)
+	r.shows(c)
 	if r.forks(c) || r.unpickled(c) {
 		return true
 	}

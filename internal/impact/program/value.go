@@ -202,6 +202,9 @@ func (r *codeRun) joinTexts(left, right codeValue, with string) (out []string) {
 // concat is a + b.
 func (r *codeRun) concat(left, right codeValue) codeValue {
 	v := codeValue{dynamic: left.dynamic || right.dynamic, marks: left.marks | right.marks}
+	if left.is == isNamed || right.is == isNamed {
+		v.is = isNamed
+	}
 	if left.list || right.list {
 		v.list = true
 		if len(left.items)+len(right.items) <= maxElements {
@@ -234,6 +237,9 @@ func (r *codeRun) joined(n *codeNode) codeValue {
 			part.texts = nil
 		}
 		marks := v.marks | part.marks
+		if part.is == isNamed {
+			v.is = isNamed
+		}
 		if len(part.texts) == 0 || part.dynamic {
 			v.dynamic = true
 		}

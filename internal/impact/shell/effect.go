@@ -316,8 +316,11 @@ func (r *shellRun) targetHere(i interlock.Impact, what string, t flow.Field) {
 		if !isRemote(t.Text) {
 			r.pathTarget(i, t)
 		}
-	case "rev": // revision:path
-		if _, name, ok := strings.Cut(t.Text, ":"); ok && name != "" && name[0] != '/' {
+	case "rev": // revision:path, or mode,object,path
+		if parts := strings.SplitN(t.Text, ",", 3); len(parts) == 3 && len(parts[0]) == 6 {
+			t.Text, t.Lead = parts[2], false
+			r.pathTarget(i, t)
+		} else if _, name, ok := strings.Cut(t.Text, ":"); ok && name != "" && name[0] != '/' {
 			t.Text, t.Lead = name, false
 			r.pathTarget(i, t)
 		}

@@ -389,9 +389,11 @@ func (r *shellRun) code(kind, text string, in flow.Flow) flow.Flow {
 	case "python":
 		s.Nested(interlock.KindPython, text)
 		r.siblings(kind, text)
+		return r.printedByCode()
 	case "javascript":
 		s.Nested(interlock.KindJavaScript, text)
 		r.siblings(kind, text)
+		return r.printedByCode()
 	case "argv":
 		return r.script(text, in)
 	case "powershell":

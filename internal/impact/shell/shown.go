@@ -23,6 +23,13 @@ func (r *shellRun) shows(out flow.Flow) {
 		Reversibility: interlock.Readonly, Traits: []string{fact.TraitSecret}})
 }
 
+// printedByCode is what a program that was read prints.
+func (r *shellRun) printedByCode() flow.Flow {
+	out := flow.Flow{Named: r.S.Shown}
+	r.S.Shown = ""
+	return out
+}
+
 // secretName is the name of a variable if it says that the value is a secret, as printenv's description knows them.
 func (r *shellRun) secretName(name string) string {
 	spec := r.S.Know.Lookup("printenv")

@@ -36,6 +36,11 @@ func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string 
 			return "a token"
 		}
 	}
+	for _, f := range u.Rest { // what another host is given to run
+		if name := foreignSecret(f.Text, host, false); f.Dynamic && name != "" && r.S.Spend(1) {
+			return "$" + name
+		}
+	}
 	for _, g := range u.Flags {
 		identifies := slices.Contains([]string{"-H", "--header", "-u", "--user", "--oauth2-bearer", "--proxy-user", "--cert",
 			"--key", "--password"}, g.Name)
