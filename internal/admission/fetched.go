@@ -10,6 +10,7 @@ import (
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 )
 
 // fetchedPath begins what stands for a path that was fetched, where a path stands for one that was written.
@@ -44,7 +45,7 @@ func wished(o *interlock.Origin, d interlock.Decision) bool {
 
 // touched are the places an action reads, runs or runs something in, and those above them, as the names that brought may
 // have given them. There are none of an action that neither runs nor writes anything.
-func touched(analysis impact.Analysis) (names []string) {
+func touched(home string, analysis impact.Analysis) (names []string) {
 	places := slices.Clone(analysis.Ran)
 	acts := len(places) > 0
 	for n := range analysis.Impacts {
@@ -79,6 +80,13 @@ func touched(analysis impact.Analysis) (names []string) {
 			place = path.Dir(place)
 		}
 	}
+	for _, i := range analysis.Impacts { // a program that is called by its name alone
+		if i.Kind == interlock.ImpactExecute && i.Target != "" && !strings.ContainsAny(i.Target, "/ $*?") {
+			for _, dir := range fact.SearchedFolders() {
+				add(strings.Replace(dir, "~", home, 1) + "/" + i.Target)
+			}
+		}
+	}
 	return names
 }
 
@@ -89,7 +97,7 @@ func (a *Admission) fetchedBefore(ctx context.Context, p *interlock.Proposal, an
 	if p.Read == nil || len(p.View.Fetched) > 0 {
 		return nil, nil
 	}
-	names := touched(analysis)
+	names := touched(p.View.Home, analysis)
 	if len(names) == 0 {
 		return nil, nil
 	}

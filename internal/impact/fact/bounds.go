@@ -49,3 +49,8 @@ const (
 
 // ManyTimes is the number of rounds from which on a loop is there to make something big or to do something until it breaks.
 const ManyTimes = 1000
+
+// SearchedFolders are where programs are looked up that are called by their name alone, and where people put their own.
+func SearchedFolders() [6]string {
+	return [6]string{"/usr/local/bin", "/usr/bin", "~/.local/bin", "~/bin", "~/go/bin", "/usr/local/sbin"}
+}

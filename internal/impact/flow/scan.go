@@ -16,7 +16,7 @@ type Scan struct {
 	Strict     bool            // see Analyser
 	Files      map[string]Flow // what the script being walked wrote, by clean path
 	Room       *Workroom
-	Shown      string          // a variable named as a secret whose value the program just read prints
+	Shown      string // a variable named as a secret whose value the program just read prints
 	Statements statements
 	Readers    *Readers
 }

@@ -213,7 +213,7 @@ func (e *Effect) takeTarget(word string) bool {
 // targetKinds lists what an operand or value may be.
 func targetKinds() []string {
 	return []string{"path", "entries", "folder", "host", "url", "name", "data", "base", "local", "remote", "rev", "address",
-		"clone", "landed", "pair", "registry", "image"}
+		"clone", "landed", "site", "pair", "registry", "image"}
 }
 
 func parseWords(fields []string) (Words, error) {

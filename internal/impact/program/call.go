@@ -171,6 +171,9 @@ func (r *codeRun) apply(c *codeCall) codeValue {
 		if c.value.texts != nil && c.last != "eval" && c.last != "exec" { // a file that the program has written
 			v.texts, v.marks = c.value.texts, v.marks|c.value.marks
 		}
+		if c.value.is == "open" { // where a file came from is where what it holds came from
+			v.marks |= c.value.marks & markNetwork
+		}
 		if c.opened != nil {
 			v.is, v.object = "open", &codeObject{opened: c.opened}
 		}

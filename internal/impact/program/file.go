@@ -29,8 +29,8 @@ func (r *codeRun) stands(target codeValue) (codeValue, bool) {
 		return codeValue{texts: []string{text}, is: "open"}, true
 	}
 	marks := codeMarks(0)
-	if r.s.FetchedBefore(p.Path) {
-		marks, r.earlier = markNetwork, true
+	if r.broughtHere(p.Path) {
+		marks = markNetwork
 	}
 	if text, ok := r.s.View.Scripts[p.Path]; ok && text != "" && len(text) <= lex.MaxText {
 		return codeValue{texts: []string{text}, is: "open", marks: marks}, true
@@ -39,6 +39,14 @@ func (r *codeRun) stands(target codeValue) (codeValue, bool) {
 		r.looked = append(r.looked, name)
 	}
 	return codeValue{dynamic: marks != 0, is: "open", marks: marks}, marks != 0
+}
+
+// broughtHere reports whether a file came over a network, in an earlier action or by a command around this program.
+func (r *codeRun) broughtHere(path string) bool {
+	held := r.s.Files[path]
+	before := r.s.FetchedBefore(path)
+	r.earlier = r.earlier || before || held.Network && held.Fetched
+	return before || held.Network
 }
 
 // ranFetched says of code that came over a network whether this program fetched it or found it here.
@@ -73,6 +81,13 @@ func (r *codeRun) brings(path string, content codeValue) {
 func (r *codeRun) written(path string) (string, bool) {
 	held, ok := r.s.Files[path]
 	return held.Text, ok && held.Known && held.Written && held.Text != "" && len(held.Text) <= lex.MaxText
+}
+
+// goesOn says of a copy of a file that came over a network that it did, too, once the copy is written.
+func (r *codeRun) goesOn(from string, to codeValue) {
+	if paths := pathsOf(to); len(paths) == 1 && r.broughtHere(r.s.Place(from).Path) {
+		r.brings(paths[0], codeValue{marks: markNetwork})
+	}
 }
 
 // wantsRead notes that the program runs something it computes, perhaps from the files it has read.

@@ -139,6 +139,7 @@ func (r *codeRun) pathEffect(c *codeCall, e know.CallEffect, target codeValue) {
 		r.onPath(c.name, interlock.ImpactWrite, to, e.Traits)
 		for _, text := range pathsOf(target) {
 			r.s.OwnCopy(text, visible(to.text()), c.name)
+			r.goesOn(text, to)
 		}
 		return
 	}
@@ -147,6 +148,7 @@ func (r *codeRun) pathEffect(c *codeCall, e know.CallEffect, target codeValue) {
 		for _, text := range pathsOf(source) {
 			r.s.Touch(text, interlock.Impact{Kind: interlock.ImpactDelete, Via: c.name, Reversibility: interlock.Reversible,
 				Traits: []string{fact.TraitMoved}})
+			r.goesOn(text, target)
 		}
 	}
 	r.modes(c, target)

@@ -331,6 +331,10 @@ func (r *shellRun) targetHere(i interlock.Impact, what string, t flow.Field) {
 			t.Text = "@" + after
 		}
 		r.dataTarget(i, t)
+	case "site": // the folder that is called like an address's host
+		t.Text, _, _ = strings.Cut(place.HostOf(t.Text), ":")
+		t.Lead = false
+		r.S.TouchPlace(r.PlaceOf(t, true), i)
 	case "entries": // names only: listing a secret store reveals no secret
 		p := r.PlaceOf(t, true)
 		p.Traits, p.Listed = lex.Without(p.Traits, fact.TraitSecret), true

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -43,6 +44,9 @@ func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 			to.Dynamic = last.Dynamic || name.Dynamic
 		}
 		r.pathTarget(base, to)
+		if !slices.ContainsFunc(u.Spec.Impacts, func(e know.Effect) bool { return e.Kind == interlock.ImpactNetwork }) {
+			r.files[fetchedTree+r.PlaceOf(to, true).Path] = flow.Flow{Network: true, Fetched: true, Source: from.Text} // a container's
+		}
 	}
 }
 

@@ -457,8 +457,7 @@ func (r *shellRun) call(c *syntax.CallExpr, io flow.Streams) flow.Flow {
 		tainted.Taint(v.Flow)
 	}
 	if len(c.Args) == 0 {
-		tainted.Named = ""
-		return tainted
+		return showing("", tainted)
 	}
 	sinks := len(r.sinks)
 	args := r.S.Room.Fields.Room(len(c.Args) + 2)

@@ -208,6 +208,10 @@ func (r *shellRun) settle(impacts []interlock.Impact, io flow.Streams) flow.Flow
 	out.Filed = out.Filed || r.reads
 	r.outside, r.reads = false, false
 	impacts, held := r.gathered(impacts, &out)
+	if len(impacts) > 0 && len(held.Files) > 0 && makesProgram(impacts[0].Via) {
+		out.Taint(r.treeAt(r.S.Dir)) // it is made of what lies there
+		out.Outside = false          // and is no copy of it
+	}
 	given := out.Network
 	for i := range impacts {
 		one := &impacts[i]

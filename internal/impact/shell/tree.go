@@ -165,6 +165,7 @@ func (r *shellRun) ranFetched(i *interlock.Impact) {
 		return
 	case i.Kind == interlock.ImpactExecute && i.Target != "" && r.inFetched(i.Target):
 	case i.Kind == interlock.ImpactExecute && r.inUnpacked(i.Target, 1):
+	case i.Kind == interlock.ImpactExecute && r.putOnPath(i.Target):
 	case r.S.Dir == "" || !r.inFetched(r.S.Dir) && !r.inUnpacked(r.S.Dir, 0):
 		return
 	case i.Kind == interlock.ImpactExecute && !r.compiles(i.Via):
@@ -175,6 +176,20 @@ func (r *shellRun) ranFetched(i *interlock.Impact) {
 	i.Traits = append(i.Traits, fact.TraitFetchedRun)
 }
 
+// putOnPath reports whether a program that is run by its name alone was fetched and put where names are looked up.
+func (r *shellRun) putOnPath(name string) bool {
+	if name == "" || strings.ContainsAny(name, "/ $*?") || !r.S.Spend(1) {
+		return false
+	}
+	for _, dir := range fact.SearchedFolders() {
+		at := r.S.Place(dir + "/" + name).Path
+		if r.files[fetchedTree+at].Network || r.files[at].Network {
+			return true
+		}
+	}
+	return false
+}
+
 // compiles reports whether a program makes others of what lies in the working directory without doing what it says. Tests do
 // what it says, but whoever has them run in an action of its own has mostly come to look at the code.
 func (r *shellRun) compiles(via string) bool {
@@ -183,6 +198,15 @@ func (r *shellRun) compiles(via string) bool {
 		return true
 	case "go test":
 		return len(r.S.View.Fetched) > 0
+	}
+	return false
+}
+
+// makesProgram reports whether a command is a compiler or linker, which makes a program of sources.
+func makesProgram(via string) bool {
+	switch via {
+	case "go build", "gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "tcc", "ld", "rustc", "swiftc", "nvcc", "emcc":
+		return true
 	}
 	return false
 }
