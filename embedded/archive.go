@@ -28,8 +28,9 @@ type Archiving struct {
 }
 
 // Archive moves what was recorded before a time into a directory: whole bundles of entries, and what their decisions were made
-// from. The files are written, synced and read back, then an event says so, and only then does the content leave the store. What was
-// broken off at any point is finished by doing it again. earlier are signed heads that the log must contain.
+// from. The files are written, synced and read back, then an event says so, and only then does the content leave the
+// store. What was broken off at any point is finished by doing it again. earlier are signed heads that the log must
+// contain.
 func (b *Backend) Archive(ctx context.Context, to string, before time.Time, earlier [][]byte) (Archiving, error) {
 	to, err := filepath.Abs(to)
 	if err != nil {
@@ -51,7 +52,8 @@ func (b *Backend) Archive(ctx context.Context, to string, before time.Time, earl
 	}
 	report, err := auditlog.Verify(ctx, b.Store, b.Key, auditlog.VerifyOptions{Earlier: earlier})
 	if err == nil && report.Problem != nil {
-		err = fmt.Errorf("%s: the log is not sound after %d good entries, and nothing of it is archived: %w", interlock.EventIntegrity,
+		err = fmt.Errorf("%s: the log is not sound after %d good entries, and nothing of it is archived: %w",
+			interlock.EventIntegrity,
 			report.Entries, report.Problem)
 	}
 	if err != nil {
@@ -65,7 +67,8 @@ func (b *Backend) Archive(ctx context.Context, to string, before time.Time, earl
 	if err != nil {
 		return Archiving{}, err
 	}
-	result := Archiving{ArchiveRecord: auditlog.ArchiveRecord{First: part.First, Size: part.Size, Before: part.Before, Root: part.Root,
+	result := Archiving{ArchiveRecord: auditlog.ArchiveRecord{First: part.First, Size: part.Size,
+		Before: part.Before, Root: part.Root,
 		Manifest: part.Digest, To: to, Inputs: part.Inputs, Blobs: part.Blobs, User: account.Name()}}
 	receipt, err := b.Archived(ctx, result.ArchiveRecord)
 	if err != nil {
@@ -168,7 +171,8 @@ func (b *Backend) readBack(ctx context.Context, to string, part archive.Part) er
 		}
 		there := interlock.Entry{Index: e.Index}
 		if found, err := archives.Fill(&there, true); err != nil || !found ||
-			!bytes.Equal(there.Body, e.Body) || !bytes.Equal(there.Inputs, e.Inputs) || !bytes.Equal(there.Checkpoint, e.Checkpoint) {
+			!bytes.Equal(there.Body, e.Body) || !bytes.Equal(there.Inputs, e.Inputs) ||
+			!bytes.Equal(there.Checkpoint, e.Checkpoint) {
 			return errors.Join(err, differs(fmt.Sprint("entry ", e.Index)))
 		}
 		return nil
@@ -222,8 +226,8 @@ func (b *Backend) oldestKept(ctx context.Context, done auditlog.ArchiveRecord) (
 	return before, err
 }
 
-// inForce are the texts under which entries from an index on were decided: rules, snapshots and registry that the events name which
-// brought them into force, from the last one before that index on.
+// inForce are the texts under which entries from an index on were decided: rules, snapshots and registry that the
+// events name which brought them into force, from the last one before that index on.
 func (b *Backend) inForce(ctx context.Context, from int64) ([]interlock.Digest, error) {
 	keep := map[interlock.Digest]bool{}
 	for _, kind := range []interlock.EventType{interlock.EventRuleset, interlock.EventMode} {

@@ -20,8 +20,10 @@ func heldSnapshots(ctx context.Context, store *sqlite.Store) error {
 		return nil
 	}
 	bad := func(what string) error {
-		return interlock.Errorf(interlock.CodeUnavailable, "store", "%s: %s in force is missing from the store or is not the one that was "+
-			"declared; keep the file as evidence, run interlock audit verify, and restore a backup", interlock.EventIntegrity, what)
+		return interlock.Errorf(interlock.CodeUnavailable, "store",
+			"%s: %s in force is missing from the store or is not the one that was "+
+				"declared; keep the file as evidence, run interlock audit verify, and restore a backup",
+			interlock.EventIntegrity, what)
 	}
 	text, found, err := store.Blob(ctx, manifest)
 	if err != nil || !found || auditlog.BlobDigest(text) != manifest {

@@ -236,7 +236,8 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	return c.print(p, report, key)
 }
 
-// whole is what is verified: the store with the archives that were named, or an archive by itself, every file of which is checked.
+// whole is what is verified: the store with the archives that were named, or an archive by itself, every file of
+// which is checked.
 func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
 	key *auditlog.PublicKey) (whole auditlog.Source, bare int64, err error) {
 	switch s := source.(type) {
@@ -247,7 +248,8 @@ func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
 		return s, s.Whole(), s.Check(p.ctx, key)
 	}
 	if len(c.Archive) > 0 {
-		err = usage(interlock.Errorf(interlock.CodeInvalid, "--archive", "goes with the store; an exported copy holds what was archived"))
+		err = usage(interlock.Errorf(interlock.CodeInvalid, "--archive",
+			"goes with the store; an exported copy holds what was archived"))
 	}
 	return source, 0, err
 }

@@ -101,7 +101,8 @@ func archiveBySettings(ctx context.Context, p *program, backend *embedded.Backen
 		case ctx.Err() == nil && err.Error() != said:
 			said = err.Error()
 			logger.Warn("archiving old entries", "error", said)
-			if err := backend.Alarm(ctx, "archive", "old entries could not be archived and are all in the store still: "+said); err != nil {
+			if err := backend.Alarm(ctx, "archive",
+				"old entries could not be archived and are all in the store still: "+said); err != nil {
 				logger.Warn("recording that archiving failed", "error", err.Error())
 			}
 		}
@@ -164,8 +165,9 @@ func gone(ctx context.Context, store *sqlite.Store, index int64) error {
 			return err
 		}
 		if len(entries) == 0 {
-			return interlock.Errorf(interlock.CodeNotFound, "", "the content of entry %d was removed, and no event says that it was "+
-				"archived; run interlock audit verify", index)
+			return interlock.Errorf(interlock.CodeNotFound, "",
+				"the content of entry %d was removed, and no event says that it was "+
+					"archived; run interlock audit verify", index)
 		}
 		for _, e := range entries {
 			before = e.Index
@@ -180,7 +182,8 @@ func gone(ctx context.Context, store *sqlite.Store, index int64) error {
 			if err != nil {
 				return err
 			}
-			return interlock.Errorf(interlock.CodeNotFound, "", "entry %d was archived on %s to %s; name that directory with --archive",
+			return interlock.Errorf(interlock.CodeNotFound, "",
+				"entry %d was archived on %s to %s; name that directory with --archive",
 				index, event.Recorded.Format("2006-01-02"), printable(record.To))
 		}
 	}

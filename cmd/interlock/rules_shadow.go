@@ -160,7 +160,8 @@ func (c *rulesPromoteCommand) Run(p *program) error {
 		return err
 	}
 	if body.Ruleset == "" {
-		return interlock.Errorf(interlock.CodeNotFound, "", "no ruleset decides in the shadow; interlock rules shadow NEW begins it")
+		return interlock.Errorf(interlock.CodeNotFound, "",
+			"no ruleset decides in the shadow; interlock rules shadow NEW begins it")
 	}
 	order, err := newOrder(interlock.VerbPromoteRules, string(body.Ruleset), string(backend.Rules().Digest()), c.Reason)
 	if err != nil {

@@ -30,14 +30,15 @@ func (a *Admission) MayArchive(ctx context.Context, before time.Time) error {
 		}
 	}
 	if oldest != nil {
-		return interlock.Errorf(interlock.CodeConflict, "--before", "the request %s of %s is open, and its answer refers to what was "+
-			"recorded then; name a time before it, or answer it", oldest.ID, oldest.Created.UTC().Format(time.RFC3339))
+		return interlock.Errorf(interlock.CodeConflict, "--before",
+			"the request %s of %s is open, and its answer refers to what was "+
+				"recorded then; name a time before it, or answer it", oldest.ID, oldest.Created.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// Archived records that the content of entries is in an archive. Only after it has returned without an error may the content leave
-// the store.
+// Archived records that the content of entries is in an archive. Only after it has returned without an error may the
+// content leave the store.
 func (a *Admission) Archived(ctx context.Context, record auditlog.ArchiveRecord) (interlock.Receipt, error) {
 	record.To = a.redact(record.To)
 	return a.event(ctx, interlock.EventArchive, interlock.Requester{Agent: "interlock"}, "system", record)

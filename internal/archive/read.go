@@ -112,7 +112,8 @@ func (a *Archives) load(number int64) (found bool, err error) {
 	return false, nil
 }
 
-// Fill gives an entry its content back, with what was recorded beside it if that is asked for. found is false if no archive has it.
+// Fill gives an entry its content back, with what was recorded beside it if that is asked for. found is false if no
+// archive has it.
 func (a *Archives) Fill(e *interlock.Entry, inputs bool) (found bool, err error) {
 	number := e.Index / auditlog.TileWidth
 	if found, err = a.load(number); err != nil || !found {
@@ -208,8 +209,8 @@ func (a *Archives) readBlobs() error {
 	return nil
 }
 
-// Check reads every file and holds it against what was archived: the tiles against the signed head, the entries against the tiles,
-// and everything else against what the parts list. What is wrong is a *[Damage].
+// Check reads every file and holds it against what was archived: the tiles against the signed head, the entries
+// against the tiles, and everything else against what the parts list. What is wrong is a *[Damage].
 func (a *Archives) Check(ctx context.Context, key *auditlog.PublicKey) error {
 	for i := range a.dirs {
 		if err := a.dirs[i].check(ctx, key); err != nil {

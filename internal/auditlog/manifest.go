@@ -60,7 +60,8 @@ func NameRuleset(ruleset, text interlock.Digest) SnapshotName {
 }
 
 func named(schema, config string, blob interlock.Digest) SnapshotName {
-	return SnapshotName{ID: SnapshotID(config, schema, seedNamespace), Config: config, Schema: schema, Namespace: seedNamespace, Blob: blob}
+	return SnapshotName{ID: SnapshotID(config, schema, seedNamespace), Config: config, Schema: schema,
+		Namespace: seedNamespace, Blob: blob}
 }
 
 // Sound reports whether the id is what it says that it is made of.

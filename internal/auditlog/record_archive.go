@@ -53,5 +53,6 @@ func archiveIn(payload []byte) (ArchiveRecord, error) {
 
 // errReleased says that an entry can't be written out, because its content is in an archive.
 func errReleased(e *interlock.Entry) error {
-	return interlock.Errorf(interlock.CodeNotFound, "entry", "entry %d was archived; the command line reads it with --archive DIR", e.Index)
+	return interlock.Errorf(interlock.CodeNotFound, "entry",
+		"entry %d was archived; the command line reads it with --archive DIR", e.Index)
 }

@@ -8,9 +8,10 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// manifest checks the snapshots that a decision was made under: they are what the manifest names, the manifest is what the decision
-// names, and an event that the log's key signed by itself declared it. What is missing or another is a *[Failure], so that nothing
-// is decided under what can't be shown. A record of before there were manifests names none.
+// manifest checks the snapshots that a decision was made under: they are what the manifest names, the manifest is
+// what the decision names, and an event that the log's key signed by itself declared it. What is missing or another
+// is a *[Failure], so that nothing is decided under what can't be shown. A record of before there were manifests
+// names none.
 func (s *Sources) manifest(r *Record) error {
 	want := r.Base.Manifest
 	if want == "" {

@@ -122,7 +122,8 @@ func writesBehind(flag string) bool {
 	flag = strings.TrimSuffix(flag, ":")
 	name := strings.ToLower(strings.TrimLeft(flag, "-"))
 	switch {
-	case flag == "-o" || name == "femit-bin" || flag == "-O" || name == "dest" || name == "destination" || name == "prefix" || name == "target-dir":
+	case flag == "-o" || name == "femit-bin" || flag == "-O" || name == "dest" || name == "destination" || name == "prefix" ||
+		name == "target-dir":
 		return true
 	}
 	return strings.HasPrefix(name, "out") && flag != name

@@ -21,8 +21,8 @@ const (
 // maxKnownBlobs is how many digests a process remembers to have stored.
 const maxKnownBlobs = 4096
 
-// saveBlobs stores what a transaction's events name and the store does not have yet, and keeps of each, to within [ledger.BlobLag], when it was
-// last named.
+// saveBlobs stores what a transaction's events name and the store does not have yet, and keeps of each, to within
+// [ledger.BlobLag], when it was last named.
 func (b *batch) saveBlobs(ctx context.Context) error {
 	s := b.store
 	for _, c := range b.accepted {

@@ -16,9 +16,10 @@ const releaseAtOnce = 512
 // lags behind by twice that at most.
 const blobKnown = ledger.BlobLag / 3
 
-// Release takes the content of entries away, what their decisions were made from, and the blobs that nothing younger names. Index,
-// id, type and hashes stay, so that every proof can still be made. It takes many short transactions; what is broken off is
-// finished by doing the same again. The caller has recorded where the content is. It returns how many entries and blobs have gone.
+// Release takes the content of entries away, what their decisions were made from, and the blobs that nothing younger
+// names. Index, id, type and hashes stay, so that every proof can still be made. It takes many short transactions;
+// what is broken off is finished by doing the same again. The caller has recorded where the content is. It returns
+// how many entries and blobs have gone.
 func (s *Store) Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error) {
 	stay, args := "", []any{}
 	for _, kind := range l.Stay {
@@ -66,12 +67,13 @@ func (s *Store) shrink(ctx context.Context, where string, args []any) (int64, er
 		hashes   []byte
 	}
 	var rows []bare
-	err := s.writer.each(ctx, "SELECT idx, id, type, hashes FROM entries "+where+" ORDER BY idx", args, func(scan func(...any) error) error {
-		var r bare
-		err := scan(&r.index, &r.id, &r.kind, &r.hashes)
-		rows = append(rows, r)
-		return err
-	})
+	err := s.writer.each(ctx, "SELECT idx, id, type, hashes FROM entries "+where+" ORDER BY idx", args,
+		func(scan func(...any) error) error {
+			var r bare
+			err := scan(&r.index, &r.id, &r.kind, &r.hashes)
+			rows = append(rows, r)
+			return err
+		})
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}

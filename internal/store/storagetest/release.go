@@ -46,7 +46,8 @@ func release(t *testing.T, p Place) {
 				t.Errorf("entry %d is %d bytes, %v, %v; stays: %v", e.Index, len(e.Body), found, err, stays)
 			}
 		}
-		for digest, stays := range map[interlock.Digest]bool{"sha256:old": false, "sha256:kept": true, "sha256:again": true, "sha256:young": true} {
+		for digest, stays := range map[interlock.Digest]bool{"sha256:old": false, "sha256:kept": true, "sha256:again": true,
+			"sha256:young": true} {
 			if _, found, err := s.Blob(t.Context(), digest); err != nil || found != stays {
 				t.Errorf("the blob %s: %v, %v", digest, found, err)
 			}
