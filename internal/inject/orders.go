@@ -107,8 +107,8 @@ func ordered(low string) bool {
 	return handedOn(low, words) || orderedInRecord(low, words)
 }
 
-// graveOrders are verbs of orders whose execution is hard to take back.
-var graveOrders = lex.Set([]string{"delete", "erase", "remove", "wipe", "transfer", "withdraw", "pay", "unlock", "disarm",
+// seriousVerbs are verbs of orders whose execution is hard to take back.
+var seriousVerbs = lex.Set([]string{"delete", "erase", "remove", "wipe", "transfer", "withdraw", "pay", "unlock", "disarm",
 	"disable", "deactivate", "grant", "revoke", "share", "sell", "buy", "purchase",
 	"cancel", "reset", "shut", "turn", "dispatch", "retrieve", "access", "export"})
 
@@ -129,7 +129,7 @@ func orderedInRecord(low string, words []textWord) bool {
 		if verb == "please" && i+1 < len(words) {
 			verb = words[i+1].word
 		}
-		if !graveOrders[verb] || !beginsValue(low, w.start) {
+		if !seriousVerbs[verb] || !beginsValue(low, w.start) {
 			continue
 		}
 		for n := i + 1; n < len(words) && n < i+9 && strings.IndexByte(low[w.start:words[n].start], low[w.start-1]) < 0; n++ {

@@ -226,18 +226,18 @@ func (s *Session) screened(ctx context.Context, r *request, p permit, result []b
 
 // withheld is the answer where the action was carried out and its result can't be shown.
 func (s *Session) withheld(r *request, p permit, code, reason string) answer {
-	return r.told(told{Status: "result_withheld", Code: code, Reason: reason, Event: p.answer.Event,
+	return r.noResult(callNote{Status: "result_withheld", Code: code, Reason: reason, Event: p.answer.Event,
 		Text: "The call was carried out, but " + reason + "."})
 }
 
 // unknown is the answer where nobody knows whether the action was carried out.
 func (s *Session) unknown(r *request, p permit, cause error) answer {
-	return r.told(told{Status: "unknown_outcome", Code: "unknown_outcome", Reason: cause.Error(), Event: p.answer.Event,
+	return r.noResult(callNote{Status: "unknown_outcome", Code: "unknown_outcome", Reason: cause.Error(), Event: p.answer.Event,
 		Text: "The call was begun and nobody knows how it ended: " + cause.Error() + ". Find out what it did before you try it again."})
 }
 
-// A told is what an agent is told of a call that was permitted and has no result to show.
-type told struct {
+// A callNote is what an agent is told of a call that was permitted and has no result to show.
+type callNote struct {
 	Status string `json:"status"`
 	Code   string `json:"code"`
 	Reason string `json:"reason"`
@@ -245,20 +245,20 @@ type told struct {
 	Text   string `json:"-"`
 }
 
-// told renders it as the method's clients expect it: a tool's as a result, which they show to their model.
-func (r *request) told(t told) answer {
+// noResult renders it as the method's clients expect it: a tool's as a result, which they show to their model.
+func (r *request) noResult(t callNote) answer {
 	if r.method != "tools/call" {
 		return faultOf(rpc.CodeInternal, t.Text, encode(t))
 	}
 	return answer{result: encode(errorResult(t.Text, encode(t), r.shaped))}
 }
 
-// failed is told where a server can't be reached.
+// failed is the answer where a server can't be reached.
 func (r *request) failed(otherwise answer, code string) answer {
 	if r.method != "tools/call" {
 		return otherwise
 	}
-	return r.told(told{Status: "unavailable", Code: code, Reason: "the server is not there now",
+	return r.noResult(callNote{Status: "unavailable", Code: code, Reason: "the server is not there now",
 		Text: "The server of this tool is not there now, so nothing was done. Try again later."})
 }
 

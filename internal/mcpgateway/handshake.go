@@ -204,24 +204,24 @@ func (s *Session) instructions() string {
 	var all []string
 	for _, m := range s.mounts {
 		m.mu.Lock()
-		about, told := strings.TrimSpace(m.about), m.told
+		about, pinned := strings.TrimSpace(m.about), m.pinned
 		m.mu.Unlock()
-		if about != "" && s.mayBeTold(told) {
+		if about != "" && s.mayShow(pinned) {
 			all = append(all, "# "+m.name()+"\n\n"+about)
 		}
 	}
 	return strings.Join(all, "\n\n")
 }
 
-func (s *Session) mayBeTold(told interlock.Target) bool {
+func (s *Session) mayShow(pinned interlock.Target) bool {
 	pins := s.gateway.config.Pins
 	if pins == nil {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 	defer cancel()
-	shown, err := pins.Visible(ctx, s.requester(), []interlock.Target{told})
-	return err == nil && len(shown) == 1 && shown[0] && told.Upstream.Definition != ""
+	shown, err := pins.Visible(ctx, s.requester(), []interlock.Target{pinned})
+	return err == nil && len(shown) == 1 && shown[0] && pinned.Upstream.Definition != ""
 }
 
 // resume puts a server that came back where the one that went away was: what the client subscribed to and set.

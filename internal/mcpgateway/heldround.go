@@ -64,7 +64,7 @@ func (s *Session) comeBack(ctx context.Context, r *request, text string) answer 
 		h.giveUp()
 		cause := interlock.Errorf(interlock.CodeUnauthorized, "", "this is not permitted any more")
 		refused := s.gateway.config.Backend.Refuse(ctx, h.permit.requester, door, cause)
-		return r.told(told{Status: statusDenied, Code: string(ReasonPolicy), Reason: cause.Message, Event: refused.Event,
+		return r.noResult(callNote{Status: statusDenied, Code: string(ReasonPolicy), Reason: cause.Message, Event: refused.Event,
 			Text: "Interlock did not let this call go on: " + cause.Message + ". What its server asked is not answered"})
 	}
 	h.resume(r) // first: its server may tell of the call as soon as it has its answers

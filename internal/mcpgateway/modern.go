@@ -165,24 +165,24 @@ func (w *wire) agreed(params []byte) {
 	}
 }
 
-// heed is resources/subscribe and its opposite for a server that has neither: each resource is listened for by itself.
-func (w *wire) heed(ctx context.Context, q errand) (rpc.Envelope, error) {
+// follow is resources/subscribe and its opposite for a server that has neither: each resource is listened for by itself.
+func (w *wire) follow(ctx context.Context, q errand) (rpc.Envelope, error) {
 	done := rpc.Envelope{Result: json.RawMessage(`{}`)}
 	uri := rpc.Unquoted(rpc.Member(append(slices.Clone(q.params), '}'), "uri"))
 	w.mu.Lock()
-	h := w.heeded[uri]
+	h := w.followed[uri]
 	if q.method == "resources/unsubscribe" || h != nil {
 		if q.method == "resources/unsubscribe" && h != nil {
-			delete(w.heeded, uri)
+			delete(w.followed, uri)
 			h.stop()
 		}
 		w.mu.Unlock()
 		return done, nil
 	}
-	h = &heeding{ended: make(chan struct{})}
+	h = &following{ended: make(chan struct{})}
 	var own context.Context
 	own, h.stop = context.WithCancel(w.ctx)
-	w.heeded[uri] = h
+	w.followed[uri] = h
 	w.mu.Unlock()
 	heard := make(chan bool, 1)
 	w.mount.session.receivers.Go(func() { w.hearOf(own, uri, h, heard) })
@@ -203,14 +203,14 @@ func (w *wire) heed(ctx context.Context, q errand) (rpc.Envelope, error) {
 	return rpc.Envelope{Fault: rpc.FaultObject(rpc.CodeInternal, "the server does not tell of changes of this resource", nil)}, nil
 }
 
-// A heeding is one resource that is listened for.
-type heeding struct {
+// A following is one resource that is listened for.
+type following struct {
 	stop  context.CancelFunc
 	ended chan struct{}
 }
 
 // hearOf listens for changes of one resource. heard is told once whether the server agreed to tell of them.
-func (w *wire) hearOf(ctx context.Context, uri string, h *heeding, heard chan<- bool) {
+func (w *wire) hearOf(ctx context.Context, uri string, h *following, heard chan<- bool) {
 	defer close(h.ended)
 	defer h.stop()
 	w.keepListening(ctx, append(rpc.AppendString([]byte(`{"resourceSubscriptions":[`), uri), ']', '}'), false,
@@ -227,8 +227,8 @@ func (w *wire) hearOf(ctx context.Context, uri string, h *heeding, heard chan<- 
 			}
 		})
 	w.mu.Lock()
-	if w.heeded[uri] == h {
-		delete(w.heeded, uri)
+	if w.followed[uri] == h {
+		delete(w.followed, uri)
 	}
 	w.mu.Unlock()
 }

@@ -30,7 +30,7 @@ type mount struct {
 	mu       sync.Mutex
 	features features
 	about    string           // its instructions
-	told     interlock.Target // they, as pinned
+	pinned   interlock.Target // they, as pinned
 	health   string           // what is wrong; empty: nothing
 	seeking  bool
 	stale    [len(offerKinds)]bool

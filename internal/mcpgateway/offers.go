@@ -126,8 +126,8 @@ func (m *mount) read(ctx context.Context, w *wire, kind offerKind) error {
 	return m.learn(ctx, kind, raw)
 }
 
-// toldTool is the name under which a server's instructions are pinned, as a tool's description is: a model reads both.
-const toldTool = "initialize.instructions"
+// instructionsTool is the name under which a server's instructions are pinned, as a tool's description is: a model reads both.
+const instructionsTool = "initialize.instructions"
 
 // examine holds the tools a server lists, and what it tells the model about itself, against what was approved.
 func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock.PinVerdict, error) {
@@ -136,7 +136,7 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 	m.mu.Unlock()
 	definitions := slices.Clip(raw)
 	if about != "" {
-		text := rpc.AppendString([]byte(`{"name":"`+toldTool+`","description":`), about)
+		text := rpc.AppendString([]byte(`{"name":"`+instructionsTool+`","description":`), about)
 		definitions = append(definitions, append(text, '}'))
 	}
 	g := m.session.gateway
@@ -152,8 +152,8 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if about != "" {
-		m.told = interlock.Target{Name: m.name() + "." + toldTool,
-			Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity(), Tool: toldTool,
+		m.pinned = interlock.Target{Name: m.name() + "." + instructionsTool,
+			Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity(), Tool: instructionsTool,
 				Definition: verdicts[len(raw)].Definition}}
 	}
 	m.known.Do(func() { close(m.examined) })

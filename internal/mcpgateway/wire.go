@@ -31,12 +31,12 @@ type wire struct {
 	garbage allowance // of lines in our log about what is no message; of the one goroutine that receives
 	chatter allowance // of log messages to the client; likewise
 
-	mu      sync.Mutex
-	next    int64
-	pending map[int64]*pending
-	upward  map[string]context.CancelFunc // the server's requests under way, by id as it wrote it
-	heeded  map[string]*heeding           // the resources listened for, by URI, where the wire is modern
-	cause   error                         // why the link ended
+	mu       sync.Mutex
+	next     int64
+	pending  map[int64]*pending
+	upward   map[string]context.CancelFunc // the server's requests under way, by id as it wrote it
+	followed map[string]*following         // the resources listened for, by URI, where the wire is modern
+	cause    error                         // why the link ended
 }
 
 // A pending is one request of ours that waits for the server's answer.
@@ -72,7 +72,7 @@ var errTimeout = errors.New("the server did not answer in time")
 func newWire(m *mount, link Link) *wire {
 	ctx, end := context.WithCancel(m.session.ctx)
 	return &wire{mount: m, link: link, gone: make(chan struct{}), upwards: make(chan struct{}, maxUpward), ctx: ctx, end: end,
-		pending: map[int64]*pending{}, upward: map[string]context.CancelFunc{}, heeded: map[string]*heeding{}}
+		pending: map[int64]*pending{}, upward: map[string]context.CancelFunc{}, followed: map[string]*following{}}
 }
 
 // messages lends out room for messages that are sent at once.
@@ -103,7 +103,7 @@ type errand struct {
 // nobody can say what came of it.
 func (w *wire) ask(ctx context.Context, q errand) (rpc.Envelope, error) {
 	if w.modern && (q.method == "resources/subscribe" || q.method == "resources/unsubscribe") {
-		return w.heed(ctx, q)
+		return w.follow(ctx, q)
 	}
 	p := &pending{of: q.of, token: q.meta.token, answer: make(chan rpc.Envelope, 1)}
 	if !w.modern && q.of.mayBeHeld() {

@@ -20,11 +20,11 @@ func (s callRun) mutations(c *call, text string) bool {
 			break
 		}
 		one := s.called(field)
-		grave := graveOperations[one.kind]
+		serious := seriousKinds[one.kind]
 		for _, also := range one.also {
-			grave = grave || graveOperations[also]
+			serious = serious || seriousKinds[also]
 		}
-		if !grave {
+		if !serious {
 			continue
 		}
 		one.name = c.name + " " + field

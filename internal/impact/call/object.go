@@ -71,8 +71,8 @@ func itemAt(list []any, n int) string {
 	return word
 }
 
-// graveOperations are kinds for which the value of an argument for an operation stands in for the verb of the name.
-var graveOperations = map[interlock.ImpactKind]bool{interlock.ImpactDelete: true, interlock.ImpactSpend: true,
+// seriousKinds are kinds for which the value of an argument for an operation stands in for the verb of the name.
+var seriousKinds = map[interlock.ImpactKind]bool{interlock.ImpactDelete: true, interlock.ImpactSpend: true,
 	interlock.ImpactPrivilege:  true,
 	interlock.ImpactCredential: true, interlock.ImpactConfigure: true, interlock.ImpactPersist: true}
 
@@ -110,7 +110,7 @@ func (s callRun) operationIn(c *call, know *know.ToolTable, folded map[string]an
 			continue
 		}
 		c.acts = append(c.acts, words...)
-		if verb == "" || !graveOperations[kind] || graveOperations[c.kind] || verb == "credential" && !aboutSecrets(know, words) {
+		if verb == "" || !seriousKinds[kind] || seriousKinds[c.kind] || verb == "credential" && !aboutSecrets(know, words) {
 			continue
 		}
 		c.verb, c.kind, c.reversibility = verb, kind, reversibility

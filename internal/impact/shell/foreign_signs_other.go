@@ -10,7 +10,7 @@ import (
 )
 
 // unreadSigns looks through a program in a language that nobody reads for what languages share: a line that leaves for the
-// shell (!command, :!command), texts and lists of words that read as a grave command, and the path that a call named after
+// shell (!command, :!command), texts and lists of words that read as a serious command, and the path that a call named after
 // deleting is given. Anything less is left alone, because what surrounds it is not understood.
 func (f *foreignScan) unreadSigns() {
 	for line := range strings.SplitSeq(f.text, "\n") {

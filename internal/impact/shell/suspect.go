@@ -99,16 +99,16 @@ func (r *shellRun) harmIn(text string) {
 	r.onlyHarm(func() { r.subshell(func() flow.Flow { return r.script(text, flow.Flow{}) }) })
 }
 
-// onlyHarm reads something that may not run at all, and keeps what it would do if that is grave. It counts as a guess.
+// onlyHarm reads something that may not run at all, and keeps what it would do if that is serious. It counts as a guess.
 func (r *shellRun) onlyHarm(read func()) {
 	texts, wanted := len(r.S.Texts), len(r.S.Wanted)
 	found := r.S.Capture(read)
 	r.S.Texts, r.S.Wanted = r.S.Texts[:min(texts, len(r.S.Texts))], r.S.Wanted[:min(wanted, len(r.S.Wanted))]
-	grave := false
+	serious := false
 	for i := range found {
-		grave = grave || isGrave(&found[i])
+		serious = serious || isSerious(&found[i])
 	}
-	if !grave {
+	if !serious {
 		return
 	}
 	for _, i := range found {
@@ -120,8 +120,8 @@ func (r *shellRun) onlyHarm(read func()) {
 	}
 }
 
-// isGrave reports whether an impact is one that even its possibility is asked about.
-func isGrave(i *interlock.Impact) bool {
+// isSerious reports whether an impact is one that even its possibility is asked about.
+func isSerious(i *interlock.Impact) bool {
 	if i.Has(fact.TraitDryRun) || i.Confidence == interlock.Unknown {
 		return false
 	}
