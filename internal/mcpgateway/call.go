@@ -79,7 +79,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	}
 	params := rpc.AppendString(append(make([]byte, 0, len(action.Arguments)+len(tool)+len(brought.more)+64), `{"name":`...), tool)
 	params = append(append(append(params, `,"arguments":`...), action.Arguments...), brought.more...)
-	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
+	return s.forwardOn(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
 		errand{method: r.method, params: params, of: r, meta: r.meta})
 }
 
@@ -121,16 +121,11 @@ func (d Settled) answer() answer {
 // forward sends what was permitted, once, and reports what came of it. A server that goes away, or takes too long, leaves an
 // outcome nobody knows: it is told so, and never tried again here.
 func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q errand) answer {
-	if p.answer.Event == "" && !p.weighed || !p.answer.Answer.Allowed() {
+	if !p.holds() {
 		return faultOf(rpc.CodeInternal, "the decision was not recorded", nil)
 	}
-	begun := time.Now()
-	if w := m.live.Load(); r.goesOn(w) {
-		r.onward = true
-		w.begin(ctx, q, func(e rpc.Envelope, err error) { s.arrived(r, m, p, begun, e, err) })
-		return answer{}
-	}
 	r.standAside()
+	begun := time.Now()
 	e, err := m.ask(ctx, q)
 	if errors.Is(err, errAsked) {
 		return s.hold(ctx, r, p, begun)

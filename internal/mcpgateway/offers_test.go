@@ -94,6 +94,18 @@ func TestResourcesPromptsAndCompletion(t *testing.T) {
 	}
 }
 
+// What is subscribed to on standard streams is told of there.
+func TestNoticesOverLines(t *testing.T) {
+	server := fullServer("a")
+	c := newLineClient(t, newGateway(t, newLedger(), nil, server))
+	c.write(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"note://a/1"}}` + "\n")
+	c.answer("1")
+	server.last().say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"note://a/1"}}`)
+	if line, err := c.read.ReadString('\n'); err != nil || !strings.Contains(line, "notifications/resources/updated") {
+		t.Errorf("told was %s %v", line, err)
+	}
+}
+
 func TestNotices(t *testing.T) {
 	server, book := fullServer("a"), newLedger()
 	c := join(t, newGateway(t, book, nil, server))

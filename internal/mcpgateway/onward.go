@@ -23,6 +23,19 @@ func (r *request) goesOn(w *wire) bool {
 	return true
 }
 
+// forwardOn is forward for a call whose answer needs nothing more done with it here. Where it can be left to whoever reads its
+// server's answer, it returns no answer, and the request's is given later.
+func (s *Session) forwardOn(ctx context.Context, r *request, m *mount, p permit, q errand) answer {
+	w := m.live.Load()
+	if !p.holds() || !r.goesOn(w) {
+		return s.forward(ctx, r, m, p, q)
+	}
+	r.onward = true
+	begun := time.Now()
+	w.begin(ctx, q, func(e rpc.Envelope, err error) { s.arrived(r, m, p, begun, e, err) })
+	return answer{}
+}
+
 // standAside lets somebody else read the client's messages, because what comes next may wait: for the client itself, perhaps.
 func (r *request) standAside() {
 	if r.aside != nil {

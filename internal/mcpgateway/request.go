@@ -55,3 +55,8 @@ type permit struct {
 	answer    interlock.Answer
 	weighed   bool // nothing is enforced and nothing was recorded, so neither is the outcome
 }
+
+// holds reports whether it is leave indeed: an Allow, and recorded unless nothing is.
+func (p permit) holds() bool {
+	return (p.answer.Event != "" || p.weighed) && p.answer.Answer.Allowed()
+}

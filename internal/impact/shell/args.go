@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/impact/fact"
@@ -443,10 +444,10 @@ func composes(u *flow.Use) bool {
 	return false
 }
 
-// replaced reports whether a flag has changed what the operands are.
+// replaced reports whether a flag has changed what the operands are. One that speaks of the rest of them leaves the first what it is.
 func replaced(u *flow.Use) bool {
 	for _, g := range u.Flags {
-		if len(g.Option.Only) > 0 {
+		if slices.ContainsFunc(g.Option.Only, func(e know.Effect) bool { return e.Target != "rest" }) {
 			return true
 		}
 	}

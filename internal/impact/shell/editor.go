@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -8,12 +9,15 @@ import (
 	"interlock/internal/impact/flow"
 )
 
-// sed finds the commands of a sed script that run a shell or write a file.
+// sed finds the commands of a sed script that run a shell or write a file, and judges what it puts into files it edits in place.
 func (r *shellRun) sed(text string) flow.Flow {
+	var puts []string
 	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == ';' || c == '{' || c == '}' }) {
 		line = strings.TrimSpace(line)
 		rest := strings.TrimLeft(line, "0123456789,$!~+ ")
 		switch {
+		case len(rest) > 1 && strings.IndexByte("aic", rest[0]) >= 0:
+			puts = append(puts, strings.TrimLeft(rest[1:], `\ `))
 		case rest == "e":
 			r.inlineImpact(interlock.ImpactExecute, "sed", "sed", fact.TraitInline, fact.TraitDynamic, fact.TraitHooked)
 		case strings.HasPrefix(rest, "e ") && !strings.HasPrefix(line, "s"):
@@ -26,6 +30,7 @@ func (r *shellRun) sed(text string) flow.Flow {
 				interlock.Impact{Kind: interlock.ImpactRead, Via: "sed"})
 		case len(rest) > 3 && rest[0] == 's' && strings.Count(rest, rest[1:2]) == 3:
 			parts := strings.Split(rest, rest[1:2])
+			puts = append(puts, parts[2])
 			flags, file, writes := strings.Cut(parts[3], "w ")
 			if strings.Contains(flags, "e") {
 				if parts[2] != "" && !strings.Contains(parts[2], `\`) && parts[2] != "&" {
@@ -40,7 +45,24 @@ func (r *shellRun) sed(text string) flow.Flow {
 			}
 		}
 	}
+	r.edited(text, puts)
 	return flow.Flow{}
+}
+
+// edited judges the lines that a sed script puts into the files it edits in place as what is written there by any other means.
+func (r *shellRun) edited(script string, puts []string) {
+	u := r.inlined
+	if u == nil || len(puts) == 0 || !slices.ContainsFunc(u.Flags, func(g flow.Given) bool {
+		return g.Name == "-i" || g.Name == "-I" || g.Name == "--in-place"
+	}) {
+		return
+	}
+	text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(strings.Join(puts, "\n"))
+	for _, file := range u.Operands {
+		if !file.Dynamic && file.Text != script && r.S.Spend(8) {
+			r.S.Readers.Written(r.S, u.Via, file.Text, text)
+		}
+	}
 }
 
 // applied judges the patch a command is given, as its argument or on its standard input. It alone says which files change,
