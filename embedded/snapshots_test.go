@@ -104,12 +104,14 @@ func TestRegistryIsAChain(t *testing.T) {
 // TestMissingSnapshotsStopTheServer: what lasts does not begin to decide under snapshots that the store does not hold.
 func TestMissingSnapshotsStopTheServer(t *testing.T) {
 	spec.Covers(t, "MACE-SNAP-3")
+	of := func(setting string) string {
+		return "WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = '" + setting + "')"
+	}
 	for name, statement := range map[string]string{
-		"the manifest of snapshots":  "DELETE FROM blobs WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = 'manifest')",
-		"the snapshot of governance": "DELETE FROM blobs WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = 'governance')",
-		"the snapshot of limits": "UPDATE blobs SET body = CAST('{\"a\":1}' AS BLOB) WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = " +
-			"'setting' AND key = 'limits')",
-		"the snapshot of ruleset": "DELETE FROM blobs WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = 'ruleset_text')",
+		"the manifest of snapshots":  "DELETE FROM blobs " + of("manifest"),
+		"the snapshot of governance": "DELETE FROM blobs " + of("governance"),
+		"the snapshot of limits":     `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("limits"),
+		"the snapshot of ruleset":    "DELETE FROM blobs " + of("ruleset_text"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := filepath.Join(t.TempDir(), "home")

@@ -15,7 +15,7 @@ import (
 )
 
 type auditArchiveCommand struct {
-	Before string `help:"Archive what was recorded before: a length of time ago (90d, 2160h) or a time as 2006-01-02T15:04:05Z. Default: archive_after of the settings." placeholder:"TIME"`
+	Before string `help:"What was recorded before: 90d, 2160h, 2006-01-02T15:04:05Z. Default: archive_after of the settings." placeholder:"TIME"`
 	To     string `help:"Directory to archive into. Default: archive_to of the settings." type:"path" placeholder:"DIR"`
 	JSON   bool   `name:"json" help:"Print one JSON object."`
 }

@@ -14,9 +14,9 @@ import (
 
 // modeFlags make a replay one that is ordered, recorded and held to a mode.
 type modeFlags struct {
-	Mode  string   `name:"replay-mode" help:"Replay on signed orders, and record it: audit, test or production." enum:",audit,test,production" default:"" placeholder:"MODE"`
+	Mode  string   `name:"replay-mode" help:"Replay on orders: audit, test, production." enum:",audit,test,production" default:"" placeholder:"MODE"`
 	With  []string `help:"Private key file of another operator who orders it as well; production takes an admin and an auditor." placeholder:"FILE"`
-	Force bool     `name:"force-continue" help:"Go on after a divergence, on the orders of an admin and a member of the council; what comes of it is never authoritative."`
+	Force bool     `name:"force-continue" help:"Go on after a divergence, by order of an admin and one of the council; never authoritative."`
 }
 
 // An ordered replay is one that was recorded before it begins.

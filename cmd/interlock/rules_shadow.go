@@ -10,7 +10,7 @@ import (
 )
 
 type rulesShadowCommand struct {
-	New  string `arg:"" optional:"" help:"Directory of YAML rules that are to decide beside the ones in force, instead of them and with the defaults." type:"path"`
+	New  string `arg:"" optional:"" help:"Directory of rules to decide beside those in force, with the defaults." type:"path"`
 	For  string `help:"For how long: 90m, 8h, 7d; at most 90d." default:"14d" placeholder:"TIME"`
 	Stop bool   `help:"Have the candidate decide no more. What it decided otherwise is kept for 30 days."`
 	JSON bool   `name:"json" help:"Print JSON."`

@@ -60,7 +60,8 @@ func TestManifestsAreCanonical(t *testing.T) {
 	if err != nil || wantErr != nil || !bytes.Equal(got, want) {
 		t.Errorf("%s\n%s (%v, %v)", got, want, err, wantErr)
 	}
-	for name, text := range map[string]string{"nothing": `{}`, "another schema": `{"schema":"x","snapshots":{}}`, "no snapshots": `{"schema":"interlock.manifest/v1","snapshots":{}}`, "no JSON": `{`} {
+	for name, text := range map[string]string{"nothing": `{}`, "another schema": `{"schema":"x","snapshots":{}}`,
+		"no snapshots": `{"schema":"interlock.manifest/v1","snapshots":{}}`, "no JSON": `{`} {
 		if _, err := auditlog.ReadManifest([]byte(text)); err == nil {
 			t.Errorf("%s is read as a manifest", name)
 		}

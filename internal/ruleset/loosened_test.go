@@ -14,13 +14,14 @@ func TestLoosened(t *testing.T) {
 		from, to string
 		want     []string
 	}{
-		"the same":          {deny, deny, nil},
-		"a rule more":       {"", deny, nil},
-		"a rule gone":       {deny, "", []string{"rule a.x"}},
-		"only asks":         {deny, "rules: [{id: a.x, layer: 2, verdict: ask, reason: r, match: {glob: [\"xx*\"]}}]", []string{"rule a.x"}},
-		"halts":             {deny, "rules: [{id: a.x, layer: 2, verdict: halt, reason: r, match: {glob: [\"xx*\"]}}]", nil},
-		"matches less":      {deny, "rules: [{id: a.x, layer: 2, verdict: deny, reason: r, match: {glob: [\"xxy*\"]}}]", []string{"rule a.x"}},
-		"a guess now":       {deny, "rules: [{id: a.x, layer: 2, heuristic: true, verdict: deny, reason: r, match: {glob: [\"xx*\"]}}]", []string{"rule a.x"}},
+		"the same":     {deny, deny, nil},
+		"a rule more":  {"", deny, nil},
+		"a rule gone":  {deny, "", []string{"rule a.x"}},
+		"only asks":    {deny, "rules: [{id: a.x, layer: 2, verdict: ask, reason: r, match: {glob: [\"xx*\"]}}]", []string{"rule a.x"}},
+		"halts":        {deny, "rules: [{id: a.x, layer: 2, verdict: halt, reason: r, match: {glob: [\"xx*\"]}}]", nil},
+		"matches less": {deny, "rules: [{id: a.x, layer: 2, verdict: deny, reason: r, match: {glob: [\"xxy*\"]}}]", []string{"rule a.x"}},
+		"a guess now": {deny, "rules: [{id: a.x, layer: 2, heuristic: true, verdict: deny, reason: r, match: {glob: [\"xx*\"]}}]",
+			[]string{"rule a.x"}},
 		"says it otherwise": {deny, "rules: [{id: a.x, layer: 2, verdict: deny, reason: other, match: {glob: [\"xx*\"]}}]", nil},
 		"an ask gone":       {"rules: [{id: a.x, layer: 2, verdict: ask, reason: r, match: {glob: [\"xx*\"]}}]", "", nil},
 		"a glob gone":       {"policy: {deny: [\"aa*\", \"bb*\"]}", "policy: {deny: [\"aa*\"]}", []string{"policy.deny bb*"}},

@@ -42,7 +42,8 @@ func FuzzEvents(f *testing.F) {
 }
 
 func TestEvents(t *testing.T) {
-	r := NewReader(strings.NewReader("\xef\xbb\xbfdata: one\n\n:comment\n\nevent: x\nid: 7\ndata: two\ndata:  three\n\ndata\rdata\r\rid\r\n\r\nretry: 20\nretry: x\n\ndata: cut"), 100, "")
+	r := NewReader(strings.NewReader("\xef\xbb\xbfdata: one\n\n:comment\n\nevent: x\nid: 7\ndata: two\n"+
+		"data:  three\n\ndata\rdata\r\rid\r\n\r\nretry: 20\nretry: x\n\ndata: cut"), 100, "")
 	want := []Event{{Data: []byte("one")}, {ID: "7", Data: []byte("two\n three")}, {ID: "7", Data: []byte("\n")}, {}, {Retry: 20e6}}
 	var got []Event
 	for {

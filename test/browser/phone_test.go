@@ -59,7 +59,8 @@ func TestNoPageShowsWhatAnAgentHid(t *testing.T) {
 	agent.begins()
 	agent.stops("sudo rm -rf / #" + hostile)
 	seen := map[string]bool{}
-	for _, path := range append([]string{"/", "/pending", "/agents", "/challenges", "/trust", "/grants", "/rules", "/rules/past?days=7", "/audit", "/system", "/sessions"},
+	for _, path := range append([]string{"/", "/pending", "/agents", "/challenges", "/trust", "/grants", "/rules",
+		"/rules/past?days=7", "/audit", "/system", "/sessions"},
 		anna.linked("/", "/pending", "/audit")...) {
 		if !seen[path] {
 			seen[path] = true

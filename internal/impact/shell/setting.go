@@ -118,8 +118,12 @@ func (r *shellRun) given(name string) []string {
 func (r *shellRun) hooked(kind, text string) {
 	r.S.Within++
 	defer func() { r.S.Within-- }()
+	first := lex.FirstWord(text)
+	spec := r.S.Know.Lookup(first)
+	// a file by its path, or given to a shell or another interpreter
+	ofFile := strings.Contains(first, "/") || spec != nil && spec.Script != ""
 	for _, i := range r.S.Capture(func() { r.subshell(func() flow.Flow { return r.code(kind, text, flow.Flow{}) }) }) {
-		if i.Kind == interlock.ImpactExecute && strings.Contains(lex.FirstWord(text), "/") && !r.installedEditor(text) {
+		if i.Kind == interlock.ImpactExecute && ofFile && !r.installedEditor(text) {
 			i.Traits = append(i.Traits, fact.TraitHooked)
 		}
 		r.S.Add(i)

@@ -66,6 +66,9 @@ func (r *shellRun) redirect(io *flow.Streams, rd *syntax.Redirect, f flow.Field)
 		if len(f.Flow.Source) > 0 || f.Flow.Network || f.Flow.Known { // < <(command)
 			io.In = f.Flow
 			io.In.Piped = true
+			if numbered(rd) {
+				r.hold(rd.N.Value, flow.Streams{In: io.In})
+			}
 			return
 		}
 		if numbered(rd) {
