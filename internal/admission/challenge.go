@@ -277,7 +277,7 @@ func (a *Admission) Challenges(ctx context.Context) ([]interlock.Challenge, erro
 // lapse records of every verify challenge whose time has passed that nobody answered it, which counts as a failure (MCP-AQL
 // 8.8.2); the action is then evaluated afresh.
 func (a *Admission) lapse(ctx context.Context, now time.Time) (recorded int, err error) {
-	rows, err := a.config.Store.Scan(ctx, under(ledger.Challenge, ledger.Pauses), 0, now.UnixNano(), maxAtOnce)
+	rows, _, err := a.config.Store.Scan(ctx, under(ledger.Challenge, ledger.Pauses), ledger.UpTo(now.UnixNano(), maxAtOnce))
 	if err != nil {
 		return 0, err
 	}

@@ -45,7 +45,7 @@ const maxAtOnce = 4096
 
 // overdue returns up to limit requests that stand although their time has passed, the longest overdue first.
 func (a *Admission) overdue(ctx context.Context, now time.Time, limit int) ([]interlock.ApprovalRequest, error) {
-	rows, err := a.config.Store.Scan(ctx, under(ledger.Request, ledger.All), 0, now.UnixNano(), limit)
+	rows, _, err := a.config.Store.Scan(ctx, under(ledger.Request, ledger.All), ledger.UpTo(now.UnixNano(), limit))
 	requests := make([]interlock.ApprovalRequest, 0, len(rows))
 	for _, row := range rows {
 		if r, ok := row.Value.(interlock.ApprovalRequest); ok {

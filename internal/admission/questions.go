@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"interlock"
@@ -32,7 +31,7 @@ func (a *Admission) questions(ctx context.Context, p interlock.Proposal, standin
 		}
 	}
 	asked, err := a.config.Store.Count(ctx, under(ledger.Request, ledger.By(p.Requester.Agent, p.Requester.Principal)),
-		now.Add(-asksWithin).UnixNano()+1, math.MaxInt64)
+		ledger.From(now.Add(-asksWithin).UnixNano()+1, a.config.MaxQuestions))
 	if err != nil || max(waiting, asked) < a.config.MaxQuestions {
 		return nil, err
 	}

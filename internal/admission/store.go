@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // Store is the durable truth under admission: events, standing and calls, committed together or not at all.
@@ -41,9 +42,9 @@ type Store interface {
 	// the rows that refs name, as they are now, and as this process last saw them
 	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
-	// up to limit rows under a mark, in its order, from one place in it up to another
-	Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) ([]interlock.Row, error)
-	Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (int, error) // of the rows that Scan would return
+	// a page of the rows under a mark, and where the next one begins: the zero place where nothing follows
+	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
+	Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error) // of the rows that Scan would return
 	Note(ctx context.Context, row interlock.Ref, change func(value any) (any, error)) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)

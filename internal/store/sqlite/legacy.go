@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 
 	"interlock"
 	"interlock/internal/ledger"
@@ -11,6 +14,72 @@ import (
 
 // rowsSince is the version from which what stands is rows of the ledger.
 const rowsSince = 6
+
+// legacy reports whether the tables are those of a version before the ledger, which they may be where nobody may write.
+func (s *Store) legacy(ctx context.Context, c *conn) (version int64, old bool, err error) {
+	if !s.options.ReadOnly {
+		return schemaVersion, false, nil
+	}
+	_, err = c.row(ctx, "PRAGMA user_version", nil, &version)
+	return version, err == nil && version < rowsSince, err
+}
+
+// legacyFetch reads the rows of one ref from the old tables, whole: nobody decides from these.
+func (s *Store) legacyFetch(ctx context.Context, c *conn, version int64, ref interlock.Ref) (rows []interlock.Row, err error) {
+	if ref.Key == "" {
+		rows, _, err = s.legacyScan(ctx, c, version, ref, ledger.Every(math.MaxInt))
+		return rows, err
+	}
+	err = legacyRows(ctx, c, version, func(r interlock.Row) (err error) {
+		if r.Kind == ref.Kind && r.Key == ref.Key {
+			r.Value, err = s.book.Value(r)
+			rows = append(rows, r)
+		}
+		return err
+	})
+	return rows, err
+}
+
+// legacyScan is Scan of the old tables.
+func (s *Store) legacyScan(ctx context.Context, c *conn, version int64, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+	type found struct {
+		ledger.Place
+		row interlock.Row
+	}
+	var all []found
+	read := int64(0)
+	err = legacyRows(ctx, c, version, func(r interlock.Row) (err error) {
+		read++
+		if r.Kind != mark.Kind {
+			return nil
+		}
+		if r.Value, err = s.book.Value(r); err != nil {
+			return err
+		}
+		about, err := s.book.About(r)
+		for _, m := range about.Marks {
+			if m.Name == mark.Mark && m.At >= span.From && m.At <= span.UpTo {
+				all = append(all, found{ledger.Place{At: m.At, Row: read}, r})
+			}
+		}
+		return err
+	})
+	order := func(a, b ledger.Place) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Row, b.Row)) }
+	if span.Newest {
+		order = func(a, b ledger.Place) int { return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Row, a.Row)) }
+	}
+	slices.SortFunc(all, func(a, b found) int { return order(a.Place, b.Place) })
+	for _, f := range all {
+		if span.After != (ledger.Place{}) && order(f.Place, span.After) <= 0 {
+			continue
+		}
+		if rows = append(rows, f.row); len(rows) == span.Limit {
+			return rows, f.Place, err
+		}
+	}
+	return rows, next, err
+}
 
 // legacyRows calls take for everything that stands in the tables of an older version, as rows of the ledger.
 func legacyRows(ctx context.Context, c *conn, version int64, take func(interlock.Row) error) error {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -142,14 +143,36 @@ func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlo
 	return rows, version, err
 }
 
-// Scan returns up to limit rows that stand under a mark, in the order of the mark, from one place in it up to another: those
-// that are overdue, of what is marked by when it ends. It reads the file and remembers nothing.
-func (s *Store) Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) (rows []interlock.Row, err error) {
+// Scan returns the rows of a span of what stands under a mark, in its order, and where the next page begins: the zero place
+// where nothing follows. It reads the file and remembers nothing.
+func (s *Store) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
-		rows, err = readRows(ctx, c, mark.Kind, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row "+
-			"WHERE m.kind = ? AND m.mark = ? AND m.at BETWEEN ? AND ? ORDER BY m.at, m.row LIMIT ?", mark.Kind,
-			mark.Mark, from, upTo,
-			limit)
+		version, old, err := s.legacy(ctx, c)
+		if err != nil {
+			return err
+		}
+		if old {
+			rows, next, err = s.legacyScan(ctx, c, version, mark, span)
+			return err
+		}
+		where, args := stretch(mark, span)
+		order := " ORDER BY m.at, m.row LIMIT ?"
+		if span.Newest {
+			order = " ORDER BY m.at DESC, m.row DESC LIMIT ?"
+		}
+		query := "SELECT r.key, r.version, r.body, m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " + where + order
+		var last ledger.Place
+		err = c.each(ctx, query, append(args, span.Limit), func(scan func(...any) error) error {
+			r := interlock.Row{Kind: mark.Kind}
+			if err := scan(&r.Key, &r.Version, &r.Body, &last.At, &last.Row); err != nil {
+				return err
+			}
+			rows = append(rows, r)
+			return nil
+		})
+		if len(rows) == span.Limit {
+			next = last
+		}
 		for i := range rows {
 			if err == nil {
 				rows[i].Value, err = s.book.Value(rows[i])
@@ -157,14 +180,43 @@ func (s *Store) Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, 
 		}
 		return err
 	})
-	return rows, err
+	return rows, next, err
 }
 
-// Count is how many rows Scan would return without a limit.
-func (s *Store) Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (n int, err error) {
+// stretch is a span as a condition on marks m.
+func stretch(mark interlock.Ref, span ledger.Span) (where string, args []any) {
+	after := span.After
+	if span.Newest {
+		if after == (ledger.Place{}) {
+			after = ledger.Place{At: span.UpTo, Row: math.MaxInt64}
+		}
+		return "m.kind = ? AND m.mark = ? AND m.at >= ? AND (m.at, m.row) < (?, ?)",
+			[]any{mark.Kind, mark.Mark, span.From, after.At, after.Row}
+	}
+	if after == (ledger.Place{}) {
+		after = ledger.Place{At: span.From, Row: -1}
+	}
+	return "m.kind = ? AND m.mark = ? AND m.at <= ? AND (m.at, m.row) > (?, ?)",
+		[]any{mark.Kind, mark.Mark, span.UpTo, after.At, after.Row}
+}
+
+// Count is how many rows Scan would return. Without a limit it counts all.
+func (s *Store) Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (n int, err error) {
 	err = s.read(ctx, "count rows of the ledger", func(c *conn) error {
-		_, err := c.row(ctx, "SELECT count(*) FROM marks WHERE kind = ? AND mark = ? AND at BETWEEN ? AND ?",
-			[]any{mark.Kind, mark.Mark, from, upTo}, &n)
+		version, old, err := s.legacy(ctx, c)
+		if err != nil {
+			return err
+		}
+		if old {
+			rows, _, err := s.legacyScan(ctx, c, version, mark, span)
+			n = len(rows)
+			return err
+		}
+		where, args := stretch(mark, span)
+		if span.Limit <= 0 {
+			span.Limit = -1 // which SQLite takes for none
+		}
+		_, err = c.row(ctx, "SELECT count(*) FROM (SELECT 1 FROM marks m WHERE "+where+" LIMIT ?)", append(args, span.Limit), &n)
 		return err
 	})
 	return n, err
@@ -255,6 +307,12 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 
 // fetch reads the rows of one ref, and what they say.
 func (s *Store) fetch(ctx context.Context, c *conn, ref interlock.Ref) (rows []interlock.Row, err error) {
+	if version, old, err := s.legacy(ctx, c); err != nil || old {
+		if old {
+			rows, err = s.legacyFetch(ctx, c, version, ref)
+		}
+		return rows, err
+	}
 	if ref.Key == "" {
 		rows, err = readMarked(ctx, c, ref.Kind, ref.Mark)
 	} else {

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"database/sql/driver"
 	"fmt"
-	"math"
 	"os"
 	"testing"
 
@@ -93,7 +92,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 // askedBy counts what an agent has asked.
 func askedBy(t *testing.T, s *sqlite.Store, agent, principal string) int {
 	t.Helper()
-	rows, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.By(agent, principal)}, 0, math.MaxInt64, 100)
+	rows, _, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.By(agent, principal)}, ledger.Every(100))
 	if err != nil {
 		t.Fatal(err)
 	}

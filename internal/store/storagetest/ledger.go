@@ -3,6 +3,7 @@ package storagetest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -216,8 +217,8 @@ func scan(t *testing.T, p Place) {
 		want         []string
 	}{{3, 10, []string{"r1", "r2", "r0"}}, {2, 10, []string{"r1", "r2"}}, {3, 1, []string{"r1"}}, {0, 10, nil}} {
 		for _, store := range []Store{s, p.Open(t)} {
-			rows, err := store.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All}, 0,
-				Now.Add(time.Duration(tc.hours)*time.Hour).UnixNano(), tc.limit)
+			rows, _, err := store.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All},
+				ledger.UpTo(Now.Add(time.Duration(tc.hours)*time.Hour).UnixNano(), tc.limit))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,8 +232,64 @@ func scan(t *testing.T, p Place) {
 		}
 	}
 	commit(t, s, with(Decision("a"), expire(t, s, "r1")))
-	if rows, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All}, 0,
-		Now.Add(time.Hour).UnixNano(), 10); err != nil || len(rows) > 0 {
+	if rows, _, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All},
+		ledger.UpTo(Now.Add(time.Hour).UnixNano(), 10)); err != nil || len(rows) > 0 {
 		t.Errorf("what has ended is found: %v, %v", rows, err)
+	}
+}
+
+// pages: a kind is walked a page at a time, forwards and backwards, and nothing is left out or comes twice, also where many
+// rows stand at the same place; counting stops where it is told to.
+func pages(t *testing.T, p Place) {
+	s := p.Open(t)
+	want := []string{}
+	for n := range 11 {
+		a := interlock.AgentRecord{ID: fmt.Sprintf("a%02d", n), Created: Now.Add(time.Duration(n/4) * time.Hour)}
+		commit(t, s, with(Decision("a"), write(a)))
+		want = append(want, a.ID)
+	}
+	back := slices.Clone(want)
+	slices.Reverse(back)
+	mark := interlock.Ref{Kind: ledger.Agent, Mark: ledger.All}
+	at := func(hours int) int64 { return Now.Add(time.Duration(hours) * time.Hour).UnixNano() }
+	for name, tc := range map[string]struct {
+		span ledger.Span
+		want []string
+	}{
+		"all":          {ledger.Every(3), want},
+		"one by one":   {ledger.Every(1), want},
+		"in one":       {ledger.Every(100), want},
+		"newest first": {ledger.Span{UpTo: math.MaxInt64, Newest: true, Limit: 3}, back},
+		"up to":        {ledger.UpTo(at(1), 3), want[:8]},
+		"from":         {ledger.From(at(1), 3), want[4:]},
+		"between":      {ledger.Span{From: at(1), UpTo: at(1), Newest: true, Limit: 3}, back[3:7]},
+	} {
+		got := []string{}
+		for _, store := range []Store{s, p.Open(t)} {
+			got = got[:0]
+			for span := tc.span; ; {
+				rows, next, err := store.Scan(t.Context(), mark, span)
+				if err != nil || len(rows) > span.Limit || len(got) > 20 {
+					t.Fatalf("%s: %d rows, %v", name, len(rows), err)
+				}
+				for _, r := range rows {
+					got = append(got, r.Value.(interlock.AgentRecord).ID)
+				}
+				if next == (ledger.Place{}) {
+					break
+				}
+				span.After = next
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("%s: %q, want %q", name, got, tc.want)
+			}
+			counted := tc.span
+			for limit, count := range map[int]int{0: len(tc.want), 2: 2, 100: len(tc.want)} {
+				counted.Limit = limit
+				if n, err := store.Count(t.Context(), mark, counted); err != nil || n != count {
+					t.Errorf("%s: counted up to %d: %d (%v), want %d", name, limit, n, err, count)
+				}
+			}
+		}
 	}
 }

@@ -70,7 +70,7 @@ func notes(t *testing.T, p Place) {
 		t.Errorf("%v %v", rows, err)
 	}
 	under := interlock.Ref{Kind: ledger.Shadow, Mark: ledger.Until}
-	if rows, err := s.Scan(t.Context(), under, 0, 1<<62, 9); err != nil || len(rows) != 1 {
+	if rows, _, err := s.Scan(t.Context(), under, ledger.Every(9)); err != nil || len(rows) != 1 {
 		t.Errorf("the note is found %d times under its mark, %v", len(rows), err)
 	}
 	if err := s.Close(); err != nil {

@@ -32,8 +32,8 @@ type Store interface {
 	SeeCall(ctx context.Context, eventID, event string) error
 	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
-	Scan(ctx context.Context, mark interlock.Ref, from, upTo int64, limit int) ([]interlock.Row, error)
-	Count(ctx context.Context, mark interlock.Ref, from, upTo int64) (int, error)
+	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
+	Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error)
 	Note(ctx context.Context, row interlock.Ref, change func(value any) (any, error)) error
 	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
@@ -62,7 +62,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
 		{"past", past}, {"past of others", pastOfOthers}, {"wrote", wrote}, {"heard", heard}, {"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
-		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"scan", scan}, {"notes", notes},
+		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"scan", scan}, {"pages", pages}, {"notes", notes},
 		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen},
 		{"the newest calls", callsNewest}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},

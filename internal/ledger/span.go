@@ -1,0 +1,24 @@
+package ledger
+
+import "math"
+
+// A Span is a stretch of what stands under one mark: how a store is asked for a page of a kind, however much of it there is.
+type Span struct {
+	From, UpTo int64 // places in the order of the mark, both of them included
+	After      Place // where the page before ended; the zero place is where the span begins
+	Newest     bool  // from the end backwards
+	Limit      int   // of rows; 0 is none, which is for counting
+}
+
+// A Place is where in the order of a mark a page ended. Rows may share an At, so a store adds what tells them apart.
+type Place struct {
+	At  int64
+	Row int64
+}
+
+// Every is all that stands under a mark, a number of rows at a time.
+func Every(limit int) Span { return Span{From: math.MinInt64, UpTo: math.MaxInt64, Limit: limit} }
+
+// UpTo is what stands up to a place, itself included, and From what stands from one on.
+func UpTo(at int64, limit int) Span { return Span{From: math.MinInt64, UpTo: at, Limit: limit} }
+func From(at int64, limit int) Span { return Span{From: at, UpTo: math.MaxInt64, Limit: limit} }
