@@ -115,7 +115,7 @@ func (c *Command) compileFlag(names, directives string) error {
 		if err := c.describe(name, o); err != nil {
 			return err
 		}
-		c.Limits = c.Limits || o.Size
+		c.Limits, c.Connects = c.Limits || o.Size, c.Connects || o.Scope == "host"
 		if o.Folder != "" {
 			c.Folder = o.Folder
 		}

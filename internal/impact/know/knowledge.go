@@ -293,6 +293,7 @@ type Command struct {
 	Code      string
 	Copies    bool   // the last operand becomes a copy of the first
 	Limits    bool   // some flag bounds how much it copies
+	Connects  bool   // some flag names the host it acts on, which an address among its words names as well
 	Anywhere  bool   // it is what its name says wherever the program lies
 	Posting   string // whether it is a request that changes something: always, or with items to send
 	Sends     bool   // standard input goes where the command connects to

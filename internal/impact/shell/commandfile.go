@@ -10,25 +10,57 @@ import (
 
 // Settings files of programs that connect or multiplex: some of their lines are commands.
 
-// sshConfig judges the settings of a file for ssh whose values are commands, as ssh -o judges them one by one.
-func (r *shellRun) sshConfig(text string) {
+// maxIncluded is how deep settings files may take in others.
+const maxIncluded = 4
+
+// sshConfig judges the settings of a file for ssh whose values are commands, libraries or ways in, as ssh -o judges them
+// one by one, and those of the files it takes in.
+func (r *shellRun) sshConfig(text string, depth int) {
 	u := &flow.Use{Via: "ssh"}
 	for line := range strings.SplitSeq(text, "\n") {
 		if !r.S.Spend(1 + len(line)/16) {
 			return
 		}
 		key, value := settingLine(line)
-		switch strings.ToLower(key) {
+		switch key = strings.ToLower(key); key {
 		case "", "#":
 		case "match":
-			if _, command, found := strings.Cut(value, "exec "); found {
-				r.hooked("shell", strings.Trim(strings.TrimSpace(command), `"`))
+			if _, command, found := strings.Cut(value, "exec"); found {
+				r.hooked("shell", strings.Trim(strings.TrimLeft(command, " \t="), `"`))
 			}
-		case "proxycommand", "localcommand", "knownhostscommand":
+		case "include":
+			for _, name := range strings.Fields(value) {
+				if held, ok := r.textOf(strings.Trim(name, `"`)); ok && depth < maxIncluded {
+					r.sshConfig(held, depth+1)
+				}
+			}
+		case "remotecommand":
+			if value != "none" {
+				r.subshell(func() flow.Flow { return r.script("ssh host "+lex.ShellQuote(value), flow.Flow{}) })
+			}
+		default:
 			if value != "none" {
 				r.setting(u, "ssh=", flow.Literal(key+"="+value))
 			}
 		}
+	}
+}
+
+// linesOf judges each line of a text as a program is given it on its command line.
+func (r *shellRun) linesOf(program, text string) {
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if !r.S.Spend(4 + len(line)/16) {
+			return
+		}
+		args := []flow.Field{flow.Literal(program)}
+		for _, word := range words {
+			args = append(args, flow.Literal(strings.Trim(word, `"'`)))
+		}
+		r.subshell(func() flow.Flow { return r.command(args, flow.Streams{}) })
 	}
 }
 
@@ -62,17 +94,60 @@ func (r *shellRun) tmuxConfig(text string) {
 			r.subshell(func() flow.Flow { return r.script(command, flow.Flow{}) })
 			rest = more
 		}
-		if words := strings.Fields(line); slices.Contains(words, "default-command") || slices.Contains(words, "default-shell") {
-			r.hooked("shell", strings.Trim(words[len(words)-1], `"'`))
+		if command := setCommand(line); command != "" {
+			r.hooked("shell", command)
 			continue
 		}
-		if key := strings.Fields(line); key[0] == "bind" || key[0] == "bind-key" || key[0] == "set-hook" {
-			line = boundCommand(key)
+		r.tmuxCommand(line)
+	}
+}
+
+// tmuxCommand judges a command of tmux as its command line would be, and the ones that it keeps for later.
+func (r *shellRun) tmuxCommand(line string) {
+	words := strings.Fields(line)
+	if len(words) == 0 || !lex.IsNameStart(words[0][0]) {
+		return
+	}
+	switch words[0] {
+	case "bind", "bind-key", "set-hook":
+		r.tmuxCommand(boundCommand(words))
+		return
+	case "source-file", "source":
+		r.includes(words[1:])
+		return
+	}
+	if open := strings.IndexByte(line, '{'); open >= 0 { // commands in braces
+		for one := range strings.FieldsFuncSeq(line[open:], func(c rune) bool { return c == '{' || c == '}' || c == ';' }) {
+			if r.S.Spend(4) {
+				r.tmuxCommand(strings.TrimSpace(one))
+			}
 		}
-		if line != "" && lex.IsNameStart(line[0]) {
-			r.subshell(func() flow.Flow { return r.script("tmux "+line, flow.Flow{}) })
+		line = line[:open]
+	}
+	if line != "" && lex.IsNameStart(line[0]) {
+		r.subshell(func() flow.Flow { return r.script("tmux "+line, flow.Flow{}) })
+	}
+}
+
+// includes judges the settings files for tmux that another one takes in.
+func (r *shellRun) includes(names []string) {
+	for _, name := range names {
+		name = strings.Trim(name, `"'`)
+		if held, ok := r.textOf(name); ok && !slices.Contains(r.taken, name) && len(r.taken) < maxIncluded {
+			r.taken = append(r.taken, name)
+			r.tmuxConfig(held)
 		}
 	}
+}
+
+// setCommand is the command line that an option of tmux holds, if a line sets one that does.
+func setCommand(line string) string {
+	for _, option := range [...]string{"default-command", "default-shell", "lock-command", "copy-command", "editor"} {
+		if _, value, found := strings.Cut(line, option+" "); found {
+			return strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+	}
+	return ""
 }
 
 // boundCommand is what a line of tmux binds to a key or an event: what follows the key.

@@ -21,6 +21,7 @@ type foreignScan struct {
 	loop    foreignLoop
 	quiet   bool         // another reader has told what it does; only loops and connections are looked for
 	listed  []flow.Field // the names it went through last
+	loaded  int          // files around this one that had it loaded
 }
 
 func (f *foreignScan) run() {

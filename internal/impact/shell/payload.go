@@ -85,6 +85,8 @@ func (r *shellRun) runs(u *flow.Use, args []flow.Field, io flow.Streams, out flo
 		if io.In.Known || io.In.Piped {
 			r.S.Modified(r.elsewhere(u), func() { out = r.FromStdin(u, io) })
 		}
+	case spec.Stdin == "mongo" && r.scriptsGiven(u, io):
+		return out
 	case spec.Stdin != "" && (fed || len(u.Operands) == 0 || spec.Script == ""):
 		return r.FromStdin(u, io)
 	}
@@ -407,7 +409,9 @@ func (r *shellRun) code(kind, text string, in flow.Flow) flow.Flow {
 	case "pager":
 		r.pager(text)
 	case "ssh-config":
-		r.sshConfig(text)
+		r.sshConfig(text, 0)
+	case "redis":
+		r.linesOf("redis-cli", text)
 	case "tmux":
 		r.tmuxConfig(text)
 	case "other":

@@ -105,10 +105,7 @@ func (r *shellRun) standsInRepository(u *flow.Use) {
 	if len(r.files) == 0 {
 		return
 	}
-	spec := u.Spec
-	for spec.Parent != nil {
-		spec = spec.Parent
-	}
+	spec := rootOf(u.Spec)
 	if spec.Folder == "" {
 		return
 	}

@@ -56,6 +56,7 @@ type shellRun struct {
 	locals  []local                 // what variables were before functions being walked made them their own
 	inside  bool                    // a function is being walked
 	last    bool                    // the last command of a pipe runs in this shell
+	taken   []string                // settings files for tmux that others take in
 	prompt  bool                    // a program that takes commands was started without being given any
 	held    map[string]flow.Streams // file descriptors exec keeps open, by number or variable
 	from    string                  // where the command being judged was begun, whatever its flags say of directories

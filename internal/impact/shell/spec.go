@@ -335,6 +335,45 @@ func (r *shellRun) scope(u *flow.Use, adds *know.Words) {
 			adds.Reach, u.Reach = interlock.ReachWorkspace, interlock.ReachWorkspace
 		}
 	}
+	if root := rootOf(u.Spec); root.Connects && u.Reach == "" {
+		r.scopeOfAddress(u, adds)
+	}
+}
+
+// rootOf is the program that a subcommand is one of.
+func rootOf(spec *know.Command) *know.Command {
+	for spec.Parent != nil {
+		spec = spec.Parent
+	}
+	return spec
+}
+
+// scopeOfAddress raises the reach of a client to that of the server that an address names which it is given among its words,
+// in place of a flag for the host: postgres://host/db, "host=db.example.com dbname=x".
+func (r *shellRun) scopeOfAddress(u *flow.Use, adds *know.Words) {
+	for _, f := range u.Operands[:min(len(u.Operands), 3)] {
+		r.scopeOfText(f, adds, u)
+	}
+	for _, g := range u.Flags {
+		if g.Option.Nested == "" && g.Option.File == "" {
+			r.scopeOfText(g.Value, adds, u)
+		}
+	}
+}
+
+func (r *shellRun) scopeOfText(f flow.Field, adds *know.Words, u *flow.Use) {
+	host, text := "", f.Text
+	if scheme, _, found := strings.Cut(text, "://"); found && len(text) <= lex.MaxText && !strings.ContainsAny(scheme, " /") {
+		host = place.HostOf(text)
+	} else if _, after, named := strings.Cut(text, "host="); named && len(text) <= lex.MaxText {
+		host, _, _ = strings.Cut(after, " ")
+	}
+	if host == "" || host[0] == '/' {
+		return
+	}
+	if reach, _ := r.S.Host(host); reach == interlock.ReachProduction || reach == interlock.ReachExternal {
+		adds.Reach, u.Reach = reach, reach
+	}
 }
 
 // anyAddress reports whether a server that is told to listen there listens to everybody.
