@@ -206,7 +206,8 @@ func (l *past) verified(p *program) error {
 	return err
 }
 
-// each calls visit for every recorded decision from a time on, in order: with what it was made from, or why that can't be had.
+// each calls visit for every recorded decision from a time on, in order: with what it was made from, or with what its event says
+// of itself, which is nil where it can't be read, and why the rest can't be had.
 func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r *replay.Record, why error) error) error {
 	return l.log.Recorded(p.ctx, 0, func(e interlock.Entry) error {
 		if l.registered(&e); !replay.Holds(e.Type) {
@@ -217,7 +218,7 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 			return nil
 		}
 		r, err := l.sources.Read(e)
-		if err == nil && r.At().Before(from) {
+		if r != nil && r.At().Before(from) {
 			return nil
 		}
 		return visit(e, r, err)

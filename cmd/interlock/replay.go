@@ -312,11 +312,11 @@ func (c *replayWhatIf) report(p *program, evaluator *admission.Evaluator) (repla
 		trial.Before = evaluator.Rules.Without(c.Rule)
 	}
 	err = log.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
-		if why != nil {
-			trial.Skip(why)
+		if r != nil && c.Agent != "" && r.Requester.Agent != c.Agent {
 			return nil
 		}
-		if c.Agent != "" && r.Requester.Agent != c.Agent {
+		if why != nil {
+			trial.Skip(why)
 			return nil
 		}
 		was, err := r.Was()

@@ -78,7 +78,8 @@ func Holds(kind interlock.EventType) bool {
 }
 
 // Read puts together what a decision was made from. The entry is the log's, with its inputs. What is missing or is not what the
-// event names is a *[Failure].
+// event names is a *[Failure]; with it comes what the event says of itself, so that whoever looks at one run or one agent counts
+// its failures among theirs. Nothing comes of an event that can't be read.
 func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 	r := &Record{Index: e.Index}
 	event, err := auditlog.ParseEvent(e.Body)
@@ -98,29 +99,31 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 	}
 	r.Requester, r.Decision = payload.Requester, payload.Decision
 	if event.Snapshots["inputs"] == "" {
-		return nil, ErrOlder
+		return r, ErrOlder
 	}
-	text, err := s.inputs(e, interlock.Digest(event.Snapshots["inputs"]))
+	return r, s.gather(r, e)
+}
+
+// gather reads what an event names into its record.
+func (s *Sources) gather(r *Record, e interlock.Entry) error {
+	text, err := s.inputs(e, interlock.Digest(r.Event.Snapshots["inputs"]))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := strictjson.DecodeTrusted(text, &r.Inputs); err != nil || r.Inputs.Schema != auditlog.InputsSchema {
-		return nil, failure(IntegrityFailure, "the inputs are of no form that is known here")
+		return failure(IntegrityFailure, "the inputs are of no form that is known here")
 	}
 	if r.Base, err = s.base(r.Inputs.Base); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.manifest(r); err != nil {
-		return nil, err
+		return err
 	}
-	r.Snapshot, err = auditlog.Join(r.Base.Snapshot, r.Inputs.Moving, event.Recorded, func(d interlock.Digest) (string, error) {
+	r.Snapshot, err = auditlog.Join(r.Base.Snapshot, r.Inputs.Moving, r.Event.Recorded, func(d interlock.Digest) (string, error) {
 		text, err := s.blob(d, "the text of a file")
 		return string(text), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return err
 }
 
 // inputs are the text that an event names, opened where it is sealed.
