@@ -61,6 +61,11 @@ func (b *Backend) Archive(ctx context.Context, to string, before time.Time, earl
 	}
 	part, err := archive.Write(ctx, to, b.Store, archive.Order{First: done.Size, Size: size, Before: before, Key: b.Key,
 		Sign: b.signPrefix})
+	if err == nil && (part.Size > size || part.Before.After(before)) { // a part was there, and only a file says what it is
+		err = interlock.Errorf(interlock.CodeConflict, "--to",
+			"the directory holds a part that goes to entry %d, recorded before %s, which is more than may leave now; name another",
+			part.Size-1, part.Before.Format(time.RFC3339))
+	}
 	if err == nil {
 		err = b.readBack(ctx, to, part)
 	}
