@@ -259,15 +259,37 @@ func candidate(documents map[string][]byte) (*ruleset.Ruleset, error) {
 	return ruleset.LoadShipped(rules.Defaults(), rules.Sums(), documents)
 }
 
-// UserRules reads the YAML files of a rules directory, by path relative to it. An empty dir is none.
+// UserRules reads the YAML files of a rules directory, or of the one that is taking its place, by path relative to it. An empty dir
+// is none. What can't be read is an error, and so is what would be passed over: rules that are not there object to nothing.
 func UserRules(dir string) (map[string][]byte, error) {
 	if dir == "" {
 		return nil, nil
 	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Stat(dir + promoted); err == nil && info.IsDir() {
+			dir += promoted // it is being replaced, or that was broken off
+		}
+	}
+	unreadable := func(err error) error {
+		return interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory can't be read: %s", cause(err))
+	}
+	root, err := filepath.EvalSymlinks(dir) // a walk follows no links
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory is no directory that can be read")
+	}
 	documents := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory can't be read: %s", cause(err))
+			return unreadable(err)
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			if info, err := os.Stat(path); err != nil || info.IsDir() {
+				return interlock.Errorf(interlock.CodeInvalid, "--rules",
+					"%.60q in the rules directory is a link to a directory, or to nothing; put what it names there itself", entry.Name())
+			}
 		}
 		if entry.IsDir() || filepath.Ext(path) != ".yaml" && filepath.Ext(path) != ".yml" {
 			return nil
@@ -276,7 +298,7 @@ func UserRules(dir string) (map[string][]byte, error) {
 		if err != nil {
 			return interlock.Errorf(interlock.CodeInvalid, "--rules", "%s can't be read: %s", entry.Name(), cause(err))
 		}
-		name, err := filepath.Rel(dir, path)
+		name, err := filepath.Rel(root, path)
 		if err != nil {
 			name = entry.Name()
 		}

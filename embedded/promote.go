@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"interlock"
@@ -28,10 +29,22 @@ type Promotion struct {
 	Former  string           // where the rules are now that were in force; empty where there were none
 }
 
+// What follows a rules directory's name in that of the one that takes its place. Under staged it lies until the order is recorded;
+// under promoted it is in force wherever the directory itself is missing, so that between the two renames, and after a crash there,
+// nobody decides without the operator's rules.
+const (
+	staged   = ".staged"
+	promoted = ".promoted"
+)
+
 // PromoteRules carries out an operator's signed order that the candidate be the ruleset in force. Its documents lie on the disk
-// before the order is recorded, and take the place of the rules after that: what is in force has an order in the log.
+// before the order is recorded, read back and held against it, and take the place of the rules after that: what is in force has an
+// order in the log.
 func (b *Backend) PromoteRules(ctx context.Context, order interlock.Order) (p Promotion, err error) {
 	dir := RulesDirectory(b.Settings)
+	if err := settle(dir); err != nil {
+		return p, err
+	}
 	if err := onlyRules(dir); err != nil {
 		return p, err
 	}
@@ -42,37 +55,98 @@ func (b *Backend) PromoteRules(ctx context.Context, order interlock.Order) (p Pr
 	if len(order.Subject) < 12 {
 		return p, interlock.Errorf(interlock.CodeInvalid, "subject", "is not the digest of a ruleset")
 	}
-	staged := dir + ".promoted"
-	if err := stage(staged, candidate.Documents); err != nil {
-		return p, err
+	defer os.RemoveAll(dir + staged) // of what was refused; what took its place is gone from there
+	prepared := prepare(dir, candidate.Documents, order.Subject)
+	if prepared != nil && string(candidate.Ruleset) == order.Subject {
+		if _, err := b.CandidateRules(ctx); err == nil { // else the order is refused for what the candidate is, and that is recorded
+			return p, prepared
+		}
 	}
-	defer os.RemoveAll(staged) // of what was refused; what took its place is gone from there
 	body, receipt, err := b.Admission.PromoteRules(ctx, order)
 	if err != nil {
 		return p, err
 	}
 	p = Promotion{Event: receipt.Events[0], Ruleset: body.Ruleset}
-	if body.Ruleset != candidate.Ruleset { // it was replaced between the two looks, and the order was for the later one
-		if err := stage(staged, body.Documents); err != nil {
+	if prepared != nil { // another candidate took its place between the two looks, and the order was for that one
+		if err := prepare(dir, body.Documents, order.Subject); err != nil {
 			return p, unplaced(err)
 		}
 	}
-	former := dir + ".before-" + receipt.Events[0][:12]
+	p.Former, err = replace(dir, dir+".before-"+receipt.Events[0][:12])
+	if err != nil {
+		return p, unplaced(err)
+	}
+	return p, nil
+}
+
+// settle finishes a promotion that a crash has broken off between its two renames.
+func settle(dir string) error {
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.Rename(dir+promoted, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the rules directory can't be written: %s", cause(err))
+	}
+	return nil
+}
+
+// prepare writes documents beside the rules directory, reads them back as every process does, and holds what they make against the
+// digest of the ruleset that is meant: a digest says nothing of names, and names say what is read.
+func prepare(dir string, documents map[string]string, want string) error {
+	if err := stage(dir+staged, documents); err != nil {
+		return err
+	}
+	read, err := UserRules(dir + staged)
+	if err != nil {
+		return err
+	}
+	rules, err := candidate(read)
+	if err != nil {
+		return err
+	}
+	if string(rules.Digest()) != want {
+		return interlock.Errorf(interlock.CodeConflict, "--rules", "what was written of the candidate is another ruleset; nothing was changed")
+	}
+	return nil
+}
+
+// replace has what is staged take the place of the rules, which it keeps under another name; empty where there were none.
+func replace(dir, former string) (string, error) {
+	next := dir + promoted
+	err := os.RemoveAll(next)
+	if err == nil {
+		err = os.Rename(dir+staged, next)
+	}
+	if err != nil {
+		return "", err
+	}
 	err = os.Rename(dir, former)
 	if errors.Is(err, fs.ErrNotExist) {
 		former, err = "", nil
 	}
-	if err != nil {
-		return p, unplaced(err)
-	}
-	p.Former = former
-	if err := os.Rename(staged, dir); err != nil {
-		if former != "" {
+	if err == nil {
+		if err = os.Rename(next, dir); err != nil && former != "" {
 			_ = os.Rename(former, dir) // the rules of before go on
 		}
-		return p, unplaced(err)
 	}
-	return p, nil
+	if err != nil {
+		_ = os.RemoveAll(next)
+		return "", err
+	}
+	return former, syncNames(filepath.Dir(dir))
+}
+
+// syncNames makes the names in a directory durable, where that can be had.
+func syncNames(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
 }
 
 func unplaced(err error) error {

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -43,8 +44,12 @@ func (a *Admission) Shadow(ctx context.Context, candidate interlock.Digest) (led
 // candidateRules makes a candidate's ruleset and holds it against the digest that names it.
 func (a *Admission) candidateRules(body ledger.CandidateBody) (*ruleset.Ruleset, error) {
 	documents := map[string][]byte{}
-	for path, text := range body.Documents { // order-independent: fills a map
-		documents[path] = []byte(text)
+	for name, text := range body.Documents { // any order: one that is none of rules is enough
+		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" { // the digest is not over names, and a rules directory reads no others
+			return nil, interlock.Errorf(interlock.CodeConflict, "ruleset",
+				"the candidate in the store holds %.60q, which is no name of a file of rules; begin its shadow anew", name)
+		}
+		documents[name] = []byte(text)
 	}
 	rules, err := a.config.Candidate(documents)
 	if err != nil {

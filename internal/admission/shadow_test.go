@@ -54,7 +54,7 @@ func (h *house) counted(candidate interlock.Digest, decisions int) (body ledger.
 // TestShadowAnswersNobody: what a candidate denies is allowed as before and stands nowhere in the log; how it parted is counted by
 // agent and rule, with where to look, and with what it calls production being analysed anew.
 func TestShadowAnswersNobody(t *testing.T) {
-	h := newHouse(t, candidates)
+	h := newHouse(t, candidates, keeping)
 	before := h.propose("touch a")
 	body := h.begin(noTouching + "\nproduction: [\"acme-live\"]")
 	at := len(h.entries())
@@ -90,7 +90,9 @@ func TestShadowAnswersNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.propose("touch c")
-	time.Sleep(100 * time.Millisecond)
+	if err := h.Close(); err != nil { // what waits is decided before it returns
+		t.Fatal(err)
+	}
 	if now := h.counted(body.Ruleset, 0); now.Decisions != 3 {
 		t.Errorf("after its end it decided on: %+v", now)
 	}
@@ -119,15 +121,22 @@ type kept struct{ admission.Store }
 
 func (kept) Close() error { return nil }
 
+// keeping has the store outlive the process that decides.
+func keeping(c *admission.Config) { c.Store = kept{c.Store} }
+
 // slow is a store whose notes take a while, or fail.
 type slow struct {
 	admission.Store
 	hold chan struct{}
+	held chan struct{} // closed when it stands still
 	once sync.Once
 }
 
 func (s *slow) Note(ctx context.Context, row interlock.Ref, change func(any) (any, error)) error {
-	s.once.Do(func() { <-s.hold })
+	s.once.Do(func() {
+		close(s.held)
+		<-s.hold
+	})
 	return s.Store.Note(ctx, row, change)
 }
 
@@ -136,11 +145,11 @@ func (*slow) Close() error { return nil }
 // TestShadowHoldsNobodyUp: while what it counted can't be noted, decisions go on as before; those there is no room for are left
 // out, and counted.
 func TestShadowHoldsNobodyUp(t *testing.T) {
-	s := &slow{hold: make(chan struct{})}
+	s := &slow{hold: make(chan struct{}), held: make(chan struct{})}
 	h := newHouse(t, candidates, func(c *admission.Config) { s.Store, c.Store = c.Store, s })
 	body := h.begin(noTouching)
 	h.propose("touch first")
-	time.Sleep(2500 * time.Millisecond) // it is noting what it has counted now, and stands still
+	<-s.held // it is noting what it has counted now, and stands still
 	const more = 300
 	for range more {
 		if a := h.propose("touch a"); a.Answer != interlock.Allow {
@@ -230,17 +239,12 @@ func TestPromote(t *testing.T) {
 // TestChangedCandidate: a candidate whose rules were changed in the store, or are others under this program, neither decides nor is
 // put into force.
 func TestChangedCandidate(t *testing.T) {
-	h := newHouse(t, candidates)
+	h := newHouse(t, candidates, keeping)
 	h.operator("adam", "admin")
 	body := h.begin(noTouching)
 	changed := body
 	changed.Documents = map[string]string{"team.yaml": "policy: {deny: [\"something else\"]}"}
-	_, err := h.store.Commit(t.Context(), interlock.Change{Events: []interlock.Draft{{Type: interlock.EventAlert, Run: "r", Seed: "s",
-		Actor: "a", Role: "system", Recorded: h.now, Payload: []byte("{}")}},
-		Writes: []interlock.Row{{Kind: ledger.Candidate, Key: ledger.CandidateKey, Value: changed}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.replace(changed)
 	o := interlock.Order{ID: "ord_1", Verb: interlock.VerbPromoteRules, Subject: string(body.Ruleset), Detail: string(h.Rules().Digest()),
 		Reason: "watched it", Operator: "adam", At: h.now, Expires: h.now.Add(5 * time.Minute), Method: interlock.MethodSSH,
 		Key: "fingerprint of s", Signature: "s"}
@@ -248,11 +252,13 @@ func TestChangedCandidate(t *testing.T) {
 	if _, _, err := h.PromoteRules(t.Context(), o); err == nil || !strings.Contains(err.Error(), "another ruleset than it was") {
 		t.Errorf("%v", err)
 	}
-	h.propose("touch a")
-	time.Sleep(100 * time.Millisecond)
-	if got := h.counted(body.Ruleset, 0); got.Decisions != 0 {
-		t.Errorf("it decided: %+v", got)
+	renamed := body
+	renamed.Documents = map[string]string{"team.txt": noTouching} // the same digest, and no rules where only YAML is read
+	h.replace(renamed)
+	if _, _, err := h.PromoteRules(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no name of a file of rules") {
+		t.Errorf("%v", err)
 	}
+	h.propose("touch a")
 	for what, documents := range map[string]map[string][]byte{"nothing": nil, "garbage": {"a.yaml": []byte("rules: 7")},
 		"too much": {"a.yaml": []byte("policy: {deny: [\"" + strings.Repeat("x", 2<<20) + "\"]}")}} {
 		if _, err := h.BeginShadow(t.Context(), documents, h.now.Add(time.Hour)); err == nil {
@@ -263,5 +269,22 @@ func TestChangedCandidate(t *testing.T) {
 		if _, err := h.BeginShadow(t.Context(), map[string][]byte{"a.yaml": []byte(noTouching)}, until); err == nil {
 			t.Errorf("until %v", until)
 		}
+	}
+	if err := h.Close(); err != nil { // what waits is decided before it returns
+		t.Fatal(err)
+	}
+	if got := h.counted(body.Ruleset, 0); got.Decisions != 0 {
+		t.Errorf("it decided: %+v", got)
+	}
+}
+
+// replace puts another candidate into the store, as whoever can write its file does.
+func (h *house) replace(body ledger.CandidateBody) {
+	h.t.Helper()
+	_, err := h.store.Commit(h.t.Context(), interlock.Change{Events: []interlock.Draft{{Type: interlock.EventAlert, Run: "r", Seed: "s",
+		Actor: "a", Role: "system", Recorded: h.now, Payload: []byte("{}")}},
+		Writes: []interlock.Row{{Kind: ledger.Candidate, Key: ledger.CandidateKey, Value: body}}})
+	if err != nil {
+		h.t.Fatal(err)
 	}
 }

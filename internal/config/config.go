@@ -179,7 +179,7 @@ func Load(home, file string) (Config, error) {
 	}
 	c.Home = home
 	if c.Rules == "" {
-		if rules := filepath.Join(home, "rules"); isDir(rules) {
+		if rules := filepath.Join(home, "rules"); there(rules) || there(rules+".promoted") { // which is taking its place
 			c.Rules = rules
 		}
 	}
@@ -262,9 +262,10 @@ func blank(data []byte) bool {
 	return true
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+// there reports whether a path names something, or may: what can't be looked at is not taken for missing.
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 func reasonOf(err error) string {
