@@ -12,3 +12,14 @@ type Failures struct {
 	// the run has changed something since, so that trying again is no mere repetition
 	Changed bool `json:"changed,omitempty"`
 }
+
+// RetryWindow is how long a failure is remembered, and how long nothing is tried again that has used up its repetitions.
+const RetryWindow = 10 * time.Minute
+
+// With returns the failures with one more, of an attempt that was decided at a time.
+func (f Failures) With(outcome OutcomeStatus, at time.Time) Failures {
+	if f.Changed || at.Sub(f.Last) >= RetryWindow {
+		f.Count = 0
+	}
+	return Failures{Last: at, Outcome: outcome, Count: f.Count + 1}
+}

@@ -262,7 +262,7 @@ type Admission struct {
 	proofs map[string]error // what checking a suppression's signature ended with, by what was checked
 
 	executions executions
-	failures   failures
+	endings    endings
 	hearing    hearing
 	counters   []ruleset.Counter
 	shadow     *shadow // nil where no ruleset can decide beside the one in force

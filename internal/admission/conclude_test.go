@@ -7,10 +7,11 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 )
 
-// A door that concludes its own attempts costs the store one event for the decision and one for the outcome, and a note beside
-// the log only where the next attempt has to know of it.
+// A door that concludes its own attempts costs the store one event for the decision and one for the outcome, and a row only where
+// the next attempt has to know of it.
 func TestConclude(t *testing.T) {
 	h := newHouse(t)
 	unseen := func(call string) func(*interlock.Proposal) {
@@ -24,24 +25,21 @@ func TestConclude(t *testing.T) {
 		if a.Answer != interlock.Allow || a.Repeated {
 			t.Fatalf("attempt %d: %+v", i, a)
 		}
+		h.Ended(requester, a.Decision, status)
 		if err := h.Conclude(t.Context(),
 			admission.Concluded{Requester: requester, Answer: a, Outcome: interlock.Outcome{Action: a.Action, Status: status}}); err != nil {
 			t.Fatal(err)
+		}
+		if rows := failedRows(t, h); i < 2 && len(rows) > 0 || admission.Endings(h.Admission) > 0 {
+			t.Errorf("after %s: %v, and %d endings are still to be recorded", status, rows, admission.Endings(h.Admission))
 		}
 	}
 	if diff := cmp.Diff([]interlock.EventType{interlock.EventDecision, interlock.EventOutcome, interlock.EventDecision, interlock.EventOutcome,
 		interlock.EventDecision, interlock.EventOutcome, interlock.EventDecision, interlock.EventOutcome}, h.entries()); diff != "" {
 		t.Error(diff)
 	}
-	calls, err := h.store.Calls(t.Context(), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var noted []interlock.OutcomeStatus
-	for _, c := range calls {
-		noted = append(noted, c.Outcome)
-	}
-	if diff := cmp.Diff([]interlock.OutcomeStatus{interlock.OutcomeUnknown, interlock.OutcomeFailure}, noted); diff != "" {
+	want := []interlock.Failures{{Last: h.now, Outcome: interlock.OutcomeUnknown, Count: 2}}
+	if diff := cmp.Diff(want, failedRows(t, h)); diff != "" {
 		t.Error(diff)
 	}
 	// What was carried out although it was refused, or never decided, is an alert.
@@ -58,6 +56,21 @@ func TestConclude(t *testing.T) {
 	if types := h.entries(); types[len(types)-1] != interlock.EventAlert || types[len(types)-2] != interlock.EventAlert {
 		t.Errorf("events: %v", types)
 	}
+}
+
+// failedRows is what the store knows of how alice's claude failed.
+func failedRows(t *testing.T, h *house) (list []interlock.Failures) {
+	t.Helper()
+	rows, _, err := h.store.Load(t.Context(), interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("alice", "claude")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		for _, one := range row.Value.(ledger.FailedBody).Actions {
+			list = append(list, one.Failures)
+		}
+	}
+	return list
 }
 
 // Weigh answers only where nothing is enforced, for what nothing objects to, and leaves nothing in the log.

@@ -1,8 +1,8 @@
 package admission
 
-// KnownFailures is how many failures are remembered.
-func KnownFailures(a *Admission) int {
-	a.failures.mu.Lock()
-	defer a.failures.mu.Unlock()
-	return len(a.failures.known)
+// Endings is how many actions have ended whose outcomes are not recorded.
+func Endings(a *Admission) int {
+	a.endings.mu.Lock()
+	defer a.endings.mu.Unlock()
+	return len(a.endings.some)
 }

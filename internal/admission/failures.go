@@ -1,91 +1,76 @@
 package admission
 
 import (
-	"context"
+	"slices"
 	"sync"
-	"time"
 
 	"interlock"
-	"interlock/internal/limit"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
-// The bounds of what is remembered of failures: so many actions, and so many calls that a new process looks back on.
-const (
-	maxFailures = 4096
-	recallCalls = 256
-)
+// Which actions of which agents have failed lately, as far as a gateway carries them out, stands in the ledger and is written
+// with the outcome.
 
-// failures remembers which actions of which agents have failed lately, as far as a gateway carries them out. It is of this
-// process: what others saw fail is known to it only if it was in the store when it began.
-type failures struct {
-	mu       sync.Mutex
-	recalled bool
-	known    map[failureKey]*failure
-	order    []failureKey // of known, oldest first; keys that are gone are skipped
+// endings are those that agents may have been told of and whose outcomes are not recorded yet: an agent is faster than a
+// commit. It is no memory of its own, only what is on its way to the ledger; whatever is recorded leaves it.
+type endings struct {
+	mu   sync.Mutex
+	some []ending // as they came
 }
 
-type failureKey struct {
-	agent  string
-	action interlock.Digest
+type ending struct {
+	who interlock.Requester
+	ledger.Ending
 }
 
-type failure struct {
-	interlock.Failures
-	run string // that it was counted in
-}
+// maxEndings bounds how many may be under way. The oldest goes first.
+const maxEndings = 4096
 
-// any reports whether anything is known at all, which it mostly is not.
-func (f *failures) any() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.known) > 0
-}
-
-// of returns what is known of an action, for a run.
-func (f *failures) of(r interlock.Requester, action interlock.Digest) *interlock.Failures {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	one := f.known[failureKey{r.Agent, action}]
-	if one == nil {
-		return nil
+func (e *endings) add(one ending) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for len(e.some) > 0 && (len(e.some) >= maxEndings || one.At.Sub(e.some[0].At) >= interlock.RetryWindow) {
+		e.some = slices.Delete(e.some, 0, 1)
 	}
-	known := one.Failures
-	if one.run != r.Run {
-		known.Count = 0 // the budget is the run's; the cooldown is not
-	}
-	return &known
+	e.some = append(e.some, one)
 }
 
-// ended notes how a decided action ended, at a time.
-func (f *failures) ended(r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus, at time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	key := failureKey{r.Agent, d.Action}
-	switch status {
-	case interlock.OutcomeFailure, interlock.OutcomeUnknown:
-		one := f.known[key]
-		if one == nil {
-			one = f.add(key)
+// with is what is known of an agent's failures, and what of them is under way.
+func (e *endings) with(known ledger.FailedBody, r interlock.Requester) ledger.FailedBody {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, one := range e.some {
+		if one.Agent == r.Agent && one.Principal == r.Principal {
+			known, _ = known.With(one.Ending)
 		}
-		if one.run != r.Run {
-			one.Count, one.run = 0, r.Run
+	}
+	return known
+}
+
+// of adds to a change that is to record an outcome the ending of the action, if a gateway has told it.
+func (e *endings) of(change *interlock.Change, r interlock.Requester, action interlock.Digest, status interlock.OutcomeStatus) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, one := range e.some {
+		if one.who == r && one.Action == action && one.Status == status {
+			change.Writes = append(change.Writes, ledger.Rows(one.Ending)...)
+			return
 		}
-		one.Failures = limit.Failed(one.Failures, status, at)
-	case interlock.OutcomeSuccess:
-		delete(f.known, key)
-		f.changed(r, d.Impacts)
 	}
 }
 
-// changed notes that a run has changed something: what failed before in it may fare better now.
-func (f *failures) changed(r interlock.Requester, impacts []interlock.Impact) {
-	if len(f.known) == 0 || !changes(impacts) {
+// recorded forgets what a change has written.
+func (e *endings) recorded(change *interlock.Change) {
+	if len(change.Writes) == 0 {
 		return
 	}
-	for key, one := range f.known {
-		if key.agent == r.Agent && one.run == r.Run {
-			one.Changed = true
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, row := range change.Writes {
+		at := slices.IndexFunc(e.some, func(one ending) bool { return row.Value == one.Ending })
+		if at >= 0 {
+			e.some = slices.Delete(e.some, at, at+1)
 		}
 	}
 }
@@ -99,59 +84,30 @@ func changes(impacts []interlock.Impact) bool {
 	return false
 }
 
-// add makes room for one more.
-func (f *failures) add(key failureKey) *failure {
-	if f.known == nil {
-		f.known = map[failureKey]*failure{}
-	}
-	for len(f.known) >= maxFailures || len(f.order) >= 2*maxFailures {
-		delete(f.known, f.order[0])
-		f.order = f.order[1:]
-	}
-	one := &failure{}
-	f.known[key], f.order = one, append(f.order, key)
-	return one
+// failedOf names what is known of a requester's failures.
+func failedOf(r interlock.Requester) interlock.Ref {
+	return key(ledger.Failed, ledger.FailedKey(r.Principal, r.Agent))
 }
 
-// recall takes over, once, what the newest calls in the store ended with, oldest first, so that a failure outlives the process
-// that saw it. It costs one read; if that fails, nothing is known, which is no reason to refuse anything.
-func (a *Admission) recall(ctx context.Context) {
-	a.failures.mu.Lock()
-	done := a.failures.recalled
-	a.failures.recalled = true
-	a.failures.mu.Unlock()
-	if done {
-		return
-	}
-	calls, err := a.config.Store.Calls(ctx, recallCalls)
-	if err != nil {
-		return
-	}
-	for n := len(calls) - 1; n >= 0; n-- {
-		if calls[n].Outcome != "" && a.config.Now().Sub(calls[n].At) < limit.RetryWindow {
-			a.failures.ended(calls[n].Requester, calls[n].Decision, calls[n].Outcome, calls[n].At)
-		}
-	}
-}
-
-// failuresOf is what is known of how an action failed that a gateway would carry out; nil where it is no gateway's.
-func (a *Admission) failuresOf(ctx context.Context, p interlock.Proposal) *interlock.Failures {
+// failuresOf is what is known of how an action failed that a gateway would carry out; nil where it is no gateway's. who is its
+// requester as the door names it.
+func (a *Admission) failuresOf(p interlock.Proposal, who interlock.Requester, known ledger.FailedBody) *interlock.Failures {
 	if p.Upstream == nil {
 		return nil
 	}
-	a.recall(ctx)
-	if !a.failures.any() {
+	if known = a.endings.with(known, who); len(known.Actions) == 0 {
 		return nil
 	}
 	digest, err := strictjson.ActionDigest(p.Action)
 	if err != nil {
 		return nil // the decision says so
 	}
-	return a.failures.of(p.Requester, digest)
+	return known.Of(who.Run, digest)
 }
 
 // Ended tells how an action ended that a gateway carried out, before its agent hears of it, so that the next attempt is
 // decided with that in mind however long the outcome takes to be recorded. [Admission.Report] records it.
 func (a *Admission) Ended(r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus) {
-	a.failures.ended(r, d, status, a.config.Now().UTC())
+	a.endings.add(ending{who: r, Ending: ledger.Ending{Principal: r.Principal, Agent: r.Agent, Run: r.Run, Action: d.Action,
+		At: a.config.Now().UTC(), Status: status, Changes: changes(d.Impacts)}})
 }

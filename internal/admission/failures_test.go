@@ -127,19 +127,59 @@ func TestRetryBudget(t *testing.T) {
 	}
 }
 
-// TestFailuresAreBounded: many different failures make the process forget the oldest and nothing else.
+// TestFailuresAreBounded: many different failures make the oldest be forgotten and nothing else, on their way and in the store.
 func TestFailuresAreBounded(t *testing.T) {
 	h := newHouse(t)
 	pinned(t, h)
+	var known ledger.FailedBody
 	for n := range 10_000 {
-		h.Ended(interlock.Requester{Agent: "claude"}, interlock.Decision{Action: interlock.Digest(fmt.Sprint(n))}, interlock.OutcomeFailure)
+		d := interlock.Decision{Action: interlock.Digest(fmt.Sprint(n))}
+		h.Ended(interlock.Requester{Agent: "claude"}, d, interlock.OutcomeFailure)
+		known, _ = known.With(ledger.Ending{Agent: "claude", Action: d.Action, Status: interlock.OutcomeFailure, At: h.now})
+	}
+	if n := len(known.Actions); n != 256 || known.Actions[n-1].Action != "9999" {
+		t.Errorf("%d are kept, the last of them %s", n, known.Actions[n-1].Action)
 	}
 	read := carried("get_row", `{"id":"7"}`)
 	h.attempt(read, interlock.OutcomeFailure)
 	if got := ruleOf(h.attempt(read, interlock.OutcomeFailure)); got != "cooldown.failed" {
 		t.Errorf("the newest: %s", got)
 	}
-	if known := admission.KnownFailures(h.Admission); known > 4096 {
-		t.Errorf("%d are remembered", known)
+	if under := admission.Endings(h.Admission); under > 4096 {
+		t.Errorf("%d are under way", under)
 	}
+}
+
+// TestFailuresAreShared: what one process saw fail is cooled down in every other, and what went well there is over here; what an
+// agent was told and is not recorded yet counts at once, and once.
+func TestFailuresAreShared(t *testing.T) {
+	h := newHouse(t)
+	pinned(t, h)
+	other := &house{t: t, Admission: again(t, h), store: h.store}
+	read, write := carried("get_row", `{"id":"7"}`), carried("update_row", `{"id":"8"}`)
+	ended := func(on *house, p interlock.Proposal, status interlock.OutcomeStatus, want string) {
+		t.Helper()
+		if got := ruleOf(on.attempt(p, status)); got != want {
+			t.Errorf("%s that ends with %s: %s, want %s", p.Action.Tool, status, got, want)
+		}
+	}
+	ended(h, read, interlock.OutcomeFailure, "allow")
+	ended(other, read, interlock.OutcomeFailure, "cooldown.failed")
+	ended(other, write, interlock.OutcomeSuccess, "allow") // which changes something
+	for range 4 {
+		h.now = h.now.Add(15 * time.Second)
+		ended(h, read, interlock.OutcomeFailure, "allow")
+	}
+	ended(other, read, interlock.OutcomeFailure, "cooldown.budget")
+	h.now = h.now.Add(interlock.RetryWindow)
+	read.Requester.Call = "early"
+	first := h.Propose(t.Context(), read)
+	h.Ended(read.Requester, first.Decision, interlock.OutcomeUnknown)
+	ended(h, read, interlock.OutcomeSuccess, "cooldown.unknown")
+	err := h.Conclude(t.Context(), admission.Concluded{Requester: read.Requester, Answer: first,
+		Outcome: interlock.Outcome{Status: interlock.OutcomeUnknown}})
+	if rows := failedRows(t, h); err != nil || len(rows) != 1 || rows[0].Count != 1 || admission.Endings(h.Admission) != 0 {
+		t.Errorf("recorded as %+v with %d still to come, %v", rows, admission.Endings(h.Admission), err)
+	}
+	ended(other, read, interlock.OutcomeSuccess, "cooldown.unknown")
 }

@@ -14,8 +14,9 @@ import (
 // and what was read for it. Without reads it is all that stands.
 type ground struct {
 	interlock.Standing
-	reads []interlock.Ref
-	done  ledger.Done // of the run that was named, if one was
+	reads  []interlock.Ref
+	done   ledger.Done       // of the run that was named, if one was
+	failed ledger.FailedBody // of the agent, where a gateway carries out what it wants
 }
 
 // A loader loads rows: [Store].Load or [Store].Recall.
@@ -52,11 +53,11 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	return g, err
 }
 
-// alsoRead names what a decision reads besides its requester's part: what is known of the tool, and an approval that is said to
-// go on counting.
+// alsoRead names what a decision reads besides its requester's part: what is known of the tool and of how the agent's calls have
+// failed, and an approval that is said to go on counting.
 func alsoRead(p interlock.Proposal) (refs []interlock.Ref) {
 	if p.Upstream != nil {
-		refs = append(refs, key(ledger.Pin, interlock.PinKey(p.Upstream.Server, p.Upstream.Tool)))
+		refs = append(refs, key(ledger.Pin, interlock.PinKey(p.Upstream.Server, p.Upstream.Tool)), failedOf(p.Requester))
 	}
 	if p.Continues != "" {
 		refs = append(refs, key(ledger.Request, p.Continues))
@@ -96,8 +97,11 @@ func (a *Admission) extend(ctx context.Context, load loader, g *ground, operator
 		if err := a.book.Into(row, &g.Standing); err != nil {
 			return err
 		}
-		if done, ok := row.Value.(ledger.Done); ok {
-			g.done = done
+		switch v := row.Value.(type) {
+		case ledger.Done:
+			g.done = v
+		case ledger.FailedBody:
+			g.failed = v
 		}
 		if ref := key(row.Kind, row.Key); !slices.Contains(refs, ref) {
 			g.reads = append(g.reads, ref) // so that it is noticed when it stands under its mark no longer

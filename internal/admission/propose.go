@@ -83,7 +83,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			return interlock.Change{}, err
 		}
 		p.Requester = owned(p.Requester, standing)
-		p.Failed = a.failuresOf(ctx, p)
+		p.Failed = a.failuresOf(p, who, g.failed)
 		p.Origin = a.origin(p, now)
 		recent, err := a.recent(ctx, p.Requester, now)
 		if err != nil {

@@ -37,6 +37,7 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 		call.Outcome = o.Status
 		change.Call = &call
 	}
+	a.endings.of(&change, r, call.Decision.Action, o.Status)
 	if alert == ranOutside {
 		change.Spends = a.unspent(ctx, call.Decision.Approval)
 	}
@@ -71,12 +72,12 @@ type Concluded struct {
 }
 
 // Conclude records how actions ended, like [Admission.Report], for a door that has the answers it acted on at hand: nothing
-// is looked up, and all that ended well is one commit. Only what did not end well is remembered beside the log, because the
-// next attempt is judged by it. An error says that at least one was not recorded; the others are.
+// is looked up, and all that is no alert is one commit, in the order in which it ended. An error says that at least one was not
+// recorded; the others are.
 func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
-	var well interlock.Change
+	var plain interlock.Change
 	var failed error
-	badly := make(chan error, len(ended)) // one for each that is committed by itself, all at once: the store takes them together
+	alerted := make(chan error, len(ended)) // one for each that is committed by itself, all at once: the store takes them together
 	alone := 0
 	for _, c := range ended {
 		c.Outcome.Event = c.Answer.Event
@@ -86,25 +87,21 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if alert == "" && c.Outcome.Status != interlock.OutcomeFailure && c.Outcome.Status != interlock.OutcomeUnknown {
-			well.Events = append(well.Events, draft)
+		if alert == "" {
+			plain.Events = append(plain.Events, draft)
+			a.endings.of(&plain, c.Requester, c.Answer.Action, c.Outcome.Status)
 			continue
 		}
 		change := interlock.Change{Events: []interlock.Draft{draft}}
-		if c.Outcome.Status == interlock.OutcomeFailure || c.Outcome.Status == interlock.OutcomeUnknown {
-			call.Requester, call.Action, call.Decision, call.At = c.Requester, c.Answer.Action,
-				a.redactedDecision(c.Answer.Decision), a.config.Now().UTC()
-			call.Outcome = c.Outcome.Status
-			change.Call = &call
-		}
+		a.endings.of(&change, c.Requester, c.Answer.Action, c.Outcome.Status)
 		alone++
-		go func() { badly <- a.commitOutcome(ctx, change, alert) }()
+		go func() { alerted <- a.commitOutcome(ctx, change, alert) }()
 	}
-	if len(well.Events) > 0 {
-		failed = errors.Join(failed, a.commitOutcome(ctx, well, ""))
+	if len(plain.Events) > 0 {
+		failed = errors.Join(failed, a.commitOutcome(ctx, plain, ""))
 	}
 	for range alone {
-		failed = errors.Join(failed, <-badly)
+		failed = errors.Join(failed, <-alerted)
 	}
 	return failed
 }
@@ -141,6 +138,7 @@ func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, 
 	if _, err := a.config.Store.Commit(ctx, change); err != nil {
 		return err
 	}
+	a.endings.recorded(&change)
 	if alert != "" && a.config.Alert != nil {
 		a.config.Alert("outcome", "an action "+alert)
 	}

@@ -24,8 +24,8 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 	if err != nil || inOffice(p.Requester, standing, now) != nil {
 		return interlock.Answer{}, false
 	}
+	p.Failed = a.failuresOf(p, p.Requester, ground.failed)
 	p.Requester = owned(p.Requester, standing)
-	p.Failed = a.failuresOf(ctx, p)
 	p.Origin = a.origin(p, now)
 	recent, err := a.recent(ctx, p.Requester, now)
 	if err != nil {

@@ -31,6 +31,7 @@ const (
 	Execution   = "execution"   // what a monitored run has done so far
 	Candidate   = "candidate"   // the ruleset that decides beside the one in force
 	Shadow      = "shadow"      // what a candidate decided otherwise
+	Failed      = "failed"      // which actions of an agent failed lately, as far as a gateway carried them out
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -98,9 +99,10 @@ type Kind struct {
 
 	body  codec
 	take  func(body []byte, n int, now time.Time) (left []byte, why string, err error)
-	next  func(before, after any, now time.Time) error // nil: any row may follow any other; before is nil where there is none
-	swept bool                                         // rows are forgotten after the place they have under [Until]
-	note  bool                                         // rows may be written without an event: nothing is decided by them
+	next  func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
+	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
+	swept bool                                           // rows are forgotten after the place they have under [Until]
+	note  bool                                           // rows may be written without an event: nothing is decided by them
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
@@ -162,6 +164,26 @@ func Kinds() []Kind {
 			body: of(candidateAbout, nil, nil)},
 		{Name: Shadow, Writer: ByAction, Proved: "", Lives: "30 days after its last decision", swept: true, note: true,
 			body: of(shadowAbout, nil, nil)},
+		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
+			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
+	}
+}
+
+// merging makes a merge of a function that says what an addition makes of a value, and whether that is anything new. Writing
+// such a kind is handing over the addition: it is put to whatever is there inside the writer's transaction, one after the
+// other, so that nobody who adds has to read first, or races with others who do.
+func merging[T, D any](add func(before T, delta D) (after T, changed bool)) func(before, delta any) (any, error) {
+	return func(before, delta any) (any, error) {
+		more, ok := delta.(D)
+		if !ok {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "change", "a %T can't be added to a %T", delta, *new(T))
+		}
+		was, _ := before.(T) // the zero value where there is none
+		after, changed := add(was, more)
+		if !changed {
+			return nil, nil
+		}
+		return after, nil
 	}
 }
 

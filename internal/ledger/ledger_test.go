@@ -53,6 +53,9 @@ func samples(t testing.TB) map[string]struct {
 		Seen: now, Steps: 1, Counts: map[string]ledger.Times{"deploy": ledger.Times{}.With(now, time.Hour, 9)}}, "until")
 	add(ledger.Candidate, ledger.CandidateKey, ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:01", Began: now})
 	add(ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", Decisions: 1, To: now}, "until")
+	failed, _ := ledger.FailedBody{}.With(ledger.Ending{Agent: "builder", Principal: "pat", Action: "sha256:01", At: now,
+		Status: interlock.OutcomeFailure})
+	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	list[ledger.Definition] = sample{interlock.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

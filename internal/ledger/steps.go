@@ -22,6 +22,12 @@ func (b Book) Steps(change *interlock.Change, at time.Time, read Reader) (rows [
 	}
 	rows = make([]Row, 0, len(change.Writes)+len(change.Spends))
 	for _, r := range change.Writes {
+		if b.kinds[r.Kind].merge != nil && r.Body == nil && r.Value != nil {
+			if rows, err = b.merged(rows, r, read); err != nil {
+				break
+			}
+			continue
+		}
 		if r, err = b.written(r, at, read); err != nil {
 			break
 		}
@@ -56,6 +62,43 @@ func once(rows []Row) error {
 		}
 	}
 	return nil
+}
+
+// merged adds to the rows of a change what an addition makes of the one that is there, or of one that the same change has made.
+func (b Book) merged(rows []Row, delta Row, read Reader) ([]Row, error) {
+	at := slices.IndexFunc(rows, func(r Row) bool { return r.Kind == delta.Kind && r.Key == delta.Key })
+	before := Row{}
+	if at >= 0 {
+		before = rows[at]
+	} else {
+		var err error
+		if before, err = read(delta.Kind, delta.Key); err != nil {
+			return rows, err
+		}
+	}
+	was, err := b.Value(before)
+	if err != nil {
+		was = nil // what can't be read says nothing, and is begun anew
+	}
+	is, err := b.kinds[delta.Kind].merge(was, delta.Value)
+	if err != nil {
+		return rows, refused{err}
+	}
+	if is == nil {
+		return rows, nil
+	}
+	after, err := Put(delta.Kind, delta.Key, is)
+	if err == nil {
+		_, err = b.About(after)
+	}
+	if err != nil {
+		return rows, refused{err}
+	}
+	if at >= 0 {
+		rows[at] = after
+		return rows, nil
+	}
+	return append(rows, after), nil
 }
 
 // written is a row of a change as it is stored, if it may follow the one that is there.
@@ -166,7 +209,7 @@ func same(want, is interlock.ApprovalRequest) error {
 }
 
 // Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
-// a counter, or what a run has done. Encoding them is left to the change.
+// a counter, what a run has done, or how an action ended. Encoding them is left to the change.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {
@@ -192,6 +235,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Counter, v.Name
 		case Done:
 			r.Kind, r.Key = Execution, ExecutionKey(v.Principal, v.Agent, v.Run)
+		case Ending:
+			r.Kind, r.Key = Failed, FailedKey(v.Principal, v.Agent)
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

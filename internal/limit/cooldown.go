@@ -12,7 +12,7 @@ const (
 	CooldownWrites = 60 * time.Second // after a failure of what changes something
 	CooldownReads  = 10 * time.Second // after one of what only reads
 	RetryBudget    = 3                // repetitions within a run; then none for as long as the window
-	RetryWindow    = 10 * time.Minute
+	RetryWindow    = interlock.RetryWindow
 )
 
 // Again returns how long an action that has failed is not to be tried again, and whether that is because it has been tried too
@@ -31,12 +31,4 @@ func Again(f interlock.Failures, writes bool, now time.Time) (wait time.Duration
 		cooldown = CooldownWrites
 	}
 	return max(cooldown-since, 0), false
-}
-
-// Failed returns the failures with one more, of an attempt that was decided at a time.
-func Failed(f interlock.Failures, outcome interlock.OutcomeStatus, at time.Time) interlock.Failures {
-	if f.Changed || at.Sub(f.Last) >= RetryWindow {
-		f.Count = 0
-	}
-	return interlock.Failures{Last: at, Outcome: outcome, Count: f.Count + 1}
 }

@@ -14,11 +14,11 @@ func TestAgain(t *testing.T) {
 	failed := func(n int) interlock.Failures {
 		var f interlock.Failures
 		for range n {
-			f = limit.Failed(f, interlock.OutcomeFailure, noon)
+			f = f.With(interlock.OutcomeFailure, noon)
 		}
 		return f
 	}
-	unknown := limit.Failed(interlock.Failures{}, interlock.OutcomeUnknown, noon)
+	unknown := interlock.Failures{}.With(interlock.OutcomeUnknown, noon)
 	changed := func(f interlock.Failures) interlock.Failures { f.Changed = true; return f }
 	for name, test := range map[string]struct {
 		f      interlock.Failures
@@ -44,7 +44,7 @@ func TestAgain(t *testing.T) {
 			t.Errorf("%s: wait %v, spent %v; want %v, %v", name, wait, spent, test.wait, test.spent)
 		}
 	}
-	if f := limit.Failed(changed(failed(3)), interlock.OutcomeFailure, noon); f.Count != 1 || f.Changed {
+	if f := changed(failed(3)).With(interlock.OutcomeFailure, noon); f.Count != 1 || f.Changed {
 		t.Errorf("after a change counting goes on: %+v", f)
 	}
 }
@@ -70,7 +70,7 @@ func TestRepetitionsAreBounded(t *testing.T) {
 			if wait > 0 {
 				continue
 			}
-			f, through = limit.Failed(f, interlock.OutcomeFailure, at), append(through, at)
+			f, through = f.With(interlock.OutcomeFailure, at), append(through, at)
 		}
 		for i := range through {
 			if i > 0 && through[i].Sub(through[i-1]) < cooldown {

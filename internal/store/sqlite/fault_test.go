@@ -143,7 +143,8 @@ func everything() interlock.Change {
 		interlock.Challenge{ID: "challenge", Requester: interlock.Requester{Agent: "agent"}},
 		interlock.Attempts{Agent: "agent", Failed: []time.Time{storagetest.Now}},
 		interlock.Pin{Server: "files", Tool: "read", Seen: "sha256:01", Definition: "sha256:01"},
-		ledger.CounterBody{Name: "m", Left: 1}, ledger.Done{Agent: "agent", Run: "new", Steps: 1, Seen: storagetest.Now})
+		ledger.CounterBody{Name: "m", Left: 1}, ledger.Done{Agent: "agent", Run: "new", Steps: 1, Seen: storagetest.Now},
+		ledger.Ending{Agent: "agent", Action: "sha256:aa", Status: interlock.OutcomeFailure, At: storagetest.Now})
 	c.Writes = append(c.Writes, ledger.Settings(map[string]string{"mode": "enforcing"})...)
 	c.Writes = append(c.Writes, ledger.Ended(ledger.Suppression, "old"),
 		interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
@@ -181,7 +182,8 @@ func whole(t *testing.T, path string) (there bool) {
 	past, pastErr := s.Past(t.Context(), "new")
 	wrote, wroteErr := s.Wrote(t.Context(), []string{"file"}, storagetest.Now)
 	counters, _, countErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Counter, Key: "n"},
-		interlock.Ref{Kind: ledger.Counter, Key: "m"}, interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")})
+		interlock.Ref{Kind: ledger.Counter, Key: "m"}, interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")},
+		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")})
 	if err := errors.Join(pastErr, wroteErr, countErr, textErr); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +200,9 @@ func whole(t *testing.T, path string) (there bool) {
 	if there {
 		want = fmt.Sprint("", interlock.RequestApproved, interlock.RequestPending, 1, 1, 1, true, 1, false, 1, 1, 1, 1, 1, 1, 1,
 			[]string{`{"name":"n","left":1}`, `{"name":"m","left":1}`,
-				`{"agent":"agent","run":"new","seen":"2026-03-04T05:06:07Z","steps":1}`})
+				`{"agent":"agent","run":"new","seen":"2026-03-04T05:06:07Z","steps":1}`,
+				`{"agent":"agent","seen":"2026-03-04T05:06:07Z","actions":[{"action":"sha256:aa","last":"2026-03-04T05:06:07Z",` +
+					`"outcome":"failure","count":1}]}`})
 	}
 	if got != want {
 		t.Errorf("with %d entries the rest is %s, want %s", report.Entries, got, want)

@@ -75,6 +75,7 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Execution, ledger.ExecutionKey("p", "agent", "run"), ledger.Done{Principal: "p", Agent: "agent", Run: "run",
 			Steps: 1, Seen: Now}),
 		row(t, ledger.Candidate, ledger.CandidateKey, ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:01"}),
+		row(t, ledger.Failed, ledger.FailedKey("p", "agent"), ledger.FailedBody{Principal: "p", Agent: "agent", Seen: Now}),
 		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
 	}
 	if len(all) != len(ledger.Kinds()) {
@@ -202,6 +203,41 @@ func spends(t *testing.T, p Place) {
 		t.Errorf("%d took one each, of %d", taken, room)
 	}
 	size(t, p, 1+room)
+}
+
+// merges: what many add to one row at once is all there afterwards, and nobody had to read first or to try again.
+func merges(t *testing.T, p Place) {
+	s, other := p.Open(t), p.Open(t)
+	const callers, each = 16, 4
+	var all sync.WaitGroup
+	for i := range callers {
+		store := s
+		if i%2 == 1 {
+			store = other
+		}
+		all.Go(func() {
+			c := Decision(fmt.Sprint("run", i))
+			for n := range each {
+				c.Writes = append(c.Writes, ledger.Rows(ledger.Ending{Agent: "agent", Action: interlock.Digest(fmt.Sprint(i, n)),
+					At: Now, Status: interlock.OutcomeFailure})...)
+			}
+			if _, err := store.Commit(t.Context(), c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	ref := interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")}
+	for _, store := range []Store{s, other, p.Open(t)} {
+		rows, _, err := store.Load(t.Context(), ref)
+		if err != nil || len(rows) != 1 || len(rows[0].Value.(ledger.FailedBody).Actions) != callers*each {
+			t.Errorf("%+v, %v", rows, err)
+		}
+	}
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Writes = []interlock.Row{{Kind: ref.Kind, Key: ref.Key, Value: "nonsense"}}
+	}), nil)
+	size(t, p, callers)
 }
 
 // scan: what stands under a mark comes in the order of the mark, up to a place in it and no more than is asked for.
