@@ -34,9 +34,10 @@ impact/prose                                            < impact
 mvdan.cc/sh/v3                                          < impact/flow, impact/shell
 impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
+strictjson                                              < origin
 impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
-interlock                                               < origin, ledger
+interlock                                               < ledger
 engine, auditlog                                        < replay, admission
 origin, ledger                                          < admission
 ledger                                                  < replay

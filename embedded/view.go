@@ -53,20 +53,32 @@ func workspace(dir, home string) string {
 	if dir == "" {
 		return ""
 	}
-	for at := filepath.Clean(dir); ; {
+	clean := filepath.Clean(dir)
+	return workspaceAbove(clean, isRepository(clean), home)
+}
+
+// workspaceAbove is the workspace of a directory of which is known whether it is a repository.
+func workspaceAbove(dir string, repository bool, home string) string {
+	for at := dir; ; {
 		parent := filepath.Dir(at)
 		if at == home || parent == at {
 			break
 		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if at == dir && repository || at != dir && isRepository(at) {
 			return at
 		}
 		at = parent
 	}
-	if clean := filepath.Clean(dir); clean != home && clean != filepath.Dir(clean) {
-		return clean
+	if dir != home && dir != filepath.Dir(dir) {
+		return dir
 	}
 	return ""
+}
+
+// isRepository reports whether a directory holds what version control leaves at the top.
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
 }
 
 // maxLinks bounds how many links of the working directory are resolved: it is a hint for the analysis, not a map.

@@ -22,11 +22,13 @@ type Views struct {
 	directories map[string]directory
 }
 
-// A directory is what is remembered of one: its links as of the change that was its last when they were read. Where a
-// link leads may change behind several links without this; it could as well change between the decision and the act.
+// A directory is what is remembered of one: its links, and whether it is a repository, as of the change that was its last when
+// that was read. Where a link leads may change behind several links without this; it could as well change between the decision
+// and the act.
 type directory struct {
-	changed time.Time
-	links   map[string]string
+	changed    time.Time
+	links      map[string]string
+	repository bool
 }
 
 const (
@@ -59,29 +61,31 @@ func (v *Views) Gather(dir string) interlock.View {
 	if dir == "" {
 		return view
 	}
-	view.Workspace = workspace(dir, view.Home)
-	view.Links = v.links(filepath.Clean(dir))
-	if view.Workspace != "" && view.Workspace != filepath.Clean(dir) {
-		view.Links = merged(view.Links, v.links(view.Workspace))
+	clean := filepath.Clean(dir)
+	here := v.directory(clean)
+	view.Links = here.links
+	view.Workspace = workspaceAbove(clean, here.repository, view.Home)
+	if view.Workspace != "" && view.Workspace != clean {
+		view.Links = merged(view.Links, v.directory(view.Workspace).links)
 	}
 	return view
 }
 
-// links returns the links that stand directly in a directory. A directory that was changed a moment ago is read every
-// time, because a second change might leave the same time stamp.
-func (v *Views) links(dir string) map[string]string {
+// directory returns what stands directly in a directory. One that was changed a moment ago is read every time, because a second
+// change might leave the same time stamp.
+func (v *Views) directory(dir string) directory {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
-		return nil
+		return directory{}
 	}
 	changed, dated := v.changed(info)
 	v.mu.Lock()
 	known, ok := v.directories[dir]
 	v.mu.Unlock()
 	if ok && dated && known.changed.Equal(changed) {
-		return known.links
+		return known
 	}
-	found := links(dir)
+	found := directory{changed: changed, links: links(dir), repository: isRepository(dir)}
 	if !dated || v.now().Sub(changed) < settling(changed) {
 		return found
 	}
@@ -90,7 +94,7 @@ func (v *Views) links(dir string) map[string]string {
 	if len(v.directories) >= maxDirectories {
 		clear(v.directories)
 	}
-	v.directories[dir] = directory{changed: changed, links: found}
+	v.directories[dir] = found
 	return found
 }
 

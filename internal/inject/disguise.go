@@ -68,7 +68,7 @@ func undisguised(in, low string) (out []string) {
 
 // encodedParts decodes the long base64 words of a text that hold text.
 func encodedParts(in string) (out []string) {
-	for _, word := range strings.FieldsFunc(in, func(c rune) bool {
+	for word := range strings.FieldsFuncSeq(in, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' ||
 			c == '-' || c == '_')
 	}) {
@@ -89,18 +89,17 @@ func spacedOut(low string) string {
 	if strings.Count(low, ".") > len(low)/3 {
 		separator = "."
 	}
-	parts := strings.Split(low, separator)
-	single := 0
-	for _, p := range parts {
-		if utf8.RuneCountInString(p) == 1 {
+	single, all := 0, 0
+	for p := range strings.SplitSeq(low, separator) {
+		if all++; utf8.RuneCountInString(p) == 1 {
 			single++
 		}
 	}
-	if single < 16 || single < len(parts)*6/10 {
+	if single < 16 || single < all*6/10 {
 		return ""
 	}
 	var b strings.Builder
-	for _, p := range parts {
+	for p := range strings.SplitSeq(low, separator) {
 		if p == "" {
 			p = " "
 		}
@@ -112,7 +111,7 @@ func spacedOut(low string) string {
 // leet reports whether several words have digits among their letters.
 func leet(low string) bool {
 	mixed := 0
-	for _, word := range strings.Fields(low) {
+	for word := range strings.FieldsSeq(low) {
 		letters, digits := 0, 0
 		for i := 0; i < len(word); i++ {
 			switch c := word[i]; {
@@ -154,7 +153,7 @@ func leetReading(low string, one rune) string {
 
 // longest returns the length of the longest word.
 func longest(low string) (most int) {
-	for _, word := range strings.Fields(low) {
+	for word := range strings.FieldsSeq(low) {
 		most = max(most, len(word))
 	}
 	return most

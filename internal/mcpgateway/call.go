@@ -85,7 +85,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 
 // canonicalArguments is the one form of arguments that is judged and forwarded.
 func canonicalArguments(given []byte) ([]byte, error) {
-	if rpc.IsCanonical(given) {
+	if strictjson.IsCanonical(given) {
 		return bytes.Clone(given), nil
 	}
 	canonical, err := strictjson.Canonical(given)

@@ -23,6 +23,15 @@ func (r *request) goesOn(w *wire) bool {
 	return true
 }
 
+// An onward is a call that was left to whoever reads its server's answer.
+type onward struct {
+	session *Session
+	request *request
+	mount   *mount
+	permit  permit
+	begun   time.Time
+}
+
 // forwardOn is forward for a call whose answer needs nothing more done with it here. Where it can be left to whoever reads its
 // server's answer, it returns no answer, and the request's is given later.
 func (s *Session) forwardOn(ctx context.Context, r *request, m *mount, p permit, q errand) answer {
@@ -31,8 +40,7 @@ func (s *Session) forwardOn(ctx context.Context, r *request, m *mount, p permit,
 		return s.forward(ctx, r, m, p, q)
 	}
 	r.onward = true
-	begun := time.Now()
-	w.begin(ctx, q, func(e rpc.Envelope, err error) { s.arrived(r, m, p, begun, e, err) })
+	w.begin(ctx, q, &onward{session: s, request: r, mount: m, permit: p, begun: time.Now()})
 	return answer{}
 }
 
@@ -44,12 +52,13 @@ func (r *request) standAside() {
 	}
 }
 
-// begin sends a request; then is called once, with what came of it, by whoever finds that out. Its errors are those of ask.
-func (w *wire) begin(ctx context.Context, q errand, then func(rpc.Envelope, error)) {
+// begin sends a request; then goes on once, with what came of it, in the goroutine that finds it out. The errors are those of
+// ask.
+func (w *wire) begin(ctx context.Context, q errand, then *onward) {
 	p := &pending{of: q.of, token: q.meta.token, then: then}
 	id, err := w.register(p)
 	if err != nil {
-		then(rpc.Envelope{}, errNotSent)
+		then.arrived(rpc.Envelope{}, errNotSent)
 		return
 	}
 	w.watch(ctx, p)
@@ -58,36 +67,53 @@ func (w *wire) begin(ctx context.Context, q errand, then func(rpc.Envelope, erro
 	}
 }
 
-// watch ends a request that its client cancels or its server does not answer in time.
+// watch ends a request that its client cancels or its server does not answer in time. One timer does the latter for all of a
+// wire: to set one and to stop it again wakes a thread that sleeps, each time.
 func (w *wire) watch(ctx context.Context, p *pending) {
-	longest := w.mount.session.gateway.config.Limits.Call
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pending[p.id] != p {
 		return // it has ended already
 	}
-	cancelled := context.AfterFunc(ctx, func() {
+	p.unwatch = context.AfterFunc(ctx, func() {
 		if w.abandon(p.id, "the client cancelled the request") {
 			p.finish(rpc.Envelope{}, ctx.Err())
 		}
 	})
-	var late *time.Timer
-	late = time.AfterFunc(longest, func() {
-		if left := p.left(longest); left > 0 {
-			w.mu.Lock()
-			if w.pending[p.id] == p {
-				late.Reset(left)
-			}
-			w.mu.Unlock()
-			return
+	if w.late == nil {
+		w.late = time.AfterFunc(w.longest(), w.overdue)
+	}
+}
+
+// longest is how long a server may take for a request, from its last sign of progress.
+func (w *wire) longest() time.Duration { return w.mount.session.gateway.config.Limits.Call }
+
+// overdue ends the requests that were watched for too long, and comes back when the next may be.
+func (w *wire) overdue() {
+	longest := w.longest()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late = nil
+	var next time.Duration
+	for _, p := range w.pending {
+		if p.then == nil {
+			continue
 		}
-		if w.abandon(p.id, "it took too long") {
-			p.finish(rpc.Envelope{}, errTimeout)
+		left := longest - time.Since(p.then.begun)
+		if left = max(left, p.left(longest)); left <= 0 {
+			go func() { // telling the server may have to wait for it
+				if w.abandon(p.id, "it took too long") {
+					p.finish(rpc.Envelope{}, errTimeout)
+				}
+			}()
+			continue
 		}
-	})
-	p.unwatch = func() {
-		cancelled()
-		late.Stop()
+		if next == 0 || left < next {
+			next = left
+		}
+	}
+	if next > 0 {
+		w.late = time.AfterFunc(next, w.overdue)
 	}
 }
 
@@ -114,7 +140,7 @@ func (p *pending) finish(e rpc.Envelope, err error) {
 	if p.unwatch != nil {
 		p.unwatch()
 	}
-	p.then(e, err)
+	p.then.arrived(e, err)
 }
 
 // promptResult is how long a result may be that is looked at by the goroutine that reads from the server, in bytes. Others must
@@ -122,17 +148,20 @@ func (p *pending) finish(e rpc.Envelope, err error) {
 const promptResult = 64 << 10
 
 // arrived answers a forwarded call with what came of it.
-func (s *Session) arrived(r *request, m *mount, p permit, begun time.Time, e rpc.Envelope, err error) {
-	end := func() {
-		defer s.caught(r)
-		kind, err := s.concluded(r.revision, p, e, err, time.Since(begun))
-		s.finish(r, s.rendered(r.ctx, r, m, p, kind, e, err))
-	}
-	if r.revision == RevisionStateless || s.gateway.config.Classifier != nil || len(e.Result) > promptResult || err != nil {
-		go end() // it may ask somebody, or take its time
+func (o *onward) arrived(e rpc.Envelope, err error) {
+	if o.request.revision == RevisionStateless || o.session.gateway.config.Classifier != nil || len(e.Result) > promptResult ||
+		err != nil {
+		go o.end(e, err) // it may ask somebody, or take its time
 		return
 	}
-	end()
+	o.end(e, err)
+}
+
+func (o *onward) end(e rpc.Envelope, err error) {
+	s, r := o.session, o.request
+	defer s.caught(r)
+	kind, err := s.concluded(r.revision, o.permit, e, err, time.Since(o.begun))
+	s.finish(r, s.rendered(r.ctx, r, o.mount, o.permit, kind, e, err))
 }
 
 // unread is errUnreadable where an answer holds neither result nor error.

@@ -188,3 +188,22 @@ type brokenHearer struct{}
 func (brokenHearer) Returned(interlock.Requester, interlock.View, interlock.Action, string) {
 	panic("a defect")
 }
+
+// One timer watches all calls of a server, and each has the whole time from when it was sent.
+func TestEachCallHasItsWholeTime(t *testing.T) {
+	const limit = 400 * time.Millisecond
+	server, book := silent(), newLedger()
+	c := newLineClient(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Limits.Call = limit }, server))
+	begun := map[string]time.Time{}
+	for n, id := range []string{"1", "2", "3"} {
+		begun[id] = time.Now()
+		c.call(n + 1)
+		time.Sleep(limit / 4)
+	}
+	for _, id := range []string{"1", "2", "3"} {
+		a := c.answer(id)
+		if took := time.Since(begun[id]); !strings.Contains(string(a.Result), "unknown_outcome") || took < limit || took > 20*limit {
+			t.Errorf("call %s was answered after %s with %s", id, took, a.Result)
+		}
+	}
+}

@@ -36,6 +36,7 @@ type wire struct {
 	pending  map[int64]*pending
 	upward   map[string]context.CancelFunc // the server's requests under way, by id as it wrote it
 	followed map[string]*following         // the resources listened for, by URI, where the wire is modern
+	late     *time.Timer                   // runs while requests are watched; see watch
 	cause    error                         // why the link ended
 }
 
@@ -44,14 +45,14 @@ type pending struct {
 	id int64
 	// of the client; nil: our own; with token guarded by the wire's lock, because a held call changes hands
 	of      *request
-	token   json.RawMessage           // by which that client is told of progress
-	answer  chan rpc.Envelope         // nil where then is set
-	then    func(rpc.Envelope, error) // what goes on with the answer, in the goroutine that finds it; see begin
-	unwatch func()                    // ends the watching of a request with then; guarded by the wire's lock
-	stop    context.CancelFunc        // ends what it was sent under, where that may outlive the client's request; nil: it may not
-	held    atomic.Pointer[held]      // the call, once the server has asked the client something
-	agreed  chan []byte               // what the server said it will tell; nil but for subscriptions/listen
-	touched atomic.Int64              // when the server last showed progress, in nanoseconds
+	token   json.RawMessage      // by which that client is told of progress
+	answer  chan rpc.Envelope    // nil where then is set
+	then    *onward              // what goes on with the answer, in the goroutine that finds it; see begin
+	unwatch func() bool          // ends the watching of a request with then; guarded by the wire's lock
+	stop    context.CancelFunc   // ends what it was sent under, where that may outlive the client's request; nil: it may not
+	held    atomic.Pointer[held] // the call, once the server has asked the client something
+	agreed  chan []byte          // what the server said it will tell; nil but for subscriptions/listen
+	touched atomic.Int64         // when the server last showed progress, in nanoseconds
 }
 
 // maxUpward is how many requests of one server are under way at once.
@@ -279,6 +280,9 @@ func (w *wire) die(cause error) {
 	}
 	lost := w.pending
 	w.pending, w.cause = nil, cause
+	if w.late != nil {
+		w.late.Stop()
+	}
 	w.mu.Unlock()
 	close(w.gone)
 	w.end()

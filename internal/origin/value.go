@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/strictjson"
 )
 
 // A shape is what a value looks like.
@@ -342,13 +343,20 @@ func joined(list []use) []use {
 
 // Text is what a JSON value says: its strings, one under the other. Anything that is no JSON is taken as it stands.
 func Text(raw []byte) string {
-	var value any
-	if json.Unmarshal(raw, &value) != nil {
+	value, ok := strictjson.Tree(raw, asDouble)
+	if !ok && json.Unmarshal(raw, &value) != nil {
 		return string(raw)
 	}
 	var b strings.Builder
+	b.Grow(len(raw))
 	spoken(value, 0, &b)
 	return b.String()
+}
+
+// asDouble reads a number as encoding/json does for an any.
+func asDouble(text string) (any, bool) {
+	value, err := strconv.ParseFloat(text, 64)
+	return value, err == nil
 }
 
 func spoken(node any, depth int, b *strings.Builder) {

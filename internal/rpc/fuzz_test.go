@@ -7,8 +7,6 @@ import (
 	"io"
 	"reflect"
 	"testing"
-
-	"interlock/internal/strictjson"
 )
 
 func seedMessages(f *testing.F) {
@@ -119,23 +117,6 @@ func FuzzMembers(f *testing.F) {
 		}
 		if len(have) != len(want) {
 			t.Fatalf("%q: %d members, want %d", e.Params, len(have), len(want))
-		}
-	})
-}
-
-// What is taken for canonical is what the canonical form's own writer would write.
-func FuzzIsCanonical(f *testing.F) {
-	seedMessages(f)
-	for _, s := range []string{`{}`, `{"a":1,"b":[true,null,"x"]}`, `{"b":1,"a":2}`, `{"a":-0}`, `[01]`, `{"a":1.0}`,
-		`{"a":"\u0041"}`, `{"a": 1}`, `{"a":123456789012345}`, `{"a":1234567890123456}`, `{"":0,"a":{}}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if !IsCanonical(data) {
-			return
-		}
-		if canonical, err := strictjson.Canonical(data); err != nil || !bytes.Equal(canonical, data) {
-			t.Fatalf("%q is taken for canonical, which is %q, %v", data, canonical, err)
 		}
 	})
 }

@@ -41,6 +41,46 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
+// What is taken for canonical is what the canonical form's own writer would write.
+func FuzzIsCanonical(f *testing.F) {
+	seeds(f)
+	for _, s := range []string{`{"a":1,"b":[true,null,"x"]}`, `{"b":1,"a":2}`, `{"a":-0}`, `[01]`, `{"a":1.0}`,
+		`{"a":"\u0041"}`, `{"a": 1}`, `{"a":123456789012345}`, `{"a":1234567890123456}`, `{"":0,"a":{}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !strictjson.IsCanonical(data) {
+			return
+		}
+		if canonical, err := strictjson.Canonical(data); err != nil || !bytes.Equal(canonical, data) {
+			t.Fatalf("%q is taken for canonical, which is %q, %v", data, canonical, err)
+		}
+	})
+}
+
+// What Tree reads is what encoding/json reads, and it leaves out only what its description names.
+func FuzzTree(f *testing.F) {
+	seeds(f)
+	for _, s := range []string{`{"a": [1, -2.5e+3, "x\ny", {"b" : null}], "c":false}`, `{"a":"\ud83d x"}`, `[1,]`, `{"a":1,}`, `01`, `-`, `1.`,
+		`1e`, `"\x"`, `"a` + "\n" + `"`, `tru`, `[1 2]`, `{"a" 1}`, `{1:2}`, "1\x00", `{"\u0061":1,"a":2}`, `"\`, `[{}` + "\t" + `]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		decoder.UseNumber()
+		var want any
+		valid := json.Valid(data) && decoder.Decode(&want) == nil
+		got, ok := strictjson.Tree(data, func(text string) (any, bool) { return json.Number(text), true })
+		if ok && (!valid || !reflect.DeepEqual(want, got)) {
+			t.Fatalf("%q is read as %#v, want %#v", data, got, want)
+		}
+		if !ok && valid && utf8.Valid(data) && unique(json.NewDecoder(bytes.NewReader(data))) == nil && bytes.Count(data, []byte("[")) < 60 &&
+			bytes.Count(data, []byte("{")) < 60 && !bytes.Contains(data, []byte("\\")) {
+			t.Fatalf("%q is not read", data)
+		}
+	})
+}
+
 // Whatever Decode accepts has no object in which a name stands twice, in whatever case.
 func FuzzDuplicateNames(f *testing.F) {
 	seeds(f)

@@ -144,6 +144,10 @@ func (w *Writer) Time(value time.Time) {
 
 // Raw writes a value that is JSON already.
 func (w *Writer) Raw(value []byte) {
+	if IsCanonical(value) {
+		w.Bytes = append(w.Bytes, value...)
+		return
+	}
 	canonical, err := Marshal(jsontext.Value(value))
 	if err != nil {
 		w.GaveUp = true

@@ -25,6 +25,7 @@ type stdioLink struct {
 	since   time.Time
 
 	writing chan []byte // holds the buffer of whoever may write
+	until   time.Time   // the deadline that stands for writes; of whoever may write
 
 	answered atomic.Bool // it has said something
 	broken   atomic.Bool // half a message was written; nothing can follow
@@ -68,8 +69,12 @@ func startError(c Config, err error) error {
 	}
 }
 
-// longestWrite is how long a program may leave a message unread.
-const longestWrite = time.Minute
+// A program may leave a message unread for longestWrite at least, and for mostWrite at most: to move the deadline for each
+// message costs more than the message's way.
+const (
+	longestWrite = time.Minute
+	mostWrite    = 90 * time.Second
+)
 
 // keptBuffer is how large a write buffer may be to be kept, in bytes.
 const keptBuffer = 256 << 10
@@ -109,11 +114,16 @@ func (l *stdioLink) write(ctx context.Context, line []byte) (int, error) {
 	if l.broken.Load() || ctx.Err() != nil {
 		return 0, io.ErrClosedPipe
 	}
-	deadline, has := ctx.Deadline()
-	if latest := time.Now().Add(longestWrite); !has || deadline.After(latest) {
-		deadline = latest
+	now := time.Now()
+	sooner, has := ctx.Deadline()
+	switch {
+	case has && sooner.Sub(now) < longestWrite:
+		l.until = sooner
+		_ = l.process.stdin.SetWriteDeadline(l.until)
+	case l.until.Sub(now) < longestWrite:
+		l.until = now.Add(mostWrite)
+		_ = l.process.stdin.SetWriteDeadline(l.until)
 	}
-	_ = l.process.stdin.SetWriteDeadline(deadline)
 	written, err := l.process.stdin.Write(line)
 	if err != nil && (written > 0 || !errors.Is(err, os.ErrDeadlineExceeded)) {
 		l.broken.Store(true)

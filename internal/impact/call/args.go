@@ -6,6 +6,7 @@ import (
 
 	"interlock/internal/impact/fact"
 	"interlock/internal/lex"
+	"interlock/internal/strictjson"
 )
 
 // arguments decodes a call's arguments, or records why they can't be: not an object, over a bound.
@@ -21,6 +22,11 @@ func (s callRun) arguments(tool string, raw json.RawMessage) (map[string]any, bo
 		s.Unknown(tool, fact.TraitNested)
 		return nil, false
 	}
+	if value, ok := strictjson.Tree(raw, asWritten); ok {
+		if object, isObject := value.(map[string]any); isObject {
+			return object, true
+		}
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var object map[string]any
@@ -30,6 +36,9 @@ func (s callRun) arguments(tool string, raw json.RawMessage) (map[string]any, bo
 	}
 	return object, true
 }
+
+// asWritten keeps a number as its digits, because many a long one is an id.
+func asWritten(text string) (any, bool) { return json.Number(text), true }
 
 // deep reports whether brackets nest beyond MaxNesting, before a recursive decoder sees them.
 func deep(raw []byte) bool {

@@ -126,8 +126,11 @@ type call struct {
 // harness hands a coding agent's own tool to the analyser of what it is, if the arguments are those of one.
 func (s callRun) harness(name string, object map[string]any, args json.RawMessage) bool {
 	last := harnessName(name)
-	folded := foldKeys(object)
 	kind := s.Know.ToolTable().Harness[lex.Fold(last)]
+	if kind == "" {
+		return false
+	}
+	folded := foldKeys(object)
 	switch kind {
 	case "file":
 		_, target := textAt(folded, []string{"path", "filepath", "notebookpath", "absolutepath", "targetfile",
@@ -143,8 +146,6 @@ func (s callRun) harness(name string, object map[string]any, args json.RawMessag
 			return false
 		}
 		s.http(args)
-	case "":
-		return false
 	default:
 		payload := payloadOf(folded)
 		if payload == "" {

@@ -1,11 +1,11 @@
-package rpc
+package strictjson
 
 // maxPlain is how deep plain canonical JSON may be nested here; what is deeper takes the long way.
 const maxPlain = 32
 
-// IsCanonical reports whether JSON that was scanned before is in canonical form already, as most arguments are: then nobody
-// has to write it anew. It knows the plain cases and says no to the rest: text of printable ASCII without escapes, whole
-// numbers of few digits, names in ascending order, no white space.
+// IsCanonical reports whether a text is JSON in canonical form already, as most arguments are: then nobody has to write it
+// anew. It knows the plain cases and says no to the rest: text of printable ASCII without escapes, whole numbers of few
+// digits, names in ascending order, no white space.
 func IsCanonical(data []byte) bool {
 	p := plainReader{data: data}
 	return p.value(0) && p.at == len(data)
