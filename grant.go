@@ -30,6 +30,12 @@ type Grant struct {
 	Ended     time.Time `json:"ended,omitzero"` // revoked; one that has ended no longer stands
 }
 
+// Order is what a grant has in common with every other order. Its terms are the rest.
+func (g Grant) Order() Order {
+	return Order{ID: g.ID, Verb: VerbGrant, Subject: g.Agent, Reason: g.Reason, Operator: g.Operator, At: g.Created,
+		Expires: g.Expires, Method: g.Method, Key: g.Key, Statement: g.Statement, Signature: g.Signature}
+}
+
 // InForce reports whether the grant may be drawn at a time.
 func (g Grant) InForce(now time.Time) bool {
 	return g.Ended.IsZero() && g.Left > 0 && !now.Before(g.Created) && now.Before(g.Expires)

@@ -24,17 +24,12 @@ const (
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens
 	VerbForceContinue Verb = "force-continue"
-)
 
-// Loosens reports whether what is ordered lets more happen than before, so that it must be signed.
-func (v Verb) Loosens() bool {
-	switch v {
-	case VerbDemote, VerbEndGrant, VerbRevoke, VerbQuarantineTool:
-		return false
-	default: // also a verb nobody knows
-		return true
-	}
-}
+	// those that stand until they end, and have terms of their own; they loosen
+	VerbGrant    Verb = "grant"    // say yes in advance; Subject is the agent; see [Grant]
+	VerbSuppress Verb = "suppress" // keep a rule silent; Subject is the rule; see [Suppression]
+	VerbLift     Verb = "lift"     // end a suppression; Subject is its id
+)
 
 // An Order is an operator's act other than the answer to a request. A loosening one counts only with a proof over its
 // statement, see package quorum.

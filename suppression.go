@@ -21,6 +21,12 @@ type Suppression struct {
 	Signature string `json:"signature,omitempty"`
 }
 
+// Order is what a suppression has in common with every other order. Its terms are the rest.
+func (s Suppression) Order() Order {
+	return Order{ID: s.ID, Verb: VerbSuppress, Subject: s.Rule, Reason: s.Reason, Operator: s.Operator, At: s.Created,
+		Expires: s.Expires, Key: s.Key, Statement: s.Statement, Signature: s.Signature}
+}
+
 // InForce reports whether the order is in force at a time.
 func (s Suppression) InForce(now time.Time) bool {
 	return !now.Before(s.Created) && now.Before(s.Expires)

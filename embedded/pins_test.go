@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/quorum"
 )
 
 // TestPinsReachOtherProcesses: what is examined in one process and ordered in another binds both at the next look, and stands
@@ -37,8 +38,8 @@ func TestPinsReachOtherProcesses(t *testing.T) {
 		interlock.OperatorRecord{Name: "olga", Role: "operator", SSHKey: "ssh-ed25519 x", Created: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := console.ChangePins(t.Context(),
-		interlock.Order{Verb: interlock.VerbQuarantineTool, Subject: "files.list_files", Reason: "doubt", Operator: "olga"}); err != nil {
+	if _, err := console.CarryOut(t.Context(), quorum.OfOrder(interlock.Order{Verb: interlock.VerbQuarantineTool,
+		Subject: "files.list_files", Reason: "doubt", Operator: "olga"}, interlock.Requester{})); err != nil {
 		t.Fatal(err)
 	}
 	want(false)

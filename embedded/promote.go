@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/config"
+	"interlock/internal/quorum"
 )
 
 // RulesDirectory is where a home's rules are, or would be.
@@ -62,17 +63,17 @@ func (b *Backend) PromoteRules(ctx context.Context, order interlock.Order) (p Pr
 			return p, prepared
 		}
 	}
-	body, receipt, err := b.Admission.PromoteRules(ctx, order)
+	done, err := b.CarryOut(ctx, quorum.OfOrder(order, interlock.Requester{}), interlock.VerbPromoteRules)
 	if err != nil {
 		return p, err
 	}
-	p = Promotion{Event: receipt.Events[0], Ruleset: body.Ruleset}
+	p = Promotion{Event: done.Events[0], Ruleset: done.Candidate.Ruleset}
 	if prepared != nil { // another candidate took its place between the two looks, and the order was for that one
-		if err := prepare(dir, body.Documents, order.Subject); err != nil {
+		if err := prepare(dir, done.Candidate.Documents, order.Subject); err != nil {
 			return p, unplaced(err)
 		}
 	}
-	p.Former, err = replace(dir, dir+".before-"+receipt.Events[0][:12])
+	p.Former, err = replace(dir, dir+".before-"+done.Events[0][:12])
 	if err != nil {
 		return p, unplaced(err)
 	}

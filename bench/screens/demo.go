@@ -160,12 +160,11 @@ func grant(ctx context.Context, backend *embedded.Backend, signer *identity.Sign
 		Tool: "mcp__mail__send", Conditions: []interlock.Condition{{Parameter: "to", Operator: "matches",
 			Value: json.RawMessage(`"*@example.com"`)}},
 		Times: 20, Left: 20, Created: now, Expires: now.Add(8 * time.Hour), Reason: "the nightly report goes to the team"}
-	g.Statement = quorum.GrantStatement(g)
-	var err error
-	if g.Signature, err = signer.SignApproval(rand.Reader, g.Statement); err != nil {
+	given := quorum.OfGrant(g)
+	signature, err := signer.SignApproval(rand.Reader, given.Text())
+	if err != nil {
 		return err
 	}
-	g.Method, g.Key = interlock.MethodSSH, signer.PublicKey().Fingerprint()
-	_, err = backend.Grant(ctx, g)
+	_, err = backend.CarryOut(ctx, given.Signed(interlock.MethodSSH, signer.PublicKey().Fingerprint(), signature))
 	return err
 }

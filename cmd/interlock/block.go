@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/embedded"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
+	"interlock/internal/quorum"
 )
 
 type blockCommand struct {
@@ -63,31 +65,34 @@ func channelsOf(c interlock.Challenge) string {
 
 // challengeFlags are what code and lift share.
 type challengeFlags struct {
-	ID     string `arg:"" help:"The challenge's id, as interlock block list shows it."`
-	As     string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
-	Key    string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	ID string `arg:"" help:"The challenge's id, as interlock block list shows it."`
+	orderFlags
 	Reason string `help:"Why, for the record." placeholder:"TEXT"`
 }
 
-// order signs an order about a challenge. The whole of it is shown first, on the error stream.
-func (c *challengeFlags) order(p *program, backend *embedded.Backend, verb interlock.Verb) (interlock.Order, error) {
-	standing, err := backend.Standing(p.ctx)
+// order gives an order about a challenge. The whole of it is shown first, on the error stream.
+func (c *challengeFlags) order(p *program, verb interlock.Verb) (given quorum.Given, done admission.Carried, err error) {
+	backend, err := p.open()
 	if err != nil {
-		return interlock.Order{}, err
+		return given, done, err
+	}
+	defer backend.Close()
+	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Challenge, Key: c.ID})
+	if err != nil {
+		return given, done, err
 	}
 	challenge, stands := standing.Challenges[c.ID]
 	if !stands {
-		return interlock.Order{}, interlock.Errorf(interlock.CodeNotFound, "ID",
+		return given, done, interlock.Errorf(interlock.CodeNotFound, "ID",
 			"no challenge with this id stands; `interlock block list` lists them")
 	}
 	if err := printChallenge(p.stderr, challenge); err != nil {
-		return interlock.Order{}, err
+		return given, done, err
 	}
-	order, err := newOrder(verb, c.ID, "", c.Reason)
-	if err != nil {
-		return order, err
+	if given, err = newOrder(verb, c.ID, "", c.Reason, challenge.Requester); err != nil {
+		return given, done, err
 	}
-	return order, p.signOrder(standing, c.As, c.Key, challenge.Requester, &order)
+	return p.order(backend, c.orderFlags, given)
 }
 
 // printChallenge shows a challenge to the person who is to order something about it.
@@ -119,20 +124,11 @@ func (blockCode) Help() string {
 
 // Run has a code issued and shows it.
 func (c *blockCode) Run(p *program) error {
-	backend, err := p.open()
+	_, done, err := c.order(p, interlock.VerbNewCode)
 	if err != nil {
 		return err
 	}
-	defer backend.Close()
-	order, err := c.order(p, backend, interlock.VerbNewCode)
-	if err != nil {
-		return err
-	}
-	code, expires, err := backend.NewCode(p.ctx, order)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s\ncounts once, until %s\n", code, expires.Local().Format("15:04:05"))
+	_, err = fmt.Fprintf(p.stdout, "%s\ncounts once, until %s\n", done.Code, done.Expires.Local().Format("15:04:05"))
 	return err
 }
 
@@ -140,19 +136,9 @@ type blockLift struct{ challengeFlags }
 
 // Run ends a block.
 func (c *blockLift) Run(p *program) error {
-	backend, err := p.open()
+	given, done, err := c.order(p, interlock.VerbUnblock)
 	if err != nil {
 		return err
 	}
-	defer backend.Close()
-	order, err := c.order(p, backend, interlock.VerbUnblock)
-	if err != nil {
-		return err
-	}
-	receipt, err := backend.Unblock(p.ctx, order)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "lifted %s as %s, recorded as event %s\n", c.ID, order.Operator, receipt.Events[0])
-	return err
+	return p.done(done, "lifted %s as %s", c.ID, given.Operator)
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -29,9 +26,8 @@ type grantGive struct {
 	Rule      []string `help:"Answer only asks of this rule; may be given more than once. Default: any ask that one approval could answer." placeholder:"ID"`
 	Times     int      `required:"" help:"How often in all, at most 1000." placeholder:"N"`
 	For       string   `required:"" help:"How long: 90m, 8h, 7d; at most 30d." placeholder:"TIME"`
-	As        string   `help:"Grant as this operator. Default: the operator whose key signs." placeholder:"NAME"`
-	Key       string   `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
-	Reason    string   `help:"Why, for the record." placeholder:"TEXT"`
+	orderFlags
+	Reason string `help:"Why, for the record." placeholder:"TEXT"`
 }
 
 // Help is what `interlock grant give --help` adds.
@@ -40,7 +36,7 @@ func (grantGive) Help() string {
 		"nothing else: no denial, no code, no second operator. What is signed is shown first."
 }
 
-// Run signs a grant and hands it in. Whether it counts is decided behind Grant, in the transaction that takes it.
+// Run signs a grant and hands it in. Whether it counts is decided behind CarryOut, in the transaction that takes it.
 func (c *grantGive) Run(p *program) error {
 	length, err := period(c.For)
 	if err != nil {
@@ -55,28 +51,25 @@ func (c *grantGive) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	id := make([]byte, 6)
-	if _, err := io.ReadFull(rand.Reader, id); err != nil {
-		return fmt.Errorf("reading randomness: %w", err)
-	}
-	created := now().UTC().Truncate(time.Second)
-	g := interlock.Grant{ID: "grt_" + hex.EncodeToString(id), Ruleset: backend.Rules().Digest(), Tool: c.Tool, Rules: c.Rule,
-		Conditions: conditions,
-		Times:      c.Times, Left: c.Times, Created: created, Expires: created.Add(length), Reason: c.Reason}
-	if err := c.bind(standing, &g); err != nil {
-		return err
-	}
-	if err := c.sign(p, standing, &g); err != nil {
-		return err
-	}
-	receipt, err := backend.Grant(p.ctx, g)
+	id, err := newID("grt_", 6)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: granted to %s, %s, until %s, as %s, recorded as event %s\n", g.ID, printable(g.Agent),
-		plural(g.Times, "time"),
-		g.Expires.Local().Format("2006-01-02 15:04"), g.Operator, receipt.Events[0])
-	return err
+	created := now().UTC().Truncate(time.Second)
+	g := interlock.Grant{ID: id, Ruleset: backend.Rules().Digest(), Tool: c.Tool, Rules: c.Rule, Conditions: conditions,
+		Times: c.Times, Left: c.Times, Created: created, Expires: created.Add(length), Reason: c.Reason}
+	if err := c.bind(standing, &g); err != nil {
+		return err
+	}
+	if err := quorum.CheckBounds(g); err != nil {
+		return usage(err)
+	}
+	given, done, err := p.order(backend, c.orderFlags, quorum.OfGrant(g))
+	if err != nil {
+		return err
+	}
+	return p.done(done, "%s: granted to %s, %s, until %s, as %s", g.ID, printable(g.Agent), plural(g.Times, "time"),
+		g.Expires.Local().Format("2006-01-02 15:04"), given.Operator)
 }
 
 // bind names the agent, whom it acts for and the kind of action: a request's, or those of the flags.
@@ -110,29 +103,6 @@ func (c *grantGive) bind(standing interlock.Standing, g *interlock.Grant) error 
 			"the agent is registered for nobody; say whom it acts for, as decisions name it"))
 	}
 	return nil
-}
-
-// sign shows the grant and fills in operator, key and signature.
-func (c *grantGive) sign(p *program, standing interlock.Standing, g *interlock.Grant) error {
-	answer := answerFlags{As: c.As, Key: c.Key}
-	signer, name, err := answer.operator(p, standing, "who may give grants")
-	if err != nil {
-		return err
-	}
-	defer signer.Close()
-	g.Operator, g.Method, g.Key = name, interlock.MethodSSH, signer.PublicKey().Fingerprint()
-	if err := quorum.CheckBounds(*g); err != nil {
-		return usage(err)
-	}
-	if err := quorum.MayGrant(*g, standing.Operators[name], standing.Agents, now()); err != nil {
-		return err
-	}
-	g.Statement = quorum.GrantStatement(*g)
-	if _, err := io.WriteString(p.stderr, g.Statement); err != nil {
-		return err
-	}
-	g.Signature, err = signer.SignApproval(rand.Reader, g.Statement)
-	return err
 }
 
 // plural is a number of things in words.
@@ -187,21 +157,7 @@ type grantEnd struct {
 	Reason string `help:"Why, for the record." placeholder:"TEXT"`
 }
 
-// Run ends a grant. It makes decisions stricter, so it takes an operator's name and no signature.
+// Run ends a grant.
 func (c *grantEnd) Run(p *program) error {
-	backend, standing, err := p.openStanding()
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	if operator, known := standing.Operators[c.As]; !known || !operator.Revoked.IsZero() {
-		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
-			"no operator of this name is in office; `interlock operator list` shows them")
-	}
-	receipt, err := backend.EndGrant(p.ctx, c.ID, c.As, c.Reason)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s ended by %s, recorded as event %s\n", printable(c.ID), c.As, receipt.Events[0])
-	return err
+	return p.endOrder(interlock.VerbEndGrant, c.ID, c.As, c.Reason)
 }

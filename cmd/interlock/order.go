@@ -8,44 +8,123 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
-// newOrder makes an operator's order as of now, unsigned.
-func newOrder(verb interlock.Verb, subject, detail, reason string) (interlock.Order, error) {
-	id := make([]byte, 8)
-	if _, err := io.ReadFull(rand.Reader, id); err != nil {
-		return interlock.Order{}, fmt.Errorf("reading randomness: %w", err)
-	}
-	at := now().UTC().Truncate(time.Second)
-	return interlock.Order{ID: "ord_" + hex.EncodeToString(id), Verb: verb, Subject: subject, Detail: detail, Reason: reason,
-		At: at, Expires: at.Add(quorum.MaxOrder / 2)}, nil
+// orderFlags say who gives an order that is signed, and with which key.
+type orderFlags struct {
+	As  string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
 }
 
-// signOrder fills in the operator and, where the order loosens something, the proof by an SSH key.
-func (p *program) signOrder(standing interlock.Standing, as, key string, about interlock.Requester,
-	order *interlock.Order) error {
-	if !order.Verb.Loosens() && as != "" {
-		order.Operator = as
-		return nil
+// newID is a fresh id of an order.
+func newID(prefix string, bytes int) (string, error) {
+	id := make([]byte, bytes)
+	if _, err := io.ReadFull(rand.Reader, id); err != nil {
+		return "", fmt.Errorf("reading randomness: %w", err)
 	}
-	answer := answerFlags{As: as, Key: key}
-	signer, name, err := answer.operator(p, standing, "in office")
+	return prefix + hex.EncodeToString(id), nil
+}
+
+// newOrder makes an operator's order as of now, unsigned. about is whose freedom it is about; zero where it is nobody's.
+func newOrder(verb interlock.Verb, subject, detail, reason string, about interlock.Requester) (quorum.Given, error) {
+	id, err := newID("ord_", 8)
+	at := now().UTC().Truncate(time.Second)
+	return quorum.OfOrder(interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason,
+		At: at, Expires: at.Add(quorum.MaxOrder / 2)}, about), err
+}
+
+// order has an order signed and carried out, and returns it as it was given with what came of it. One that tightens takes the
+// operator's name and no signature.
+func (p *program) order(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, admission.Carried, error) {
+	given, err := p.sign(backend, who, given)
+	if err != nil {
+		return given, admission.Carried{}, err
+	}
+	done, err := backend.CarryOut(p.ctx, given)
+	return given, done, err
+}
+
+// sign fills in the operator and, where the order loosens something, the proof by an SSH key. An operator whose order would not
+// count is told so before anything is signed.
+func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, error) {
+	if !quorum.Loosens(given.Verb) && who.As != "" {
+		return given.By(who.As), nil
+	}
+	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Operator, Mark: ledger.All},
+		interlock.Ref{Kind: ledger.Agent, Key: given.About.Agent})
+	if err != nil {
+		return given, err
+	}
+	answer := answerFlags{As: who.As, Key: who.Key}
+	signer, name, err := answer.operator(p, standing, whoseKey(given.Verb))
+	if err != nil {
+		return given, err
+	}
+	defer signer.Close()
+	given = given.By(name)
+	if err := given.MayGive(standing.Operators[name], standing.Agents, now()); err != nil {
+		return given, err
+	}
+	if given.Verb == interlock.VerbGrant { // everything else was shown already
+		if _, err := io.WriteString(p.stderr, given.Text()); err != nil {
+			return given, err
+		}
+	}
+	return signWith(signer, given)
+}
+
+// whoseKey says whose key would do.
+func whoseKey(verb interlock.Verb) string {
+	switch verb {
+	case interlock.VerbGrant:
+		return "who may give grants"
+	case interlock.VerbSuppress:
+		return "who may suppress rules"
+	}
+	return "in office"
+}
+
+// signWith signs an order with its operator's key.
+func signWith(signer *identity.Signer, given quorum.Given) (quorum.Given, error) {
+	signature, err := signer.SignApproval(rand.Reader, given.Text())
+	return given.Signed(interlock.MethodSSH, signer.PublicKey().Fingerprint(), signature), err
+}
+
+// done prints what came of an order: what it did, and the event that records it.
+func (p *program) done(done admission.Carried, did string, values ...any) error {
+	_, err := fmt.Fprintf(p.stdout, did+", recorded as event %s\n", append(values, done.Events[0])...)
+	return err
+}
+
+// endOrder ends an order that stands. That makes decisions stricter, so it takes an operator's name and no signature.
+func (p *program) endOrder(verb interlock.Verb, id, as, reason string) error {
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
-	defer signer.Close()
-	if err := quorum.MayOrder(order.Verb, about, standing.Operators[name], standing.Agents, now()); err != nil {
+	defer backend.Close()
+	given, err := newOrder(verb, id, "", reason, interlock.Requester{})
+	if err != nil {
 		return err
 	}
-	return signWith(signer, name, order)
+	_, done, err := p.order(backend, orderFlags{As: as}, given)
+	if err != nil {
+		return inOffice(p, backend, as, err)
+	}
+	return p.done(done, "%s ended by %s", printable(id), as)
 }
 
-// signWith signs an order with an operator's key.
-func signWith(signer *identity.Signer, operator string, order *interlock.Order) (err error) {
-	order.Operator, order.Method, order.Key = operator, interlock.MethodSSH, signer.PublicKey().Fingerprint()
-	order.Statement = quorum.OrderStatement(*order)
-	order.Signature, err = signer.SignApproval(rand.Reader, order.Statement)
-	return err
+// inOffice is why an operator's order was refused, in the words of who names the operator.
+func inOffice(p *program, backend *embedded.Backend, as string, refused error) error {
+	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Operator, Key: as})
+	if operator, known := standing.Operators[as]; err == nil && (!known || !operator.Revoked.IsZero()) {
+		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
+			"no operator of this name is in office; `interlock operator list` shows them")
+	}
+	return refused
 }

@@ -24,9 +24,8 @@ type replayCommand struct {
 
 // sealedFlags let a replay read inputs that are kept sealed because they hold secrets.
 type sealedFlags struct {
-	Sealed bool   `help:"Also make decisions again whose inputs are sealed, by an operator's signed order, which is recorded."`
-	As     string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
-	Key    string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	Sealed bool `help:"Also make decisions again whose inputs are sealed, by an operator's signed order, which is recorded."`
+	orderFlags
 	Reason string `help:"Why, for the record; needed with --sealed and --replay-mode." placeholder:"TEXT"`
 }
 
@@ -40,22 +39,18 @@ func (f *sealedFlags) opener(p *program) (func([]byte) ([]byte, error), error) {
 		return nil, err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx)
+	given, err := newOrder(interlock.VerbReadSealed, "replay", "", f.Reason, interlock.Requester{})
 	if err != nil {
 		return nil, err
 	}
-	order, err := newOrder(interlock.VerbReadSealed, "replay", "", f.Reason)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.signOrder(standing, f.As, f.Key, interlock.Requester{}, &order); err != nil {
+	if given, err = p.sign(backend, f.orderFlags, given); err != nil {
 		return nil, err
 	}
 	open, err := embedded.InputsOpener(backend.Settings.Home)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := backend.ReadSealed(p.ctx, order); err != nil {
+	if _, err := backend.CarryOut(p.ctx, given); err != nil {
 		return nil, err
 	}
 	return func(sealed []byte) ([]byte, error) { return open(sealed, auditlog.MaxBlob) }, nil

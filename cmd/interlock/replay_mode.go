@@ -40,7 +40,7 @@ func (c *replayRun) order(p *program) (*orderedReplay, error) {
 		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--replay-mode",
 			"a replay is recorded in the log it is about; without --from"))
 	}
-	backend, standing, err := p.openStanding()
+	backend, err := p.open()
 	if err != nil {
 		return nil, err
 	}
@@ -55,15 +55,15 @@ func (c *replayRun) order(p *program) (*orderedReplay, error) {
 			as = c.As
 		}
 		for _, verb := range verbs {
-			order, err := newOrder(verb, c.what(), c.Mode, c.Reason)
+			given, err := newOrder(verb, c.what(), c.Mode, c.Reason, interlock.Requester{})
 			if err == nil {
-				err = p.signOrder(standing, as, key, interlock.Requester{}, &order)
+				given, err = p.sign(backend, orderFlags{As: as, Key: key}, given)
 			}
 			if err != nil {
 				backend.Close()
 				return nil, err
 			}
-			o.orders = append(o.orders, order)
+			o.orders = append(o.orders, given.Order)
 		}
 	}
 	receipt, forced, err := backend.BeginReplay(p.ctx, o.mode, c.what(), o.orders)

@@ -137,8 +137,7 @@ func shadowDiff(p *program, asJSON bool) error {
 }
 
 type rulesPromoteCommand struct {
-	As     string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
-	Key    string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	orderFlags
 	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
 }
 
@@ -150,7 +149,7 @@ func (rulesPromoteCommand) Help() string {
 
 // Run signs the order and has it carried out.
 func (c *rulesPromoteCommand) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -163,19 +162,20 @@ func (c *rulesPromoteCommand) Run(p *program) error {
 		return interlock.Errorf(interlock.CodeNotFound, "",
 			"no ruleset decides in the shadow; interlock rules shadow NEW begins it")
 	}
-	order, err := newOrder(interlock.VerbPromoteRules, string(body.Ruleset), string(backend.Rules().Digest()), c.Reason)
+	given, err := newOrder(interlock.VerbPromoteRules, string(body.Ruleset), string(backend.Rules().Digest()), c.Reason,
+		interlock.Requester{})
 	if err != nil {
 		return err
 	}
-	if err := p.signOrder(standing, c.As, c.Key, interlock.Requester{}, &order); err != nil {
+	if given, err = p.sign(backend, c.orderFlags, given); err != nil {
 		return err
 	}
-	done, err := backend.PromoteRules(p.ctx, order)
+	done, err := backend.PromoteRules(p.ctx, given.Order)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "%s is in force for every process that starts from now on, by order of %s, recorded as event %s\n",
-		done.Ruleset, order.Operator, done.Event)
+		done.Ruleset, given.Operator, done.Event)
 	if done.Former != "" {
 		fmt.Fprintf(p.stdout, "the rules of before are in %s\n", printable(done.Former))
 	}

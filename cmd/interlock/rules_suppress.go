@@ -1,10 +1,7 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +17,7 @@ type rulesSuppressCommand struct {
 	Agent   string `help:"Only for agents this glob matches." placeholder:"GLOB"`
 	Path    string `help:"Only where everything the rule objects to lies in this directory." type:"path" placeholder:"DIR"`
 	Command string `help:"Only if each command that would run matches this glob as a whole." placeholder:"GLOB"`
-	As      string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
-	Key     string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	orderFlags
 }
 
 // Help is what `interlock rules suppress --help` adds.
@@ -30,7 +26,7 @@ func (rulesSuppressCommand) Help() string {
 		"that denies takes an admin. Everything else that objects still does. docs/rules.md says more."
 }
 
-// Run signs an order and hands it in. Whether it counts is decided behind Suppress, in the transaction that takes it.
+// Run signs an order and hands it in. Whether it counts is decided behind CarryOut, in the transaction that takes it.
 func (c *rulesSuppressCommand) Run(p *program) error {
 	length, err := period(c.For)
 	if err != nil {
@@ -45,46 +41,19 @@ func (c *rulesSuppressCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	standing, err := backend.Standing(p.ctx)
+	id, err := newID("sup_", 6)
 	if err != nil {
 		return err
-	}
-	id := make([]byte, 6)
-	if _, err := io.ReadFull(rand.Reader, id); err != nil {
-		return fmt.Errorf("reading randomness: %w", err)
 	}
 	created := now().UTC().Truncate(time.Second)
-	order := interlock.Suppression{ID: "sup_" + hex.EncodeToString(id), Rule: c.Rule, Agent: c.Agent, Path: c.Path,
-		Command: c.Command,
-		Denials: denies, Reason: c.Reason, Created: created, Expires: created.Add(length)}
-	if err := c.sign(p, standing, &order); err != nil {
-		return err
-	}
-	receipt, err := backend.Suppress(p.ctx, order)
+	order := interlock.Suppression{ID: id, Rule: c.Rule, Agent: c.Agent, Path: c.Path, Command: c.Command, Denials: denies,
+		Reason: c.Reason, Created: created, Expires: created.Add(length)}
+	given, done, err := p.order(backend, c.orderFlags, quorum.OfSuppression(order))
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s is suppressed %s until %s, by order of %s, recorded as event %s\n", order.ID,
-		order.Rule, scopeOf(order),
-		order.Expires.Local().Format("2006-01-02 15:04"), order.Operator, receipt.Events[0])
-	return err
-}
-
-// sign fills in the operator, the key and the signature.
-func (c *rulesSuppressCommand) sign(p *program, standing interlock.Standing, order *interlock.Suppression) error {
-	answer := answerFlags{As: c.As, Key: c.Key}
-	signer, name, err := answer.operator(p, standing, "who may suppress rules")
-	if err != nil {
-		return err
-	}
-	defer signer.Close()
-	order.Operator, order.Key = name, signer.PublicKey().Fingerprint()
-	if err := quorum.MaySuppress(*order, standing.Operators[name], now()); err != nil {
-		return err
-	}
-	order.Statement = quorum.SuppressionStatement(*order)
-	order.Signature, err = signer.SignApproval(rand.Reader, order.Statement)
-	return err
+	return p.done(done, "%s: %s is suppressed %s until %s, by order of %s", order.ID, order.Rule, scopeOf(order),
+		order.Expires.Local().Format("2006-01-02 15:04"), given.Operator)
 }
 
 // scopeOf says in words where an order holds.
@@ -125,23 +94,9 @@ type rulesUnsuppressCommand struct {
 	Reason string `help:"Why, for the record." placeholder:"TEXT"`
 }
 
-// Run ends an order. It makes decisions stricter, so it takes an operator's name and no signature.
+// Run ends an order.
 func (c *rulesUnsuppressCommand) Run(p *program) error {
-	backend, standing, err := p.openStanding()
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	if operator, known := standing.Operators[c.As]; !known || !operator.Revoked.IsZero() {
-		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
-			"no operator of this name is in office; `interlock operator list` shows them")
-	}
-	receipt, err := backend.Lift(p.ctx, c.ID, c.As, c.Reason)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s ended by %s, recorded as event %s\n", printable(c.ID), c.As, receipt.Events[0])
-	return err
+	return p.endOrder(interlock.VerbLift, c.ID, c.As, c.Reason)
 }
 
 // period reads a length of time, also in whole days.

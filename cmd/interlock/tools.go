@@ -184,8 +184,7 @@ func showWhole(p *program, backend *embedded.Backend, pin interlock.Pin) error {
 type toolsApprove struct {
 	Subject string `arg:"" name:"tool" help:"SERVER.TOOL, or SERVER for everything of it that is in quarantine, except what speaks to the model."`
 	Reason  string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-	As      string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
-	Key     string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	orderFlags
 }
 
 // Run shows what is approved, on the error stream, so that no pipeline swallows it, then signs the order and hands it in. The
@@ -203,7 +202,7 @@ func (c *toolsApprove) Run(p *program) error {
 	if err := showPins(p, p.stderr, backend, pins); err != nil {
 		return err
 	}
-	return changePins(p, backend, standing, interlock.VerbApproveTool, c.Subject, detail, c.Reason, c.As, c.Key)
+	return changePins(p, backend, interlock.VerbApproveTool, c.Subject, detail, c.Reason, c.orderFlags)
 }
 
 type toolsQuarantine struct {
@@ -214,24 +213,20 @@ type toolsQuarantine struct {
 
 // Run puts something into quarantine. It makes decisions stricter, so it takes an operator's name and no signature.
 func (c *toolsQuarantine) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	return changePins(p, backend, standing, interlock.VerbQuarantineTool, c.Subject, "", c.Reason, c.As, "")
+	return changePins(p, backend, interlock.VerbQuarantineTool, c.Subject, "", c.Reason, orderFlags{As: c.As})
 }
 
-func changePins(p *program, backend *embedded.Backend, standing interlock.Standing, verb interlock.Verb, subject, detail, reason,
-	as, key string) error {
-	order, err := newOrder(verb, subject, detail, reason)
+func changePins(p *program, backend *embedded.Backend, verb interlock.Verb, subject, detail, reason string, who orderFlags) error {
+	given, err := newOrder(verb, subject, detail, reason, interlock.Requester{})
 	if err != nil {
 		return err
 	}
-	if err := p.signOrder(standing, as, key, interlock.Requester{}, &order); err != nil {
-		return err
-	}
-	receipt, err := backend.ChangePins(p.ctx, order)
+	given, done, err := p.order(backend, who, given)
 	if err != nil {
 		return err
 	}
@@ -239,7 +234,5 @@ func changePins(p *program, backend *embedded.Backend, standing interlock.Standi
 	if verb == interlock.VerbQuarantineTool {
 		did = "put into quarantine"
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s by order of %s, recorded as event %s\n", printable(subject), did, order.Operator,
-		receipt.Events[0])
-	return err
+	return p.done(done, "%s: %s by order of %s", printable(subject), did, given.Operator)
 }

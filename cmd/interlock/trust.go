@@ -10,6 +10,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 type trustCommand struct {
@@ -119,11 +120,10 @@ type trustPromote struct {
 	Evidence string `required:"" help:"What was examined, by whom; for the record." placeholder:"TEXT"`
 	To       string `help:"The level; the next one, if not given." placeholder:"LEVEL"`
 	For      string `help:"How long a certificate runs: 30d, 90d; at most 400d. Needed for certified." placeholder:"TIME"`
-	As       string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
-	Key      string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+	orderFlags
 }
 
-// Run signs an order and hands it in. Whether it counts is decided behind ChangeTrust, in the transaction that takes it.
+// Run signs an order and hands it in. Whether it counts is decided behind CarryOut, in the transaction that takes it.
 func (c *trustPromote) Run(p *program) error {
 	var until time.Time
 	if c.For != "" {
@@ -133,7 +133,7 @@ func (c *trustPromote) Run(p *program) error {
 		}
 		until = now().UTC().Add(length).Truncate(time.Second)
 	}
-	return changeTrust(p, interlock.VerbPromote, c.Agent, c.To, c.Evidence, until, c.As, c.Key)
+	return changeTrust(p, interlock.VerbPromote, c.Agent, c.To, c.Evidence, until, c.orderFlags)
 }
 
 type trustDemote struct {
@@ -145,15 +145,19 @@ type trustDemote struct {
 
 // Run lowers an agent's trust. It makes decisions stricter, so it takes an operator's name and no signature.
 func (c *trustDemote) Run(p *program) error {
-	return changeTrust(p, interlock.VerbDemote, c.Agent, c.To, c.Reason, time.Time{}, c.As, "")
+	return changeTrust(p, interlock.VerbDemote, c.Agent, c.To, c.Reason, time.Time{}, orderFlags{As: c.As})
 }
 
-func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until time.Time, as, key string) error {
-	backend, standing, err := p.openStanding()
+func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until time.Time, who orderFlags) error {
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
+	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Agent, Key: name})
+	if err != nil {
+		return err
+	}
 	agent, known := standing.Agents[name]
 	if !known {
 		return interlock.Errorf(interlock.CodeNotFound, "AGENT",
@@ -166,20 +170,14 @@ func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until
 			return usage(interlock.Errorf(interlock.CodeInvalid, "--to", "%v", err))
 		}
 	}
-	order, err := newOrder(verb, name, admission.TrustDetail(level, until), reason)
+	given, err := newOrder(verb, name, admission.TrustDetail(level, until), reason,
+		interlock.Requester{Agent: agent.ID, Principal: agent.Principal})
 	if err != nil {
 		return err
 	}
-	about := interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
-	if err := p.signOrder(standing, as, key, about, &order); err != nil {
-		return err
-	}
-	receipt, err := backend.ChangeTrust(p.ctx, order)
+	given, done, err := p.order(backend, who, given)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s, was %s, by order of %s, recorded as event %s\n", printable(name),
-		admission.TrustDetail(level, until), before,
-		order.Operator, receipt.Events[0])
-	return err
+	return p.done(done, "%s: %s, was %s, by order of %s", printable(name), given.Detail, before, given.Operator)
 }

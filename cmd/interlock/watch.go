@@ -87,8 +87,8 @@ func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings c
 	if err != nil {
 		return nil, err
 	}
-	if err := quorum.MayOrder(interlock.VerbNewCode, interlock.Requester{}, standing.Operators[name], standing.Agents,
-		now()); err != nil {
+	may := quorum.OfOrder(interlock.Order{Verb: interlock.VerbNewCode}, interlock.Requester{})
+	if err := may.MayGive(standing.Operators[name], standing.Agents, now()); err != nil {
 		signer.Close()
 		return nil, err
 	}
@@ -154,14 +154,14 @@ func (w *watcher) show(c interlock.Challenge) error {
 		fmt.Fprintf(w.stdout, "have a code shown with: interlock block code %s\n", c.ID)
 		return nil
 	}
-	order, err := newOrder(interlock.VerbNewCode, c.ID, "", "shown on the terminal of "+w.operator)
+	given, err := newOrder(interlock.VerbNewCode, c.ID, "", "shown on the terminal of "+w.operator, c.Requester)
 	if err != nil {
 		return err
 	}
-	if err := signWith(w.signer, w.operator, &order); err != nil {
+	if given, err = signWith(w.signer, given.By(w.operator)); err != nil {
 		return err
 	}
-	code, expires, err := w.backend.NewCode(w.ctx, order)
+	done, err := w.backend.CarryOut(w.ctx, given)
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) { // of this challenge; the next may be another matter
 		fmt.Fprintf(w.stdout, "no code: %s\n", printable(refusal.Message))
@@ -170,7 +170,7 @@ func (w *watcher) show(c interlock.Challenge) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.stdout, "code: %s\ncounts once, until %s\n", code, expires.Local().Format("15:04:05"))
+	fmt.Fprintf(w.stdout, "code: %s\ncounts once, until %s\n", done.Code, done.Expires.Local().Format("15:04:05"))
 	return nil
 }
 

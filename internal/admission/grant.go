@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sort"
@@ -19,48 +20,52 @@ const maxGrants = 256
 // errGrant marks a grant in the store whose signature does not hold.
 var errGrant = errors.New("unproved grant")
 
-// Grant records an operator's signed standing yes, in the same transaction as it takes effect. One that does not count
-// changes nothing, is recorded as APPROVAL_REFUSED and comes back as an *interlock.Error.
-func (a *Admission) Grant(ctx context.Context, g interlock.Grant) (interlock.Receipt, error) {
-	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		now := a.config.Now().UTC()
-		if g.Left = g.Times; g.Ruleset != a.config.Rules.Digest() {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "ruleset",
-				"other rules are in force than the grant names; give it again")
-		}
-		if err := quorum.CheckGrant(g, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
-			return interlock.Change{}, err
-		}
-		if _, taken := standing.Grants[g.ID]; taken || len(standing.Grants) >= maxGrants {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "id",
-				"the id is taken, or %d grants stand already; end one first", maxGrants)
-		}
-		return a.granted(standing, g, g.Operator, "")
-	})
-	return receipt, a.refusedOrder(ctx, g.Operator, g.ID, err)
+func readGrants(interlock.Order) []interlock.Ref {
+	return []interlock.Ref{under(ledger.Grant, ledger.All)}
 }
 
-// EndGrant revokes a standing grant. It only tightens, so it takes an operator's name and no signature.
-func (a *Admission) EndGrant(ctx context.Context, id, operator, why string) (interlock.Receipt, error) {
-	return a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		g, known := standing.Grants[id]
-		if !known {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id", "no standing grant has this id")
-		}
-		if why == "" {
-			why = "revoked"
-		}
-		g.Ended = a.config.Now().UTC()
-		return a.granted(standing, g, operator, why)
-	})
+func (a *Admission) findGranted(c *carrying) error {
+	g := c.Terms.(interlock.Grant)
+	if g.Ruleset != a.config.Rules.Digest() {
+		return interlock.Errorf(interlock.CodeConflict, "ruleset", "other rules are in force than the grant names; give it again")
+	}
+	g.Left = g.Times
+	c.Given = quorum.OfGrant(g)
+	return nil
 }
 
-// granted is the change that records a grant or its end.
-func (a *Admission) granted(standing interlock.Standing, g interlock.Grant, operator, ended string) (interlock.Change, error) {
-	change := interlock.Change{Version: standing.Version, Writes: ledger.Rows(g)}
-	err := a.append(&change, interlock.EventGrant, interlock.Requester{Agent: operator}, "operator",
+// grant records an operator's signed standing yes, in the same transaction as it takes effect.
+func (a *Admission) grant(_ context.Context, c *carrying) error {
+	if _, taken := c.standing.Grants[c.ID]; taken || len(c.standing.Grants) >= maxGrants {
+		return interlock.Errorf(interlock.CodeConflict, "id",
+			"the id is taken, or %d grants stand already; end one first", maxGrants)
+	}
+	return a.granted(c, c.Terms.(interlock.Grant), "")
+}
+
+func readGrant(o interlock.Order) []interlock.Ref {
+	return []interlock.Ref{key(ledger.Grant, o.Subject)}
+}
+
+func findGrant(_ *Admission, c *carrying) error {
+	if _, known := c.standing.Grants[c.Subject]; !known {
+		return interlock.Errorf(interlock.CodeNotFound, "id", "no standing grant has this id")
+	}
+	return nil
+}
+
+// endGrant revokes a standing grant. It only tightens, so it takes an operator's name and no signature.
+func (a *Admission) endGrant(_ context.Context, c *carrying) error {
+	g := c.standing.Grants[c.Subject]
+	g.Ended = c.now
+	return a.granted(c, g, cmp.Or(c.Reason, "revoked"))
+}
+
+// granted adds to the change a grant or its end.
+func (a *Admission) granted(c *carrying, g interlock.Grant, ended string) error {
+	c.change.Writes = ledger.Rows(g)
+	return a.append(&c.change, interlock.EventGrant, interlock.Requester{Agent: c.Operator}, "operator",
 		auditlog.GrantRecord{Grant: g, Ended: ended})
-	return change, err
 }
 
 // grantsOf picks the grants in force of a requester, by id, without what proves them: that is for the caller to have seen to.
@@ -94,7 +99,7 @@ func (a *Admission) grants(standing interlock.Standing, r interlock.Requester,
 		proof := strings.Join([]string{credentials(standing.Operators[g.Operator]), g.Method, g.Key, g.Signature,
 			g.Statement}, "\x00")
 		fresh, err := a.prove(proof, g.Key, func(verify quorum.Verifier) error {
-			return quorum.CheckGrant(g, standing.Operators, standing.Agents, verify, now)
+			return quorum.OfGrant(g).Counts(standing.Operators, standing.Agents, verify, now)
 		})
 		if err == nil {
 			counting[id] = g

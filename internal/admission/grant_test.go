@@ -112,8 +112,9 @@ func TestGrantEnds(t *testing.T) {
 		t.Errorf("ended twice: %v", err)
 	}
 	types := h.entries()
-	want := []interlock.EventType{interlock.EventGrant, interlock.EventGrant, interlock.EventReviewRequest}
-	if diff := cmp.Diff(want, types[len(types)-3:]); diff != "" {
+	want := []interlock.EventType{interlock.EventGrant, interlock.EventGrant, interlock.EventReviewRequest,
+		interlock.EventApprovalRefused}
+	if diff := cmp.Diff(want, types[len(types)-4:]); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 }

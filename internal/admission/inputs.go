@@ -8,7 +8,6 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
-	"interlock/internal/quorum"
 )
 
 // Recorder says how what decisions were made from is kept beside their events.
@@ -137,28 +136,9 @@ func sameTargets(a, b []interlock.Impact) bool {
 	return true
 }
 
-// ReadSealed records an operator's order to read inputs that are kept sealed. Whoever opens them does so after it has returned
-// without an error, and not before.
-func (a *Admission) ReadSealed(ctx context.Context, order interlock.Order) (interlock.Receipt, error) {
-	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		change := interlock.Change{Version: standing.Version}
-		if order.Verb != interlock.VerbReadSealed {
-			return change, interlock.Errorf(interlock.CodeInvalid, "verb", "sealed inputs are read by read-sealed")
-		}
-		if strings.TrimSpace(order.Reason) == "" {
-			return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
-		}
-		now := a.config.Now().UTC()
-		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify,
-			now); err != nil {
-			return change, err
-		}
-		kept := order
-		if kept.Reason = a.redact(order.Reason); kept.Reason != order.Reason {
-			kept.Statement = "" // it holds the reason as well
-		}
-		return change, a.append(&change, interlock.EventAccess, interlock.Requester{Agent: order.Operator}, "operator",
-			auditlog.AccessRecord{Order: kept})
-	})
-	return receipt, a.refusedOrder(ctx, order.Operator, order.Subject, err)
+// readSealed records an operator's order to read inputs that are kept sealed. Whoever opens them does so after it was carried
+// out, and not before.
+func (a *Admission) readSealed(_ context.Context, c *carrying) error {
+	return a.append(&c.change, interlock.EventAccess, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.AccessRecord{Order: a.orderKept(c.Order)})
 }

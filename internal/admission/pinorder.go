@@ -10,7 +10,6 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
 
@@ -68,67 +67,53 @@ func unknownPin() error {
 		"nothing is known of it; `interlock tools list` lists servers and tools")
 }
 
-// ChangePins carries out an operator's order to approve a tool or a server behind the gateway, or to put it into quarantine. An
-// order that does not count changes nothing, is recorded, and comes back as an *interlock.Error.
-func (a *Admission) ChangePins(ctx context.Context, order interlock.Order) (interlock.Receipt, error) {
-	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		now := a.config.Now().UTC()
-		if strings.TrimSpace(order.Reason) == "" {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
+func readPins(o interlock.Order) []interlock.Ref {
+	server, _, _ := strings.Cut(o.Subject, ".")
+	return []interlock.Ref{under(ledger.Pin, ledger.Server(server))}
+}
+
+// changePins approves a tool or a server behind the gateway, or puts it into quarantine.
+func (a *Admission) changePins(_ context.Context, c *carrying) error {
+	pins, err := orderedPins(c.standing, c.Order)
+	if err != nil {
+		return err
+	}
+	var changes []pinChange
+	for _, pin := range pins {
+		if c.Verb == interlock.VerbApproveTool {
+			pin = approvedPin(pin)
+		} else if pin.Status == interlock.PinQuarantined && len(pins) > 1 {
+			continue // for a reason of its own
+		} else {
+			pin.Status, pin.Why = interlock.PinQuarantined, interlock.PinOrdered
 		}
-		if err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify,
-			now); err != nil {
-			return interlock.Change{}, err
-		}
-		pins, err := orderedPins(standing, order)
-		if err != nil {
-			return interlock.Change{}, err
-		}
-		change := interlock.Change{Version: standing.Version}
-		var changes []pinChange
-		for _, pin := range pins {
-			if order.Verb == interlock.VerbApproveTool {
-				pin = approvedPin(pin)
-			} else if pin.Status == interlock.PinQuarantined && len(pins) > 1 {
-				continue // for a reason of its own
-			} else {
-				pin.Status, pin.Why = interlock.PinQuarantined, interlock.PinOrdered
-			}
-			pin.By, pin.Since, pin.Detail = order.Operator, now, ""
-			changes = append(changes, pinChange{pin: pin})
-		}
-		if len(changes) == 0 {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "subject", "all of it is in quarantine already")
-		}
-		kept := order
-		if kept.Reason = a.redact(order.Reason); kept.Reason != order.Reason {
-			kept.Statement = "" // it holds the reason as well
-		}
-		_, err = a.pinEvents(&change, changes, interlock.Requester{Agent: order.Operator}, "operator",
-			auditlog.PinRecord{Server: pins[0].Server, Order: &kept})
-		return change, err
-	})
-	return receipt, a.refusedOrder(ctx, order.Operator, order.Subject, err)
+		pin.By, pin.Since, pin.Detail = c.Operator, c.now, ""
+		changes = append(changes, pinChange{pin: pin})
+	}
+	if len(changes) == 0 {
+		return interlock.Errorf(interlock.CodeConflict, "subject", "all of it is in quarantine already")
+	}
+	kept := a.orderKept(c.Order)
+	_, err = a.pinEvents(&c.change, changes, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.PinRecord{Server: pins[0].Server, Order: &kept})
+	return err
 }
 
 // orderedPins are the pins that an order is about, as they are now.
 func orderedPins(standing interlock.Standing, order interlock.Order) ([]interlock.Pin, error) {
-	switch order.Verb {
-	case interlock.VerbApproveTool:
+	if order.Verb == interlock.VerbApproveTool {
 		pins, detail, err := Approvable(standing, order.Subject)
 		if err == nil && detail != order.Detail {
 			err = interlock.Errorf(interlock.CodeConflict, "detail",
 				"what is listed has changed since it was looked at; look again and give the order anew")
 		}
 		return pins, err
-	case interlock.VerbQuarantineTool:
-		pins, ok := Pinned(standing, order.Subject)
-		if !ok {
-			return nil, unknownPin()
-		}
-		return pins, nil
 	}
-	return nil, interlock.Errorf(interlock.CodeInvalid, "verb", "tools are changed by approve-tool or quarantine-tool")
+	pins, ok := Pinned(standing, order.Subject)
+	if !ok {
+		return nil, unknownPin()
+	}
+	return pins, nil
 }
 
 // approvedPin is a pin whose tool, or server, was approved as it was seen last. What was approved before an operator put it into

@@ -10,7 +10,6 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/quorum"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
 )
@@ -132,42 +131,21 @@ func documentsDigest(body ledger.CandidateBody) (interlock.Digest, error) {
 	return digest, nil
 }
 
-// PromoteRules carries out an operator's signed order that the candidate be the ruleset in force, and returns it: the caller
-// puts its documents where the rules are read from, and every process that starts then decides by them. The order names
-// both rulesets, so that what was looked at is what changes. It is refused where the candidate is another one now, and where
-// it would loosen what denies: that takes more than having been watched for a while.
-func (a *Admission) PromoteRules(ctx context.Context, order interlock.Order) (body ledger.CandidateBody,
-	_ interlock.Receipt, _ error) {
-	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		change := interlock.Change{Version: standing.Version}
-		if order.Verb != interlock.VerbPromoteRules {
-			return change, interlock.Errorf(interlock.CodeInvalid, "verb", "rules are put into force by promote-rules")
-		}
-		if strings.TrimSpace(order.Reason) == "" {
-			return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
-		}
-		err := quorum.CheckOrder(order, interlock.Requester{}, standing.Operators, standing.Agents, a.config.Verify,
-			a.config.Now().UTC())
-		if err != nil {
-			return change, err
-		}
-		if body, err = a.promotable(ctx, order); err != nil {
-			return change, err
-		}
-		digest, err := documentsDigest(body)
-		if err != nil {
-			return change, err
-		}
-		change.Writes = []interlock.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}
-		kept := order
-		if kept.Reason = a.redact(order.Reason); kept.Reason != order.Reason {
-			kept.Statement = "" // it holds the reason as well
-		}
-		return change, a.append(&change, interlock.EventPromotion, interlock.Requester{Agent: order.Operator}, "operator",
-			auditlog.PromotionRecord{Order: kept, Documents: digest})
-	})
-	a.shadow.changed()
-	return body, receipt, a.refusedOrder(ctx, order.Operator, order.Subject, err)
+// promoteRules puts the candidate into force, on an order that names both rulesets, so that what was looked at is what changes:
+// the caller puts its documents where the rules are read from, and every process that starts then decides by them. It is
+// refused where the candidate is another one now, and where it would loosen what denies: that takes more than having been
+// watched for a while.
+func (a *Admission) promoteRules(ctx context.Context, c *carrying) (err error) {
+	if c.done.Candidate, err = a.promotable(ctx, c.Order); err != nil {
+		return err
+	}
+	digest, err := documentsDigest(c.done.Candidate)
+	if err != nil {
+		return err
+	}
+	c.change.Writes = []interlock.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}
+	return a.append(&c.change, interlock.EventPromotion, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.PromotionRecord{Order: a.orderKept(c.Order), Documents: digest})
 }
 
 // promotable returns the candidate that an order is about, if it is as the order says and may be put into force.

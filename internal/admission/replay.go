@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -13,30 +14,33 @@ import (
 // enough. Nothing is made again before it has returned without an error. forced says that a divergence need not stop it.
 func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, what string,
 	orders []interlock.Order) (receipt interlock.Receipt, forced bool, err error) {
-	operator := ""
-	if len(orders) > 0 {
-		operator = orders[0].Operator
+	var operators names
+	for _, order := range orders {
+		operators.add(order.Operator)
 	}
-	receipt, err = a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	var reads []interlock.Ref
+	for _, name := range operators {
+		reads = append(reads, key(ledger.Operator, name))
+	}
+	receipt, err = a.commitOn(ctx, false, a.rows(reads...), func(standing interlock.Standing) (interlock.Change, error) {
 		change := interlock.Change{Version: standing.Version}
 		record := auditlog.ReplayRequestRecord{Mode: string(mode), What: what}
 		for _, order := range orders {
 			if strings.TrimSpace(order.Reason) == "" {
 				return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
 			}
-			if reason := a.redact(order.Reason); reason != order.Reason {
-				order.Reason, order.Statement = reason, "" // it holds the reason as well
-			}
-			record.Orders = append(record.Orders, order)
+			record.Orders = append(record.Orders, a.orderKept(order))
+			change.Writes = append(change.Writes, once(order))
 		}
 		var err error
 		if forced, err = quorum.CheckReplay(mode, what, orders, standing.Operators, standing.Agents, a.config.Verify,
 			a.config.Now().UTC()); err != nil {
 			return change, err
 		}
-		return change, a.append(&change, interlock.EventReplayRequest, replayRun(orders), "operator", record)
+		err = a.append(&change, interlock.EventReplayRequest, replayRun(orders), "operator", record)
+		return change, err
 	})
-	return receipt, forced, a.refusedOrder(ctx, operator, what, err)
+	return receipt, forced, a.refusedOrder(ctx, strings.Join(operators[:min(len(operators), 1)], ""), what, err)
 }
 
 // EndReplay records what came of a replay that BeginReplay has recorded on the same orders.

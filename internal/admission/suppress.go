@@ -1,9 +1,9 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"interlock"
@@ -18,58 +18,48 @@ const maxSuppressions = 64
 // errUnproved marks a suppression in the store whose signature does not hold.
 var errUnproved = errors.New("unproved suppression")
 
-// Suppress records an operator's signed order to keep a rule silent, in the same transaction as it takes effect. An order
-// that does not count changes nothing and comes back as an *interlock.Error.
-func (a *Admission) Suppress(ctx context.Context, s interlock.Suppression) (interlock.Receipt, error) {
-	return a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		now := a.config.Now().UTC()
-		denies, err := a.config.Rules.Suppressible(s.Rule)
-		if err != nil {
-			return interlock.Change{}, err
-		}
-		if denies && !s.Denials {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeInvalid, "denials",
-				"the rule denies; the order must say that it silences denials")
-		}
-		if err := quorum.CheckSuppression(s, standing.Operators, a.config.Verify, now); err != nil {
-			return interlock.Change{}, err
-		}
-		if _, taken := standing.Suppressions[s.ID]; taken || live(standing, now) >= maxSuppressions {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "id",
-				"the id is taken, or %d suppressions stand already; lift one first", maxSuppressions)
-		}
-		change, err := a.ordered(standing, s, s.Operator, "")
-		change.Writes = ledger.Rows(s)
-		return change, err
-	})
+func readSuppressions(interlock.Order) []interlock.Ref {
+	return []interlock.Ref{under(ledger.Suppression, ledger.All)}
 }
 
-// Lift ends a suppression. It only tightens, so it takes a name and no signature.
-func (a *Admission) Lift(ctx context.Context, id, operator, why string) (interlock.Receipt, error) {
-	return a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		s, known := standing.Suppressions[id]
-		if !known {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id",
-				"no suppression has this id; `interlock rules suppressions` lists them")
-		}
-		if why == "" {
-			why = "lifted"
-		}
-		change, err := a.ordered(standing, s, operator, why)
-		change.Writes = []interlock.Row{ledger.Ended(ledger.Suppression, id)}
-		return change, err
-	})
-}
-
-// ordered is the change that records an order or its end.
-func (a *Admission) ordered(standing interlock.Standing, s interlock.Suppression, operator,
-	lifted string) (interlock.Change, error) {
-	payload, err := auditlog.SuppressionRecord{Suppression: s, Lifted: lifted}.Payload()
-	if err != nil {
-		return interlock.Change{}, fmt.Errorf("encoding the suppression: %w", err)
+func (a *Admission) findSuppressed(c *carrying) error {
+	s := c.Terms.(interlock.Suppression)
+	denies, err := a.config.Rules.Suppressible(s.Rule)
+	if err == nil && denies && !s.Denials {
+		err = interlock.Errorf(interlock.CodeInvalid, "denials", "the rule denies; the order must say that it silences denials")
 	}
-	draft, err := a.draft(interlock.EventSuppression, interlock.Requester{Agent: operator}, "operator", payload)
-	return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft}}, err
+	return err
+}
+
+// suppress records an operator's signed order to keep a rule silent, in the same transaction as it takes effect.
+func (a *Admission) suppress(_ context.Context, c *carrying) error {
+	s := c.Terms.(interlock.Suppression)
+	if _, taken := c.standing.Suppressions[s.ID]; taken || live(c.standing, c.now) >= maxSuppressions {
+		return interlock.Errorf(interlock.CodeConflict, "id",
+			"the id is taken, or %d suppressions stand already; lift one first", maxSuppressions)
+	}
+	c.change.Writes = ledger.Rows(s)
+	return a.append(&c.change, interlock.EventSuppression, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.SuppressionRecord{Suppression: s})
+}
+
+func readSuppression(o interlock.Order) []interlock.Ref {
+	return []interlock.Ref{key(ledger.Suppression, o.Subject)}
+}
+
+func findSuppression(_ *Admission, c *carrying) error {
+	if _, known := c.standing.Suppressions[c.Subject]; !known {
+		return interlock.Errorf(interlock.CodeNotFound, "id",
+			"no suppression has this id; `interlock rules suppressions` lists them")
+	}
+	return nil
+}
+
+// lift ends a suppression. It only tightens, so it takes a name and no signature.
+func (a *Admission) lift(_ context.Context, c *carrying) error {
+	c.change.Writes = []interlock.Row{ledger.Ended(ledger.Suppression, c.Subject)}
+	return a.append(&c.change, interlock.EventSuppression, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.SuppressionRecord{Suppression: c.standing.Suppressions[c.Subject], Lifted: cmp.Or(c.Reason, "lifted")})
 }
 
 func live(standing interlock.Standing, now time.Time) int {
@@ -108,7 +98,7 @@ func (a *Admission) proved(standing interlock.Standing, now time.Time) (_ interl
 func (a *Admission) proof(s interlock.Suppression, operators map[string]interlock.OperatorRecord,
 	now time.Time) (fresh bool, err error) {
 	proof := operators[s.Operator].SSHKey + "\x00" + s.Key + "\x00" + s.Signature + "\x00" + s.Statement
-	return a.prove(proof, s.Key, func(verify quorum.Verifier) error { return quorum.CheckSuppression(s, operators, verify, now) })
+	return a.prove(proof, s.Key, func(verify quorum.Verifier) error { return quorum.OfSuppression(s).Counts(operators, nil, verify, now) })
 }
 
 // prove checks what stands in the store and is signed. The signature itself is checked once in a process: proof names

@@ -2,14 +2,12 @@ package admission
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/quorum"
 )
 
 // TrustDetail is the part of an order that says to which level, and for a certificate until when.
@@ -37,49 +35,45 @@ func parseTrustDetail(detail string) (level interlock.Trust, until time.Time, er
 // maxCertificate is how long a certificate may run: what was examined changes.
 const maxCertificate = 400 * 24 * time.Hour
 
-// ChangeTrust carries out an operator's order to promote or demote a registered agent. Trust is climbed one level at a time,
+func readAgent(o interlock.Order) []interlock.Ref {
+	return []interlock.Ref{key(ledger.Agent, o.Subject), key(ledger.Setting, settingRegistry)}
+}
+
+// findAgent finds the agent whose trust an order changes, and whether it may be changed so. Trust is climbed one level at a time,
 // a promotion names its evidence as the order's reason and is signed, a certificate has an end; a demotion may skip levels
-// (MCP-AQL trust levels). An order that does not count changes nothing and comes back as an *interlock.Error.
-func (a *Admission) ChangeTrust(ctx context.Context, order interlock.Order) (interlock.Receipt, error) {
-	return a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
-		now := a.config.Now().UTC()
-		agent, known := standing.Agents[order.Subject]
-		if !known || !agent.Revoked.IsZero() {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "subject",
-				"no agent of this name is registered; `interlock agent add` registers one")
-		}
-		level, until, err := parseTrustDetail(order.Detail)
-		if err != nil {
-			return interlock.Change{}, err
-		}
-		if err := mayChangeTrust(order, agent.TrustAt(now), level, until, now); err != nil {
-			return interlock.Change{}, err
-		}
-		about := interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
-		if err := quorum.CheckOrder(order, about, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
-			return interlock.Change{}, err
-		}
-		record := auditlog.TrustRecord{Agent: agent.ID, Before: agent.TrustAt(now), After: level, Operator: order.Operator,
-			Evidence: a.redact(order.Reason)}
-		if !until.IsZero() {
-			record.Until = until.UTC().Format(time.RFC3339)
-		}
-		payload, err := record.Payload()
-		if err != nil {
-			return interlock.Change{}, fmt.Errorf("encoding the change of trust: %w", err)
-		}
-		draft, err := a.draft(interlock.EventTrust, interlock.Requester{Agent: order.Operator}, "operator", payload)
-		if err != nil {
-			return interlock.Change{}, err
-		}
-		agent.Trust, agent.Until = level, until
-		change := interlock.Change{Version: standing.Version, Writes: ledger.Rows(agent)}
-		if err := a.registered(&change, standing, &draft); err != nil {
-			return interlock.Change{}, err
-		}
-		change.Events = []interlock.Draft{draft}
-		return change, nil
-	})
+// (MCP-AQL trust levels).
+func (a *Admission) findAgent(c *carrying) error {
+	agent, known := c.standing.Agents[c.Subject]
+	if !known || !agent.Revoked.IsZero() {
+		return interlock.Errorf(interlock.CodeNotFound, "subject",
+			"no agent of this name is registered; `interlock agent add` registers one")
+	}
+	level, until, err := parseTrustDetail(c.Detail)
+	if err != nil {
+		return err
+	}
+	c.About = interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
+	return mayChangeTrust(c.Order, agent.TrustAt(c.now), level, until, c.now)
+}
+
+// changeTrust promotes or demotes a registered agent.
+func (a *Admission) changeTrust(_ context.Context, c *carrying) error {
+	agent := c.standing.Agents[c.Subject]
+	level, until, err := parseTrustDetail(c.Detail)
+	if err != nil {
+		return err
+	}
+	record := auditlog.TrustRecord{Agent: agent.ID, Before: agent.TrustAt(c.now), After: level, Operator: c.Operator,
+		Evidence: a.redact(c.Reason)}
+	if !until.IsZero() {
+		record.Until = until.UTC().Format(time.RFC3339)
+	}
+	agent.Trust, agent.Until = level, until
+	c.change.Writes = ledger.Rows(agent)
+	if err := a.append(&c.change, interlock.EventTrust, interlock.Requester{Agent: c.Operator}, "operator", record); err != nil {
+		return err
+	}
+	return a.registered(&c.change, c.standing, &c.change.Events[0])
 }
 
 func mayChangeTrust(order interlock.Order, from, to interlock.Trust, until, now time.Time) error {
@@ -100,8 +94,6 @@ func mayChangeTrust(order interlock.Order, from, to interlock.Trust, until, now 
 		if to >= from {
 			return interlock.Errorf(interlock.CodeInvalid, "detail", "the agent is %s; a demotion leads to a lower level", from)
 		}
-	default:
-		return interlock.Errorf(interlock.CodeInvalid, "verb", "trust is changed by promote or demote")
 	}
 	if to != interlock.TrustCertified && !until.IsZero() {
 		return interlock.Errorf(interlock.CodeInvalid, "expires", "only a certificate has an end")

@@ -41,7 +41,8 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 		if !c.may(r, reading) {
 			one.Display, one.Reason = "", interlock.GeneralReason(one.Reason)
 		}
-		if err := quorum.MayOrder(interlock.VerbNewCode, challenge.Requester, operator, standing.Agents, now); err != nil {
+		newCode := quorum.OfOrder(interlock.Order{Verb: interlock.VerbNewCode}, challenge.Requester)
+		if err := newCode.MayGive(operator, standing.Agents, now); err != nil {
 			one.Refused = err.Error()
 		}
 		list = append(list, one)

@@ -38,7 +38,6 @@ type Backend interface {
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
 	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, interlock.Standing) error) error
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
-	Grant(ctx context.Context, g interlock.Grant) (interlock.Receipt, error)
 	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
 }
@@ -95,9 +94,8 @@ type Console struct {
 	pages    map[string]*template.Template
 	sessions *sessions
 	asked    *questions // what passkeys are asked to sign beside approvals
-	drafts   *drafts    // grants that were shown and not signed yet
 	attempts *limiter
-	orders   *orders // likewise
+	orders   *orders // that were shown and not signed yet
 	streams  atomic.Int64
 	long     sync.Mutex // held by whoever reads the whole log
 }
@@ -149,8 +147,8 @@ func New(c Config) (*Console, error) {
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
-		asked:  newQuestions(c.Now, c.Random),
-		drafts: newDrafts(c.Now), attempts: newLimiter(c.Now), orders: newOrders(c.Now)}
+		asked:    newQuestions(c.Now, c.Random),
+		attempts: newLimiter(c.Now), orders: newOrders(c.Now)}
 	console.mux = console.routes()
 	return console, nil
 }

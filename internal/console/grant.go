@@ -1,68 +1,15 @@
 package console
 
 import (
-	"encoding/base64"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"interlock"
-	"interlock/internal/identity"
 	"interlock/internal/quorum"
 )
-
-// The bounds of grants that were drafted and not signed.
-const (
-	draftLife = 5 * time.Minute
-	maxDrafts = 256
-)
-
-// drafts are standing grants whose exact bounds were shown to a session and wait for its signature. It is safe for
-// concurrent use.
-type drafts struct {
-	now func() time.Time
-
-	mu   sync.Mutex
-	open map[string]grantDraft
-}
-
-type grantDraft struct {
-	grant   interlock.Grant
-	session string
-	expires time.Time
-}
-
-func newDrafts(now func() time.Time) *drafts { return &drafts{now: now, open: map[string]grantDraft{}} }
-
-func (d *drafts) keep(g interlock.Grant, session string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := d.now()
-	for id, other := range d.open {
-		if !now.Before(other.expires) {
-			delete(d.open, id)
-		}
-	}
-	if len(d.open) >= maxDrafts {
-		return false
-	}
-	d.open[g.ID] = grantDraft{grant: g, session: session, expires: now.Add(draftLife)}
-	return true
-}
-
-func (d *drafts) take(id, session string) (interlock.Grant, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	kept, known := d.open[id]
-	if !known || kept.session != session || !d.now().Before(kept.expires) {
-		return interlock.Grant{}, false
-	}
-	delete(d.open, id)
-	return kept.grant, true
-}
 
 // draftGrant shows the exact text of the standing grant a form describes, for its operator to sign.
 func (c *Console) draftGrant(w http.ResponseWriter, r *http.Request) {
@@ -77,30 +24,20 @@ func (c *Console) draftGrant(w http.ResponseWriter, r *http.Request) {
 			"no request that waits has this id: it was used, denied or has expired"))
 		return
 	}
-	v := c.visitor(r)
-	g, err := c.described(r, request, v.operator)
+	g, err := c.described(r, request, c.visitor(r).operator)
+	var shown drafted
 	if err == nil {
-		err = quorum.MayGrant(g, v.operator, standing.Agents, c.config.Now())
-	}
-	if err == nil {
-		err = quorum.CheckBounds(g)
+		shown, err = c.draft(r, quorum.OfGrant(g), standing.Agents)
 	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	if !c.drafts.keep(g, v.session.ID) {
-		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "",
-			"too many grants wait for a signature; try again in a few minutes"))
-		return
-	}
-	challenge := identity.StatementChallenge(g.Statement)
 	c.render(w, r, http.StatusOK, "grant.html", "Sign a standing grant", struct {
-		signing
+		drafted
 		Grant   interlock.Grant
 		Request string
-		Hash    string
-	}{c.signing(r, challenge), g, request.ID, base64.RawURLEncoding.EncodeToString(challenge)})
+	}{shown, g, request.ID})
 }
 
 // described reads the form's bounds for a grant to the requester of a request.
@@ -130,7 +67,6 @@ func (c *Console) described(r *http.Request, request interlock.ApprovalRequest,
 	if g.Conditions, err = quorum.ParseConditions(r.PostForm.Get("conditions")); err != nil {
 		return g, err
 	}
-	g.Statement = quorum.GrantStatement(g)
 	return g, nil
 }
 
@@ -154,23 +90,13 @@ func (c *Console) askedBy(r *http.Request, request interlock.ApprovalRequest) ([
 
 // signGrant gives a grant that was drafted in this session.
 func (c *Console) signGrant(w http.ResponseWriter, r *http.Request) {
-	v := c.visitor(r)
-	g, known := c.drafts.take(r.PathValue("id"), v.session.ID)
-	if !known {
+	given, known := c.orders.take(r.PathValue("id"), c.visitor(r).session.ID)
+	if !known || given.Verb != interlock.VerbGrant {
 		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id",
 			"this grant waits for no signature any more; describe it again"))
 		return
 	}
-	err := c.sign(r, []string{g.Statement}, true, func(_ int, method, key, signature string) {
-		g.Method, g.Key, g.Signature = method, key, signature
-	})
-	if err == nil {
-		err = c.proved(r, []interlock.Approval{{Method: g.Method, Statement: g.Statement, Signature: g.Signature}})
-	}
-	if err == nil {
-		_, err = c.config.Backend.Grant(r.Context(), g)
-	}
-	if err != nil {
+	if _, err := c.give(r, given); err != nil {
 		c.fail(w, r, err)
 		return
 	}

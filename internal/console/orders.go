@@ -2,8 +2,8 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,12 +17,8 @@ import (
 
 // Governor carries out operators' orders. Each is checked again there; one that does not count is recorded and alerted.
 type Governor interface {
-	// NewCode gives a challenge a fresh code, for whoever signed the order and nobody else.
-	NewCode(ctx context.Context, order interlock.Order) (code string, expires time.Time, err error)
-	Unblock(ctx context.Context, order interlock.Order) (interlock.Receipt, error)
-	ChangeTrust(ctx context.Context, order interlock.Order) (interlock.Receipt, error)
-	ChangePins(ctx context.Context, order interlock.Order) (interlock.Receipt, error)
-	EndGrant(ctx context.Context, id, operator, why string) (interlock.Receipt, error)
+	// CarryOut carries one out. A fresh code is for whoever signed the order and nobody else.
+	CarryOut(ctx context.Context, given quorum.Given, only ...interlock.Verb) (admission.Carried, error)
 }
 
 // The bounds of orders that were shown and wait for a signature.
@@ -40,39 +36,79 @@ type orders struct {
 }
 
 type shownOrder struct {
-	order   interlock.Order
+	given   quorum.Given
 	session string
+	until   time.Time
 }
 
 func newOrders(now func() time.Time) *orders {
 	return &orders{now: now, open: map[string]shownOrder{}}
 }
 
-func (o *orders) keep(order interlock.Order, session string) bool {
+func (o *orders) keep(given quorum.Given, session string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	now := o.now()
 	for id, other := range o.open {
-		if !o.now().Before(other.order.Expires) {
+		if !now.Before(other.until) {
 			delete(o.open, id)
 		}
 	}
 	if len(o.open) >= maxOrders {
 		return false
 	}
-	o.open[order.ID] = shownOrder{order: order, session: session}
+	o.open[given.ID] = shownOrder{given: given, session: session, until: now.Add(orderLife)}
 	return true
 }
 
 // take returns an order shown to a session, once.
-func (o *orders) take(id, session string) (interlock.Order, bool) {
+func (o *orders) take(id, session string) (quorum.Given, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	kept, known := o.open[id]
-	if !known || kept.session != session || !o.now().Before(kept.order.Expires) {
-		return interlock.Order{}, false
+	if !known || kept.session != session || !o.now().Before(kept.until) {
+		return quorum.Given{}, false
 	}
 	delete(o.open, id)
-	return kept.order, true
+	return kept.given, true
+}
+
+// A drafted order is what a page shows of one that waits for its signature.
+type drafted struct {
+	signing
+	Text string // the whole of it, exactly as it is signed
+}
+
+// draft keeps an order for this session to sign, if it would count. Nothing has happened until it is signed.
+func (c *Console) draft(r *http.Request, given quorum.Given, agents map[string]interlock.AgentRecord) (drafted, error) {
+	v := c.visitor(r)
+	if err := given.MayGive(v.operator, agents, c.config.Now()); err != nil {
+		return drafted{}, err
+	}
+	if g, grants := given.Terms.(interlock.Grant); grants {
+		if err := quorum.CheckBounds(g); err != nil {
+			return drafted{}, err
+		}
+	}
+	if !c.orders.keep(given, v.session.ID) {
+		return drafted{}, interlock.Errorf(interlock.CodeLimited, "",
+			"too many orders wait for a signature; try again in a few minutes")
+	}
+	return drafted{c.signing(r, identity.StatementChallenge(given.Text())), given.Text()}, nil
+}
+
+// give has an order that was shown to this session signed and carried out, as it was shown.
+func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carried, err error) {
+	err = c.sign(r, []string{given.Text()}, quorum.Loosens(given.Verb), func(_ int, method, key, signature string) {
+		given = given.Signed(method, key, signature)
+	})
+	if err == nil {
+		err = c.proved(r, []interlock.Approval{{Method: given.Method, Statement: given.Statement, Signature: given.Signature}})
+	}
+	if err == nil {
+		done, err = c.config.Backend.CarryOut(r.Context(), given)
+	}
+	return done, err
 }
 
 // rightFor is the right an order takes here.
@@ -87,32 +123,22 @@ func rightFor(verb interlock.Verb) right {
 	}
 }
 
-// draftOrder shows an order as it would be signed. Nothing has happened until it is.
+// draftOrder shows an order as it would be signed.
 func (c *Console) draftOrder(w http.ResponseWriter, r *http.Request) {
-	order, about, err := c.orderOf(r)
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	v := c.visitor(r)
-	standing, err := c.config.Backend.Standing(r.Context())
+	given, agents, err := c.orderOf(r)
+	var shown drafted
 	if err == nil {
-		err = quorum.MayOrder(order.Verb, about, v.operator, standing.Agents, c.config.Now())
+		shown, err = c.draft(r, given, agents)
 	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	if !c.orders.keep(order, v.session.ID) {
-		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "",
-			"too many orders wait for a signature; try again in a few minutes"))
-		return
-	}
-	c.render(w, r, http.StatusOK, "order.html", orderTitle(order.Verb), struct {
-		signing
+	c.render(w, r, http.StatusOK, "order.html", orderTitle(given.Verb), struct {
+		drafted
 		Order  interlock.Order
 		Effect string
-	}{c.signing(r, identity.StatementChallenge(order.Statement)), order, effect(order)})
+	}{shown, given.Order, effect(given.Order)})
 }
 
 func orderTitle(verb interlock.Verb) string {
@@ -152,57 +178,64 @@ func effect(order interlock.Order) string {
 	}
 }
 
-// orderOf reads the order a query describes, and whose freedom it is about.
-func (c *Console) orderOf(r *http.Request) (order interlock.Order, about interlock.Requester, err error) {
+// orderOf reads the order a query describes, and returns the agents who are known as well.
+func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[string]interlock.AgentRecord, err error) {
 	query := r.URL.Query()
 	verb, subject := interlock.Verb(query.Get("verb")), query.Get("subject")
 	needs := rightFor(verb)
 	if needs == 0 {
-		return order, about, interlock.Errorf(interlock.CodeInvalid, "verb", "there is no such order")
+		return given, nil, interlock.Errorf(interlock.CodeInvalid, "verb", "there is no such order")
 	}
 	if !c.may(r, needs) {
-		return order, about, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order")
+		return given, nil, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order")
 	}
 	standing, err := c.config.Backend.Standing(r.Context())
 	if err != nil {
-		return order, about, err
+		return given, nil, err
 	}
-	detail := ""
+	detail, about := "", interlock.Requester{}
 	switch verb {
 	case interlock.VerbNewCode, interlock.VerbUnblock:
 		challenge, stands := standing.Challenges[subject]
 		if !stands || !challenge.Ended.IsZero() {
-			return order, about, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
+			return given, nil, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
 		}
 		about = challenge.Requester
 	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
 		if detail, err = toolOrder(standing, verb, subject, query.Get("seen")); err != nil {
-			return order, about, err
+			return given, nil, err
 		}
 	default:
 		agent, known := standing.Agents[subject]
 		if !known || !agent.Revoked.IsZero() {
-			return order, about, interlock.Errorf(interlock.CodeNotFound, "subject", "no agent of this name is registered")
+			return given, nil, interlock.Errorf(interlock.CodeNotFound, "subject", "no agent of this name is registered")
 		}
 		about = interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
 		if detail, err = c.level(query.Get("level"), query.Get("days")); err != nil {
-			return order, about, err
+			return given, nil, err
 		}
 	}
 	id, err := c.newID("ord_")
 	if err != nil {
-		return order, about, err
+		return given, nil, err
 	}
-	reason := strings.TrimSpace(query.Get("reason"))
-	if len(reason) > maxNote {
-		return order, about, interlock.Errorf(interlock.CodeInvalid, "reason", "is longer than %d bytes", maxNote)
+	reason, err := reasonOf(query)
+	if err != nil {
+		return given, nil, err
 	}
 	operator, _ := c.operator(r)
 	now := c.config.Now().UTC().Truncate(time.Microsecond)
-	order = interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason, Operator: operator.Name,
-		At: now, Expires: now.Add(orderLife)}
-	order.Statement = quorum.OrderStatement(order)
-	return order, about, nil
+	return quorum.OfOrder(interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason,
+		Operator: operator.Name, At: now, Expires: now.Add(orderLife)}, about), standing.Agents, nil
+}
+
+// reasonOf is the reason that a form or a query gives.
+func reasonOf(values url.Values) (string, error) {
+	reason := strings.TrimSpace(values.Get("reason"))
+	if len(reason) > maxNote {
+		return "", interlock.Errorf(interlock.CodeInvalid, "reason", "is longer than %d bytes", maxNote)
+	}
+	return reason, nil
 }
 
 // level is an order's detail: the trust it leads to, and for a certificate how long it runs.
@@ -223,71 +256,42 @@ func (c *Console) level(name, days string) (string, error) {
 
 // giveOrder carries out an order that was shown to this session, as it was shown.
 func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
-	v := c.visitor(r)
-	order, shown := c.orders.take(r.PathValue("id"), v.session.ID)
+	given, shown := c.orders.take(r.PathValue("id"), c.visitor(r).session.ID)
 	if !shown {
 		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id",
 			"the page is too old or was used already; begin the order anew"))
 		return
 	}
-	if !c.may(r, rightFor(order.Verb)) {
+	if needs := rightFor(given.Verb); needs == 0 || !c.may(r, needs) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order"))
 		return
 	}
-	err := c.sign(r, []string{order.Statement}, order.Verb.Loosens(), func(_ int, method, key, signature string) {
-		order.Method, order.Key, order.Signature = method, key, signature
-	})
-	if err == nil {
-		err = c.proved(r, []interlock.Approval{{Method: order.Method, Statement: order.Statement, Signature: order.Signature}})
-	}
+	done, err := c.give(r, given)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	c.carryOut(w, r, order)
-}
-
-func (c *Console) carryOut(w http.ResponseWriter, r *http.Request, order interlock.Order) {
-	ctx, back := r.Context(), "/challenges"
-	var err error
-	switch order.Verb {
+	switch given.Verb {
 	case interlock.VerbNewCode:
-		var code string
-		var expires time.Time
-		if code, expires, err = c.config.Backend.NewCode(ctx, order); err == nil {
-			c.render(w, r, http.StatusOK, "code.html", "New code", struct {
-				Code    string
-				Expires time.Time
-			}{code, expires})
-			return
-		}
-	case interlock.VerbUnblock:
-		_, err = c.config.Backend.Unblock(ctx, order)
+		c.render(w, r, http.StatusOK, "code.html", "New code", done)
 	case interlock.VerbPromote, interlock.VerbDemote:
-		back = "/trust"
-		_, err = c.config.Backend.ChangeTrust(ctx, order)
+		http.Redirect(w, r, "/trust", http.StatusSeeOther)
 	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
-		back = "/tools"
-		_, err = c.config.Backend.ChangePins(ctx, order)
+		http.Redirect(w, r, "/tools", http.StatusSeeOther)
 	default:
-		err = fmt.Errorf("carrying out %s: no such order", order.Verb) // unreachable: orderOf made it
+		http.Redirect(w, r, "/challenges", http.StatusSeeOther)
 	}
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	http.Redirect(w, r, back, http.StatusSeeOther)
 }
 
 // endGrant revokes a standing grant. It only tightens, so it takes a form and no signature.
 func (c *Console) endGrant(w http.ResponseWriter, r *http.Request) {
 	operator, _ := c.operator(r)
-	reason := strings.TrimSpace(r.PostForm.Get("reason"))
-	if len(reason) > maxNote {
-		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "reason", "is longer than %d bytes", maxNote))
-		return
+	reason, err := reasonOf(r.PostForm)
+	if err == nil {
+		end := interlock.Order{Verb: interlock.VerbEndGrant, Subject: r.PathValue("id"), Operator: operator.Name, Reason: reason}
+		_, err = c.config.Backend.CarryOut(r.Context(), quorum.OfOrder(end, interlock.Requester{}))
 	}
-	if _, err := c.config.Backend.EndGrant(r.Context(), r.PathValue("id"), operator.Name, reason); err != nil {
+	if err != nil {
 		c.fail(w, r, err)
 		return
 	}

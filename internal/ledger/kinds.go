@@ -32,6 +32,7 @@ const (
 	Candidate   = "candidate"   // the ruleset that decides beside the one in force
 	Shadow      = "shadow"      // what a candidate decided otherwise
 	Failed      = "failed"      // which actions of an agent failed lately, as far as a gateway carried them out
+	Carried     = "carried"     // that a signed order was carried out, so that it counts once
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -166,6 +167,8 @@ func Kinds() []Kind {
 			body: of(shadowAbout, nil, nil)},
 		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
+		{Name: Carried, Writer: ByOrder, Proved: "nothing: without it an order would count again, and is signed", swept: true,
+			Lives: "until the order would count no more", body: of(carriedAbout, nil, nil), next: carriedNext},
 	}
 }
 

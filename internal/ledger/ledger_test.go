@@ -56,6 +56,7 @@ func samples(t testing.TB) map[string]struct {
 	failed, _ := ledger.FailedBody{}.With(ledger.Ending{Agent: "builder", Principal: "pat", Action: "sha256:01", At: now,
 		Status: interlock.OutcomeFailure})
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
+	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now}, "until")
 	list[ledger.Definition] = sample{interlock.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

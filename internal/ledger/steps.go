@@ -209,7 +209,7 @@ func same(want, is interlock.ApprovalRequest) error {
 }
 
 // Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
-// a counter, what a run has done, or how an action ended. Encoding them is left to the change.
+// a counter, what a run has done, how an action ended, or that an order was carried out. Encoding them is left to the change.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {
@@ -237,6 +237,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Execution, ExecutionKey(v.Principal, v.Agent, v.Run)
 		case Ending:
 			r.Kind, r.Key = Failed, FailedKey(v.Principal, v.Agent)
+		case CarriedBody:
+			r.Kind, r.Key = Carried, v.Name
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

@@ -82,12 +82,12 @@ func TestCheckGrant(t *testing.T) {
 		if test.after != nil {
 			test.after(&g)
 		}
-		err := quorum.CheckGrant(g, people(), agents(), verify, noon)
+		err := quorum.OfGrant(g).Counts(people(), agents(), verify, noon)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
-	if err := quorum.CheckGrant(grant(), people(), agents(), nil, noon); err == nil {
+	if err := quorum.OfGrant(grant()).Counts(people(), agents(), nil, noon); err == nil {
 		t.Error("without a verifier it counts")
 	}
 }

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -31,71 +32,172 @@ func OrderStatement(o interlock.Order) string {
 	return b.String()
 }
 
-// CheckOrder reports whether an order counts now. about is whose freedom it is about: the requester that a challenge binds,
-// the agent that is promoted; the zero value where it is about nobody. That an order is carried out at most once is for its
-// subject to see to: a challenge that has ended can't be ended again.
-func CheckOrder(o interlock.Order, about interlock.Requester, operators map[string]interlock.OperatorRecord,
-	agents map[string]interlock.AgentRecord, verify Verifier, now time.Time) error {
+// A Given is an order as it is checked, whatever its verb: what all orders have in common, and what its verb makes of it.
+type Given struct {
+	interlock.Order
+	// whose freedom it is about: the requester that a challenge binds, the agent that is promoted; zero where it is about nobody
+	About interlock.Requester
+	Terms any // of a verb that stands: an [interlock.Grant] or an [interlock.Suppression]
+}
+
+// OfOrder is an order that is carried out once, and about whose freedom it is.
+func OfOrder(o interlock.Order, about interlock.Requester) Given {
+	return Given{Order: o, About: about}
+}
+
+// OfGrant is a standing grant as an order.
+func OfGrant(g interlock.Grant) Given {
+	return Given{Order: g.Order(), About: interlock.Requester{Agent: g.Agent, Principal: g.Principal}, Terms: g}
+}
+
+// OfSuppression is a suppression as an order. Whose actions it may touch is looked at where it is used, see [Concerns].
+func OfSuppression(s interlock.Suppression) Given { return Given{Order: s.Order(), Terms: s} }
+
+// By is the order as an operator would give it.
+func (g Given) By(operator string) Given {
+	g.Operator = operator
+	switch terms := g.Terms.(type) {
+	case interlock.Grant:
+		terms.Operator = operator
+		return OfGrant(terms)
+	case interlock.Suppression:
+		terms.Operator = operator
+		return OfSuppression(terms)
+	}
+	return g
+}
+
+// Signed is the order with what proves it.
+func (g Given) Signed(method, key, signature string) Given {
+	text := g.Text()
+	g.Method, g.Key, g.Statement, g.Signature = method, key, text, signature
+	switch terms := g.Terms.(type) {
+	case interlock.Grant:
+		terms.Method, terms.Key, terms.Statement, terms.Signature = method, key, text, signature
+		return OfGrant(terms)
+	case interlock.Suppression: // which an SSH key signs, and nothing else
+		terms.Key, terms.Statement, terms.Signature = key, text, signature
+		return OfSuppression(terms)
+	}
+	return g
+}
+
+// Text is the exact text that is signed to give the order.
+func (g Given) Text() string {
+	switch terms := g.Terms.(type) {
+	case interlock.Grant:
+		return GrantStatement(terms)
+	case interlock.Suppression:
+		return SuppressionStatement(terms)
+	}
+	return OrderStatement(g.Order)
+}
+
+// bounds refuses an order that says too little or too much or, where it stands, that is not in force.
+func (g Given) bounds(now time.Time) error {
+	switch terms := g.Terms.(type) {
+	case interlock.Grant:
+		return boundGrant(terms, now)
+	case interlock.Suppression:
+		return boundSuppression(terms, now)
+	}
 	switch {
-	case o.Subject == "":
+	case g.Subject == "":
 		return refuse(interlock.CodeInvalid, "subject", "name what the order is about")
-	case len(o.Subject) > maxReason || len(o.Detail) > maxReason || len(o.Reason) > maxReason:
+	case len(g.Subject) > maxReason || len(g.Detail) > maxReason || len(g.Reason) > maxReason:
 		return refuse(interlock.CodeInvalid, "reason", "a part of the order is too long")
 	}
-	operator, ok := operators[o.Operator]
-	if !ok || o.Operator == "" || operator.Name != o.Operator {
-		return refuse(interlock.CodeUnauthorized, "operator", "no such operator")
-	}
-	if err := MayOrder(o.Verb, about, operator, agents, now); err != nil {
-		return err
-	}
-	if !o.Verb.Loosens() {
-		return nil // whoever tightens needs a name only
-	}
-	if o.ID == "" || o.At.IsZero() || o.Expires.Sub(o.At) > MaxOrder || now.Before(o.At.Add(-orderSkew)) ||
-		!now.Before(o.Expires) {
+	return nil
+}
+
+// fresh refuses an order that is carried out once and was not given just now.
+func (g Given) fresh(now time.Time) error {
+	if g.ID == "" || g.At.IsZero() || g.Expires.Sub(g.At) > MaxOrder || now.Before(g.At.Add(-orderSkew)) ||
+		!now.Before(g.Expires) {
 		return refuse(interlock.CodeExpired, "expires", "the order was not given within the last ten minutes; give it again")
 	}
-	if about.Agent != "" || about.Principal != "" {
-		if err := checkCredentials(about, operator, operators, agents); err != nil {
+	return nil
+}
+
+// proof refuses an order that nobody signed, or not with these words.
+func (g Given) proof(operator interlock.OperatorRecord, verify Verifier) error {
+	if g.Statement != g.Text() {
+		return refuse(interlock.CodeUnauthorized, "statement", "the signed statement is not the one for this "+g.what())
+	}
+	err := signed(operator, g.Method, g.Key, g.Statement, g.Signature, verify)
+	var refusal *interlock.Error
+	if _, silences := g.Terms.(interlock.Suppression); silences && errors.As(err, &refusal) && refusal.Field == "key" {
+		return badSignature() // in these words since the first of them
+	}
+	return err
+}
+
+// what is what people call the order.
+func (g Given) what() string {
+	switch g.Terms.(type) {
+	case interlock.Grant:
+		return "grant"
+	case interlock.Suppression:
+		return "suppression"
+	}
+	return "order"
+}
+
+// Counts reports whether an order counts now: its operator is in office and may give it, it says neither too little nor too
+// much, its time is not over and, where it loosens anything, its signature proves it. One that stands is held to that when it
+// is given and each time it is used. That an order is carried out at most once is not for here to see.
+func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord, verify Verifier,
+	now time.Time) error {
+	if err := g.bounds(now); err != nil {
+		return err
+	}
+	operator, ok := operators[g.Operator]
+	if !ok || g.Operator == "" || operator.Name != g.Operator {
+		return refuse(interlock.CodeUnauthorized, "operator", "no such operator")
+	}
+	verb, known := VerbOf(g.Verb)
+	if err := g.mayGive(verb, known, operator, agents, now); err != nil {
+		return err
+	}
+	if !verb.Loosens {
+		return nil // whoever tightens needs a name only
+	}
+	if !verb.Stands {
+		if err := g.fresh(now); err != nil {
 			return err
 		}
 	}
-	if o.Statement != OrderStatement(o) {
-		return refuse(interlock.CodeUnauthorized, "statement", "the signed statement is not the one for this order")
+	if g.aboutSomebody() {
+		if err := checkCredentials(g.About, operator, operators, agents); err != nil {
+			return err
+		}
 	}
-	return signed(operator, o.Method, o.Key, o.Statement, o.Signature, verify)
+	return g.proof(operator, verify)
 }
 
-// MayOrder reports whether this operator's order would count, before anything is signed.
-func MayOrder(verb interlock.Verb, about interlock.Requester, operator interlock.OperatorRecord,
-	agents map[string]interlock.AgentRecord,
+// MayGive reports whether this operator's order would count, before anything is signed.
+func (g Given) MayGive(operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord, now time.Time) error {
+	verb, known := VerbOf(g.Verb)
+	return g.mayGive(verb, known, operator, agents, now)
+}
+
+func (g Given) mayGive(verb Verb, known bool, operator interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
 	now time.Time) error {
 	if operator.Name == "" || !operator.Revoked.IsZero() && !now.Before(operator.Revoked) {
 		return refuse(interlock.CodeUnauthorized, "operator", "this operator is revoked")
 	}
-	switch verb {
-	case interlock.VerbReadSealed:
-		if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin && operator.Role != RoleAuditor {
-			return refuse(interlock.CodeUnauthorized, "operator",
-				"this order needs an operator with the admin or the auditor role")
-		}
-	case interlock.VerbReplay, interlock.VerbForceContinue:
-		return mayReplay(verb, operator.Role)
-	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbRevoke, interlock.VerbPromoteRules:
-		if operator.Role != RoleAdmin && operator.Role != RoleSuperadmin {
-			return refuse(interlock.CodeUnauthorized, "operator", "this order needs an operator with the admin role")
-		}
-	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbEndGrant, interlock.VerbApproveTool,
-		interlock.VerbQuarantineTool:
-		if !roleAnswers(operator.Role) {
-			return refuse(interlock.CodeUnauthorized, "operator", "this operator's role may not give orders")
-		}
-	default:
+	switch s, _ := g.Terms.(interlock.Suppression); {
+	case !known || verb.Stands != (g.Terms != nil):
 		return refuse(interlock.CodeInvalid, "verb", "there is no such order")
-	}
-	if verb.Loosens() && (about.Agent != "" || about.Principal != "") {
-		return checkIndependence(about, operator.Name, agents)
+	case !verb.Role(operator.Role):
+		return refuse(interlock.CodeUnauthorized, "operator", verb.Needs)
+	case s.Denials && !roleGoverns(operator.Role):
+		return refuse(interlock.CodeUnauthorized, "operator",
+			"suppressing a rule that denies needs an operator with the admin role")
+	case verb.Loosens && g.aboutSomebody():
+		return checkIndependence(g.About, operator.Name, agents)
 	}
 	return nil
 }
+
+func (g Given) aboutSomebody() bool { return g.About.Agent != "" || g.About.Principal != "" }

@@ -82,12 +82,12 @@ func TestCheckOrder(t *testing.T) {
 		if test.name == "unblock by the agent's owner" {
 			test.want, people["dana"] = "owner", interlock.OperatorRecord{Name: "dana", Role: quorum.RoleAdmin, SSHKey: "key-of-dana"}
 		}
-		err := quorum.CheckOrder(o, request().Requester, people, agents(), verify, noon)
+		err := quorum.OfOrder(o, request().Requester).Counts(people, agents(), verify, noon)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
-	if err := quorum.CheckOrder(order(interlock.VerbUnblock, "admin"), interlock.Requester{}, people(), agents(), nil, noon); err == nil {
+	if err := quorum.OfOrder(order(interlock.VerbUnblock, "admin"), interlock.Requester{}).Counts(people(), agents(), nil, noon); err == nil {
 		t.Error("without a verifier it counts")
 	}
 }

@@ -122,12 +122,16 @@ func signed(operator interlock.OperatorRecord, method, key, statement, signature
 	}
 	proving, err := verify(operator, method, statement, signature)
 	if err != nil {
-		return refuse(interlock.CodeUnauthorized, "signature", "the signature does not verify with the operator's registered key")
+		return badSignature()
 	}
 	if proving == "" || key != proving {
 		return refuse(interlock.CodeUnauthorized, "key", "the named key is not the operator's registered key")
 	}
 	return nil
+}
+
+func badSignature() error {
+	return refuse(interlock.CodeUnauthorized, "signature", "the signature does not verify with the operator's registered key")
 }
 
 // checkCode refuses what a code can't answer: it says yes for nobody in particular.

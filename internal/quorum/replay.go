@@ -23,19 +23,6 @@ func ReplayModes() []ReplayMode { return []ReplayMode{ReplayAudit, ReplayTest, R
 // CouncilQuorum is how many members of the council count as the council.
 const CouncilQuorum = 3
 
-// mayReplay reports whether a role has a part in such an order. Whether it is enough is for CheckReplay to say.
-func mayReplay(verb interlock.Verb, role string) error {
-	switch role {
-	case RoleAdmin, RoleSuperadmin, RoleCouncil:
-		return nil
-	case RoleOperator, RoleAuditor:
-		if verb == interlock.VerbReplay {
-			return nil
-		}
-	}
-	return refuse(interlock.CodeUnauthorized, "operator", "this operator's role may not order a replay, or its going on by force")
-}
-
 // CheckReplay reports whether orders are enough for a replay in a mode: one of an operator, an admin or an auditor for audit and
 // test; for production those of an admin and an auditor who are two people, or of a quorum of the council. Going on after a
 // divergence takes, beside that, orders of an admin and of a member of the council. It returns whether it may go on.
@@ -53,7 +40,7 @@ func CheckReplay(mode ReplayMode, subject string, orders []interlock.Order, oper
 		if o.Subject != subject || o.Detail != string(mode) {
 			return false, refuse(interlock.CodeInvalid, "subject", "the order is about another replay")
 		}
-		if err := CheckOrder(o, interlock.Requester{}, operators, agents, verify, now); err != nil {
+		if err := OfOrder(o, interlock.Requester{}).Counts(operators, agents, verify, now); err != nil {
 			return false, err
 		}
 		who.add(operators[o.Operator], o.Key)

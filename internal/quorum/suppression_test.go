@@ -74,12 +74,12 @@ func TestCheckSuppression(t *testing.T) {
 		if test.after != nil {
 			test.after(&s)
 		}
-		err := quorum.CheckSuppression(s, people(), verify, noon)
+		err := quorum.OfSuppression(s).Counts(people(), agents(), verify, noon)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
-	if err := quorum.CheckSuppression(suppression(), people(), nil, noon); err == nil {
+	if err := quorum.OfSuppression(suppression()).Counts(people(), agents(), nil, noon); err == nil {
 		t.Error("without a verifier it counts")
 	}
 }

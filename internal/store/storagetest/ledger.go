@@ -77,6 +77,7 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Candidate, ledger.CandidateKey, ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:01"}),
 		row(t, ledger.Failed, ledger.FailedKey("p", "agent"), ledger.FailedBody{Principal: "p", Agent: "agent", Seen: Now}),
 		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
+		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
 	if len(all) != len(ledger.Kinds()) {
 		t.Errorf("%d kinds are written of %d", len(all), len(ledger.Kinds()))

@@ -1,0 +1,36 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"interlock"
+)
+
+// carriedLag is how much longer than an order counts it is known that it was carried out: clocks differ.
+const carriedLag = time.Hour
+
+// A CarriedBody says that a signed order was carried out. While it stands no other order with the same statement is.
+type CarriedBody struct {
+	Name    string    `json:"name"` // see [CarriedKey]
+	Order   string    `json:"order"`
+	Expires time.Time `json:"expires"` // of the order
+}
+
+// CarriedKey names an order by what was signed, so that nothing an order says without having been signed makes it another.
+func CarriedKey(statement string) string {
+	sum := sha256.Sum256([]byte(statement))
+	return hex.EncodeToString(sum[:])
+}
+
+func carriedAbout(c CarriedBody) About {
+	return About{Key: c.Name, Marks: under(nano(c.Expires.Add(carriedLag)), Until)}
+}
+
+func carriedNext(before, _ any, _ time.Time) error {
+	if before == nil {
+		return nil
+	}
+	return interlock.Errorf(interlock.CodeConflict, "id", "this order was carried out already; give it anew")
+}

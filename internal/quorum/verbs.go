@@ -1,0 +1,87 @@
+package quorum
+
+import "interlock"
+
+// A Verb says of one kind of order what it takes to count and what it does. Adding an order begins with a row of [Verbs].
+type Verb struct {
+	Name    interlock.Verb
+	Loosens bool                   // lets more happen than before, so that it is signed; the others take a name only
+	Stands  bool                   // decisions consult it until it ends; the others are carried out once
+	Reason  bool                   // it says why, for the record
+	Role    func(role string) bool // of an operator whose order counts
+	Needs   string                 // what somebody with another role is told
+	Subject string                 // what its subject names
+	Writes  string                 // the kind of row that carrying it out changes; empty: it leaves its event and nothing else
+	Event   interlock.EventType    // that says it was carried out
+}
+
+// What an operator with another role is told.
+const (
+	needsAdmin  = "this order needs an operator with the admin role"
+	needsAnswer = "this operator's role may not give orders"
+	needsReplay = "this operator's role may not order a replay, or its going on by force"
+)
+
+// Verbs lists every kind of order.
+func Verbs() []Verb {
+	return []Verb{
+		{Name: interlock.VerbUnblock, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "a challenge's id", Writes: "challenge", Event: interlock.EventUnblocked},
+		{Name: interlock.VerbNewCode, Loosens: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "a challenge's id", Writes: "challenge", Event: interlock.EventChallenge},
+		{Name: interlock.VerbPromote, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "an agent", Writes: "agent", Event: interlock.EventTrust},
+		{Name: interlock.VerbDemote, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "an agent", Writes: "agent", Event: interlock.EventTrust},
+		{Name: interlock.VerbGrant, Loosens: true, Stands: true, Role: roleAnswers,
+			Needs:   "this operator's role may not give standing grants",
+			Subject: "an agent", Writes: "order", Event: interlock.EventGrant},
+		{Name: interlock.VerbEndGrant, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "a grant's id", Writes: "order", Event: interlock.EventGrant},
+		{Name: interlock.VerbSuppress, Loosens: true, Stands: true, Role: roleAnswers,
+			Needs:   "this operator's role may not suppress rules",
+			Subject: "a rule", Writes: "order", Event: interlock.EventSuppression},
+		{Name: interlock.VerbLift, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "a suppression's id", Writes: "order", Event: interlock.EventSuppression},
+		{Name: interlock.VerbRevoke, Role: roleGoverns, Needs: needsAdmin, Subject: "an agent or an operator"},
+		{Name: interlock.VerbApproveTool, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "SERVER or SERVER.TOOL", Writes: "pin", Event: interlock.EventPin},
+		{Name: interlock.VerbQuarantineTool, Reason: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "SERVER or SERVER.TOOL", Writes: "pin", Event: interlock.EventPin},
+		{Name: interlock.VerbReadSealed, Loosens: true, Reason: true, Role: roleGovernsOrAudits,
+			Needs:   "this order needs an operator with the admin or the auditor role",
+			Subject: "which recorded inputs", Event: interlock.EventAccess},
+		{Name: interlock.VerbPromoteRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "the digest of a ruleset", Writes: "candidate", Event: interlock.EventPromotion},
+		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,
+			Subject: "which decisions", Event: interlock.EventReplayRequest},
+		{Name: interlock.VerbForceContinue, Loosens: true, Reason: true, Role: roleForces, Needs: needsReplay,
+			Subject: "which decisions", Event: interlock.EventReplayRequest},
+	}
+}
+
+// VerbOf finds a verb. One that nobody knows counts for nobody, and would loosen.
+func VerbOf(name interlock.Verb) (verb Verb, known bool) {
+	for _, v := range Verbs() {
+		if v.Name == name {
+			return v, true
+		}
+	}
+	return Verb{Name: name, Loosens: true}, false
+}
+
+// Loosens reports whether what is ordered lets more happen than before, so that it must be signed.
+func Loosens(name interlock.Verb) bool {
+	verb, _ := VerbOf(name)
+	return verb.Loosens
+}
+
+func roleGoverns(role string) bool { return role == RoleAdmin || role == RoleSuperadmin }
+
+func roleGovernsOrAudits(role string) bool { return roleGoverns(role) || role == RoleAuditor }
+
+func roleForces(role string) bool { return roleGoverns(role) || role == RoleCouncil }
+
+func roleReplays(role string) bool {
+	return roleForces(role) || role == RoleOperator || role == RoleAuditor
+}
