@@ -114,13 +114,13 @@ func (p *program) endOrder(verb interlock.Verb, id, as, reason string) error {
 	}
 	_, done, err := p.order(backend, orderFlags{As: as}, given)
 	if err != nil {
-		return inOffice(p, backend, as, err)
+		return whyNot(p, backend, as, err)
 	}
 	return p.done(done, "%s ended by %s", printable(id), as)
 }
 
-// inOffice is why an operator's order was refused, in the words of who names the operator.
-func inOffice(p *program, backend *embedded.Backend, as string, refused error) error {
+// whyNot is why an operator's order was refused, in the words of who names the operator.
+func whyNot(p *program, backend *embedded.Backend, as string, refused error) error {
 	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Operator, Key: as})
 	if operator, known := standing.Operators[as]; err == nil && (!known || !operator.Revoked.IsZero()) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
