@@ -17,8 +17,9 @@ type Loop struct {
 	AutoApprove      []string `json:"auto_approve,omitempty"`
 
 	Verifying string `json:"verifying,omitempty"` // id of the verify challenge that pauses the agent
-	// id of the approval request that pauses the execution and asks about another action
+	// ids of the approval request that pauses the agent and asks about another action, and of one that asks about this action
 	Paused string `json:"paused,omitempty"`
+	Asked  string `json:"asked,omitempty"`
 }
 
 // A Count is how often something was done within a window.

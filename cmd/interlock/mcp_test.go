@@ -423,28 +423,23 @@ func TestMCPStepsCoverEveryKindOfAction(t *testing.T) {
 	}
 }
 
-// The same server at /mcp of `interlock up`, by token; web pages and other names for this machine are turned away.
-func TestUpServesMCP(t *testing.T) {
-	rig := newRig(t)
-	one, err := rig.output("agent", "add", "one")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready := filepath.Join(t.TempDir(), "ready")
-	server := rig.command(nil, "up", "--listen", "127.0.0.1:0", "--ready", ready)
+// up starts a server and returns where its MCP endpoint is.
+func (r *mcpRig) up() (address string) {
+	r.t.Helper()
+	ready := filepath.Join(r.t.TempDir(), "ready")
+	server := r.command(nil, "up", "--listen", "127.0.0.1:0", "--ready", ready)
 	stdout, err := server.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	if err := server.Start(); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
-	address := ""
+	r.t.Cleanup(func() { server.Process.Kill(); server.Wait() })
 	for line := make([]byte, 0, 256); address == ""; {
 		next := make([]byte, 1)
 		if _, err := io.ReadFull(stdout, next); err != nil {
-			t.Fatalf("the server ended: %s", rig.said.String())
+			r.t.Fatalf("the server ended: %s", r.said.String())
 		}
 		if line = append(line, next...); next[0] == '\n' {
 			if _, found, ok := strings.Cut(string(line), "mcp     "); ok {
@@ -454,6 +449,17 @@ func TestUpServesMCP(t *testing.T) {
 		}
 	}
 	go io.Copy(io.Discard, stdout)
+	return address
+}
+
+// The same server at /mcp of `interlock up`, by token; web pages and other names for this machine are turned away.
+func TestUpServesMCP(t *testing.T) {
+	rig := newRig(t)
+	one, err := rig.output("agent", "add", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := rig.up()
 
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(context.Background(),
 		&mcp.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: withToken(strings.TrimSpace(one))},

@@ -93,6 +93,9 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			p.Loop = loop(g.done, *said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
 			pause, _ := a.verifying(standing, p.Requester, now)
 			p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
+			if p.Loop.Paused, p.Loop.Asked, err = a.paused(p, standing, pause, now); err != nil {
+				return interlock.Change{}, err
+			}
 		}
 		standing, unproved := a.proved(standing, now)
 		standing, ungranted := a.grants(standing, p.Requester, now)

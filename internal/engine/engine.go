@@ -108,15 +108,19 @@ func verdict(findings []interlock.Finding) interlock.Verdict {
 }
 
 // tier is how much a reported step needs of a human: what its risk score says, and at least what its findings ask for. A
-// denial by what is forbidden, and not by what an agent is trusted with, is the danger zone (MCP-AQL 8.8.2).
+// denial by what is forbidden, and not by what an agent is trusted with, is the danger zone (MCP-AQL 8.8.2). That the agent pauses
+// says nothing of the action.
 func tier(gates gate.Table, d interlock.Decision, loop *interlock.Loop) interlock.Tier {
 	if loop == nil {
 		return interlock.TierAdvisory
 	}
-	t := interlock.TierAdvisory
-	for _, f := range d.Findings {
+	t, own := interlock.TierAdvisory, false // own: something objects to the action itself, and not only a pause
+	for n, f := range d.Findings {
+		if f.Verdict == interlock.Allow || gates.OfPause(&d.Findings[n]) {
+			continue
+		}
+		own = true
 		switch {
-		case f.Verdict == interlock.Allow:
 		case f.Verdict.Compare(interlock.Deny) >= 0 && gates.Of(f.Gate).Forbids:
 			return interlock.TierDangerZone
 		case hasObligation(f.Obligations, interlock.ObligationVerify):
@@ -125,7 +129,7 @@ func tier(gates gate.Table, d interlock.Decision, loop *interlock.Loop) interloc
 			t = max(t, interlock.TierConfirm)
 		}
 	}
-	if d.Verdict == interlock.Allow {
+	if !own {
 		t = min(interlock.TierOf(d.Risk), interlock.TierConfirm) // autoApproved: what it would have been
 	}
 	return t

@@ -2,11 +2,15 @@ package gate
 
 import (
 	"fmt"
+	"strings"
 
 	"interlock"
 	"interlock/internal/impact"
 	"interlock/internal/ruleset"
 )
+
+// ruleVerifying is what speaks of a code that is waited for, and of no action.
+const ruleVerifying = "loop.verifying"
 
 // Loop holds a step that a monitored execution reports against the stages of the safety loop (MCP-AQL 8.7.2): the number of
 // steps, how the step before went, the agent's own patterns, the tier of the risk score and the tolerance. Actions that no
@@ -23,7 +27,7 @@ func Loop(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.
 		return &out[len(out)-1]
 	}
 	if l.Verifying != "" {
-		object("verifying", 2, interlock.Ask, "this agent pauses until a human gives the code for challenge "+l.Verifying)
+		object(strings.TrimPrefix(ruleVerifying, "loop."), 2, interlock.Ask, "this agent pauses until a human gives the code for challenge "+l.Verifying)
 	}
 	if l.Step > l.Limit {
 		object("step-limit", 3, interlock.Ask, "Step limit exceeded")

@@ -48,6 +48,7 @@ type Row struct {
 	Forbids      bool // it denies for what is done, whoever does it: of a reported step, the danger zone (MCP-AQL 8.8.2)
 	Patterns     bool // its denial is an operator's pattern, which ends a monitored execution (MCP-AQL 8.7.2)
 	Steps        bool // it asks for the stages of a monitored execution, and not because of a rule about the action
+	Waits        bool // it speaks of a pause, and of nothing that the action does
 
 	Part  Part
 	Cause Cause
@@ -75,7 +76,7 @@ var rows = Table{
 	{Name: "risk", Check: Risk, About: AboutAction, Steps: true},
 	{Name: "escalation", Check: Escalation, About: AboutRun, Steps: true},
 	{Name: "loop", Check: Loop, About: AboutRun, Forbids: true, Patterns: true, Steps: true},
-	{Name: "pause", Check: Pause, About: AboutRun},
+	{Name: "pause", Check: Pause, About: AboutRun, Steps: true, Waits: true},
 	{Name: "cooldown", Check: Cooldown, About: AboutRun},
 	{Name: NameAdmission, Cause: CauseFailure},
 	{Name: "dry-run"},

@@ -34,13 +34,6 @@ func (s State) core() State {
 	return s
 }
 
-// A pause is what a paused execution waits for.
-type pause struct {
-	request   string // approval request
-	challenge string
-	action    interlock.Digest // the only action that may be tried while the request waits
-}
-
 // An execution is one monitored run of an agent. It belongs to the agent's credential, and each call is held against that
 // again; the handle alone opens nothing. It lives in the memory of this server and ends with it.
 type execution struct {
@@ -58,7 +51,6 @@ type execution struct {
 	steps      int    // reported and recorded
 	autonomous int    // let through since a human last answered
 	last       string // event of the step whose outcome is not reported yet
-	pause      pause
 	reason     string // why it ended
 }
 

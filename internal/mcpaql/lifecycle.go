@@ -116,9 +116,6 @@ func (s *Server) move(ctx context.Context, e *execution, to State, reason string
 	if to.terminal() {
 		e.finished, e.reason = s.config.Now(), reason
 	}
-	if to != Paused {
-		e.pause = pause{}
-	}
 	return nil
 }
 

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"interlock"
+	"interlock/internal/gate"
 	"interlock/internal/ledger"
-	"interlock/internal/strictjson"
 )
 
 // step takes the report of an action and answers with the directive. The action goes to admission as the agent worded it;
@@ -35,10 +35,7 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 	}
 	action := interlock.Action{Kind: interlock.KindHint, Input: a.text("next_action_hint"),
 		Hint: a.text("step_description"), Dir: c.Dir}
-	loop, err := s.loop(ctx, e, action, outcome)
-	if err != nil {
-		return nil, err
-	}
+	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
 	answer := s.config.Backend.Propose(ctx, interlock.Proposal{Action: action, Requester: e.requester, View: s.config.View(c.Dir),
 		Door: "mcp", Loop: loop, CanAsk: true})
 	if err := s.take(ctx, e, answer, loop); err != nil {
@@ -87,7 +84,8 @@ func (s *Server) reportOutcome(ctx context.Context, e *execution, outcome interl
 	return nil
 }
 
-// take puts an answer into the execution: what was let through counts, and what waits for a human pauses.
+// take puts an answer into the execution: what was let through counts, and what waits for a human pauses. The state is for whoever
+// looks at it: whether the agent pauses is decided by admission, from what stands in the ledger.
 func (s *Server) take(ctx context.Context, e *execution, answer interlock.Answer, loop *interlock.Loop) error {
 	now := s.config.Now()
 	e.touched = now
@@ -103,44 +101,13 @@ func (s *Server) take(ctx context.Context, e *execution, answer interlock.Answer
 		}
 		return s.move(ctx, e, Running, "a step may go ahead")
 	}
-	waits := pause{request: answer.Request, challenge: answer.Challenge, action: answer.Action}
-	if waits.request == "" && waits.challenge == "" {
+	f := answer.Decisive()
+	if answer.Request == "" && answer.Challenge == "" && (f == nil || !gate.Of(f).Waits) {
 		return nil // refused for good: there is nothing to wait for, and another action may be tried
 	}
 	reason := ""
-	if f := answer.Decisive(); f != nil {
+	if f != nil {
 		reason = f.Reason
 	}
-	if err := s.move(ctx, e, Paused, reason); err != nil {
-		return err
-	}
-	e.pause = waits
-	return nil
-}
-
-// loop is where an execution stands, for the stages of the safety loop to look at. What is configured for the agent and what
-// the execution has done is admission's to add.
-func (s *Server) loop(ctx context.Context, e *execution, action interlock.Action,
-	outcome interlock.OutcomeStatus) (*interlock.Loop, error) {
-	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
-	if e.pause.request == "" || e.pause.challenge != "" { // a challenge pauses the agent itself, and admission sees to it
-		return loop, nil
-	}
-	standing, err := s.config.Backend.Standing(ctx, interlock.Ref{Kind: ledger.Request, Key: e.pause.request})
-	if err != nil {
-		return nil, err
-	}
-	request := standing.Requests[e.pause.request]
-	if request.Status != interlock.RequestPending || !s.config.Now().Before(request.Expires) {
-		e.pause.request = "" // answered, or denied by time
-		return loop, nil
-	}
-	digest, err := strictjson.ActionDigest(action)
-	if err != nil {
-		return nil, invalidType("next_action_hint", "string", "", "record_execution_step")
-	}
-	if digest != e.pause.action {
-		loop.Paused = e.pause.request
-	}
-	return loop, nil
+	return s.move(ctx, e, Paused, reason)
 }
