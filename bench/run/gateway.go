@@ -327,6 +327,9 @@ func behindGateway(b *bench) error {
 			return fmt.Errorf("%s: %w", duty.name, err)
 		}
 	}
+	if err := b.severalCallers(self, text); err != nil {
+		return err
+	}
 	return b.gatewayMemory(self, text)
 }
 

@@ -47,8 +47,12 @@ func main() {
 		}
 		return
 	}
-	if len(os.Args) > 3 && os.Args[1] == relayFlag {
-		if err := relay(os.Args[2], os.Args[3:]); err != nil {
+	if len(os.Args) > 4 && (os.Args[1] == relayFlag || os.Args[1] == relayHTTPFlag) {
+		serve := func() error { return relay(os.Args[2], os.Args[3:]) }
+		if os.Args[1] == relayHTTPFlag {
+			serve = func() error { return relayHTTP(os.Args[2], os.Args[3], os.Args[4:]) }
+		}
+		if err := serve(); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
