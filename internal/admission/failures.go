@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -34,6 +35,13 @@ func (e *endings) add(one ending) {
 		e.some = slices.Delete(e.some, 0, 1)
 	}
 	e.some = append(e.some, one)
+}
+
+// any reports whether anything of an agent's is under way: what went well is kept only behind what did not.
+func (e *endings) any(r interlock.Requester) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.some, func(one ending) bool { return one.Agent == r.Agent && one.Principal == r.Principal })
 }
 
 // with is what is known of an agent's failures, and what of them is under way.
@@ -106,8 +114,30 @@ func (a *Admission) failuresOf(p interlock.Proposal, who interlock.Requester, kn
 }
 
 // Ended tells how an action ended that a gateway carried out, before its agent hears of it, so that the next attempt is
-// decided with that in mind however long the outcome takes to be recorded. [Admission.Report] records it.
+// decided with that in mind however long the outcome takes to be recorded. [Admission.Report] records it. What went well where
+// nothing of the agent's has failed says nothing new and is not kept: of a door that records no outcomes nobody would take it
+// away again.
 func (a *Admission) Ended(r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus) {
+	if status == interlock.OutcomeSuccess && !a.hasFailed(r) {
+		return
+	}
 	a.endings.add(ending{who: r, Ending: ledger.Ending{Principal: r.Principal, Agent: r.Agent, Run: r.Run, Action: d.Action,
 		At: a.config.Now().UTC(), Status: status, Changes: changes(d.Impacts)}})
+}
+
+// hasFailed reports whether something of an agent's has failed lately, or nobody can tell.
+func (a *Admission) hasFailed(r interlock.Requester) bool {
+	if a.endings.any(r) {
+		return true
+	}
+	rows, _, err := a.config.Store.Recall(context.Background(), failedOf(r))
+	if err != nil {
+		return true
+	}
+	for _, row := range rows {
+		if known, ok := row.Value.(ledger.FailedBody); !ok || len(known.Actions) > 0 {
+			return true
+		}
+	}
+	return false
 }

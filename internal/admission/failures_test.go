@@ -183,3 +183,26 @@ func TestFailuresAreShared(t *testing.T) {
 	}
 	ended(other, read, interlock.OutcomeSuccess, "cooldown.unknown")
 }
+
+// TestWhatWentWellLeavesNothing: a door that records no outcomes lets thousands of calls end, and none of them stays to be looked
+// at by every later decision; nor does one that records them write what nobody needs.
+func TestWhatWentWellLeavesNothing(t *testing.T) {
+	h := newHouse(t)
+	pinned(t, h)
+	read := carried("get_row", `{"id":"7"}`)
+	decided := h.Propose(t.Context(), read).Decision
+	for range 100 {
+		h.Ended(read.Requester, decided, interlock.OutcomeSuccess)
+	}
+	if n := admission.Endings(h.Admission); n != 0 {
+		t.Errorf("%d endings are kept where nothing failed", n)
+	}
+	h.Ended(read.Requester, decided, interlock.OutcomeFailure)
+	h.Ended(read.Requester, decided, interlock.OutcomeSuccess)
+	if n := admission.Endings(h.Admission); n != 2 {
+		t.Errorf("%d endings are kept of a failure and what went well after it, want both", n)
+	}
+	if got := ruleOf(h.Propose(t.Context(), read)); got != "allow" {
+		t.Errorf("what failed and went well since: %s", got)
+	}
+}

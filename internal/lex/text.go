@@ -273,6 +273,9 @@ func ShellQuote(word string) string {
 
 // Fold reduces a name to lower-case letters and digits, the form in which argument and harness names are listed.
 func Fold(name string) string {
+	if folded(name) {
+		return name
+	}
 	var out strings.Builder
 	for _, r := range name {
 		switch {
@@ -283,6 +286,16 @@ func Fold(name string) string {
 		}
 	}
 	return out.String()
+}
+
+// folded reports whether a name is written as Fold writes it.
+func folded(name string) bool {
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return true
 }
 
 // NameWords splits a tool's name into lower-case words at punctuation and at changes of case.

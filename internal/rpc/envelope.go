@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -50,6 +51,12 @@ func (e Envelope) IsRequest() bool { return e.Method != "" && e.ID != nil }
 // IsResponse reports whether a message is an answer.
 func (e Envelope) IsResponse() bool { return e.Method == "" }
 
+// maxNames is how many names of open objects a message has as a rule; what has more takes room of its own.
+const maxNames = 16
+
+// nameRoom lends out room for names while a message is read.
+var nameRoom = sync.Pool{New: func() any { return new([maxNames][]byte) }}
+
 // Decode reads one message strictly: valid JSON in valid UTF-8, no name twice in any object, no batch, version 2.0,
 // an id that is a string or a whole number, params that are an object. Members JSON-RPC doesn't know are dropped, because a
 // message is always written anew; what could be taken for one it knows, in another case, is refused.
@@ -62,7 +69,11 @@ func Decode(message []byte) (Envelope, *Malformed) {
 	case !utf8.Valid(message):
 		return e, &Malformed{Code: CodeParse, Message: "the message is not valid UTF-8"}
 	}
-	var names [16][]byte
+	names := nameRoom.Get().(*[maxNames][]byte)
+	defer func() {
+		clear(names[:])
+		nameRoom.Put(names)
+	}()
 	s := scanner{data: message, names: names[:0]}
 	if message[0] != '{' {
 		if s.value(); s.bad != "" || s.at != len(message) {

@@ -15,7 +15,8 @@ func SnapshotDigest(s *interlock.Snapshot) (interlock.Digest, error) {
 	w.Bytes = append(append(w.Bytes, snapshotDomain...), '\n')
 	w.Snapshot(s)
 	if w.GaveUp {
-		return Digest(snapshotDomain, s)
+		general := *s // of its own, so that most snapshots need not be put where values of any type go
+		return Digest(snapshotDomain, &general)
 	}
 	return digestText(sha256.Sum256(w.Bytes)), nil
 }

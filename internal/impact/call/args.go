@@ -61,8 +61,12 @@ func deep(raw []byte) bool {
 	return false
 }
 
-// foldKeys returns the object with its keys folded. Of keys that fold alike the first in order counts.
+// foldKeys returns the object with its keys folded. Of keys that fold alike the first in order counts. Nobody writes to it: it may
+// be the object itself.
 func foldKeys(object map[string]any) map[string]any {
+	if allFolded(object) {
+		return object
+	}
 	out := make(map[string]any, len(object))
 	for _, key := range lex.SortedNames(object) {
 		if folded := lex.Fold(key); out[folded] == nil {
@@ -70,6 +74,15 @@ func foldKeys(object map[string]any) map[string]any {
 		}
 	}
 	return out
+}
+
+func allFolded(object map[string]any) bool {
+	for key := range object {
+		if lex.Fold(key) != key {
+			return false
+		}
+	}
+	return true
 }
 
 // textAt returns the first non-empty string under one of the folded keys.
