@@ -12,6 +12,10 @@ import (
 // bareEntry checks an entry whose content is in an archive. Its hash stands where it was sealed, so the signed head covers it
 // like every other; what it said, and which number of its run it was, shows where the archive is read as well.
 func (v *verification) bareEntry(e *interlock.Entry) *finding {
+	if Stays(e.Type) {
+		return &finding{Problem: Problem{Kind: ProblemRemoved, Index: e.Index, Event: e.ID,
+			Message: "its content was removed, and events of its type stay when others are archived"}, entry: *e}
+	}
 	leaf := [hashSize]byte(e.Hashes[:hashSize])
 	v.hashes = v.tree.add(v.hashes[:0], leaf)
 	if !bytes.Equal(e.Hashes, v.hashes) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"interlock"
@@ -109,7 +108,8 @@ func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock
 			return err
 		}
 		e.Type, e.Hashes, e.Checkpoint = interlock.EventType(kind), hashes, checkpoint
-		return unpackEntry(e, body, inputs)
+		unpackEntry(e, body, inputs)
+		return nil
 	})
 }
 
@@ -128,17 +128,18 @@ func (s *Store) Inputs(ctx context.Context, index int64) ([]byte, bool, error) {
 	return text, err == nil, err
 }
 
-// unpackEntry puts what is stored of an entry into it. A body that can't be unpacked is given as it stands: it is no event, and
-// whoever verifies the log names the entry that was changed.
-func unpackEntry(e *interlock.Entry, body, inputs []byte) (err error) {
+// unpackEntry puts what is stored of an entry into it. What can't be unpacked is given as it stands: a body is no event then, and
+// whoever verifies the log names the entry that was changed; inputs are not those that the event names, and whoever replays says so
+// of this one and goes on.
+func unpackEntry(e *interlock.Entry, body, inputs []byte) {
+	var err error
 	if e.Body, err = pack.Unpack(body, maxBody); err != nil {
 		e.Body = body
 	}
 	if len(inputs) == 0 {
-		return nil
+		return
 	}
 	if e.Inputs, err = pack.Unpack(inputs, maxInputs); err != nil {
-		return fmt.Errorf("the inputs of entry %d: %w", e.Index, err)
+		e.Inputs = inputs
 	}
-	return nil
 }

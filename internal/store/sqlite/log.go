@@ -34,7 +34,8 @@ func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) err
 				return err
 			}
 			e.Type, e.Hashes, e.Checkpoint = interlock.EventType(kind), hashes, checkpoint
-			return unpackEntry(e, body, nil)
+			unpackEntry(e, body, nil)
+			return nil
 		})
 }
 
@@ -112,7 +113,8 @@ func walk(ctx context.Context, read func(context.Context, string, func(*conn) er
 		if err := scan(&e.Index, &e.ID, &e.Type, &body, &e.Hashes, &e.Checkpoint); err != nil {
 			return err
 		}
-		return unpackEntry(e, body, nil)
+		unpackEntry(e, body, nil)
+		return nil
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
@@ -99,6 +100,41 @@ func TestReleaseKilled(t *testing.T) {
 		if stderr.Len() > 0 { // who is killed says nothing
 			t.Fatalf("step %d: %v %s", at, err, stderr)
 		}
+	}
+}
+
+// The content of an event by which people govern never leaves, whatever else is archived.
+func TestWhatStaysIsNotTakenForArchived(t *testing.T) {
+	path := newPath(t)
+	l := archivable(t, path)
+	must(t, raw(t, path), "UPDATE entries SET type = 'ALERT' WHERE idx = 700") // of the type that stays
+	s := open(t, path)
+	if _, _, err := s.Release(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	must(t, raw(t, path), "UPDATE entries SET body = x'', inputs = NULL WHERE idx = 700")
+	if p := verify(t, path).Problem; p == nil || p.Kind != auditlog.ProblemRemoved || p.Index != 700 {
+		t.Errorf("%v", p)
+	}
+}
+
+// Inputs that can't be unpacked are those of one decision; whoever reads on is not stopped.
+func TestDamagedInputsStopNobody(t *testing.T) {
+	path := newPath(t)
+	archivable(t, path)
+	must(t, raw(t, path), "UPDATE entries SET inputs = x'01ffffffffff0f' WHERE idx = 5")
+	s := open(t, path)
+	defer s.Close()
+	seen := 0
+	err := s.Recorded(t.Context(), 0, func(e interlock.Entry) error {
+		if seen++; e.Index == 5 && string(e.Inputs) == `{"inputs":1}` {
+			t.Error("they are what they were")
+		}
+		return nil
+	})
+	if err != nil || seen < 1000 {
+		t.Errorf("%d entries, %v", seen, err)
 	}
 }
 
