@@ -15,7 +15,7 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, lex, secret, account, bubblewrap, hostname, lineage, rules, spec, rpc, sse
+std only                                                < interlock, lex, secret, account, bubblewrap, fileio, hostname, lineage, rules, spec, rpc, sse
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
@@ -50,14 +50,14 @@ std                                                     < identity/passkeytest, 
 ledger                                                  < identity, store/sqlite, store/postgres, store/storagetest
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
-auditlog                                                < archive
+auditlog, fileio                                        < archive
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml                                              < config
 secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream
-std, github.com/tailscale/hujson                        < harness
+fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 mcpgateway                                              < mcphttp

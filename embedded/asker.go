@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/mcpgateway"
 )
 
@@ -61,7 +62,7 @@ func readGatewayKey(path string) (string, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile, "the gateway's key can't be read: %s", cause(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile, "the gateway's key can't be read: %s", fileio.Reason(err))
 	}
 	return strings.TrimSpace(string(text)), nil
 }
@@ -74,7 +75,7 @@ func makeGatewayKey(home, path string) (string, error) {
 	}
 	if err := appear(home, path, []byte(hex.EncodeToString(key)+"\n"), os.Link); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile,
-			"the gateway's key can't be written: %s", cause(err))
+			"the gateway's key can't be written: %s", fileio.Reason(err))
 	}
 	return readGatewayKey(path)
 }
@@ -127,13 +128,13 @@ func (s *shelf) Put(_ context.Context, id string, sealed []byte) error {
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, shelfDir,
-			"the directory of waiting calls can't be made: %s", cause(err))
+			"the directory of waiting calls can't be made: %s", fileio.Reason(err))
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && s.sweep() >= shelfMost {
 		return interlock.Errorf(interlock.CodeLimited, shelfDir, "%d calls wait already", shelfMost)
 	}
 	if err := appear(s.dir, path, sealed, os.Rename); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, shelfDir, "a waiting call can't be kept: %s", cause(err))
+		return interlock.Errorf(interlock.CodeUnavailable, shelfDir, "a waiting call can't be kept: %s", fileio.Reason(err))
 	}
 	return nil
 }
@@ -167,7 +168,7 @@ func (s *shelf) Get(_ context.Context, id string) ([]byte, bool, error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, interlock.Errorf(interlock.CodeUnavailable, shelfDir, "a waiting call can't be read: %s", cause(err))
+		return nil, false, interlock.Errorf(interlock.CodeUnavailable, shelfDir, "a waiting call can't be read: %s", fileio.Reason(err))
 	}
 	return sealed, true, nil
 }

@@ -25,6 +25,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/identity"
 	"interlock/internal/impact"
 	"interlock/internal/impact/know"
@@ -271,7 +272,7 @@ func UserRules(dir string) (map[string][]byte, error) {
 		}
 	}
 	unreadable := func(err error) error {
-		return interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory can't be read: %s", cause(err))
+		return interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory can't be read: %s", fileio.Reason(err))
 	}
 	root, err := filepath.EvalSymlinks(dir) // a walk follows no links
 	if err != nil {
@@ -296,7 +297,7 @@ func UserRules(dir string) (map[string][]byte, error) {
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return interlock.Errorf(interlock.CodeInvalid, "--rules", "%s can't be read: %s", entry.Name(), cause(err))
+			return interlock.Errorf(interlock.CodeInvalid, "--rules", "%s can't be read: %s", entry.Name(), fileio.Reason(err))
 		}
 		name, err := filepath.Rel(root, path)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/fileio"
 )
 
 // The log's key pair in the home directory. The public half is all that verification needs.
@@ -26,7 +27,7 @@ func PublicKeyPath(home string) string { return filepath.Join(home, publicKeyFil
 func prepareHome(home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "--home",
-			"the home directory can't be created: %s; name another with --home", cause(err))
+			"the home directory can't be created: %s; name another with --home", fileio.Reason(err))
 	}
 	info, err := os.Stat(home)
 	if err != nil || !info.IsDir() {
@@ -65,7 +66,7 @@ func readKey(path string) (string, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", cause(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", fileio.Reason(err))
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
@@ -73,7 +74,7 @@ func readKey(path string) (string, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", cause(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", fileio.Reason(err))
 	}
 	return strings.TrimSpace(string(text)), nil
 }
@@ -87,7 +88,7 @@ func makeKey(home, path string) (string, error) {
 	}
 	if err := writeOnce(home, path, private); err != nil {
 		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
-			"the log's signing key can't be written: %s", cause(err))
+			"the log's signing key can't be written: %s", fileio.Reason(err))
 	}
 	return readKey(path)
 }
@@ -113,20 +114,7 @@ func publish(home string, key *auditlog.PublicKey) error {
 		err = os.Rename(temporary.Name(), path)
 	}
 	if err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "log.pub", "the log's public key can't be written: %s", cause(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "log.pub", "the log's public key can't be written: %s", fileio.Reason(err))
 	}
 	return nil
-}
-
-// cause names a file error without the path it happened at.
-func cause(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err.Error()
-	}
-	return err.Error()
 }

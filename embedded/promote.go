@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/quorum"
 )
 
@@ -86,7 +87,7 @@ func settle(dir string) error {
 		return nil
 	}
 	if err := os.Rename(dir+promoted, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the rules directory can't be written: %s", cause(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the rules directory can't be written: %s", fileio.Reason(err))
 	}
 	return nil
 }
@@ -152,7 +153,7 @@ func syncNames(dir string) error {
 
 func unplaced(err error) error {
 	return interlock.Errorf(interlock.CodeUnavailable, "rules",
-		"the order is recorded, and its rules could not be put in place: %s; put them into the rules directory by hand", cause(err))
+		"the order is recorded, and its rules could not be put in place: %s; put them into the rules directory by hand", fileio.Reason(err))
 }
 
 // onlyRules refuses a directory with anything but rules in it: it is kept in some other way, such as with git, and what is put
@@ -163,7 +164,7 @@ func onlyRules(dir string) error {
 			return fs.SkipAll
 		}
 		if err != nil {
-			return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the rules directory can't be read: %s", cause(err))
+			return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the rules directory can't be read: %s", fileio.Reason(err))
 		}
 		if name := entry.Name(); path != dir && (strings.HasPrefix(name, ".") ||
 			!entry.IsDir() && filepath.Ext(name) != ".yaml" && filepath.Ext(name) != ".yml") {
@@ -179,7 +180,7 @@ func onlyRules(dir string) error {
 // stage writes documents into a directory of their own.
 func stage(dir string, documents map[string]string) error {
 	if err := os.RemoveAll(dir); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the candidate can't be written: %s", cause(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the candidate can't be written: %s", fileio.Reason(err))
 	}
 	err := os.MkdirAll(dir, 0o700)
 	for name, text := range documents { // any order: each is a file of its own
@@ -195,7 +196,7 @@ func stage(dir string, documents map[string]string) error {
 		}
 	}
 	if err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the candidate can't be written: %s", cause(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "--rules", "the candidate can't be written: %s", fileio.Reason(err))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/ruleset"
 	"interlock/internal/vault"
 	"interlock/rules"
@@ -94,7 +95,7 @@ func inputsSealer(home string) (func([]byte) ([]byte, error), error) {
 	}
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeUnavailable, inputsPublicFile,
-			"the key for recorded inputs can't be read: %s", cause(err))
+			"the key for recorded inputs can't be read: %s", fileio.Reason(err))
 	}
 	return vault.Sealer(string(public))
 }
@@ -153,7 +154,7 @@ func InputsOpener(home string) (func(sealed []byte, most int64) ([]byte, error),
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeNotFound, inputsKeyFile,
 			"the key for recorded inputs can't be read: %s; decisions about actions with secrets can't be made again without it",
-			cause(err))
+			fileio.Reason(err))
 	}
 	return vault.Opener(strings.TrimSpace(string(private)))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
+	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/store/sqlite"
@@ -57,9 +57,9 @@ func (p *program) publicKey(file string) (*auditlog.PublicKey, error) {
 		}
 		file = embedded.PublicKeyPath(c.Home)
 	}
-	text, err := readBounded(file, 4096)
+	text, err := fileio.Read(file, 4096)
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeNotFound, "--key", "the log's public key can't be read: %s", fileReason(err))
+		return nil, interlock.Errorf(interlock.CodeNotFound, "--key", "the log's public key can't be read: %s", fileio.Reason(err))
 	}
 	return auditlog.ParsePublicKey(string(text))
 }
@@ -221,7 +221,7 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if c.From == "" {
 		options.Earlier = append(options.Earlier, p.keptCheckpoints(key)...)
 	}
-	source, closeSource, err := p.auditSource(c.From)
+	source, closeSource, err := p.auditSource(c.From, c.Archive...)
 	if err != nil {
 		return err
 	}
@@ -245,13 +245,12 @@ func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
 		whole, err = c.joined(p, s, key)
 		return whole, 0, err
 	case archive.Alone:
-		return s, s.Whole(), s.Check(p.ctx, key)
+		if err := s.Check(p.ctx, key); err != nil {
+			return nil, 0, err
+		}
+		return s, s.Whole(), nil
 	}
-	if len(c.Archive) > 0 {
-		err = usage(interlock.Errorf(interlock.CodeInvalid, "--archive",
-			"goes with the store; an exported copy holds what was archived"))
-	}
-	return source, 0, err
+	return source, 0, nil
 }
 
 func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey) error {
@@ -291,7 +290,9 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 }
 
 // auditSource opens what is to be verified: the store, or an exported copy.
-func (p *program) auditSource(from string) (auditlog.Source, func() error, error) {
+//
+// To a store, archives are joined later; to an archive they are its other directories.
+func (p *program) auditSource(from string, archives ...string) (auditlog.Source, func() error, error) {
 	if from == "" {
 		store, _, err := p.auditStore()
 		if err != nil {
@@ -300,16 +301,20 @@ func (p *program) auditSource(from string) (auditlog.Source, func() error, error
 		return store, store.Close, nil
 	}
 	if archive.Is(from) {
-		archives, err := archive.Open(from)
+		all, err := archive.Open(append([]string{from}, archives...)...)
 		if err != nil {
 			return nil, nil, err
 		}
-		return archives.Alone(), func() error { return nil }, nil
+		return all.Alone(), func() error { return nil }, nil
+	}
+	if len(archives) > 0 {
+		return nil, nil, usage(interlock.Errorf(interlock.CodeInvalid, "--archive",
+			"goes with a store or another archive; an exported copy holds what was archived"))
 	}
 	file, checkpoint := from, ""
 	info, err := os.Stat(from)
 	if err != nil {
-		return nil, nil, interlock.Errorf(interlock.CodeNotFound, "--from", "the copy can't be read: %s", fileReason(err))
+		return nil, nil, interlock.Errorf(interlock.CodeNotFound, "--from", "the copy can't be read: %s", fileio.Reason(err))
 	}
 	if info.IsDir() {
 		file, checkpoint = filepath.Join(from, exportedEvents), filepath.Join(from, exportedCheckpoint)
@@ -332,7 +337,7 @@ func (p *program) keptCheckpoints(key *auditlog.PublicKey) [][]byte {
 	}
 	var kept [][]byte
 	for _, name := range hook.Agents() {
-		signed, err := readBounded(harness.CheckpointFile(home, name), 64<<10)
+		signed, err := fileio.Read(harness.CheckpointFile(home, name), 64<<10)
 		if err != nil {
 			continue
 		}
@@ -375,35 +380,12 @@ func (auditCheckpointCommand) Run(p *program) error {
 
 // readCheckpoint reads a signed checkpoint from a file that holds one, or a receipt, which ends in one.
 func readCheckpoint(file string) ([]byte, error) {
-	text, err := readBounded(file, 64<<10)
+	text, err := fileio.Read(file, 64<<10)
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeNotFound, "--checkpoint", "the checkpoint can't be read: %s", fileReason(err))
+		return nil, interlock.Errorf(interlock.CodeNotFound, "--checkpoint", "the checkpoint can't be read: %s", fileio.Reason(err))
 	}
 	if proof, err := auditlog.ParseProof(text); err == nil {
 		return proof.Signed, nil
 	}
 	return text, nil
-}
-
-// readBounded reads a small file whole and refuses a large one.
-func readBounded(file string, limit int64) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it is longer than %d bytes", limit)
-	}
-	return data, err
-}
-
-// fileReason names a file error without the path, which the caller gave.
-func fileReason(err error) string {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
 }

@@ -34,7 +34,7 @@ func (c *auditArchiveCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	to, before, err := archiving(backend.Settings)
+	to, before := archiveSettings(backend.Settings)
 	if c.To != "" {
 		to = c.To
 	}
@@ -67,12 +67,12 @@ func (c *auditArchiveCommand) Run(p *program) error {
 	return err
 }
 
-// archiving is what the settings say of it.
-func archiving(c config.Config) (to string, before time.Time, err error) {
+// archiveSettings is what the settings say of it.
+func archiveSettings(c config.Config) (to string, before time.Time) {
 	if c.ArchiveAfter > 0 {
 		before = now().Add(-time.Duration(c.ArchiveAfter))
 	}
-	return c.ArchiveTo, before, nil
+	return c.ArchiveTo, before
 }
 
 // archiveEvery is how often `interlock up` looks whether something is old enough.
@@ -88,11 +88,8 @@ func archiveBySettings(ctx context.Context, p *program, backend *embedded.Backen
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
-		to, before, err := archiving(backend.Settings)
-		var made embedded.Archiving
-		if err == nil {
-			made, err = backend.Archive(ctx, to, before, p.keptCheckpoints(backend.Key))
-		}
+		to, before := archiveSettings(backend.Settings)
+		made, err := backend.Archive(ctx, to, before, p.keptCheckpoints(backend.Key))
 		switch {
 		case err == nil:
 			if said = ""; made.Event != "" {
@@ -132,59 +129,67 @@ func (f *archiveFlags) archives(p *program, key *auditlog.PublicKey) (*archive.A
 }
 
 // joined is a store with the archives that were named. Each part must be the one that an event of the log names.
-func (f *archiveFlags) joined(p *program, store *sqlite.Store, key *auditlog.PublicKey) (recording, error) {
+func (f *archiveFlags) joined(p *program, store *sqlite.Store, key *auditlog.PublicKey) (archive.Recording, error) {
 	archives, err := f.archives(p, key)
 	if err != nil || archives == nil {
 		return store, err
 	}
-	for before := int64(-1); ; {
-		entries, err := store.Recent(p.ctx, interlock.EventArchive, before, 100)
-		if err != nil || len(entries) == 0 {
-			return archives.Over(store), err
-		}
-		for _, e := range entries {
-			record, err := auditlog.ArchiveOf(e)
-			if err != nil {
-				return nil, err
-			}
-			part, found := archives.Part(record.First)
-			if found && part.Digest != record.Manifest {
-				return nil, &archive.Damage{Detail: fmt.Sprintf("what it says of the entries from %d to %d is not what event %s names",
-					part.First, part.Size-1, e.ID)}
-			}
-			before = e.Index
+	records, err := archivings(p.ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	for _, record := range records {
+		part, found := archives.Part(record.First)
+		if found && part.Digest != record.Manifest {
+			return nil, &archive.Damage{Detail: fmt.Sprintf("what it says of the entries from %d to %d is not what event %s names",
+				part.First, part.Size-1, record.event)}
 		}
 	}
+	return archives.Over(store), nil
 }
 
 // gone says in one sentence where an archived entry went.
 func gone(ctx context.Context, store *sqlite.Store, index int64) error {
+	records, err := archivings(ctx, store)
+	if err != nil {
+		return err
+	}
+	for _, record := range records {
+		if index >= record.First && index < record.Size {
+			return interlock.Errorf(interlock.CodeNotFound, "", "entry %d was archived on %s to %s; name that directory with --archive",
+				index, record.at.Format("2006-01-02"), printable(record.To))
+		}
+	}
+	return interlock.Errorf(interlock.CodeNotFound, "",
+		"the content of entry %d was removed, and no event says that it was archived; run interlock audit verify", index)
+}
+
+// An archiving is what an event says of one, with when and by which id.
+type archiving struct {
+	auditlog.ArchiveRecord
+	event string
+	at    time.Time
+}
+
+// archivings are what has left a store, newest first.
+func archivings(ctx context.Context, store *sqlite.Store) ([]archiving, error) {
+	out := []archiving{}
 	for before := int64(-1); ; {
 		entries, err := store.Recent(ctx, interlock.EventArchive, before, 100)
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 {
-			return interlock.Errorf(interlock.CodeNotFound, "",
-				"the content of entry %d was removed, and no event says that it was "+
-					"archived; run interlock audit verify", index)
+		if err != nil || len(entries) == 0 {
+			return out, err
 		}
 		for _, e := range entries {
 			before = e.Index
 			record, err := auditlog.ArchiveOf(e)
 			if err != nil {
-				return err
-			}
-			if index < record.First || index >= record.Size {
-				continue
+				return nil, err
 			}
 			event, err := auditlog.ParseEvent(e.Body)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			return interlock.Errorf(interlock.CodeNotFound, "",
-				"entry %d was archived on %s to %s; name that directory with --archive",
-				index, event.Recorded.Format("2006-01-02"), printable(record.To))
+			out = append(out, archiving{record, e.ID, event.Recorded})
 		}
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 
 	"interlock"
+	"interlock/internal/archive"
 	"interlock/internal/auditlog"
+	"interlock/internal/fileio"
 	"interlock/internal/store/sqlite"
 )
 
@@ -56,17 +58,17 @@ func (c *auditCheckProofCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	text, err := readBounded(c.Proof, 64<<10)
+	text, err := fileio.Read(c.Proof, 64<<10)
 	if err != nil {
-		return interlock.Errorf(interlock.CodeNotFound, "proof", "the receipt can't be read: %s", fileReason(err))
+		return interlock.Errorf(interlock.CodeNotFound, "proof", "the receipt can't be read: %s", fileio.Reason(err))
 	}
 	proof, err := auditlog.ParseProof(text)
 	if err != nil {
 		return err
 	}
-	event, err := readBounded(c.Event, auditlog.MaxEntry+1)
+	event, err := fileio.Read(c.Event, auditlog.MaxEntry+1)
 	if err != nil {
-		return interlock.Errorf(interlock.CodeNotFound, "event", "the event can't be read: %s", fileReason(err))
+		return interlock.Errorf(interlock.CodeNotFound, "event", "the event can't be read: %s", fileio.Reason(err))
 	}
 	if n := len(event); n > 0 && event[n-1] == '\n' {
 		event = event[:n-1] // a file ends in a line end, an event does not
@@ -120,11 +122,11 @@ func (c *auditExportCommand) Run(p *program) error {
 		return err
 	}
 	if err := os.MkdirAll(c.Output, 0o700); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the directory can't be made: %s", fileReason(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the directory can't be made: %s", fileio.Reason(err))
 	}
 	file, err := os.OpenFile(filepath.Join(c.Output, exportedEvents), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the copy can't be written: %s", fileReason(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the copy can't be written: %s", fileio.Reason(err))
 	}
 	err = c.write(p, file, source)
 	if err == nil {
@@ -146,7 +148,7 @@ func (c *auditExportCommand) Run(p *program) error {
 }
 
 // log is what is exported: all of the log, or the reason why not all of it is here.
-func (c *auditExportCommand) log(p *program, store *sqlite.Store) (recording, error) {
+func (c *auditExportCommand) log(p *program, store *sqlite.Store) (archive.Recording, error) {
 	key, err := p.publicKey("")
 	if err != nil {
 		return nil, err
@@ -160,13 +162,13 @@ func (c *auditExportCommand) log(p *program, store *sqlite.Store) (recording, er
 
 // A whole log is one whose reading ends at an entry that is archived elsewhere, and says where that is.
 type whole struct {
-	recording
+	archive.Recording
 	store *sqlite.Store
 }
 
 // Walk calls visit for every entry.
 func (w whole) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
-	return w.recording.Walk(ctx, func(e interlock.Entry) error {
+	return w.Recording.Walk(ctx, func(e interlock.Entry) error {
 		if auditlog.Released(&e) {
 			return gone(ctx, w.store, e.Index)
 		}
@@ -175,10 +177,10 @@ func (w whole) Walk(ctx context.Context, visit func(interlock.Entry) error) erro
 }
 
 // inputs writes what decisions were made from.
-func (c *auditExportCommand) inputs(p *program, log recording, size int64) error {
+func (c *auditExportCommand) inputs(p *program, log archive.Recording, size int64) error {
 	file, err := os.OpenFile(filepath.Join(c.Output, exportedInputs), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the copy can't be written: %s", fileReason(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "--output", "the copy can't be written: %s", fileio.Reason(err))
 	}
 	err = writeInputs(p.ctx, file, log, size)
 	if err == nil {

@@ -8,23 +8,25 @@ import (
 	"slices"
 	"strings"
 
+	"interlock/internal/archive"
 	"interlock/internal/replay"
 	"interlock/internal/ruletest"
 )
 
 type ciCommand struct {
-	Against string `help:"The log they are tried on: an export with inputs, a home, or a copy of one. Default: --home." type:"path" placeholder:"DIR"`
+	Against string `help:"The log they are tried on: an export with inputs, an archive, a home, or a copy of one. Default: --home." type:"path" placeholder:"DIR"`
 	LogKey  string `help:"Public key that must have signed the log. Default: log.pub beside it." type:"path" placeholder:"FILE"`
 	Since   string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"90d" placeholder:"TIME"`
 	Allow   bool   `name:"allow-stricter" help:"Pass although something would be denied or asked about that was not."`
 	Looser  bool   `name:"no-looser" help:"Fail as well where something would be allowed, or only asked about, that was not."`
 	Anew    bool   `name:"reanalyse" help:"Analyse the recorded actions anew, so that what this program knows of commands counts as well; slower."`
+	archiveFlags
 }
 
 // Help is what `interlock ci --help` adds.
 func (ciCommand) Help() string {
 	return "Checks a change of rules: their own tests, lint, and what they would have decided about a log. Prints a summary in Markdown.\n" +
-		"The log must verify; an exported one needs no home. Exits 1 where a test fails, lint finds something, or something would be " +
+		"The log must verify, together with the archives that are named; an exported one, or an archive, needs no home. Exits 1 where a test fails, lint finds something, or something would be " +
 		"denied or asked about that was not."
 }
 
@@ -37,9 +39,12 @@ func (c *ciCommand) Run(p *program) error {
 	cases, failed := ruletest.Run(evaluator.Rules, evaluator.Analyser)
 	found := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
 	trial := replayWhatIf{Since: c.Since, Anew: c.Anew, verify: true}
-	if trial.logKey = c.LogKey; exists(filepath.Join(c.Against, exportedEvents)) && c.Against != "" {
+	trial.logKey, trial.archiveFlags = c.LogKey, c.archiveFlags
+	switch {
+	case c.Against == "":
+	case exists(filepath.Join(c.Against, exportedEvents)), archive.Is(c.Against):
 		trial.From = c.Against
-	} else if c.Against != "" {
+	default:
 		p.globals.Home = c.Against
 	}
 	report, err := trial.report(p, evaluator)
@@ -55,7 +60,7 @@ func (c *ciCommand) Run(p *program) error {
 		}
 	}
 	passes := len(failed) == 0 && len(found) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
-		(report.Decisions > 0 || len(report.Skipped) == 0) // a log of which nothing can be tried proves nothing
+		(report.Decisions > 0 || len(report.Skipped)+report.Archived == 0) // a log of which nothing can be tried proves nothing
 	s := summary{w: p.stdout}
 	s.verdict(passes)
 	s.line("\nRuleset `%s`\n\n| check | result |\n|---|---|", report.Ruleset)
@@ -67,7 +72,7 @@ func (c *ciCommand) Run(p *program) error {
 		s.line("| not tried | %s |", skipped)
 	}
 	for _, digest := range slices.Sorted(maps.Keys(report.Under)) {
-		s.line("| decided then under `%s` | %d |", digest, report.Under[digest])
+		s.line("| decided then under %s | %d |", quoted(string(digest)), report.Under[digest])
 	}
 	s.line("| questions a day | %.1f then, %.1f under these rules |", report.Questions[0], report.Questions[1])
 	s.problems("Failed tests", failed)

@@ -7,33 +7,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"interlock"
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
+	"interlock/internal/fileio"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
 	"interlock/internal/store/sqlite"
 )
 
-// A recording is a log with what its decisions were made from: a store, or an exported copy.
-type recording interface {
-	auditlog.Source
-	// Recorded calls visit for every entry, with its inputs where it has any.
-	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
-	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
-	Blobs(ctx context.Context, visit func(interlock.Blob) error) error
-}
-
 // A past is a log as replay reads it.
 type past struct {
-	log     recording
+	log     archive.Recording
+	store   *sqlite.Store // nil where it is not read
 	close   func() error
 	key     *auditlog.PublicKey
 	sources replay.Sources
@@ -41,6 +32,7 @@ type past struct {
 	declared map[interlock.Digest]bool // manifests of snapshots that events by which people govern name
 	registry string                    // digest of the registry in force where reading has come to; empty before the first
 	archived int                       // decisions that are in an archive which was not named
+	left     []archiving               // what has left the store, newest first; nil: not read yet
 }
 
 // pastFlags say where the past is.
@@ -60,11 +52,10 @@ func (p *program) past(f *pastFlags) (*past, error) {
 	}
 	out := &past{close: func() error { return nil }}
 	if f.From == "" {
-		var store *sqlite.Store
-		if store, _, err = p.auditStore(); err != nil {
+		if out.store, _, err = p.auditStore(); err != nil {
 			return nil, err
 		}
-		out.log, out.close = store, store.Close
+		out.close = out.store.Close
 	}
 	if out.key, err = p.copyKey(f.logKey, f.From); err == nil {
 		err = out.join(p, f)
@@ -116,18 +107,23 @@ func (p *program) past(f *pastFlags) (*past, error) {
 
 // join makes the log that of the copy, or that of the store and the archives that were named.
 func (l *past) join(p *program, f *pastFlags) (err error) {
-	switch store, is := l.log.(*sqlite.Store); {
-	case is:
-		l.log, err = f.joined(p, store, l.key)
-	case archive.Is(f.From):
-		var archives *archive.Archives
-		if archives, err = archive.Open(f.From); err == nil {
-			l.log, err = archives.Alone(), archives.Check(p.ctx, l.key)
-		}
-	default:
-		l.log, err = p.copied(f.From)
+	if l.store != nil {
+		l.log, err = f.joined(p, l.store, l.key)
+		return err
 	}
-	return err
+	source, _, err := p.auditSource(f.From, f.Archive...)
+	if err != nil {
+		return err
+	}
+	switch source := source.(type) {
+	case archive.Alone:
+		l.log = source
+		return source.Check(p.ctx, l.key)
+	case auditlog.Copy:
+		l.log, err = copyWithInputs(f.From, source)
+		return err
+	}
+	return errors.New("a copy was read as something else")
 }
 
 // maxHeld is how many blobs are kept in memory while a log is read.
@@ -214,8 +210,7 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 			return nil
 		}
 		if auditlog.Released(&e) {
-			l.archived++
-			return nil
+			return l.bare(p, e.Index, from)
 		}
 		r, err := l.sources.Read(e)
 		if r != nil && r.At().Before(from) {
@@ -223,6 +218,24 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 		}
 		return visit(e, r, err)
 	})
+}
+
+// bare counts a decision whose content is in an archive that was not named, unless the event that says so tells that everything in
+// it was recorded before a time.
+func (l *past) bare(p *program, index int64, from time.Time) error {
+	if l.left == nil && l.store != nil {
+		var err error
+		if l.left, err = archivings(p.ctx, l.store); err != nil {
+			return err
+		}
+	}
+	for _, record := range l.left {
+		if index >= record.First && index < record.Size && !record.Before.After(from) {
+			return nil
+		}
+	}
+	l.archived++
+	return nil
 }
 
 // registered follows the registry through the events that change it.
@@ -250,7 +263,7 @@ type inputsLine struct {
 const maxInputsLine = 24 << 20
 
 // writeInputs writes what decisions were made from, up to a head of the log.
-func writeInputs(ctx context.Context, w io.Writer, store recording, size int64) error {
+func writeInputs(ctx context.Context, w io.Writer, store archive.Recording, size int64) error {
 	out := bufio.NewWriter(w)
 	line := func(l inputsLine) error {
 		text, err := json.Marshal(l)
@@ -283,60 +296,62 @@ type copied struct {
 	blobs map[interlock.Digest][]byte
 }
 
-// copied opens an exported copy and reads its blobs.
-func (p *program) copied(dir string) (*copied, error) {
-	source, _, err := p.auditSource(dir)
-	if err != nil {
-		return nil, err
-	}
-	events, ok := source.(auditlog.Copy)
-	if !ok {
-		return nil, errors.New("an exported copy was read as something else")
-	}
+// copyWithInputs reads the blobs that lie beside an exported copy.
+func copyWithInputs(dir string, events auditlog.Copy) (*copied, error) {
 	c := &copied{Copy: events, file: filepath.Join(dir, exportedInputs), blobs: map[interlock.Digest][]byte{}}
-	err = c.lines(func(l inputsLine) error {
-		if l.Blob == "" {
-			return errFound // blobs come first
-		}
-		c.blobs[l.Blob] = l.Text
-		return nil
-	})
-	if err != nil && !errors.Is(err, errFound) {
-		return nil, err
-	}
-	return c, nil
+	return c, c.readBlobs()
 }
 
-// lines reads the file of inputs.
-func (c *copied) lines(visit func(inputsLine) error) error {
+// An inputsReader reads the file of inputs line by line.
+type inputsReader struct {
+	file    *os.File
+	scanner *bufio.Scanner
+	n       int
+}
+
+// reader opens the file of inputs.
+func (c *copied) reader() (*inputsReader, error) {
 	file, err := os.Open(c.file)
 	if err != nil {
-		return interlock.Errorf(interlock.CodeNotFound, "--from",
-			"the copy has no inputs: %s; export it with --inputs", fileReason(err))
+		return nil, interlock.Errorf(interlock.CodeNotFound, "--from",
+			"the copy has no inputs: %s; export it with --inputs", fileio.Reason(err))
 	}
-	defer file.Close()
 	scanner := bufio.NewScanner(file)
 	scanner.Buffer(nil, maxInputsLine)
-	for n := 1; scanner.Scan(); n++ {
-		var l inputsLine
-		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
-			return interlock.Errorf(interlock.CodeInvalid, "--from", "line %d of %s is not one of inputs", n, exportedInputs)
-		}
-		if err := visit(l); err != nil {
+	return &inputsReader{file: file, scanner: scanner}, nil
+}
+
+// next reads a line; more is false at the end.
+func (r *inputsReader) next() (l inputsLine, more bool, err error) {
+	if !r.scanner.Scan() {
+		return l, false, r.scanner.Err()
+	}
+	r.n++
+	if err := json.Unmarshal(r.scanner.Bytes(), &l); err != nil {
+		return l, false, interlock.Errorf(interlock.CodeInvalid, "--from", "line %d of %s is not one of inputs", r.n, exportedInputs)
+	}
+	return l, true, nil
+}
+
+// readBlobs reads the blobs, which come first.
+func (c *copied) readBlobs() error {
+	r, err := c.reader()
+	if err != nil {
+		return err
+	}
+	defer r.file.Close()
+	for {
+		l, more, err := r.next()
+		if err != nil || !more || l.Blob == "" {
 			return err
 		}
+		c.blobs[l.Blob] = l.Text
 	}
-	return scanner.Err()
 }
 
 // Blobs calls visit for every blob.
 func (c *copied) Blobs(_ context.Context, visit func(interlock.Blob) error) error {
-	for _, digest := range slices.Sorted(maps.Keys(c.blobs)) {
-		if err := visit(interlock.Blob{Digest: digest, Text: c.blobs[digest]}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return archive.EachBlob(c.blobs, visit)
 }
 
 // Blob returns the text that a digest names.
@@ -345,23 +360,30 @@ func (c *copied) Blob(_ context.Context, digest interlock.Digest) ([]byte, bool,
 	return text, found, nil
 }
 
-// Recorded calls visit for every entry, with its inputs where it has any.
+// Recorded calls visit for every entry, with its inputs where it has any. Both files are in the order of the log and are read side by
+// side: a log of a million decisions is not held in memory. Inputs out of that order belong to nothing.
 func (c *copied) Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error {
-	inputs := map[int64][]byte{}
-	err := c.lines(func(l inputsLine) error {
-		if l.Index != nil {
-			inputs[*l.Index] = l.Text
-		}
-		return nil
-	})
+	r, err := c.reader()
+	if err != nil {
+		return err
+	}
+	defer r.file.Close()
+	l, more, err := r.next()
 	if err != nil {
 		return err
 	}
 	return c.Walk(ctx, func(e interlock.Entry) error {
+		for more && (l.Index == nil || *l.Index < e.Index) {
+			if l, more, err = r.next(); err != nil {
+				return err
+			}
+		}
 		if e.Index < from {
 			return nil
 		}
-		e.Inputs = inputs[e.Index]
+		if more && *l.Index == e.Index {
+			e.Inputs = l.Text
+		}
 		return visit(e)
 	})
 }

@@ -217,7 +217,7 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 		fmt.Fprintf(p.stdout, "%d older ones are archived; --archive DIR reads them\n", r.Archived)
 	}
 	for _, e := range r.Examples {
-		fmt.Fprintf(p.stdout, "%s  event %d  %s\n", e.Code, e.Index, e.Detail)
+		fmt.Fprintf(p.stdout, "%s  event %d  %s\n", e.Code, e.Index, printable(e.Detail)) // it may name a rule of a foreign log
 	}
 	if r.Stopped {
 		e := r.Examples[len(r.Examples)-1]
@@ -322,7 +322,9 @@ func (c *replayWhatIf) report(p *program, evaluator *admission.Evaluator) (repla
 		trial.Try(r, was, classify.Redact)
 		return nil
 	})
-	return trial.Report(), err
+	report := trial.Report()
+	report.Archived = log.archived
+	return report, err
 }
 
 func (c *replayWhatIf) print(p *program, r *replay.Report) error {
@@ -340,6 +342,9 @@ func notTried(r *replay.Report) string {
 		skipped = append(skipped, fmt.Sprintf("%d %s", n, code))
 	}
 	sort.Strings(skipped)
+	if r.Archived > 0 {
+		skipped = append(skipped, fmt.Sprintf("%d archived (--archive DIR reads them)", r.Archived))
+	}
 	return strings.Join(skipped, ", ")
 }
 
@@ -356,7 +361,7 @@ func printTrial(p *program, r *replay.Report) error {
 	for _, change := range r.Changes {
 		e := change.Examples[0]
 		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\tevent %d: %s\n", change.Was, change.Now, change.Count, printable(change.Agent),
-			change.Rule, e.Index, brief(e.Reason))
+			printable(change.Rule), e.Index, brief(e.Reason))
 	}
 	return table.Flush()
 }

@@ -37,6 +37,6 @@ func (r *replayResult) under(record *replay.Record, registry string) {
 func (r *replayResult) printUnder(w io.Writer) {
 	for _, u := range r.Under {
 		fmt.Fprintf(w, "%d of them from event %d on under the snapshots %s and the registry %s\n", u.Decisions, u.From,
-			orDash(string(u.Manifest)), orDash(u.Registry))
+			printable(orDash(string(u.Manifest))), printable(orDash(u.Registry)))
 	}
 }

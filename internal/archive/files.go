@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"interlock/internal/fileio"
 	"io"
 	"io/fs"
 	"os"
@@ -20,8 +21,9 @@ import (
 
 // Bounds of what is read.
 const (
-	maxFile = 64 << 20 // bytes of a file that is read whole
-	maxLine = 24 << 20 // bytes of a line of a packed file
+	maxFile     = 64 << 20 // bytes of a file that is read whole
+	maxLine     = 24 << 20 // bytes of a line of a packed file
+	maxUnpacked = 2 << 30  // bytes of a packed file's text
 )
 
 // A directory is where an archive is written. It remembers which directories are to be synced.
@@ -32,7 +34,7 @@ type directory struct {
 
 func newDirectory(path string) (*directory, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, interlock.Errorf(interlock.CodeUnavailable, "--to", "the directory can't be made: %s", reason(err))
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "--to", "the directory can't be made: %s", fileio.Reason(err))
 	}
 	return &directory{path: path, dirty: map[string]bool{path: true}}, nil
 }
@@ -105,32 +107,40 @@ func (d *directory) sync() error {
 }
 
 func (d *directory) failed(name string, err error) error {
-	return interlock.Errorf(interlock.CodeUnavailable, "--to", "%s can't be written: %s", name, reason(err))
+	return interlock.Errorf(interlock.CodeUnavailable, "--to", "%s can't be written: %s", name, fileio.Reason(err))
+}
+
+// opening opens a file of an archive: a plain one in its directory. An archive may come from anywhere, and what is a link, a pipe or a
+// device there is none that was archived.
+func opening(dir, name string) (*os.File, error) {
+	path := filepath.FromSlash(name)
+	if !filepath.IsLocal(path) {
+		return nil, fs.ErrInvalid
+	}
+	path = filepath.Join(dir, path)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no plain file")
+	}
+	return os.Open(path)
 }
 
 // read reads a file of an archive whole.
 func read(dir, name string) ([]byte, error) {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return nil, fs.ErrInvalid
-	}
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+	f, err := opening(dir, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it is longer than %d bytes", maxFile)
-	}
-	return data, err
+	return fileio.All(f, maxFile)
 }
 
 // fileDigest is the digest of a file of whatever length.
 func fileDigest(dir, name string) (string, error) {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", fs.ErrInvalid
-	}
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+	f, err := opening(dir, name)
 	if err != nil {
 		return "", err
 	}
@@ -189,12 +199,10 @@ func (p *packer) file() ([]byte, error) {
 	return data, nil
 }
 
-// unpack calls visit for each line of a packed file.
+// unpack calls visit for each line of a packed file. Its text is bounded as a whole: what it is packed from need not be what was
+// archived, and it is held in memory.
 func unpack(dir, name string, visit func(line) error) error {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fs.ErrInvalid
-	}
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+	f, err := opening(dir, name)
 	if err != nil {
 		return err
 	}
@@ -203,7 +211,8 @@ func unpack(dir, name string, visit func(line) error) error {
 	if err != nil {
 		return err
 	}
-	scanner := bufio.NewScanner(zip)
+	bounded := &io.LimitedReader{R: zip, N: maxUnpacked + 1}
+	scanner := bufio.NewScanner(bounded)
 	scanner.Buffer(nil, maxLine)
 	for scanner.Scan() {
 		var l line
@@ -214,18 +223,8 @@ func unpack(dir, name string, visit func(line) error) error {
 			return err
 		}
 	}
+	if bounded.N <= 0 {
+		return fmt.Errorf("it is longer than %d bytes", maxUnpacked)
+	}
 	return scanner.Err()
-}
-
-// reason names a file error without the path.
-func reason(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err.Error()
-	}
-	return err.Error()
 }

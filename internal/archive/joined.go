@@ -7,22 +7,14 @@ import (
 	"interlock/internal/auditlog"
 )
 
-// A Store is a log of which a part is archived.
-type Store interface {
-	auditlog.Source
-	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
-	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
-	Blobs(ctx context.Context, visit func(interlock.Blob) error) error
-}
-
 // A Joined is a log and archives of it, read as one.
 type Joined struct {
-	store    Store
+	store    Recording
 	archives *Archives
 }
 
 // Over joins a store with its archives.
-func (a *Archives) Over(store Store) *Joined { return &Joined{store, a} }
+func (a *Archives) Over(store Recording) *Joined { return &Joined{store, a} }
 
 // Head is the store's.
 func (j *Joined) Head(ctx context.Context) (interlock.Head, error) { return j.store.Head(ctx) }
@@ -74,22 +66,34 @@ func (j *Joined) Blobs(ctx context.Context, visit func(interlock.Blob) error) er
 	})
 }
 
-// An Alone is one archive, read without the store.
-type Alone struct{ archives *Archives }
+// An Alone is some archives of one log, read without its store.
+type Alone struct {
+	archives *Archives
+	longest  *opened // the one that goes furthest: its hash tiles begin at the log's beginning
+}
 
-// Alone reads archives of one directory by themselves.
-func (a *Archives) Alone() Alone { return Alone{a} }
+// Alone reads archives by themselves.
+func (a *Archives) Alone() Alone {
+	longest := &a.dirs[0]
+	for i := range a.dirs {
+		if a.dirs[i].size() > longest.size() {
+			longest = &a.dirs[i]
+		}
+	}
+	return Alone{a, longest}
+}
+
+// size is how many entries there are up to the end of the last part.
+func (d *opened) size() int64 { return d.parts[len(d.parts)-1].Size }
 
 // Whole is how many entries from the beginning may be bare: none where the parts leave none out.
 func (a Alone) Whole() (bare int64) {
-	next := int64(0)
-	for _, p := range a.archives.dirs[0].parts {
-		if p.First != next {
-			return a.archives.dirs[0].parts[len(a.archives.dirs[0].parts)-1].Size
+	for at := int64(0); at < a.longest.size(); at += auditlog.TileWidth {
+		if !a.archives.holds(at) {
+			bare = at + auditlog.TileWidth
 		}
-		next = p.Size
 	}
-	return 0
+	return bare
 }
 
 // Check is that of the archive.
@@ -99,7 +103,7 @@ func (a Alone) Check(ctx context.Context, key *auditlog.PublicKey) error {
 
 // Head is what the archive's checkpoint says.
 func (a Alone) Head(context.Context) (interlock.Head, error) {
-	return interlock.Head{Checkpoint: a.archives.dirs[0].signed}, nil
+	return interlock.Head{Checkpoint: a.longest.signed}, nil
 }
 
 // Walk calls visit for every entry.
@@ -113,18 +117,16 @@ func (a Alone) Recorded(ctx context.Context, from int64, visit func(interlock.En
 }
 
 func (a Alone) each(ctx context.Context, from int64, inputs bool, visit func(interlock.Entry) error) error {
-	d := &a.archives.dirs[0]
-	size := d.parts[len(d.parts)-1].Size
 	tree := auditlog.Grown{}
 	var leaves []byte
-	for index := int64(0); index < size; index++ {
+	for index := int64(0); index < a.longest.size(); index++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := index % auditlog.TileWidth
 		if n == 0 {
 			var err error
-			if leaves, err = d.leaves(index / auditlog.TileWidth); err != nil {
+			if leaves, err = a.longest.leaves(index / auditlog.TileWidth); err != nil {
 				return err
 			}
 		}

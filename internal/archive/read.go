@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/fileio"
 )
 
 // A Damage says that a file of an archive is not what was archived.
@@ -22,8 +22,6 @@ func (d *Damage) Error() string {
 }
 
 func damaged(format string, args ...any) error { return &Damage{fmt.Sprintf(format, args...)} }
-
-func dirFS(dir string) fs.FS { return os.DirFS(dir) }
 
 // Is reports whether a directory holds an archive.
 func Is(dir string) bool {
@@ -66,7 +64,7 @@ func Open(dirs ...string) (*Archives, error) {
 		}
 		signed, err := read(dir, checkpointFile)
 		if err != nil {
-			return nil, interlock.Errorf(interlock.CodeNotFound, "--archive", "the checkpoint can't be read: %s", reason(err))
+			return nil, interlock.Errorf(interlock.CodeNotFound, "--archive", "the checkpoint can't be read: %s", fileio.Reason(err))
 		}
 		a.dirs = append(a.dirs, opened{dir: dir, parts: parts, signed: signed})
 	}
@@ -85,6 +83,13 @@ func (a *Archives) Part(first int64) (Part, bool) {
 	return Part{}, false
 }
 
+// holds reports whether an archive has the entry at an index.
+func (a *Archives) holds(index int64) bool {
+	return slices.ContainsFunc(a.dirs, func(d opened) bool {
+		return slices.ContainsFunc(d.parts, func(p Part) bool { return index >= p.First && index < p.Size })
+	})
+}
+
 // load makes a bundle the one that is held. found is false if no archive has it.
 func (a *Archives) load(number int64) (found bool, err error) {
 	if a.held.in != nil && a.held.number == number {
@@ -99,7 +104,7 @@ func (a *Archives) load(number int64) (found bool, err error) {
 			name := auditlog.BundlePath(number)
 			data, err := read(a.dirs[i].dir, name)
 			if err != nil {
-				return false, damaged("%s can't be read: %s", name, reason(err))
+				return false, damaged("%s can't be read: %s", name, fileio.Reason(err))
 			}
 			bodies, err := auditlog.ReadBundle(data)
 			if err != nil {
@@ -159,7 +164,7 @@ func (a *Archives) beside(name string, value func(line) []byte) (map[int64][]byt
 		return nil
 	})
 	if err != nil {
-		return nil, damaged("%s can't be read: %s", name, reason(err))
+		return nil, damaged("%s can't be read: %s", name, fileio.Reason(err))
 	}
 	return values, nil
 }
@@ -178,8 +183,13 @@ func (a *Archives) Blobs(_ context.Context, visit func(interlock.Blob) error) er
 	if err := a.readBlobs(); err != nil {
 		return err
 	}
-	for _, digest := range slices.Sorted(maps.Keys(a.blobs)) {
-		if err := visit(interlock.Blob{Digest: digest, Text: a.blobs[digest]}); err != nil {
+	return EachBlob(a.blobs, visit)
+}
+
+// EachBlob calls visit for every blob, in the order of their digests.
+func EachBlob(blobs map[interlock.Digest][]byte, visit func(interlock.Blob) error) error {
+	for _, digest := range slices.Sorted(maps.Keys(blobs)) {
+		if err := visit(interlock.Blob{Digest: digest, Text: blobs[digest]}); err != nil {
 			return err
 		}
 	}
@@ -201,7 +211,7 @@ func (a *Archives) readBlobs() error {
 				return nil
 			})
 			if err != nil {
-				return damaged("%s can't be read: %s", blobsFile(p.Size), reason(err))
+				return damaged("%s can't be read: %s", blobsFile(p.Size), fileio.Reason(err))
 			}
 		}
 	}
@@ -241,7 +251,7 @@ func (d *opened) check(ctx context.Context, key *auditlog.PublicKey) error {
 			}
 			have, err := fileDigest(d.dir, name)
 			if err != nil {
-				return damaged("%s can't be read: %s", name, reason(err))
+				return damaged("%s can't be read: %s", name, fileio.Reason(err))
 			}
 			if have != want {
 				return damaged("%s is not the file that was archived", name)
@@ -257,7 +267,7 @@ func (d *opened) checkTiles(ctx context.Context, head auditlog.Checkpoint) error
 	same := func(path string, tile []byte) error {
 		have, err := read(d.dir, path)
 		if err != nil {
-			return damaged("%s can't be read: %s", path, reason(err))
+			return damaged("%s can't be read: %s", path, fileio.Reason(err))
 		}
 		if string(have) != string(tile) {
 			return damaged("%s is not the tile of the tiles below it", path)
@@ -300,7 +310,7 @@ func (d *opened) leaves(number int64) ([]byte, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, damaged("%s can't be read: %s", path, reason(err))
+		return nil, damaged("%s can't be read: %s", path, fileio.Reason(err))
 	}
 	return tile, nil
 }

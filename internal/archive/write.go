@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/fileio"
 )
 
 // Schema is the value of "schema" in what says what an archiving wrote.
@@ -39,11 +41,12 @@ type Part struct {
 
 func (p *Part) name() string { return fmt.Sprintf("parts/%012d-%012d.json", p.First, p.Size) }
 
-// A Log is what is archived.
-type Log interface {
+// A Recording is a log with what its decisions were made from: a store, an exported copy, or archives.
+type Recording interface {
 	auditlog.Source
 	// Recorded calls visit for every entry from an index on, with its hashes, and its inputs where it has any.
 	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
+	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
 	Blobs(ctx context.Context, visit func(interlock.Blob) error) error
 }
 
@@ -57,7 +60,7 @@ type Order struct {
 
 // Write writes a part of the log into a directory. When it returns, everything is on the disk. A part that begins where this one
 // is to, and that an archiving which was broken off has finished, is returned as it is.
-func Write(ctx context.Context, dir string, log Log, o Order) (Part, error) {
+func Write(ctx context.Context, dir string, log Recording, o Order) (Part, error) {
 	d, err := newDirectory(dir)
 	if err != nil {
 		return Part{}, err
@@ -108,7 +111,7 @@ type writer struct {
 var errDone = errors.New("done")
 
 // entries writes bundles and tiles.
-func (w *writer) entries(ctx context.Context, log Log) error {
+func (w *writer) entries(ctx context.Context, log Recording) error {
 	err := log.Recorded(ctx, 0, func(e interlock.Entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -189,7 +192,7 @@ func (w *writer) listed(name string, data []byte) error {
 
 // blobs writes every text that decisions share and that an earlier part in the directory does not have: which of them a sealed
 // decision names can't be seen.
-func (w *writer) blobs(ctx context.Context, log Log, earlier []Part) error {
+func (w *writer) blobs(ctx context.Context, log Recording, earlier []Part) error {
 	have := map[interlock.Digest]bool{}
 	for _, part := range earlier {
 		if part.Blobs == 0 {
@@ -255,7 +258,7 @@ func rootOf(signed []byte) string {
 
 // readParts reads what the archivings into a directory wrote, in the order of the log.
 func readParts(dir string) ([]Part, error) {
-	names, err := fs.Glob(dirFS(dir), "parts/*.json")
+	names, err := fs.Glob(os.DirFS(dir), "parts/*.json")
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +267,7 @@ func readParts(dir string) ([]Part, error) {
 	for _, name := range names {
 		text, err := read(dir, name)
 		if err != nil {
-			return nil, interlock.Errorf(interlock.CodeUnavailable, "archive", "%s can't be read: %s", name, reason(err))
+			return nil, interlock.Errorf(interlock.CodeUnavailable, "archive", "%s can't be read: %s", name, fileio.Reason(err))
 		}
 		var part Part
 		if json.Unmarshal(text, &part) != nil || part.Schema != Schema || part.name() != name || part.First < 0 ||

@@ -5,6 +5,7 @@ import (
 	_ "embed" // the plugin
 	"encoding/json"
 	"errors"
+	"interlock/internal/fileio"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -113,7 +114,7 @@ func (h Harness) ownedStatus(place Place) (Status, error) {
 	}
 	s.Exists = true
 	if err != nil {
-		return s, about(s.Path, errors.New("can't be read: "+cause(err)))
+		return s, about(s.Path, errors.New("can't be read: "+fileio.Reason(err)))
 	}
 	if !h.owned.ours(data) {
 		return s, about(s.Path, errForeign)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"interlock/internal/fileio"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -137,7 +138,7 @@ func planFor(path string) (Plan, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
 	case err != nil:
-		return p, about(p.Path, errors.New("can't be read: "+cause(err)))
+		return p, about(p.Path, errors.New("can't be read: "+fileio.Reason(err)))
 	}
 	p.Before = data
 	if data == nil {
@@ -156,7 +157,7 @@ func (p Plan) Apply(now time.Time) (backup string, err error) {
 	if p.Before != nil {
 		backup = backupName(p.Path, now)
 		if err := os.WriteFile(backup, p.Before, mode); err != nil {
-			return "", about(p.Path, errors.New("can't be backed up: "+cause(err)))
+			return "", about(p.Path, errors.New("can't be backed up: "+fileio.Reason(err)))
 		}
 	}
 	return backup, p.put(path, mode)
@@ -196,7 +197,7 @@ func (p Plan) unchanged() (path string, mode fs.FileMode, err error) {
 func (p Plan) put(path string, mode fs.FileMode) error {
 	if p.After == nil {
 		if err := os.Remove(path); err != nil {
-			return about(p.Path, errors.New("can't be removed: "+cause(err)))
+			return about(p.Path, errors.New("can't be removed: "+fileio.Reason(err)))
 		}
 		return nil
 	}
@@ -206,11 +207,11 @@ func (p Plan) put(path string, mode fs.FileMode) error {
 // replace writes a file whole or not at all.
 func replace(path string, content []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return about(path, errors.New("can't be created: "+cause(err)))
+		return about(path, errors.New("can't be created: "+fileio.Reason(err)))
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), ".interlock-*")
 	if err != nil {
-		return about(path, errors.New("can't be written: "+cause(err)))
+		return about(path, errors.New("can't be written: "+fileio.Reason(err)))
 	}
 	defer os.Remove(temporary.Name())
 	_, err = temporary.Write(content)
@@ -227,7 +228,7 @@ func replace(path string, content []byte, mode fs.FileMode) error {
 		err = os.Rename(temporary.Name(), path)
 	}
 	if err != nil {
-		return about(path, errors.New("can't be written: "+cause(err)))
+		return about(path, errors.New("can't be written: "+fileio.Reason(err)))
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func resolved(path string) (string, error) {
 		return path, nil
 	}
 	if err != nil {
-		return "", errors.New("can't be resolved: " + cause(err))
+		return "", errors.New("can't be resolved: " + fileio.Reason(err))
 	}
 	return target, nil
 }
@@ -282,12 +283,3 @@ func exists(path string) bool {
 
 // about puts the file's path before what is wrong with it.
 func about(path string, err error) error { return fmt.Errorf("%s %w", path, err) }
-
-// cause names a file error without repeating its path.
-func cause(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
-}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"interlock/internal/fileio"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,7 +73,7 @@ func (h Harness) inSettings(path, binary string) (Status, error) {
 	}
 	s.Exists = true
 	if err != nil {
-		return s, about(s.Path, errors.New("can't be read: "+cause(err)))
+		return s, about(s.Path, errors.New("can't be read: "+fileio.Reason(err)))
 	}
 	d, err := read(data)
 	if err != nil {

@@ -68,7 +68,8 @@ type Question struct {
 type Report struct {
 	Ruleset   interlock.Digest `json:"ruleset"`
 	Decisions int              `json:"decisions"`
-	Skipped   map[Code]int     `json:"skipped,omitempty"` // decisions that can't be made again, by why
+	Skipped   map[Code]int     `json:"skipped,omitempty"`  // decisions that can't be made again, by why
+	Archived  int              `json:"archived,omitempty"` // and those in an archive that was not named
 	From      time.Time        `json:"from,omitzero"`
 	To        time.Time        `json:"to,omitzero"`
 	Questions [2]float64       `json:"questions_a_day"` // under the rules of then, and under these
