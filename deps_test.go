@@ -2,6 +2,8 @@ package interlock_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -299,6 +301,35 @@ func TestDependencyTableRefusesNonsense(t *testing.T) {
 	} {
 		if _, err := parseDependencies(tc.table); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// TestThePictureIsOfTheHouse: what the picture of an action's way names are packages of the table, and every door is in it.
+func TestThePictureIsOfTheHouse(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "## An action's way\n")
+	_, rest, _ = strings.Cut(rest, "\n```\n")
+	picture, _, drawn := strings.Cut(rest, "\n```\n")
+	if !drawn {
+		t.Fatal("docs/architecture.md has no picture of an action's way")
+	}
+	rules, err := parseDependencies(dependencyTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\[([^]]*)\]`).FindAllStringSubmatch(picture, -1) {
+		if named[m[1]] = true; rules[m[1]] == nil {
+			t.Errorf("the picture names %s, which is no package of the table", m[1])
+		}
+	}
+	for name, rule := range rules {
+		if slices.Contains(rule.direct, "admission") && !named[name] {
+			t.Errorf("%s is a door, and the picture of an action's way does not have it", name)
 		}
 	}
 }

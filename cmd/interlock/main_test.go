@@ -58,9 +58,11 @@ func TestScripts(t *testing.T) {
 // command of ours with the same name.
 func TestScriptsRunToTheirEnd(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("%d scripts: %v", len(scripts), err)
+	more, _ := filepath.Glob("testdata/gate/*.txtar")
+	if err != nil || len(scripts) == 0 || len(more) == 0 {
+		t.Fatalf("%d and %d scripts: %v", len(scripts), len(more), err)
 	}
+	scripts = append(scripts, more...)
 	early := regexp.MustCompile(`(?m)^(\[[^]]*\] *)*(stop|skip)\b`)
 	for _, script := range scripts {
 		text, err := os.ReadFile(script)

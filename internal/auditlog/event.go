@@ -179,10 +179,10 @@ func appendStamps(dst []byte, stamps map[string]string) []byte {
 	return append(dst, '}')
 }
 
-// contentHash returns the content_hash of a payload.
 // Sound reports whether the event's payload is the one that its content hash was made of.
 func (e *Event) Sound() bool { return e.Content == contentHash(e.Payload) }
 
+// contentHash returns the content_hash of a payload.
 func contentHash(payload []byte) string { return hashText(sha256.Sum256(payload)) }
 
 // hashText renders a hash the way every digest in an event is rendered.
