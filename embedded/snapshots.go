@@ -5,17 +5,21 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 )
 
 // heldSnapshots refuses to decide under snapshots that the store does not hold as they were declared: who asks later what was in
 // force could not be told. Hooks leave this to the processes that last, because an agent waits for them to start.
 func heldSnapshots(ctx context.Context, store *sqlite.Store) error {
-	standing, err := store.Standing(ctx)
+	rows, _, err := store.Load(ctx, interlock.Ref{Kind: ledger.Setting, Key: "manifest"})
 	if err != nil {
 		return err
 	}
-	manifest := interlock.Digest(standing.Settings["manifest"])
+	manifest := interlock.Digest("")
+	if len(rows) > 0 {
+		manifest = interlock.Digest(ledger.SettingOf(rows[0]))
+	}
 	if manifest == "" {
 		return nil
 	}

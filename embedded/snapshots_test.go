@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/auditlog"
+	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
 
@@ -38,7 +39,7 @@ func TestSnapshotsAreDeclared(t *testing.T) {
 		must(t, os.MkdirAll(home, 0o700))
 		must(t, os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600))
 		backend := opened(t, home)
-		standing, err := backend.Standing(t.Context())
+		standing, err := backend.Ground(t.Context(), storagetest.Everything()...)
 		must(t, err)
 		manifests = append(manifests, standing.Settings["manifest"])
 		text, found, err := backend.Store.Blob(t.Context(), interlock.Digest(standing.Settings["manifest"]))
@@ -94,7 +95,7 @@ func TestRegistryIsAChain(t *testing.T) {
 		}
 		before = now
 	}
-	standing, err := backend.Standing(t.Context())
+	standing, err := backend.Ground(t.Context(), storagetest.Everything()...)
 	must(t, err)
 	if standing.Settings["registry"] != string(before) {
 		t.Errorf("the registry in force is %s, want %s", standing.Settings["registry"], before)

@@ -114,7 +114,7 @@ func serve(backend *embedded.Backend) (address string, stop func(), err error) {
 	}
 	address = "http://localhost:" + port
 	done := make(chan struct{})
-	pages, err := console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+	pages, err := console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Ground, time.Now),
 		Log:    backend.Store,
 		Verify: backend.Proved, Attest: backend.Attest, URL: address, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, Done: done,

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 type agentCommand struct {
@@ -53,7 +55,7 @@ func (c *agentAdd) Run(p *program) error {
 			"%s is earned: add the agent as validated and raise it with `interlock trust promote %s`",
 			record.Trust, c.Name))
 	}
-	backend, standing, err := p.openStanding()
+	backend, standing, err := p.openStanding(ref(ledger.Agent, c.Name))
 	if err != nil {
 		return err
 	}
@@ -81,6 +83,7 @@ func (c *agentAdd) Run(p *program) error {
 }
 
 type agentList struct {
+	listFlags
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
@@ -98,13 +101,18 @@ type agentShown struct {
 
 // Run lists agents by name.
 func (c *agentList) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
+	registered, err := admission.Listed[interlock.AgentRecord](p.ctx, backend, ledger.Agent, ledger.Every(c.limit()))
+	if err != nil {
+		return err
+	}
+	defer c.more(p, registered.More())
 	agents := []agentShown{}
-	for _, a := range standing.Agents {
+	for _, a := range registered.Rows {
 		agents = append(agents, agentShown{a.ID, a.Type, a.Principal, a.Trust, a.Allow, a.TokenHash != "", a.Created, a.Revoked})
 	}
 	sort.Slice(agents, func(i, j int) bool { return agents[i].ID < agents[j].ID })
@@ -130,7 +138,7 @@ type agentRevoke struct {
 
 // Run revokes an agent's token.
 func (c *agentRevoke) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, standing, err := p.openStanding(ref(ledger.Agent, c.Name))
 	if err != nil {
 		return err
 	}

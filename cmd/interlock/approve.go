@@ -10,6 +10,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -41,13 +42,16 @@ func (c *denyCommand) Run(p *program) error { return c.answer(p, interlock.Deny)
 // answer signs and hands in one answer. Whether it counts is decided behind Resolve, in the transaction that takes it;
 // what is looked at here only spares a person a passphrase for an answer that can't count, and that try is recorded too.
 func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
-	backend, standing, err := p.openStanding()
+	backend, standing, err := p.openStanding(ref(ledger.Request, c.ID))
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
 	approval := interlock.Approval{Request: c.ID, Verdict: verdict, Operator: c.As, Reason: c.Reason}
 	request, known := standing.Requests[c.ID]
+	if standing, err = p.standing(backend, ref(ledger.Agent, request.Requester.Agent)); err != nil {
+		return err
+	}
 	if known && request.Status == interlock.RequestPending && now().Before(request.Expires) {
 		if request, err = c.showDryRun(p, backend, request, verdict); err != nil {
 			return c.unsigned(p, backend, approval, err)

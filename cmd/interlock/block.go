@@ -20,6 +20,7 @@ type blockCommand struct {
 }
 
 type blockList struct {
+	listFlags
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
@@ -30,10 +31,12 @@ func (c *blockList) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	challenges, err := backend.Challenges(p.ctx)
+	standing, err := backend.Challenges(p.ctx, c.limit())
 	if err != nil {
 		return err
 	}
+	defer c.more(p, standing.More())
+	challenges := standing.Rows
 	for i := range challenges {
 		challenges[i].CodeHash = "" // there is nothing to learn from it
 	}
@@ -77,7 +80,7 @@ func (c *challengeFlags) order(p *program, verb interlock.Verb) (given quorum.Gi
 		return given, done, err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Challenge, Key: c.ID})
+	standing, err := backend.Ground(p.ctx, interlock.Ref{Kind: ledger.Challenge, Key: c.ID})
 	if err != nil {
 		return given, done, err
 	}

@@ -15,6 +15,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/limit"
+	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
 
@@ -67,7 +68,7 @@ func TestKillLosesNoBlock(t *testing.T) {
 			if after.Answer != interlock.Halt || after.Challenge != challenge {
 				t.Errorf("after the kill: %v, challenge %q, want %q", after.Answer, after.Challenge, challenge)
 			}
-			standing, err := backend.Standing(t.Context())
+			standing, err := backend.Ground(t.Context(), storagetest.Everything()...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/gitwork"
+	"interlock/internal/ledger"
 	"interlock/internal/rpc"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/strictjson"
@@ -126,15 +127,21 @@ func (c *checkCommand) standing(ctx context.Context, settings config.Config) (in
 		return interlock.Standing{}, err
 	}
 	defer store.Close()
-	known, err := store.Standing(ctx)
+	rows, _, err := store.Load(ctx, ref(ledger.Agent, c.Agent))
 	if err != nil {
 		return interlock.Standing{}, err
+	}
+	known := interlock.Standing{Agents: map[string]interlock.AgentRecord{}}
+	for _, row := range rows {
+		if agent, ok := row.Value.(interlock.AgentRecord); ok {
+			known.Agents[agent.ID] = agent
+		}
 	}
 	if !known.Agents[c.Agent].Revoked.IsZero() {
 		return interlock.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent",
 			"%.40q is revoked; whatever it asks is refused", c.Agent)
 	}
-	return interlock.Standing{Agents: known.Agents}, nil
+	return known, nil
 }
 
 type judgeFunc func(interlock.Action, checkRequest) (interlock.Decision, *explanation, time.Duration)

@@ -12,6 +12,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/upstream"
 )
@@ -96,7 +97,7 @@ func watchesOnly(settings config.Config) bool {
 
 // withoutToken refuses to act for an agent that has to prove itself.
 func withoutToken(p *program, backend *embedded.Backend, agent string) error {
-	standing, err := backend.Standing(p.ctx)
+	standing, err := backend.Ground(p.ctx, ref(ledger.Agent, agent))
 	if err != nil {
 		return err
 	}

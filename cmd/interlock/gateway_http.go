@@ -57,7 +57,7 @@ func gatewayFront(settings config.Config, backend *embedded.Backend, gateway *mc
 	path string) (*mcphttp.Front, error) {
 	g := settings.Gateway
 	credentials := &identity.Credentials{Tokens: identity.NewTokens(backend.Known, now), Certificate: g.TLS.Agent,
-		Standing: backend.Known, Now: now}
+		Ground: backend.Known, Now: now}
 	if name := g.TLS.Agent; name != "" && !slices.Contains(identity.CertificateNames(), name) {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_name", "%.20q is none of %s", name,
 			strings.Join(identity.CertificateNames(), ", "))

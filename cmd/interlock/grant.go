@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -46,7 +48,7 @@ func (c *grantGive) Run(p *program) error {
 	if err != nil {
 		return usage(err)
 	}
-	backend, standing, err := p.openStanding()
+	backend, standing, err := p.openStanding(ref(ledger.Request, c.Request), ref(ledger.Agent, c.Agent))
 	if err != nil {
 		return err
 	}
@@ -114,17 +116,23 @@ func plural(n int, thing string) string {
 }
 
 type grantList struct {
+	listFlags
 	JSON bool `name:"json" help:"Print one JSON object per line, with what was signed."`
 }
 
 // Run lists the grants that have not been ended, those that are used up or expired marked as such.
 func (c *grantList) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	grants := oldestFirst(standing.Grants, func(g interlock.Grant) (time.Time, string) { return g.Created, g.ID })
+	given, err := admission.Listed[interlock.Grant](p.ctx, backend, ledger.Grant, ledger.Every(c.limit()))
+	if err != nil {
+		return err
+	}
+	defer c.more(p, given.More())
+	grants := oldestFirst(given.Rows, func(g interlock.Grant) (time.Time, string) { return g.Created, g.ID })
 	return printList(p.stdout, c.JSON, "ID\tAGENT\tFOR\tCOVERS\tLEFT\tUNTIL\tBY\tREASON", grants, func(g interlock.Grant) string {
 		until := g.Expires.Local().Format("2006-01-02 15:04")
 		switch {

@@ -4,20 +4,43 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 )
 
-// oldestFirst lists what stands in the order in which it was given.
-func oldestFirst[T any](standing map[string]T, given func(T) (at time.Time, id string)) []T {
-	return slices.SortedFunc(maps.Values(standing), func(a, b T) int {
+// listFlags are what lists of anything that may be long share.
+type listFlags struct {
+	All bool `help:"List all, however many there are, and not the first thousand."`
+}
+
+// maxListed is how much a list shows where nobody asks for all.
+const maxListed = 1000
+
+// limit is how much to list; 0 is all.
+func (f listFlags) limit() int {
+	if f.All {
+		return 0
+	}
+	return maxListed
+}
+
+// more says on the error stream, where it is in the way of nothing, that there is more than was listed.
+func (f listFlags) more(p *program, n int) {
+	if n > 0 {
+		fmt.Fprintf(p.stderr, "interlock: %d more are not listed; --all lists them\n", n)
+	}
+}
+
+// oldestFirst puts what stands in the order in which it was given.
+func oldestFirst[T any](standing []T, given func(T) (at time.Time, id string)) []T {
+	slices.SortFunc(standing, func(a, b T) int {
 		at, id := given(a)
 		other, otherID := given(b)
 		return cmp.Or(at.Compare(other), strings.Compare(id, otherID))
 	})
+	return standing
 }
 
 // printList prints a table with a heading and a row for each, or one JSON object per line.

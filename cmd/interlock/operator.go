@@ -94,7 +94,7 @@ func (c *operatorAdd) Run(p *program) error {
 
 // free refuses a name or a key that is somebody's.
 func (c *operatorAdd) free(p *program, backend *embedded.Backend, key identity.PublicKey) error {
-	standing, err := backend.Standing(p.ctx)
+	standing, err := p.standing(backend)
 	if err != nil {
 		return err
 	}

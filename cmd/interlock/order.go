@@ -55,8 +55,7 @@ func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.G
 	if !quorum.Loosens(given.Verb) && who.As != "" {
 		return given.By(who.As), nil
 	}
-	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Operator, Mark: ledger.All},
-		interlock.Ref{Kind: ledger.Agent, Key: given.About.Agent})
+	standing, err := p.standing(backend, ref(ledger.Agent, given.About.Agent))
 	if err != nil {
 		return given, err
 	}
@@ -121,7 +120,7 @@ func (p *program) endOrder(verb interlock.Verb, id, as, reason string) error {
 
 // whyNot is why an operator's order was refused, in the words of who names the operator.
 func whyNot(p *program, backend *embedded.Backend, as string, refused error) error {
-	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Operator, Key: as})
+	standing, err := backend.Ground(p.ctx, interlock.Ref{Kind: ledger.Operator, Key: as})
 	if operator, known := standing.Operators[as]; err == nil && (!known || !operator.Revoked.IsZero()) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
 			"no operator of this name is in office; `interlock operator list` shows them")

@@ -15,10 +15,12 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
 type pendingCommand struct {
+	listFlags
 	ID        string `arg:"" optional:"" help:"Show this request whole: the complete action, why it was held, what it would do."`
 	JSON      bool   `name:"json" help:"Print JSON."`
 	Statement bool   `help:"Print the exact text an operator signs with ssh-keygen -Y sign -n interlock-approval. Needs ID and --as."`
@@ -49,17 +51,20 @@ func (c *pendingCommand) Run(p *program) error {
 	if c.Health {
 		return c.health(p, backend)
 	}
-	requests, err := backend.Requests(p.ctx)
+	if c.ID == "" {
+		requests, err := backend.Requests(p.ctx, c.limit())
+		if err != nil {
+			return err
+		}
+		defer c.more(p, requests.More())
+		return c.list(p.stdout, requests.Rows)
+	}
+	standing, err := backend.Ground(p.ctx, ref(ledger.Request, c.ID))
 	if err != nil {
 		return err
 	}
-	if c.ID == "" {
-		return c.list(p.stdout, requests)
-	}
-	for _, request := range requests {
-		if request.ID == c.ID {
-			return c.show(p, backend, request)
-		}
+	if request, known := standing.Requests[c.ID]; known && now().Before(request.Expires) {
+		return c.show(p, backend, request)
 	}
 	return interlock.Errorf(interlock.CodeNotFound, "ID", "no request that waits has this id; `interlock pending` lists them")
 }

@@ -60,19 +60,31 @@ func (p *program) open() (*embedded.Backend, error) {
 	return embedded.OpenBrief(p.ctx, c)
 }
 
-// openStanding is open with what the log says of agents, operators and orders now. The caller closes the backend.
-func (p *program) openStanding() (*embedded.Backend, interlock.Standing, error) {
+// openStanding is open with what refs name of what stands now, and the operators. The caller closes the backend.
+func (p *program) openStanding(refs ...interlock.Ref) (*embedded.Backend, interlock.Standing, error) {
 	backend, err := p.open()
 	if err != nil {
 		return nil, interlock.Standing{}, err
 	}
-	standing, err := backend.Standing(p.ctx)
+	standing, err := p.standing(backend, refs...)
 	if err != nil {
 		backend.Close()
 		return nil, interlock.Standing{}, err
 	}
 	return backend, standing, nil
 }
+
+// standing is what refs name of what stands now, and the operators: whose a key is can only be told by looking at all of them.
+func (p *program) standing(backend *embedded.Backend, refs ...interlock.Ref) (interlock.Standing, error) {
+	standing, err := backend.Ground(p.ctx, refs...)
+	if err == nil {
+		standing.Operators, err = admission.Operators(p.ctx, backend)
+	}
+	return standing, err
+}
+
+// ref names one row of a kind.
+func ref(kind, key string) interlock.Ref { return interlock.Ref{Kind: kind, Key: key} }
 
 // evaluator makes what decides without a store, and returns the settings it was made of.
 func (p *program) evaluator() (*admission.Evaluator, config.Config, error) {

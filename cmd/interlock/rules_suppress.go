@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -68,17 +70,23 @@ func scopeOf(s interlock.Suppression) string {
 }
 
 type rulesSuppressionsCommand struct {
+	listFlags
 	JSON bool `name:"json" help:"Print one JSON object per line, with what was signed."`
 }
 
 // Run lists the orders that have not been lifted, those that have expired marked as such.
 func (c *rulesSuppressionsCommand) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	orders := oldestFirst(standing.Suppressions, func(s interlock.Suppression) (time.Time, string) { return s.Created, s.ID })
+	given, err := admission.Listed[interlock.Suppression](p.ctx, backend, ledger.Suppression, ledger.Every(c.limit()))
+	if err != nil {
+		return err
+	}
+	defer c.more(p, given.More())
+	orders := oldestFirst(given.Rows, func(s interlock.Suppression) (time.Time, string) { return s.Created, s.ID })
 	return printList(p.stdout, c.JSON, "ID\tRULE\tSCOPE\tBY\tUNTIL\tREASON", orders, func(s interlock.Suppression) string {
 		until := s.Expires.Local().Format("2006-01-02 15:04")
 		if !s.InForce(now()) {

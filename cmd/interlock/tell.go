@@ -49,7 +49,7 @@ func tellRequests(ctx context.Context, backend *embedded.Backend, settings confi
 
 // tell tells of what is new, and forgets what waits no more.
 func (t *teller) tell(ctx context.Context, began time.Time) {
-	requests, err := t.backend.Requests(ctx)
+	requests, err := t.backend.Requests(ctx, 0)
 	if err != nil {
 		if ctx.Err() == nil {
 			t.logger.Warn("telling of requests", "error", err.Error())
@@ -57,7 +57,7 @@ func (t *teller) tell(ctx context.Context, began time.Time) {
 		return
 	}
 	waiting := map[string]bool{}
-	for _, r := range requests {
+	for _, r := range requests.Rows {
 		if r.Status != interlock.RequestPending || r.Created.Before(began) {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 )
 
 type toolsCommand struct {
@@ -21,6 +22,7 @@ type toolsCommand struct {
 }
 
 type toolsList struct {
+	listFlags
 	Server      string `arg:"" optional:"" help:"Only this server's."`
 	Quarantined bool   `help:"Only what is in quarantine."`
 	JSON        bool   `name:"json" help:"Print one JSON object to a line."`
@@ -28,20 +30,23 @@ type toolsList struct {
 
 // Run lists pins by server and tool.
 func (c *toolsList) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
+	all, err := c.pins(p, backend)
+	if err != nil {
+		return err
+	}
+	defer c.more(p, all.More())
 	var pins []interlock.Pin
-	known := c.Server == ""
-	for _, pin := range standing.Pins {
-		known = known || pin.Server == c.Server
-		if (c.Server == "" || pin.Server == c.Server) && !(c.Quarantined && pin.Status == interlock.PinApproved) {
+	for _, pin := range all.Rows {
+		if !(c.Quarantined && pin.Status == interlock.PinApproved) {
 			pins = append(pins, pin)
 		}
 	}
-	if !known {
+	if c.Server != "" && len(all.Rows) == 0 {
 		return interlock.Errorf(interlock.CodeNotFound, "SERVER",
 			"nothing is known of it; `interlock tools list` lists servers and tools")
 	}
@@ -58,7 +63,7 @@ func (c *toolsList) Run(p *program) error {
 	}
 	if len(pins) == 0 {
 		said := "nothing; tools are known from when `interlock gateway` first lists them"
-		if len(standing.Pins) > 0 {
+		if len(all.Rows) > 0 {
 			said = "nothing of that kind"
 		}
 		_, err := fmt.Fprintln(p.stdout, said)
@@ -71,6 +76,23 @@ func (c *toolsList) Run(p *program) error {
 			admission.PinSays(pin))
 	}
 	return table.Flush()
+}
+
+// pins are those of the server that was named, or of all of them.
+func (c *toolsList) pins(p *program, backend *embedded.Backend) (admission.List[interlock.Pin], error) {
+	if c.Server == "" {
+		return admission.Listed[interlock.Pin](p.ctx, backend, ledger.Pin, ledger.Every(c.limit()))
+	}
+	var list admission.List[interlock.Pin]
+	if strings.Contains(c.Server, ".") {
+		return list, nil // no server is called that
+	}
+	standing, err := backend.Ground(p.ctx, admission.PinsOf(c.Server))
+	for _, pin := range standing.Pins { // any order: they are sorted later
+		list.Rows = append(list.Rows, pin)
+	}
+	list.All = len(list.Rows)
+	return list, err
 }
 
 // pinName is what a pin is called on the command line.
@@ -88,7 +110,7 @@ type toolsShow struct {
 
 // Run shows pins and what has changed of their definitions.
 func (c *toolsShow) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, standing, err := p.openStanding(admission.PinsOf(c.Subject))
 	if err != nil {
 		return err
 	}
@@ -190,7 +212,7 @@ type toolsApprove struct {
 // Run shows what is approved, on the error stream, so that no pipeline swallows it, then signs the order and hands it in. The
 // order is bound to just what was shown.
 func (c *toolsApprove) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, standing, err := p.openStanding(admission.PinsOf(c.Subject))
 	if err != nil {
 		return err
 	}

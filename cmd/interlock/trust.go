@@ -45,7 +45,7 @@ type trustStep struct {
 
 // Run shows the level in force and every change of it that the log holds.
 func (c *trustShow) Run(p *program) error {
-	backend, standing, err := p.openStanding()
+	backend, standing, err := p.openStanding(ref(ledger.Agent, c.Agent))
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Standing(p.ctx, interlock.Ref{Kind: ledger.Agent, Key: name})
+	standing, err := backend.Ground(p.ctx, interlock.Ref{Kind: ledger.Agent, Key: name})
 	if err != nil {
 		return err
 	}

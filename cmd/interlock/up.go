@@ -76,7 +76,7 @@ func (c *upCommand) Run(p *program) error {
 		MCP:  loop.Handler(tokens),
 		View: embedded.NewViews(settings, now).Gather, Read: embedded.ReadScripts, Work: gitwork.Look,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
-			_, err := backend.Standing(ctx)
+			_, err := backend.Ground(ctx)
 			return err
 		}, now),
 		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},

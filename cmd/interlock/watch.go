@@ -78,7 +78,7 @@ type watcher struct {
 
 // watcher proves who watches before anything is shown: the operator's key is asked for once.
 func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings config.Config) (*watcher, error) {
-	standing, err := backend.Standing(p.ctx)
+	standing, err := p.standing(backend)
 	if err != nil {
 		return nil, err
 	}
@@ -105,21 +105,22 @@ func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings c
 
 // look shows what has arisen since the last time.
 func (w *watcher) look() error {
-	requests, err := w.backend.Requests(w.ctx)
+	requests, err := w.backend.Requests(w.ctx, 0)
 	if err != nil {
 		return err
 	}
-	for _, r := range requests {
+	for _, r := range requests.Rows {
 		if r.Status == interlock.RequestPending && w.first(r.ID) {
 			fmt.Fprintf(w.stdout, "\n%s waits: %s: %s\n  %s\nanswer with: interlock approve %s   or   interlock deny %s\n",
 				printable(r.Requester.Agent), r.ID,
 				printable(r.Reason), brief(r.Display), r.ID, r.ID)
 		}
 	}
-	challenges, err := w.backend.Challenges(w.ctx)
+	standing, err := w.backend.Challenges(w.ctx, 0)
 	if err != nil {
 		return err
 	}
+	challenges := standing.Rows
 	sort.Slice(challenges, func(i, j int) bool { return challenges[i].Created.Before(challenges[j].Created) })
 	for _, c := range challenges {
 		if !w.first(c.ID) {

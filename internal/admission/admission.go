@@ -328,14 +328,10 @@ func (a *Admission) random(n int) (string, error) {
 // second. Of three processes that write one row without end, each loses two of three races, and eight in a row now and then.
 const maxRaces = 40
 
-// commit commits what build makes of all that stands, again if anything of it moved in between. It is for operators' orders,
-// of which there are few; what an agent can cause is made on its own ground, see [Admission.commitOn].
-func (a *Admission) commit(ctx context.Context,
+// commit commits what build makes of a ground as it is in the store now, again if anything of it moved in between.
+func (a *Admission) commit(ctx context.Context, on grounds,
 	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
-	return a.commitOn(ctx, false, func(ctx context.Context, _ loader) (ground, error) {
-		standing, err := a.config.Store.Standing(ctx)
-		return ground{Standing: standing}, err
-	}, build)
+	return a.commitOn(ctx, false, on, build)
 }
 
 // runOf names a requester's run as the store knows it.

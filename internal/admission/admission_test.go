@@ -22,6 +22,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/quorum"
 	"interlock/internal/store/sqlite"
+	"interlock/internal/store/storagetest"
 )
 
 // A house is an Admission over a real store, with a clock the test moves and faults the test sets.
@@ -228,7 +229,7 @@ func TestLostRaceIsDecidedAgain(t *testing.T) {
 // approve answers a request as the operator bob, whose key every signature of the fake verifier matches.
 func (h *house) approve(id string, verdict interlock.Verdict) error {
 	h.t.Helper()
-	standing, err := h.Standing(h.t.Context())
+	standing, err := h.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -357,7 +358,7 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 	if answer.Request == "" {
 		t.Fatalf("answer %v: the case should wait for a human", answer.Answer)
 	}
-	standing, err := h.Standing(t.Context())
+	standing, err := h.Ground(t.Context(), storagetest.Everything()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -455,7 +456,7 @@ func TestExpiredRequestsAreRecorded(t *testing.T) {
 	if n, err := h.Expire(t.Context()); n != 0 || err != nil {
 		t.Fatalf("expired %d live requests: %v", n, err)
 	}
-	standing, err := h.Standing(t.Context())
+	standing, err := h.Ground(t.Context(), storagetest.Everything()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -472,7 +473,7 @@ func TestExpiredRequestsAreRecorded(t *testing.T) {
 	if diff := cmp.Diff(want, h.entries()[before:]); diff != "" {
 		t.Error(diff)
 	}
-	standing, err = h.Standing(t.Context())
+	standing, err = h.Ground(t.Context(), storagetest.Everything()...)
 	if err != nil {
 		t.Fatal(err)
 	}

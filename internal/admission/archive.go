@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // ArchiveAge is how old entries are at least when they are archived: calls that wait for their outcome, what runs have heard and
@@ -18,15 +19,17 @@ func (a *Admission) MayArchive(ctx context.Context, before time.Time) error {
 		return interlock.Errorf(interlock.CodeInvalid, "--before", "entries younger than %.0f hours stay: calls that wait for "+
 			"their outcome and what runs have heard and written refer to them", ArchiveAge.Hours())
 	}
-	standing, err := a.config.Store.Standing(ctx)
-	if err != nil {
-		return err
-	}
 	var oldest *interlock.ApprovalRequest
-	for _, r := range standing.Requests { // any order: the oldest, and of equals the first by name
-		if r.Created.Before(before) && (oldest == nil || r.Created.Before(oldest.Created) ||
-			r.Created.Equal(oldest.Created) && r.ID < oldest.ID) {
-			oldest = &r
+	for _, status := range []interlock.RequestStatus{interlock.RequestPending, interlock.RequestApproved} {
+		first, _, err := a.config.Store.Scan(ctx, under(ledger.Request, ledger.Is(status)), ledger.UpTo(before.UnixNano()-1, 1))
+		if err != nil {
+			return err
+		}
+		for _, row := range first {
+			r, ok := row.Value.(interlock.ApprovalRequest)
+			if ok && (oldest == nil || r.Created.Before(oldest.Created)) {
+				oldest = &r
+			}
 		}
 	}
 	if oldest != nil {

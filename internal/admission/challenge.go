@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -252,26 +253,22 @@ func answered(standing interlock.Standing, approval interlock.Approval) []interl
 	return ledger.Rows(*ends)
 }
 
-// Challenges returns the challenges that stand, hard blocks first, ordered by id.
-func (a *Admission) Challenges(ctx context.Context) ([]interlock.Challenge, error) {
-	standing, err := a.config.Store.Standing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	now := a.config.Now()
-	var list []interlock.Challenge
-	for _, c := range standing.Challenges {
-		if c.Kind == interlock.ChallengeBlock || now.Before(c.Expires) {
-			list = append(list, c)
-		}
-	}
-	sort.Slice(list, func(i, j int) bool {
-		if list[i].Kind != list[j].Kind {
-			return list[i].Kind == interlock.ChallengeBlock
-		}
-		return list[i].ID < list[j].ID
+// Challenges returns up to limit challenges that stand, hard blocks first, ordered by id; all of them without a limit.
+func (a *Admission) Challenges(ctx context.Context, limit int) (List[interlock.Challenge], error) {
+	list, err := Listed[interlock.Challenge](ctx, a, ledger.Challenge, ledger.Every(limit))
+	now, found := a.config.Now(), len(list.Rows)
+	list.Rows = slices.DeleteFunc(list.Rows, func(c interlock.Challenge) bool {
+		return c.Kind != interlock.ChallengeBlock && !now.Before(c.Expires)
 	})
-	return list, nil
+	list.All -= found - len(list.Rows)
+	sort.Slice(list.Rows, func(i, j int) bool {
+		a, b := list.Rows[i], list.Rows[j]
+		if a.Kind != b.Kind {
+			return a.Kind == interlock.ChallengeBlock
+		}
+		return a.ID < b.ID
+	})
+	return list, err
 }
 
 // lapse records of every verify challenge whose time has passed that nobody answered it, which counts as a failure (MCP-AQL

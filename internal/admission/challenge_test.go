@@ -17,6 +17,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
 
@@ -110,7 +111,7 @@ func from(agent, principal, run string) func(*interlock.Proposal) {
 
 func (h *house) standing() interlock.Standing {
 	h.t.Helper()
-	standing, err := h.Standing(h.t.Context())
+	standing, err := h.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// A ground is what a change is computed from: a standing, which may hold no more than one requester's part of what stands,
-// and what was read for it. Without reads it is all that stands.
+// A ground is what a change is computed from: those rows of what stands that it needs, and what was read for them.
 type ground struct {
 	interlock.Standing
 	reads  []interlock.Ref
@@ -66,7 +65,7 @@ func alsoRead(p interlock.Proposal) (refs []interlock.Ref) {
 }
 
 // rows is the ground of a change that reads what refs name and nothing else.
-func (a *Admission) rows(refs ...interlock.Ref) func(context.Context, loader) (ground, error) {
+func (a *Admission) rows(refs ...interlock.Ref) grounds {
 	return func(ctx context.Context, load loader) (ground, error) {
 		g := ground{reads: refs}
 		err := a.extend(ctx, load, &g, new(names), refs)
@@ -129,7 +128,7 @@ func wordOf(value any, to *names) {
 
 // commitOn commits what build makes of a ground, again from what is there now if that has moved in between. ground is asked
 // for what it needs the first time from memory, if recall says so.
-func (a *Admission) commitOn(ctx context.Context, recall bool, ground func(context.Context, loader) (ground, error),
+func (a *Admission) commitOn(ctx context.Context, recall bool, ground grounds,
 	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
 	load := loader(a.config.Store.Load)
 	if recall {

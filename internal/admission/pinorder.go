@@ -13,6 +13,15 @@ import (
 	"interlock/internal/strictjson"
 )
 
+// PinsOf names the rows of the pins that a subject, SERVER or SERVER.TOOL, is about.
+func PinsOf(subject string) interlock.Ref {
+	server, tool, one := strings.Cut(subject, ".")
+	if one {
+		return key(ledger.Pin, interlock.PinKey(server, tool))
+	}
+	return under(ledger.Pin, ledger.Server(server))
+}
+
 // Pinned returns the pins that a subject, SERVER or SERVER.TOOL, is about: the tool's, or the server's own first and then those
 // of all its tools by name. ok is false if nothing is known of it.
 func Pinned(standing interlock.Standing, subject string) (pins []interlock.Pin, ok bool) {
@@ -139,7 +148,7 @@ func before(list []interlock.Digest, last, now interlock.Digest) []interlock.Dig
 
 // Definitions returns the two texts of a pin: the definition that was approved, if one ever was, and the one seen last.
 func (a *Admission) Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error) {
-	standing, err := a.Standing(ctx, key(ledger.Pin, interlock.PinKey(server, tool)))
+	standing, err := a.Ground(ctx, key(ledger.Pin, interlock.PinKey(server, tool)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,10 +35,18 @@ func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlo
 	tools := readDefinitions(l.Definitions)
 	var verdicts []interlock.PinVerdict
 	var alert string
-	_, err := a.commitOn(ctx, true, a.rows(under(ledger.Pin, ledger.All)),
+	on := a.rows(under(ledger.Pin, ledger.Server(l.Server))).also(under(ledger.Pin, ledger.All))
+	_, err := a.commitOn(ctx, true, on,
 		func(standing interlock.Standing) (interlock.Change, error) {
 			now := a.config.Now().UTC()
-			e := examination{listing: l, standing: standing, now: now, others: foreignTools(standing, l.Server, tools)}
+			e := examination{listing: l, standing: standing, now: now}
+			if e.news(tools) { // only then is anything read that may speak of others
+				others, err := a.foreignTools(ctx, l.Server, tools)
+				if err != nil {
+					return interlock.Change{}, err
+				}
+				e.others = others
+			}
 			verdicts = e.verdicts(tools)
 			if len(e.changes) == 0 {
 				return interlock.Change{}, errUnchanged
@@ -110,20 +118,21 @@ func (a *Admission) pinEvents(change *interlock.Change, pins []pinChange, r inte
 		auditlog.AlertRecord{Code: alertQuarantine, Message: a.redact(alert)})
 }
 
-// foreignTools are the names of other servers' tools that none of this server's has.
-func foreignTools(standing interlock.Standing, server string, tools []definition) []string {
+// foreignTools are the names of other servers' tools that none of this server's has. That is all of them: any may be spoken of.
+func (a *Admission) foreignTools(ctx context.Context, server string, tools []definition) ([]string, error) {
 	own := map[string]bool{}
 	for _, t := range tools {
 		own[t.tool] = true
 	}
 	var names []string
-	for _, p := range standing.Pins { // in any order: sorted below
+	err := Walk(ctx, a, ledger.Pin, func(p interlock.Pin) bool {
 		if p.Server != server && p.Tool != "" && !own[p.Tool] {
 			names = append(names, p.Tool)
 		}
-	}
+		return true
+	})
 	sort.Strings(names)
-	return slices.Compact(names)
+	return slices.Compact(names), err
 }
 
 // An examination holds one listing against what is known. It is a function of its fields, and collects what changes.
@@ -138,6 +147,14 @@ type examination struct {
 func (e *examination) pin(tool string) (interlock.Pin, bool) {
 	pin, known := e.standing.Pins[interlock.PinKey(e.listing.Server, tool)]
 	return pin, known
+}
+
+// news reports whether a definition is another than was seen last.
+func (e *examination) news(tools []definition) bool {
+	return slices.ContainsFunc(tools, func(t definition) bool {
+		pin, seen := e.pin(t.tool)
+		return !seen || pin.Seen != t.digest || pin.SeenFrom != e.listing.Identity
+	})
 }
 
 func (e *examination) put(pin interlock.Pin, text json.RawMessage) {

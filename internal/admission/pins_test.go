@@ -13,6 +13,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 )
 
 func tool(name, description string) json.RawMessage {
@@ -78,7 +79,7 @@ func (h *house) want(identity interlock.Digest, v interlock.PinVerdict, rule str
 // orderTools gives an operator's order about tools, signed as the fake verifier wants it.
 func (h *house) orderTools(verb interlock.Verb, subject, reason string, edit ...func(*interlock.Order)) error {
 	h.t.Helper()
-	standing, err := h.Standing(h.t.Context())
+	standing, err := h.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func TestToolsThatSpeakToTheModelAreQuarantined(t *testing.T) {
 		t.Fatalf("first use: %s", got)
 	}
 	h.want("sha256:aa", verdicts[1], "pin.instructions")
-	standing, err := h.Standing(t.Context())
+	standing, err := h.Ground(t.Context(), storagetest.Everything()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +302,7 @@ func TestOrdersAboutTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.want("sha256:aa", first[1], "pin.ordered")
-	standing, err := h.Standing(t.Context())
+	standing, err := h.Ground(t.Context(), storagetest.Everything()...)
 	if err != nil {
 		t.Fatal(err)
 	}

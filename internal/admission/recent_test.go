@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/store/storagetest"
 	"interlock/internal/strictjson"
 )
 
@@ -81,7 +82,7 @@ func TestDecisionCanBeMadeAgainFromItsEvent(t *testing.T) {
 	if err := json.Unmarshal(event.Payload, &payload); err != nil {
 		t.Fatal(err)
 	}
-	standing, err := h.Standing(t.Context())
+	standing, err := h.Ground(t.Context(), storagetest.Everything()...)
 	if err != nil {
 		t.Fatal(err)
 	}

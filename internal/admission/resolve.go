@@ -12,39 +12,23 @@ import (
 	"interlock/internal/quorum"
 )
 
-// Requests returns the requests that still wait for a human or to be spent, ordered by id.
-func (a *Admission) Requests(ctx context.Context) ([]interlock.ApprovalRequest, error) {
-	standing, err := a.config.Store.Standing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	now := a.config.Now()
-	var live []interlock.ApprovalRequest
-	for _, r := range standing.Requests {
-		if now.Before(r.Expires) {
-			live = append(live, r)
-		}
-	}
-	sortRequests(live)
-	return live, nil
+// Requests returns up to limit requests that still wait for a human or to be spent, those that expire first, ordered by id; all of
+// them without a limit.
+func (a *Admission) Requests(ctx context.Context, limit int) (List[interlock.ApprovalRequest], error) {
+	live, err := Listed[interlock.ApprovalRequest](ctx, a, ledger.Request, ledger.From(a.config.Now().UnixNano()+1, limit))
+	sortRequests(live.Rows)
+	return live, err
 }
 
-// Standing returns who is known and what is pending: what refs name of it or, where they name nothing, all of it, which is for
-// pages and lists.
-func (a *Admission) Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
-	if len(refs) == 0 {
-		return a.config.Store.Standing(ctx)
-	}
+// Ground returns what refs name of what stands, as it is now, and the version of the ledger.
+func (a *Admission) Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
 	g, err := a.rows(refs...)(ctx, a.config.Store.Load)
 	return g.Standing, err
 }
 
-// Known is Standing as this process last saw it: what it has committed itself at once, what others have a few milliseconds
+// Known is Ground as this process last saw it: what it has committed itself at once, what others have a few milliseconds
 // late; see [Store].
 func (a *Admission) Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
-	if len(refs) == 0 {
-		return a.config.Store.Known(ctx)
-	}
 	g, err := a.rows(refs...)(ctx, a.config.Store.Recall)
 	return g.Standing, err
 }
@@ -54,7 +38,12 @@ func (a *Admission) Known(ctx context.Context, refs ...interlock.Ref) (interlock
 // APPROVAL_REFUSED and comes back as an *interlock.Error.
 func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error) {
 	approval.At = a.config.Now().UTC()
-	receipt, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	about := func(standing interlock.Standing) interlock.Requester {
+		return standing.Requests[approval.Request].Requester
+	}
+	on := a.said(approval.Operator, about, key(ledger.Request, approval.Request),
+		under(ledger.Challenge, ledger.Waits(approval.Request)))
+	receipt, err := a.commit(ctx, on, func(standing interlock.Standing) (interlock.Change, error) {
 		request, known := standing.Requests[approval.Request]
 		if !known {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id",
@@ -103,7 +92,7 @@ func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request str
 
 // PutAgent adds, replaces or revokes an agent and records it.
 func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) error {
-	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commit(ctx, a.identity(agent.ID), func(standing interlock.Standing) (interlock.Change, error) {
 		if _, taken := standing.Operators[agent.ID]; taken {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
 				"an operator has this name; no identity is both")
@@ -116,7 +105,7 @@ func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) e
 
 // PutOperator adds, replaces or revokes an operator and records it.
 func (a *Admission) PutOperator(ctx context.Context, operator interlock.OperatorRecord) error {
-	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commit(ctx, a.identity(operator.Name), func(standing interlock.Standing) (interlock.Change, error) {
 		if _, taken := standing.Agents[operator.Name]; taken {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
 				"an agent has this name; no identity is both")
@@ -127,11 +116,12 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 	return err
 }
 
-// UpdateOperator changes what is known of an operator and records it. change sees the operator and the standing as they are
+// UpdateOperator changes what is known of an operator and records it. change sees the operator, and all operators, as they are
 // in the transaction that takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
+// They are all there because one passkey is one person.
 func (a *Admission) UpdateOperator(ctx context.Context, name string,
 	change func(*interlock.OperatorRecord, interlock.Standing) error) error {
-	_, err := a.commit(ctx, func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commit(ctx, a.rows(under(ledger.Operator, ledger.All), key(ledger.Setting, settingRegistry)), func(standing interlock.Standing) (interlock.Change, error) {
 		operator, known := standing.Operators[name]
 		if !known {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "name", "no operator has this name")
@@ -144,6 +134,11 @@ func (a *Admission) UpdateOperator(ctx context.Context, name string,
 			interlock.Change{Writes: ledger.Rows(operator)})
 	})
 	return err
+}
+
+// identity is the ground of a change of who has a name.
+func (a *Admission) identity(name string) grounds {
+	return a.rows(key(ledger.Agent, name), key(ledger.Operator, name), key(ledger.Setting, settingRegistry))
 }
 
 func (a *Admission) identityChange(standing interlock.Standing, record auditlog.IdentityRecord, name string,

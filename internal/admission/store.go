@@ -19,18 +19,16 @@ import (
 // is enough to decide from, because Commit holds what Change.Reads names, and what the change spends, against the file in the
 // same transaction, and returns interlock.ErrConflict if any of it has moved; the decision is then made again from Load. So a
 // revocation, an approval or an order of another process binds the next decision. Whatever does not end in such a Commit takes
-// Load. Standing and Known are the same of all that stands, for pages, lists and operators' orders.
+// Load. Pages and lists take Scan and Count, which read so much and no more.
 //
 // Hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
 //
 // Note writes one row without an event, of a kind nobody decides from: what change makes of it as it is now (nil where there is
 // none), or nothing where that is nil.
 //
-// Past is what commits have remembered of a run, as [interlock.Remember] keeps it. Like Known it may come from memory.
+// Past is what commits have remembered of a run, as [interlock.Remember] keeps it. Like Recall it may come from memory.
 // Nothing compares it in Commit: of two actions of one run that are decided at the same moment, neither came after the other.
 type Store interface {
-	Standing(ctx context.Context) (interlock.Standing, error)
-	Known(ctx context.Context) (interlock.Standing, error)
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	// those under which a commit has remembered a writing since
 	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)

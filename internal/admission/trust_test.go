@@ -7,6 +7,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
 
@@ -26,7 +27,7 @@ func TestTrustIsClimbedAndEnds(t *testing.T) {
 		return o
 	}
 	level := func() interlock.Trust {
-		standing, err := h.Standing(t.Context())
+		standing, err := h.Ground(t.Context(), storagetest.Everything()...)
 		if err != nil {
 			t.Fatal(err)
 		}

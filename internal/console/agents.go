@@ -1,12 +1,16 @@
 package console
 
 import (
+	"context"
+	"math"
 	"net/http"
 	"sort"
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // An agent is one that is registered or was seen lately.
@@ -61,31 +65,29 @@ const (
 
 // agentsPage lists agents with what stands about them, and their newest runs.
 func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
+	entries, err := c.config.Log.Recent(r.Context(), "", -1, agentReads)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	agents := c.registered(standing)
-	entries, err := c.config.Log.Recent(r.Context(), "", -1, agentReads)
+	var lately []auditlog.Decided
+	for _, e := range entries {
+		if !auditlog.IsDecision(e.Type) {
+			continue
+		}
+		if d, err := auditlog.ReadDecision(e); err == nil { // the audit pages name damaged entries
+			lately = append(lately, d)
+		}
+	}
+	agents, more, err := c.agents(r.Context(), lately)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
 	var runs []*run
 	known := map[[2]string]*run{}
-	for _, e := range entries {
-		if !auditlog.IsDecision(e.Type) {
-			continue
-		}
-		d, err := auditlog.ReadDecision(e)
-		if err != nil {
-			continue // the audit pages name damaged entries
-		}
+	for _, d := range lately {
 		by := d.Proposal.Requester
-		if agents[by.Agent] == nil {
-			agents[by.Agent] = c.about(interlock.AgentRecord{ID: by.Agent, Principal: by.Principal}, standing)
-		}
 		a := agents[by.Agent]
 		a.Counts.add(d.Decision.Answer)
 		if a.Seen.IsZero() {
@@ -114,47 +116,90 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 		Agents []*agent
 		Runs   []*run
 		Looked int
-	}{list, runs[:min(len(runs), agentRuns)], len(entries)})
+		More   int
+	}{list, runs[:min(len(runs), agentRuns)], len(entries), more})
 }
 
-// registered are the agents with a record.
-func (c *Console) registered(standing interlock.Standing) map[string]*agent {
-	agents := map[string]*agent{}
-	for id, record := range standing.Agents {
-		agents[id] = c.about(record, standing)
-		agents[id].Registered = true
+// agents are those that decided something lately and, as far as a page lists them, the others that are registered, with what
+// stands about each. more says how many are registered besides.
+func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents map[string]*agent, more int, err error) {
+	backend := c.config.Backend
+	registered, err := admission.Listed[interlock.AgentRecord](ctx, backend, ledger.Agent, newest(math.MinInt64))
+	if err != nil {
+		return nil, 0, err
 	}
-	return agents
+	seen, err := agentsOf(ctx, c, lately, func(d auditlog.Decided) string { return d.Proposal.Requester.Agent })
+	if err != nil {
+		return nil, 0, err
+	}
+	agents = map[string]*agent{}
+	put := func(record interlock.AgentRecord, registered bool) {
+		if agents[record.ID] == nil {
+			agents[record.ID] = &agent{AgentRecord: record, InForce: record.TrustAt(c.config.Now()), Registered: registered}
+		}
+	}
+	for _, record := range registered.Rows {
+		put(record, true)
+	}
+	more = registered.More()
+	for id, record := range seen.Agents { // any order: fills a map
+		if agents[id] == nil {
+			more--
+		}
+		put(record, true)
+	}
+	var about []interlock.Ref
+	asked := map[[2]string]bool{}
+	mention := func(name, principal string) {
+		if asked[[2]string{name, principal}] {
+			return
+		}
+		asked[[2]string{name, principal}] = true
+		of := ledger.Of(name, principal)
+		about = append(about, under(ledger.Request, of), under(ledger.Grant, of),
+			ref(ledger.Attempts, interlock.AttemptsKey(name, principal)))
+	}
+	for _, d := range lately {
+		by := d.Proposal.Requester
+		put(interlock.AgentRecord{ID: by.Agent, Principal: by.Principal}, false)
+		mention(by.Agent, by.Principal)
+	}
+	for id, a := range agents { // any order: what is read of each is told apart by its name
+		mention(id, a.Principal)
+		about = append(about, under(ledger.Challenge, ledger.Of(id)))
+	}
+	standing, err := backend.Ground(ctx, about...)
+	c.tell(agents, standing)
+	return agents, max(more, 0), err
 }
 
-// about gathers what stands about an agent.
-func (c *Console) about(record interlock.AgentRecord, standing interlock.Standing) *agent {
+// tell adds what stands about agents.
+func (c *Console) tell(agents map[string]*agent, standing interlock.Standing) {
 	now := c.config.Now()
-	a := &agent{AgentRecord: record, InForce: record.TrustAt(now)}
-	for id, challenge := range standing.Challenges {
-		if challenge.Requester.Agent != record.ID || !challenge.Ended.IsZero() {
-			continue
-		}
-		if challenge.Kind == interlock.ChallengeBlock {
+	for id, challenge := range standing.Challenges { // any order: of several of a kind one is as good as another
+		a := agents[challenge.Requester.Agent]
+		switch {
+		case a == nil || !challenge.Ended.IsZero():
+		case challenge.Kind == interlock.ChallengeBlock:
 			a.Block = id
-		} else if now.Before(challenge.Expires) {
+		case now.Before(challenge.Expires):
 			a.Pause = id
 		}
 	}
-	for _, request := range standing.Requests {
-		if request.Requester.Agent == record.ID && request.Status == interlock.RequestPending && now.Before(request.Expires) {
+	for _, request := range standing.Requests { // any order: counts
+		if a := agents[request.Requester.Agent]; a != nil && request.Status == interlock.RequestPending &&
+			now.Before(request.Expires) {
 			a.Pending++
 		}
 	}
-	for _, g := range standing.Grants {
-		if g.Agent == record.ID && g.InForce(now) {
+	for _, g := range standing.Grants { // any order: counts
+		if a := agents[g.Agent]; a != nil && g.InForce(now) {
 			a.Grants++
 		}
 	}
-	for _, attempts := range standing.Attempts {
-		if attempts.Agent == record.ID {
+	for _, attempts := range standing.Attempts { // any order: counts
+		if a := agents[attempts.Agent]; a != nil {
 			a.Failed += len(attempts.Failed)
 		}
 	}
-	return a
 }

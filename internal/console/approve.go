@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -89,12 +90,7 @@ func (c *Console) tried(r *http.Request, request *interlock.ApprovalRequest) (*i
 
 // pendingPage lists what waits, whole, so that several can be answered at once by somebody who has read them.
 func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	requests, err := c.config.Backend.Requests(r.Context())
+	requests, standing, err := c.live(r.Context())
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -103,8 +99,9 @@ func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
 		signing
 		Requests []asking
 		Answered []asking // yes, and not used yet
-	}{signing: c.signing(r, nil)}
-	for _, request := range requests {
+		More     int
+	}{signing: c.signing(r, nil), More: requests.More()}
+	for _, request := range requests.Rows {
 		if request.Status == interlock.RequestPending {
 			data.Requests = append(data.Requests, c.shown(r, request, standing))
 		} else {
@@ -116,15 +113,9 @@ func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
 
 // requestPage shows one request with everything that may be answered.
 func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
+	request, standing, err := c.requestNamed(r.Context(), r.PathValue("id"))
 	if err != nil {
 		c.fail(w, r, err)
-		return
-	}
-	request, known := standing.Requests[r.PathValue("id")]
-	if !known {
-		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "id",
-			"no request that waits has this id: it was used, denied or has expired"))
 		return
 	}
 	one := c.shown(r, request, standing)
@@ -197,7 +188,11 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 	if err != nil {
 		return nil, err
 	}
-	standing, err := c.config.Backend.Standing(r.Context())
+	refs := make([]interlock.Ref, len(ids))
+	for i, id := range ids {
+		refs[i] = ref(ledger.Request, id)
+	}
+	standing, err := c.config.Backend.Ground(r.Context(), refs...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/internal/identity"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 )
 
 // propose has an agent ask for something that must be asked about, or try what was answered.
@@ -34,7 +35,7 @@ func (h *house) ask(agent, sql string) string {
 
 func (h *house) request(id string) interlock.ApprovalRequest {
 	h.t.Helper()
-	standing, err := h.backend.Standing(h.t.Context())
+	standing, err := h.backend.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)
 	}

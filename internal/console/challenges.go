@@ -1,11 +1,14 @@
 package console
 
 import (
+	"math"
 	"net/http"
 	"sort"
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -20,7 +23,17 @@ type held struct {
 
 // challengesPage lists the pauses and blocks that stand, newest first, with what may be ordered about them.
 func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
+	challenges, err := admission.Listed[interlock.Challenge](r.Context(), c.config.Backend, ledger.Challenge, newest(math.MinInt64))
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	var about []interlock.Ref
+	for _, challenge := range challenges.Rows {
+		who := challenge.Requester
+		about = append(about, ref(ledger.Agent, who.Agent), ref(ledger.Attempts, interlock.AttemptsKey(who.Agent, who.Principal)))
+	}
+	standing, err := c.config.Backend.Ground(r.Context(), about...)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -28,10 +41,7 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 	now := c.config.Now()
 	operator, _ := c.operator(r)
 	var list []held
-	for _, challenge := range standing.Challenges {
-		if !challenge.Ended.IsZero() {
-			continue
-		}
+	for _, challenge := range challenges.Rows {
 		one := held{Challenge: challenge, Live: challenge.CodeHash != "" && now.Before(challenge.Expires)}
 		attempts := standing.Attempts[interlock.AttemptsKey(challenge.Requester.Agent, challenge.Requester.Principal)]
 		one.Failed = len(attempts.Failed)
@@ -50,12 +60,12 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 	sort.Slice(list, func(i, j int) bool {
 		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
 	})
-	c.render(w, r, http.StatusOK, "challenges.html", "Challenges and blocks", list)
+	c.render(w, r, http.StatusOK, "challenges.html", "Challenges and blocks", admission.List[held]{Rows: list, All: challenges.All})
 }
 
 // grantsPage lists the standing grants.
 func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
+	grants, err := admission.Listed[interlock.Grant](r.Context(), c.config.Backend, ledger.Grant, ledger.Every(maxListed))
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -66,12 +76,12 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 		Other   bool // given under other rules, so that it answers nothing
 	}
 	var list []one
-	for _, g := range standing.Grants {
+	for _, g := range grants.Rows {
 		if !c.may(r, reading) {
 			g.Conditions, g.Tool, g.Statement = nil, "", ""
 		}
 		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Ruleset != c.config.Facts.Rules.Digest()})
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
-	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", list)
+	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", admission.List[one]{Rows: list, All: grants.All})
 }

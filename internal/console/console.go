@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/identity"
 	"interlock/internal/impact"
@@ -32,8 +33,12 @@ import (
 // Backend is what the console needs of admission. Implementations are safe for concurrent use.
 type Backend interface {
 	Governor
-	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
-	Requests(ctx context.Context) ([]interlock.ApprovalRequest, error)
+	admission.Ledger
+	// Ground returns what refs name of what stands, and the version of the ledger.
+	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.
+	Requests(ctx context.Context, limit int) (admission.List[interlock.ApprovalRequest], error)
+	Pending(ctx context.Context, limit int) (int, error)
 	Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error)
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
 	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, interlock.Standing) error) error

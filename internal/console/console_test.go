@@ -28,6 +28,7 @@ import (
 	"interlock/internal/identity"
 	"interlock/internal/identity/passkeytest"
 	"interlock/internal/replay"
+	"interlock/internal/store/storagetest"
 )
 
 // A house is a console over a real store.
@@ -65,7 +66,7 @@ func open(t testing.TB, rules ...string) *house {
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.console.ServeHTTP(w, r) }))
 	t.Cleanup(h.server.Close)
 	h.url = strings.Replace(h.server.URL, "127.0.0.1", "localhost", 1)
-	h.console, err = console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Standing, time.Now), Verify: backend.Proved,
+	h.console, err = console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Ground, time.Now), Verify: backend.Proved,
 		Attest: backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: backend.Store,
 		Facts: console.Facts{Rules: backend.Rules(), Analyser: backend.Analyser(), Key: backend.Key, Version: "test", Profile: "guard"},
 		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
@@ -410,7 +411,7 @@ func TestEnrolAndLogin(t *testing.T) {
 	h.want("after enrolment", b.get("/sessions"), http.StatusOK, "olga (operator)")
 	other := h.browser()
 	h.want("a used link", other.enrol("olga", secret), http.StatusForbidden, "this enrolment link is wrong, used or expired")
-	standing, err := h.backend.Standing(t.Context())
+	standing, err := h.backend.Ground(t.Context(), storagetest.Everything()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -664,7 +665,7 @@ func TestRedirects(t *testing.T) {
 // TestOverTLS: behind TLS, cookies can't be set by neighbours or sent in the clear.
 func TestOverTLS(t *testing.T) {
 	h := open(t)
-	secure, err := console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Standing, time.Now), Verify: h.backend.Proved,
+	secure, err := console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Ground, time.Now), Verify: h.backend.Proved,
 		Attest: h.backend.Attest, URL: "https://interlock.example", Logger: slog.New(slog.DiscardHandler), Now: time.Now, Log: h.backend.Store,
 		Facts: console.Facts{Rules: h.backend.Rules(), Analyser: h.backend.Analyser(), Key: h.backend.Key}})
 	if err != nil {

@@ -314,8 +314,8 @@ func (c *Console) feedPage(w http.ResponseWriter, r *http.Request) {
 		page.Older, page.Searched = address("/", older), len(page.Rows) < pageRows
 	}
 	page.Empty = len(page.Rows) == 0 && page.Older == "" && f.Before < 0 && len(f.query()) == 0
-	if standing, err := c.config.Backend.Standing(r.Context()); err == nil {
-		page.Waiting.Pending, page.Waiting.Challenges = waiting(standing, c.config.Now())
+	if waiting, err := c.waiting(r.Context()); err == nil {
+		page.Waiting = waiting
 	}
 	c.render(w, r, http.StatusOK, "feed.html", "Feed", page)
 }

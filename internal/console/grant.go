@@ -13,15 +13,9 @@ import (
 
 // draftGrant shows the exact text of the standing grant a form describes, for its operator to sign.
 func (c *Console) draftGrant(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
+	request, standing, err := c.requestNamed(r.Context(), r.PathValue("id"))
 	if err != nil {
 		c.fail(w, r, err)
-		return
-	}
-	request, known := standing.Requests[r.PathValue("id")]
-	if !known {
-		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "id",
-			"no request that waits has this id: it was used, denied or has expired"))
 		return
 	}
 	g, err := c.described(r, request, c.visitor(r).operator)

@@ -41,7 +41,7 @@ func (h *house) watch() *watchedLog {
 	h.t.Helper()
 	log := &watchedLog{Log: h.backend.Store, damaged: -1}
 	var err error
-	h.console, err = console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Standing, time.Now), Verify: h.backend.Proved,
+	h.console, err = console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Ground, time.Now), Verify: h.backend.Proved,
 		Attest: h.backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: log,
 		Facts: console.Facts{Rules: h.backend.Rules(), Analyser: h.backend.Analyser(), Key: h.backend.Key}})
 	if err != nil {

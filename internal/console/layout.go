@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 )
 
 // A tab is one entry of the main navigation.
@@ -37,10 +38,13 @@ func (c *Console) tabs(r *http.Request) []tab {
 		{tab{Name: "Audit", Path: "/audit"}, auditing},
 		{tab{Name: "System", Path: "/system"}, seeing},
 	}
-	pending, blocks, held := 0, 0, 0
-	if standing, err := c.config.Backend.Standing(r.Context()); err == nil { // a page without counts is better than none
-		pending, blocks = waiting(standing, c.config.Now())
-		held = quarantined(standing)
+	waiting, err := c.waiting(r.Context())
+	if err != nil {
+		waiting = counts{} // a page without counts is better than none
+	}
+	held, err := c.config.Backend.Count(r.Context(), under(ledger.Pin, ledger.Held), ledger.Every(maxCounted))
+	if err != nil {
+		held = 0
 	}
 	var tabs []tab
 	for _, one := range all {
@@ -49,9 +53,9 @@ func (c *Console) tabs(r *http.Request) []tab {
 		}
 		switch one.Path {
 		case "/pending":
-			one.Count = pending
+			one.Count = waiting.Pending
 		case "/challenges":
-			one.Count = blocks
+			one.Count = waiting.Challenges
 		case "/tools":
 			one.Count = held
 		}
@@ -59,21 +63,6 @@ func (c *Console) tabs(r *http.Request) []tab {
 		tabs = append(tabs, one.tab)
 	}
 	return tabs
-}
-
-// waiting counts the requests that can still be answered and the challenges that stand.
-func waiting(standing interlock.Standing, now time.Time) (pending, challenges int) {
-	for _, request := range standing.Requests {
-		if request.Status == interlock.RequestPending && now.Before(request.Expires) {
-			pending++
-		}
-	}
-	for _, challenge := range standing.Challenges {
-		if challenge.Ended.IsZero() {
-			challenges++
-		}
-	}
-	return pending, challenges
 }
 
 // pageFunctions are what templates may call.
@@ -88,6 +77,8 @@ func pageFunctions() template.FuncMap {
 		"text":    readable,
 		"short":   short,
 		"comma":   comma,
+		"counted": counted,
+		"many":    func(n int) string { return comma(int64(n)) },
 		"titled":  titled,
 
 		"partings":   partings,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/identity"
 )
 
@@ -214,12 +215,12 @@ func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, 
 	if err != nil {
 		return interlock.OperatorRecord{}, "", err
 	}
-	standing, err := c.config.Backend.Standing(r.Context())
+	operators, err := admission.Operators(r.Context(), c.config.Backend)
 	if err != nil {
-		return interlock.OperatorRecord{}, "", fmt.Errorf("reading the operators: %w", err)
+		return interlock.OperatorRecord{}, "", err
 	}
-	for _, name := range slices.Sorted(maps.Keys(standing.Operators)) {
-		operator := standing.Operators[name]
+	for _, name := range slices.Sorted(maps.Keys(operators)) {
+		operator := operators[name]
 		if !inOffice(operator, c.config.Now()) {
 			continue
 		}
@@ -280,12 +281,11 @@ func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, string, e
 		return interlock.OperatorRecord{}, "",
 			interlock.Errorf(interlock.CodeExpired, "ticket", "this login link has expired; make another")
 	}
-	standing, err := c.config.Backend.Standing(r.Context())
+	operator, err := c.operatorNamed(r.Context(), ticket.Operator)
 	if err != nil {
 		return interlock.OperatorRecord{}, "", fmt.Errorf("reading the operators: %w", err)
 	}
 	refused := interlock.Errorf(interlock.CodeUnauthorized, "ticket", "this login link is not signed by an operator's key")
-	operator := standing.Operators[ticket.Operator]
 	if !inOffice(operator, now) {
 		return interlock.OperatorRecord{}, "", refused
 	}

@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -178,7 +179,7 @@ func effect(order interlock.Order) string {
 	}
 }
 
-// orderOf reads the order a query describes, and returns the agents who are known as well.
+// orderOf reads the order a query describes, and returns with it what is known of the agent it is about.
 func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[string]interlock.AgentRecord, err error) {
 	query := r.URL.Query()
 	verb, subject := interlock.Verb(query.Get("verb")), query.Get("subject")
@@ -189,7 +190,8 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 	if !c.may(r, needs) {
 		return given, nil, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order")
 	}
-	standing, err := c.config.Backend.Standing(r.Context())
+	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Challenge, subject), ref(ledger.Agent, subject),
+		admission.PinsOf(subject))
 	if err != nil {
 		return given, nil, err
 	}
@@ -214,6 +216,9 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 		if detail, err = c.level(query.Get("level"), query.Get("days")); err != nil {
 			return given, nil, err
 		}
+	}
+	if standing, err = c.config.Backend.Ground(r.Context(), ref(ledger.Agent, about.Agent)); err != nil {
+		return given, nil, err
 	}
 	id, err := c.newID("ord_")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
 
@@ -23,7 +24,7 @@ func (h *house) block(agent string) string {
 		interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHint, Input: "run rm -rf / on the server " + hostile},
 			Requester: interlock.Requester{Agent: agent, Principal: "dana", Run: "x"}, CanAsk: true, Door: "mcp-aql",
 			Loop: &interlock.Loop{Execution: "x", Step: 1, Limit: 10, Tolerance: 50}})
-	standing, err := h.backend.Standing(h.t.Context())
+	standing, err := h.backend.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestTrust(t *testing.T) {
 	subject := "&subject=" + url.QueryEscape(name)
 	level := func() interlock.Trust {
 		t.Helper()
-		standing, err := h.backend.Standing(t.Context())
+		standing, err := h.backend.Ground(t.Context(), storagetest.Everything()...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/console"
+	"interlock/internal/store/storagetest"
 )
 
 // TestRemovePasskey: an operator takes the passkey of a lost device away. Its sessions end, it logs nobody in, and neither the
@@ -17,7 +18,7 @@ func TestRemovePasskey(t *testing.T) {
 	h := open(t)
 	b := h.in("olga", "operator")
 	ids := func(name string) (ids []string) {
-		standing, err := h.backend.Standing(t.Context())
+		standing, err := h.backend.Ground(t.Context(), storagetest.Everything()...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -220,12 +220,11 @@ func (c *Console) returning(w http.ResponseWriter, r *http.Request, secret strin
 		c.setCookie(w, c.sessionCookie(), "")
 		return visitor{}
 	}
-	standing, err := c.config.Backend.Standing(r.Context())
+	operator, err := c.operatorNamed(r.Context(), found.Operator)
 	if err != nil {
 		c.config.Logger.ErrorContext(r.Context(), "the operators can't be read", "error", err.Error())
 		return visitor{}
 	}
-	operator := standing.Operators[found.Operator]
 	if why := c.over(found, operator); why != "" {
 		c.sessions.end(found.ID, found.Operator)
 		c.setCookie(w, c.sessionCookie(), "")

@@ -77,8 +77,8 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 
 // stillIn reports whether a session counts as before. It does not keep the session from ending by idleness.
 func (c *Console) stillIn(ctx context.Context, s session) bool {
-	standing, err := c.config.Backend.Standing(ctx)
-	return err == nil && c.sessions.stands(s.ID) && c.over(s, standing.Operators[s.Operator]) == ""
+	operator, err := c.operatorNamed(ctx, s.Operator)
+	return err == nil && c.sessions.stands(s.ID) && c.over(s, operator) == ""
 }
 
 // stands reports whether a session has not ended.
@@ -141,12 +141,10 @@ func (c *Console) streamEntry(r *http.Request, s *stream, e interlock.Entry) err
 
 // streamWaiting says how much waits, when that has changed.
 func (c *Console) streamWaiting(ctx context.Context, s *stream) error {
-	standing, err := c.config.Backend.Standing(ctx)
+	now, err := c.waiting(ctx)
 	if err != nil {
 		return err
 	}
-	var now counts
-	now.Pending, now.Challenges = waiting(standing, c.config.Now())
 	if now == s.waiting {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/quorum"
 )
@@ -20,7 +21,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	standing, err := c.config.Backend.Standing(r.Context())
+	people, err := admission.Operators(r.Context(), c.config.Backend)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -39,8 +40,8 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 			expired++
 		}
 	}
-	operators := make([]interlock.OperatorRecord, 0, len(standing.Operators))
-	for _, operator := range standing.Operators {
+	operators := make([]interlock.OperatorRecord, 0, len(people))
+	for _, operator := range people {
 		operators = append(operators, operator)
 	}
 	sort.Slice(operators, func(i, j int) bool { return operators[i].Name < operators[j].Name })

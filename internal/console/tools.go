@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sort"
@@ -8,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 )
 
 // A served is one server behind the gateway on the page about tools.
@@ -37,13 +39,13 @@ func shownPin(pin interlock.Pin) pinned {
 
 // toolsPage lists the servers behind the gateway and what they offer, those with something in quarantine first.
 func (c *Console) toolsPage(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
+	pins, more, err := c.pins(r.Context())
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
 	byName := map[string]*served{}
-	for _, pin := range standing.Pins {
+	for _, pin := range pins {
 		s := byName[pin.Server]
 		if s == nil {
 			s = &served{}
@@ -71,13 +73,44 @@ func (c *Console) toolsPage(w http.ResponseWriter, r *http.Request) {
 		return list[i].Held > 0 && list[j].Held == 0 || (list[i].Held > 0) == (list[j].Held > 0) &&
 			list[i].Server < list[j].Server
 	})
-	c.render(w, r, http.StatusOK, "tools.html", "Tools", list)
+	c.render(w, r, http.StatusOK, "tools.html", "Tools", struct {
+		Rows []*served
+		More int
+	}{list, more})
+}
+
+// pins are those that a page lists: those in quarantine first, and of the rest as many as there is room for.
+func (c *Console) pins(ctx context.Context) (pins map[string]interlock.Pin, more int, err error) {
+	pins = map[string]interlock.Pin{}
+	for _, mark := range []string{ledger.Held, ledger.All} {
+		span := ledger.Every(maxPins)
+		for {
+			rows, next, err := c.config.Backend.Scan(ctx, under(ledger.Pin, mark), span)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, row := range rows {
+				if pin, ok := row.Value.(interlock.Pin); ok {
+					pins[row.Key] = pin
+				}
+			}
+			if next == (ledger.Place{}) || len(pins) >= maxPins {
+				break
+			}
+			span.After = next
+		}
+	}
+	if len(pins) < maxPins {
+		return pins, 0, nil
+	}
+	all, err := c.config.Backend.Count(ctx, under(ledger.Pin, ledger.All), ledger.Every(0))
+	return pins, max(all-len(pins), 0), err
 }
 
 // toolPage shows one tool, or what an order about a whole server would approve, with what differs from what was approved.
 func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
 	subject := r.URL.Query().Get("subject")
-	standing, err := c.config.Backend.Standing(r.Context())
+	standing, err := c.config.Backend.Ground(r.Context(), admission.PinsOf(subject))
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -166,14 +199,4 @@ func toolOrder(standing interlock.Standing, verb interlock.Verb, subject, seen s
 		err = interlock.Errorf(interlock.CodeConflict, "seen", "what is listed has changed since the page was made; look again")
 	}
 	return detail, err
-}
-
-// quarantined counts the tools that wait for an operator to look at them: not those that one has put where they are.
-func quarantined(standing interlock.Standing) (n int) {
-	for _, pin := range standing.Pins {
-		if pin.Tool != "" && pin.Status != interlock.PinApproved && pin.Why != interlock.PinOrdered {
-			n++
-		}
-	}
-	return n
 }

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 )
 
 // strangeTool is a tool's name that a server may choose and that must break no page.
@@ -42,7 +43,7 @@ func (h *house) serve(descriptions ...string) {
 
 func (h *house) pin(tool string) interlock.Pin {
 	h.t.Helper()
-	standing, err := h.backend.Standing(h.t.Context())
+	standing, err := h.backend.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -1,11 +1,14 @@
 package console
 
 import (
+	"math"
 	"net/http"
 	"sort"
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
 )
 
 // A trusted is a registered agent on the page about trust.
@@ -19,14 +22,14 @@ type trusted struct {
 
 // trustPage shows how far each registered agent is trusted, and what changed lately.
 func (c *Console) trustPage(w http.ResponseWriter, r *http.Request) {
-	standing, err := c.config.Backend.Standing(r.Context())
+	agents, err := admission.Listed[interlock.AgentRecord](r.Context(), c.config.Backend, ledger.Agent, newest(math.MinInt64))
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
 	now := c.config.Now()
 	var list []trusted
-	for _, record := range standing.Agents {
+	for _, record := range agents.Rows {
 		if !record.Revoked.IsZero() {
 			continue
 		}
@@ -56,5 +59,6 @@ func (c *Console) trustPage(w http.ResponseWriter, r *http.Request) {
 		Changes   []line
 		Certified interlock.Trust
 		Now       time.Time
-	}{list, changes, interlock.TrustCertified, now})
+		More      int
+	}{list, changes, interlock.TrustCertified, now, agents.More()})
 }

@@ -205,10 +205,21 @@ func (b *fakeBackend) RefuseApproval(_ context.Context, role, actor, request str
 }
 
 func (b *fakeBackend) Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
-	return b.Standing(ctx, refs...)
+	return b.Ground(ctx, refs...)
 }
 
-func (b *fakeBackend) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *fakeBackend) Pending(ctx context.Context, _ int) (int, error) {
+	standing, err := b.Ground(ctx)
+	pending := 0
+	for _, r := range standing.Requests {
+		if r.Status == interlock.RequestPending && noon.Before(r.Expires) {
+			pending++
+		}
+	}
+	return pending, err
+}
+
+func (b *fakeBackend) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {

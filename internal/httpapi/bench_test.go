@@ -38,7 +38,9 @@ func (b *instant) Known(context.Context, ...interlock.Ref) (interlock.Standing, 
 	return b.standing, nil
 }
 
-func (b *instant) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *instant) Pending(context.Context, int) (int, error) { return 0, nil }
+
+func (b *instant) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
 	return b.standing, nil
 }
 func (b *instant) Head(context.Context) (interlock.Head, error) { return interlock.Head{}, nil }
@@ -61,7 +63,7 @@ func newInstant(b *testing.B) *httpapi.Server {
 			Ruleset: interlock.Digest("sha256:" + fmt.Sprintf("%064d", 2)), Snapshot: interlock.Digest("sha256:" + fmt.Sprintf("%064d", 3))},
 			Event: fmt.Sprintf("%064d", 4), Index: 123456, Checkpoint: bytes.Repeat([]byte("c"), 240)},
 	}
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, time.Now),
 		Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)), Now: time.Now, User: "dana"})
 	if err != nil {
 		b.Fatal(err)

@@ -38,9 +38,11 @@ type Backend interface {
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// RefuseApproval records an attempt to answer a request by somebody who never may.
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
-	// Standing returns who is known and what is pending: what refs name of it, or all.
-	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
-	// Known is Standing as this process last saw it, at most a few milliseconds late.
+	// Ground returns what refs name of what stands, and the version of the ledger.
+	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	// Pending counts the requests that can still be answered, no further than a limit if there is one.
+	Pending(ctx context.Context, limit int) (int, error)
+	// Known is Ground as this process last saw it, at most a few milliseconds late.
 	Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 }
 

@@ -30,7 +30,7 @@ import (
 func TestNewNamesWhatIsMissing(t *testing.T) {
 	whole := func() httpapi.Config {
 		backend := newBackend(t)
-		return httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+		return httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, time.Now),
 			Logger: slog.New(slog.DiscardHandler), Now: time.Now, User: "dana"}
 	}
 	if _, err := httpapi.New(whole()); err != nil {
@@ -377,7 +377,7 @@ func FuzzDecide(f *testing.F) {
 
 func TestMetricsFailureIsAnError(t *testing.T) {
 	backend := newBackend(t)
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, time.Now),
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now, User: "dana",
 		Metrics: func(io.Writer) error { return errors.New("no") }, Ready: func(context.Context) error { return errors.New("read only") }})
 	if err != nil {
@@ -398,7 +398,7 @@ func TestMetricsFailureIsAnError(t *testing.T) {
 func TestAViewCantLeaveOutInterlocksOwn(t *testing.T) {
 	backend := newBackend(t)
 	own := interlock.View{Home: "/home/dana", Self: []string{"/i/home", "/i/bin"}, Endpoints: []string{"127.0.0.1:7433"}, Production: []string{"prod-*"}}
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, time.Now),
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now, User: "dana",
 		View: func(dir string) interlock.View { v := own; v.Workspace = dir; return v }})
 	if err != nil {

@@ -205,13 +205,7 @@ func (x *exchange) writeMetrics() {
 	s.metrics.write(&page)
 	page.family("interlock_http_in_flight", "gauge", "Requests under way.")
 	fmt.Fprintf(&page, "interlock_http_in_flight %d\n", s.active.Load())
-	if standing, err := s.config.Backend.Standing(ctx); err == nil {
-		now, pending := s.config.Now(), 0
-		for _, request := range standing.Requests {
-			if request.Status == interlock.RequestPending && now.Before(request.Expires) {
-				pending++
-			}
-		}
+	if pending, err := s.config.Backend.Pending(ctx, 0); err == nil {
 		page.family("interlock_requests_pending", "gauge", "Approval requests that wait for a human.")
 		fmt.Fprintf(&page, "interlock_requests_pending %d\n", pending)
 	}
@@ -242,7 +236,7 @@ func (x *exchange) ready() {
 	if check != nil {
 		err = check(ctx)
 	} else {
-		_, err = x.server.config.Backend.Standing(ctx)
+		_, err = x.server.config.Backend.Ground(ctx)
 	}
 	if err != nil {
 		x.fail(interlock.Errorf(interlock.CodeUnavailable, "",

@@ -18,7 +18,7 @@ func TestFilesAreReadForTheLocalDoorAlone(t *testing.T) {
 	backend.standing = interlock.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
 		"builder": {ID: "builder", TokenHash: identity.HashToken(liveToken)}}}
 	texts := map[string]string{"/w/a.sh": "ls"}
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, time.Now),
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, time.Now),
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now, User: "dana",
 		Read: func(interlock.View, []string) map[string]string { return texts }})
 	if err != nil {

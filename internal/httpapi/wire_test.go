@@ -59,7 +59,7 @@ func newHouse(t testing.TB, limits httpapi.Limits) *house {
 	now := func() time.Time { return noon }
 	logged := &bytes.Buffer{}
 	server, err := httpapi.New(httpapi.Config{
-		Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Standing, now), Now: now, User: "dana", Limits: limits,
+		Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, now), Now: now, User: "dana", Limits: limits,
 		Logger: slog.New(slog.NewJSONHandler(logged, nil)),
 		Build:  httpapi.Build{Version: "1.2.3", Revision: "abc", Go: "go1", Ruleset: "sha256:beef"},
 	})

@@ -25,7 +25,7 @@ func credentials(t *testing.T, a *authority, agents ...interlock.AgentRecord) *i
 	}
 	read := func(context.Context, ...interlock.Ref) (interlock.Standing, error) { return standing, nil }
 	return &identity.Credentials{Tokens: identity.NewTokens(read, atNoon), Access: accessTokens(t, atNoon, issuer(a)), Certificate: "uri",
-		Standing: read, Now: atNoon}
+		Ground: read, Now: atNoon}
 }
 
 func TestBearer(t *testing.T) {

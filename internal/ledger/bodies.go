@@ -179,8 +179,15 @@ func attemptsInto(a interlock.Attempts, to *interlock.Standing) {
 }
 
 func pinAbout(p interlock.Pin) About {
-	return About{Key: interlock.PinKey(p.Server, p.Tool), Marks: withAll(0, Server(p.Server)), Binds: true}
+	about := About{Key: interlock.PinKey(p.Server, p.Tool), Marks: withAll(0, Server(p.Server)), Binds: true}
+	if p.Tool != "" && p.Status != interlock.PinApproved && p.Why != interlock.PinOrdered {
+		about.Marks = append(about.Marks, Mark{Held, 0})
+	}
+	return about
 }
+
+// Held is the mark of the tools that wait for an operator to look at them: not of those that one has put where they are.
+const Held = "held"
 
 // Server is the mark of all pins of one server, its own among them.
 func Server(name string) string { return "server\x00" + name }
@@ -193,6 +200,12 @@ func pinInto(p interlock.Pin, to *interlock.Standing) {
 type settingBody struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// SettingOf is the value of a setting's row; empty for any other.
+func SettingOf(r Row) string {
+	s, _ := r.Value.(settingBody)
+	return s.Value
 }
 
 func settingAbout(s settingBody) About {

@@ -103,6 +103,7 @@ type Kind struct {
 	next  func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
 	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
 	swept bool                                           // rows are forgotten after the place they have under [Until]
+	ended bool                                           // that a row has ended makes decide again, as it does of what a standing holds
 	note  bool                                           // rows may be written without an event: nothing is decided by them
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
@@ -162,7 +163,7 @@ func Kinds() []Kind {
 		{Name: Execution, Writer: ByAction, Proved: "", Lives: "an hour after its last step", swept: true,
 			body: of(executionAbout, nil, nil), next: executionNext},
 		{Name: Candidate, Writer: ByOrder, Proved: "a RULESET_SHADOW entry", Lives: "until it is stopped, promoted or replaced",
-			body: of(candidateAbout, nil, nil)},
+			body: of(candidateAbout, nil, nil), ended: true},
 		{Name: Shadow, Writer: ByAction, Proved: "", Lives: "30 days after its last decision", swept: true, note: true,
 			body: of(shadowAbout, nil, nil)},
 		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
@@ -261,7 +262,7 @@ func (b Book) About(r Row) (About, error) {
 	case r.Key == "":
 		return About{}, interlock.Errorf(interlock.CodeInvalid, r.Kind, "a %s has a name", r.Kind)
 	case r.Body == nil:
-		return About{Key: r.Key, Binds: k.body.into != nil}, nil
+		return About{Key: r.Key, Binds: k.body.into != nil || k.ended}, nil
 	case k.body.decode == nil:
 		return About{Key: r.Key}, nil
 	}
@@ -280,7 +281,7 @@ func (b Book) About(r Row) (About, error) {
 	return about, nil
 }
 
-// Into puts a row into a standing, or takes out of it what has ended.
+// Into puts a row into a standing, unless it has ended.
 func (b Book) Into(r Row, to *interlock.Standing) error {
 	k := b.kinds[r.Kind]
 	if k.body.into == nil {
@@ -291,7 +292,6 @@ func (b Book) Into(r Row, to *interlock.Standing) error {
 		return err
 	}
 	if value == nil || k.body.stands != nil && !k.body.stands(value) {
-		drop(r, to)
 		return nil
 	}
 	k.body.into(value, to)

@@ -112,7 +112,7 @@ func (b *fakeBackend) Refuse(_ context.Context, r interlock.Requester, door stri
 	return interlock.Refusal("invalid", cause.Error())
 }
 
-func (b *fakeBackend) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *fakeBackend) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
 	return b.standing, nil
 }
 func (b *fakeBackend) Known(context.Context, ...interlock.Ref) (interlock.Standing, error) {

@@ -43,7 +43,7 @@ func (s *Server) unblocked(ctx context.Context, c Caller) error {
 	if s.config.Mode != interlock.Enforcing {
 		return nil
 	}
-	standing, err := s.config.Backend.Standing(ctx, agentRef(c),
+	standing, err := s.config.Backend.Ground(ctx, agentRef(c),
 		interlock.Ref{Kind: ledger.Challenge, Mark: ledger.Of(c.Agent)})
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ type Backend interface {
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
-	// Standing returns who is known and what is pending; Known the same as this process last saw it.
-	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	// Ground returns what refs name of what stands; Known the same as this process last saw it.
+	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 	Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 	// Verify judges a code that an agent hands in for a challenge.
 	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error)

@@ -538,7 +538,7 @@ func TestAHeldCallIsApprovedOnce(t *testing.T) {
 	if n := len(d.server.sent("tools/call")); n != 1 {
 		t.Errorf("it was forwarded %d times", n)
 	}
-	if requests, err := d.process.Requests(t.Context()); err != nil || len(requests) != 0 {
+	if requests, err := d.process.Requests(t.Context(), 0); err != nil || requests.All != 0 {
 		t.Errorf("a human is asked again: %+v, %v", requests, err)
 	}
 }

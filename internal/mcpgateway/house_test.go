@@ -18,6 +18,7 @@ import (
 	"interlock/internal/mcpgateway"
 	"interlock/internal/quorum"
 	"interlock/internal/store/sqlite"
+	"interlock/internal/store/storagetest"
 )
 
 // A house is a store in a file, with as many admissions over it as processes would have, and a clock the test moves.
@@ -86,7 +87,7 @@ func (h *house) process() *admission.Admission {
 // answer answers a request as the operator bob, whose key every signature of the fake verifier matches.
 func (h *house) answer(a *admission.Admission, id string, verdict interlock.Verdict) {
 	h.t.Helper()
-	standing, err := a.Standing(h.t.Context())
+	standing, err := a.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -105,11 +106,11 @@ func (h *house) answer(a *admission.Admission, id string, verdict interlock.Verd
 func (h *house) waiting(a *admission.Admission) string {
 	h.t.Helper()
 	for {
-		requests, err := a.Requests(h.t.Context())
+		requests, err := a.Requests(h.t.Context(), 0)
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		for _, r := range requests {
+		for _, r := range requests.Rows {
 			if r.Status == interlock.RequestPending {
 				return r.ID
 			}

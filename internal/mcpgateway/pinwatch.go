@@ -22,7 +22,7 @@ func (g *Gateway) watch() {
 			return
 		case <-ticker.C:
 		}
-		standing, err := g.config.Backend.Standing(context.Background())
+		standing, err := g.config.Backend.Ground(context.Background())
 		if err != nil || standing.Version == version {
 			continue
 		}

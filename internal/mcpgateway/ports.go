@@ -52,8 +52,8 @@ type Backend interface {
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
-	// Standing returns who is known and what is pending.
-	Standing(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	// Ground returns what refs name of what stands, and the version of the ledger.
+	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
 }
 
 // A Caller is who calls, as the transport has established it. Nothing a message says changes it.

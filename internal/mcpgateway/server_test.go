@@ -315,7 +315,7 @@ func (l *ledger) Refuse(context.Context, interlock.Requester, string, error) int
 	return interlock.Refusal("invalid", "refused")
 }
 
-func (l *ledger) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (l *ledger) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
 	return interlock.Standing{Version: l.version.Load()}, nil
 }
 

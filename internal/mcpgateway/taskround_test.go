@@ -118,7 +118,7 @@ func TestATaskCarriesItsServersQuestions(t *testing.T) {
 		!strings.Contains(sent[2], `"inputResponses":{"sure":{"action":"accept","content":{"really":true}}},"requestState":"theirs",`) {
 		t.Errorf("sent was %v", sent)
 	}
-	if requests, err := d.process.Requests(t.Context()); err != nil || len(requests) != 0 {
+	if requests, err := d.process.Requests(t.Context(), 0); err != nil || requests.All != 0 {
 		t.Errorf("a human is asked again: %+v, %v", requests, err)
 	}
 }

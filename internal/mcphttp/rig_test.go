@@ -42,7 +42,7 @@ func (f *fakeAdmission) Refuse(_ context.Context, r interlock.Requester, door st
 	f.refused = append(f.refused, r.Agent+" at "+door+": "+cause.Error())
 	return interlock.Answer{}
 }
-func (f *fakeAdmission) Standing(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (f *fakeAdmission) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return interlock.Standing{Agents: f.agents}, nil

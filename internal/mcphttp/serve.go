@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"maps"
 	"net"
@@ -12,6 +13,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"interlock"
+	"interlock/internal/ledger"
 )
 
 // Serve serves clients on a listener, with TLS if it is configured, until ctx ends. Then it takes nothing new, lets what is under
@@ -89,7 +93,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 // Sweep ends sessions nobody has used for long, and those of agents that have been revoked since, and drops what was kept of
 // streams for long enough.
 func (h *Front) Sweep(ctx context.Context) {
-	standing, err := h.backend.Standing(ctx)
+	standing, err := h.backend.Ground(ctx, h.agentRefs()...)
 	if err != nil {
 		h.logger.Warn("reading the agents", "error", err.Error()) // what they send next is held against them anyhow
 	}
@@ -115,6 +119,22 @@ func (h *Front) Sweep(ctx context.Context) {
 		s.forget(now)
 	}
 	h.endAll(over)
+}
+
+// agentRefs names the agents that have a session.
+func (h *Front) agentRefs() (refs []interlock.Ref) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	named := map[string]bool{}
+	for _, sessions := range []iter.Seq[*httpSession]{maps.Values(h.sessions), maps.Values(h.shared)} {
+		for s := range sessions {
+			if !named[s.who.agent] {
+				named[s.who.agent] = true
+				refs = append(refs, interlock.Ref{Kind: ledger.Agent, Key: s.who.agent})
+			}
+		}
+	}
+	return refs
 }
 
 // endAll ends sessions beside each other: a server that is slow to go must not keep the others.

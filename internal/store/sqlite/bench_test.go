@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 )
 
@@ -157,7 +158,7 @@ func BenchmarkHook(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		standing, err := s.Standing(ctx)
+		_, version, err := s.Load(ctx, interlock.Ref{Kind: ledger.Agent, Key: "claude"})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -165,7 +166,7 @@ func BenchmarkHook(b *testing.B) {
 		if _, _, err := s.FindCall(ctx, r, "sha256:aa"); err != nil {
 			b.Fatal(err)
 		}
-		_, err = s.Commit(ctx, interlock.Change{Version: standing.Version, Events: []interlock.Draft{benchDraft("run")},
+		_, err = s.Commit(ctx, interlock.Change{Version: version, Reads: []interlock.Ref{{Kind: ledger.Agent, Key: "claude"}}, Events: []interlock.Draft{benchDraft("run")},
 			Call: &interlock.Call{Requester: r, Action: "sha256:aa", At: time.Now()}})
 		if err != nil {
 			b.Fatal(err)
@@ -214,8 +215,8 @@ func BenchmarkVerify(b *testing.B) {
 	b.ReportMetric(entries*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 }
 
-// BenchmarkStanding measures what every decision pays to know that nothing has changed, with many callers.
-func BenchmarkStanding(b *testing.B) {
+// BenchmarkLoad measures what every decision pays to know that nothing has changed, with many callers.
+func BenchmarkLoad(b *testing.B) {
 	private, _, err := auditlog.GenerateKey(rand.Reader)
 	if err != nil {
 		b.Fatal(err)
@@ -233,16 +234,17 @@ func BenchmarkStanding(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
+	agent := interlock.Ref{Kind: ledger.Agent, Key: "claude"}
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			run(b, callers, func(int) error {
-				_, err := s.Standing(context.Background())
+				_, _, err := s.Load(context.Background(), agent)
 				return err
 			})
 		})
 		b.Run(fmt.Sprintf("known/callers=%d", callers), func(b *testing.B) {
 			run(b, callers, func(int) error {
-				_, err := s.Known(context.Background())
+				_, _, err := s.Recall(context.Background(), agent)
 				return err
 			})
 		})

@@ -169,7 +169,7 @@ func whole(t *testing.T, path string) (there bool) {
 	}
 	s := open(t, path)
 	defer s.Close()
-	standing, err := s.Standing(t.Context())
+	standing, err := storagetest.Whole(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +426,7 @@ func TestReaderLeaves(t *testing.T) {
 		var ctx context.Context
 		ctx, cancel = context.WithCancel(t.Context())
 		countdown = at
-		_, standingErr := s.Standing(ctx)
+		_, standingErr := storagetest.Whole(ctx, s)
 		_, _, findErr := s.FindCall(ctx, interlock.Requester{Agent: "agent", Run: "run", Call: "c"}, "sha256:aa")
 		_, _, entryErr := s.EntryByID(ctx, strings.Repeat("0", 64))
 		if at < 6 && standingErr == nil && findErr == nil && entryErr == nil {
@@ -436,7 +436,7 @@ func TestReaderLeaves(t *testing.T) {
 		if _, err := s.Commit(t.Context(), storagetest.Decision("a")); err != nil {
 			t.Errorf("statement %d: committing afterwards: %v", at, err)
 		}
-		if standing, err := s.Standing(t.Context()); err != nil || len(standing.Requests) != 2 {
+		if standing, err := storagetest.Whole(t.Context(), s); err != nil || len(standing.Requests) != 2 {
 			t.Errorf("statement %d: the standing afterwards: %v, %v", at, standing.Requests, err)
 		}
 		s.Close()

@@ -10,24 +10,16 @@ import (
 	"interlock/internal/ledger"
 )
 
-// known is what this process remembers of the ledger: all of it that stands, if anybody asked for that, and the rows that
-// decisions have named. Everything is as it was at one revision, which this process's own commits move on; what another
-// process writes empties it.
+// known is what this process remembers of the ledger: the rows that decisions have named, as they were at one revision, which
+// this process's own commits move on; what another process writes empties it.
 type known struct {
 	revision int64 // of what is remembered below; 0 is none yet
 	version  int64
 	rows     map[interlock.Ref][]interlock.Row
-
-	whole    bool // standing is that of revision once late has been put into it
-	standing interlock.Standing
-	late     []interlock.Row // what own commits have written since
 }
 
-// The bounds of what is remembered. What would go beyond is forgotten, all at once, and read again.
-const (
-	maxRefs = 16384
-	maxLate = 4096
-)
+// maxRefs bounds what is remembered. What would go beyond is forgotten, all at once, and read again.
+const maxRefs = 16384
 
 // at makes what is remembered that of a revision, forgetting it if it was of another.
 func (k *known) at(revision, version int64) {
@@ -50,29 +42,6 @@ func (k *known) find(refs []interlock.Ref) ([]interlock.Row, bool) {
 	return rows, true
 }
 
-// settle puts what own commits have written into the standing. Whoever has the old one reads on.
-func (k *known) settle(book ledger.Book) bool {
-	if !k.whole || len(k.late) == 0 {
-		return k.whole
-	}
-	s, own := k.standing, map[string]bool{}
-	for _, r := range k.late {
-		if !own[r.Kind] {
-			own[r.Kind] = true
-			ledger.Detach(r.Kind, &s)
-		}
-	}
-	for _, r := range k.late {
-		if book.Into(r, &s) != nil {
-			k.whole, k.late, k.standing = false, nil, interlock.Standing{} // reading it says what is wrong
-			return false
-		}
-	}
-	s.Version = k.version
-	k.standing, k.late = s, nil
-	return true
-}
-
 // follow brings what this process remembers up to what its own transaction has written, so that who opens a request does not
 // make the next decision read anything again that it did not touch.
 func (s *Store) follow(rows []written, before, after stamp) {
@@ -85,12 +54,6 @@ func (s *Store) follow(rows []written, before, after stamp) {
 	k.revision, k.version = after.revision, after.version
 	for _, w := range rows {
 		k.replace(s.book, w)
-		if k.whole {
-			k.late = append(k.late, w.row)
-		}
-	}
-	if len(k.late) > maxLate {
-		k.whole, k.late, k.standing = false, nil, interlock.Standing{}
 	}
 }
 

@@ -49,7 +49,7 @@ func child(task []string) error {
 					return err
 				}
 			}
-			if _, err := s.Standing(context.Background()); err != nil {
+			if _, err := storagetest.Whole(context.Background(), s); err != nil {
 				return err
 			}
 			r, err := s.Commit(context.Background(), storagetest.Decision("run"+strconv.Itoa(i%3)))

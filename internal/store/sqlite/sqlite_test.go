@@ -140,7 +140,7 @@ func TestPragmas(t *testing.T) {
 	path := newPath(t)
 	open(t, path).Close()
 	db := raw(t, path)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "7", "synchronous": "2", "page_size": "4096"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "8", "synchronous": "2", "page_size": "4096"} {
 		var got string
 		if err := db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
@@ -161,7 +161,7 @@ func TestOpenRefuses(t *testing.T) {
 		say    string
 	}{
 		{"another key", func(*testing.T, string) {}, 2, "put the key back"},
-		{"newer schema", func(t *testing.T, path string) { must(t, raw(t, path), "PRAGMA user_version = 8") }, 1, "newer Interlock"},
+		{"newer schema", func(t *testing.T, path string) { must(t, raw(t, path), "PRAGMA user_version = 9") }, 1, "newer Interlock"},
 		{"file writable by others", func(t *testing.T, path string) { chmod(t, path, 0o620) }, 1, "chmod 600"},
 		{"directory writable by others", func(t *testing.T, path string) { chmod(t, filepath.Dir(path), 0o777) }, 1, "chmod 700"},
 		{"not a database", func(t *testing.T, path string) {
@@ -465,7 +465,7 @@ func TestKnownIsReadAgain(t *testing.T) {
 	one, two := open(t, path), open(t, path)
 	defer one.Close()
 	defer two.Close()
-	if _, err := one.Known(t.Context()); err != nil {
+	if _, _, err := one.Recall(t.Context(), storagetest.Everything()...); err != nil {
 		t.Fatal(err)
 	}
 	c := storagetest.Decision("a")
@@ -474,9 +474,9 @@ func TestKnownIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	sqlite.Age(one)
-	standing, err := one.Known(t.Context())
-	if _, pending := standing.Requests["r1"]; err != nil || !pending {
-		t.Errorf("the standing is %+v, %v", standing, err)
+	rows, _, err := one.Recall(t.Context(), storagetest.Everything()...)
+	if err != nil || len(rows) != 1 || rows[0].Key != "r1" {
+		t.Errorf("there are %+v, %v", rows, err)
 	}
 }
 

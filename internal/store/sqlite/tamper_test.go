@@ -164,7 +164,7 @@ func TestRunningStoreNoticesItsHead(t *testing.T) {
 					t.Errorf("the error is %v", err)
 				}
 			}
-			if _, err := s.Standing(t.Context()); err == nil {
+			if _, err := storagetest.Whole(t.Context(), s); err == nil {
 				t.Error("the store goes on")
 			}
 		})
@@ -179,7 +179,7 @@ func TestForgedApprovalIsRefused(t *testing.T) {
 		WHERE kind = 'request' AND key = 'pending'`)
 	s := open(t, path)
 	defer s.Close()
-	if standing, err := s.Standing(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody approved it") {
+	if standing, err := storagetest.Whole(t.Context(), s); err == nil || !strings.Contains(err.Error(), "nobody approved it") {
 		t.Errorf("the standing is %+v, %v", standing, err)
 	}
 	c := storagetest.Decision("a")

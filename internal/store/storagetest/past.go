@@ -67,7 +67,7 @@ func pastOfOthers(t *testing.T, p Place) {
 	one, other := p.Open(t), p.Open(t)
 	commit(t, one, did("a", "1", 0))
 	commit(t, other, did("a", "2", time.Second))
-	if _, err := one.Standing(t.Context()); err != nil {
+	if _, err := Whole(t.Context(), one); err != nil {
 		t.Fatal(err)
 	}
 	targets := func(s Store) (list []string) {

@@ -21,8 +21,6 @@ import (
 
 // Store is what admission needs of a store. It is written out here because a contract must not depend on who uses it.
 type Store interface {
-	Standing(ctx context.Context) (interlock.Standing, error)
-	Known(ctx context.Context) (interlock.Standing, error)
 	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
 	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)
 	Heard(ctx context.Context, run string) (interlock.Heard, error)
@@ -129,7 +127,7 @@ func refused(t testing.TB, s Store, c interlock.Change, want error) {
 
 func current(t testing.TB, s Store) interlock.Standing {
 	t.Helper()
-	standing, err := s.Standing(t.Context())
+	standing, err := Whole(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +401,7 @@ func known(t *testing.T, p Place) {
 	defer two.Close()
 	read := func() interlock.Standing {
 		t.Helper()
-		standing, err := one.Known(t.Context())
+		standing, err := wholeBy(t.Context(), one.Recall)
 		if err != nil {
 			t.Fatal(err)
 		}

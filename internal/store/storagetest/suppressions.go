@@ -15,7 +15,7 @@ import (
 // version, so that what was decided without it is decided again.
 func suppressions(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
-	before, err := s.Standing(t.Context())
+	before, err := Whole(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func suppressions(t *testing.T, p Place) {
 	begin.Version, begin.Writes = before.Version, ledger.Rows(want)
 	commit(t, s, begin)
 	for _, store := range []Store{s, other, p.Open(t)} {
-		standing, err := store.Standing(t.Context())
+		standing, err := Whole(t.Context(), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func suppressions(t *testing.T, p Place) {
 	end := Decision("olga")
 	end.Writes = []interlock.Row{ledger.Ended(ledger.Suppression, "sup_1")}
 	commit(t, other, end)
-	standing, err := s.Standing(t.Context())
+	standing, err := Whole(t.Context(), s)
 	if err != nil || len(standing.Suppressions) != 0 {
 		t.Errorf("after it was lifted: %v, %v", standing.Suppressions, err)
 	}

@@ -1,0 +1,120 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// A Ledger is what pages and lists read: so many rows of a kind at a time, however many there are.
+type Ledger interface {
+	// Scan returns a page of the rows under a mark, and where the next one begins: the zero place where nothing follows.
+	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
+	// Count is how many rows Scan would return; without a limit, all of them.
+	Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error)
+}
+
+// Scan and Count make an Admission a [Ledger].
+func (a *Admission) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) ([]interlock.Row, ledger.Place, error) {
+	return a.config.Store.Scan(ctx, mark, span)
+}
+
+func (a *Admission) Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error) {
+	return a.config.Store.Count(ctx, mark, span)
+}
+
+// A List is as much of something as is shown at once, and how much there is.
+type List[T any] struct {
+	Rows []T
+	All  int
+}
+
+// More is how much of it is not shown.
+func (l List[T]) More() int { return max(l.All-len(l.Rows), 0) }
+
+// Listed is a span of what stands of a kind, by its mark [ledger.All], in the mark's order. Without a limit it is walked whole.
+func Listed[T any](ctx context.Context, from Ledger, kind string, span ledger.Span) (list List[T], err error) {
+	return listed[T](ctx, from, under(kind, ledger.All), span)
+}
+
+func listed[T any](ctx context.Context, from Ledger, mark interlock.Ref, span ledger.Span) (list List[T], err error) {
+	whole := span.Limit <= 0
+	if whole {
+		span.Limit = pageRows
+	}
+	for {
+		rows, next, err := from.Scan(ctx, mark, span)
+		for _, row := range rows {
+			if v, ok := row.Value.(T); ok {
+				list.Rows = append(list.Rows, v)
+			}
+		}
+		if list.All = len(list.Rows); err != nil || next == (ledger.Place{}) {
+			return list, err
+		}
+		if !whole {
+			span.Limit = 0
+			list.All, err = from.Count(ctx, mark, span)
+			return list, err
+		}
+		span.After = next
+	}
+}
+
+// pageRows is how many rows are read at once by what is whole by its meaning.
+const pageRows = 1000
+
+// Walk visits everything that stands of a kind, a page at a time, until visit has enough. It is for what is whole by its meaning.
+func Walk[T any](ctx context.Context, from Ledger, kind string, visit func(T) (more bool)) error {
+	for span := ledger.Every(pageRows); ; {
+		rows, next, err := from.Scan(ctx, under(kind, ledger.All), span)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if v, ok := row.Value.(T); ok && !visit(v) {
+				return nil
+			}
+		}
+		if next == (ledger.Place{}) {
+			return nil
+		}
+		span.After = next
+	}
+}
+
+// Operators returns every operator, in office or not. Whose key something is signed with can only be told by looking at all of
+// them, and they are people.
+func Operators(ctx context.Context, from Ledger) (map[string]interlock.OperatorRecord, error) {
+	operators := map[string]interlock.OperatorRecord{}
+	err := Walk(ctx, from, ledger.Operator, func(o interlock.OperatorRecord) bool {
+		operators[o.Name] = o
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the operators: %w", err)
+	}
+	return operators, nil
+}
+
+// Pending counts the requests that can still be answered, no further than a limit if there is one.
+func (a *Admission) Pending(ctx context.Context, limit int) (int, error) {
+	late, err := a.overdue(ctx, a.config.Now(), maxAtOnce) // those whose end is not recorded yet
+	if err != nil {
+		return 0, err
+	}
+	over := 0
+	for _, r := range late {
+		if r.Status == interlock.RequestPending {
+			over++
+		}
+	}
+	span := ledger.Every(0)
+	if limit > 0 {
+		span.Limit = limit + over
+	}
+	n, err := a.config.Store.Count(ctx, under(ledger.Request, ledger.Is(interlock.RequestPending)), span)
+	return max(n-over, 0), err
+}

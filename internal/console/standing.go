@@ -1,0 +1,94 @@
+package console
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
+)
+
+// The bounds of what a page reads of what stands, so that it costs the same however much that is.
+const (
+	maxCounted = 1000 // what is counted beyond is "1,000+"
+	maxPending = 200  // requests on one page, whole
+	maxListed  = 200  // agents, challenges, grants
+	maxPins    = 2000 // tools, beside those in quarantine
+)
+
+func ref(kind, key string) interlock.Ref    { return interlock.Ref{Kind: kind, Key: key} }
+func under(kind, mark string) interlock.Ref { return interlock.Ref{Kind: kind, Mark: mark} }
+
+// newest is the newest of what stands under a mark, as much as a page lists.
+func newest(from int64) ledger.Span {
+	span := ledger.From(from, maxListed)
+	span.Newest = true
+	return span
+}
+
+// counted writes a number that was counted no further than maxCounted.
+func counted(n int) string {
+	if n >= maxCounted {
+		return comma(maxCounted) + "+"
+	}
+	return strconv.Itoa(n)
+}
+
+// operatorNamed returns what is known of an operator now; nothing of one who is unknown.
+func (c *Console) operatorNamed(ctx context.Context, name string) (interlock.OperatorRecord, error) {
+	standing, err := c.config.Backend.Ground(ctx, ref(ledger.Operator, name))
+	return standing.Operators[name], err
+}
+
+// waiting counts the requests that can still be answered and the challenges that stand.
+func (c *Console) waiting(ctx context.Context) (counts, error) {
+	pending, err := c.config.Backend.Pending(ctx, maxCounted)
+	if err != nil {
+		return counts{}, err
+	}
+	challenges, err := c.config.Backend.Count(ctx, under(ledger.Challenge, ledger.All), ledger.Every(maxCounted))
+	return counts{pending, challenges}, err
+}
+
+// requestNamed returns a request that waits, with the agent that asked.
+func (c *Console) requestNamed(ctx context.Context, id string) (interlock.ApprovalRequest, interlock.Standing, error) {
+	standing, err := c.config.Backend.Ground(ctx, ref(ledger.Request, id))
+	if err != nil {
+		return interlock.ApprovalRequest{}, standing, err
+	}
+	request, known := standing.Requests[id]
+	if !known {
+		return request, standing, interlock.Errorf(interlock.CodeNotFound, "id",
+			"no request that waits has this id: it was used, denied or has expired")
+	}
+	standing, err = c.config.Backend.Ground(ctx, ref(ledger.Agent, request.Requester.Agent))
+	return request, standing, err
+}
+
+// agentsOf returns what is known of the agents of requesters.
+func agentsOf[T any](ctx context.Context, c *Console, list []T, requester func(T) string) (interlock.Standing, error) {
+	var refs []interlock.Ref
+	named := map[string]bool{}
+	for _, one := range list {
+		if name := requester(one); name != "" && !named[name] {
+			named[name] = true
+			refs = append(refs, ref(ledger.Agent, name))
+		}
+	}
+	return c.config.Backend.Ground(ctx, refs...)
+}
+
+// live are the requests that wait or are approved and not used yet, as many as one page shows.
+func (c *Console) live(ctx context.Context) (admission.List[interlock.ApprovalRequest], interlock.Standing, error) {
+	requests, err := c.config.Backend.Requests(ctx, maxPending)
+	if err != nil {
+		return requests, interlock.Standing{}, err
+	}
+	standing, err := agentsOf(ctx, c, requests.Rows, func(r interlock.ApprovalRequest) string { return r.Requester.Agent })
+	return requests, standing, err
+}
+
+// inForce is a place in the order of what is marked by when it ends, from which on it is in force.
+func inForce(now time.Time) int64 { return now.UnixNano() + 1 }

@@ -1,0 +1,2 @@
+-- Version 8 of the store: applied once after version 7. No table changes: tools in quarantine are found under a mark of their own
+-- from here on, which the program gives to those that are there.

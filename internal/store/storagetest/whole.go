@@ -1,0 +1,47 @@
+package storagetest
+
+import (
+	"context"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// Everything names every row that stands of every kind. Only tests ask for that: what decides, shows or orders names what it
+// needs.
+func Everything() []interlock.Ref {
+	var refs []interlock.Ref
+	for _, kind := range ledger.Kinds() {
+		refs = append(refs, interlock.Ref{Kind: kind.Name, Mark: ledger.All})
+	}
+	return refs
+}
+
+// Whole is all that stands in a store.
+func Whole(ctx context.Context, s interface {
+	Load(ctx context.Context, refs ...interlock.Ref) ([]interlock.Row, int64, error)
+}) (interlock.Standing, error) {
+	return wholeBy(ctx, s.Load)
+}
+
+func wholeBy(ctx context.Context, load func(context.Context, ...interlock.Ref) ([]interlock.Row, int64, error)) (interlock.Standing,
+	error) {
+	rows, version, err := load(ctx, Everything()...)
+	standing, book := interlock.Standing{Version: version,
+		Agents:       map[string]interlock.AgentRecord{},
+		Operators:    map[string]interlock.OperatorRecord{},
+		Requests:     map[string]interlock.ApprovalRequest{},
+		Suppressions: map[string]interlock.Suppression{},
+		Settings:     map[string]string{},
+		Challenges:   map[string]interlock.Challenge{},
+		Grants:       map[string]interlock.Grant{},
+		Attempts:     map[string]interlock.Attempts{},
+		Pins:         map[string]interlock.Pin{},
+	}, ledger.NewBook()
+	for _, row := range rows {
+		if err == nil {
+			err = book.Into(row, &standing)
+		}
+	}
+	return standing, err
+}
