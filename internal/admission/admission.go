@@ -263,7 +263,6 @@ type Admission struct {
 
 	executions executions
 	endings    endings
-	hearing    hearing
 	counters   []ruleset.Counter
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }

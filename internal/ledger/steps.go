@@ -14,7 +14,8 @@ import (
 // A Reader returns a row as it is now. One that is not there has no body and no version.
 type Reader func(kind, key string) (Row, error)
 
-// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. A refusal is the change's own
+// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. One that was added to has a value
+// and no body yet: more may be added in the same transaction before it is encoded. A refusal is the change's own
 // fault or bad luck; an error is the ledger's. read is asked inside the store's transaction, after the change before.
 func (b Book) Steps(change *interlock.Change, at time.Time, read Reader) (rows []Row, refusal, err error) {
 	if len(change.Writes)+len(change.Spends) == 0 {
@@ -87,11 +88,8 @@ func (b Book) merged(rows []Row, delta Row, read Reader) ([]Row, error) {
 	if is == nil {
 		return rows, nil
 	}
-	after, err := Put(delta.Kind, delta.Key, is)
-	if err == nil {
-		_, err = b.About(after)
-	}
-	if err != nil {
+	after := Row{Kind: delta.Kind, Key: delta.Key, Value: is}
+	if _, err := b.About(after); err != nil {
 		return rows, refused{err}
 	}
 	if at >= 0 {
@@ -209,7 +207,8 @@ func same(want, is interlock.ApprovalRequest) error {
 }
 
 // Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
-// a counter, what a run has done, how an action ended, or that an order was carried out. Encoding them is left to the change.
+// a counter, what a run has done, one more thing it did, how an action ended, a file that was written, or that an order was
+// carried out. Encoding them is left to the change.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {
@@ -239,6 +238,10 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Failed, FailedKey(v.Principal, v.Agent)
 		case CarriedBody:
 			r.Kind, r.Key = Carried, v.Name
+		case Past:
+			r.Kind, r.Key = Recent, v.Run
+		case WrittenBody:
+			r.Kind, r.Key = Written, v.File
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

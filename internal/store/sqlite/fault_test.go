@@ -150,8 +150,8 @@ func everything() interlock.Change {
 		interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
 	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Grant, Key: "grant", Take: 1},
 		{Kind: ledger.Counter, Key: "n", Take: 2}}
-	c.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell}
-	c.Wrote = []string{"file"}
+	c.Writes = append(c.Writes, ledger.Rows(ledger.Past{Run: "new", Action: interlock.PastAction{At: storagetest.Now,
+		Kind: interlock.KindShell}}, ledger.WrittenBody{File: "file", At: storagetest.Now})...)
 	c.Call = &interlock.Call{Requester: interlock.Requester{Agent: "agent", Run: "new", Call: "c1"}, Action: "sha256:aa", At: storagetest.Now}
 	return c
 }
@@ -179,8 +179,8 @@ func whole(t *testing.T, path string) (there bool) {
 		t.Fatal(err)
 	}
 	texts, _, textErr := s.Load(t.Context(), ledger.DefinitionOf("files", "read", "sha256:01"))
-	past, pastErr := s.Past(t.Context(), "new")
-	wrote, wroteErr := s.Wrote(t.Context(), []string{"file"}, storagetest.Now)
+	past, _, pastErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Recent, Key: "new"})
+	wrote, _, wroteErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Written, Key: "file"})
 	counters, _, countErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Counter, Key: "n"},
 		interlock.Ref{Kind: ledger.Counter, Key: "m"}, interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")},
 		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")})

@@ -35,10 +35,12 @@ var (
 	schema6 string
 	//go:embed schema7.sql
 	schema7 string
+	//go:embed schema8.sql
+	schema8 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -93,6 +95,7 @@ type Store struct {
 	args    []any          // of the statement under way
 	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
 	noted   int64          // -1 is unknown
+	swept   time.Time      // when passing rows that are over were last forgotten
 
 	blobs map[interlock.Digest]int64 // those this process knows to be stored, and when it last saw to that, in unix nanoseconds
 
@@ -102,8 +105,8 @@ type Store struct {
 	readers chan *conn    // idle reading connections
 	slots   chan struct{} // held by whoever uses one
 
-	recent  memory  // what runs did a moment ago
-	unheard silence // which runs had heard nothing a moment ago
+	passing memory  // rows that stand for a while only
+	unheard silence // which noted rows were not there a moment ago
 
 	book ledger.Book // what the kinds of rows are
 
@@ -187,7 +190,7 @@ func (s *Store) open() error {
 		return foreignKey(err)
 	}
 	s.newest = head
-	s.recent.forget(head.Size)
+	s.passing.forget(head.Size)
 	return nil
 }
 
@@ -240,11 +243,14 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7}[version]
+		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7, schema8}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 		if err == nil && version == rowsSince {
 			err = s.moveRows(ctx)
+		}
+		if err == nil && version == passingSince {
+			err = s.movePassing(ctx)
 		}
 	}
 	if err == nil {

@@ -23,10 +23,6 @@ import (
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
-	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
-	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)
-	Heard(ctx context.Context, run string) (interlock.Heard, error)
-	Hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error
 	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
 	Calls(ctx context.Context, limit int) ([]interlock.Call, error)
 	SeeCall(ctx context.Context, eventID, event string) error
@@ -60,7 +56,8 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires}, {"asked", asked},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
-		{"past", past}, {"past of others", pastOfOthers}, {"wrote", wrote}, {"heard", heard}, {"suppressions", suppressions},
+		{"past", past}, {"past of others", pastOfOthers}, {"passes", passes}, {"added", added}, {"heard", heard},
+		{"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"merges", merges}, {"scan", scan}, {"pages", pages},
 		{"notes", notes},
