@@ -251,7 +251,9 @@ type Config struct {
 	Brief bool
 }
 
-// Admission decides and records. It is safe for concurrent use.
+// Admission decides and records. It is safe for concurrent use. What decisions turn on is in the store: what it holds itself are the
+// locks and counters of work under way, what is on its way to the store, and what checking a signature has come to, which would come
+// to the same again.
 type Admission struct {
 	config Config
 	book   ledger.Book

@@ -291,9 +291,9 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 	}
 	change.Events = []interlock.Draft{draft}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
-		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Anywhere: anywhere(p), Events: events(p),
-			Decision: recorded,
-			Request:  answer.Request, Gateway: answer.Gateway, At: now}
+		change.Writes = append(change.Writes, ledger.Rows(interlock.Call{Requester: p.Requester, Action: d.Action,
+			Anywhere: anywhere(p), Events: events(p), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
+			At: now})...)
 	}
 	for _, file := range wrote(&p, d) {
 		change.Writes = append(change.Writes, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)

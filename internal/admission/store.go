@@ -7,7 +7,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// Store is the durable truth under admission: events, standing and calls, committed together or not at all.
+// Store is the durable truth under admission: events and what stands beside them, committed together or not at all.
 //
 // Several processes may share one store. Commit is serialisable over all of them and durable on return: when it returns
 // nil, the events and everything the change spends or creates survive the loss of the process. When it returns an error
@@ -25,9 +25,6 @@ import (
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
-	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
-	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended
-	SeeCall(ctx context.Context, eventID, event string) error       // remember that another harness event has seen the call
 	// the rows that refs name, as they are now, and as this process last saw them
 	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)

@@ -31,6 +31,7 @@ const (
 	Execution   = "execution"   // what a monitored run has done so far
 	Candidate   = "candidate"   // the ruleset that decides beside the one in force
 	Shadow      = "shadow"      // what a candidate decided otherwise
+	Call        = "call"        // how a call was decided that other events of its harness will name again
 	Recent      = "recent"      // what a run did a moment ago
 	Written     = "written"     // that an agent wrote a file
 	Heard       = "heard"       // what a run was told, by its user and by what its calls returned
@@ -108,6 +109,8 @@ type Kind struct {
 	swept bool                                           // rows are forgotten after the place they have under [Until]
 	note  bool                                           // rows may be written without an event: they permit nothing
 	most  int                                            // of so many rows those that are over first go; 0: as many as there are
+	filed bool                                           // one comes with most actions: it is found under its key and few marks in the order of writing, and has no version
+	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
@@ -169,6 +172,8 @@ func Kinds() []Kind {
 			body: of(candidateAbout, nil, nil)},
 		{Name: Shadow, Writer: ByAction, Proved: "", Lives: "30 days after its last decision", swept: true, note: true,
 			body: of(shadowAbout, nil, nil)},
+		{Name: Call, Writer: ByAction, Proved: "", Lives: "a day", filed: true, note: true,
+			body: of(callAbout, nil, nil), keyed: callOf},
 		{Name: Recent, Writer: ByAction, Proved: "", Lives: "half an hour after the run's last action", swept: true,
 			body: of(recentAbout, nil, nil), merge: merging(recentMerge)},
 		{Name: Written, Writer: ByAction, Proved: "", Lives: "a day", swept: true,
@@ -214,6 +219,10 @@ func Swept() []string {
 
 // Swept reports whether rows of a kind are forgotten after a time of their own, see [Swept].
 func (b Book) Swept(kind string) bool { return b.kinds[kind].swept }
+
+// Filed reports whether rows of a kind come with most actions, so that a store keeps them where adding one costs least. They stand
+// under their key and, in the order in which they were written, under two marks at most.
+func (b Book) Filed(kind string) bool { return b.kinds[kind].filed }
 
 // Most is how many rows of a kind are kept; 0 is as many as there are.
 func (b Book) Most(kind string) int { return b.kinds[kind].most }
@@ -294,6 +303,16 @@ func (b Book) About(r Row) (About, error) {
 		return About{}, fmt.Errorf("ledger: the %s under %q says that it is %q", r.Kind, r.Key, about.Key)
 	}
 	return about, nil
+}
+
+// Named is About of a row whose key only its body says.
+func (b Book) Named(r Row) (About, error) {
+	k := b.kinds[r.Kind]
+	value, err := b.Value(r)
+	if err != nil || value == nil {
+		return About{}, err
+	}
+	return k.body.about(value), nil
 }
 
 // Into puts a row into a standing, or takes out of it what has ended.

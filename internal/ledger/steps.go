@@ -14,7 +14,8 @@ import (
 // A Reader returns a row as it is now. One that is not there has no body and no version.
 type Reader func(kind, key string) (Row, error)
 
-// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. One that was added to has a value
+// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. One without a key waits for the id
+// of the change's first event. One that was added to has a value
 // and no body yet: more may be added in the same transaction before it is encoded. A refusal is the change's own
 // fault or bad luck; an error is the ledger's. read is asked inside the store's transaction, after the change before.
 func (b Book) Steps(change *interlock.Change, at time.Time, read Reader) (rows []Row, refusal, err error) {
@@ -101,6 +102,13 @@ func (b Book) merged(rows []Row, delta Row, read Reader) ([]Row, error) {
 
 // written is a row of a change as it is stored, if it may follow the one that is there.
 func (b Book) written(r Row, at time.Time, read Reader) (Row, error) {
+	if keyed := b.kinds[r.Kind].keyed; keyed != nil && r.Key == "" && r.Body == nil {
+		if _, err := keyed(r.Value, "its event"); err != nil {
+			return r, refused{err}
+		}
+		r.Version = 0
+		return r, nil // for the store to finish, see [Book.Keyed]
+	}
 	if r.Body == nil && r.Value != nil {
 		next, err := Put(r.Kind, r.Key, r.Value)
 		if err != nil {
@@ -240,6 +248,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Carried, v.Name
 		case Past:
 			r.Kind, r.Key = Recent, v.Run
+		case interlock.Call:
+			r.Kind, r.Key = Call, v.EventID // that of the event which is written with it, where it has none
 		case WrittenBody:
 			r.Kind, r.Key = Written, v.File
 		} // whatever else is of no kind, and refused

@@ -41,6 +41,7 @@ type batch struct {
 	sequences []int64
 	touched   map[string]job // runs whose next number moved
 	passing   map[interlock.Ref]*passing
+	filed     []filed
 	accepted  []*commit
 	written   []written
 	before    stamp
@@ -227,13 +228,8 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 	if err := b.noteIDs(ctx, entries); err != nil {
 		return err
 	}
-	for _, c := range b.accepted {
-		if c.change.Call == nil {
-			continue
-		}
-		if err := b.saveCall(ctx, *c.change.Call, entries[c.first].ID); err != nil {
-			return err
-		}
+	if err := b.saveFiled(ctx, entries); err != nil {
+		return err
 	}
 	if err := b.saveJobs(ctx); err != nil {
 		return err

@@ -177,6 +177,11 @@ func (s *Store) transaction(batch []*commit) error {
 			s.unheard.ends(ref)
 		}
 	}
+	for _, f := range done.filed {
+		if f.row.Key != "" {
+			s.unheard.ends(interlock.Ref{Kind: f.row.Kind, Key: f.row.Key})
+		}
+	}
 	s.follow(done.written, done.before, done.after)
 	s.saw(done.after.revision, at)
 	return nil

@@ -164,9 +164,12 @@ func (s *Store) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) 
 			rows, next, err = s.legacyScan(ctx, c, version, mark, span)
 			return err
 		}
-		if s.book.Swept(mark.Kind) && version >= passingSince {
+		switch {
+		case s.book.Filed(mark.Kind):
+			rows, next, err = s.filedSpan(ctx, c, mark, span)
+		case s.book.Swept(mark.Kind) && version >= passingSince:
 			rows, next, err = scanPassing(ctx, c, mark, span)
-		} else {
+		default:
 			rows, next, err = scanMarked(ctx, c, mark, span)
 		}
 		for i := range rows {
@@ -234,7 +237,12 @@ func (s *Store) Count(ctx context.Context, mark interlock.Ref, span ledger.Span)
 		if span.Limit <= 0 {
 			span.Limit = -1 // which SQLite takes for none
 		}
-		if s.book.Swept(mark.Kind) && version >= passingSince {
+		switch {
+		case s.book.Filed(mark.Kind):
+			rows, _, err := s.filedSpan(ctx, c, mark, span)
+			n = len(rows)
+			return err
+		case s.book.Swept(mark.Kind) && version >= passingSince:
 			rows, _, err := scanPassing(ctx, c, mark, span)
 			n = len(rows)
 			return err
@@ -327,7 +335,7 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 		switch {
 		case known[i]:
 		case s.book.Noted(ref.Kind):
-			if len(remembered[i]) == 0 {
+			if len(remembered[i]) == 0 && ref.Key != "" {
 				s.unheard.keep(ref, looked)
 			}
 		case s.book.Swept(ref.Kind):
@@ -353,8 +361,12 @@ func (s *Store) fetch(ctx context.Context, c *conn, ref interlock.Ref) (rows []i
 	var r stored
 	passes := s.book.Swept(ref.Kind) && version >= passingSince
 	switch {
+	case s.book.Filed(ref.Kind) && ref.Key == "":
+		rows, _, err = s.filedSpan(ctx, c, ref, ledger.Every(-1)) // which SQLite takes for all
+	case s.book.Filed(ref.Kind):
+		r, err = s.readFiled(ctx, c, ref.Kind, ref.Key)
 	case passes && ref.Key == "":
-		rows, _, err = scanPassing(ctx, c, ref, ledger.Every(-1)) // which SQLite takes for all
+		rows, _, err = scanPassing(ctx, c, ref, ledger.Every(-1))
 	case passes:
 		r.Row, err = readPassing(ctx, c, ref.Kind, ref.Key)
 	case ref.Key == "":

@@ -197,9 +197,8 @@ func TestMigrateToTheLedger(t *testing.T) {
 			t.Errorf("the text of %s is %v, %v", digest, text, err)
 		}
 	}
-	call := interlock.Requester{Agent: "agent", Principal: "p", Run: "run", Call: "c1"}
-	if _, found, err := s.FindCall(t.Context(), call, "sha256:aa"); err != nil || !found {
-		t.Errorf("the call is gone: %v", err)
+	if calls := callsOf(t, s, ledger.Called("agent", "run", "c1")); calls != "sha256:aa  " {
+		t.Errorf("the call is %q", calls)
 	}
 	for id, want := range map[string]bool{"approved": true, "spent": false, "pending": false} {
 		c := storagetest.Decision("a")
@@ -224,6 +223,22 @@ func passed(t testing.TB, s *sqlite.Store) (bodies []string) {
 		bodies = append(bodies, fmt.Sprintf("%+v", r.Value))
 	}
 	return bodies
+}
+
+// callsOf are the calls under marks.
+func callsOf(t testing.TB, s *sqlite.Store, marks ...string) (calls string) {
+	t.Helper()
+	for _, mark := range marks {
+		rows, _, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: mark}, ledger.Every(9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			call := r.Value.(interlock.Call)
+			calls += string(call.Action) + " " + string(call.Outcome) + " "
+		}
+	}
+	return calls
 }
 
 // TestMigrateToPassing: what stands for a while is where it was, whichever table it stood in, and goes when it would have; the
@@ -262,6 +277,10 @@ func TestMigrateToPassing(t *testing.T) {
 		if err != nil || len(rows) != 1 {
 			t.Errorf("%d %s rows are over at their time, %v", len(rows), kind, err)
 		}
+	}
+	if calls := callsOf(t, s, ledger.Called("agent", "run", "c1"), ledger.Acted("agent", "run", "sha256:a1"),
+		ledger.Called("agent", "run", "c3")); calls != "sha256:a0  sha256:a1  sha256:a2 success " {
+		t.Errorf("the calls are %q", calls)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

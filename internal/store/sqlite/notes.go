@@ -46,7 +46,11 @@ func (s *Store) Note(ctx context.Context, row interlock.Ref, change func(value a
 		after, about, err = s.book.Note(now.Row, change)
 	}
 	if err == nil && about.Key != "" {
-		err = s.notePassing(sure, after, now.Body == nil)
+		if s.book.Filed(row.Kind) {
+			err = s.refile(sure, after)
+		} else {
+			err = s.notePassing(sure, after, now.Body == nil)
+		}
 	}
 	end := "COMMIT"
 	if err != nil {
@@ -66,6 +70,9 @@ func (s *Store) Note(ctx context.Context, row interlock.Ref, change func(value a
 
 // readNote reads the row that a note is about.
 func (s *Store) readNote(ctx context.Context, c *conn, ref interlock.Ref) (r stored, err error) {
+	if s.book.Filed(ref.Kind) {
+		return s.readFiled(ctx, c, ref.Kind, ref.Key)
+	}
 	r.Row, err = readPassing(ctx, c, ref.Kind, ref.Key)
 	return r, err
 }

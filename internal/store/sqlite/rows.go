@@ -53,8 +53,12 @@ func readRows(ctx context.Context, c *conn, kind, query string, args ...any) ([]
 // The first row of a change that binds moves the version, for all of them.
 func (b *batch) write(ctx context.Context, r interlock.Row, moved *bool) error {
 	w := b.store.writer
-	if b.store.book.Swept(r.Kind) {
+	switch {
+	case b.store.book.Swept(r.Kind):
 		b.put(r)
+		return nil
+	case b.store.book.Filed(r.Kind):
+		b.filed = append(b.filed, filed{len(b.drafts), r}) // its change's events come next
 		return nil
 	}
 	before, err := readRow(ctx, w, r.Kind, r.Key)

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"os"
+
+	"interlock/internal/ledger"
 )
 
 // checkpointAfter is how many bytes go into the write-ahead log before it is copied into the file.
@@ -47,7 +49,7 @@ const pruneAtOnce = 8192
 // are left to the next commit, which says what is wrong.
 func (s *Store) tidy(ctx context.Context) {
 	_, _ = s.writer.exec(ctx, "DELETE FROM calls WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT ?) AND at < ?",
-		pruneAtOnce, s.options.Now().Add(-callLife).UnixNano())
+		pruneAtOnce, s.options.Now().Add(-ledger.CallLife).UnixNano())
 	_, _ = s.writer.exec(ctx, "DELETE FROM passing WHERE id IN (SELECT id FROM passing WHERE until < ? LIMIT ?)",
 		s.options.Now().UnixNano(), pruneAtOnce)
 	_, _ = s.writer.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")

@@ -75,6 +75,8 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Execution, ledger.ExecutionKey("p", "agent", "run"), ledger.Done{Principal: "p", Agent: "agent", Run: "run",
 			Steps: 1, Seen: Now}),
 		row(t, ledger.Candidate, ledger.CandidateKey, ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:01"}),
+		row(t, ledger.Call, "e", interlock.Call{EventID: "e", Requester: interlock.Requester{Agent: "agent", Run: "run", Call: "c1"},
+			Action: "sha256:aa", At: Now}),
 		row(t, ledger.Recent, "agent\x00run", ledger.RecentBody{Run: "agent\x00run", Actions: []interlock.PastAction{action("x", 0)}}),
 		row(t, ledger.Written, "f", ledger.WrittenBody{File: "f", At: Now}),
 		row(t, ledger.Heard, "agent\x00run", ledger.HeardBody{Run: "agent\x00run", Heard: interlock.Heard{At: Now, Prompts: 1}}),

@@ -23,9 +23,6 @@ import (
 type Store interface {
 	Standing(ctx context.Context) (interlock.Standing, error)
 	Known(ctx context.Context) (interlock.Standing, error)
-	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
-	Calls(ctx context.Context, limit int) ([]interlock.Call, error)
-	SeeCall(ctx context.Context, eventID, event string) error
 	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
@@ -61,8 +58,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"merges", merges}, {"scan", scan}, {"pages", pages},
 		{"notes", notes},
-		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen},
-		{"the newest calls", callsNewest}, {"outcomes", outcomes}, {"release", release},
+		{"calls", calls}, {"calls in pages", callsInPages}, {"calls seen", callsSeen}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
