@@ -109,7 +109,7 @@ type Kind struct {
 	swept bool                                           // rows are forgotten after the place they have under [Until]
 	note  bool                                           // rows may be written without an event: they permit nothing
 	most  int                                            // of so many rows those that are over first go; 0: as many as there are
-	filed bool                                           // one comes with most actions: it is found under its key and few marks in the order of writing, and has no version
+	filed bool                                           // one comes with most actions, see [Book.Filed]
 	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
@@ -220,8 +220,8 @@ func Swept() []string {
 // Swept reports whether rows of a kind are forgotten after a time of their own, see [Swept].
 func (b Book) Swept(kind string) bool { return b.kinds[kind].swept }
 
-// Filed reports whether rows of a kind come with most actions, so that a store keeps them where adding one costs least. They stand
-// under their key and, in the order in which they were written, under two marks at most.
+// Filed reports whether rows of a kind come with most actions, so that a store keeps them where adding one costs least. They
+// stand under their key and, in the order in which they were written, under two marks at most, and have no version.
 func (b Book) Filed(kind string) bool { return b.kinds[kind].filed }
 
 // Most is how many rows of a kind are kept; 0 is as many as there are.

@@ -14,10 +14,10 @@ import (
 // A Reader returns a row as it is now. One that is not there has no body and no version.
 type Reader func(kind, key string) (Row, error)
 
-// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. One without a key waits for the id
-// of the change's first event. One that was added to has a value
-// and no body yet: more may be added in the same transaction before it is encoded. A refusal is the change's own
-// fault or bad luck; an error is the ledger's. read is asked inside the store's transaction, after the change before.
+// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. One without a key waits for the
+// id of the change's first event; one that was added to has a value and no body yet, because more may be added in the same
+// transaction before it is encoded. A refusal is the change's own fault or bad luck; an error is the ledger's. read is asked
+// inside the store's transaction, after the change before.
 func (b Book) Steps(change *interlock.Change, at time.Time, read Reader) (rows []Row, refusal, err error) {
 	if len(change.Writes)+len(change.Spends) == 0 {
 		return nil, nil, nil // nothing but events, which is what most changes are
@@ -215,8 +215,8 @@ func same(want, is interlock.ApprovalRequest) error {
 }
 
 // Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
-// a counter, what a run has done, one more thing it did, how an action ended, a file that was written, or that an order was
-// carried out. Encoding them is left to the change.
+// a counter, what a run has done, one more thing it did, how an action ended, a file that was written, how a call was decided, or
+// that an order was carried out. Encoding them is left to the change.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {

@@ -8,7 +8,6 @@
 // with `interlock audit export`. Whoever can write the file can change everything but the log's past; permissions are
 // checked for that reason, and approvals prove themselves by their signatures.
 //
-// Start with Open in open.go; a commit's way is commit.go, apply.go, rows.go; a reading's is load.go. Rows of kinds that come with every action have tables of
-// their own, see passing.go and filed.go. The tables are
-// schema.sql and what follows it.
+// Start with Open in open.go; a commit's way is commit.go, apply.go, rows.go; a reading's is load.go. Rows of kinds that come
+// with most actions have tables of their own, see passing.go and filed.go. The tables are schema.sql and what follows it.
 package sqlite

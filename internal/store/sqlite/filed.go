@@ -64,16 +64,17 @@ func (s *Store) readFiled(ctx context.Context, c *conn, kind, key string) (r sto
 }
 
 // filedSpan reads a span of the rows under a mark, in the order in which they were written first.
-func (s *Store) filedSpan(ctx context.Context, c *conn, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func (s *Store) filedSpan(ctx context.Context, c *conn, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
 	column, hash := filedUnder(mark.Mark)
 	if column == "" {
 		return nil, next, nil
 	}
-	query, after := "SELECT id, body, at FROM calls WHERE "+column+" = ? AND at BETWEEN ? AND ? AND id > ? ORDER BY id LIMIT ?", int64(-1)
+	order, after := "id > ? ORDER BY id", int64(-1)
 	if span.Newest {
-		query = "SELECT id, body, at FROM calls WHERE " + column + " = ? AND at BETWEEN ? AND ? AND id < ? ORDER BY id DESC LIMIT ?"
-		after = math.MaxInt64
+		order, after = "id < ? ORDER BY id DESC", math.MaxInt64
 	}
+	query := "SELECT id, body, at FROM calls WHERE " + column + " = ? AND at BETWEEN ? AND ? AND " + order + " LIMIT ?"
 	if span.After != (ledger.Place{}) {
 		after = span.After.Row
 	}

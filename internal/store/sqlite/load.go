@@ -154,7 +154,8 @@ func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlo
 
 // Scan returns the rows of a span of what stands under a mark, in its order, and where the next page begins: the zero place
 // where nothing follows. It reads the file and remembers nothing.
-func (s *Store) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func (s *Store) Scan(ctx context.Context, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
 		version, old, err := s.legacy(ctx, c)
 		if err != nil {
@@ -183,7 +184,8 @@ func (s *Store) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) 
 }
 
 // scanMarked reads a span of what stands under a mark.
-func scanMarked(ctx context.Context, c *conn, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func scanMarked(ctx context.Context, c *conn, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
 	where, args := stretch(mark, span)
 	order := " ORDER BY m.at, m.row LIMIT ?"
 	if span.Newest {

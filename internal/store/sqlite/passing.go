@@ -133,7 +133,8 @@ func readPassing(ctx context.Context, c *conn, kind, key string) (interlock.Row,
 }
 
 // scanPassing reads a span of the rows of a kind, by when they are over, which is the one mark they have.
-func scanPassing(ctx context.Context, c *conn, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func scanPassing(ctx context.Context, c *conn, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
 	if mark.Mark != ledger.Until {
 		return nil, next, nil
 	}
@@ -284,8 +285,8 @@ func (s *Store) sweepPassing(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// notePassing writes a row inside the transaction of a note. One that is new sweeps out those that are over, and of its kind those
-// that are over next if there are too many.
+// notePassing writes a row inside the transaction of a note. One that is new sweeps out those that are over, and of its kind
+// those that are over next if there are too many.
 func (s *Store) notePassing(ctx context.Context, r interlock.Row, fresh bool) error {
 	until, err := s.finish(&r)
 	if err != nil {
