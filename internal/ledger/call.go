@@ -44,5 +44,7 @@ func (b Book) Keyed(r Row, event string) (Row, error) {
 	if err != nil {
 		return r, err
 	}
-	return Put(r.Kind, event, value)
+	r, err = Put(r.Kind, event, value)
+	r.Value = value // so that nobody has to read what was just written
+	return r, err
 }

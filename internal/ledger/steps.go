@@ -114,12 +114,17 @@ func (b Book) written(r Row, at time.Time, read Reader) (Row, error) {
 		if err != nil {
 			return r, refused{err}
 		}
+		if b.kinds[r.Kind].filed { // nobody remembers these, and what was just encoded need not be read
+			next.Value = r.Value
+		}
 		r = next
+	} else {
+		r.Value = nil // the body decides
 	}
 	if _, err := b.About(r); err != nil {
 		return r, refused{interlock.Errorf(interlock.CodeInvalid, "change", "%v", err)}
 	}
-	r.Version, r.Value = 0, nil // which are the store's to give
+	r.Version = 0 // which is the store's to give
 	k := b.kinds[r.Kind]
 	if k.next == nil || r.Body == nil {
 		return r, nil

@@ -153,14 +153,19 @@ func (s *Store) columns(r interlock.Row) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	under, at := map[string]any{}, int64(0)
+	var byAction, byCall any
+	var at int64
 	for _, m := range about.Marks {
-		column, hash := filedUnder(m.Name)
-		under[column], at = hash, m.At
+		switch column, hash := filedUnder(m.Name); column {
+		case "by_action":
+			byAction, at = hash, m.At
+		case "by_call":
+			byCall = hash
+		}
 	}
 	body := pack.Pack(r.Body)
 	s.written += int64(len(body) + 256)
-	return []any{digest8(r.Key), under["by_action"], under["by_call"], at, body}, nil
+	return []any{digest8(r.Key), byAction, byCall, at, body}, nil
 }
 
 // refile writes a row in the place that it has, or at the end where it has none.
