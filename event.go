@@ -97,12 +97,9 @@ type Receipt struct {
 
 // A Change is one atomic step of the store: events and everything they spend or create, or nothing.
 type Change struct {
-	Version int64       // of the ledger it was computed from; 0 if it depends on nothing that stands
-	Events  []Draft     // at least one
-	Call    *Call       // remember this call, so that its second event finds the first one's decision
-	Past    *PastAction // remember this of the run of the first event
-	Wrote   []string    // remember under these keys, for [WrittenWindow], that an agent wrote a file
-	Blobs   []Blob      // what the events name and the store may not have yet
+	Version int64   // of the ledger it was computed from; 0 if it depends on nothing that stands
+	Events  []Draft // at least one
+	Blobs   []Blob  // what the events name and the store may not have yet
 
 	// Reads names all that the change was computed from. With them only what they name must be as it was at Version; without
 	// them, nothing that binds may have changed since.
@@ -119,7 +116,7 @@ type Call struct {
 	Anywhere  Digest        `json:"anywhere,omitempty"` // the same with its directory left out; only where the call has an id
 	Events    []string      `json:"events"`             // harness events that have seen it
 	Decision  Decision      `json:"decision"`
-	EventID   string        `json:"event_id"` // of the decision; the store fills it in
+	EventID   string        `json:"event_id"` // of the decision; empty until that is recorded
 	Request   string        `json:"request,omitempty"`
 	Gateway   bool          `json:"gateway,omitempty"` // its question was left to Interlock's own gateway
 	At        time.Time     `json:"at"`

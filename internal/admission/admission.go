@@ -251,7 +251,9 @@ type Config struct {
 	Brief bool
 }
 
-// Admission decides and records. It is safe for concurrent use.
+// Admission decides and records. It is safe for concurrent use. What decisions turn on is in the store: what it holds itself are the
+// locks and counters of work under way, what is on its way to the store, and what checking a signature has come to, which would come
+// to the same again.
 type Admission struct {
 	config Config
 	book   ledger.Book
@@ -263,7 +265,6 @@ type Admission struct {
 
 	executions executions
 	endings    endings
-	hearing    hearing
 	counters   []ruleset.Counter
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }

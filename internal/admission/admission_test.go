@@ -400,7 +400,7 @@ func TestSecretsDoNotReachTheStore(t *testing.T) {
 					t.Errorf("entry %d holds the secret", entry.Index)
 				}
 			}
-			call, found, err := h.store.FindCall(t.Context(), interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_1"}, answer.Action)
+			call, found, err := admission.FindCall(h.Admission, interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_1"}, answer.Action)
 			if err != nil || !found {
 				t.Fatalf("found %v, %v", found, err)
 			}

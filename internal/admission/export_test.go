@@ -1,8 +1,24 @@
 package admission
 
+import (
+	"context"
+
+	"interlock"
+)
+
 // Endings is how many actions have ended whose outcomes are not recorded.
 func Endings(a *Admission) int {
 	a.endings.mu.Lock()
 	defer a.endings.mu.Unlock()
 	return len(a.endings.some)
+}
+
+// FindCall finds how a call was decided.
+func FindCall(a *Admission, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error) {
+	return a.findCall(context.Background(), r, action)
+}
+
+// SeeCall remembers that another event has seen a call.
+func SeeCall(a *Admission, eventID, event string) error {
+	return a.seeCall(context.Background(), eventID, event)
 }

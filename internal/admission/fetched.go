@@ -105,7 +105,7 @@ func (a *Admission) fetchedBefore(ctx context.Context, p *interlock.Proposal, an
 	for n, name := range names {
 		keys[n] = writtenKey(p, fetchedPath+name)
 	}
-	known, err := a.config.Store.Wrote(ctx, keys, now.Add(-interlock.WrittenWindow))
+	known, err := a.written(ctx, keys, now)
 	if err != nil || len(known) == 0 {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ type ground struct {
 	reads  []interlock.Ref
 	done   ledger.Done       // of the run that was named, if one was
 	failed ledger.FailedBody // of the agent, where a gateway carries out what it wants
+	recent ledger.RecentBody // what the run did a moment ago, where rules ask for it
 }
 
 // A loader loads rows: [Store].Load or [Store].Recall.
@@ -101,6 +102,8 @@ func (a *Admission) extend(ctx context.Context, load loader, g *ground, operator
 			g.done = v
 		case ledger.FailedBody:
 			g.failed = v
+		case ledger.RecentBody:
+			g.recent = v
 		}
 		if ref := key(row.Kind, row.Key); !slices.Contains(refs, ref) {
 			g.reads = append(g.reads, ref) // so that it is noticed when it stands under its mark no longer

@@ -1,7 +1,7 @@
 package admission
 
 import (
-	"sync"
+	"context"
 	"time"
 
 	"interlock"
@@ -37,17 +37,11 @@ func (e *Evaluator) returns(view interlock.View, action interlock.Action, orders
 	return origin.Returned{Inside: own && here, Looks: looks && here, Orders: orders}
 }
 
-// The bounds of the runs whose results a process remembers, and of how much of a result is read for values.
-const (
-	maxHeard  = 1024
-	maxResult = 1 << 20
-)
+// maxResult bounds how much of a result is read for values.
+const maxResult = 1 << 20
 
-// hearing is what runs of this process have heard. It is of this process: a gateway sees all results of its sessions itself.
-type hearing struct {
-	mu   sync.Mutex
-	runs map[string]interlock.Heard
-}
+// hearingWithin is how long a result waits at most for what is noted of it.
+const hearingWithin = 5 * time.Second
 
 // Returned takes note of what an action of a run returned, before whoever proposed it sees the result. Without a user's words
 // nothing but a result that gives orders says anything about later actions, so that no other is kept.
@@ -57,26 +51,13 @@ func (a *Admission) Returned(r interlock.Requester, view interlock.View, action 
 	if r.Run == "" || !impact.Orders(result) {
 		return
 	}
-	a.hearing.mu.Lock()
-	defer a.hearing.mu.Unlock()
-	key := runOf(r)
-	if _, known := a.hearing.runs[key]; !known && (a.hearing.runs == nil || len(a.hearing.runs) >= maxHeard) {
-		a.hearing.runs = map[string]interlock.Heard{}
+	ctx, cancel := context.WithTimeout(context.Background(), hearingWithin)
+	defer cancel()
+	run := runOf(r)
+	err := a.hear(ctx, run, func(h interlock.Heard) (interlock.Heard, bool) {
+		return a.config.Returned(h, run, view, action, result, a.config.Now().UTC()), true
+	})
+	if err != nil && a.config.Alert != nil {
+		a.config.Alert("not-heard", "a result that gives orders could not be noted: "+reason(err))
 	}
-	a.hearing.runs[key] = a.config.Returned(a.hearing.runs[key], key, view, action, result, a.config.Now())
-}
-
-// origin says where the values of a proposal's action come from, by what this process has heard.
-func (a *Admission) origin(p interlock.Proposal, now time.Time) *interlock.Origin {
-	if p.Requester.Run == "" {
-		return nil
-	}
-	key := runOf(p.Requester)
-	a.hearing.mu.Lock()
-	heard, known := a.hearing.runs[key]
-	a.hearing.mu.Unlock()
-	if !known {
-		return nil
-	}
-	return origin.Of(heard, key, p.Action, now)
 }

@@ -61,7 +61,7 @@ func validate(p interlock.Proposal) error {
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
 // the challenge it has opened, if any.
 func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, fresh *issued, err error) {
-	said, also := p.Loop, alsoRead(p)
+	said, also := p.Loop, append(alsoRead(p), a.recentOf(p.Requester)...)
 	var g ground
 	var last shadowed
 	who := p.Requester // as the door names it
@@ -84,11 +84,8 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		}
 		p.Requester = owned(p.Requester, standing)
 		p.Failed = a.failuresOf(p, who, g.failed)
-		p.Origin = a.origin(p, now)
-		recent, err := a.recent(ctx, p.Requester, now)
-		if err != nil {
-			return interlock.Change{}, err
-		}
+		p.Origin = nil // what a door says of it counts for nothing
+		recent := a.config.Rules.Recent(g.recent.Actions, now)
 		if said != nil {
 			p.Loop = loop(g.done, *said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
 			pause, _ := a.verifying(standing, p.Requester, now)
@@ -156,17 +153,13 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 	return answer, fresh, nil
 }
 
-// recent loads what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
+// recentOf names what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
 // common, so nothing is remembered of them.
-func (a *Admission) recent(ctx context.Context, r interlock.Requester, now time.Time) ([]interlock.PastAction, error) {
+func (a *Admission) recentOf(r interlock.Requester) []interlock.Ref {
 	if r.Run == "" || !a.config.Rules.Recalls() {
-		return nil, nil
+		return nil
 	}
-	recent, err := a.config.Store.Past(ctx, runOf(r))
-	if err != nil || len(recent) == 0 {
-		return nil, err
-	}
-	return a.config.Rules.Recent(recent, now), nil
+	return []interlock.Ref{key(ledger.Recent, runOf(r))}
 }
 
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
@@ -298,14 +291,16 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 	}
 	change.Events = []interlock.Draft{draft}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
-		change.Call = &interlock.Call{Requester: p.Requester, Action: d.Action, Anywhere: anywhere(p), Events: events(p),
-			Decision: recorded,
-			Request:  answer.Request, Gateway: answer.Gateway, At: now}
+		change.Writes = append(change.Writes, ledger.Rows(interlock.Call{Requester: p.Requester, Action: d.Action,
+			Anywhere: anywhere(p), Events: events(p), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
+			At: now})...)
 	}
-	change.Wrote = wrote(&p, d)
+	for _, file := range wrote(&p, d) {
+		change.Writes = append(change.Writes, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)
+	}
 	if p.Requester.Run != "" {
 		if past, ok := a.config.Rules.Remember(p.Action.Kind, recorded, now); ok {
-			change.Past = &past
+			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: runOf(p.Requester), Action: past})...)
 		}
 	}
 	return change, opened, nil

@@ -36,7 +36,7 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 	if err != nil {
 		return interlock.Answer{}, false
 	}
-	call, found, err := a.config.Store.FindCall(ctx, p.Requester, digest)
+	call, found, err := a.findCall(ctx, p.Requester, digest)
 	if err != nil || !found || call.Action != digest || call.Outcome != "" {
 		return interlock.Answer{}, false
 	}
@@ -73,7 +73,7 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		}
 	}
 	if !seen(call.Events, p.Event) {
-		if err := a.config.Store.SeeCall(ctx, call.EventID, p.Event); err != nil {
+		if err := a.seeCall(ctx, call.EventID, p.Event); err != nil {
 			return interlock.Answer{}, false
 		}
 	}

@@ -35,7 +35,7 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 	change := interlock.Change{Events: []interlock.Draft{draft}}
 	if found && call.At.Unix() > 0 {
 		call.Outcome = o.Status
-		change.Call = &call
+		change.Writes = ledger.Rows(call)
 	}
 	a.endings.of(&change, r, call.Decision.Action, o.Status)
 	if alert == ranOutside {
@@ -149,9 +149,9 @@ func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, 
 func (a *Admission) call(ctx context.Context, r interlock.Requester,
 	o interlock.Outcome) (call interlock.Call, found bool, err error) {
 	if o.Action != "" || r.Call != "" {
-		call, found, err = a.config.Store.FindCall(ctx, r, o.Action)
+		call, found, err = a.findCall(ctx, r, o.Action)
 		if err == nil && !found && r.Call != "" && o.Anywhere != "" {
-			call, found, err = a.config.Store.FindCall(ctx, r, "")
+			call, found, err = a.findCall(ctx, r, "")
 			found = found && call.Anywhere == o.Anywhere
 		}
 		if err != nil || found && (o.Event == "" || o.Event == call.EventID || r.Call != "" && r.Call == call.Requester.Call) {

@@ -2,13 +2,12 @@ package admission
 
 import (
 	"context"
-	"time"
 
 	"interlock"
 	"interlock/internal/ledger"
 )
 
-// Store is the durable truth under admission: events, standing and calls, committed together or not at all.
+// Store is the durable truth under admission: events and what stands beside them, committed together or not at all.
 //
 // Several processes may share one store. Commit is serialisable over all of them and durable on return: when it returns
 // nil, the events and everything the change spends or creates survive the loss of the process. When it returns an error
@@ -21,22 +20,9 @@ import (
 // revocation, an approval or an order of another process binds the next decision. Whatever does not end in such a Commit takes
 // Load. Pages and lists take Scan and Count, which read so much and no more.
 //
-// Hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
-//
-// Note writes one row without an event, of a kind nobody decides from: what change makes of it as it is now (nil where there is
-// none), or nothing where that is nil.
-//
-// Past is what commits have remembered of a run, as [interlock.Remember] keeps it. Like Recall it may come from memory.
-// Nothing compares it in Commit: of two actions of one run that are decided at the same moment, neither came after the other.
+// Note writes one row without an event, of a kind that permits nothing: what change makes of it as it is now (nil where there is
+// none), or nothing where that is nil. change may be asked twice, if others write the row meanwhile.
 type Store interface {
-	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
-	// those under which a commit has remembered a writing since
-	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)
-	Heard(ctx context.Context, run string) (interlock.Heard, error) // nothing where nothing was heard
-	Hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error
-	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
-	Calls(ctx context.Context, limit int) ([]interlock.Call, error) // newest first: as they were decided, or ended
-	SeeCall(ctx context.Context, eventID, event string) error       // remember that another harness event has seen the call
 	// the rows that refs name, as they are now, and as this process last saw them
 	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)

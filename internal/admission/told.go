@@ -8,6 +8,7 @@ import (
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
+	"interlock/internal/ledger"
 	"interlock/internal/origin"
 )
 
@@ -17,9 +18,9 @@ func (a *Admission) HearPrompt(ctx context.Context, r interlock.Requester, text 
 	if r.Run == "" || r.Agent == "" || text == "" {
 		return nil
 	}
-	key, now := runOf(r), a.config.Now().UTC()
-	return a.config.Store.Hear(ctx, key, func(h interlock.Heard) (interlock.Heard, bool) {
-		return a.config.Prompted(h, key, text, now), true
+	run, now := runOf(r), a.config.Now().UTC()
+	return a.hear(ctx, run, func(h interlock.Heard) (interlock.Heard, bool) {
+		return a.config.Prompted(h, run, text, now), true
 	})
 }
 
@@ -37,13 +38,25 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 	if as.Inside && !as.Orders && p.Action.Kind != interlock.KindFile && p.Action.Kind != interlock.KindShell {
 		return nil
 	}
-	key, now := runOf(r), a.config.Now().UTC()
-	return a.config.Store.Hear(ctx, key, func(h interlock.Heard) (interlock.Heard, bool) {
+	run, now := runOf(r), a.config.Now().UTC()
+	return a.hear(ctx, run, func(h interlock.Heard) (interlock.Heard, bool) {
 		if !as.Orders && h.Prompts == 0 {
 			return h, false
 		}
-		after := origin.Result(h, key, p.Action, as, text, now)
+		after := origin.Result(h, run, p.Action, as, text, now)
 		return after, after.Orders != h.Orders || after.Over != h.Over || !slices.Equal(after.Values, h.Values)
+	})
+}
+
+// hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
+func (a *Admission) hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error {
+	return a.config.Store.Note(ctx, key(ledger.Heard, run), func(value any) (any, error) {
+		before, _ := value.(ledger.HeardBody)
+		after, changed := add(before.Heard)
+		if !changed {
+			return nil, nil
+		}
+		return ledger.HeardBody{Run: run, Heard: after}, nil
 	})
 }
 
@@ -51,15 +64,16 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 // where that may matter to a decision that was made without.
 func (a *Admission) told(ctx context.Context, p *interlock.Proposal, d interlock.Decision,
 	now time.Time) (*interlock.Origin, error) {
-	if p.Requester.Run == "" || p.Origin != nil || !outward(p.Action, d) {
+	if p.Requester.Run == "" || !outward(p.Action, d) {
 		return nil, nil
 	}
-	key := runOf(p.Requester)
-	heard, err := a.config.Store.Heard(ctx, key)
-	if err != nil {
+	run := runOf(p.Requester)
+	rows, _, err := a.config.Store.Recall(ctx, key(ledger.Heard, run))
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return origin.Of(heard, key, p.Action, now), nil
+	heard, _ := rows[0].Value.(ledger.HeardBody)
+	return origin.Of(heard.Heard, run, p.Action, now), nil
 }
 
 // outward reports whether an action reaches anybody or anything beyond this machine, or is a call whose doing only

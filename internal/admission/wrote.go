@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact/place"
+	"interlock/internal/ledger"
 )
 
 // maxWrote bounds how many files are remembered, or asked for, of one action.
@@ -35,7 +36,8 @@ func wrote(p *interlock.Proposal, d interlock.Decision) (keys []string) {
 	for _, name := range brought(p.View, p.Origin, d) {
 		keys = append(keys, writtenKey(p, fetchedPath+name))
 	}
-	return keys
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // ownScripts returns the files an action would run that this agent wrote lately in this workspace, whatever run it was in.
@@ -52,7 +54,7 @@ func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d int
 	for n, path := range paths {
 		keys[n] = writtenKey(p, path)
 	}
-	known, err := a.config.Store.Wrote(ctx, keys, now.Add(-interlock.WrittenWindow))
+	known, err := a.written(ctx, keys, now)
 	if err != nil || len(known) == 0 {
 		return nil, err
 	}
@@ -63,6 +65,21 @@ func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d int
 		}
 	}
 	return own, nil
+}
+
+// written returns those of the keys under which something was written within [interlock.WrittenWindow].
+func (a *Admission) written(ctx context.Context, keys []string, now time.Time) (found []string, err error) {
+	refs := make([]interlock.Ref, len(keys))
+	for n := range keys {
+		refs[n] = key(ledger.Written, keys[n])
+	}
+	rows, _, err := a.config.Store.Load(ctx, refs...)
+	for _, row := range rows {
+		if w, ok := row.Value.(ledger.WrittenBody); ok && now.Sub(w.At) <= interlock.WrittenWindow {
+			found = append(found, w.File)
+		}
+	}
+	return found, err
 }
 
 // targets are the files, each once, that a decision's impacts of a kind name.

@@ -72,11 +72,15 @@ func TestMerge(t *testing.T) {
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%v %v", rows, err)
 	}
-	value, err := book.Value(rows[0])
+	row, err := ledger.Put(rows[0].Kind, rows[0].Key, rows[0].Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := book.Value(row)
 	if f := value.(ledger.FailedBody); err != nil || len(f.Actions) != 2 {
 		t.Errorf("%+v %v", f, err)
 	}
-	if rows, err := steps(string(rows[0].Body), ledger.Rows(end)...); err != nil || len(rows) != 0 {
+	if rows, err := steps(string(row.Body), ledger.Rows(end)...); err != nil || len(rows) != 0 {
 		t.Errorf("nothing new writes %v %v", rows, err)
 	}
 	if _, err := steps("", interlock.Row{Kind: ledger.Failed, Key: ledger.FailedKey("", "builder"), Value: 7}); err == nil {

@@ -31,6 +31,10 @@ const (
 	Execution   = "execution"   // what a monitored run has done so far
 	Candidate   = "candidate"   // the ruleset that decides beside the one in force
 	Shadow      = "shadow"      // what a candidate decided otherwise
+	Call        = "call"        // how a call was decided that other events of its harness will name again
+	Recent      = "recent"      // what a run did a moment ago
+	Written     = "written"     // that an agent wrote a file
+	Heard       = "heard"       // what a run was told, by its user and by what its calls returned
 	Failed      = "failed"      // which actions of an agent failed lately, as far as a gateway carried them out
 	Carried     = "carried"     // that a signed order was carried out, so that it counts once
 )
@@ -104,7 +108,10 @@ type Kind struct {
 	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
 	swept bool                                           // rows are forgotten after the place they have under [Until]
 	ended bool                                           // that a row has ended makes decide again, as it does of what a standing holds
-	note  bool                                           // rows may be written without an event: nothing is decided by them
+	note  bool                                           // rows may be written without an event: they permit nothing
+	most  int                                            // of so many rows those that are over first go; 0: as many as there are
+	filed bool                                           // one comes with most actions, see [Book.Filed]
+	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
@@ -166,6 +173,14 @@ func Kinds() []Kind {
 			body: of(candidateAbout, nil, nil), ended: true},
 		{Name: Shadow, Writer: ByAction, Proved: "", Lives: "30 days after its last decision", swept: true, note: true,
 			body: of(shadowAbout, nil, nil)},
+		{Name: Call, Writer: ByAction, Proved: "", Lives: "a day", filed: true, note: true,
+			body: of(callAbout, nil, nil), keyed: callOf},
+		{Name: Recent, Writer: ByAction, Proved: "", Lives: "half an hour after the run's last action", swept: true,
+			body: of(recentAbout, nil, nil), merge: merging(recentMerge)},
+		{Name: Written, Writer: ByAction, Proved: "", Lives: "a day", swept: true,
+			body: of(writtenAbout, nil, nil)},
+		{Name: Heard, Writer: ByAction, Proved: "", Lives: "a day after the run heard anything last", swept: true, note: true,
+			body: of(heardAbout, nil, nil), most: maxHeard},
 		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
 		{Name: Carried, Writer: ByOrder, Proved: "nothing: without it an order would count again, and is signed", swept: true,
@@ -203,10 +218,20 @@ func Swept() []string {
 	return kinds
 }
 
+// Swept reports whether rows of a kind are forgotten after a time of their own, see [Swept].
+func (b Book) Swept(kind string) bool { return b.kinds[kind].swept }
+
+// Filed reports whether rows of a kind come with most actions, so that a store keeps them where adding one costs least. They
+// stand under their key and, in the order in which they were written, under two marks at most, and have no version.
+func (b Book) Filed(kind string) bool { return b.kinds[kind].filed }
+
+// Most is how many rows of a kind are kept; 0 is as many as there are.
+func (b Book) Most(kind string) int { return b.kinds[kind].most }
+
 // Noted reports whether rows of a kind may be written without an event, see [Book.Note].
 func (b Book) Noted(kind string) bool { return b.kinds[kind].note }
 
-// Note is what a row becomes that is written without an event, or why it can't be: only kinds that nobody decides from are.
+// Note is what a row becomes that is written without an event, or why it can't be: only kinds that permit nothing are.
 func (b Book) Note(before Row, change func(value any) (any, error)) (after Row, about About, err error) {
 	if !b.Noted(before.Kind) {
 		return before, about, fmt.Errorf("ledger: a %s is not written without an event", before.Kind)
@@ -261,7 +286,7 @@ func (b Book) About(r Row) (About, error) {
 		return About{}, fmt.Errorf("ledger: there is no kind %q", r.Kind)
 	case r.Key == "":
 		return About{}, interlock.Errorf(interlock.CodeInvalid, r.Kind, "a %s has a name", r.Kind)
-	case r.Body == nil:
+	case r.Body == nil && r.Value == nil:
 		return About{Key: r.Key, Binds: k.body.into != nil || k.ended}, nil
 	case k.body.decode == nil:
 		return About{Key: r.Key}, nil
@@ -279,6 +304,16 @@ func (b Book) About(r Row) (About, error) {
 		return About{}, fmt.Errorf("ledger: the %s under %q says that it is %q", r.Kind, r.Key, about.Key)
 	}
 	return about, nil
+}
+
+// Named is About of a row whose key only its body says.
+func (b Book) Named(r Row) (About, error) {
+	k := b.kinds[r.Kind]
+	value, err := b.Value(r)
+	if err != nil || value == nil {
+		return About{}, err
+	}
+	return k.body.about(value), nil
 }
 
 // Into puts a row into a standing, unless it has ended.

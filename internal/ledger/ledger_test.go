@@ -55,6 +55,11 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", Decisions: 1, To: now}, "until")
 	failed, _ := ledger.FailedBody{}.With(ledger.Ending{Agent: "builder", Principal: "pat", Action: "sha256:01", At: now,
 		Status: interlock.OutcomeFailure})
+	add(ledger.Call, "e", interlock.Call{EventID: "e", Requester: interlock.Requester{Agent: "builder", Run: "run", Call: "c1"},
+		Action: "sha256:01", At: now}, "action\x00builder\x00run\x00sha256:01", "call\x00builder\x00run\x00c1")
+	add(ledger.Recent, "builder\x00run", ledger.RecentBody{Run: "builder\x00run", Actions: []interlock.PastAction{{At: now}}}, "until")
+	add(ledger.Written, "f", ledger.WrittenBody{File: "f", At: now}, "until")
+	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: interlock.Heard{At: now, Prompts: 1}}, "until")
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now}, "until")
 	list[ledger.Definition] = sample{interlock.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
@@ -98,6 +103,9 @@ func TestKinds(t *testing.T) {
 		}
 		if slices.Contains(ledger.Swept(), kind.Name) && (!got[ledger.Until] || len(got) != 1) {
 			t.Errorf("%s is forgotten after a while and stands under %v", kind.Name, got)
+		}
+		if book.Swept(kind.Name) && about.Binds {
+			t.Errorf("%s is forgotten after a while, and nobody would notice that it changes", kind.Name)
 		}
 		ended, err := book.About(interlock.Row{Kind: kind.Name, Key: sample.row.Key})
 		if err != nil || len(ended.Marks) > 0 || ended.Stands || ended.Binds != (about.Stands || kind.Name == ledger.Candidate) {

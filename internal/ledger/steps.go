@@ -14,8 +14,10 @@ import (
 // A Reader returns a row as it is now. One that is not there has no body and no version.
 type Reader func(kind, key string) (Row, error)
 
-// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. A refusal is the change's own
-// fault or bad luck; an error is the ledger's. read is asked inside the store's transaction, after the change before.
+// Steps returns the rows that a change writes at a time, in order, or why it can't be made now. One without a key waits for the
+// id of the change's first event; one that was added to has a value and no body yet, because more may be added in the same
+// transaction before it is encoded. A refusal is the change's own fault or bad luck; an error is the ledger's. read is asked
+// inside the store's transaction, after the change before.
 func (b Book) Steps(change *interlock.Change, at time.Time, read Reader) (rows []Row, refusal, err error) {
 	if len(change.Writes)+len(change.Spends) == 0 {
 		return nil, nil, nil // nothing but events, which is what most changes are
@@ -87,11 +89,8 @@ func (b Book) merged(rows []Row, delta Row, read Reader) ([]Row, error) {
 	if is == nil {
 		return rows, nil
 	}
-	after, err := Put(delta.Kind, delta.Key, is)
-	if err == nil {
-		_, err = b.About(after)
-	}
-	if err != nil {
+	after := Row{Kind: delta.Kind, Key: delta.Key, Value: is}
+	if _, err := b.About(after); err != nil {
 		return rows, refused{err}
 	}
 	if at >= 0 {
@@ -103,17 +102,29 @@ func (b Book) merged(rows []Row, delta Row, read Reader) ([]Row, error) {
 
 // written is a row of a change as it is stored, if it may follow the one that is there.
 func (b Book) written(r Row, at time.Time, read Reader) (Row, error) {
+	if keyed := b.kinds[r.Kind].keyed; keyed != nil && r.Key == "" && r.Body == nil {
+		if _, err := keyed(r.Value, "its event"); err != nil {
+			return r, refused{err}
+		}
+		r.Version = 0
+		return r, nil // for the store to finish, see [Book.Keyed]
+	}
 	if r.Body == nil && r.Value != nil {
 		next, err := Put(r.Kind, r.Key, r.Value)
 		if err != nil {
 			return r, refused{err}
 		}
+		if b.kinds[r.Kind].filed { // nobody remembers these, and what was just encoded need not be read
+			next.Value = r.Value
+		}
 		r = next
+	} else {
+		r.Value = nil // the body decides
 	}
 	if _, err := b.About(r); err != nil {
 		return r, refused{interlock.Errorf(interlock.CodeInvalid, "change", "%v", err)}
 	}
-	r.Version, r.Value = 0, nil // which are the store's to give
+	r.Version = 0 // which is the store's to give
 	k := b.kinds[r.Kind]
 	if k.next == nil || r.Body == nil {
 		return r, nil
@@ -209,7 +220,8 @@ func same(want, is interlock.ApprovalRequest) error {
 }
 
 // Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
-// a counter, what a run has done, how an action ended, or that an order was carried out. Encoding them is left to the change.
+// a counter, what a run has done, one more thing it did, how an action ended, a file that was written, how a call was decided, or
+// that an order was carried out. Encoding them is left to the change.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {
@@ -239,6 +251,12 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Failed, FailedKey(v.Principal, v.Agent)
 		case CarriedBody:
 			r.Kind, r.Key = Carried, v.Name
+		case Past:
+			r.Kind, r.Key = Recent, v.Run
+		case interlock.Call:
+			r.Kind, r.Key = Call, v.EventID // that of the event which is written with it, where it has none
+		case WrittenBody:
+			r.Kind, r.Key = Written, v.File
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

@@ -39,8 +39,9 @@ type batch struct {
 	store     *Store
 	drafts    []interlock.Draft
 	sequences []int64
-	touched   map[string]job                    // runs whose next number moved
-	recent    map[string][]interlock.PastAction // runs that did something to remember
+	touched   map[string]job // runs whose next number moved
+	passing   map[interlock.Ref]*passing
+	filed     []filed
 	accepted  []*commit
 	written   []written
 	before    stamp
@@ -124,7 +125,7 @@ func (s *Store) trust(head interlock.Head) error {
 		return nil
 	}
 	s.forget() // somebody else has written in between
-	s.recent.forget(head.Size)
+	s.passing.forget(head.Size)
 	var cause error
 	if head.Size > s.newest.Size {
 		if cause = s.options.Sealer.CheckHead(head); cause == nil {
@@ -227,21 +228,13 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 	if err := b.noteIDs(ctx, entries); err != nil {
 		return err
 	}
-	for _, c := range b.accepted {
-		if c.change.Call == nil {
-			continue
-		}
-		if err := b.saveCall(ctx, *c.change.Call, entries[c.first].ID); err != nil {
-			return err
-		}
+	if err := b.saveFiled(ctx, entries); err != nil {
+		return err
 	}
 	if err := b.saveJobs(ctx); err != nil {
 		return err
 	}
-	if err := b.saveRecent(ctx); err != nil {
-		return err
-	}
-	if err := b.saveWrote(ctx); err != nil {
+	if err := b.savePassing(ctx); err != nil {
 		return err
 	}
 	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ? WHERE one = 1",

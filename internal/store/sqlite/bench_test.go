@@ -163,11 +163,14 @@ func BenchmarkHook(b *testing.B) {
 			b.Fatal(err)
 		}
 		r := interlock.Requester{Agent: "claude", Run: "run", Call: "call"}
-		if _, _, err := s.FindCall(ctx, r, "sha256:aa"); err != nil {
+		span := ledger.Every(1)
+		span.Newest = true
+		if _, _, err := s.Scan(ctx, interlock.Ref{Kind: ledger.Call, Mark: ledger.Called(r.Agent, r.Run, r.Call)}, span); err != nil {
 			b.Fatal(err)
 		}
-		_, err = s.Commit(ctx, interlock.Change{Version: version, Reads: []interlock.Ref{{Kind: ledger.Agent, Key: "claude"}}, Events: []interlock.Draft{benchDraft("run")},
-			Call: &interlock.Call{Requester: r, Action: "sha256:aa", At: time.Now()}})
+		_, err = s.Commit(ctx, interlock.Change{Version: version, Reads: []interlock.Ref{{Kind: ledger.Agent, Key: "claude"}},
+			Events: []interlock.Draft{benchDraft("run")},
+			Writes: ledger.Rows(interlock.Call{Requester: r, Action: "sha256:aa", At: time.Now()})})
 		if err != nil {
 			b.Fatal(err)
 		}

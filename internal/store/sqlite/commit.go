@@ -171,7 +171,17 @@ func (s *Store) transaction(batch []*commit) error {
 	s.newest = s.sealed
 	s.written += pagesEach * 4096
 	done := s.filled
-	s.recent.learn(s.newest.Size, done.recent)
+	s.passing.learn(s.newest.Size, done.passing)
+	for ref, p := range done.passing { // any order: they don't depend on each other
+		if p.noted && p.wrote {
+			s.unheard.ends(ref)
+		}
+	}
+	for _, f := range done.filed {
+		if f.row.Key != "" {
+			s.unheard.ends(interlock.Ref{Kind: f.row.Kind, Key: f.row.Key})
+		}
+	}
 	s.follow(done.written, done.before, done.after)
 	s.saw(done.after.revision, at)
 	return nil

@@ -1,4 +1,4 @@
-// Package sqlite keeps Interlock's durable truth in one SQLite file: the log, the ledger of what stands, and the calls under way.
+// Package sqlite keeps Interlock's durable truth in one SQLite file: the log, and the ledger of what stands beside it.
 //
 // One goroutine per process writes. It puts all commits that wait into one transaction, seals their events with one
 // signature, and answers after the transaction's sync; many processes may share one file. What it never does: answer
@@ -8,6 +8,6 @@
 // with `interlock audit export`. Whoever can write the file can change everything but the log's past; permissions are
 // checked for that reason, and approvals prove themselves by their signatures.
 //
-// Start with Open in open.go; a commit's way is commit.go, apply.go, rows.go; a reading's is load.go. The tables are
-// schema.sql and what follows it.
+// Start with Open in open.go; a commit's way is commit.go, apply.go, rows.go; a reading's is load.go. Rows of kinds that come
+// with most actions have tables of their own, see passing.go and filed.go. The tables are schema.sql and what follows it.
 package sqlite

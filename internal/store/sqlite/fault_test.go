@@ -150,9 +150,10 @@ func everything() interlock.Change {
 		interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
 	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Grant, Key: "grant", Take: 1},
 		{Kind: ledger.Counter, Key: "n", Take: 2}}
-	c.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell}
-	c.Wrote = []string{"file"}
-	c.Call = &interlock.Call{Requester: interlock.Requester{Agent: "agent", Run: "new", Call: "c1"}, Action: "sha256:aa", At: storagetest.Now}
+	c.Writes = append(c.Writes, ledger.Rows(ledger.Past{Run: "new", Action: interlock.PastAction{At: storagetest.Now,
+		Kind: interlock.KindShell}}, ledger.WrittenBody{File: "file", At: storagetest.Now})...)
+	c.Writes = append(c.Writes, ledger.Rows(interlock.Call{Requester: interlock.Requester{Agent: "agent", Run: "new", Call: "c1"},
+		Action: "sha256:aa", At: storagetest.Now})...)
 	return c
 }
 
@@ -174,13 +175,13 @@ func whole(t *testing.T, path string) (there bool) {
 		t.Fatal(err)
 	}
 	status := func(id string) interlock.RequestStatus { return standing.Requests[id].Status }
-	_, found, err := s.FindCall(t.Context(), interlock.Requester{Agent: "agent", Run: "new", Call: "c1"}, "sha256:aa")
+	called, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: ledger.Called("agent", "new", "c1")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts, _, textErr := s.Load(t.Context(), ledger.DefinitionOf("files", "read", "sha256:01"))
-	past, pastErr := s.Past(t.Context(), "new")
-	wrote, wroteErr := s.Wrote(t.Context(), []string{"file"}, storagetest.Now)
+	past, _, pastErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Recent, Key: "new"})
+	wrote, _, wroteErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Written, Key: "file"})
 	counters, _, countErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Counter, Key: "n"},
 		interlock.Ref{Kind: ledger.Counter, Key: "m"}, interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")},
 		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")})
@@ -193,12 +194,12 @@ func whole(t *testing.T, path string) (there bool) {
 	}
 	_, old := standing.Suppressions["old"]
 	got := fmt.Sprint(status("approved"), status("pending"), status("opened"), len(standing.Agents), len(standing.Operators),
-		len(standing.Settings), found, standing.Grants["grant"].Left, old, len(standing.Suppressions), len(standing.Challenges),
+		len(standing.Settings), len(called), standing.Grants["grant"].Left, old, len(standing.Suppressions), len(standing.Challenges),
 		len(standing.Attempts), len(standing.Pins), len(texts), len(past), len(wrote), left)
-	want := fmt.Sprint(interlock.RequestApproved, interlock.RequestPending, "", 0, 0, 0, false, 2, true, 1, 0, 0, 0, 0, 0, 0,
+	want := fmt.Sprint(interlock.RequestApproved, interlock.RequestPending, "", 0, 0, 0, 0, 2, true, 1, 0, 0, 0, 0, 0, 0,
 		[]string{`{"name":"n","left":3}`})
 	if there {
-		want = fmt.Sprint("", interlock.RequestApproved, interlock.RequestPending, 1, 1, 1, true, 1, false, 1, 1, 1, 1, 1, 1, 1,
+		want = fmt.Sprint("", interlock.RequestApproved, interlock.RequestPending, 1, 1, 1, 1, 1, false, 1, 1, 1, 1, 1, 1, 1,
 			[]string{`{"name":"n","left":1}`, `{"name":"m","left":1}`,
 				`{"agent":"agent","run":"new","seen":"2026-03-04T05:06:07Z","steps":1}`,
 				`{"agent":"agent","seen":"2026-03-04T05:06:07Z","actions":[{"action":"sha256:aa","last":"2026-03-04T05:06:07Z",` +
@@ -427,7 +428,7 @@ func TestReaderLeaves(t *testing.T) {
 		ctx, cancel = context.WithCancel(t.Context())
 		countdown = at
 		_, standingErr := storagetest.Whole(ctx, s)
-		_, _, findErr := s.FindCall(ctx, interlock.Requester{Agent: "agent", Run: "run", Call: "c"}, "sha256:aa")
+		_, _, findErr := s.Scan(ctx, interlock.Ref{Kind: ledger.Call, Mark: ledger.Called("agent", "run", "c")}, ledger.Every(1))
 		_, _, entryErr := s.EntryByID(ctx, strings.Repeat("0", 64))
 		if at < 6 && standingErr == nil && findErr == nil && entryErr == nil {
 			t.Errorf("statement %d: nobody noticed that the caller left", at)

@@ -29,11 +29,20 @@ func (k *known) at(revision, version int64) {
 	*k = known{revision: revision, version: version, rows: map[interlock.Ref][]interlock.Row{}}
 }
 
-// find returns the rows of all refs, if all are remembered.
-func (k *known) find(refs []interlock.Ref) ([]interlock.Row, bool) {
+// find returns the rows of all refs, if all are remembered. The cache is locked.
+func (s *Store) find(refs []interlock.Ref) ([]interlock.Row, bool) {
 	var rows []interlock.Row
 	for _, ref := range refs {
-		some, known := k.rows[ref]
+		var some []interlock.Row
+		var known bool
+		switch {
+		case s.book.Noted(ref.Kind):
+			known = s.unheard.knows(ref)
+		case s.book.Swept(ref.Kind):
+			some, known, _ = s.passing.look(ref)
+		default:
+			some, known = s.mind.rows[ref]
+		}
 		if !known {
 			return nil, false
 		}
@@ -108,7 +117,8 @@ func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlo
 
 // Scan returns the rows of a span of what stands under a mark, in its order, and where the next page begins: the zero place
 // where nothing follows. It reads the file and remembers nothing.
-func (s *Store) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func (s *Store) Scan(ctx context.Context, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
 		version, old, err := s.legacy(ctx, c)
 		if err != nil {
@@ -118,23 +128,13 @@ func (s *Store) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) 
 			rows, next, err = s.legacyScan(ctx, c, version, mark, span)
 			return err
 		}
-		where, args := stretch(mark, span)
-		order := " ORDER BY m.at, m.row LIMIT ?"
-		if span.Newest {
-			order = " ORDER BY m.at DESC, m.row DESC LIMIT ?"
-		}
-		query := "SELECT r.key, r.version, r.body, m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " + where + order
-		var last ledger.Place
-		err = c.each(ctx, query, append(args, span.Limit), func(scan func(...any) error) error {
-			r := interlock.Row{Kind: mark.Kind}
-			if err := scan(&r.Key, &r.Version, &r.Body, &last.At, &last.Row); err != nil {
-				return err
-			}
-			rows = append(rows, r)
-			return nil
-		})
-		if len(rows) == span.Limit {
-			next = last
+		switch {
+		case s.book.Filed(mark.Kind):
+			rows, next, err = s.filedSpan(ctx, c, mark, span)
+		case s.book.Swept(mark.Kind) && version >= passingSince:
+			rows, next, err = scanPassing(ctx, c, mark, span)
+		default:
+			rows, next, err = scanMarked(ctx, c, mark, span)
 		}
 		for i := range rows {
 			if err == nil {
@@ -143,6 +143,30 @@ func (s *Store) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) 
 		}
 		return err
 	})
+	return rows, next, err
+}
+
+// scanMarked reads a span of what stands under a mark.
+func scanMarked(ctx context.Context, c *conn, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+	where, args := stretch(mark, span)
+	order := " ORDER BY m.at, m.row LIMIT ?"
+	if span.Newest {
+		order = " ORDER BY m.at DESC, m.row DESC LIMIT ?"
+	}
+	query := "SELECT r.key, r.version, r.body, m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " + where + order
+	var last ledger.Place
+	err = c.each(ctx, query, append(args, span.Limit), func(scan func(...any) error) error {
+		r := interlock.Row{Kind: mark.Kind}
+		if err := scan(&r.Key, &r.Version, &r.Body, &last.At, &last.Row); err != nil {
+			return err
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	if len(rows) == span.Limit {
+		next = last
+	}
 	return rows, next, err
 }
 
@@ -175,10 +199,20 @@ func (s *Store) Count(ctx context.Context, mark interlock.Ref, span ledger.Span)
 			n = len(rows)
 			return err
 		}
-		where, args := stretch(mark, span)
 		if span.Limit <= 0 {
 			span.Limit = -1 // which SQLite takes for none
 		}
+		switch {
+		case s.book.Filed(mark.Kind):
+			rows, _, err := s.filedSpan(ctx, c, mark, span)
+			n = len(rows)
+			return err
+		case s.book.Swept(mark.Kind) && version >= passingSince:
+			rows, _, err := scanPassing(ctx, c, mark, span)
+			n = len(rows)
+			return err
+		}
+		where, args := stretch(mark, span)
 		_, err = c.row(ctx, "SELECT count(*) FROM (SELECT 1 FROM marks m WHERE "+where+" LIMIT ?)", append(args, span.Limit), &n)
 		return err
 	})
@@ -194,7 +228,7 @@ func (s *Store) Recall(ctx context.Context, refs ...interlock.Ref) ([]interlock.
 	}
 	s.cache.Lock()
 	if s.fresh() {
-		if rows, known := s.mind.find(refs); known {
+		if rows, known := s.find(refs); known {
 			version := s.mind.version
 			s.cache.Unlock()
 			return rows, version, nil
@@ -220,8 +254,8 @@ func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
 		}
 		return 0, err
 	}
+	s.passing.notice(size)
 	s.saw(revision, at)
-	s.recent.notice(size)
 	s.cache.Lock()
 	defer s.cache.Unlock()
 	if revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
@@ -236,9 +270,13 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 	s.cache.Lock()
 	revision, version := s.mind.revision, s.mind.version
 	remembered := make([][]interlock.Row, len(refs))
-	known := make([]bool, len(refs))
+	known, epochs, looked := make([]bool, len(refs)), make([]int, len(refs)), time.Now()
 	for i, ref := range refs {
-		if !s.book.Noted(ref.Kind) { // which change without anybody's noticing
+		switch {
+		case s.book.Noted(ref.Kind): // which change without anybody's noticing
+		case s.book.Swept(ref.Kind):
+			remembered[i], known[i], epochs[i] = s.passing.look(ref)
+		default:
 			remembered[i], known[i] = s.mind.rows[ref]
 		}
 	}
@@ -255,14 +293,22 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 	}
 	s.cache.Lock()
 	defer s.cache.Unlock()
-	if s.mind.revision == revision {
-		if len(s.mind.rows) > maxRefs {
-			clear(s.mind.rows)
-		}
-		for i, ref := range refs {
-			if !known[i] && !s.book.Noted(ref.Kind) {
-				s.mind.rows[ref] = remembered[i]
+	if len(s.mind.rows) > maxRefs {
+		clear(s.mind.rows)
+	}
+	for i, ref := range refs {
+		switch {
+		case known[i]:
+		case s.book.Noted(ref.Kind):
+			if len(remembered[i]) == 0 && ref.Key != "" {
+				s.unheard.keep(ref, looked)
 			}
+		case s.book.Swept(ref.Kind):
+			if ref.Key != "" {
+				s.passing.keep(ref, remembered[i], epochs[i])
+			}
+		case s.mind.revision == revision:
+			s.mind.rows[ref] = remembered[i]
 		}
 	}
 	return rows, version, nil
@@ -270,19 +316,31 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 
 // fetch reads the rows of one ref, and what they say.
 func (s *Store) fetch(ctx context.Context, c *conn, ref interlock.Ref) (rows []interlock.Row, err error) {
-	if version, old, err := s.legacy(ctx, c); err != nil || old {
+	version, old, err := s.legacy(ctx, c)
+	if err != nil || old {
 		if old {
 			rows, err = s.legacyFetch(ctx, c, version, ref)
 		}
 		return rows, err
 	}
-	if ref.Key == "" {
+	var r stored
+	passes := s.book.Swept(ref.Kind) && version >= passingSince
+	switch {
+	case s.book.Filed(ref.Kind) && ref.Key == "":
+		rows, _, err = s.filedSpan(ctx, c, ref, ledger.Every(-1)) // which SQLite takes for all
+	case s.book.Filed(ref.Kind):
+		r, err = s.readFiled(ctx, c, ref.Kind, ref.Key)
+	case passes && ref.Key == "":
+		rows, _, err = scanPassing(ctx, c, ref, ledger.Every(-1))
+	case passes:
+		r.Row, err = readPassing(ctx, c, ref.Kind, ref.Key)
+	case ref.Key == "":
 		rows, err = readMarked(ctx, c, ref.Kind, ref.Mark)
-	} else {
-		var r stored
-		if r, err = readRow(ctx, c, ref.Kind, ref.Key); r.Body != nil {
-			rows = []interlock.Row{r.Row}
-		}
+	default:
+		r, err = readRow(ctx, c, ref.Kind, ref.Key)
+	}
+	if r.Body != nil {
+		rows = []interlock.Row{r.Row}
 	}
 	for i := range rows {
 		if err == nil {

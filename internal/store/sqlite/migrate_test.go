@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -43,14 +44,14 @@ func TestMigrateFromVersion1(t *testing.T) {
 			t.Errorf("the standing was not kept: %+v", standing)
 		}
 		change := storagetest.Decision("a")
-		change.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell,
-			Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite, Target: "x"}}}
 		change.Events = append(change.Events, storagetest.Draft(interlock.EventAlert, "a"))
-		change.Writes = ledger.Rows(interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"})
+		change.Writes = ledger.Rows(interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
+			ledger.Past{Run: "a", Action: interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell,
+				Impacts: []interlock.Impact{{Kind: interlock.ImpactWrite, Target: "x"}}}})
 		if _, err := s.Commit(t.Context(), change); err != nil {
 			t.Fatal(err)
 		}
-		past, err := s.Past(t.Context(), "a")
+		past, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Recent, Key: "a"})
 		if err != nil || len(past) == 0 {
 			t.Errorf("nothing is remembered: %v, %v", past, err)
 		}
@@ -99,10 +100,11 @@ func askedBy(t *testing.T, s *sqlite.Store, agent, principal string) int {
 	return len(rows)
 }
 
-// version4 makes a store as the version before the ledger left it, again and again.
-func version4(t *testing.T) (make func() (path string)) {
+// older makes a store as an older version of the schema left it, again and again: 4 is the one before the ledger, 7 the one before
+// what passes had a table of its own.
+func older(t *testing.T, version int) (make func() (path string)) {
 	t.Helper()
-	dump, err := os.ReadFile("testdata/version4.sql")
+	dump, err := os.ReadFile(fmt.Sprintf("testdata/version%d.sql", version))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func standingOf(t testing.TB, path string) interlock.Standing {
 // TestMigrateToTheLedger: everything that stood in tables of its own stands as rows afterwards, what became of each request is
 // known, the texts of tools are, and the log is what it was.
 func TestMigrateToTheLedger(t *testing.T) {
-	path := version4(t)()
+	path := older(t, 4)()
 	before, log := standingOf(t, path), entriesOf(t, path)
 	if len(before.Agents) != 1 || len(before.Requests) != 2 || len(before.Grants) != 1 || len(before.Attempts) != 1 ||
 		len(before.Challenges) != 1 || len(before.Suppressions) != 1 || len(before.Pins) != 2 || len(before.Settings) != 2 {
@@ -195,9 +197,8 @@ func TestMigrateToTheLedger(t *testing.T) {
 			t.Errorf("the text of %s is %v, %v", digest, text, err)
 		}
 	}
-	call := interlock.Requester{Agent: "agent", Principal: "p", Run: "run", Call: "c1"}
-	if _, found, err := s.FindCall(t.Context(), call, "sha256:aa"); err != nil || !found {
-		t.Errorf("the call is gone: %v", err)
+	if calls := callsOf(t, s, ledger.Called("agent", "run", "c1")); calls != "sha256:aa  " {
+		t.Errorf("the call is %q", calls)
 	}
 	for id, want := range map[string]bool{"approved": true, "spent": false, "pending": false} {
 		c := storagetest.Decision("a")
@@ -208,38 +209,126 @@ func TestMigrateToTheLedger(t *testing.T) {
 	}
 }
 
+// passed are rows that stand for a while, as the dump of version 7 has them.
+func passed(t testing.TB, s *sqlite.Store) (bodies []string) {
+	t.Helper()
+	rows, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("p", "agent", "run")},
+		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("p", "agent")}, interlock.Ref{Kind: ledger.Shadow, Key: "sha256:01"},
+		interlock.Ref{Kind: ledger.Recent, Key: "agent\x00run"}, interlock.Ref{Kind: ledger.Written, Key: "file"},
+		interlock.Ref{Kind: ledger.Heard, Key: "agent\x00run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		bodies = append(bodies, fmt.Sprintf("%+v", r.Value))
+	}
+	return bodies
+}
+
+// callsOf are the calls under marks.
+func callsOf(t testing.TB, s *sqlite.Store, marks ...string) (calls string) {
+	t.Helper()
+	for _, mark := range marks {
+		rows, _, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: mark}, ledger.Every(9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			call := r.Value.(interlock.Call)
+			calls += string(call.Action) + " " + string(call.Outcome) + " "
+		}
+	}
+	return calls
+}
+
+// TestMigrateToPassing: what stands for a while is where it was, whichever table it stood in, and goes when it would have; the
+// calls and the log are what they were.
+func TestMigrateToPassing(t *testing.T) {
+	path := older(t, 7)()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	reading, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Close()
+	old := passed(t, reading)
+	if len(before.Agents) != 1 || len(before.Requests) != 1 || len(log) != 5 || len(old) != 3 {
+		t.Fatalf("the old store can't be read without migrating it: %+v, %d entries, %q", before, len(log), old)
+	}
+	s := open(t, path)
+	now := passed(t, s)
+	at := "2026-03-04 05:06:07 +0000 UTC"
+	want := append(old, "{Run:agent\x00run Actions:[{At:"+at+" Kind:shell Impacts:[{Kind:write Target:x Reach: Reversibility: "+
+		"Amount:0 Confidence: Via: Traits:[]}]}]}", "{File:file At:"+at+"}",
+		"{Run:agent\x00run Heard:{At:"+at+" Prompts:1 Wishes:[] Values:[{Sum:7 By:1 Source:0}] Sources:[] Orders:0 Over:false}}")
+	if diff := cmp.Diff(want, now); diff != "" {
+		t.Errorf("what stands for a while (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
+		t.Errorf("what stands (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(log, entriesOf(t, path)); diff != "" {
+		t.Errorf("the log (-before +after):\n%s", diff)
+	}
+	for kind, over := range map[string]time.Duration{ledger.Execution: ledger.IdleExecution, ledger.Failed: interlock.RetryWindow,
+		ledger.Recent: interlock.RecentWindow, ledger.Written: interlock.WrittenWindow, ledger.Heard: interlock.HeardWindow} {
+		ref, until := interlock.Ref{Kind: kind, Mark: ledger.Until}, storagetest.Now.Add(over).UnixNano()
+		rows, _, err := s.Scan(t.Context(), ref, ledger.Span{From: until, UpTo: until, Limit: 9})
+		if err != nil || len(rows) != 1 {
+			t.Errorf("%d %s rows are over at their time, %v", len(rows), kind, err)
+		}
+	}
+	if calls := callsOf(t, s, ledger.Called("agent", "run", "c1"), ledger.Acted("agent", "run", "sha256:a1"),
+		ledger.Called("agent", "run", "c3")); calls != "sha256:a0  sha256:a1  sha256:a2 success " {
+		t.Errorf("the calls are %q", calls)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var rows, marks int
+	if err := raw(t, path).QueryRow("SELECT (SELECT count(*) FROM rows), (SELECT count(*) FROM marks WHERE mark = 'until')").
+		Scan(&rows, &marks); err != nil || rows != 3 || marks != 0 {
+		t.Errorf("%d rows and %d marks are left where they were, %v", rows, marks, err)
+	}
+	if entries, ok := sound(t, path); entries != 5 || !ok {
+		t.Errorf("%d entries, sound %v", entries, ok)
+	}
+}
+
 // TestMigrationFails: whatever statement of the migration fails, before or after it took effect, nothing is lost and the next
 // who opens the store has it whole.
 func TestMigrationFails(t *testing.T) {
-	fresh := version4(t)
-	path := fresh()
-	before, log := standingOf(t, path), entriesOf(t, path)
-	for _, after := range []bool{false, true} {
-		each := 1
-		if after {
-			each = 5 // what has taken effect before an error is undone with the rest: that is one thing, at whatever step
-		}
-		for at := 0; ; at += each {
-			path := fresh()
-			p := &plan{at: at, after: after, armed: true}
-			s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
-			p.armed = false
-			if err == nil {
-				s.Close()
+	for version, least := range map[int]int{4: 40, 7: 20} { // steps it takes at least
+		fresh := older(t, version)
+		path := fresh()
+		before, log := standingOf(t, path), entriesOf(t, path)
+		for _, after := range []bool{false, true} {
+			each := 1
+			if after {
+				each = 5 // what has taken effect before an error is undone with the rest: that is one thing, at whatever step
 			}
-			if p.failed == "" {
-				if err != nil || at < 40 {
-					t.Fatalf("without a fault, after %d steps: %v", at, err)
+			for at := 0; ; at += each {
+				path := fresh()
+				p := &plan{at: at, after: after, armed: true}
+				s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+				p.armed = false
+				if err == nil {
+					s.Close()
 				}
-				break
+				if p.failed == "" {
+					if err != nil || at < least {
+						t.Fatalf("without a fault, after %d steps: %v", at, err)
+					}
+					break
+				}
+				again(t, path, version, before, log, fmt.Sprintf("version %d step %d after=%v %.60s", version, at, after, p.failed))
 			}
-			again(t, path, before, log, fmt.Sprintf("step %d after=%v %.60s", at, after, p.failed))
 		}
 	}
 }
 
 // again opens a store whose migration was broken off.
-func again(t *testing.T, path string, before interlock.Standing, log []interlock.Entry, when string) {
+func again(t *testing.T, path string, version int, before interlock.Standing, log []interlock.Entry, when string) {
 	t.Helper()
 	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
 		t.Errorf("%s: what stands at once (-before +after):\n%s", when, diff)
@@ -259,23 +348,28 @@ func again(t *testing.T, path string, before interlock.Standing, log []interlock
 	if _, ok := sound(t, path); !ok {
 		t.Errorf("%s: the log does not verify", when)
 	}
+	if n := len(passed(t, s)); version == 7 && n != 6 {
+		t.Errorf("%s: %d rows that stand for a while", when, n)
+	}
 }
 
 // TestMigrationKilled: a process that is killed in the middle of it has done all of it or nothing.
 func TestMigrationKilled(t *testing.T) {
-	fresh := version4(t)
-	path := fresh()
-	before, log := standingOf(t, path), entriesOf(t, path)
-	for at := 0; ; at += 7 {
+	for _, version := range []int{4, 7} {
+		fresh := older(t, version)
 		path := fresh()
-		command, _, stderr := start(t, path, fmt.Sprint("migrate ", at, " true"))
-		err := command.Wait()
-		again(t, path, before, log, fmt.Sprint("step ", at))
-		if err == nil {
-			break
-		}
-		if stderr.Len() > 0 { // who is killed says nothing
-			t.Fatalf("step %d: %v %s", at, err, stderr)
+		before, log := standingOf(t, path), entriesOf(t, path)
+		for at := 0; ; at += 7 {
+			path := fresh()
+			command, _, stderr := start(t, path, fmt.Sprint("migrate ", at, " true"))
+			err := command.Wait()
+			again(t, path, version, before, log, fmt.Sprint("version ", version, " step ", at))
+			if err == nil {
+				break
+			}
+			if stderr.Len() > 0 { // who is killed says nothing
+				t.Fatalf("step %d: %v %s", at, err, stderr)
+			}
 		}
 	}
 }

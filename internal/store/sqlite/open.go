@@ -95,6 +95,7 @@ type Store struct {
 	args    []any          // of the statement under way
 	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
 	noted   int64          // -1 is unknown
+	swept   time.Time      // when passing rows that are over were last forgotten
 
 	blobs map[interlock.Digest]int64 // those this process knows to be stored, and when it last saw to that, in unix nanoseconds
 
@@ -104,8 +105,8 @@ type Store struct {
 	readers chan *conn    // idle reading connections
 	slots   chan struct{} // held by whoever uses one
 
-	recent  memory  // what runs did a moment ago
-	unheard silence // which runs had heard nothing a moment ago
+	passing memory  // rows that stand for a while only
+	unheard silence // which noted rows were not there a moment ago
 
 	book ledger.Book // what the kinds of rows are
 
@@ -189,7 +190,7 @@ func (s *Store) open() error {
 		return foreignKey(err)
 	}
 	s.newest = head
-	s.recent.forget(head.Size)
+	s.passing.forget(head.Size)
 	return nil
 }
 
@@ -248,8 +249,10 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err == nil && version == rowsSince {
 			err = s.moveRows(ctx)
 		}
-		if err == nil && version == heldSince {
-			err = s.remarkAll(ctx, ledger.Pin)
+		if err == nil && version == passingSince {
+			if err = s.movePassing(ctx); err == nil { // and tools in quarantine get a mark of their own
+				err = s.remarkAll(ctx, ledger.Pin)
+			}
 		}
 	}
 	if err == nil {

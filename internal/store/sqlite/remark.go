@@ -6,9 +6,6 @@ import (
 	"interlock"
 )
 
-// heldSince is the version from which tools in quarantine have a mark.
-const heldSince = 8
-
 // remarkAll gives the rows of a kind the marks that it gives now and did not give when they were written. It runs in the
 // transaction of a migration, a page of rows at a time.
 func (s *Store) remarkAll(ctx context.Context, kind string) error {

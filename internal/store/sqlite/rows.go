@@ -53,6 +53,14 @@ func readRows(ctx context.Context, c *conn, kind, query string, args ...any) ([]
 // The first row of a change that binds moves the version, for all of them.
 func (b *batch) write(ctx context.Context, r interlock.Row, moved *bool) error {
 	w := b.store.writer
+	switch {
+	case b.store.book.Swept(r.Kind):
+		b.put(r)
+		return nil
+	case b.store.book.Filed(r.Kind):
+		b.filed = append(b.filed, filed{len(b.drafts), r}) // its change's events come next
+		return nil
+	}
 	before, err := readRow(ctx, w, r.Kind, r.Key)
 	if err != nil {
 		return err
@@ -179,6 +187,9 @@ func concerns(ref interlock.Ref, r interlock.Row, about ledger.About) bool {
 // apply writes the rows of a change, or says why it can't be made now.
 func (b *batch) apply(ctx context.Context, change *interlock.Change) (refusal, err error) {
 	rows, refusal, err := b.store.book.Steps(change, b.store.at(change), func(kind, key string) (interlock.Row, error) {
+		if b.store.book.Swept(kind) {
+			return b.look(ctx, kind, key)
+		}
 		r, err := readRow(ctx, b.store.writer, kind, key)
 		return r.Row, err
 	})

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"os"
-	"time"
 
 	"interlock/internal/ledger"
 )
@@ -46,23 +45,14 @@ func (s *Store) checkpointer() {
 // pruneAtOnce bounds how many calls one tidying forgets, because it keeps others from writing meanwhile.
 const pruneAtOnce = 8192
 
-// tidy finishes a checkpoint and forgets calls nobody will ask for again, oldest first. The writer's lock is held. Errors
+// tidy finishes a checkpoint and forgets calls nobody will ask for again, oldest first, and rows whose time is over. The writer's lock is held. Errors
 // are left to the next commit, which says what is wrong.
 func (s *Store) tidy(ctx context.Context) {
 	_, _ = s.writer.exec(ctx, "DELETE FROM calls WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT ?) AND at < ?",
-		pruneAtOnce, s.options.Now().Add(-callLife).UnixNano())
-	s.sweep(ctx, s.options.Now(), pruneAtOnce)
+		pruneAtOnce, s.options.Now().Add(-ledger.CallLife).UnixNano())
+	_, _ = s.writer.exec(ctx, "DELETE FROM passing WHERE id IN (SELECT id FROM passing WHERE until < ? LIMIT ?)",
+		s.options.Now().UnixNano(), pruneAtOnce)
 	_, _ = s.writer.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
-}
-
-// sweep forgets rows that are of no use any more. Like the rest of tidying it leaves errors to the next commit.
-func (s *Store) sweep(ctx context.Context, now time.Time, most int) {
-	for _, kind := range ledger.Swept() {
-		_, _ = s.writer.exec(ctx, "DELETE FROM rows WHERE id IN (SELECT row FROM marks WHERE kind = ? AND mark = ? AND at < ? "+
-			"ORDER BY at LIMIT ?)", kind, ledger.Until, now.UnixNano(), most)
-		_, _ = s.writer.exec(ctx, "DELETE FROM marks WHERE kind = ? AND mark = ? AND at < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE id = row)",
-			kind, ledger.Until, now.UnixNano())
-	}
 }
 
 // leave ends a brief process's use of the store. It reports whether the connections may stay open for the kernel to close:

@@ -2,6 +2,8 @@ package storagetest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,156 +12,183 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
-func call(run, id string, action interlock.Digest, at time.Time) *interlock.Call {
-	return &interlock.Call{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id}, Action: action,
+func call(run, id string, action interlock.Digest, at time.Time) interlock.Call {
+	return interlock.Call{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id}, Action: action,
 		Events: []string{"PreToolUse"}, Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow,
 			Action: action}, At: at}
 }
 
-func find(t *testing.T, s Store, r interlock.Requester, action interlock.Digest) *interlock.Call {
+// decided commits a decision that is remembered as a call, with another event behind it, and returns the call as it is kept.
+func decided(t *testing.T, s Store, c interlock.Call) interlock.Call {
 	t.Helper()
-	found, ok, err := s.FindCall(t.Context(), r, action)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !ok {
-		return nil
-	}
-	return &found
+	r := commit(t, s, with(Decision(c.Requester.Run), func(change *interlock.Change) {
+		change.Events = append(change.Events, Draft(interlock.EventAlert, "other"))
+		change.Writes = ledger.Rows(c)
+	}))
+	c.EventID = r.Events[0]
+	return c
 }
 
-func callsByAction(t *testing.T, p Place) {
-	s := p.Open(t)
-	defer s.Close()
-	ask := interlock.Requester{Agent: "agent", Run: "run"}
-	if got := find(t, s, ask, "sha256:aa"); got != nil {
+// callsUnder are the calls under a mark, the newest first, in pages.
+func callsUnder(t *testing.T, s Store, mark string, span ledger.Span) (list []interlock.Call) {
+	t.Helper()
+	for {
+		rows, next, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: mark}, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			c := r.Value.(interlock.Call)
+			if r.Key != c.EventID || r.Kind != ledger.Call {
+				t.Errorf("%s %q is the call of %q", r.Kind, r.Key, c.EventID)
+			}
+			list = append(list, c)
+		}
+		if span.After = next; next == (ledger.Place{}) {
+			return list
+		}
+	}
+}
+
+func newest(limit int) ledger.Span {
+	span := ledger.Every(limit)
+	span.Newest = true
+	return span
+}
+
+// calls: a call is found by the event that decided it, by its action and by its id, in its run and in no other, in every process.
+func calls(t *testing.T, p Place) {
+	s, other := p.Open(t), p.Open(t)
+	acted, called := ledger.Acted("agent", "run", "sha256:aa"), ledger.Called("agent", "run", "c1")
+	if got := callsUnder(t, s, acted, newest(9)); len(got) > 0 {
 		t.Errorf("found %+v in an empty store", got)
 	}
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) {
-		c.Call = call("run", "", "sha256:old",
-			Now.Add(-11*time.Minute))
-	}))
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) {
-		c.Call = call("run", "", "sha256:aa",
-			Now.Add(-time.Minute))
-	}))
-	newest := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now) }))
-	want := call("run", "", "sha256:aa", Now)
-	want.EventID = newest.Events[0]
-	if diff := cmp.Diff(want, find(t, s, ask, "sha256:aa"), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("call (-want +got):\n%s", diff)
-	}
-	for name, r := range map[string]interlock.Requester{"another agent": {Agent: "other", Run: "run"},
-		"another run": {Agent: "agent", Run: "other"}} {
-		if got := find(t, s, r, "sha256:aa"); got != nil {
-			t.Errorf("%s finds %+v", name, got)
+	first := decided(t, s, call("run", "c1", "sha256:aa", Now))
+	second := decided(t, s, call("run", "", "sha256:aa", Now.Add(time.Minute)))
+	decided(t, s, call("run", "c1", "sha256:bb", Now.Add(time.Minute)))
+	decided(t, s, call("else", "c1", "sha256:aa", Now))
+	for _, s := range []Store{s, other, p.Open(t)} {
+		if diff := cmp.Diff([]interlock.Call{second, first}, callsUnder(t, s, acted, newest(9)), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("by its action (-want +got):\n%s", diff)
+		}
+		if got := callsUnder(t, s, called, ledger.Every(9)); len(got) != 2 || got[0].EventID != first.EventID {
+			t.Errorf("by its id: %+v", got)
+		}
+		if got := callsUnder(t, s, acted, ledger.From(Now.UnixNano()+1, 9)); len(got) != 1 || got[0].EventID != second.EventID {
+			t.Errorf("since: %+v", got)
+		}
+		for _, ref := range []interlock.Ref{{Kind: ledger.Call, Key: first.EventID}, {Kind: ledger.Call, Key: second.EventID}} {
+			if got := keys(t, s, ref); !slices.Equal(got, []string{ref.Key}) {
+				t.Errorf("%q is %q", ref.Key, got)
+			}
+		}
+		for _, mark := range []string{ledger.Acted("other", "run", "sha256:aa"), ledger.Acted("agent", "run", "sha256:cc"),
+			ledger.Called("agent", "run", "c3"), ledger.Called("agent", "other", "c1"), ledger.All, ledger.Until} {
+			if got := callsUnder(t, s, mark, newest(9)); len(got) > 0 {
+				t.Errorf("under %q: %+v", mark, got)
+			}
 		}
 	}
-	if got := find(t, s, ask, "sha256:bb"); got != nil {
-		t.Errorf("another action finds %+v", got)
+	version := current(t, s).Version
+	if decided(t, other, call("run", "", "sha256:aa", Now)); current(t, other).Version != version {
+		t.Error("a call made decisions be made again")
 	}
-	if got := find(t, s, ask, "sha256:old"); got != nil {
-		t.Errorf("a call is found after ten minutes: %+v", got)
-	}
-	if got := find(t, s, interlock.Requester{Agent: "agent", Run: "run", Call: "c9"}, "sha256:aa"); got == nil {
-		t.Error("a call recorded without an id is not found for the same action with one")
-	}
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Writes = []interlock.Row{{Kind: ledger.Call, Value: "no call"}}
+	}), nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) { // of which is the event?
+		c.Writes = ledger.Rows(call("run", "", "sha256:aa", Now), call("run", "", "sha256:bb", Now))
+	}), nil)
 }
 
-func callsByID(t *testing.T, p Place) {
+// callsInPages: many calls under one mark come in the order in which they were decided, whichever way and in whatever pages,
+// although they share a time.
+func callsInPages(t *testing.T, p Place) {
 	s := p.Open(t)
-	defer s.Close()
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) {
-		c.Call = call("run", "c1", "sha256:aa",
-			Now.Add(-time.Hour))
-	}))
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "c2", "sha256:aa", Now) }))
-	id := interlock.Requester{Agent: "agent", Run: "run", Call: "c1"}
-	for _, action := range []interlock.Digest{"", "sha256:aa"} {
-		if got := find(t, s, id, action); got == nil || got.Requester.Call != "c1" {
-			t.Errorf("call c1 for action %q: %+v", action, got)
+	var want []string
+	for range 20 {
+		want = append(want, decided(t, s, call("run", "", "sha256:aa", Now)).EventID)
+	}
+	mark := ledger.Acted("agent", "run", "sha256:aa")
+	for _, limit := range []int{1, 7, 20, 64} {
+		for _, span := range []ledger.Span{ledger.Every(limit), newest(limit)} {
+			var got []string
+			for _, c := range callsUnder(t, s, mark, span) {
+				got = append(got, c.EventID)
+			}
+			if span.Newest {
+				slices.Reverse(got)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%+v (-want +got):\n%s", span, diff)
+			}
 		}
 	}
-	if got := find(t, s, id, "sha256:evil"); got != nil {
-		t.Errorf("one id stands for two actions: %+v", got)
-	}
-	for name, r := range map[string]interlock.Requester{
-		"another agent": {Agent: "other", Run: "run", Call: "c1"}, "another run": {Agent: "agent", Run: "other", Call: "c1"},
-		"another id": {Agent: "agent", Run: "run", Call: "c3"},
-	} {
-		if got := find(t, s, r, "sha256:aa"); got != nil {
-			t.Errorf("%s finds %+v", name, got)
-		}
+	if n, err := s.Count(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: mark}, ledger.Every(0)); n != 20 || err != nil {
+		t.Errorf("%d are counted, %v", n, err)
 	}
 }
 
+// callsSeen: notes about one call at once are all kept.
 func callsSeen(t *testing.T, p Place) {
-	s := p.Open(t)
-	defer s.Close()
-	r := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "c1", "sha256:aa", Now) }))
+	s, other := p.Open(t), p.Open(t)
+	c := decided(t, s, call("run", "c1", "sha256:aa", Now))
+	ref := interlock.Ref{Kind: ledger.Call, Key: c.EventID}
 	var wg sync.WaitGroup
-	for _, event := range []string{"B", "C", "D", "B"} {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			if err := s.SeeCall(context.Background(), r.Events[0], event); err != nil {
+	for i, event := range []string{"B", "C", "D", "B"} {
+		store := s
+		if i%2 == 1 {
+			store = other
+		}
+		wg.Go(func() {
+			err := store.Note(context.Background(), ref, func(value any) (any, error) {
+				c, ok := value.(interlock.Call)
+				if !ok {
+					return nil, fmt.Errorf("it is %v", value)
+				}
+				if slices.Contains(c.Events, event) {
+					return nil, nil
+				}
+				c.Events = append(slices.Clip(c.Events), event)
+				return c, nil
+			})
+			if err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 	}
 	wg.Wait()
-	got := find(t, s, interlock.Requester{Agent: "agent", Run: "run", Call: "c1"}, "")
-	if got == nil {
-		t.Fatal("the call is gone")
+	for _, store := range []Store{s, other, p.Open(t)} {
+		got := callsUnder(t, store, ledger.Called("agent", "run", "c1"), newest(9))
+		if len(got) != 1 {
+			t.Fatalf("%d calls", len(got))
+		}
+		less := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+		if diff := cmp.Diff([]string{"PreToolUse", "B", "C", "D"}, got[0].Events, less); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
 	}
-	less := cmpopts.SortSlices(func(a, b string) bool { return a < b })
-	if diff := cmp.Diff([]string{"PreToolUse", "B", "C", "D"}, got.Events, less); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	if err := s.SeeCall(t.Context(), eventID("x", 1, "Y"), "B"); err == nil {
-		t.Error("an unknown call was seen")
-	}
+	size(t, p, 2)
 }
 
+// outcomes: a call that has ended stays where it is, as it ended.
 func outcomes(t *testing.T, p Place) {
 	s := p.Open(t)
-	defer s.Close()
-	ask := interlock.Requester{Agent: "agent", Run: "run"}
-	first := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now) }))
-	done := *find(t, s, ask, "sha256:aa")
-	done.Outcome = interlock.OutcomeSuccess
-	commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventOutcome, "run")}, Call: &done})
-	if got := find(t, s, ask, "sha256:aa"); got != nil {
-		t.Errorf("a call that ended is found again: %+v", got)
+	first := decided(t, s, call("run", "", "sha256:aa", Now))
+	second := decided(t, s, call("run", "", "sha256:aa", Now))
+	first.Outcome = interlock.OutcomeSuccess
+	commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventOutcome, "run")}, Writes: ledger.Rows(first)})
+	want := []interlock.Call{second, first}
+	for _, s := range []Store{s, p.Open(t)} {
+		if diff := cmp.Diff(want, callsUnder(t, s, ledger.Acted("agent", "run", "sha256:aa"), newest(9)), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
-	second := commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", "", "sha256:aa", Now) }))
-	got := find(t, s, ask, "sha256:aa")
-	if got == nil || got.EventID != second.Events[0] || got.EventID == first.Events[0] {
-		t.Errorf("the next call of the same action is %+v, want that of event %s", got, second.Events[0])
-	}
-}
-
-// callsNewest: the newest calls come first, one that has ended as it ended and at that place, and no more than were asked for.
-func callsNewest(t *testing.T, p Place) {
-	s := p.Open(t)
-	defer s.Close()
-	for _, id := range []string{"c1", "c2", "c3"} {
-		commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = call("run", id, "sha256:aa", Now) }))
-	}
-	ended := find(t, s, interlock.Requester{Agent: "agent", Run: "run", Call: "c1"}, "sha256:aa")
-	ended.Outcome = interlock.OutcomeUnknown
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Call = ended }))
-	calls, err := s.Calls(t.Context(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, c := range calls {
-		got = append(got, c.Requester.Call+" "+string(c.Outcome))
-	}
-	if diff := cmp.Diff([]string{"c1 unknown", "c3 "}, got); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
+	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Ended(ledger.Call, first.EventID)} }))
+	if got := callsUnder(t, s, ledger.Acted("agent", "run", "sha256:aa"), newest(9)); len(got) != 1 || got[0].Outcome != "" {
+		t.Errorf("what has ended is found: %+v", got)
 	}
 }

@@ -21,13 +21,6 @@ import (
 
 // Store is what admission needs of a store. It is written out here because a contract must not depend on who uses it.
 type Store interface {
-	Past(ctx context.Context, run string) ([]interlock.PastAction, error)
-	Wrote(ctx context.Context, keys []string, since time.Time) ([]string, error)
-	Heard(ctx context.Context, run string) (interlock.Heard, error)
-	Hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error
-	FindCall(ctx context.Context, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error)
-	Calls(ctx context.Context, limit int) ([]interlock.Call, error)
-	SeeCall(ctx context.Context, eventID, event string) error
 	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
 	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
@@ -58,12 +51,12 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"receipts", receipts}, {"sequences", sequences}, {"versions", versions}, {"standing", standing},
 		{"approval", approval}, {"approval refused", approvalRefused}, {"approval expires", approvalExpires}, {"asked", asked},
 		{"one spends", oneSpends}, {"concurrent commits", concurrentCommits}, {"two stores", twoStores}, {"known", known},
-		{"past", past}, {"past of others", pastOfOthers}, {"wrote", wrote}, {"heard", heard}, {"suppressions", suppressions},
+		{"past", past}, {"past of others", pastOfOthers}, {"passes", passes}, {"added", added}, {"heard", heard},
+		{"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"merges", merges}, {"scan", scan}, {"pages", pages},
 		{"notes", notes},
-		{"calls by action", callsByAction}, {"calls by id", callsByID}, {"calls seen", callsSeen},
-		{"the newest calls", callsNewest}, {"outcomes", outcomes}, {"release", release},
+		{"calls", calls}, {"calls in pages", callsInPages}, {"calls seen", callsSeen}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
 		t.Run(test.name, func(t *testing.T) {

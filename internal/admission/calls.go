@@ -1,0 +1,79 @@
+package admission
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// The bounds of looking for a call.
+const (
+	callWindow = 10 * time.Minute // how long a call waits for its second event when the harness gives no ids
+	maxLooked  = 64               // calls looked at, the newest
+)
+
+// findCall finds how a call was decided. Where the harness gives ids, it is the newest call of this agent and run with
+// that id, of whatever age and outcome; the caller judges both. Otherwise, or if the id was not seen, it is the newest
+// call of this agent and run for the action within ten minutes that has no outcome yet. Where the caller names an action,
+// only a call for that action is found: one id does not stand for two actions.
+func (a *Admission) findCall(ctx context.Context, r interlock.Requester,
+	action interlock.Digest) (call interlock.Call, found bool, err error) {
+	if r.Call != "" {
+		call, found, err = a.newestCall(ctx, ledger.Called(r.Agent, r.Run, r.Call), math.MinInt64,
+			func(call *interlock.Call) bool { return action == "" || call.Action == action })
+		if found || err != nil {
+			return call, found, err
+		}
+	}
+	if action == "" {
+		return call, false, nil
+	}
+	after := a.config.Now().Add(-callWindow).UnixNano() + 1
+	return a.newestCall(ctx, ledger.Acted(r.Agent, r.Run, action), after, func(call *interlock.Call) bool {
+		return call.Outcome == "" && (r.Call == "" || call.Requester.Call == "")
+	})
+}
+
+// newestCall is the newest call under a mark that fits. It is mostly the first one.
+func (a *Admission) newestCall(ctx context.Context, mark string, from int64,
+	fits func(*interlock.Call) bool) (call interlock.Call, found bool, err error) {
+	span := ledger.Span{From: from, UpTo: math.MaxInt64, Newest: true, Limit: 1}
+	for looked := 0; looked < maxLooked; looked += span.Limit {
+		if looked > 0 {
+			span.Limit = maxLooked - 1
+		}
+		rows, next, err := a.config.Store.Scan(ctx, under(ledger.Call, mark), span)
+		if err != nil {
+			return call, false, err
+		}
+		for _, row := range rows {
+			if call, ok := row.Value.(interlock.Call); ok && fits(&call) {
+				return call, true, nil
+			}
+		}
+		if span.After = next; next == (ledger.Place{}) {
+			break
+		}
+	}
+	return call, false, nil
+}
+
+// seeCall remembers that another harness event has seen a call. It is a note beside the log, not an event: losing it
+// costs a repeated decision, never a lost one.
+func (a *Admission) seeCall(ctx context.Context, eventID, event string) error {
+	return a.config.Store.Note(ctx, key(ledger.Call, eventID), func(value any) (any, error) {
+		call, ok := value.(interlock.Call)
+		if !ok {
+			return nil, interlock.Errorf(interlock.CodeNotFound, "event_id", "no call was decided by the event %.80q", eventID)
+		}
+		if seen(call.Events, event) {
+			return nil, nil
+		}
+		call.Events = append(slices.Clip(call.Events), event)
+		return call, nil
+	})
+}

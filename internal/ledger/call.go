@@ -1,0 +1,50 @@
+package ledger
+
+import (
+	"time"
+
+	"interlock"
+)
+
+// CallLife is how long it is remembered how a call was decided.
+const CallLife = 24 * time.Hour
+
+// Called is the mark of the calls of an agent and run that have an id of the harness's, and Acted of those for an action.
+func Called(agent, run, id string) string { return "call\x00" + agent + "\x00" + run + "\x00" + id }
+func Acted(agent, run string, action interlock.Digest) string {
+	return "action\x00" + agent + "\x00" + run + "\x00" + string(action)
+}
+
+func callAbout(c interlock.Call) About {
+	r := c.Requester
+	about := About{Key: c.EventID, Marks: under(nano(c.At), Acted(r.Agent, r.Run, c.Action))}
+	if r.Call != "" {
+		about.Marks = append(about.Marks, Mark{Called(r.Agent, r.Run, r.Call), nano(c.At)})
+	}
+	return about
+}
+
+// callOf is a call that was decided by an event.
+func callOf(value any, event string) (any, error) {
+	c, ok := value.(interlock.Call)
+	if !ok {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "change", "a %T is no call", value)
+	}
+	c.EventID = event
+	return c, nil
+}
+
+// Keyed is a row without a key as it is called once the change's first event has its id.
+func (b Book) Keyed(r Row, event string) (Row, error) {
+	k := b.kinds[r.Kind]
+	if r.Key != "" || k.keyed == nil {
+		return r, nil
+	}
+	value, err := k.keyed(r.Value, event)
+	if err != nil {
+		return r, err
+	}
+	r, err = Put(r.Kind, event, value)
+	r.Value = value // so that nobody has to read what was just written
+	return r, err
+}

@@ -1,0 +1,94 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"interlock"
+)
+
+// What runs did and heard a moment ago, and what agents wrote lately.
+
+// A RecentBody is what a run did a moment ago, oldest first, as far as rules ask for it.
+type RecentBody struct {
+	Run     string                 `json:"run"` // of which agent, and which
+	Actions []interlock.PastAction `json:"actions"`
+}
+
+// A Past is one more action of a run. Writing one is adding it to what the run did before.
+type Past struct {
+	Run    string
+	Action interlock.PastAction
+}
+
+func recentAbout(r RecentBody) About {
+	about := About{Key: r.Run}
+	if n := len(r.Actions); n > 0 {
+		about.Marks = under(nano(r.Actions[n-1].At.Add(interlock.RecentWindow)), Until)
+	}
+	return about
+}
+
+func recentMerge(r RecentBody, past Past) (RecentBody, bool) {
+	return RecentBody{Run: past.Run, Actions: interlock.Remember(r.Actions, past.Action)}, true
+}
+
+// A WrittenBody is that an agent wrote a file, or fetched it, at a time.
+type WrittenBody struct {
+	File string    `json:"file"` // a digest that says whose it is as well
+	At   time.Time `json:"at"`
+}
+
+func writtenAbout(w WrittenBody) About {
+	return About{Key: w.File, Marks: under(nano(w.At.Add(interlock.WrittenWindow)), Until)}
+}
+
+// maxHeard bounds of how many runs it is remembered what they heard.
+const maxHeard = 256
+
+// A HeardBody is what a run has heard.
+type HeardBody struct {
+	Run string `json:"run"` // of which agent, and which
+	interlock.Heard
+}
+
+func heardAbout(h HeardBody) About {
+	return About{Key: h.Run, Marks: under(nano(h.At.Add(interlock.HeardWindow)), Until)}
+}
+
+// heardBody is how it is written: the values, of which there may be thousands, as bytes, ten a value.
+type heardBody struct {
+	Run string `json:"run"`
+	interlock.Heard
+	Values []byte `json:"values,omitempty"`
+}
+
+const heardValue = 10 // digest, voices, source
+
+// MarshalJSON writes ten bytes a value.
+func (h HeardBody) MarshalJSON() ([]byte, error) {
+	body := heardBody{Run: h.Run, Heard: h.Heard}
+	for _, v := range h.Values {
+		body.Values = binary.BigEndian.AppendUint64(body.Values, v.Sum)
+		body.Values = append(body.Values, byte(v.By), byte(v.Source))
+	}
+	return json.Marshal(body)
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (h *HeardBody) UnmarshalJSON(data []byte) error {
+	var body heardBody
+	if err := json.Unmarshal(data, &body); err != nil {
+		return err
+	}
+	*h = HeardBody{Run: body.Run, Heard: body.Heard}
+	if n := len(body.Values) / heardValue; n > 0 {
+		h.Values = make([]interlock.Value, n)
+	}
+	for n := range h.Values {
+		at := body.Values[n*heardValue:]
+		h.Values[n] = interlock.Value{Sum: binary.BigEndian.Uint64(at), By: interlock.Voice(at[8]), Source: int(at[9])}
+	}
+	return nil
+}

@@ -1,0 +1,384 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// Rows of the kinds that are forgotten after a time of their own have a table of their own: most actions write one, and nobody
+// compares them. So writing one is one statement for many, moves no version and no revision, and costs nobody who remembers
+// other rows anything.
+
+// passingSince is the version from which there is that table.
+const passingSince = 8
+
+// A memory is what this process knows of passing rows without reading the file. It is exact while nobody else has written since
+// size; whoever finds that somebody has, empties it.
+type memory struct {
+	guard  sync.Mutex
+	rows   map[interlock.Ref][]interlock.Row // by key; one that is not there is known too
+	size   int64                             // of the log when this was known to be all
+	epochs int                               // how often it was emptied
+}
+
+// forget empties the memory: it is not known what others wrote before the log had this size.
+func (m *memory) forget(size int64) {
+	m.guard.Lock()
+	defer m.guard.Unlock()
+	m.rows, m.size = map[interlock.Ref][]interlock.Row{}, size
+	m.epochs++
+}
+
+// notice takes note of the size the log has, and forgets if it has grown by what this process did not write.
+func (m *memory) notice(size int64) {
+	m.guard.Lock()
+	known := size <= m.size
+	m.guard.Unlock()
+	if !known {
+		m.forget(size)
+	}
+}
+
+// learn takes over what a transaction of this process has read and written.
+func (m *memory) learn(size int64, rows map[interlock.Ref]*passing) {
+	m.guard.Lock()
+	defer m.guard.Unlock()
+	if size < m.size {
+		return // somebody else has written since, and perhaps the same
+	}
+	m.size = size
+	if len(m.rows)+len(rows) > maxJobs {
+		m.rows = map[interlock.Ref][]interlock.Row{}
+		m.epochs++
+	}
+	for ref, p := range rows { // any order: they don't depend on each other
+		switch {
+		case p.noted: // which change without anybody's noticing
+		case p.row.Body == nil:
+			m.rows[ref] = nil
+		case p.row.Value != nil: // else reading it says what is wrong
+			m.rows[ref] = []interlock.Row{p.row}
+		}
+	}
+}
+
+// look returns what is known of a row, and when it was looked.
+func (m *memory) look(ref interlock.Ref) (rows []interlock.Row, known bool, epoch int) {
+	m.guard.Lock()
+	defer m.guard.Unlock()
+	rows, known = m.rows[ref]
+	return rows, known, m.epochs
+}
+
+// keep takes over what was read since it was looked for, unless a transaction has told it better.
+func (m *memory) keep(ref interlock.Ref, rows []interlock.Row, epoch int) {
+	m.guard.Lock()
+	defer m.guard.Unlock()
+	if _, known := m.rows[ref]; !known && epoch == m.epochs && len(m.rows) < maxJobs {
+		m.rows[ref] = rows
+	}
+}
+
+// silence is which noted rows were not there within [knownFor], so that what most runs do not have is not looked up for each of
+// their actions. That one is not there yet may be as old as that.
+type silence struct {
+	guard sync.Mutex
+	refs  map[interlock.Ref]time.Time
+	ended time.Time // when this process last took a note
+}
+
+// maxSilence bounds of how many rows it is known that they are not there.
+const maxSilence = 256
+
+func (s *silence) knows(ref interlock.Ref) bool {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	at, known := s.refs[ref]
+	return known && time.Since(at) < knownFor
+}
+
+func (s *silence) keep(ref interlock.Ref, looked time.Time) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	if s.refs == nil || len(s.refs) >= maxSilence {
+		s.refs = map[interlock.Ref]time.Time{}
+	}
+	if looked.After(s.ended) { // else it may have been read before what was noted meanwhile
+		s.refs[ref] = looked
+	}
+}
+
+func (s *silence) ends(ref interlock.Ref) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	delete(s.refs, ref)
+	s.ended = time.Now()
+}
+
+// readPassing reads the row under a key, which has no body if it is not there.
+func readPassing(ctx context.Context, c *conn, kind, key string) (interlock.Row, error) {
+	r := interlock.Row{Kind: kind, Key: key}
+	_, err := c.row(ctx, "SELECT body FROM passing WHERE kind = ? AND key = ?", []any{kind, key}, &r.Body)
+	return r, err
+}
+
+// scanPassing reads a span of the rows of a kind, by when they are over, which is the one mark they have.
+func scanPassing(ctx context.Context, c *conn, mark interlock.Ref,
+	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+	if mark.Mark != ledger.Until {
+		return nil, next, nil
+	}
+	query := "SELECT key, body, until, id FROM passing WHERE kind = ? AND until <= ? AND (until, id) > (?, ?) " +
+		"ORDER BY until, id LIMIT ?"
+	after := cmp.Or(span.After, ledger.Place{At: span.From, Row: -1})
+	args := []any{mark.Kind, span.UpTo, after.At, after.Row, span.Limit}
+	if span.Newest {
+		query = "SELECT key, body, until, id FROM passing WHERE kind = ? AND until >= ? AND (until, id) < (?, ?) " +
+			"ORDER BY until DESC, id DESC LIMIT ?"
+		after = cmp.Or(span.After, ledger.Place{At: span.UpTo, Row: math.MaxInt64})
+		args = []any{mark.Kind, span.From, after.At, after.Row, span.Limit}
+	}
+	var last ledger.Place
+	err = c.each(ctx, query, args, func(scan func(...any) error) error {
+		r := interlock.Row{Kind: mark.Kind}
+		if err := scan(&r.Key, &r.Body, &last.At, &last.Row); err != nil {
+			return err
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	if len(rows) == span.Limit {
+		next = last
+	}
+	return rows, next, err
+}
+
+// passing is a row that a transaction has looked for or written.
+type passing struct {
+	row     interlock.Row // as the transaction leaves it; its body is made when the transaction is
+	wrote   bool
+	missing bool // it was looked for and not there
+	noted   bool // it may be written without an event
+}
+
+// look is the row as the commits before leave it, in this transaction or in those before.
+func (b *batch) look(ctx context.Context, kind, key string) (interlock.Row, error) {
+	ref := interlock.Ref{Kind: kind, Key: key}
+	if p := b.passing[ref]; p != nil {
+		return p.row, nil
+	}
+	r, s := interlock.Row{Kind: kind, Key: key}, b.store
+	rows, known, _ := s.passing.look(ref)
+	switch {
+	case !known || s.book.Noted(kind):
+		var err error
+		if r, err = readPassing(ctx, s.writer, kind, key); err != nil {
+			return r, err
+		}
+		r.Value, _ = s.book.Value(r) // whoever needs it finds what is wrong
+	case len(rows) > 0:
+		r = rows[0]
+	}
+	b.pass(ref, &passing{row: r, missing: r.Body == nil})
+	return r, nil
+}
+
+func (b *batch) pass(ref interlock.Ref, p *passing) {
+	if b.passing == nil {
+		b.passing = map[interlock.Ref]*passing{}
+	}
+	p.noted = b.store.book.Noted(ref.Kind)
+	b.passing[ref] = p
+}
+
+// put has the transaction write a row. Of several of one row only the last is written.
+func (b *batch) put(r interlock.Row) {
+	ref := interlock.Ref{Kind: r.Kind, Key: r.Key}
+	p := b.passing[ref]
+	if p == nil {
+		p = &passing{}
+		b.pass(ref, p)
+	}
+	p.row, p.wrote = r, true
+}
+
+var insertPassing = insertions("passing", "kind, key, until, body",
+	" ON CONFLICT (kind, key) DO UPDATE SET until = excluded.until, body = excluded.body")
+
+// savePassing writes what the transaction's changes have made of passing rows. A row that is new sweeps out those that are over.
+func (b *batch) savePassing(ctx context.Context) error {
+	s, refs, fresh := b.store, make([]interlock.Ref, 0, len(b.passing)), false
+	for ref, p := range b.passing { // they are sorted below
+		switch {
+		case !p.wrote:
+			continue
+		case p.row.Body == nil && p.row.Value == nil:
+			if _, err := s.writer.exec(ctx, "DELETE FROM passing WHERE kind = ? AND key = ?", ref.Kind, ref.Key); err != nil {
+				return err
+			}
+			continue
+		}
+		refs, fresh = append(refs, ref), fresh || p.missing
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	slices.SortFunc(refs, func(one, other interlock.Ref) int { // neighbours in the table are written together
+		return cmp.Or(cmp.Compare(one.Kind, other.Kind), cmp.Compare(one.Key, other.Key))
+	})
+	until := make([]int64, len(refs))
+	for i, ref := range refs {
+		var err error
+		if until[i], err = s.finish(&b.passing[ref].row); err != nil {
+			return err
+		}
+	}
+	if err := b.insert(ctx, insertPassing, len(refs), func(to []any, i int) []any {
+		r := &b.passing[refs[i]].row
+		s.written += int64(len(r.Body) + 64)
+		return append(to, r.Kind, r.Key, until[i], r.Body)
+	}); err != nil || !fresh {
+		return err
+	}
+	return s.sweepPassing(ctx, s.at(&b.accepted[0].change))
+}
+
+// finish gives a row the body and the value it lacks, and returns when it is over.
+func (s *Store) finish(r *interlock.Row) (until int64, err error) {
+	if r.Body == nil {
+		if r.Body, err = json.Marshal(r.Value); err != nil {
+			return 0, fmt.Errorf("encode a %s: %w", r.Kind, err)
+		}
+	}
+	if r.Value, err = s.book.Value(*r); err != nil {
+		return 0, err
+	}
+	about, err := s.book.About(*r)
+	for _, m := range about.Marks {
+		if m.Name == ledger.Until {
+			until = m.At
+		}
+	}
+	return until, err
+}
+
+// sweepEach is how often rows that are over are looked for at most while new ones come.
+const sweepEach = time.Minute
+
+// sweepPassing forgets rows that are over, unless that was done a moment ago.
+func (s *Store) sweepPassing(ctx context.Context, now time.Time) error {
+	if since := now.Sub(s.swept); since >= 0 && since < sweepEach {
+		return nil
+	}
+	s.swept = now
+	_, err := s.writer.exec(ctx, "DELETE FROM passing WHERE until < ?", now.UnixNano())
+	return err
+}
+
+// notePassing writes a row inside the transaction of a note. One that is new sweeps out those that are over, and of its kind
+// those that are over next if there are too many.
+func (s *Store) notePassing(ctx context.Context, r interlock.Row, fresh bool) error {
+	until, err := s.finish(&r)
+	if err != nil {
+		return err
+	}
+	if fresh {
+		if err := s.sweepPassing(ctx, s.options.Now()); err != nil {
+			return err
+		}
+		if most := s.book.Most(r.Kind); most > 0 {
+			if _, err := s.writer.exec(ctx, "DELETE FROM passing WHERE kind = ? AND id NOT IN "+
+				"(SELECT id FROM passing WHERE kind = ? ORDER BY until DESC LIMIT ?)", r.Kind, r.Kind, most-1); err != nil {
+				return err
+			}
+		}
+	}
+	s.written += int64(len(r.Body) + 64)
+	_, err = s.writer.exec(ctx, insertPassing[len(insertPassing)-1], r.Kind, r.Key, until, r.Body)
+	return err
+}
+
+// The keys under which the table of recent actions, which is gone, had what is no run's: agents have names.
+const (
+	legacyHeard   = "\x00heard\x00"
+	legacyWritten = "written\x00"
+)
+
+// movePassing fills the table of version 8 from those of the version before. It runs in the transaction of the migration.
+func (s *Store) movePassing(ctx context.Context) error {
+	if _, _, err := s.soundHead(ctx); err != nil {
+		return err
+	}
+	rows, err := s.legacyRecent(ctx)
+	if err != nil {
+		return err
+	}
+	for _, kind := range ledger.Swept() {
+		for _, statement := range []string{
+			"INSERT INTO passing (kind, key, until, body) SELECT r.kind, r.key, m.at, r.body FROM marks m CROSS JOIN rows r ON " +
+				"r.id = m.row WHERE m.kind = ?1 AND m.mark = ?2 AND r.body IS NOT NULL",
+			"DELETE FROM rows WHERE kind = ?1 AND ?2 <> ''", "DELETE FROM marks WHERE kind = ?1 AND ?2 <> ''",
+		} {
+			if _, err := s.writer.exec(ctx, statement, kind, ledger.Until); err != nil {
+				return err
+			}
+		}
+	}
+	b := &batch{store: s, accepted: []*commit{{}}}
+	for _, r := range rows {
+		b.put(r)
+	}
+	if err := b.savePassing(ctx); err != nil {
+		return err
+	}
+	if _, err := s.writer.sql.ExecContext(ctx, "DROP TABLE recent"); err != nil {
+		return err
+	}
+	_, _, err = s.soundHead(ctx)
+	return err
+}
+
+// legacyRecent reads the table of recent actions as rows of the ledger. What can't be read says nothing, and is left.
+func (s *Store) legacyRecent(ctx context.Context) (rows []interlock.Row, err error) {
+	err = s.writer.each(ctx, "SELECT run, at, body FROM recent", nil, func(scan func(...any) error) error {
+		var key string
+		var at int64
+		var body []byte
+		if err := scan(&key, &at, &body); err != nil {
+			return err
+		}
+		rows = append(rows, legacyPast(key, at, body)...)
+		return nil
+	})
+	return rows, err
+}
+
+func legacyPast(key string, at int64, body []byte) []interlock.Row {
+	if run, heard := strings.CutPrefix(key, legacyHeard); heard {
+		var h ledger.HeardBody
+		if json.Unmarshal(body, &h) != nil {
+			return nil
+		}
+		h.Run = run
+		return []interlock.Row{{Kind: ledger.Heard, Key: run, Value: h}}
+	}
+	if file, written := strings.CutPrefix(key, legacyWritten); written {
+		wrote := time.Unix(0, at).Add(interlock.RecentWindow - interlock.WrittenWindow).UTC()
+		return []interlock.Row{{Kind: ledger.Written, Key: file, Value: ledger.WrittenBody{File: file, At: wrote}}}
+	}
+	var actions []interlock.PastAction
+	if json.Unmarshal(body, &actions) != nil || len(actions) == 0 {
+		return nil
+	}
+	return []interlock.Row{{Kind: ledger.Recent, Key: key, Value: ledger.RecentBody{Run: key, Actions: actions}}}
+}
