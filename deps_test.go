@@ -73,7 +73,7 @@ github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidenc
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage               < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, bench/redteam
+std only                                                < test/clients, test/harnesses, test/chromium, bench/redteam
 everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens
 `
 

@@ -1,128 +1,115 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"os/exec"
 	"strconv"
+	"sync"
 	"time"
+
+	"interlock/test/chromium"
 )
 
-// A browser is Chromium driven over WebDriver.
+// patience is how long a page may take.
+const patience = 30 * time.Second
+
+// A browser is a tab of Chromium.
 type browser struct {
-	driver  *exec.Cmd
-	base    string
+	*chromium.Browser
 	session string
+	loaded  chan struct{} // takes a value when a page has loaded
+
+	mu         sync.Mutex
+	complaints []string
 }
 
-func startBrowser(ctx context.Context, driver, home string) (*browser, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func startBrowser(ctx context.Context) (*browser, error) {
+	started, err := chromium.Start("--hide-scrollbars")
 	if err != nil {
 		return nil, err
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
-	b := &browser{driver: exec.CommandContext(ctx, driver, "--port="+strconv.Itoa(port)),
-		base: "http://127.0.0.1:" + strconv.Itoa(port)}
-	if err := b.driver.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s (Debian: chromium-driver): %w", driver, err)
-	}
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		response, err := http.Get(b.base + "/status")
-		if err == nil {
-			response.Body.Close()
-			break
+	b := &browser{Browser: started, loaded: make(chan struct{}, 1)}
+	if b.session, err = b.Tab(ctx); err == nil {
+		b.Listen(b.session, b.happened)
+		for _, domain := range []string{"Page", "Runtime", "Log"} {
+			if err == nil {
+				err = b.do(ctx, domain+".enable", nil, nil)
+			}
 		}
-		if time.Now().After(deadline) {
-			b.close()
-			return nil, fmt.Errorf("%s does not answer: %w", driver, err)
-		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	var made struct{ SessionID string }
-	err = b.call(http.MethodPost, "/session", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
-		"browserName": "chrome", "goog:loggingPrefs": map[string]string{"browser": "ALL"},
-		"goog:chromeOptions": map[string]any{"args": []string{"--headless=new", "--no-sandbox", "--disable-gpu",
-			"--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-			"--hide-scrollbars", "--user-data-dir=" + home + "/profile"}}}}}, &made)
 	if err != nil {
-		b.close()
+		_ = b.Close()
 		return nil, err
 	}
-	b.session = "/session/" + made.SessionID
 	return b, nil
 }
 
-func (b *browser) close() {
-	if b.session != "" {
-		_ = b.call(http.MethodDelete, b.session, nil, nil)
+// happened keeps what the browser tells of the page: that it has loaded, a script or style it refused, a file it did not find.
+func (b *browser) happened(m chromium.Message) {
+	var said struct {
+		Entry struct{ Level, Text, URL string }
 	}
-	_ = b.driver.Process.Kill()
-	_ = b.driver.Wait()
-}
-
-// call sends one WebDriver command and decodes its value.
-func (b *browser) call(method, path string, body, into any) error {
-	var reader io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return err
+	switch m.Method {
+	case "Page.loadEventFired":
+		select {
+		case b.loaded <- struct{}{}:
+		default:
 		}
-		reader = bytes.NewReader(text)
+		return
+	case "Runtime.exceptionThrown":
+		said.Entry.Text = string(m.Params)
+	case "Log.entryAdded":
+		if json.Unmarshal(m.Params, &said) != nil || said.Entry.Level != "error" && said.Entry.Level != "warning" {
+			return
+		}
+	default:
+		return
 	}
-	request, err := http.NewRequest(method, b.base+path, reader)
-	if err != nil {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.complaints = append(b.complaints, said.Entry.Text+" "+said.Entry.URL)
+}
+
+// do sends one command of Chromium's own protocol to the tab.
+func (b *browser) do(ctx context.Context, command string, parameters map[string]any, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if parameters == nil {
+		return b.Call(ctx, b.session, command, nil, into)
+	}
+	return b.Call(ctx, b.session, command, parameters, into)
+}
+
+// load does what loads a page, and waits for it.
+func (b *browser) load(ctx context.Context, command string, parameters map[string]any) error {
+	select {
+	case <-b.loaded: // of the page before
+	default:
+	}
+	if err := b.do(ctx, command, parameters, nil); err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	var answer struct{ Value json.RawMessage }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %.300s", path, answer.Value)
-	}
-	if into == nil {
+	select {
+	case <-b.loaded:
 		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("%s: the page does not load", command)
 	}
-	return json.Unmarshal(answer.Value, into)
 }
 
-func (b *browser) open(address string) error {
-	return b.call(http.MethodPost, b.session+"/url", map[string]any{"url": address}, nil)
+func (b *browser) open(ctx context.Context, address string) error {
+	return b.load(ctx, "Page.navigate", map[string]any{"url": address})
 }
 
-func (b *browser) click(selector string) error {
-	var element map[string]string
-	if err := b.call(http.MethodPost, b.session+"/element", map[string]any{"using": "css selector", "value": selector},
-		&element); err != nil {
-		return err
-	}
-	for _, id := range element {
-		return b.call(http.MethodPost, b.session+"/element/"+id+"/click", map[string]any{}, nil)
-	}
-	return fmt.Errorf("no element %s", selector)
-}
-
-// devtools sends one command of Chromium's own protocol.
-func (b *browser) devtools(command string, parameters map[string]any, into any) error {
-	return b.call(http.MethodPost, b.session+"/goog/cdp/execute", map[string]any{"cmd": command, "params": parameters}, into)
+// click clicks an element that leads to another page.
+func (b *browser) click(ctx context.Context, selector string) error {
+	return b.load(ctx, "Runtime.evaluate", map[string]any{"expression": "document.querySelector(" + strconv.Quote(selector) + ").click()"})
 }
 
 // picture opens an address and returns what the browser shows, as PNG.
-func (b *browser) picture(address string, p picture) ([]byte, error) {
+func (b *browser) picture(ctx context.Context, address string, p picture) ([]byte, error) {
 	scheme, scale := "light", 1.0
 	if p.wide < 600 {
 		scale = 1.5
@@ -130,14 +117,14 @@ func (b *browser) picture(address string, p picture) ([]byte, error) {
 	if p.dark {
 		scheme = "dark"
 	}
-	err := b.devtools("Emulation.setDeviceMetricsOverride",
+	err := b.do(ctx, "Emulation.setDeviceMetricsOverride",
 		map[string]any{"width": p.wide, "height": p.high, "deviceScaleFactor": scale, "mobile": p.wide < 600}, nil)
 	if err == nil {
-		err = b.devtools("Emulation.setEmulatedMedia",
+		err = b.do(ctx, "Emulation.setEmulatedMedia",
 			map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 	}
 	if err == nil {
-		err = b.open(address)
+		err = b.open(ctx, address)
 	}
 	if err != nil {
 		return nil, err
@@ -147,22 +134,18 @@ func (b *browser) picture(address string, p picture) ([]byte, error) {
 		return nil, err
 	}
 	var shot struct{ Data string }
-	if err := b.devtools("Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
+	if err := b.do(ctx, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
 		return nil, err
 	}
 	return base64.StdEncoding.DecodeString(shot.Data)
 }
 
-// quiet is an error if the browser complained about a page: a script or style it refused, a file it did not find.
+// quiet is an error if the browser complained about a page.
 func (b *browser) quiet() error {
-	var entries []struct{ Level, Message string }
-	if err := b.call(http.MethodPost, b.session+"/se/log", map[string]any{"type": "browser"}, &entries); err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Level == "SEVERE" || e.Level == "WARNING" {
-			return fmt.Errorf("the browser says: %s", e.Message)
-		}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.complaints) > 0 {
+		return fmt.Errorf("the browser says: %s", b.complaints[0])
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Command screens makes the pictures of the console for docs/operating.md: it fills a store with a day of a small team's
 // agents, serves the console over it, and has Chromium look at its pages, wide and on a phone, in light and dark. It needs
-// chromedriver and Chromium; scripts/screenshots.sh calls it.
+// Chromium; scripts/screenshots.sh calls it.
 package main
 
 import (
@@ -29,10 +29,9 @@ import (
 
 func main() {
 	into := flag.String("into", "docs/pictures", "directory for the pictures")
-	driver := flag.String("chromedriver", "chromedriver", "the program that drives Chromium")
 	all := flag.Bool("all", false, "make those too that no document shows: every page, wide and on a phone, light and dark")
 	flag.Parse()
-	if err := run(context.Background(), *into, *driver, *all); err != nil {
+	if err := run(context.Background(), *into, *all); err != nil {
 		fmt.Fprintln(os.Stderr, "screens:", err)
 		os.Exit(1)
 	}
@@ -47,7 +46,7 @@ type picture struct {
 	dark bool
 }
 
-func run(ctx context.Context, into, driver string, all bool) error {
+func run(ctx context.Context, into string, all bool) error {
 	home, err := os.MkdirTemp("", "interlock-screens-")
 	if err != nil {
 		return err
@@ -75,22 +74,22 @@ func run(ctx context.Context, into, driver string, all bool) error {
 	if err != nil {
 		return err
 	}
-	browser, err := startBrowser(ctx, driver, home)
+	browser, err := startBrowser(ctx)
 	if err != nil {
 		return err
 	}
-	defer browser.close()
-	if err := browser.open(link); err != nil {
+	defer browser.Close()
+	if err := browser.open(ctx, link); err != nil {
 		return err
 	}
-	if err := browser.click("main form button"); err != nil {
+	if err := browser.click(ctx, "main form button"); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err
 	}
 	for _, p := range filled.pictures(all) {
-		png, err := browser.picture(address+p.path, p)
+		png, err := browser.picture(ctx, address+p.path, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}

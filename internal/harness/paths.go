@@ -29,28 +29,6 @@ func SettingsFiles(home string) []string {
 	return files
 }
 
-// ProjectSettingsFiles lists the files below a project in which a hook may be registered.
-func ProjectSettingsFiles(project string) []string {
-	if project == "" {
-		return nil
-	}
-	return []string{
-		filepath.Join(project, ".claude", "settings.json"),
-		filepath.Join(project, ".claude", "settings.local.json"),
-		filepath.Join(project, ".codex", "hooks.json"),
-		filepath.Join(project, ".gemini", "settings.json"),
-		filepath.Join(project, ".qwen", "settings.json"),
-		filepath.Join(project, ".cursor", "hooks.json"),
-		filepath.Join(project, ".github", "hooks", "interlock.json"),
-		filepath.Join(project, ".github", "copilot", "settings.json"),
-		filepath.Join(project, ".github", "copilot", "settings.local.json"),
-		filepath.Join(project, ".opencode", "plugins", "interlock.js"),
-		filepath.Join(project, ".windsurf", "hooks.json"),
-		filepath.Join(project, ".clinerules", "hooks", "PreToolUse"),
-		filepath.Join(project, ".cline", "hooks", "PreToolUse"),
-	}
-}
-
 // checkpointName is the file beside a harness's settings that keeps the newest checkpoint the hook was handed.
 const checkpointName = "interlock.checkpoint"
 

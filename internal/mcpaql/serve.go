@@ -9,9 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ProtocolVersions are the revisions of the Model Context Protocol that are served, newest first.
-func ProtocolVersions() []string { return mcp.SupportedProtocolVersions() }
-
 // client is what one agent's connections share.
 type client struct {
 	caller Caller

@@ -17,9 +17,6 @@ const (
 	ReplayProduction ReplayMode = "production" // strict: nothing that was not kept, nothing from outside
 )
 
-// ReplayModes lists the modes.
-func ReplayModes() []ReplayMode { return []ReplayMode{ReplayAudit, ReplayTest, ReplayProduction} }
-
 // CouncilQuorum is how many members of the council count as the council.
 const CouncilQuorum = 3
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"interlock/test/chromium"
 	"net/url"
 	"regexp"
 	"slices"
@@ -22,7 +23,7 @@ const patience = 30 * time.Second
 // it, and whatever character a reader could not see, fails the test.
 type page struct {
 	t       *testing.T
-	browser *chromium
+	browser *chromium.Browser
 	session string
 	origin  string // of the console; nothing may be loaded from elsewhere
 	touch   bool
@@ -42,19 +43,16 @@ type device struct {
 }
 
 // newPage opens an empty tab in a profile of its own.
-func newPage(t *testing.T, browser *chromium, origin string, d device) *page {
+func newPage(t *testing.T, browser *chromium.Browser, origin string, d device) *page {
 	t.Helper()
 	p := &page{t: t, browser: browser, origin: origin, touch: d.phone, scripts: !d.noScripts, changed: make(chan struct{})}
-	var profile struct{ BrowserContextID string }
-	p.must("", "Target.createBrowserContext", nil, &profile)
-	var target struct{ TargetID string }
-	p.must("", "Target.createTarget", options{"url": "about:blank", "browserContextId": profile.BrowserContextID}, &target)
-	var attached struct{ SessionID string }
-	p.must("", "Target.attachToTarget", options{"targetId": target.TargetID, "flatten": true}, &attached)
-	p.session = attached.SessionID
-	browser.mu.Lock()
-	browser.pages[p.session] = p
-	browser.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var err error
+	if p.session, err = browser.Tab(ctx); err != nil {
+		t.Fatal(err)
+	}
+	browser.Listen(p.session, p.happened)
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network", "Audits", "DOM"} {
 		p.do(domain+".enable", nil, nil)
 	}
@@ -89,7 +87,7 @@ func (p *page) must(session, method string, params, result any) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := p.browser.call(ctx, session, method, params, result); err != nil {
+	if err := p.browser.Call(ctx, session, method, params, result); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -100,7 +98,7 @@ func (p *page) do(method string, params, result any) {
 }
 
 // happened keeps what the browser tells of a page. It is called by the reader of its messages and must not call back.
-func (p *page) happened(m message) {
+func (p *page) happened(m chromium.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch m.Method {
@@ -228,7 +226,7 @@ func (p *page) evaluate(expression string, result any) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for ctx.Err() == nil { // a page that is being replaced by another has nothing to ask for a moment
-		err := p.browser.call(ctx, p.session, "Runtime.evaluate", options{"expression": expression, "returnByValue": true, "awaitPromise": true}, &got)
+		err := p.browser.Call(ctx, p.session, "Runtime.evaluate", options{"expression": expression, "returnByValue": true, "awaitPromise": true}, &got)
 		if err == nil {
 			break
 		}
@@ -384,8 +382,8 @@ func (p *page) place(path string) (x, y float64) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		var at struct{ Quads [][]float64 }
-		if p.browser.call(ctx, p.session, "DOM.scrollIntoViewIfNeeded", object, nil) != nil ||
-			p.browser.call(ctx, p.session, "DOM.getContentQuads", object, &at) != nil || len(at.Quads) == 0 {
+		if p.browser.Call(ctx, p.session, "DOM.scrollIntoViewIfNeeded", object, nil) != nil ||
+			p.browser.Call(ctx, p.session, "DOM.getContentQuads", object, &at) != nil || len(at.Quads) == 0 {
 			return false // the page put another in its place just now
 		}
 		q := at.Quads[0]
