@@ -66,7 +66,8 @@ func listed[T any](ctx context.Context, from Ledger, mark interlock.Ref, span le
 // pageRows is how many rows are read at once by what is whole by its meaning.
 const pageRows = 1000
 
-// Walk visits everything that stands of a kind, a page at a time, until visit has enough. It is for what is whole by its meaning.
+// Walk visits everything that stands of a kind, a page at a time, until visit has enough. It is for what is whole by its
+// meaning.
 func Walk[T any](ctx context.Context, from Ledger, kind string, visit func(T) (more bool)) error {
 	for span := ledger.Every(pageRows); ; {
 		rows, next, err := from.Scan(ctx, under(kind, ledger.All), span)

@@ -14,9 +14,9 @@ type grounds func(context.Context, loader) (ground, error)
 // whom says, of what was loaded, whose freedom an operator's words are about.
 type whom func(interlock.Standing) interlock.Requester
 
-// said is the ground of what an operator says or orders: what refs name, the operator, those on whose word any of it rests, and,
-// where it is about somebody's freedom, the agent and every operator who is or answers for it: nobody has a say in their own
-// case, whatever name and key they come with.
+// said is the ground of what an operator says: what refs name, the operator, those on whose word any of it rests, and, where it
+// is about somebody's freedom, the agent and every operator who is or answers for it: nobody has a say in their own case,
+// whatever name and key they come with.
 func (a *Admission) said(operator string, about whom, refs ...interlock.Ref) grounds {
 	return func(ctx context.Context, load loader) (ground, error) {
 		g, words := ground{reads: slices.Clone(refs)}, names{}

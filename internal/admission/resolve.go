@@ -12,8 +12,8 @@ import (
 	"interlock/internal/quorum"
 )
 
-// Requests returns up to limit requests that still wait for a human or to be spent, those that expire first, ordered by id; all of
-// them without a limit.
+// Requests returns up to limit requests that still wait for a human or to be spent, those that expire first, ordered by id;
+// without a limit all of them.
 func (a *Admission) Requests(ctx context.Context, limit int) (List[interlock.ApprovalRequest], error) {
 	live, err := Listed[interlock.ApprovalRequest](ctx, a, ledger.Request, ledger.From(a.config.Now().UnixNano()+1, limit))
 	sortRequests(live.Rows)
@@ -121,7 +121,8 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 // They are all there because one passkey is one person.
 func (a *Admission) UpdateOperator(ctx context.Context, name string,
 	change func(*interlock.OperatorRecord, interlock.Standing) error) error {
-	_, err := a.commit(ctx, a.rows(under(ledger.Operator, ledger.All), key(ledger.Setting, settingRegistry)), func(standing interlock.Standing) (interlock.Change, error) {
+	on := a.rows(under(ledger.Operator, ledger.All), key(ledger.Setting, settingRegistry))
+	_, err := a.commit(ctx, on, func(standing interlock.Standing) (interlock.Change, error) {
 		operator, known := standing.Operators[name]
 		if !known {
 			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "name", "no operator has this name")

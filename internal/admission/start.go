@@ -16,7 +16,8 @@ var errUnchanged = errors.New("admission: nothing changed")
 // Start records, once per change, which ruleset, mode and profile are in force from here on. Nothing is decided before
 // that is durable.
 func (a *Admission) Start(ctx context.Context) error {
-	_, err := a.commit(ctx, a.rows(under(ledger.Setting, ledger.All)), func(standing interlock.Standing) (interlock.Change, error) {
+	on := a.rows(under(ledger.Setting, ledger.All))
+	_, err := a.commit(ctx, on, func(standing interlock.Standing) (interlock.Change, error) {
 		change := interlock.Change{Version: standing.Version}
 		ruleset := map[string]string{"ruleset": string(a.config.Rules.Digest())}
 		if err := a.rulesText(&change, standing.Settings, ruleset); err != nil {

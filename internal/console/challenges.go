@@ -23,7 +23,8 @@ type held struct {
 
 // challengesPage lists the pauses and blocks that stand, newest first, with what may be ordered about them.
 func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
-	challenges, err := admission.Listed[interlock.Challenge](r.Context(), c.config.Backend, ledger.Challenge, newest(math.MinInt64))
+	challenges, err := admission.Listed[interlock.Challenge](r.Context(), c.config.Backend, ledger.Challenge,
+		newest(math.MinInt64))
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -31,7 +32,8 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 	var about []interlock.Ref
 	for _, challenge := range challenges.Rows {
 		who := challenge.Requester
-		about = append(about, ref(ledger.Agent, who.Agent), ref(ledger.Attempts, interlock.AttemptsKey(who.Agent, who.Principal)))
+		about = append(about, ref(ledger.Agent, who.Agent),
+			ref(ledger.Attempts, interlock.AttemptsKey(who.Agent, who.Principal)))
 	}
 	standing, err := c.config.Backend.Ground(r.Context(), about...)
 	if err != nil {
@@ -60,7 +62,8 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 	sort.Slice(list, func(i, j int) bool {
 		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
 	})
-	c.render(w, r, http.StatusOK, "challenges.html", "Challenges and blocks", admission.List[held]{Rows: list, All: challenges.All})
+	c.render(w, r, http.StatusOK, "challenges.html", "Challenges and blocks",
+		admission.List[held]{Rows: list, All: challenges.All})
 }
 
 // grantsPage lists the standing grants.

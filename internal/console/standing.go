@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"interlock"
 	"interlock/internal/admission"
@@ -89,6 +88,3 @@ func (c *Console) live(ctx context.Context) (admission.List[interlock.ApprovalRe
 	standing, err := agentsOf(ctx, c, requests.Rows, func(r interlock.ApprovalRequest) string { return r.Requester.Agent })
 	return requests, standing, err
 }
-
-// inForce is a place in the order of what is marked by when it ends, from which on it is in force.
-func inForce(now time.Time) int64 { return now.UnixNano() + 1 }
