@@ -51,14 +51,12 @@ func Detach(kind string, to *interlock.Standing) {
 		to.Operators = maps.Clone(to.Operators)
 	case Request:
 		to.Requests = maps.Clone(to.Requests)
-	case Suppression:
-		to.Suppressions = maps.Clone(to.Suppressions)
+	case Order:
+		to.Suppressions, to.Grants = maps.Clone(to.Suppressions), maps.Clone(to.Grants)
 	case Setting:
 		to.Settings = maps.Clone(to.Settings)
 	case Challenge:
 		to.Challenges = maps.Clone(to.Challenges)
-	case Grant:
-		to.Grants = maps.Clone(to.Grants)
 	case Attempts:
 		to.Attempts = maps.Clone(to.Attempts)
 	case Pin:
@@ -75,14 +73,13 @@ func drop(r Row, from *interlock.Standing) {
 		delete(from.Operators, r.Key)
 	case Request:
 		delete(from.Requests, r.Key)
-	case Suppression:
+	case Order:
 		delete(from.Suppressions, r.Key)
+		delete(from.Grants, r.Key)
 	case Setting:
 		delete(from.Settings, r.Key)
 	case Challenge:
 		delete(from.Challenges, r.Key)
-	case Grant:
-		delete(from.Grants, r.Key)
 	case Attempts:
 		delete(from.Attempts, r.Key)
 	case Pin:
@@ -92,7 +89,14 @@ func drop(r Row, from *interlock.Standing) {
 
 // Put returns a row with a value as its body.
 func Put(kind, key string, value any) (Row, error) {
-	body, err := json.Marshal(value)
+	written, err := value, error(nil)
+	if kind == Order {
+		written, err = writeOrder(value)
+	}
+	var body []byte
+	if err == nil {
+		body, err = json.Marshal(written)
+	}
 	if err != nil {
 		return Row{}, fmt.Errorf("encode a %s: %w", kind, err)
 	}

@@ -146,9 +146,9 @@ func everything() interlock.Change {
 		ledger.CounterBody{Name: "m", Left: 1}, ledger.Done{Agent: "agent", Run: "new", Steps: 1, Seen: storagetest.Now},
 		ledger.Ending{Agent: "agent", Action: "sha256:aa", Status: interlock.OutcomeFailure, At: storagetest.Now})
 	c.Writes = append(c.Writes, ledger.Settings(map[string]string{"mode": "enforcing"})...)
-	c.Writes = append(c.Writes, ledger.Ended(ledger.Suppression, "old"),
+	c.Writes = append(c.Writes, ledger.Ended(ledger.Order, "old"),
 		interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
-	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Grant, Key: "grant", Take: 1},
+	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Order, Key: "grant", Take: 1},
 		{Kind: ledger.Counter, Key: "n", Take: 2}}
 	c.Past = &interlock.PastAction{At: storagetest.Now, Kind: interlock.KindShell}
 	c.Wrote = []string{"file"}

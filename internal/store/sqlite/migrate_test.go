@@ -65,8 +65,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 		}
 		s.Close()
 	}
-	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 7 {
-		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 7", entries, ok, version())
+	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 8 {
+		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 8", entries, ok, version())
 	}
 	// Two processes that find the old file at once.
 	path = newPath(t)
@@ -102,7 +102,13 @@ func askedBy(t *testing.T, s *sqlite.Store, agent, principal string) int {
 // version4 makes a store as the version before the ledger left it, again and again.
 func version4(t *testing.T) (make func() (path string)) {
 	t.Helper()
-	dump, err := os.ReadFile("testdata/version4.sql")
+	return dumped(t, "testdata/version4.sql")
+}
+
+// dumped makes a store from a dump, again and again.
+func dumped(t *testing.T, name string) (make func() (path string)) {
+	t.Helper()
+	dump, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +217,12 @@ func TestMigrateToTheLedger(t *testing.T) {
 // TestMigrationFails: whatever statement of the migration fails, before or after it took effect, nothing is lost and the next
 // who opens the store has it whole.
 func TestMigrationFails(t *testing.T) {
-	fresh := version4(t)
+	for name, least := range map[string]int{"testdata/version4.sql": 40, "testdata/version7.sql": 12} {
+		t.Run(name, func(t *testing.T) { migrationFails(t, dumped(t, name), least) })
+	}
+}
+
+func migrationFails(t *testing.T, fresh func() (path string), least int) {
 	path := fresh()
 	before, log := standingOf(t, path), entriesOf(t, path)
 	for _, after := range []bool{false, true} {
@@ -228,13 +239,69 @@ func TestMigrationFails(t *testing.T) {
 				s.Close()
 			}
 			if p.failed == "" {
-				if err != nil || at < 40 {
+				if err != nil || at < least {
 					t.Fatalf("without a fault, after %d steps: %v", at, err)
 				}
 				break
 			}
 			again(t, path, before, log, fmt.Sprintf("step %d after=%v %.60s", at, after, p.failed))
 		}
+	}
+}
+
+// TestMigrateOrders: grants and suppressions of the version before orders were one kind stand as they did, are drawn and end, and
+// none that is over can be given again.
+func TestMigrateOrders(t *testing.T) {
+	path := dumped(t, "testdata/version7.sql")()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	if len(before.Grants) != 1 || len(before.Suppressions) != 1 || before.Grants["grt_1"].Left != 1 ||
+		before.Grants["grt_1"].Statement != "statement of grt_1" || !before.Suppressions["sup_1"].Denials {
+		t.Fatalf("the old store can't be read without migrating it: %+v", before)
+	}
+	reader, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []interlock.Ref{{Kind: ledger.Order, Key: "sup_1"},
+		{Kind: ledger.Order, Mark: ledger.Ordered(interlock.VerbSuppress)}} {
+		rows, _, err := reader.Load(t.Context(), ref)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%+v is %v, %v", ref, rows, err)
+		}
+		if diff := cmp.Diff(before.Suppressions["sup_1"], rows[0].Value); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", ref, diff)
+		}
+	}
+	reader.Close()
+	s := open(t, path)
+	defer s.Close()
+	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
+		t.Errorf("what stands (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(log, entriesOf(t, path)); diff != "" {
+		t.Errorf("the log (-before +after):\n%s", diff)
+	}
+	commit := func(edit func(*interlock.Change)) error {
+		c := storagetest.Decision("a")
+		edit(&c)
+		_, err := s.Commit(t.Context(), c)
+		return err
+	}
+	for _, order := range []interlock.Order{before.Grants["grt_1"].Order(), {ID: "grt_2", Statement: "statement of grt_2"}} {
+		if err := commit(func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Once(order)} }); err == nil {
+			t.Errorf("%s could be carried out again", order.ID)
+		}
+	}
+	for _, want := range []bool{true, false} {
+		if err := commit(func(c *interlock.Change) { c.Spends = ledger.One(ledger.Order, "grt_1") }); (err == nil) != want {
+			t.Errorf("drawn: %v", err)
+		}
+	}
+	if err := commit(func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Ended(ledger.Order, "sup_1")} }); err != nil {
+		t.Error(err)
+	}
+	if after := standingOf(t, path); len(after.Grants)+len(after.Suppressions) > 0 {
+		t.Errorf("what is over stands: %+v", after)
 	}
 }
 

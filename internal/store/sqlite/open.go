@@ -35,10 +35,12 @@ var (
 	schema6 string
 	//go:embed schema7.sql
 	schema7 string
+	//go:embed schema8.sql
+	schema8 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -240,11 +242,14 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7}[version]
+		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7, schema8}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 		if err == nil && version == rowsSince {
 			err = s.moveRows(ctx)
+		}
+		if err == nil && version == ordersSince {
+			err = s.moveOrders(ctx)
 		}
 	}
 	if err == nil {

@@ -202,8 +202,10 @@ func (s *Store) loadStanding(ctx context.Context, c *conn) (standing interlock.S
 		if _, err := c.row(ctx, "PRAGMA user_version", nil, &version); err != nil {
 			return standing, 0, err
 		}
-		if version < rowsSince {
-			return standing, revision, legacyRows(ctx, c, version, put)
+		if version < ordersSince {
+			if err := legacyRows(ctx, c, version, put); err != nil || version < rowsSince {
+				return standing, revision, err
+			}
 		}
 	}
 	kinds := ledger.Standing()
