@@ -127,7 +127,7 @@ func (c *grantList) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	given, err := admission.Listed[interlock.Grant](p.ctx, backend, ledger.Grant, ledger.Every(c.limit()))
+	given, err := admission.Ordered[interlock.Grant](p.ctx, backend, interlock.VerbGrant, ledger.Every(c.limit()))
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (c *rulesSuppressionsCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	given, err := admission.Listed[interlock.Suppression](p.ctx, backend, ledger.Suppression, ledger.Every(c.limit()))
+	given, err := admission.Ordered[interlock.Suppression](p.ctx, backend, interlock.VerbSuppress, ledger.Every(c.limit()))
 	if err != nil {
 		return err
 	}

@@ -261,7 +261,7 @@ type Admission struct {
 	manifest interlock.Digest // of the snapshots this process decides under, once Start has declared them
 
 	guard  sync.Mutex
-	proofs map[string]error // what checking a suppression's signature ended with, by what was checked
+	proofs map[string]error // what checking a standing order's signature ended with, by what was checked
 
 	executions executions
 	endings    endings

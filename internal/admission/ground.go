@@ -32,14 +32,14 @@ func under(kind, mark string) interlock.Ref { return interlock.Ref{Kind: kind, M
 func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Requester, more ...interlock.Ref) (ground, error) {
 	g := ground{reads: make([]interlock.Ref, 0, 8+len(more))}
 	var operators names
-	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Suppression, ledger.All),
+	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
 	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
 		return g, err
 	}
 	r = owned(r, g.Standing)
 	own, read := ledger.Of(r.Agent, r.Principal), len(g.reads)
-	g.reads = append(g.reads, under(ledger.Request, own), under(ledger.Grant, own))
+	g.reads = append(g.reads, under(ledger.Request, own), under(ledger.Order, own))
 	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil || len(operators) == 0 {
 		return g, err
 	}

@@ -39,6 +39,11 @@ func Listed[T any](ctx context.Context, from Ledger, kind string, span ledger.Sp
 	return listed[T](ctx, from, under(kind, ledger.All), span)
 }
 
+// Ordered is a span of the orders with one verb that stand, by when they end.
+func Ordered[T any](ctx context.Context, from Ledger, verb interlock.Verb, span ledger.Span) (list List[T], err error) {
+	return listed[T](ctx, from, under(ledger.Order, ledger.Ordered(verb)), span)
+}
+
 func listed[T any](ctx context.Context, from Ledger, mark interlock.Ref, span ledger.Span) (list List[T], err error) {
 	whole := span.Limit <= 0
 	if whole {

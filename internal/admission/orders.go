@@ -36,10 +36,10 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbNewCode:        {reads: readChallenge, find: findChallenge, do: (*Admission).newCode},
 		interlock.VerbPromote:        {reads: readAgent, find: (*Admission).findAgent, do: (*Admission).changeTrust},
 		interlock.VerbDemote:         {reads: readAgent, find: (*Admission).findAgent, do: (*Admission).changeTrust},
-		interlock.VerbGrant:          {reads: readGrants, find: (*Admission).findGranted, do: (*Admission).grant},
-		interlock.VerbEndGrant:       {reads: readGrant, find: findGrant, do: (*Admission).endGrant},
-		interlock.VerbSuppress:       {reads: readSuppressions, find: (*Admission).findSuppressed, do: (*Admission).suppress},
-		interlock.VerbLift:           {reads: readSuppression, find: findSuppression, do: (*Admission).lift},
+		interlock.VerbGrant:          {reads: readStanding, find: (*Admission).findGranted, do: (*Admission).grant},
+		interlock.VerbEndGrant:       {reads: readEnded, find: findGrant, do: (*Admission).endGrant},
+		interlock.VerbSuppress:       {reads: readStanding, find: (*Admission).findSuppressed, do: (*Admission).suppress},
+		interlock.VerbLift:           {reads: readEnded, find: findSuppression, do: (*Admission).lift},
 		interlock.VerbApproveTool:    {reads: readPins, do: (*Admission).changePins},
 		interlock.VerbQuarantineTool: {reads: readPins, do: (*Admission).changePins},
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
@@ -111,13 +111,8 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 	if err := deed.do(a, ctx, c); err != nil || !verb.Loosens {
 		return err
 	}
-	c.change.Writes = append(c.change.Writes, once(c.Order))
+	c.change.Writes = append(c.change.Writes, ledger.Once(c.Order))
 	return nil
-}
-
-// once is the row by which a signed order counts once: the ledger refuses a second one under the same statement.
-func once(o interlock.Order) interlock.Row {
-	return ledger.Rows(ledger.CarriedBody{Name: ledger.CarriedKey(o.Statement), Order: o.ID, Expires: o.Expires})[0]
 }
 
 // words lists verbs.

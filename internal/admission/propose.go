@@ -94,8 +94,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 				return interlock.Change{}, err
 			}
 		}
-		standing, unproved := a.proved(standing, now)
-		standing, ungranted := a.grants(standing, p.Requester, now)
+		standing, uncounted := a.counted(standing, p.Requester, now)
 		begun, over, err := a.continued(ctx, p, standing, now)
 		if err != nil {
 			return interlock.Change{}, err
@@ -104,10 +103,8 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		if err != nil {
 			return interlock.Change{}, err
 		}
-		for _, other := range []error{unproved, ungranted} {
-			if invalid == nil {
-				invalid = other
-			}
+		if invalid == nil {
+			invalid = uncounted
 		}
 		decision := made.Decision
 		last = shadowed{proposal: p, made: made, at: now}
@@ -218,11 +215,12 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysi
 // alert adds to a change the event that says an approval in the store does not hold.
 func (a *Admission) alert(change *interlock.Change, r interlock.Requester, invalid error) error {
 	code, message := "approval-invalid", "an approval in the store does not count: "+reason(invalid)
-	if errors.Is(invalid, errUnproved) {
-		code, message = "suppression-invalid", "a suppression in the store does not count: "+reason(invalid)
-	}
-	if errors.Is(invalid, errGrant) {
-		code, message = "grant-invalid", "a standing grant in the store does not count: "+reason(invalid)
+	if order := (unproved{}); errors.As(invalid, &order) {
+		code, message = "suppression-invalid", "a suppression in the store does not count: "
+		if order.verb == interlock.VerbGrant {
+			code, message = "grant-invalid", "a standing grant in the store does not count: "
+		}
+		message += reason(invalid)
 	}
 	return a.alarm(change, r, code, message)
 }
@@ -249,7 +247,7 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 		change.Spends = ledger.One(ledger.Request, d.Approval)
 	}
 	if d.Grant != "" {
-		change.Spends = append(change.Spends, ledger.One(ledger.Grant, d.Grant)...)
+		change.Spends = append(change.Spends, ledger.One(ledger.Order, d.Grant)...)
 	}
 	if handed { // the same question is put again by what runs it, and that is the one the yes was for
 		change.Spends = nil

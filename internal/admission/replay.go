@@ -30,7 +30,7 @@ func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, wha
 				return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
 			}
 			record.Orders = append(record.Orders, a.orderKept(order))
-			change.Writes = append(change.Writes, once(order))
+			change.Writes = append(change.Writes, ledger.Once(order))
 		}
 		var err error
 		if forced, err = quorum.CheckReplay(mode, what, orders, standing.Operators, standing.Agents, a.config.Verify,

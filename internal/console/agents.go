@@ -156,7 +156,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 		}
 		asked[[2]string{name, principal}] = true
 		of := ledger.Of(name, principal)
-		about = append(about, under(ledger.Request, of), under(ledger.Grant, of),
+		about = append(about, under(ledger.Request, of), under(ledger.Order, of),
 			ref(ledger.Attempts, interlock.AttemptsKey(name, principal)))
 	}
 	for _, d := range lately {

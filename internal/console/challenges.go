@@ -68,7 +68,8 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 
 // grantsPage lists the standing grants.
 func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
-	grants, err := admission.Listed[interlock.Grant](r.Context(), c.config.Backend, ledger.Grant, ledger.Every(maxListed))
+	grants, err := admission.Ordered[interlock.Grant](r.Context(), c.config.Backend, interlock.VerbGrant,
+		ledger.Every(maxListed))
 	if err != nil {
 		c.fail(w, r, err)
 		return

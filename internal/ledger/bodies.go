@@ -101,14 +101,6 @@ func requestTake(body []byte, n int, now time.Time) ([]byte, string, error) {
 	return left, "", err
 }
 
-func suppressionAbout(s interlock.Suppression) About {
-	return About{Key: s.ID, Marks: withAll(nano(s.Expires)), Binds: true}
-}
-
-func suppressionInto(s interlock.Suppression, to *interlock.Standing) {
-	put(&to.Suppressions, s.ID, s)
-}
-
 func challengeAbout(c interlock.Challenge) About {
 	about := About{Key: c.ID, Binds: true}
 	if challengeStands(c) {
@@ -133,35 +125,6 @@ func challengeStands(c interlock.Challenge) bool { return c.Ended.IsZero() }
 
 func challengeInto(c interlock.Challenge, to *interlock.Standing) {
 	put(&to.Challenges, c.ID, c)
-}
-
-func grantAbout(g interlock.Grant) About {
-	about := About{Key: g.ID, Binds: true, Left: g.Left}
-	if grantStands(g) {
-		about.Marks = withAll(nano(g.Expires), Of(g.Agent, g.Principal))
-	}
-	return about
-}
-
-func grantStands(g interlock.Grant) bool { return g.Ended.IsZero() && g.Left > 0 }
-
-func grantInto(g interlock.Grant, to *interlock.Standing) {
-	put(&to.Grants, g.ID, g)
-}
-
-func grantTake(body []byte, n int, now time.Time) ([]byte, string, error) {
-	g, err := decode[interlock.Grant](body)
-	switch {
-	case err != nil:
-		return nil, "", err
-	case !g.InForce(now):
-		return nil, "it is used up, revoked or has expired", nil
-	case g.Left < n:
-		return nil, "it has less left", nil
-	}
-	g.Left -= n
-	left, err := json.Marshal(g)
-	return left, "", err
 }
 
 func attemptsAbout(a interlock.Attempts) About {

@@ -24,6 +24,11 @@ func CarriedKey(statement string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Once is the row by which a signed order counts once: the ledger refuses a second one under the same statement.
+func Once(o interlock.Order) Row {
+	return Rows(CarriedBody{Name: CarriedKey(o.Statement), Order: o.ID, Expires: o.Expires})[0]
+}
+
 func carriedAbout(c CarriedBody) About {
 	return About{Key: c.Name, Marks: under(nano(c.Expires.Add(carriedLag)), Until)}
 }

@@ -17,26 +17,25 @@ type (
 
 // The kinds of rows. The names stand in stores and never change.
 const (
-	Agent       = "agent"
-	Operator    = "operator"
-	Request     = "request"     // a question to the operators, whatever has become of it
-	Suppression = "suppression" // an order that keeps a rule silent
-	Challenge   = "challenge"   // a code that an agent owes
-	Grant       = "grant"       // an order that says yes in advance
-	Attempts    = "attempts"    // an agent's wrong codes
-	Pin         = "pin"         // what is known of a tool
-	Definition  = "definition"  // the text of a tool that was approved, or seen last
-	Setting     = "setting"     // under which rules, mode and profile the log goes on
-	Counter     = "counter"     // how much of something is left
-	Execution   = "execution"   // what a monitored run has done so far
-	Candidate   = "candidate"   // the ruleset that decides beside the one in force
-	Shadow      = "shadow"      // what a candidate decided otherwise
-	Call        = "call"        // how a call was decided that other events of its harness will name again
-	Recent      = "recent"      // what a run did a moment ago
-	Written     = "written"     // that an agent wrote a file
-	Heard       = "heard"       // what a run was told, by its user and by what its calls returned
-	Failed      = "failed"      // which actions of an agent failed lately, as far as a gateway carried them out
-	Carried     = "carried"     // that a signed order was carried out, so that it counts once
+	Agent      = "agent"
+	Operator   = "operator"
+	Request    = "request"    // a question to the operators, whatever has become of it
+	Order      = "order"      // an operator's order that stands until it ends, such as one that says yes in advance
+	Challenge  = "challenge"  // a code that an agent owes
+	Attempts   = "attempts"   // an agent's wrong codes
+	Pin        = "pin"        // what is known of a tool
+	Definition = "definition" // the text of a tool that was approved, or seen last
+	Setting    = "setting"    // under which rules, mode and profile the log goes on
+	Counter    = "counter"    // how much of something is left
+	Execution  = "execution"  // what a monitored run has done so far
+	Candidate  = "candidate"  // the ruleset that decides beside the one in force
+	Shadow     = "shadow"     // what a candidate decided otherwise
+	Call       = "call"       // how a call was decided that other events of its harness will name again
+	Recent     = "recent"     // what a run did a moment ago
+	Written    = "written"    // that an agent wrote a file
+	Heard      = "heard"      // what a run was told, by its user and by what its calls returned
+	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
+	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -152,12 +151,10 @@ func Kinds() []Kind {
 			body: of(operatorAbout, nil, operatorInto)},
 		{Name: Request, Writer: ByAction, Proved: "the signatures of its approvals", Lives: "for ever, open until it ends",
 			body: request(), next: requestNext, take: requestTake, again: true},
-		{Name: Suppression, Writer: ByOrder, Proved: "its own signature", Lives: "until it is lifted",
-			body: of(suppressionAbout, nil, suppressionInto)},
+		{Name: Order, Writer: ByOrder, Proved: "its own signature", Lives: "until it is used up or ended",
+			body: order(), take: orderTake, again: true},
 		{Name: Challenge, Writer: ByAction, Proved: "", Lives: "until it has ended",
 			body: of(challengeAbout, challengeStands, challengeInto)},
-		{Name: Grant, Writer: ByOrder, Proved: "its own signature", Lives: "until it is used up or ended",
-			body: of(grantAbout, grantStands, grantInto), take: grantTake, again: true},
 		{Name: Attempts, Writer: ByAction, Proved: "", Lives: "until the window is over",
 			body: of(attemptsAbout, attemptsStands, attemptsInto)},
 		{Name: Pin, Writer: ByGateway, Proved: "a TOOL_PIN entry", Lives: "for ever",

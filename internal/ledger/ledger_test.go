@@ -39,11 +39,12 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Operator, "olga", interlock.OperatorRecord{Name: "olga", Created: now}, "all")
 	add(ledger.Request, "r", interlock.ApprovalRequest{ID: "r", Requester: who, Created: now, Expires: now.Add(time.Hour),
 		Status: interlock.RequestPending}, "all", "by\x00builder\x00pat", "is\x00", "is\x00pending", "of\x00builder\x00pat")
-	add(ledger.Suppression, "s", interlock.Suppression{ID: "s", Created: now}, "all")
+	add(ledger.Order, "s", interlock.Suppression{ID: "s", Created: now}, "all", "verb\x00suppress")
+	list["suppression"] = list[ledger.Order] // the other verb of this kind
 	add(ledger.Challenge, "c", interlock.Challenge{ID: "c", Kind: interlock.ChallengeVerify, Requester: who, Request: "r",
 		Created: now}, "all", "of\x00builder", "pauses", "waits\x00r")
-	add(ledger.Grant, "g", interlock.Grant{ID: "g", Agent: "builder", Principal: "pat", Left: 2, Created: now,
-		Expires: now.Add(time.Hour)}, "all", "of\x00builder\x00pat")
+	add(ledger.Order, "g", interlock.Grant{ID: "g", Agent: "builder", Principal: "pat", Left: 2, Created: now,
+		Expires: now.Add(time.Hour)}, "all", "of\x00builder\x00pat", "verb\x00grant")
 	add(ledger.Attempts, interlock.AttemptsKey("builder", "pat"), interlock.Attempts{Agent: "builder", Principal: "pat",
 		Failed: []time.Time{now}}, "all")
 	add(ledger.Pin, interlock.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}, "all", "held", "server\x00files")
@@ -169,9 +170,10 @@ func TestTake(t *testing.T) {
 		"pending":             {row: rows[ledger.Request].row, take: 1, why: "pending", again: true},
 		"approved by nobody":  {row: row(forged), take: 1, fails: "nobody approved it"},
 		"no such request":     {row: interlock.Row{Kind: ledger.Request, Key: "x"}, take: 1, why: "there is none", again: true},
-		"a grant":             {row: rows[ledger.Grant].row, take: 1},
-		"more than granted":   {row: rows[ledger.Grant].row, take: 3, why: "less left", again: true},
-		"a grant, late":       {row: rows[ledger.Grant].row, take: 1, at: now.Add(time.Hour), why: "expired", again: true},
+		"a grant":             {row: rows[ledger.Order].row, take: 1},
+		"more than granted":   {row: rows[ledger.Order].row, take: 3, why: "less left", again: true},
+		"a grant, late":       {row: rows[ledger.Order].row, take: 1, at: now.Add(time.Hour), why: "expired", again: true},
+		"a suppression":       {row: rows["suppression"].row, take: 1, why: "not used up", again: true},
 		"all of a counter":    {row: rows[ledger.Counter].row, take: 3},
 		"more than a counter": {row: rows[ledger.Counter].row, take: 4, why: "less left"},
 		"nothing":             {row: rows[ledger.Counter].row, take: 0, fails: "nothing to take"},
@@ -213,7 +215,7 @@ func FuzzAbout(f *testing.F) {
 		f.Add(sample.row.Kind, sample.row.Key, sample.row.Body)
 	}
 	f.Add(ledger.Request, "r", []byte(`{"id":"r","status":"approved"}`))
-	f.Add(ledger.Grant, "g", []byte(`{"id":"other","left":1}`))
+	f.Add(ledger.Order, "g", []byte(`{"id":"other","left":1}`))
 	book := ledger.NewBook()
 	f.Fuzz(func(t *testing.T, kind, key string, body []byte) {
 		row := interlock.Row{Kind: kind, Key: key, Body: body}

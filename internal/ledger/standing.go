@@ -15,7 +15,14 @@ func put[T any](to *map[string]T, key string, value T) {
 
 // Put returns a row with a value as its body.
 func Put(kind, key string, value any) (Row, error) {
-	body, err := json.Marshal(value)
+	written, err := value, error(nil)
+	if kind == Order {
+		written, err = writeOrder(value)
+	}
+	var body []byte
+	if err == nil {
+		body, err = json.Marshal(written)
+	}
 	if err != nil {
 		return Row{}, fmt.Errorf("encode a %s: %w", kind, err)
 	}

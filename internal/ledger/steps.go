@@ -234,11 +234,11 @@ func Rows(values ...any) []Row {
 		case interlock.ApprovalRequest:
 			r.Kind, r.Key = Request, v.ID
 		case interlock.Suppression:
-			r.Kind, r.Key = Suppression, v.ID
+			r.Kind, r.Key = Order, v.ID
 		case interlock.Challenge:
 			r.Kind, r.Key = Challenge, v.ID
 		case interlock.Grant:
-			r.Kind, r.Key = Grant, v.ID
+			r.Kind, r.Key = Order, v.ID
 		case interlock.Attempts:
 			r.Kind, r.Key = Attempts, interlock.AttemptsKey(v.Agent, v.Principal)
 		case interlock.Pin:

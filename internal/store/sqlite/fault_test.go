@@ -146,9 +146,10 @@ func everything() interlock.Change {
 		ledger.CounterBody{Name: "m", Left: 1}, ledger.Done{Agent: "agent", Run: "new", Steps: 1, Seen: storagetest.Now},
 		ledger.Ending{Agent: "agent", Action: "sha256:aa", Status: interlock.OutcomeFailure, At: storagetest.Now})
 	c.Writes = append(c.Writes, ledger.Settings(map[string]string{"mode": "enforcing"})...)
-	c.Writes = append(c.Writes, ledger.Ended(ledger.Suppression, "old"),
+	c.Writes = append(c.Writes, ledger.Once(interlock.Order{ID: "o", Statement: "s", Expires: storagetest.Now}))
+	c.Writes = append(c.Writes, ledger.Ended(ledger.Order, "old"),
 		interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
-	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Grant, Key: "grant", Take: 1},
+	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Order, Key: "grant", Take: 1},
 		{Kind: ledger.Counter, Key: "n", Take: 2}}
 	c.Writes = append(c.Writes, ledger.Rows(ledger.Past{Run: "new", Action: interlock.PastAction{At: storagetest.Now,
 		Kind: interlock.KindShell}}, ledger.WrittenBody{File: "file", At: storagetest.Now})...)
@@ -184,7 +185,8 @@ func whole(t *testing.T, path string) (there bool) {
 	wrote, _, wroteErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Written, Key: "file"})
 	counters, _, countErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Counter, Key: "n"},
 		interlock.Ref{Kind: ledger.Counter, Key: "m"}, interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")},
-		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")})
+		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")},
+		interlock.Ref{Kind: ledger.Carried, Key: ledger.CarriedKey("s")})
 	if err := errors.Join(pastErr, wroteErr, countErr, textErr); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +205,8 @@ func whole(t *testing.T, path string) (there bool) {
 			[]string{`{"name":"n","left":1}`, `{"name":"m","left":1}`,
 				`{"agent":"agent","run":"new","seen":"2026-03-04T05:06:07Z","steps":1}`,
 				`{"agent":"agent","seen":"2026-03-04T05:06:07Z","actions":[{"action":"sha256:aa","last":"2026-03-04T05:06:07Z",` +
-					`"outcome":"failure","count":1}]}`})
+					`"outcome":"failure","count":1}]}`,
+				`{"name":"` + ledger.CarriedKey("s") + `","order":"o","expires":"2026-03-04T05:06:07Z"}`})
 	}
 	if got != want {
 		t.Errorf("with %d entries the rest is %s, want %s", report.Entries, got, want)

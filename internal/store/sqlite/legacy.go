@@ -12,16 +12,20 @@ import (
 	"interlock/internal/ledger"
 )
 
-// rowsSince is the version from which what stands is rows of the ledger.
-const rowsSince = 6
+// rowsSince is the version from which what stands is rows of the ledger, and ordersSince that from which the orders among
+// them are of one kind.
+const (
+	rowsSince   = 6
+	ordersSince = 8
+)
 
-// legacy reports whether the tables are those of a version before the ledger, which they may be where nobody may write.
-func (s *Store) legacy(ctx context.Context, c *conn) (version int64, old bool, err error) {
+// legacy reports whether rows of a kind are those of an older version, which they may be where nobody may write.
+func (s *Store) legacy(ctx context.Context, c *conn, kind string) (version int64, old bool, err error) {
 	if !s.options.ReadOnly {
 		return schemaVersion, false, nil
 	}
 	_, err = c.row(ctx, "PRAGMA user_version", nil, &version)
-	return version, err == nil && version < rowsSince, err
+	return version, err == nil && (version < rowsSince || version < ordersSince && kind == ledger.Order), err
 }
 
 // legacyFetch reads the rows of one ref from the old tables, whole: nobody decides from these.
@@ -81,8 +85,23 @@ func (s *Store) legacyScan(ctx context.Context, c *conn, version int64, mark int
 	return rows, next, err
 }
 
-// legacyRows calls take for everything that stands in the tables of an older version, as rows of the ledger.
+// legacyRows calls take for everything that stands in the tables of an older version, as rows of the ledger of now; of a version
+// with a ledger, for what has changed since: the orders.
 func legacyRows(ctx context.Context, c *conn, version int64, take func(interlock.Row) error) error {
+	if version >= rowsSince {
+		return c.each(ctx, "SELECT kind, key, version, body FROM rows WHERE kind IN (?, ?)",
+			[]any{ledger.FormerGrant, ledger.FormerSuppression}, func(scan func(...any) error) error {
+				var r interlock.Row
+				if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body); err != nil {
+					return err
+				}
+				r, err := ledger.Formerly(r)
+				if err == nil && r.Body != nil {
+					err = take(r)
+				}
+				return err
+			})
+	}
 	type table struct {
 		since int64
 		query string
@@ -100,7 +119,7 @@ func legacyRows(ctx context.Context, c *conn, version int64, take func(interlock
 		{1, "SELECT name, body FROM operators", bodies(ledger.Operator)},
 		{1, "SELECT id, status, body FROM requests", legacyRequest},
 		{1, "SELECT name, value FROM settings", legacySetting},
-		{2, "SELECT id, body FROM suppressions", bodies(ledger.Suppression)},
+		{2, "SELECT id, body FROM suppressions", bodies(ledger.FormerSuppression)},
 		{3, "SELECT kind, id, body FROM standing", legacyHeld},
 		{4, "SELECT server, tool, body, approved, seen FROM pins", legacyPin},
 	} {
@@ -110,6 +129,9 @@ func legacyRows(ctx context.Context, c *conn, version int64, take func(interlock
 		err := c.each(ctx, t.query, nil, func(scan func(...any) error) error {
 			rows, err := t.row(scan)
 			for _, r := range rows {
+				if err == nil {
+					r, err = ledger.Formerly(r)
+				}
 				if err == nil {
 					err = take(r)
 				}
@@ -201,11 +223,7 @@ func (s *Store) moveRows(ctx context.Context) error {
 		if r.Version = 0; about.Binds {
 			r.Version = now.version
 		}
-		id, err := insertRow(ctx, s.writer, r)
-		if err != nil {
-			return err
-		}
-		if err := remark(ctx, s.writer, r.Kind, id, nil, about.Marks); err != nil {
+		if err := s.moveIn(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -216,6 +234,56 @@ func (s *Store) moveRows(ctx context.Context) error {
 	}
 	_, _, err = s.soundHead(ctx)
 	return err
+}
+
+// moveOrders makes one kind of the orders that stand in a ledger of before version 8, in the transaction of the migration. Each
+// leaves its name as well, so that it can't be carried out again once it has ended.
+func (s *Store) moveOrders(ctx context.Context) error {
+	if _, _, err := s.soundHead(ctx); err != nil {
+		return err
+	}
+	var rows []interlock.Row // read first: a statement that reads must not see what another writes
+	err := legacyRows(ctx, s.writer, ordersSince-1, func(r interlock.Row) error {
+		rows = append(rows, r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, kind := range []string{ledger.FormerGrant, ledger.FormerSuppression} {
+		for _, table := range []string{"marks", "rows"} {
+			if _, err := s.writer.exec(ctx, "DELETE FROM "+table+" WHERE kind = ?", kind); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range rows {
+		if err := s.moveIn(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveIn writes a row as it comes out of an older version, and with a signed order that it can't be carried out again.
+func (s *Store) moveIn(ctx context.Context, r interlock.Row) error {
+	if once, signed, err := ledger.OnceOf(r); err != nil || signed {
+		if err == nil {
+			err = s.moveIn(ctx, once)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	about, err := s.book.About(r)
+	if err != nil {
+		return err
+	}
+	id, err := insertRow(ctx, s.writer, r)
+	if err != nil {
+		return err
+	}
+	return remark(ctx, s.writer, r.Kind, id, nil, about.Marks)
 }
 
 // soundHead reads the head of the log and holds it against the key and the number of entries.

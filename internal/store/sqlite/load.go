@@ -120,7 +120,7 @@ func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlo
 func (s *Store) Scan(ctx context.Context, mark interlock.Ref,
 	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
-		version, old, err := s.legacy(ctx, c)
+		version, old, err := s.legacy(ctx, c, mark.Kind)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func stretch(mark interlock.Ref, span ledger.Span) (where string, args []any) {
 // Count is how many rows Scan would return. Without a limit it counts all.
 func (s *Store) Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (n int, err error) {
 	err = s.read(ctx, "count rows of the ledger", func(c *conn) error {
-		version, old, err := s.legacy(ctx, c)
+		version, old, err := s.legacy(ctx, c, mark.Kind)
 		if err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 
 // fetch reads the rows of one ref, and what they say.
 func (s *Store) fetch(ctx context.Context, c *conn, ref interlock.Ref) (rows []interlock.Row, err error) {
-	version, old, err := s.legacy(ctx, c)
+	version, old, err := s.legacy(ctx, c, ref.Kind)
 	if err != nil || old {
 		if old {
 			rows, err = s.legacyFetch(ctx, c, version, ref)

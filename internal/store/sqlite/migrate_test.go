@@ -102,9 +102,9 @@ func askedBy(t *testing.T, s *sqlite.Store, agent, principal string) int {
 
 // older makes a store as an older version of the schema left it, again and again: 4 is the one before the ledger, 7 the one before
 // what passes had a table of its own.
-func older(t *testing.T, version int) (make func() (path string)) {
+func older(t *testing.T, version string) (make func() (path string)) {
 	t.Helper()
-	dump, err := os.ReadFile(fmt.Sprintf("testdata/version%d.sql", version))
+	dump, err := os.ReadFile("testdata/version" + version + ".sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func standingOf(t testing.TB, path string) interlock.Standing {
 // TestMigrateToTheLedger: everything that stood in tables of its own stands as rows afterwards, what became of each request is
 // known, the texts of tools are, and the log is what it was.
 func TestMigrateToTheLedger(t *testing.T) {
-	path := older(t, 4)()
+	path := older(t, "4")()
 	before, log := standingOf(t, path), entriesOf(t, path)
 	if len(before.Agents) != 1 || len(before.Requests) != 2 || len(before.Grants) != 1 || len(before.Attempts) != 1 ||
 		len(before.Challenges) != 1 || len(before.Suppressions) != 1 || len(before.Pins) != 2 || len(before.Settings) != 2 {
@@ -244,7 +244,7 @@ func callsOf(t testing.TB, s *sqlite.Store, marks ...string) (calls string) {
 // TestMigrateToPassing: what stands for a while is where it was, whichever table it stood in, and goes when it would have; the
 // calls and the log are what they were.
 func TestMigrateToPassing(t *testing.T) {
-	path := older(t, 7)()
+	path := older(t, "7")()
 	before, log := standingOf(t, path), entriesOf(t, path)
 	reading, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
 	if err != nil {
@@ -298,37 +298,97 @@ func TestMigrateToPassing(t *testing.T) {
 // TestMigrationFails: whatever statement of the migration fails, before or after it took effect, nothing is lost and the next
 // who opens the store has it whole.
 func TestMigrationFails(t *testing.T) {
-	for version, least := range map[int]int{4: 40, 7: 20} { // steps it takes at least
-		fresh := older(t, version)
-		path := fresh()
-		before, log := standingOf(t, path), entriesOf(t, path)
-		for _, after := range []bool{false, true} {
-			each := 1
-			if after {
-				each = 5 // what has taken effect before an error is undone with the rest: that is one thing, at whatever step
+	for version, least := range map[string]int{"4": 40, "7": 20, "7-orders": 20} { // steps it takes at least
+		t.Run(version, func(t *testing.T) { migrationFails(t, version, least) })
+	}
+}
+
+func migrationFails(t *testing.T, version string, least int) {
+	fresh := older(t, version)
+	path := fresh()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	for _, after := range []bool{false, true} {
+		each := 1
+		if after {
+			each = 5 // what has taken effect before an error is undone with the rest: that is one thing, at whatever step
+		}
+		for at := 0; ; at += each {
+			path := fresh()
+			p := &plan{at: at, after: after, armed: true}
+			s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+			p.armed = false
+			if err == nil {
+				s.Close()
 			}
-			for at := 0; ; at += each {
-				path := fresh()
-				p := &plan{at: at, after: after, armed: true}
-				s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
-				p.armed = false
-				if err == nil {
-					s.Close()
+			if p.failed == "" {
+				if err != nil || at < least {
+					t.Fatalf("without a fault, after %d steps: %v", at, err)
 				}
-				if p.failed == "" {
-					if err != nil || at < least {
-						t.Fatalf("without a fault, after %d steps: %v", at, err)
-					}
-					break
-				}
-				again(t, path, version, before, log, fmt.Sprintf("version %d step %d after=%v %.60s", version, at, after, p.failed))
+				break
 			}
+			again(t, path, version, before, log, fmt.Sprintf("step %d after=%v %.60s", at, after, p.failed))
 		}
 	}
 }
 
+// TestMigrateOrders: grants and suppressions of the version before orders were one kind stand as they did, are drawn and end, and
+// none that is over can be given again.
+func TestMigrateOrders(t *testing.T) {
+	path := older(t, "7-orders")()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	if len(before.Grants) != 1 || len(before.Suppressions) != 1 || before.Grants["grt_1"].Left != 1 ||
+		before.Grants["grt_1"].Statement != "statement of grt_1" || !before.Suppressions["sup_1"].Denials {
+		t.Fatalf("the old store can't be read without migrating it: %+v", before)
+	}
+	reader, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []interlock.Ref{{Kind: ledger.Order, Key: "sup_1"},
+		{Kind: ledger.Order, Mark: ledger.Ordered(interlock.VerbSuppress)}} {
+		rows, _, err := reader.Load(t.Context(), ref)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%+v is %v, %v", ref, rows, err)
+		}
+		if diff := cmp.Diff(before.Suppressions["sup_1"], rows[0].Value); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", ref, diff)
+		}
+	}
+	reader.Close()
+	s := open(t, path)
+	defer s.Close()
+	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
+		t.Errorf("what stands (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(log, entriesOf(t, path)); diff != "" {
+		t.Errorf("the log (-before +after):\n%s", diff)
+	}
+	commit := func(edit func(*interlock.Change)) error {
+		c := storagetest.Decision("a")
+		edit(&c)
+		_, err := s.Commit(t.Context(), c)
+		return err
+	}
+	for _, order := range []interlock.Order{before.Grants["grt_1"].Order(), {ID: "grt_2", Statement: "statement of grt_2"}} {
+		if err := commit(func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Once(order)} }); err == nil {
+			t.Errorf("%s could be carried out again", order.ID)
+		}
+	}
+	for _, want := range []bool{true, false} {
+		if err := commit(func(c *interlock.Change) { c.Spends = ledger.One(ledger.Order, "grt_1") }); (err == nil) != want {
+			t.Errorf("drawn: %v", err)
+		}
+	}
+	if err := commit(func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Ended(ledger.Order, "sup_1")} }); err != nil {
+		t.Error(err)
+	}
+	if after := standingOf(t, path); len(after.Grants)+len(after.Suppressions) > 0 {
+		t.Errorf("what is over stands: %+v", after)
+	}
+}
+
 // again opens a store whose migration was broken off.
-func again(t *testing.T, path string, version int, before interlock.Standing, log []interlock.Entry, when string) {
+func again(t *testing.T, path, version string, before interlock.Standing, log []interlock.Entry, when string) {
 	t.Helper()
 	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
 		t.Errorf("%s: what stands at once (-before +after):\n%s", when, diff)
@@ -348,14 +408,14 @@ func again(t *testing.T, path string, version int, before interlock.Standing, lo
 	if _, ok := sound(t, path); !ok {
 		t.Errorf("%s: the log does not verify", when)
 	}
-	if n := len(passed(t, s)); version == 7 && n != 6 {
+	if n := len(passed(t, s)); version == "7" && n != 6 {
 		t.Errorf("%s: %d rows that stand for a while", when, n)
 	}
 }
 
 // TestMigrationKilled: a process that is killed in the middle of it has done all of it or nothing.
 func TestMigrationKilled(t *testing.T) {
-	for _, version := range []int{4, 7} {
+	for _, version := range []string{"4", "7", "7-orders"} {
 		fresh := older(t, version)
 		path := fresh()
 		before, log := standingOf(t, path), entriesOf(t, path)
@@ -390,7 +450,8 @@ func TestToolsInQuarantineAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	must(t, raw(t, path), "DELETE FROM marks WHERE mark = 'held'; PRAGMA user_version = 7")
+	must(t, raw(t, path), "DELETE FROM marks WHERE mark = 'held'; DROP TABLE passing; "+
+		"CREATE TABLE recent (run TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID; PRAGMA user_version = 7")
 	for range 2 {
 		s = open(t, path)
 		n, err := s.Count(t.Context(), interlock.Ref{Kind: ledger.Pin, Mark: ledger.Held}, ledger.Every(0))

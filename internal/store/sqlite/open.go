@@ -250,9 +250,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			err = s.moveRows(ctx)
 		}
 		if err == nil && version == passingSince {
-			if err = s.movePassing(ctx); err == nil { // and tools in quarantine get a mark of their own
-				err = s.remarkAll(ctx, ledger.Pin)
-			}
+			err = s.moveToPassing(ctx)
 		}
 	}
 	if err == nil {

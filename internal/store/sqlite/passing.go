@@ -314,6 +314,18 @@ const (
 	legacyWritten = "written\x00"
 )
 
+// moveToPassing brings a store to version 8: the orders become one kind, what passes moves to its table, and tools in quarantine
+// get a mark of their own.
+func (s *Store) moveToPassing(ctx context.Context) error {
+	if err := s.moveOrders(ctx); err != nil {
+		return err
+	}
+	if err := s.movePassing(ctx); err != nil {
+		return err
+	}
+	return s.remarkAll(ctx, ledger.Pin)
+}
+
 // movePassing fills the table of version 8 from those of the version before. It runs in the transaction of the migration.
 func (s *Store) movePassing(ctx context.Context) error {
 	if _, _, err := s.soundHead(ctx); err != nil {

@@ -63,7 +63,7 @@ func challenges(t *testing.T, p Place) {
 // grants: each draw counts down whole and at once; what is used up, revoked or expired can't be drawn.
 func grants(t *testing.T, p Place) {
 	s := p.Open(t)
-	draw := with(Decision("a"), spend(ledger.Grant, "grt_1"))
+	draw := with(Decision("a"), spend(ledger.Order, "grt_1"))
 	refused(t, s, draw, interlock.ErrConflict)
 	commit(t, s, with(Decision("a"), write(*grant(2))))
 	commit(t, s, draw)
@@ -103,7 +103,7 @@ func oneDraws(t *testing.T, p Place) {
 		}
 		all.Go(func() {
 			if _, err := store.Commit(t.Context(),
-				with(Decision("a"), spend(ledger.Grant, "grt_1"))); err == nil {
+				with(Decision("a"), spend(ledger.Order, "grt_1"))); err == nil {
 				drawn.Store(i, true)
 			}
 		})

@@ -52,21 +52,16 @@ func keys(t testing.TB, s Store, refs ...interlock.Ref) []string {
 // rows: a row of every kind is found under its key and its marks, in every process and after a restart, as it was last
 // written, and no more once it has ended.
 func rows(t *testing.T, p Place) {
-	s, other := p.Open(t), p.Open(t)
+	s := p.Open(t)
 	who := interlock.Requester{Agent: "agent", Principal: "p"}
 	request := *Request("r1")
 	request.Requester = who
-	put := func(s Store, rows ...interlock.Row) {
-		t.Helper()
-		commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Writes = rows }))
-	}
 	all := []interlock.Row{
 		row(t, ledger.Agent, "agent", interlock.AgentRecord{ID: "agent", TokenHash: "h", Created: Now}),
 		row(t, ledger.Operator, "olga", interlock.OperatorRecord{Name: "olga", Created: Now}),
 		row(t, ledger.Request, "r1", request),
-		row(t, ledger.Suppression, "sup_1", interlock.Suppression{ID: "sup_1", Created: Now, Expires: Now.Add(time.Hour)}),
 		row(t, ledger.Challenge, challenge().ID, challenge()),
-		row(t, ledger.Grant, "grt_1", grant(2)),
+		row(t, ledger.Order, "grt_1", *grant(2)),
 		row(t, ledger.Attempts, interlock.AttemptsKey("agent", "p"), failed(1)),
 		row(t, ledger.Pin, interlock.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}),
 		{Kind: ledger.Definition, Key: "d", Body: []byte(`{"name":"read"}`)},
@@ -84,8 +79,31 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
-	if len(all) != len(ledger.Kinds()) {
-		t.Errorf("%d kinds are written of %d", len(all), len(ledger.Kinds()))
+	kinds := map[string]bool{}
+	for _, r := range all {
+		kinds[r.Kind] = true
+	}
+	if len(kinds) != len(ledger.Kinds()) {
+		t.Errorf("%d kinds are written of %d", len(kinds), len(ledger.Kinds()))
+	}
+	found(t, p, all...)
+	// the other verb of a kind that stood a moment ago
+	found(t, p, row(t, ledger.Order, "sup_1", interlock.Suppression{ID: "sup_1", Created: Now, Expires: Now.Add(time.Hour)}))
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Writes = []interlock.Row{{Kind: "nonsense", Key: "x", Body: []byte("{}")}}
+	}), nil)
+	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
+		c.Writes = []interlock.Row{row(t, ledger.Agent, "other", interlock.AgentRecord{ID: "agent"})}
+	}), nil)
+}
+
+// found writes rows, looks for each under its key and its marks, and ends it.
+func found(t *testing.T, p Place, all ...interlock.Row) {
+	t.Helper()
+	s, other := p.Open(t), p.Open(t)
+	put := func(s Store, rows ...interlock.Row) {
+		t.Helper()
+		commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Writes = rows }))
 	}
 	book := ledger.NewBook()
 	before := current(t, s).Version
@@ -130,12 +148,6 @@ func rows(t *testing.T, p Place) {
 			refused(t, s, read, interlock.ErrConflict) // what it was computed from has ended
 		}
 	}
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Writes = []interlock.Row{{Kind: "nonsense", Key: "x", Body: []byte("{}")}}
-	}), nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Writes = []interlock.Row{row(t, ledger.Agent, "other", interlock.AgentRecord{ID: "agent"})}
-	}), nil)
 }
 
 // reads: a change is refused for what it names as read, and for nothing else.

@@ -425,13 +425,13 @@ func known(t *testing.T, p Place) {
 		},
 		func() func(*interlock.Change) {
 			return func(c *interlock.Change) {
-				c.Writes = append(ledger.Rows(*Request("r5")), ledger.Ended(ledger.Suppression, "sup_1"))
+				c.Writes = append(ledger.Rows(*Request("r5")), ledger.Ended(ledger.Order, "sup_1"))
 			}
 		},
 		func() func(*interlock.Change) { return write(*challenge(), *grant(2), *failed(1)) },
-		func() func(*interlock.Change) { return spend(ledger.Grant, "grt_1") },
+		func() func(*interlock.Change) { return spend(ledger.Order, "grt_1") },
 		func() func(*interlock.Change) { return write(*ended(), *failed(0)) },
-		func() func(*interlock.Change) { return spend(ledger.Grant, "grt_1") },
+		func() func(*interlock.Change) { return spend(ledger.Order, "grt_1") },
 	} {
 		commit(t, one, with(Decision("a"), change()))
 		if diff := cmp.Diff(current(t, two), read()); diff != "" {

@@ -41,7 +41,7 @@ func suppressions(t *testing.T, p Place) {
 		t.Errorf("a decision made without the order was committed: %v", err)
 	}
 	end := Decision("olga")
-	end.Writes = []interlock.Row{ledger.Ended(ledger.Suppression, "sup_1")}
+	end.Writes = []interlock.Row{ledger.Ended(ledger.Order, "sup_1")}
 	commit(t, other, end)
 	standing, err := Whole(t.Context(), s)
 	if err != nil || len(standing.Suppressions) != 0 {

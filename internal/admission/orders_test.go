@@ -1,0 +1,219 @@
+package admission_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/quorum"
+)
+
+// staged makes what an order of each verb is about, and the order. A verb that is missing here fails the test.
+var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string) quorum.Given){
+	interlock.VerbUnblock: ofChallenge, interlock.VerbNewCode: ofChallenge,
+	interlock.VerbPromote: ofAgent("validated"), interlock.VerbDemote: ofAgent("untested"),
+	interlock.VerbGrant: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, func(operator string) quorum.Given { return quorum.OfGrant(h.grants(operator)) }
+	},
+	interlock.VerbEndGrant: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		h.employ("giver", quorum.RoleOperator)
+		if _, err := h.Grant(t.Context(), h.grants("giver")); err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("grt_1", "")
+	},
+	interlock.VerbSuppress: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, func(operator string) quorum.Given {
+			return quorum.OfSuppression(ordered(h, func(s *interlock.Suppression) { s.Operator = operator }))
+		}
+	},
+	interlock.VerbLift: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		h.employ("olga", quorum.RoleOperator)
+		if _, err := h.Suppress(t.Context(), ordered(h)); err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("sup_1", "")
+	},
+	interlock.VerbApproveTool: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		h.examine("sha256:aa", tool("read", "Reads."))
+		h.examine("sha256:aa", tool("read", "Reads everything."))
+		_, detail, err := admission.Approvable(h.standing(), "files.read")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("files.read", detail)
+	},
+	interlock.VerbQuarantineTool: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		h.examine("sha256:aa", tool("read", "Reads."), tool("list", "Lists."))
+		return h, h.about("files", "")
+	},
+	interlock.VerbReadSealed: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("replay", "")
+	},
+	interlock.VerbPromoteRules: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t, candidates)
+		return h, h.about(string(h.begin(noTouching).Ruleset), string(h.Rules().Digest()))
+	},
+	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("everything", string(quorum.ReplayAudit))
+	},
+}
+
+func ofChallenge(t *testing.T) (*house, func(string) quorum.Given) {
+	h, _, first := blocked(t)
+	h.now = h.now.Add(time.Second)
+	return h, h.about(first.Challenge, "")
+}
+
+func ofAgent(level string) func(t *testing.T) (*house, func(string) quorum.Given) {
+	return func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Trust: interlock.TrustGenerated, Created: h.now}); err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("claude", level)
+	}
+}
+
+// about is an order of a verb that is filled in later.
+func (h *house) about(subject, detail string) func(operator string) quorum.Given {
+	return func(operator string) quorum.Given {
+		return quorum.OfOrder(interlock.Order{ID: "ord_1", Subject: subject, Detail: detail, Reason: "looked at it", Operator: operator,
+			At: h.now, Expires: h.now.Add(5 * time.Minute)}, interlock.Requester{})
+	}
+}
+
+// give has an order carried out, or a replay begun.
+func (h *house) give(given quorum.Given) error {
+	if given.Verb == interlock.VerbReplay || given.Verb == interlock.VerbForceContinue {
+		_, _, err := h.BeginReplay(h.t.Context(), quorum.ReplayMode(given.Detail), given.Subject, []interlock.Order{given.Order})
+		return err
+	}
+	_, err := h.CarryOut(h.t.Context(), given)
+	return err
+}
+
+// elsewhere are the verbs that have no deed of their own, and why.
+var elsewhere = map[interlock.Verb]string{
+	interlock.VerbForceContinue: "comes beside an order to replay, see TestCheckReplay",
+	interlock.VerbRevoke:        "nobody gives it yet: `interlock agent revoke` and `operator revoke` change the identity",
+}
+
+// TestEveryOrder: whatever the verb, an order counts once and from whom the table names; a revoked operator's, one with another
+// role, one that somebody else signed, that has expired, or that was given already changes nothing and leaves its event.
+func TestEveryOrder(t *testing.T) {
+	for _, verb := range quorum.Verbs() {
+		stage, known := staged[verb.Name]
+		if elsewhere[verb.Name] != "" {
+			continue
+		}
+		if !known {
+			t.Errorf("%s: nothing is staged to give it about", verb.Name)
+			continue
+		}
+		t.Run(string(verb.Name), func(t *testing.T) { everyOrder(t, verb, stage) })
+	}
+}
+
+func everyOrder(t *testing.T, verb quorum.Verb, stage func(t *testing.T) (*house, func(operator string) quorum.Given)) {
+	h, of := stage(t)
+	for _, role := range quorum.Roles() {
+		h.employ("a-"+role, role)
+	}
+	h.employ("gone", quorum.RoleAdmin)
+	if err := h.PutOperator(t.Context(), interlock.OperatorRecord{Name: "gone", Role: quorum.RoleAdmin, SSHKey: "key of gone", Created: h.now,
+		Revoked: h.now}); err != nil {
+		t.Fatal(err)
+	}
+	by := func(operator string) quorum.Given {
+		given := of(operator)
+		given.Verb = verb.Name
+		if !verb.Loosens {
+			return given
+		}
+		return given.Signed(interlock.MethodSSH, "fingerprint of "+operator+"'s", operator+"'s")
+	}
+	refused := func(what string, given quorum.Given) {
+		t.Helper()
+		before, stands := len(h.entries()), image(t, h)
+		if err := h.give(given); codeOf(err) == "" {
+			t.Errorf("%s: %v", what, err)
+		}
+		if diff := cmp.Diff([]interlock.EventType{interlock.EventApprovalRefused}, h.entries()[before:]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+		if diff := cmp.Diff(stands, image(t, h)); diff != "" {
+			t.Errorf("%s changed what stands (-before +after):\n%s", what, diff)
+		}
+	}
+	refused("a revoked operator's", by("gone"))
+	refused("nobody's", by("nobody"))
+	right := ""
+	for _, role := range quorum.Roles() {
+		if verb.Role(role) && right == "" && role != quorum.RoleCouncil { // who answers nothing alone
+			right = "a-" + role
+		} else if !verb.Role(role) {
+			refused("of the role "+role, by("a-"+role))
+		}
+	}
+	if verb.Loosens {
+		refused("unsigned", by(right).Signed("", "", ""))
+		foreign := by(right)
+		refused("signed by somebody else", foreign.Signed(foreign.Method, "fingerprint of "+right+"'s", "somebody else's"))
+		refused("with other words than were signed", retold(by(right)))
+		late := by(right)
+		h.now = late.Expires
+		refused("expired", late)
+	}
+	if verb.Reason {
+		silent := by(right)
+		silent.Reason = " "
+		refused("without a reason", silent)
+	}
+	before := len(h.entries())
+	if err := h.give(by(right)); err != nil {
+		t.Fatalf("in order: %v", err)
+	}
+	if types := h.entries()[before:]; len(types) == 0 || types[0] != verb.Event {
+		t.Errorf("carried out, it leaves %v; want %s", types, verb.Event)
+	}
+	refused("again", by(right))
+}
+
+// retold is an order with other words than were signed.
+func retold(given quorum.Given) quorum.Given {
+	given.Statement += " "
+	switch terms := given.Terms.(type) {
+	case interlock.Grant:
+		terms.Statement = given.Statement
+		return quorum.OfGrant(terms)
+	case interlock.Suppression:
+		terms.Statement = given.Statement
+		return quorum.OfSuppression(terms)
+	}
+	return given
+}
+
+// image is all that stands, but for the log's own version.
+func image(t *testing.T, h *house) string {
+	t.Helper()
+	standing := h.standing()
+	standing.Version = 0
+	text, err := json.Marshal(standing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
