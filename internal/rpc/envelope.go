@@ -124,6 +124,23 @@ func Decode(message []byte) (Envelope, *Malformed) {
 	return e, nil
 }
 
+// AnswerTo is the id of the request that a message is meant to answer. A message that can't be trusted is looked at as well,
+// leniently: what it says counts for nothing, but its request is over.
+func AnswerTo(message []byte) (id json.RawMessage, ok bool) {
+	e, bad := Decode(message)
+	if bad == nil {
+		return e.ID, e.IsResponse()
+	}
+	var named struct {
+		ID     json.RawMessage `json:"id"`
+		Method *string         `json:"method"`
+	}
+	if json.Unmarshal(message, &named) != nil || named.Method != nil {
+		return nil, false
+	}
+	return named.ID, true
+}
+
 // flaw says what is wrong with a message whose JSON is right.
 func (e *Envelope) flaw(version []byte) string {
 	switch {
