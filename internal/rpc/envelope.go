@@ -208,7 +208,8 @@ func Unquoted(value []byte) string {
 	return text
 }
 
-// AppendString writes a JSON string.
+// AppendString writes a JSON string. It is not the canonical escaper, because it must write any text: what is no UTF-8 is mended,
+// and where something has to be escaped, what HTML would read is too, as encoding/json does.
 func AppendString(to []byte, text string) []byte {
 	plain := true
 	for i := 0; i < len(text); i++ {
