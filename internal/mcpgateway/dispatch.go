@@ -24,7 +24,10 @@ func (s *Session) dispatch(ctx context.Context, r *request) answer {
 		s.ready(hello)
 		cancel()
 	default:
-		s.ready(ctx)
+		if !s.isReady() {
+			r.standAside()
+			s.ready(ctx)
+		}
 	}
 	switch r.method {
 	case "tools/list":

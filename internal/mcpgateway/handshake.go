@@ -138,6 +138,13 @@ func (s *Session) ready(ctx context.Context) {
 	}
 }
 
+// isReady reports whether nobody has to be waited for.
+func (s *Session) isReady() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.started == nil || closed(s.started)
+}
+
 // initialize answers the handshake of a session.
 func (s *Session) initialize(r *request) answer {
 	version := rpc.Unquoted(rpc.Member(r.params, "protocolVersion"))

@@ -7,9 +7,18 @@ import (
 	"interlock/internal/rpc"
 )
 
-// A call on standard streams is decided and sent on by the goroutine that read it, and answered by the one that reads its
-// server's answer: nobody is woken in between. What has to wait (a handshake, a human, the disk) lets another goroutine read
-// on first; see standAside.
+// A call on standard streams, of a tool or for a resource or a prompt, is decided and sent on by the goroutine that read it, and
+// answered by the one that reads its server's answer: nobody is woken in between. What has to wait (a handshake, a human, the
+// disk) lets another goroutine read on first; see standAside.
+
+// carries reports whether a request may be carried out by the goroutine that reads: one that is sent on to one server and waits for
+// nothing else.
+func (r *request) carries() bool { return r.method == "tools/call" || r.readsOnly() }
+
+// readsOnly reports whether a request gets what a server has to read. With its answer it is over.
+func (r *request) readsOnly() bool {
+	return r.method == "resources/read" || r.method == "prompts/get" || r.method == "completion/complete"
+}
 
 // goesOn reports whether a request can be left to whoever reads its answer: its front does not wait for it, and its server
 // asks its client nothing that would have to be held.

@@ -170,6 +170,38 @@ func TestACallThatWaitsForItsServer(t *testing.T) {
 	}
 }
 
+// So it is with what only reads: whoever read the request waits for no server, and the answer goes to the client as it came.
+func TestAReadThatWaitsForItsServer(t *testing.T) {
+	for method, params := range map[string]string{
+		"resources/read":      `{"uri":"note://a/1"}`,
+		"prompts/get":         `{"name":"a.greet","arguments":{"who":"x"}}`,
+		"completion/complete": `{"ref":{"type":"ref/prompt","name":"a.greet"},"argument":{"name":"who","value":"x"}}`,
+	} {
+		server, book := fullServer("a"), newLedger()
+		asked := make(chan string, 1)
+		server.on = func(_ *fakeLink, m message) bool {
+			if m.Method == method {
+				asked <- string(m.ID)
+			}
+			return m.Method == method
+		}
+		c := newLineClient(t, newGateway(t, book, nil, server))
+		for id := range 3 {
+			c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params))
+			forwarded := <-asked
+			c.ping(100 + id)
+			c.answer(fmt.Sprint(100 + id))
+			server.last().say(`{"jsonrpc":"2.0","id":%s,"result":{"a":"%s"}}`, forwarded, "as it came")
+			if a := c.answer(fmt.Sprint(id)); string(a.Result) != `{"a":"as it came"}` {
+				t.Errorf("%s: answered with %s %+v", method, a.Result, a.Error)
+			}
+			if o := book.outcome(t, id); o.Status != interlock.OutcomeSuccess {
+				t.Errorf("%s: the outcome is %s", method, o.Status)
+			}
+		}
+	}
+}
+
 // A defect that comes up while an answer is looked at is answered, and its request's place is free again.
 func TestADefectInAnAnswer(t *testing.T) {
 	server, book := newFakeServer("a"), newLedger()

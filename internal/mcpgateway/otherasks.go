@@ -16,7 +16,8 @@ func (s *Session) getPrompt(ctx context.Context, r *request) answer {
 	}
 	server, name, _ := strings.Cut(full, ".")
 	m := s.mount(server)
-	if m != nil {
+	if m != nil && !closed(m.tried) {
+		r.standAside()
 		m.ready(ctx)
 	}
 	if m == nil || m.offers[kindPrompts].Load().named(name) == nil {
@@ -170,6 +171,9 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 	}
 	p := s.proposal(action, s.gateway.config.View(s.caller.Dir),
 		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	if r.revision == RevisionStateless { // what its client brings may be of another server, or still to be asked
+		r.standAside()
+	}
 	brought, bad := s.brought(ctx, r, m, action)
 	if bad.fault != nil {
 		return bad
@@ -180,9 +184,12 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 		s.inputs.keep(s.inputsKey(r, m, action, rpc.Member(settled.Result, "requestState")), brought.more)
 		return settled.answer()
 	}
-	params = append(params, brought.more...)
-	return s.forward(ctx, r, m, permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed},
-		errand{method: r.method, params: params, of: r, meta: r.meta})
+	leave := permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed}
+	q := errand{method: r.method, params: append(params, brought.more...), of: r, meta: r.meta}
+	if r.readsOnly() && r.revision != RevisionStateless { // what a stateless client reads is marked as its own afterwards
+		return s.forwardOn(ctx, r, m, leave, q)
+	}
+	return s.forward(ctx, r, m, leave, q)
 }
 
 func first(texts ...string) string {

@@ -101,7 +101,7 @@ func (f *lineFront) readOn(ctx context.Context) (handedOver bool) {
 // carryOut has a request carried out. It reports whether somebody else reads on.
 func (f *lineFront) carryOut(ctx context.Context, r *request, size int) (handedOver bool) {
 	r.mayGoOn = true
-	if !r.alone || r.method != "tools/call" || size > promptRequest || f.in.Buffered() > 0 {
+	if !r.alone || !r.carries() || size > promptRequest || f.in.Buffered() > 0 {
 		f.workers.take(r)
 		if len(f.session.slots) > yieldAt {
 			runtime.Gosched()

@@ -329,14 +329,11 @@ func (w *wire) unreadable(message []byte, bad *rpc.Malformed) {
 		w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes",
 			len(message), "error", bad.Message, "further_left_out", last)
 	}
-	var named struct {
-		ID     json.RawMessage `json:"id"`
-		Method *string         `json:"method"`
-	}
-	if json.Unmarshal(message, &named) != nil || named.Method != nil {
+	answered, meant := rpc.AnswerTo(message)
+	if !meant {
 		return
 	}
-	if id, err := strconv.ParseInt(string(named.ID), 10, 64); err == nil {
+	if id, err := strconv.ParseInt(string(answered), 10, 64); err == nil {
 		if p := w.forget(id); p != nil {
 			p.come(rpc.Envelope{})
 		}

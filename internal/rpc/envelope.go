@@ -124,6 +124,23 @@ func Decode(message []byte) (Envelope, *Malformed) {
 	return e, nil
 }
 
+// AnswerTo is the id of the request that a message is meant to answer. A message that can't be trusted is looked at as well,
+// leniently: what it says counts for nothing, but its request is over.
+func AnswerTo(message []byte) (id json.RawMessage, ok bool) {
+	e, bad := Decode(message)
+	if bad == nil {
+		return e.ID, e.IsResponse()
+	}
+	var named struct {
+		ID     json.RawMessage `json:"id"`
+		Method *string         `json:"method"`
+	}
+	if json.Unmarshal(message, &named) != nil || named.Method != nil {
+		return nil, false
+	}
+	return named.ID, true
+}
+
 // flaw says what is wrong with a message whose JSON is right.
 func (e *Envelope) flaw(version []byte) string {
 	switch {
@@ -191,7 +208,8 @@ func Unquoted(value []byte) string {
 	return text
 }
 
-// AppendString writes a JSON string.
+// AppendString writes a JSON string. It is not the canonical escaper, because it must write any text: what is no UTF-8 is mended,
+// and where something has to be escaped, what HTML would read is too, as encoding/json does.
 func AppendString(to []byte, text string) []byte {
 	plain := true
 	for i := 0; i < len(text); i++ {

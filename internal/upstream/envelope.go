@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"interlock/internal/rpc"
 )
 
 // MCP's header names, and the revision from which requests are stateless and described by headers.
@@ -22,53 +24,51 @@ const (
 
 // An envelope is what HTTP needs to know of a message of ours.
 type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params struct {
-		Name      string          `json:"name"`
-		URI       string          `json:"uri"`
-		TaskID    string          `json:"taskId"`
-		Arguments json.RawMessage `json:"arguments"`
-		Meta      struct {
-			Version string `json:"io.modelcontextprotocol/protocolVersion"`
-		} `json:"_meta"`
-	} `json:"params"`
+	rpc.Envelope
+	version string // the revision that its _meta names
 
 	settle func() // called before the answer is handed over: from then on the caller's context ends nothing
 }
 
-// isRequest reports whether an answer is to come.
-func (e *envelope) isRequest() bool { return e.Method != "" && len(e.ID) > 0 && string(e.ID) != "null" }
+// envelopeOf reads a message of ours, as strictly as what others send is read.
+func envelopeOf(message []byte) (*envelope, error) {
+	e, bad := rpc.Decode(message)
+	if bad != nil {
+		return nil, bad
+	}
+	return &envelope{Envelope: e, version: rpc.Unquoted(rpc.Member(rpc.Member(e.Params, "_meta"), versionKey))}, nil
+}
+
+// param is a text of the message's params.
+func (e *envelope) param(name string) string { return rpc.Unquoted(rpc.Member(e.Params, name)) }
 
 // named is the value of the Mcp-Name header (MCP 2026-07-28, standard request headers).
 func (e *envelope) named() string {
 	switch e.Method {
 	case "tools/call", "prompts/get":
-		return e.Params.Name
+		return e.param("name")
 	case "resources/read":
-		return e.Params.URI
+		return e.param("uri")
 	case "tasks/get", "tasks/update", "tasks/cancel":
-		return e.Params.TaskID
+		return e.param("taskId")
 	default:
 		return ""
 	}
 }
 
-// An answer is what a link needs to know of a message from the server.
-type answer struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Code    int    `json:"code"`
+// A refusedAnswer is what is read of the body of an HTTP answer that is not 2xx. It is read leniently, because it need not be
+// MCP's, and an operator is told what it says.
+type refusedAnswer struct {
+	ID    json.RawMessage `json:"id"`
+	Error *struct {
 		Message string `json:"message"`
 	} `json:"error"`
 }
 
 // answers reports whether a message is the answer to the request of that id.
 func answers(message []byte, id json.RawMessage) bool {
-	var a answer
-	return json.Unmarshal(message, &a) == nil && a.Method == "" && sameID(a.ID, id)
+	answered, ok := rpc.AnswerTo(message)
+	return ok && sameID(answered, id)
 }
 
 // sameID compares ids as they are written, but for blanks.

@@ -53,8 +53,9 @@ func newHTTPLink(s *Server, headers map[string]string, conceal concealer) *httpL
 
 // Send posts one message.
 func (l *httpLink) Send(ctx context.Context, message []byte) error {
-	var e envelope
-	if err := json.Unmarshal(message, &e); err != nil {
+	message = bytes.Clone(message) // the caller may use its own again when it is written
+	e, err := envelopeOf(message)
+	if err != nil {
 		return interlock.Errorf(interlock.CodeInvalid, "", "a message to a server must be one JSON-RPC object")
 	}
 	if l.ctx.Err() != nil {
@@ -63,8 +64,8 @@ func (l *httpLink) Send(ctx context.Context, message []byte) error {
 	if err := l.server.leftAlone(); err != nil {
 		return err
 	}
-	if !e.isRequest() {
-		return l.exchange(ctx, &e, message, func() {})
+	if !e.IsRequest() {
+		return l.exchange(ctx, e, message, func() {})
 	}
 	result := make(chan error, 1) // of handing it over; what comes later is told to whoever receives
 	first := func(err error) {
@@ -73,8 +74,7 @@ func (l *httpLink) Send(ctx context.Context, message []byte) error {
 		default:
 		}
 	}
-	message = bytes.Clone(message) // the caller may use its own again when it is written
-	if !l.spawn(func() { first(l.exchange(ctx, &e, message, func() { first(nil) })) }) {
+	if !l.spawn(func() { first(l.exchange(ctx, e, message, func() { first(nil) })) }) {
 		return l.server.unavailable("is no longer connected")
 	}
 	return <-result
@@ -114,7 +114,7 @@ func (l *httpLink) exchange(ctx context.Context, e *envelope, message []byte, wr
 	rest, err := l.take(ctx, e, response)
 	switch {
 	case err == nil:
-	case !e.isRequest():
+	case !e.IsRequest():
 		return err
 	case errors.Is(err, errLost):
 		l.lose(ctx, e)
@@ -134,7 +134,7 @@ func (l *httpLink) exchange(ctx context.Context, e *envelope, message []byte, wr
 
 // lose answers a request whose answer was lost with neither a result nor an error, unless nobody waits any more.
 func (l *httpLink) lose(ctx context.Context, e *envelope) {
-	if e.isRequest() && ctx.Err() == nil {
+	if e.IsRequest() && ctx.Err() == nil {
 		_ = l.deliver(ctx, append(append([]byte(`{"jsonrpc":"2.0","id":`), e.ID...), '}'))
 	}
 }
@@ -174,7 +174,7 @@ func (l *httpLink) post(ctx context.Context, e *envelope, message []byte, writte
 	case errors.Is(err, errRedirect):
 		err = l.server.failed(errRedirect.Error(), true,
 			interlock.Errorf(interlock.CodeInvalid, "", "the server %s redirects to another place", l.server.config.Name))
-		if e.isRequest() {
+		if e.IsRequest() {
 			_ = l.deliver(ctx, refusal(e.ID, err))
 		}
 		return nil, err
@@ -210,8 +210,8 @@ func (l *httpLink) address(request *http.Request, e *envelope) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e == nil || e.Method != "initialize" {
-		if e != nil && e.Params.Meta.Version != "" {
-			l.version = e.Params.Meta.Version
+		if e != nil && e.version != "" {
+			l.version = e.version
 		}
 		if l.version != "" {
 			request.Header.Set(headerVersion, l.version)
@@ -228,8 +228,8 @@ func (l *httpLink) address(request *http.Request, e *envelope) {
 		request.Header.Set(headerName, headerText(name))
 	}
 	if e.Method == "tools/call" {
-		for _, b := range l.repeated[e.Params.Name] {
-			if text, ok := b.headerOf(e.Params.Arguments); ok {
+		for _, b := range l.repeated[e.param("name")] {
+			if text, ok := b.headerOf(rpc.Member(e.Params, "arguments")); ok {
 				request.Header.Set(headerParam+b.header, text)
 			}
 		}
@@ -249,7 +249,7 @@ func (l *httpLink) take(ctx context.Context, e *envelope, response *http.Respons
 			l.mu.Unlock()
 		}
 	}
-	if !e.isRequest() {
+	if !e.IsRequest() {
 		if e.Method == "notifications/initialized" {
 			l.startListening()
 		}
@@ -358,7 +358,7 @@ func (l *httpLink) learn(e *envelope, text []byte) {
 			l.version = a.Result.Version
 			l.mu.Unlock()
 		}
-	case e.Method == "tools/list" && e.Params.Meta.Version >= stateless:
+	case e.Method == "tools/list" && e.version >= stateless:
 		var a struct {
 			Result struct {
 				Tools []struct {
@@ -386,9 +386,9 @@ func (l *httpLink) learn(e *envelope, text []byte) {
 func (l *httpLink) refused(e *envelope, response *http.Response) error {
 	name, status := l.server.config.Name, response.StatusCode
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // cut or not: what can't be read is no answer
-	var a answer
+	var a refusedAnswer
 	if json.Unmarshal(text, &a) == nil && a.Error != nil {
-		if e.isRequest() && sameID(a.ID, e.ID) && !l.expired(status) {
+		if e.IsRequest() && sameID(a.ID, e.ID) && !l.expired(status) {
 			return l.deliver(response.Request.Context(), text)
 		}
 		l.server.noted("HTTP status " + strconv.Itoa(status) + ": " + l.conceal.line([]byte(a.Error.Message), 200))
