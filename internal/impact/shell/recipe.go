@@ -311,7 +311,8 @@ func scriptRecipe(text string, u *flow.Use) string {
 			name = u.Operands[0].Text
 		}
 	}
-	if name == "t" || name == "tst" {
+	switch name {
+	case "t", "tst", "it", "install-test", "cit", "install-ci-test", "clean-install-test", "sit":
 		name = "test"
 	}
 	if strings.HasPrefix(name, "run") || name == "rum" || name == "urn" {
