@@ -175,6 +175,7 @@ func (r *shellRun) ownText(name string) (string, bool) {
 		r.fetchedRecipe(p, held)
 		return held.Text, held.Known
 	}
+	r.fetchedRecipe(p, r.treeAt(p.Path))
 	text, ok := r.S.ScriptAt(p)
 	if ok {
 		r.touchExecuted(p, "", flow.Streams{}) // by which it is seen to whom the file belongs
@@ -190,7 +191,11 @@ func (r *shellRun) textOf(name string) (string, bool) {
 		return held.Text, held.Known
 	}
 	r.fetchedRecipe(p, r.treeAt(p.Path))
-	return r.S.ScriptAt(p)
+	text, ok := r.S.ScriptAt(p)
+	if ok {
+		r.S.RanIn(p.Path) // it says what runs
+	}
+	return text, ok
 }
 
 // fetchedRecipe records that a file of recipes which came over a network a moment ago is carried out.

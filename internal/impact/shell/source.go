@@ -24,13 +24,35 @@ func (r *shellRun) sourcesGiven(u *flow.Use, io flow.Streams) (ran bool) {
 					break
 				}
 				if fits(&n.When[i], at, f) && r.S.Know.Lookup(path.Base(f.Text)) == nil { // a program that is known is read as that
+					ran = n.When[i].Option.Alone || ran
+					if n.When[i].Option.File == "other" {
+						r.looksThrough(u, f)
+						continue
+					}
 					r.codeFile(u, flow.Given{Value: f, Option: n.When[i].Option}, io)
-					ran = ran || n.When[i].Option.Alone
 				}
 			}
 		}
 	}
 	return ran
+}
+
+// looksThrough judges what languages share in a source file of one that nobody reads, where its text is known. A compiler
+// runs it, as it runs whatever is built every day, so that it could not be read is nothing to ask about.
+func (r *shellRun) looksThrough(u *flow.Use, name flow.Field) {
+	p := r.PlaceOf(name, true)
+	r.S.RanIn(p.Path)
+	held := r.files[p.Path]
+	if held.Taint(r.treeAt(p.Path)); held.Network {
+		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: interlock.ReachWorkspace, Via: u.Via,
+			Reversibility: interlock.Reversible, Traits: []string{held.RunTrait()}})
+		return
+	}
+	if text, ok := r.textOf(name.Text); ok && !name.Dynamic {
+		r.S.Within++
+		r.subshell(func() flow.Flow { return r.foreign("other", text) })
+		r.S.Within--
+	}
 }
 
 // fits reports whether a word at a position is what one of a condition's patterns says.
