@@ -283,9 +283,6 @@ func (w *World) locate(p *know.Place, table *know.PathTable) {
 	w.locateSelf(p)
 }
 
-// BelowHome is a path as seen from the home directory it lies below, if it does.
-func (w *World) BelowHome(clean string) (rest string, ok bool) { return w.belowHome(clean) }
-
 // belowHome returns a path's part below a home directory, "" for the home directory itself.
 func (w *World) belowHome(clean string) (rest string, ok bool) {
 	if h := w.View.Home; h != "" && Below(clean, h) {

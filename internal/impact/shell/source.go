@@ -68,10 +68,6 @@ func fits(w *know.Condition, at int, f flow.Field) bool {
 	})
 }
 
-// sharedFolders are where many programs keep what is theirs, each under a name of its own.
-var sharedFolders = []string{"", ".config", ".local", ".local/share", "Library", "Library/Application Support", "AppData",
-	"AppData/Roaming", "AppData/Local"}
-
 // placesFolder records that a whole folder of unknown files becomes one of the home in which programs look for what they begin
 // with: the settings of an editor, a shell or a desktop, copied, moved, linked, unpacked or checked out there.
 func (r *shellRun) placesFolder(u *flow.Use, own []interlock.Impact) {
@@ -85,8 +81,7 @@ func (r *shellRun) placesFolder(u *flow.Use, own []interlock.Impact) {
 			continue
 		}
 		p := r.S.Place(i.Target)
-		if below, inHome := r.S.BelowHome(p.Path); !inHome || slices.Contains(sharedFolders, below) ||
-			!r.S.Holds(p.Path, "*", fact.TraitStartup) {
+		if !r.S.BeginsPrograms(p.Path) {
 			continue
 		}
 		r.S.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: u.Via, Confidence: interlock.Inferred,
