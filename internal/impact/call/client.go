@@ -24,6 +24,9 @@ func (s callRun) clientCalls(c *call, object map[string]any) (taken map[string]b
 	if c.kind == interlock.ImpactRead {
 		return nil
 	}
+	if lex.Has(names, "git") && lex.Has(names, "config") {
+		s.configured(object)
+	}
 	if lex.Has(names, "docker", "podman", "nerdctl", "container", "containers", "pod", "pods") {
 		s.container(object)
 	}
@@ -31,6 +34,16 @@ func (s callRun) clientCalls(c *call, object map[string]any) (taken map[string]b
 		s.pushed(c, object)
 	}
 	return nil
+}
+
+// configured reads a setting of git that a call gives a value.
+func (s callRun) configured(object map[string]any) {
+	folded := foldKeys(object)
+	key, _ := textAt(folded, []string{"key", "name", "setting", "option", "configkey"})
+	value, _ := textAt(folded, []string{"value", "val", "configvalue", "newvalue"})
+	if key != "" && value != "" && len(key)+len(value) < lex.MaxText {
+		s.clientRun("git config " + lex.ShellQuote(key) + " " + lex.ShellQuote(value))
+	}
 }
 
 // clientRun judges a command line that a tool stands for.

@@ -234,7 +234,7 @@ func (c *call) resetsDisplay(table *know.ToolTable) bool {
 	}
 	for _, word := range c.words[1:] {
 		if table.Subjects[word] != "display" &&
-			!lex.Has([]string{word}, "map", "chart", "graph", "page", "search", "all", "the", "to", "default") {
+			!lex.Has([]string{word}, "map", "chart", "graph", "page", "camera", "search", "all", "the", "to", "default") {
 			return false
 		}
 	}

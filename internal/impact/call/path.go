@@ -51,6 +51,9 @@ func (s callRun) pathNamed(c *call, name string) {
 		i.Reach = c.reach
 	}
 	s.Touch(path, i)
+	if i.Kind == interlock.ImpactWrite && lex.Has(c.words, "extract", "unpack", "unzip", "untar", "decompress", "clone", "checkout") {
+		s.placesFolder(c, path)
+	}
 	if i.Kind == interlock.ImpactExecute { // whatever is done with it, it is read
 		if p := s.Place(path); fact.HasTrait(p.Traits, fact.TraitSecret) {
 			i.Kind = interlock.ImpactRead

@@ -42,6 +42,11 @@ func (s callRun) transferred(c *call, object map[string]any) {
 		return
 	case c.transfers == "link":
 		s.link(c.name, from, folded)
+		for _, name := range gather(folded, transferToKeys) {
+			if s.afford(c) && namesPath(name) {
+				s.placesFolder(c, name)
+			}
+		}
 		return
 	case len(from) == 0 || len(to) == 0: // the other place has a name of its own
 		for _, name := range slices.Concat(from, to) {
@@ -58,9 +63,21 @@ func (s callRun) transferred(c *call, object map[string]any) {
 		if s.afford(c) && namesPath(name) {
 			path, i := spelled(name, interlock.Impact{Kind: interlock.ImpactWrite, Via: c.name, Traits: slices.Clone(c.traits)})
 			s.Touch(path, i)
+			s.placesFolder(c, path)
 			c.placed = true
 		}
 	}
+}
+
+// placesFolder records that a folder with what it holds, which nobody looks through here, may become one of the home in which
+// a program looks for what it begins with: what is copied, moved, linked or unpacked there under that folder's own name.
+func (s callRun) placesFolder(c *call, name string) {
+	p := s.Place(name)
+	if p.Reach != interlock.ReachHome || fact.HasTrait(p.Traits, fact.TraitStartup) || !s.Spend(50) || !s.BeginsPrograms(p.Path) {
+		return
+	}
+	s.TouchPlace(p, interlock.Impact{Kind: interlock.ImpactWrite, Via: c.name, Confidence: interlock.Inferred,
+		Traits: []string{fact.TraitOverwrite, fact.TraitStartup}})
 }
 
 // afford spends a step of the work that one action may be, or says that the rest of the call is not known.

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"slices"
 	"strings"
 
 	"interlock"
@@ -21,6 +22,17 @@ const (
 // What the system keeps for itself is not looked for: who has no rights to it doesn't read it.
 func (w *World) holdsSecrets(clean string) bool {
 	return w.Holds(strings.TrimSuffix(clean, "/*"), "*", fact.TraitSecret)
+}
+
+// sharedFolders are where many programs keep what is theirs, each under a name of its own.
+var sharedFolders = []string{"", ".config", ".local", ".local/share", "Library", "Library/Application Support", "AppData",
+	"AppData/Roaming", "AppData/Local"}
+
+// BeginsPrograms reports whether a folder of somebody's home is one in which a program looks for what it begins with, so that
+// whoever puts a whole folder there has put such a file there.
+func (w *World) BeginsPrograms(clean string) bool {
+	below, inHome := w.belowHome(clean)
+	return inHome && !slices.Contains(sharedFolders, below) && w.Holds(clean, "*", fact.TraitStartup)
 }
 
 // Holds reports whether something with a trait, whose name fits, lies below a directory of somebody's home or one that holds

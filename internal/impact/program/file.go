@@ -129,3 +129,15 @@ func (r *codeRun) runsModule(name codeValue) {
 		}
 	}
 }
+
+// putInFiles judges what the program has put into files, as far as that is known, as what a file tool puts there.
+func (r *codeRun) putInFiles() {
+	for _, name := range lex.SortedNames(r.files) {
+		content := r.files[name]
+		if content.dynamic || len(content.texts) != 1 || r.s.Readers == nil || r.s.Readers.Written == nil ||
+			!r.s.Spend(8+len(content.texts[0])/64) {
+			continue
+		}
+		r.s.Readers.Written(r.s, string(r.kind), name, content.texts[0])
+	}
+}

@@ -94,6 +94,7 @@ func Read(s *flow.Scan, kind interlock.Kind, in string) {
 		}
 	}
 	r.conclude()
+	r.putInFiles()
 	if s.Work > fact.MaxWork {
 		s.Unknown(string(kind), fact.TraitWork)
 	}

@@ -468,5 +468,8 @@ func (r *shellRun) foreign(kind, text string) flow.Flow {
 	}
 	f := &foreignScan{r: r, kind: kind, text: text, quiet: r.otherLanguage(kind, text)}
 	f.run()
+	if r.inlined != nil && kind != "mongo" && kind != "other" {
+		return flow.Flow{Named: r.printedNamed(text)}
+	}
 	return flow.Flow{}
 }

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"interlock/internal/impact/flow"
@@ -133,8 +132,11 @@ func (r *shellRun) tmuxCommand(line string) {
 func (r *shellRun) includes(names []string) {
 	for _, name := range names {
 		name = strings.Trim(name, `"'`)
-		if held, ok := r.textOf(name); ok && !slices.Contains(r.taken, name) && len(r.taken) < maxIncluded {
-			r.taken = append(r.taken, name)
+		if held, ok := r.textOf(name); ok && !r.loaded[name] {
+			if r.loaded == nil {
+				r.loaded = map[string]bool{}
+			}
+			r.loaded[name] = true
 			r.tmuxConfig(held)
 		}
 	}

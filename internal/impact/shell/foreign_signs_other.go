@@ -38,7 +38,7 @@ func (f *foreignScan) unreadSigns() {
 		}
 		list = append(list, text)
 		f.r.harmIn(text)
-		f.removed(text, i)
+		f.removed(text, i, next)
 		i, last = next, next
 	}
 	f.wordsOf(list)
@@ -60,21 +60,43 @@ func (f *foreignScan) wordsOf(list []string) {
 	}
 }
 
-// removed judges a text that is a path and stands behind a name that speaks of deleting: removeItem(atPath: "/x").
-func (f *foreignScan) removed(text string, at int) {
+// removed judges a text that is a path and stands behind a name that speaks of deleting: removeItem(atPath: "/x"),
+// or before one: File("/x").deleteRecursively().
+func (f *foreignScan) removed(text string, at, end int) {
 	if text == "" || text[0] != '/' && text[0] != '~' || strings.ContainsAny(text, " \n") {
 		return
 	}
+	behind := strings.TrimLeft(f.text[min(len(f.text), end):min(len(f.text), end+64)], " )\n\t")
+	if member, is := strings.CutPrefix(behind, "."); is && deletesByName(member) {
+		f.removes(text)
+		return
+	}
 	before := strings.ToLower(strings.TrimRight(f.text[max(0, at-64):at], " \t([{:\""))
+	if open := strings.LastIndexByte(before, '"'); open >= 0 && strings.Count(before, `"`)%2 == 0 && strings.HasSuffix(before, `",`) {
+		before = before[:strings.LastIndexByte(before[:open], '"')] // a text before it calls nothing
+	}
 	words := strings.FieldsFunc(before, func(c rune) bool { return !lex.IsNameStart(byte(c)) || c > 127 })
 	for _, word := range words[max(0, len(words)-3):] {
-		for _, verb := range [...]string{"remove", "delete", "unlink", "rmdir", "rmtree", "rm_r"} {
-			if strings.HasPrefix(word, verb) {
-				f.r.S.TouchPlace(f.r.PlaceOf(flow.Literal(text), true),
-					interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind,
-						Confidence: interlock.Inferred, Traits: []string{fact.TraitInline, fact.TraitRecursive}})
-				return
-			}
+		if deletesByName(word) {
+			f.removes(text)
+			return
 		}
 	}
+}
+
+// deletesByName reports whether a name speaks of deleting.
+func deletesByName(name string) bool {
+	name = strings.ToLower(name[:min(len(name), 32)])
+	for _, verb := range [...]string{"remove", "delete", "unlink", "rmdir", "rmtree", "rm_r"} {
+		if strings.HasPrefix(name, verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// removes records that a path is deleted with all that is in it.
+func (f *foreignScan) removes(path string) {
+	f.r.S.TouchPlace(f.r.PlaceOf(flow.Literal(path), true), interlock.Impact{Kind: interlock.ImpactDelete, Via: f.kind,
+		Confidence: interlock.Inferred, Traits: []string{fact.TraitInline, fact.TraitRecursive}})
 }

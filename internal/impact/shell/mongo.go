@@ -5,8 +5,6 @@ import (
 
 	"interlock"
 	"interlock/internal/impact/fact"
-	"interlock/internal/impact/flow"
-	"interlock/internal/impact/know"
 	"interlock/internal/lex"
 )
 
@@ -96,7 +94,8 @@ func (f *foreignScan) removesOne(given, plain string) bool {
 	}
 	_, quoted, _ := strings.Cut(given, ":")
 	quoted = strings.TrimLeft(quoted, " ")
-	return id[0] >= '0' && id[0] <= '9' || strings.HasPrefix(id, "ObjectId(") || quoted != "" && (quoted[0] == '"' || quoted[0] == '\'')
+	return id != "" && id[0] >= '0' && id[0] <= '9' || strings.HasPrefix(id, "ObjectId(") ||
+		quoted != "" && (quoted[0] == '"' || quoted[0] == '\'')
 }
 
 // again reports whether the program does things over and over.
@@ -141,18 +140,6 @@ func (f *foreignScan) loads(given string) {
 		inner := &foreignScan{r: f.r, kind: f.kind, text: membersNamed(text), loaded: f.loaded + 1}
 		inner.run()
 	}
-}
-
-// scriptsGiven runs the scripts among the words of a document store's shell, and reports whether there are any.
-func (r *shellRun) scriptsGiven(u *flow.Use, io flow.Streams) bool {
-	found := false
-	for _, f := range u.Operands[:min(len(u.Operands), fact.MaxItems)] {
-		if strings.HasSuffix(f.Text, ".js") || strings.HasSuffix(f.Text, ".mongodb") {
-			r.codeFile(u, flow.Given{Value: f, Option: &know.Option{File: "mongo"}}, io)
-			found = true
-		}
-	}
-	return found
 }
 
 // grants records an account of a database that is made or given more rights.

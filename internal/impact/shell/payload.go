@@ -27,6 +27,9 @@ func (r *shellRun) payloads(u *flow.Use, args []flow.Field, io flow.Streams) flo
 			var named bool
 			if out, named = r.library(u, g.Value, io); !named {
 				out = r.inline(u, g.Option.Nested, lines(u, at), args, io)
+				if g.Option.Prints == "value" && out.Named == "" {
+					out.Named = r.printsOf(g.Value.Text)
+				}
 			}
 			ran = true
 		case g.Option.File != "":
@@ -55,6 +58,9 @@ func (r *shellRun) payloads(u *flow.Use, args []flow.Field, io flow.Streams) flo
 			fed = io.In.Known
 			r.wants(io.In)
 		}
+	}
+	if r.sourcesGiven(u, io) {
+		return out
 	}
 	return r.runs(u, args, io, out, ran, fed)
 }
@@ -85,8 +91,6 @@ func (r *shellRun) runs(u *flow.Use, args []flow.Field, io flow.Streams, out flo
 		if io.In.Known || io.In.Piped {
 			r.S.Modified(r.elsewhere(u), func() { out = r.FromStdin(u, io) })
 		}
-	case spec.Stdin == "mongo" && r.scriptsGiven(u, io):
-		return out
 	case spec.Stdin != "" && (fed || len(u.Operands) == 0 || spec.Script == ""):
 		return r.FromStdin(u, io)
 	}

@@ -83,6 +83,10 @@ func (r *shellRun) library(u *flow.Use, name flow.Field, io flow.Streams) (flow.
 func (r *shellRun) module(u *flow.Use, g flow.Given, io flow.Streams) (flow.Flow, bool) {
 	spec := r.S.Know.Lookup(g.Option.Module + g.Value.Text)
 	if spec == nil {
+		if line := strings.Fields(g.Option.Module); r.S.Know.Lookup(line[0]) != nil && line[0] != rootOf(u.Spec).Name {
+			args := append(flow.Literals(line), append([]flow.Field{g.Value}, g.Argv...)...)
+			return r.subshell(func() flow.Flow { return r.command(args, io) }), true // another program does that
+		}
 		return r.ownModule(u, g, io)
 	}
 	return r.Described(spec, append([]flow.Field{flow.Literal(spec.Name)}, g.Argv...), io), true

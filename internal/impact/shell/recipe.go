@@ -172,14 +172,24 @@ func (r *shellRun) runRecipe(u *flow.Use, kind, name, text string) {
 func (r *shellRun) ownText(name string) (string, bool) {
 	p := r.S.Place(name)
 	if held, ok := r.madeHere(p); ok {
-		r.fetchedRecipe(p, held)
+		r.obeysFetched(p, held)
 		return held.Text, held.Known
 	}
+	r.obeysFetched(p, r.treeAt(p.Path))
 	text, ok := r.S.ScriptAt(p)
 	if ok {
 		r.touchExecuted(p, "", flow.Streams{}) // by which it is seen to whom the file belongs
 	}
 	return text, ok && slices.Contains(r.S.View.Written, p.Path)
+}
+
+// obeysFetched records that settings which came over a network are obeyed. They can name a program, but mostly name where
+// packages come from, so that it counts as what runs out of a tree that was fetched and not as a program that was.
+func (r *shellRun) obeysFetched(p know.Place, held flow.Flow) {
+	if held.Network {
+		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: p.Path, Reach: interlock.ReachWorkspace, Via: "settings",
+			Reversibility: interlock.Reversible, Traits: []string{fact.TraitFetchedRun}})
+	}
 }
 
 // textOf is the text of a file as far as it is known.
@@ -190,7 +200,11 @@ func (r *shellRun) textOf(name string) (string, bool) {
 		return held.Text, held.Known
 	}
 	r.fetchedRecipe(p, r.treeAt(p.Path))
-	return r.S.ScriptAt(p)
+	text, ok := r.S.ScriptAt(p)
+	if ok {
+		r.S.RanIn(p.Path) // it says what runs
+	}
+	return text, ok
 }
 
 // fetchedRecipe records that a file of recipes which came over a network a moment ago is carried out.
@@ -311,7 +325,8 @@ func scriptRecipe(text string, u *flow.Use) string {
 			name = u.Operands[0].Text
 		}
 	}
-	if name == "t" || name == "tst" {
+	switch name {
+	case "t", "tst", "it", "install-test", "cit", "install-ci-test", "clean-install-test", "sit":
 		name = "test"
 	}
 	if strings.HasPrefix(name, "run") || name == "rum" || name == "urn" {

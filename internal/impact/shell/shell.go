@@ -56,7 +56,6 @@ type shellRun struct {
 	locals  []local                 // what variables were before functions being walked made them their own
 	inside  bool                    // a function is being walked
 	last    bool                    // the last command of a pipe runs in this shell
-	taken   []string                // settings files for tmux that others take in
 	prompt  bool                    // a program that takes commands was started without being given any
 	held    map[string]flow.Streams // file descriptors exec keeps open, by number or variable
 	from    string                  // where the command being judged was begun, whatever its flags say of directories
@@ -68,7 +67,7 @@ type shellRun struct {
 	win     *windows.Run            // what reads scripts for shells of Windows inside this one
 	inlined *flow.Use               // the command that was given the code being read as an argument
 	beside  string                  // the directory of the program being read, beside which its modules lie
-	loaded  map[string]bool         // modules that were read
+	loaded  map[string]bool         // modules and settings files that were read
 	obeys   []settingsFile          // files with settings that were judged by their text
 }
 

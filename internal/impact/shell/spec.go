@@ -98,6 +98,7 @@ func (r *shellRun) ownImpacts(u *flow.Use, args []flow.Field, io flow.Streams, a
 		if own = append(own, r.S.Capture(func() { r.strays(u, args, own) })...); putsInto(u.Spec) {
 			own = append(own, r.S.Capture(func() { r.merges(u, own) })...)
 		}
+		own = append(own, r.S.Capture(func() { r.placesFolder(u, own) })...)
 	}
 	if name := r.sendsNamedSecret(u, own); name != "" {
 		own = append(own, interlock.Impact{Kind: interlock.ImpactCredential, Target: name,
