@@ -61,6 +61,11 @@ func TestBundleIsWhatTheRunnerAccepts(t *testing.T) {
 	if bundle.Implementation != "interlock" || bundle.Version != "1.2.3" {
 		t.Errorf("the evidence is of %s %s", bundle.Implementation, bundle.Version)
 	}
+	for _, kind := range []string{"semantic_tests", "update_preservation_tests"} {
+		if bundle.Absent[kind] == "" {
+			t.Errorf("nothing says why there are no %s", kind)
+		}
+	}
 	text, err := json.Marshal(bundle)
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +97,12 @@ func TestFaultsAreSeen(t *testing.T) {
 		},
 		"a member nobody published": func(b *evidence.Bundle) {
 			replace(&b.Introspection.OperationDetails[0], `{"name":`, `{"danger":"safe","name":`)
+		},
+		"examples as text": func(b *evidence.Bundle) {
+			replace(&b.Introspection.OperationDetails[0], `"examples":[`, `"examples":["introspect",`)
+		},
+		"details of a closed error": func(b *evidence.Bundle) {
+			replace(&b.ErrorTests[0].Response, `"error":{`, `"error":{"hint":"x",`)
 		},
 		"an unknown kind of type": func(b *evidence.Bundle) { replace(&b.Introspection.TypesList, `"kind":"object"`, `"kind":"map"`) },
 		"a parameter in camel case": func(b *evidence.Bundle) {
