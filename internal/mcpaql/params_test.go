@@ -149,6 +149,25 @@ func TestLimitsAreNamedAndKept(t *testing.T) {
 	f.data(mcpaql.Create, step(`"`+strings.Repeat("x", 100)+`"`))
 }
 
+// An answer over the limit that is advertised is not sent; the refusal in its place names the limit.
+func TestAnswersAreKeptToTheirLimit(t *testing.T) {
+	spec.Covers(t, "AQL-4.7.5")
+	const limit = 4000
+	f := newFixture(t, func(c *mcpaql.Config) { c.Limits.Response = limit })
+	session, _ := f.connect(t, "2025-11-25")
+	if answer := tool(t, session, "mcp_aql_read", operation("introspect", map[string]any{"query": "operations", "name": "introspect"})); answer["success"] != true {
+		t.Errorf("an answer within the limit: %v", answer)
+	}
+	answer := tool(t, session, "mcp_aql_read", operation("introspect", map[string]any{"query": "operations"}))
+	failure, _ := answer["error"].(map[string]any)
+	if message, _ := failure["message"].(string); failure["code"] != "VALIDATION_PAYLOAD_TOO_LARGE" || !strings.Contains(message, "max_response_size") {
+		t.Errorf("an answer over the limit: %.300v", answer)
+	}
+	if said := f.data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)["_protocol"].(map[string]any)["limits"].(map[string]any); said["max_response_size"] != float64(limit) {
+		t.Errorf("the limit is advertised as %v", said["max_response_size"])
+	}
+}
+
 // Whatever is sent: there is an answer in the envelope; nothing with an unknown parameter succeeds; what was proposed came
 // from a string named next_action_hint or its alias; and no failure shows a type or place of the program.
 func FuzzCall(f *testing.F) {
