@@ -28,7 +28,7 @@ func TestPlainHint(t *testing.T) {
 		{Name: "a package", Action: hint("publish the package to npm"), Want: []string{"network external window +publish"}},
 		{Name: "release notes", Action: hint("Publish the release notes draft locally."), Want: read},
 		{Name: "in public", Action: hint("share the customer list publicly"), Want: []string{"network external irreversible +publish +upload"}},
-		{Name: "a public method", Action: hint("Make the method public."), Want: read},
+		{Name: "a public method", Action: hint("Share the public method with the subclass."), Want: read},
 		{Name: "money", Action: hint("book a flight for 900 EUR"), Want: []string{"spend external window"}},
 		{Name: "money with a sign", Action: hint("Then purchase three seats for $2,400."), Want: []string{"spend external window"}},
 		{Name: "no money", Action: hint("Book the meeting room at 9."), Want: read},
