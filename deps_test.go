@@ -48,7 +48,7 @@ interlock                                               < gitwork, identity, jud
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity
-std                                                     < identity/passkeytest, strictjson/filltest
+std                                                     < mcpaql/published, identity/passkeytest, strictjson/filltest
 ledger                                                  < identity, store/sqlite, store/postgres, store/storagetest
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
@@ -70,6 +70,7 @@ bubblewrap                                              < hook, sandbox
 identity, ruletest                                      < console
 replay                                                  < console, httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
+mcpaql/published                                        < mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage               < cmd/interlock-hook

@@ -57,7 +57,7 @@ type commands struct {
 	Agent       agentCommand       `cmd:"" help:"Add, list and revoke agents and their tokens."`
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
 	Tools       toolsCommand       `cmd:"" help:"Show, approve and quarantine the tools of the servers behind the gateway."`
-	Conformance conformanceCommand `cmd:"" help:"Print evidence of what the program does, for conformance runners."`
+	Conformance conformanceCommand `cmd:"" help:"Judge the program against a specification, or print evidence for its conformance runner."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }
 

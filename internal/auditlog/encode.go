@@ -84,7 +84,7 @@ func (d *dangerWire) write(w *strictjson.Writer) {
 	w.Named(d.Trust)
 	w.OptionalString("confirmation_token", d.Token)
 	w.Name("danger_level")
-	w.Named(d.Level)
+	w.Int(int64(d.Level))
 	w.Name("operation")
 	w.String(d.Operation)
 	w.Name("outcome")

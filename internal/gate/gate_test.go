@@ -96,6 +96,27 @@ var levels = map[interlock.Danger]interlock.Impact{
 	interlock.DangerForbidden:   {Kind: interlock.ImpactWrite, Traits: []string{fact.TraitNamedForbidden}},
 }
 
+// TestDangerLevelsAreNumbered: name, number and order are the specification's.
+func TestDangerLevelsAreNumbered(t *testing.T) {
+	spec.Covers(t, "AQL-D-2.1")
+	for number, name := range []string{"safe", "reversible", "destructive", "dangerous", "forbidden"} {
+		var level interlock.Danger
+		if err := level.UnmarshalText([]byte(name)); err != nil || int(level) != number || level.String() != name {
+			t.Errorf("%s is %d, %v", name, int(level), err)
+		}
+		if low, high := gate.RiskScore(level, nil), [...]int{15, 40, 60, 85, 100}[number]; low > high || number > 0 && low != [...]int{0, 16, 41, 61, 86}[number] {
+			t.Errorf("%s begins at a risk of %d", name, low)
+		}
+	}
+	if _, err := interlock.Danger(5).MarshalText(); err == nil {
+		t.Error("there is a sixth level")
+	}
+	if interlock.DangerSafe != 0 || interlock.DangerReversible != 1 || interlock.DangerDestructive != 2 || interlock.DangerDangerous != 3 ||
+		interlock.DangerForbidden != 4 {
+		t.Error("the levels are out of order")
+	}
+}
+
 func TestMatrixOfDangerAndTrust(t *testing.T) {
 	spec.Covers(t, "AQL-D-2.1")
 	spec.Covers(t, "AQL-D-4.1-untested")

@@ -4,11 +4,11 @@ import (
 	"context"
 )
 
-// batchResult is what a batch answers beside its success (AQL-7.5).
+// batchResult is what a batch answers beside its success (AQL-7.5). The published schemas of batches and of results agree on
+// nothing else: where a batch is halted, the operation that halts it stands last among the results, and what was not tried among
+// the details of its failure.
 type batchResult struct {
 	Results []batchItem    `json:"results"`
-	Halted  *batchItem     `json:"halted_at,omitempty"`
-	Pending []pendingItem  `json:"pending_operations,omitempty"`
 	Summary map[string]int `json:"summary"`
 }
 
@@ -16,6 +16,7 @@ type batchItem struct {
 	Index     int    `json:"index"`
 	Operation string `json:"operation"`
 	Result    Result `json:"result"`
+	Status    string `json:"status,omitempty"` // pending_confirmation of the one that halts
 }
 
 // A pendingItem is an operation that was not tried because the batch was halted, as it was sent.
@@ -31,11 +32,6 @@ func (s *Server) batch(ctx context.Context, c Caller, endpoint Endpoint, items [
 	out := &batchResult{Results: []batchItem{}, Summary: map[string]int{"total": len(items), "succeeded": 0, "failed": 0}}
 	for index, item := range items {
 		r, failure := s.batched(item)
-		if out.Halted != nil {
-			out.Pending = append(out.Pending, pendingItem{Index: index, Operation: short(r.operation), Params: s.resend(r)})
-			out.Summary["pending"]++
-			continue
-		}
 		var result Result
 		if failure != nil {
 			result = s.refuse(ctx, c, r.operation, failure)
@@ -45,8 +41,12 @@ func (s *Server) batch(ctx context.Context, c Caller, endpoint Endpoint, items [
 		done := batchItem{Index: index, Operation: short(r.operation), Result: result}
 		switch {
 		case result.Error != nil && result.Error.Code == CodeConfirmation:
-			out.Halted = &done
-			out.Summary["halted"]++
+			pending := s.untried(index+1, items)
+			done.Status = "pending_confirmation"
+			done.Result.Error = result.Error.with("pending_operations", pending)
+			out.Results = append(out.Results, done)
+			out.Summary["halted"], out.Summary["pending"] = 1, len(pending)
+			return Result{batch: out}
 		case result.Error != nil:
 			out.Results = append(out.Results, done)
 			out.Summary["failed"]++
@@ -56,6 +56,16 @@ func (s *Server) batch(ctx context.Context, c Caller, endpoint Endpoint, items [
 		}
 	}
 	return Result{batch: out}
+}
+
+// untried are the operations of a batch from a place on, as they were sent.
+func (s *Server) untried(from int, items []any) []pendingItem {
+	pending := []pendingItem{}
+	for index := from; index < len(items); index++ {
+		r, _ := s.batched(items[index])
+		pending = append(pending, pendingItem{Index: index, Operation: short(r.operation), Params: s.resend(r)})
+	}
+	return pending
 }
 
 // batched reads one operation of a batch. Batches don't nest.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/mcpaql"
 	"interlock/internal/ruleset"
 	"interlock/rules"
@@ -92,6 +93,45 @@ func TestADangerousOperationPassesOnceWithItsToken(t *testing.T) {
 		"TOKEN_VALIDATED execute_agent", "EXECUTION e running", "TOKEN_REJECTED execute_agent TOKEN_ALREADY_USED", "TOKEN_REJECTED execute_agent TOKEN_INVALID"}
 	if diff := cmp.Diff(wantEvents, f.backend.taken()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// A token that nobody issued confirms nothing, and one that was issued is no human's word: not for a step that waits, not for a
+// request, not as a code.
+func TestATokenIsNoHumansWord(t *testing.T) {
+	spec.Covers(t, "AQL-C-10")
+	f := dangerously(t, "destructive", interlock.TrustValidated)
+	for _, invented := range []string{"conf_AAAAAAAAAAAAAAAAAAAAAA", "conf_" + strings.Repeat("0", 22), "conf_", "", "approved"} {
+		answer := f.call(caller, mcpaql.Execute, `{"operation":"execute_agent","params":{"element_name":"e","_confirmation":"`+invented+`"}}`)
+		if failure := answer["error"].(map[string]any); failure["code"] != "TOKEN_INVALID" {
+			t.Errorf("the invented token %q: %v", invented, answer)
+		}
+	}
+	if begun := executionsIn(f.backend.taken()); len(begun) > 0 {
+		t.Errorf("an invented token began %v", begun)
+	}
+	token := f.failure(mcpaql.Execute, `{"operation":"execute_agent","params":{"element_name":"e"}}`,
+		mcpaql.CodeConfirmation)["details"].(map[string]any)["confirmation_token"].(string)
+	f.data(mcpaql.Execute, `{"operation":"execute_agent","params":{"element_name":"e","_confirmation":"`+token+`"}}`)
+	asked := with(objected(interlock.Ask, "rules", "deploys"), func(a *interlock.Answer) { a.Request = "apr_1" })
+	f.backend.answer = func(interlock.Proposal) interlock.Answer { return asked }
+	f.backend.verify = func(_, code string) (admission.Verification, error) {
+		return admission.Verification{Result: "unknown", Reason: "no code: " + code}, nil
+	}
+	f.backend.confirm = func(_, code string) (interlock.ApprovalRequest, error) {
+		return interlock.ApprovalRequest{}, interlock.Errorf(interlock.CodeUnauthorized, "", "no human has answered, and %q is no code", code)
+	}
+	for _, given := range []string{token, "conf_AAAAAAAAAAAAAAAAAAAAAA"} {
+		d := f.data(mcpaql.Create, `{"operation":"record_execution_step","params":{"element_name":"e","next_action_hint":"deploy","_confirmation":"`+given+`"}}`)
+		if d["continue"] != false || d["request_id"] != "apr_1" {
+			t.Errorf("a step that waits, with the token %q: %v", given, d)
+		}
+		if p := f.backend.proposals[len(f.backend.proposals)-1]; strings.Contains(p.Action.Input+p.Action.Hint, given) || p.Loop.Asked+p.Loop.Paused != "" {
+			t.Errorf("the token %q reached the decision: %+v", given, p)
+		}
+		f.failure(mcpaql.Execute, `{"operation":"confirm_operation","params":{"request_id":"apr_1","_confirmation":"`+given+`"}}`, mcpaql.CodePermissionDenied)
+		f.failure(mcpaql.Execute, `{"operation":"confirm_operation","params":{"request_id":"apr_1","code":"`+given+`"}}`, mcpaql.CodePermissionDenied)
+		f.failure(mcpaql.Create, `{"operation":"verify_challenge","params":{"challenge_id":"c","code":"`+given+`"}}`, mcpaql.CodeNoResource)
 	}
 }
 

@@ -48,10 +48,12 @@ const (
 	errorNote         = "error"
 )
 
-// A course is how an answer reads to an agent.
+// A course is how an answer reads to an agent. Whatever does not go on is told as an autonomy_pause unless it stops the agent or
+// could not be decided at all; what waits for an operator's answer to a rule is told as a permission_pending besides.
 type course struct {
 	goOn, stopped bool
 	notify        string
+	permission    bool
 	next          string
 }
 
@@ -73,10 +75,13 @@ func courseOf(answer interlock.Answer) course {
 		return course{notify: autonomyPause,
 			next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
 	case answer.Request != "":
-		return course{notify: permissionPending,
+		return course{notify: autonomyPause, permission: true,
 			next: "Stop and tell the user that request " + answer.Request + " waits for an operator; report the identical step again once it is approved."}
+	case pausedBefore(answer):
+		return course{notify: autonomyPause,
+			next: "Stop and tell the user what waits; nothing else is let through until a human has answered that, whatever you report."}
 	default:
-		return course{notify: statusNote,
+		return course{notify: autonomyPause,
 			next: "Don't do this. Find another way that avoids what is named in factors, and report that."}
 	}
 }
@@ -85,6 +90,12 @@ func courseOf(answer interlock.Answer) course {
 func loopAsked(answer interlock.Answer) bool {
 	f := answer.Decisive()
 	return f != nil && gate.Of(f).Steps
+}
+
+// pausedBefore reports whether a pause that was there before is the reason, and not what the action does.
+func pausedBefore(answer interlock.Answer) bool {
+	f := answer.Decisive()
+	return f != nil && gate.Of(f).Waits
 }
 
 // newDirective puts an answer into the protocol's words. It holds no code and no proof: those reach humans only.
@@ -96,29 +107,39 @@ func newDirective(answer interlock.Answer, r interlock.Requester, standing inter
 	if f := answer.Decisive(); f != nil {
 		d.Reason = f.Reason
 	}
-	if c.notify != "" {
+	note := func(kind, level string) {
 		d.Notifications = append(d.Notifications,
-			notification{Type: c.notify, Message: noteOf(c, answer, d.Reason), Time: stamp(now),
-				Metadata: metadata{Operation: "record_execution_step", Reason: d.Reason, Level: levelOf(c, answer),
-					Verification: answer.Challenge}})
+			notification{Type: kind, Message: noteOf(kind, answer, d.Reason), Time: stamp(now),
+				Metadata: metadata{Operation: "record_execution_step", Reason: d.Reason, Level: level, Verification: answer.Challenge}})
+	}
+	if c.notify != "" {
+		note(c.notify, levelOf(c, answer))
+	}
+	if c.permission {
+		note(permissionPending, string(ConfirmSingleUse))
 	}
 	d.Notifications = append(d.Notifications, broadcasts(standing, r, answer.Challenge)...)
 	return d
 }
 
-// levelOf is what a notification calls the hold by.
+// levelOf is the tier of the hold, which during a pause is not that of the action: what waits for a code, or for an answer.
 func levelOf(c course, answer interlock.Answer) string {
-	if c.notify == permissionPending {
-		return string(ConfirmSingleUse)
+	tier := answer.Tier
+	if c.notify == autonomyPause {
+		tier = max(tier, interlock.TierConfirm)
+		if answer.Challenge != "" {
+			tier = max(tier, interlock.TierVerify)
+		}
 	}
-	return answer.Tier.String()
+	return tier.String()
 }
 
-func noteOf(c course, answer interlock.Answer, reason string) string {
+func noteOf(kind string, answer interlock.Answer, reason string) string {
 	if reason == "" {
 		reason = "the action could not be decided"
 	}
-	switch c.notify {
+	waits := answer.Request != "" || answer.Challenge != "" || pausedBefore(answer)
+	switch kind {
 	case dangerZone:
 		message := "Stopped: " + reason
 		if answer.Challenge != "" && len(answer.Channels) == 0 {
@@ -126,6 +147,9 @@ func noteOf(c course, answer interlock.Answer, reason string) string {
 		}
 		return message
 	case autonomyPause:
+		if !waits {
+			return "Refused: " + reason
+		}
 		return "Paused: " + reason
 	case permissionPending:
 		return "A human has to approve this: " + reason
@@ -134,8 +158,8 @@ func noteOf(c course, answer interlock.Answer, reason string) string {
 	}
 }
 
-// broadcasts tells of every hard block in force, to every agent that executes, until it is cleared (AQL-8.7.3). Whose it
-// is, and the challenge, are told to the blocked agent alone.
+// broadcasts tells of every hard block in force, to every agent that executes, until it is cleared (AQL-8.7.3), with the challenge
+// of the agent that it stops (AQL-8.8.1). Whose that is, is told to nobody else; a challenge takes its own agent's answers only.
 func broadcasts(standing interlock.Standing, r interlock.Requester, told string) []notification {
 	var out []notification
 	own, _ := admission.Blocked(standing, r)
@@ -145,9 +169,9 @@ func broadcasts(standing interlock.Standing, r interlock.Requester, told string)
 		}
 		n := notification{Type: dangerZone, Message: "Another agent is stopped: " + challenge.Reason,
 			Time:     stamp(challenge.Created),
-			Metadata: metadata{Reason: challenge.Reason, Level: interlock.TierDangerZone.String()}}
+			Metadata: metadata{Reason: challenge.Reason, Level: interlock.TierDangerZone.String(), Verification: id}}
 		if id == own.ID {
-			n.Message, n.Metadata.Verification = "This agent is stopped: "+challenge.Reason, challenge.ID
+			n.Message = "This agent is stopped: " + challenge.Reason
 		}
 		out = append(out, n)
 	}

@@ -36,7 +36,7 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 			[]any{"deploys (ask, rule rules.rule)", "an operator's standing grant covers this action"}},
 		"a rule asks": {with(objected(interlock.Ask, "rules", "deploys"),
 			func(a *interlock.Answer) { a.Request = "apr_1"; a.Tier = interlock.TierConfirm }), false, false, "confirm",
-			[]notice{{"permission_pending", "CONFIRM_SINGLE_USE", ""}}, "deploys", []any{"deploys (ask, rule rules.rule)"}},
+			[]notice{{"autonomy_pause", "confirm", ""}, {"permission_pending", "CONFIRM_SINGLE_USE", ""}}, "deploys", []any{"deploys (ask, rule rules.rule)"}},
 		"the loop asks": {with(objected(interlock.Ask, "loop", "Step limit exceeded"),
 			func(a *interlock.Answer) { a.Request = "apr_1"; a.Tier = interlock.TierConfirm }), false, false, "confirm",
 			[]notice{{"autonomy_pause", "confirm", ""}}, "Step limit exceeded", []any{"Step limit exceeded (ask, rule loop.rule)"}},
@@ -45,7 +45,7 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 			a.Request = "apr_1"
 			a.Tier = interlock.TierConfirm
 		}), false, false, "confirm",
-			[]notice{{"permission_pending", "CONFIRM_SINGLE_USE", ""}}, "deploys", []any{"deploys (ask, rule rules.rule)"}},
+			[]notice{{"autonomy_pause", "confirm", ""}, {"permission_pending", "CONFIRM_SINGLE_USE", ""}}, "deploys", []any{"deploys (ask, rule rules.rule)"}},
 		"a code is needed": {with(objected(interlock.Ask, "loop", "risky"),
 			func(a *interlock.Answer) { a.Request, a.Challenge, a.Tier = "apr_1", challenge, interlock.TierVerify }), false, false, "verify",
 			[]notice{{"autonomy_pause", "verify", challenge}}, "risky", []any{"risky (ask, rule loop.rule)"}},
@@ -61,7 +61,9 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 			func(a *interlock.Answer) { a.Challenge, a.Tier = challenge, interlock.TierDangerZone }), false, true, "danger_zone",
 			[]notice{{"danger_zone", "danger_zone", challenge}}, "blocked", []any{"blocked (halt, rule standing.rule)"}},
 		"refused": {objected(interlock.Deny, "danger", "not trusted"), false, false, "advisory",
-			[]notice{{"status", "advisory", ""}}, "not trusted", []any{"not trusted (deny, rule danger.rule)"}},
+			[]notice{{"autonomy_pause", "confirm", ""}}, "not trusted", []any{"not trusted (deny, rule danger.rule)"}},
+		"another action while a pause lasts": {objected(interlock.Deny, "pause", "waits for apr_1"), false, false, "advisory",
+			[]notice{{"autonomy_pause", "confirm", ""}}, "waits for apr_1", []any{"waits for apr_1 (deny, rule pause.rule)"}},
 		"not recorded": {interlock.Refusal("unavailable", "the store is gone"), false, false, "advisory",
 			[]notice{{"error", "advisory", ""}}, "the store is gone",
 			[]any{"the store is gone (deny, rule admission.unavailable)"}},
@@ -70,7 +72,7 @@ func TestAnswersBecomeDirectives(t *testing.T) {
 			a.Findings = append(a.Findings,
 				interlock.Finding{Gate: "risk", Rule: "risk.score", Verdict: interlock.Ask, Reason: "risky"},
 				interlock.Finding{Verdict: interlock.Allow, Reason: "kept silent"})
-		}), false, false, "advisory", []notice{{"status", "advisory", ""}}, "root",
+		}), false, false, "advisory", []notice{{"autonomy_pause", "confirm", ""}}, "root",
 			[]any{"root (deny, rule rules.rule); instead: rm -rf ./build", "risky (ask, rule risk.score)", "kept silent"}},
 	} {
 		f := newFixture(t, nil)
@@ -134,10 +136,9 @@ func TestModesAreSaidAndNeverStop(t *testing.T) {
 	}
 }
 
-// A danger_zone notification reaches every agent that reports, until the block is lifted; only the blocked agent learns
-// which challenge it is.
+// A danger_zone notification with the blocked agent's challenge reaches every agent that reports, until the block is lifted.
 func TestBlocksAreBroadcastUntilTheyAreCleared(t *testing.T) {
-	spec.Covers(t, "AQL-8.7.3")
+	spec.Covers(t, "AQL-8.7.3", "AQL-8.8.1")
 	const challenge = "3f0c7a52-0000-4000-8000-000000000001"
 	f := newFixture(t, nil)
 	f.start("e")
@@ -147,7 +148,8 @@ func TestBlocksAreBroadcastUntilTheyAreCleared(t *testing.T) {
 	f.backend.standing.Challenges["verify"] = interlock.Challenge{ID: "verify", Kind: interlock.ChallengeVerify, Requester: block.Requester}
 	for range 2 { // pulled, and still there the next time
 		want := []any{map[string]any{"type": "danger_zone", "message": "Another agent is stopped: this deletes the file system root",
-			"metadata": map[string]any{"reason": "this deletes the file system root", "level": "danger_zone"}, "timestamp": "2026-03-01T12:00:00Z"}}
+			"metadata":  map[string]any{"reason": "this deletes the file system root", "level": "danger_zone", "verificationId": challenge},
+			"timestamp": "2026-03-01T12:00:00Z"}}
 		if diff := cmp.Diff(want, f.step("e", "ls")["notifications"]); diff != "" {
 			t.Errorf("another agent's block (-want +got):\n%s", diff)
 		}

@@ -20,6 +20,7 @@ const (
 	CodeUnknownParam      Code = "VALIDATION_UNKNOWN_PARAM"
 	CodeInvalidEncoding   Code = "VALIDATION_INVALID_ENCODING"
 	CodePayloadTooLarge   Code = "VALIDATION_PAYLOAD_TOO_LARGE"
+	CodeEndpointMismatch  Code = "VALIDATION_ENDPOINT_MISMATCH"
 	CodeNoOperation       Code = "NOT_FOUND_OPERATION"
 	CodeNoResource        Code = "NOT_FOUND_RESOURCE"
 	CodePermissionDenied  Code = "PERMISSION_DENIED"
@@ -33,16 +34,16 @@ const (
 	CodeTokenExpired      Code = "TOKEN_EXPIRED"
 	CodeTokenUsed         Code = "TOKEN_ALREADY_USED"
 	CodeTokenScope        Code = "TOKEN_SCOPE_MISMATCH"
-	CodeConflictState     Code = "CONFLICT_STATE"
+	CodeConflict          Code = "CONFLICT_VERSION_MISMATCH" // what it was about has moved on, such as an execution that has ended
 	CodeInternal          Code = "INTERNAL_ERROR"
 )
 
 // Codes lists every code, in the order documentation names them.
 func Codes() []Code {
 	return []Code{CodeMissingParam, CodeInvalidType, CodeUnknownParam, CodeInvalidEncoding, CodePayloadTooLarge,
-		CodeNoOperation, CodeNoResource, CodePermissionDenied, CodeTrustInsufficient, CodeDangerDenied, CodeConfirmation,
+		CodeEndpointMismatch, CodeNoOperation, CodeNoResource, CodePermissionDenied, CodeTrustInsufficient, CodeDangerDenied, CodeConfirmation,
 		CodeRateLimit, CodeQuotaPause, CodeQuotaExhausted, CodeTokenInvalid, CodeTokenExpired, CodeTokenUsed, CodeTokenScope,
-		CodeConflictState, CodeInternal}
+		CodeConflict, CodeInternal}
 }
 
 // Status is the HTTP status of a code, by its class (AQL-E-2).
@@ -74,6 +75,16 @@ type Failure struct {
 	Code    Code           `json:"code"`
 	Message string         `json:"message"`
 	Details map[string]any `json:"details,omitempty"`
+}
+
+// with is the failure with one more detail.
+func (f *Failure) with(name string, value any) *Failure {
+	more := *f
+	more.Details = map[string]any{name: value}
+	for n, v := range f.Details {
+		more.Details[n] = v
+	}
+	return &more
 }
 
 // Error returns the message.
@@ -141,7 +152,7 @@ func failed(err error) *Failure {
 	case interlock.CodeNotFound:
 		code = CodeNoResource
 	case interlock.CodeConflict:
-		code = CodeConflictState
+		code = CodeConflict
 	case interlock.CodeExpired:
 		code = CodeTokenExpired
 	case interlock.CodeUnauthorized:

@@ -205,7 +205,7 @@ func (x *executions) find(r interlock.Requester, id, element string) (*execution
 			Message: "Several executions of '" + short(element) + "' run; name one with 'execution_id'",
 			Details: map[string]any{"param_name": "execution_id", "expected_type": "string"}}
 	case over:
-		return nil, &Failure{Code: CodeConflictState,
+		return nil, &Failure{Code: CodeConflict,
 			Message: "The execution of '" + short(element) + "' has ended; start a new one with execute_agent",
 			Details: map[string]any{"resource_type": "execution", "element_name": short(element)}}
 	default:

@@ -40,10 +40,10 @@ func TestExecutionLifecycle(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		// Terminal is terminal, by handle and by name.
-		f.failure(mcpaql.Create, step, mcpaql.CodeConflictState)
-		f.failure(mcpaql.Create, fmt.Sprintf(`{"operation":"record_execution_step","element_name":"e","next_action_hint":"ls","execution_id":%q}`, id), mcpaql.CodeConflictState)
-		f.failure(mcpaql.Execute, fmt.Sprintf(`{"operation":"complete_execution","execution_id":%q}`, id), mcpaql.CodeConflictState)
-		f.failure(mcpaql.Execute, fmt.Sprintf(`{"operation":"abort_execution","execution_id":%q}`, id), mcpaql.CodeConflictState)
+		f.failure(mcpaql.Create, step, mcpaql.CodeConflict)
+		f.failure(mcpaql.Create, fmt.Sprintf(`{"operation":"record_execution_step","element_name":"e","next_action_hint":"ls","execution_id":%q}`, id), mcpaql.CodeConflict)
+		f.failure(mcpaql.Execute, fmt.Sprintf(`{"operation":"complete_execution","execution_id":%q}`, id), mcpaql.CodeConflict)
+		f.failure(mcpaql.Execute, fmt.Sprintf(`{"operation":"abort_execution","execution_id":%q}`, id), mcpaql.CodeConflict)
 		if diff := cmp.Diff([]string{"EXECUTION e running", "EXECUTION e " + tc.state}, executionsIn(f.backend.taken())); diff != "" {
 			t.Errorf("%s: events (-want +got):\n%s", name, diff)
 		}
@@ -117,7 +117,7 @@ func TestExecutionsAreBoundedAndEndWhenNobodyReports(t *testing.T) {
 		t.Errorf("after 80 minutes (-want +got):\n%s", diff)
 	}
 	f.step("e0", "ls")
-	f.failure(mcpaql.Create, `{"operation":"record_execution_step","element_name":"e1","next_action_hint":"ls"}`, mcpaql.CodeConflictState)
+	f.failure(mcpaql.Create, `{"operation":"record_execution_step","element_name":"e1","next_action_hint":"ls"}`, mcpaql.CodeConflict)
 	f.start("more")
 	f.clock.advance(61 * time.Minute)
 	f.server.Sweep(context.Background()) // ended ones are forgotten, idle ones end

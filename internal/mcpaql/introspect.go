@@ -144,7 +144,7 @@ type operationDetail struct {
 	Permissions permissions    `json:"permissions"`
 	Parameters  []Parameter    `json:"parameters"`
 	Returns     typeInfo       `json:"returns"`
-	Examples    []string       `json:"examples"`
+	Examples    []example      `json:"examples"`
 	Lifecycle   *lifecycleInfo `json:"lifecycle,omitempty"`
 }
 
@@ -160,8 +160,8 @@ type lifecycleInfo struct {
 	Progress bool    `json:"progress_reporting"`
 }
 
-// operationDetails is one operation whole, with its danger beside it because the published schema closes the operation
-// itself. One that does not exist is null (introspection 4.3).
+// operationDetails is one operation whole. The published schema closes it and what it stands in, so that its danger is told in
+// the list's _protocol and not here. One that does not exist is null (introspection 4.3).
 func (s *Server) operationDetails(name string) any {
 	o, known := s.find(name)
 	if !known {
@@ -175,8 +175,7 @@ func (s *Server) operationDetails(name string) any {
 		detail.Lifecycle = &lifecycleInfo{States: []State{Pending, Running, Paused, Completed, Failed, Cancelled},
 			Cancel: true, Progress: true}
 	}
-	return map[string]any{"operation": detail,
-		"danger": s.dangerOf(o)}
+	return map[string]any{"operation": detail}
 }
 
 type typeInfo struct {

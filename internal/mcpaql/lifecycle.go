@@ -97,7 +97,7 @@ func (s *Server) finish(ctx context.Context, c Caller, a arguments, to State, re
 }
 
 func hasEnded(e *execution) *Failure {
-	return &Failure{Code: CodeConflictState,
+	return &Failure{Code: CodeConflict,
 		Message: "The execution is " + string(e.state) + ", which is final; start a new one with execute_agent",
 		Details: map[string]any{"resource_type": "execution", "resource_id": e.id, "status": string(e.state)}}
 }

@@ -2,6 +2,7 @@ package mcpaql
 
 import (
 	"context"
+	"encoding/json"
 
 	"interlock"
 )
@@ -56,13 +57,25 @@ type operation struct {
 	message     string   // asked before confirming; {parameter} stands for a value
 	parameters  []Parameter
 	returns     typeInfo
-	examples    []string
+	examples    []example
 	lifecycle   bool
 	reachable   bool // declarations hold it back from nobody: it is how an agent learns what it waits for, and answers that
+	introspects bool // answers with what is published of introspection, errors included
 	directs     bool // answers with a directive, also where it is held back
 
 	// run carries the operation out. It gets a requester whose Run is still empty.
 	run func(s *Server, ctx context.Context, c Caller, a arguments) (any, error)
+}
+
+// An example is one call of an operation, and what it is for.
+type example struct{ description, request string }
+
+// MarshalJSON writes it as it is published: the request as an object, and never as text of one.
+func (e example) MarshalJSON() ([]byte, error) {
+	return encode(struct {
+		Description string          `json:"description"`
+		Request     json.RawMessage `json:"request"`
+	}{e.description, json.RawMessage(e.request)})
 }
 
 // operations lists every operation, in the order they are introduced to an agent.
@@ -73,7 +86,7 @@ func operations() []operation {
 
 func introspectOperation() operation {
 	return operation{
-		name: "introspect", endpoint: Read, reachable: true, permission: AutoApprove, danger: interlock.DangerSafe,
+		name: "introspect", endpoint: Read, introspects: true, reachable: true, permission: AutoApprove, danger: interlock.DangerSafe,
 		description: "Discover operations, their parameters, types, limits, defaults and the mode the safety loop runs in.",
 		reasons:     []string{"Reads descriptions and changes nothing"},
 		parameters: []Parameter{
@@ -82,9 +95,10 @@ func introspectOperation() operation {
 			{Name: "fields", Type: "string|array", Items: &Parameter{Name: "field", Type: "string"},
 				Description: "Members of the answer to return: minimal, standard, full, or a list of names with dots for what is inside. Default: everything."},
 		},
-		returns:  typeInfo{Name: "IntrospectionData", Kind: "union", Description: "Lists or details of operations and types."},
-		examples: []string{`{"operation":"introspect","params":{"query":"operations","name":"record_execution_step"}}`},
-		run:      (*Server).introspect,
+		returns: typeInfo{Name: "IntrospectionData", Kind: "union", Description: "Lists or details of operations and types."},
+		examples: []example{{"List every operation", `{"operation":"introspect","params":{"query":"operations"}}`},
+			{"See one whole", `{"operation":"introspect","params":{"query":"operations","name":"record_execution_step"}}`}},
+		run: (*Server).introspect,
 	}
 }
 
@@ -101,9 +115,10 @@ func executeOperation() operation {
 			{Name: "parameters", Type: "object",
 				Description: "Inputs of the task, for the record. They are not evaluated and not kept."},
 		},
-		returns:  typeInfo{Name: "ExecutionState", Kind: "object", Description: "The execution as it is now."},
-		examples: []string{`{"operation":"execute_agent","params":{"element_name":"release-notes","goal":"write the notes for the next release"}}`},
-		run:      (*Server).execute,
+		returns: typeInfo{Name: "ExecutionState", Kind: "object", Description: "The execution as it is now."},
+		examples: []example{{"Begin a task",
+			`{"operation":"execute_agent","params":{"element_name":"release-notes","goal":"write the notes for the next release"}}`}},
+		run: (*Server).execute,
 	}
 }
 
@@ -127,8 +142,10 @@ func stepOperation() operation {
 		},
 		returns: typeInfo{Name: "AutonomyDirective", Kind: "object",
 			Description: "Whether the reported action may be carried out, and why."},
-		examples: []string{`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"git log --oneline v1.2..HEAD"}}`,
-			`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"write_file docs/notes.md","outcome":"success"}}`},
+		examples: []example{{"Report a command before running it",
+			`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"git log --oneline v1.2..HEAD"}}`},
+			{"Report the next action, and how the one before went",
+				`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"write_file docs/notes.md","outcome":"success"}}`}},
 		run: (*Server).step,
 	}
 }
@@ -146,9 +163,10 @@ func verifyOperation() operation {
 			{Name: "code", Type: "string", Required: true, MaxLength: maxName, Sensitive: true,
 				Description: "The code as the human gave it."},
 		},
-		returns:  typeInfo{Name: "Verification", Kind: "object", Description: "Whether the code was right."},
-		examples: []string{`{"operation":"verify_challenge","params":{"challenge_id":"3f0c…","code":"as the human gave it"}}`},
-		run:      (*Server).verify,
+		returns: typeInfo{Name: "Verification", Kind: "object", Description: "Whether the code was right."},
+		examples: []example{{"Hand in a code that a human read out",
+			`{"operation":"verify_challenge","params":{"challenge_id":"00000000-0000-4000-8000-000000000000","code":"as the human gave it"}}`}},
+		run: (*Server).verify,
 	}
 }
 
@@ -165,7 +183,7 @@ func confirmOperation() operation {
 				Description: "A human's code for this request, if one was given."},
 		},
 		returns:  typeInfo{Name: "Confirmation", Kind: "object", Description: "Where the request stands."},
-		examples: []string{`{"operation":"confirm_operation","params":{"request_id":"apr_0123456789ab"}}`},
+		examples: []example{{"Ask whether a human has answered", `{"operation":"confirm_operation","params":{"request_id":"apr_0123456789ab"}}`}},
 		run:      (*Server).confirm,
 	}
 }
@@ -184,7 +202,7 @@ func completeOperation() operation {
 			{Name: "summary", Type: "string", MaxLength: maxText, Description: "What was done, for the record."},
 		},
 		returns:  typeInfo{Name: "ExecutionState", Kind: "object", Description: "The execution as it ended."},
-		examples: []string{`{"operation":"complete_execution","params":{"execution_id":"exec_…","outcome":"success"}}`},
+		examples: []example{{"End a task that is done", `{"operation":"complete_execution","params":{"execution_id":"exec_…","outcome":"success"}}`}},
 		run:      (*Server).complete,
 	}
 }
@@ -201,7 +219,7 @@ func abortOperation() operation {
 			{Name: "reason", Type: "string", MaxLength: maxText, Description: "Why, for the record."},
 		},
 		returns:  typeInfo{Name: "ExecutionState", Kind: "object", Description: "The execution as it ended."},
-		examples: []string{`{"operation":"abort_execution","params":{"execution_id":"exec_…","reason":"the user asked to stop"}}`},
+		examples: []example{{"Give a task up", `{"operation":"abort_execution","params":{"execution_id":"exec_…","reason":"the user asked to stop"}}`}},
 		run:      (*Server).abort,
 	}
 }
@@ -256,10 +274,11 @@ func (s *Server) route(endpoint Endpoint, name string) (operation, *Failure) {
 			Details: map[string]any{"operation": short(name), "available": available}}
 	}
 	if endpoint != anyEndpoint && o.endpoint != endpoint {
-		return o, &Failure{Code: CodeNoOperation,
-			Message: "Operation '" + o.name + "' is not on the " + string(endpoint) + " endpoint; call it through the tool '" + o.endpoint.tool() + "'",
-			Details: map[string]any{"operation": o.name, "endpoint": string(endpoint), "correct_endpoint": string(o.endpoint),
-				"correct_tool": o.endpoint.tool()}}
+		return o, &Failure{Code: CodeEndpointMismatch,
+			Message: "Operation '" + o.name + "' must use " + string(o.endpoint) + " endpoint, not " + string(endpoint) +
+				"; call it through the tool '" + o.endpoint.tool() + "'",
+			Details: map[string]any{"operation": o.name, "expected_endpoint": string(o.endpoint),
+				"actual_endpoint": string(endpoint), "correct_tool": o.endpoint.tool()}}
 	}
 	return o, nil
 }

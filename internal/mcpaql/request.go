@@ -75,10 +75,11 @@ func decodeRequest(raw json.RawMessage, limits Limits) (request, *Failure) {
 	if err != nil {
 		return request{}, unreadable(err, limits)
 	}
-	if failure := measure(value, "", 1, limits); failure != nil {
-		return request{}, failure
-	}
 	object, ok := value.(map[string]any)
+	if failure := measure(value, "", 1, limits); failure != nil {
+		name, _ := object["operation"].(string)
+		return request{operation: name}, failure
+	}
 	if !ok {
 		return request{}, invalidType("arguments", "object", value, "")
 	}

@@ -110,7 +110,7 @@ func TestARealClientPlaysAnExecutionInBothModesAndRevisions(t *testing.T) {
 				operation("complete_execution", map[string]any{"execution_id": id}))["data"].(map[string]any); d["status"] != "completed" {
 				t.Errorf("%s: %v", revision, d)
 			}
-			if answer := tool(t, session, create, operation("introspect", nil)); !single && answer["error"].(map[string]any)["code"] != "NOT_FOUND_OPERATION" {
+			if answer := tool(t, session, create, operation("introspect", nil)); !single && answer["error"].(map[string]any)["code"] != "VALIDATION_ENDPOINT_MISMATCH" {
 				t.Errorf("%s: %v", revision, answer)
 			}
 			if _, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "mcp_aql_delete"}); err == nil {
@@ -156,7 +156,7 @@ func TestWhatAConnectionHeldEndsWithIt(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	f.failure(mcpaql.Execute, fmt.Sprintf(`{"operation":"execute_agent","element_name":"f","_confirmation":%q}`, second), mcpaql.CodeTokenInvalid)
-	f.failure(mcpaql.Create, `{"operation":"record_execution_step","element_name":"e","next_action_hint":"ls"}`, mcpaql.CodeConflictState)
+	f.failure(mcpaql.Create, `{"operation":"record_execution_step","element_name":"e","next_action_hint":"ls"}`, mcpaql.CodeConflict)
 }
 
 // One bad line is answered and the next is served: to the protocol's own reader it would be the end.

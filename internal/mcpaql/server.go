@@ -150,7 +150,7 @@ func (s *Server) Call(ctx context.Context, c Caller, endpoint Endpoint, raw json
 	r, failure := decodeRequest(raw, s.config.Limits)
 	switch {
 	case failure != nil:
-		result = s.refuse(ctx, c, r.operation, failure)
+		result = s.bare(r.operation, s.refuse(ctx, c, r.operation, failure))
 	case r.isBatch:
 		result = s.batch(ctx, c, endpoint, r.batch)
 	default:
@@ -170,12 +170,28 @@ func (s *Server) refuse(ctx context.Context, c Caller, operation string, failure
 	return Result{Error: failure}
 }
 
-// one carries out one operation: route, decode, hold against trust, run.
+// one carries out one operation on the endpoint it came in through.
 func (s *Server) one(ctx context.Context, c Caller, endpoint Endpoint, r request) Result {
 	o, failure := s.route(endpoint, r.operation)
 	if failure != nil {
 		return s.refuse(ctx, c, r.operation, failure)
 	}
+	return s.bare(o.name, s.routed(ctx, c, o, r))
+}
+
+// bare leaves what introspection refuses without details: its published error is closed, so the message says it all. That it was
+// called through another endpoint is no answer of introspection.
+func (s *Server) bare(operation string, result Result) Result {
+	if o, known := s.find(operation); known && o.introspects && result.Error != nil {
+		failure := *result.Error
+		failure.Details = nil
+		result.Error = &failure
+	}
+	return result
+}
+
+// routed decodes a request of an operation, holds it against trust and runs it.
+func (s *Server) routed(ctx context.Context, c Caller, o operation, r request) Result {
 	a, failure := r.resolve(o.name, o.parameters)
 	if failure != nil {
 		return s.refuse(ctx, c, r.operation, failure)

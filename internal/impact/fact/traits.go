@@ -28,6 +28,7 @@ const (
 	TraitNested      = "nested"      // over a nesting or depth bound
 	TraitEncoding    = "encoding"    // invalid UTF-8, NUL
 	TraitWork        = "work"        // over the work bound
+	TraitVague       = "vague"       // a sentence that names nothing
 	TraitUnsupported = "unsupported" // no analyser for it
 	TraitDynamic     = "dynamic"     // name or target computed at run time and not resolvable here
 	TraitGlob        = "glob"        // target is a pattern

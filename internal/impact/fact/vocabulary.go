@@ -3,7 +3,7 @@ package fact
 // Traits lists every trait analysers may establish, so that a rule that waits for a misspelt one is found.
 func Traits() []string {
 	return []string{
-		TraitUnparsable, TraitOversize, TraitNested, TraitEncoding, TraitWork, TraitUnsupported, TraitDynamic,
+		TraitUnparsable, TraitOversize, TraitNested, TraitEncoding, TraitWork, TraitVague, TraitUnsupported, TraitDynamic,
 		TraitGlob, TraitWrapper,
 		TraitRecursive, TraitForce, TraitOverwrite, TraitAppend, TraitBulk, TraitDryRun, TraitElevated,
 		TraitRemote, TraitObfuscated,

@@ -21,6 +21,8 @@ type proseData struct {
 	Attacks    []attackData            `json:"attacks"`
 	Objects    map[string][]objectData `json:"objects"`
 	Rights     []rightData             `json:"rights"`
+	Plain      []plainData             `json:"plain"`
+	Vague      map[string][]string     `json:"vague"`
 }
 
 type attackData struct {
@@ -97,6 +99,16 @@ const (
 	Evading        WordList = "evading"
 )
 
+type plainData struct {
+	Verbs      []string   `json:"verbs"`
+	Says       [][]string `json:"says,omitempty"`
+	Amount     bool       `json:"amount,omitempty"`
+	Production bool       `json:"production,omitempty"`
+	Unless     []string   `json:"unless,omitempty"`
+	Impact     string     `json:"impact"` // kind, reach, reversibility
+	Traits     []string   `json:"traits,omitempty"`
+}
+
 func wordLists() []WordList {
 	return []WordList{Secret, KeyKinds, Wide, Defence, Dotfile, HomeDotfile, PlainCommand, Subcommanded, Determiner,
 		Denying, Discussing,
@@ -116,6 +128,9 @@ type ProseTable struct {
 	Defences   []ObjectRule // what protects a machine
 	Secrets    []ObjectRule // what opens something, or is about people
 	Rights     []RightRule
+	Plain      []PlainRule     // what goes outward, costs money or gives rights, where a sentence says it in so many words
+	Doing      map[string]bool // verbs that say nothing without an object
+	Nothing    map[string]bool // words that name no object
 	words      map[WordList]map[string]bool
 }
 
@@ -159,6 +174,20 @@ type RightRule struct {
 	Reach         interlock.Reach
 	Reversibility interlock.Reversibility
 	Target        string
+	Traits        []string
+}
+
+// A PlainRule is what verbs say of a clause that holds one phrase of each list, and an amount of money or what runs for others
+// where it wants that.
+type PlainRule struct {
+	Verbs         map[string]bool
+	Says          [][]string // phrases with a space on both sides
+	Amount        bool
+	Production    bool
+	Unless        []string
+	Kind          interlock.ImpactKind
+	Reach         interlock.Reach
+	Reversibility interlock.Reversibility
 	Traits        []string
 }
 
@@ -225,7 +254,11 @@ func parseProse(document []byte) (*ProseTable, error) {
 	if err := t.parseObjects(data.Objects); err != nil {
 		return nil, err
 	}
-	return t, t.parseRights(data.Rights)
+	t.Doing, t.Nothing = lex.Set(data.Vague["doing"]), lex.Set(data.Vague["nothing"])
+	if err := t.parseRights(data.Rights); err != nil {
+		return nil, err
+	}
+	return t, t.parsePlain(data.Plain)
 }
 
 // byWord turns lists round. A word may stand in one list only, so that what it means does not depend on the order of a map.
@@ -275,14 +308,35 @@ func (t *ProseTable) parseRights(rights []rightData) error {
 		}
 		rule := RightRule{Verbs: d.Verbs, Rest: d.Rest, Kind: interlock.ImpactKind(fields[0]), Reach: interlock.Reach(fields[1]),
 			Reversibility: interlock.Reversibility(fields[2]), Target: d.Target, Traits: d.Traits}
-		for _, phrases := range d.Says {
-			said := make([]string, len(phrases))
-			for n, phrase := range phrases {
-				said[n] = fmt.Sprintf(" %s ", phrase)
-			}
-			rule.Says = append(rule.Says, said)
-		}
+		rule.Says = spaced(d.Says)
 		t.Rights = append(t.Rights, rule)
+	}
+	return nil
+}
+
+// spaced puts a space on both sides of every phrase.
+func spaced(lists [][]string) (out [][]string) {
+	for _, phrases := range lists {
+		said := make([]string, len(phrases))
+		for n, phrase := range phrases {
+			said[n] = fmt.Sprintf(" %s ", phrase)
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+func (t *ProseTable) parsePlain(rules []plainData) error {
+	for i, d := range rules {
+		fields := strings.Fields(d.Impact)
+		if len(fields) != 3 || !knownKind(fields[0]) || !knownReach(interlock.Reach(fields[1])) || len(d.Verbs) == 0 ||
+			len(d.Says) == 0 && !d.Amount && !d.Production {
+			return interlock.Errorf(interlock.CodeInvalid, "/plain",
+				"rule %d needs verbs, what is said of them, and an impact of kind, reach and reversibility", i+1)
+		}
+		t.Plain = append(t.Plain, PlainRule{Verbs: lex.Set(d.Verbs), Says: spaced(d.Says), Amount: d.Amount, Production: d.Production,
+			Unless: d.Unless, Kind: interlock.ImpactKind(fields[0]), Reach: interlock.Reach(fields[1]),
+			Reversibility: interlock.Reversibility(fields[2]), Traits: d.Traits})
 	}
 	return nil
 }

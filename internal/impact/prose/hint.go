@@ -58,6 +58,9 @@ func (s proseRun) hint(in string) {
 			Reversibility: interlock.Readonly, Via: "hint",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitInjection}})
 	}
+	if len(s.Impacts) == before && s.namesNothing(in) {
+		s.vague()
+	}
 	if len(s.Impacts) == before {
 		s.Add(interlock.Impact{Kind: interlock.ImpactRead, Reach: interlock.ReachWorkspace,
 			Reversibility: interlock.Readonly, Via: "hint",
@@ -206,6 +209,7 @@ func (s proseRun) readSentence(text string, about hintContext) {
 			Reversibility: interlock.Irreversible, Via: "hint",
 			Confidence: interlock.Inferred, Traits: []string{fact.TraitMalice}})
 	}
+	s.recordPlain(p)
 	s.recordAttack(p)
 	s.recordForcePush(p)
 	if about.large {

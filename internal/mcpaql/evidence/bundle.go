@@ -16,11 +16,11 @@ type Bundle struct {
 	ParameterTests     ParameterTests      `json:"parameter_tests"`
 	ErrorTests         []ErrorTest         `json:"error_tests"`
 	RoundTripTests     []RoundTripTest     `json:"round_trip_tests"`
-	// UpdateTests stays empty where no operation updates anything, and SemanticTests because a model would have to be asked.
-	UpdateTests     []json.RawMessage `json:"update_preservation_tests"`
-	ConstraintTests []ConstraintTest  `json:"constraint_tests"`
-	SemanticTests   []json.RawMessage `json:"semantic_tests"`
-	BatchExample    json.RawMessage   `json:"batch_example"`
+	UpdateTests        []json.RawMessage   `json:"update_preservation_tests"`
+	ConstraintTests    []ConstraintTest    `json:"constraint_tests"`
+	SemanticTests      []json.RawMessage   `json:"semantic_tests"`
+	BatchExample       json.RawMessage     `json:"batch_example"`
+	Absent             map[string]string   `json:"absent_evidence"` // why a kind of evidence is empty
 }
 
 // Capabilities are what the operations list says is offered.

@@ -73,6 +73,9 @@ func Collect(ctx context.Context, semantic, single *mcp.ClientSession) (Bundle, 
 		c.bundle.EndpointModes = append(c.bundle.EndpointModes, "semantic")
 	}
 	c.bundle.UpdateTests, c.bundle.SemanticTests = []json.RawMessage{}, []json.RawMessage{}
+	c.bundle.Absent = map[string]string{
+		"semantic_tests": "they hold what a model said when it was asked about the server; no model was asked, and none is part of it",
+	}
 	for _, ask := range []func(context.Context) error{c.introspect, c.parameters, c.defaults, c.constraints, c.roundTrips,
 		c.batch, c.errors} {
 		if err := ask(ctx); err != nil {
@@ -146,10 +149,15 @@ func (c *collector) introspect(ctx context.Context) error {
 	if c.bundle.ExpectedLevel, err = strconv.Atoi(level); err != nil {
 		return fmt.Errorf("the server claims the conformance %q", protocol.Conformance)
 	}
+	updates := false
 	for _, name := range namesIn(operations.Data["operations"]) {
 		if err := c.detail(ctx, name); err != nil {
 			return err
 		}
+		updates = updates || c.details[len(c.details)-1].Endpoint == "update"
+	}
+	if !updates {
+		c.bundle.Absent["update_preservation_tests"] = "no operation updates anything: no endpoint of that category is served"
 	}
 	return nil
 }
@@ -272,8 +280,9 @@ func (c *collector) accepts(ctx context.Context, d detail, name string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	refused, _ := a.Error.Details["unknown_params"].([]any)
-	return a.Success || !slices.Contains(refused, any(name)), nil
+	// Errors of introspection have no details: that the parameter is unknown stands in the message of all of them.
+	unknown := a.Error.Code == "VALIDATION_UNKNOWN_PARAM" && strings.Contains(a.Error.Message, "'"+name+"'")
+	return a.Success || !unknown, nil
 }
 
 func (c *collector) leaveOut(ctx context.Context, d detail) error {

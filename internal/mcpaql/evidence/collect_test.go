@@ -61,6 +61,11 @@ func TestBundleIsWhatTheRunnerAccepts(t *testing.T) {
 	if bundle.Implementation != "interlock" || bundle.Version != "1.2.3" {
 		t.Errorf("the evidence is of %s %s", bundle.Implementation, bundle.Version)
 	}
+	for _, kind := range []string{"semantic_tests", "update_preservation_tests"} {
+		if bundle.Absent[kind] == "" {
+			t.Errorf("nothing says why there are no %s", kind)
+		}
+	}
 	text, err := json.Marshal(bundle)
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +73,59 @@ func TestBundleIsWhatTheRunnerAccepts(t *testing.T) {
 	for _, missing := range []string{"null,", "null}"} { // the runner reads lists, and no answer of ours lacks its data
 		if rest := bytes.ReplaceAll(text, bundle.BatchExample, nil); bytes.Contains(rest, []byte(missing)) {
 			t.Errorf("the bundle holds a null: %s", text)
+		}
+	}
+}
+
+// TestJudgeSeesWhatIsWrong: a sound server passes every clause, and a damaged answer fails the one that it breaks.
+func TestJudgeSeesWhatIsWrong(t *testing.T) {
+	single := serve(t, true)
+	sound, err := evidence.Collect(t.Context(), serve(t, false), single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := func(b evidence.Bundle, session *mcp.ClientSession) map[string]bool {
+		t.Helper()
+		judgements, err := evidence.Judge(t.Context(), b, session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed := map[string]bool{}
+		for _, one := range judgements {
+			if passed[one.ID] = one.Passed; one.Seen == "" {
+				t.Errorf("%s: nothing is said of it", one.ID)
+			}
+		}
+		return passed
+	}
+	for id, passed := range judged(sound, single) {
+		if !passed {
+			t.Errorf("%s fails for a sound server", id)
+		}
+	}
+	for id, damage := range map[string]func(b *evidence.Bundle){
+		"AQL-7.4": func(b *evidence.Bundle) {
+			b.Introspection.OperationDetails[0] = json.RawMessage(`{"name":"introspect"}`)
+		},
+		"AQL-7.3": func(b *evidence.Bundle) {
+			b.Introspection.OperationsList = json.RawMessage(`{"success":true,"data":{}}`)
+		},
+		"AQL-5.1": func(b *evidence.Bundle) { b.ErrorTests[0].Response = json.RawMessage(`{"success":false}`) },
+		"AQL-E-1": func(b *evidence.Bundle) {
+			b.ErrorTests[0].Response = json.RawMessage(`{"success":false,"error":{"code":"CONFLICT_STATE","message":"m"}}`)
+		},
+		"AQL-4.6": func(b *evidence.Bundle) { b.ParameterTests.UnknownParameter[0].Response = b.Introspection.TypesList },
+		"AQL-7.5": func(b *evidence.Bundle) {
+			b.BatchExample = json.RawMessage(`{"success":true,"data":null,"halted_at":{}}`)
+		},
+		"AQL-D-7.1-5": func(b *evidence.Bundle) {
+			b.Introspection.OperationsList = json.RawMessage(`{"success":true,"data":{"operations":[]}}`)
+		},
+	} {
+		broken := clone(t, sound)
+		damage(&broken)
+		if judged(broken, serve(t, true))[id] {
+			t.Errorf("%s passes all the same", id)
 		}
 	}
 }
@@ -92,6 +150,12 @@ func TestFaultsAreSeen(t *testing.T) {
 		},
 		"a member nobody published": func(b *evidence.Bundle) {
 			replace(&b.Introspection.OperationDetails[0], `{"name":`, `{"danger":"safe","name":`)
+		},
+		"examples as text": func(b *evidence.Bundle) {
+			replace(&b.Introspection.OperationDetails[0], `"examples":[`, `"examples":["introspect",`)
+		},
+		"details of a closed error": func(b *evidence.Bundle) {
+			replace(&b.ErrorTests[0].Response, `"error":{`, `"error":{"hint":"x",`)
 		},
 		"an unknown kind of type": func(b *evidence.Bundle) { replace(&b.Introspection.TypesList, `"kind":"object"`, `"kind":"map"`) },
 		"a parameter in camel case": func(b *evidence.Bundle) {

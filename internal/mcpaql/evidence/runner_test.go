@@ -10,9 +10,10 @@ import (
 	"strings"
 
 	"interlock/internal/mcpaql/evidence"
+	"interlock/internal/mcpaql/published"
 )
 
-// The shapes of the published schemas, closed: a member they don't know is a fault.
+// What of an answer the checks below look at. Whether it is as published is for the published shapes to say.
 type (
 	operationInfo struct {
 		Name        string `json:"name"`
@@ -47,7 +48,7 @@ type (
 		Permissions map[string]bool        `json:"permissions"`
 		Parameters  []parameterInfo        `json:"parameters"`
 		Returns     typeInfo               `json:"returns"`
-		Examples    []string               `json:"examples"`
+		Examples    []json.RawMessage      `json:"examples"`
 		Lifecycle   map[string]interface{} `json:"lifecycle"`
 	}
 	result struct {
@@ -103,11 +104,23 @@ func faults(b evidence.Bundle) []string {
 	if fault := resultFault(b.BatchExample); fault != "" {
 		add("batch example: %s", fault)
 	}
+	fits(b.BatchExample, "BatchResult", add)
 	var batch result
 	if err := json.Unmarshal(b.BatchExample, &batch); err != nil || len(batch.Results) == 0 || batch.Summary["total"] != len(batch.Results) {
 		add("the batch example is no batch: %s", b.BatchExample)
 	}
 	return out
+}
+
+// fits holds an answer against a published shape.
+func fits(raw json.RawMessage, shape string, add func(string, ...any)) {
+	shapes, err := published.Load()
+	if err != nil {
+		add("%v", err)
+	}
+	for _, fault := range shapes.Check(shape, raw) {
+		add("%s", fault)
+	}
 }
 
 func introspectionFaults(b evidence.Bundle, add func(string, ...any)) map[string]operationDetail {
@@ -128,6 +141,11 @@ func introspectionFaults(b evidence.Bundle, add func(string, ...any)) map[string
 		if !o.sound() {
 			add("operations list: %+v", o)
 		}
+	}
+	fits(b.Introspection.OperationsList, "IntrospectionSuccess", add)
+	fits(b.Introspection.TypesList, "IntrospectionSuccess", add)
+	for _, raw := range b.Introspection.OperationDetails {
+		fits(raw, "OperationDetails", add)
 	}
 	var types struct {
 		Success bool
@@ -266,6 +284,11 @@ func roundTripFaults(b evidence.Bundle, add func(string, ...any)) {
 
 // resultFault holds an answer against the schema of results: data or an error, never both, and nothing else.
 func resultFault(raw json.RawMessage) string {
+	fault := ""
+	fits(raw, "OperationResult", func(format string, args ...any) { fault = fmt.Sprintf(format, args...) })
+	if fault != "" {
+		return fault
+	}
 	var r result
 	if err := strict(raw, &r); err != nil {
 		return err.Error()
