@@ -58,17 +58,18 @@ func recordings(b *bench) error {
 		return err
 	}
 	rate := func(d time.Duration) float64 { return recordedDecisions / d.Seconds() }
-	fmt.Fprintf(b.out, "\n## Recorded decisions\n\n%d decisions on ten everyday commands by %d callers, in runs of %d, each kept with everything "+
-		"that is needed to make it again. Then every decision is made again from what was recorded of it, read from the store, held against "+
-		"its digests and against the record; `interlock replay run` verifies the log before that and analyses every action again besides; "+
-		"`interlock replay what-if` tries rules on all of them.\n\n", recordedDecisions, recordedCallers, recordedRuns)
+	fmt.Fprintf(b.out, "\n## Recorded decisions\n\n%d decisions on ten everyday commands by %d callers, in runs of %d, each kept with "+
+		"everything that is needed to make it again. Then every decision is made again from what was recorded of it, read from the store, "+
+		"held against its digests and against the record; `interlock replay run` verifies the log before that and analyses every action "+
+		"again besides; `interlock replay what-if` tries rules on all of them.\n\n", recordedDecisions, recordedCallers, recordedRuns)
 	fmt.Fprintf(b.out, "| | measured | aim |\n|---|---:|---:|\n| bytes on disk per decision | %d | 1,200 |\n"+
 		"| made again, decisions/s of CPU | %.0f | 10,000 |\n| made again, decisions/s | %.0f | |\n"+
 		"| `replay run`: verified, made and analysed again, decisions/s | %.0f | |\n| the same, of CPU | %.0f | |\n"+
 		"| `replay what-if`, decisions/s | %.0f | 8,333 |\n| the same, of CPU | %.0f | |\n"+
 		"| memory of `replay what-if` at its peak, MB | %.0f | 300 |\n\n"+
 		"The aim for what-if is a million in two minutes on two CPUs.\n",
-		size/recordedDecisions, rate(cpu), rate(wall), rate(again.wall), rate(again.cpu), rate(tried.wall), rate(tried.cpu), tried.peakMB)
+		size/recordedDecisions, rate(cpu), rate(wall), rate(again.wall), rate(again.cpu), rate(tried.wall), rate(tried.cpu),
+		tried.peakMB)
 	return nil
 }
 
