@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -14,4 +16,17 @@ func cpuTime() time.Duration {
 		return 0
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// peakMB is the most memory that a process that has ended had, where the system tells it.
+func peakMB(ended *os.ProcessState) float64 {
+	usage, ok := ended.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	unit := 1024.0 // Linux counts in kilobytes
+	if runtime.GOOS == "darwin" {
+		unit = 1
+	}
+	return float64(usage.Maxrss) * unit / (1 << 20)
 }

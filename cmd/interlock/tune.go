@@ -52,7 +52,7 @@ func tuneWatcher(ctx context.Context) {
 const startTime = time.Second
 
 const (
-	idleCheck = 2 * time.Second
+	idleCheck = time.Second
 	idleBytes = 256 << 10 // allocated within idleCheck: less is housekeeping
 	wornBytes = 8 << 20   // allocated since memory was last given back: less is not worth a collection
 )
@@ -67,7 +67,9 @@ func returnIdleMemory(ctx context.Context) {
 	for {
 		metrics.Read(sample)
 		if heap.idle(sample[0].Value.Uint64()) {
+			runtime.GC() // what pools keep goes at the second collection
 			debug.FreeOSMemory()
+			returnProgramPages()
 		}
 		select {
 		case <-ctx.Done():

@@ -67,26 +67,39 @@ func hexadecimal(text []byte) int {
 // unfold undoes fold, for a text within a bound in bytes.
 func unfold(folded []byte, most int) ([]byte, error) {
 	out := make([]byte, 0, len(folded)+len(folded)/2)
-	for i := 0; i < len(folded); i++ {
-		n := 0
-		switch folded[i] {
-		case longMark:
-			n = longBytes
-		case shortMark:
-			n = shortBytes
-		default:
-			out = append(out, folded[i])
+	long, short := next(folded, longMark, 0), next(folded, shortMark, 0)
+	for i := 0; ; {
+		at, n := long, longBytes
+		if short < long {
+			at, n = short, shortBytes
 		}
-		if i+n >= len(folded) && n > 0 {
+		out = append(out, folded[i:at]...)
+		if at == len(folded) {
+			break
+		}
+		if at+n >= len(folded) {
 			return nil, errUnreadable
 		}
-		if n > 0 {
-			out = hex.AppendEncode(out, folded[i+1:i+1+n])
-			i += n
-		}
-		if len(out) > most {
+		if out, i = hex.AppendEncode(out, folded[at+1:at+1+n]), at+1+n; len(out) > most {
 			return nil, tooLong(len(out), most)
 		}
+		if long < i {
+			long = next(folded, longMark, i)
+		}
+		if short < i {
+			short = next(folded, shortMark, i)
+		}
+	}
+	if len(out) > most {
+		return nil, tooLong(len(out), most)
 	}
 	return out, nil
+}
+
+// next is where a mark stands from a place on, or the text's end.
+func next(text []byte, mark byte, from int) int {
+	if n := bytes.IndexByte(text[from:], mark); n >= 0 {
+		return from + n
+	}
+	return len(text)
 }

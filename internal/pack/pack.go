@@ -18,6 +18,8 @@ import (
 const (
 	plain  = 0 // the text
 	first  = 1 // folded, then compressed against the first dictionary
+	copied = 2 // copies of what stands beside it in place of its own bytes, then one of the others
+	bare   = 3 // an event without the hashes that can be computed from it, as one of the first two
 	braced = '{'
 )
 
@@ -57,7 +59,7 @@ func Append(out, text []byte) []byte {
 }
 
 // A room is what packing works in; it is used again.
-type room struct{ folded, packed []byte }
+type room struct{ folded, packed, copied, whole []byte }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
@@ -86,6 +88,17 @@ func Unpack(stored []byte, most int) ([]byte, error) {
 			return nil, errUnreadable
 		}
 		if text, err = unfold(folded, most); err != nil {
+			return nil, err
+		}
+	case stored[0] == bare:
+		if len(stored) == 1 || stored[1] == bare {
+			return nil, errUnreadable
+		}
+		bared, err := Unpack(stored[1:], most)
+		if err != nil {
+			return nil, err
+		}
+		if text, err = complete(make([]byte, 0, len(bared)+4*longBytes), bared); err != nil {
 			return nil, err
 		}
 	case stored[0] != braced:

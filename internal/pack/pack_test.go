@@ -69,3 +69,49 @@ func TestDamageIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// What is packed beside a text is found again beside it, whatever both are, and takes at most two bytes more.
+func FuzzPackBesideIsUndone(f *testing.F) {
+	event := `{"decision":{"impacts":[{"confidence":"parsed","kind":"network","target":"npm install"}]},"payload":{"dir":"/home","input":"npm i"}}`
+	f.Add([]byte(event), []byte(`{"action":{"dir":"/home","input":"npm i"},"impacts":[{"confidence":"parsed","kind":"network","target":"npm install"}]}`))
+	f.Add([]byte(event), []byte(event))
+	f.Add([]byte(event), []byte(strings.Repeat(event, 200)))
+	f.Add([]byte(strings.Repeat(event, 600)), []byte(event))
+	f.Add([]byte(event), []byte("\xfd"+event))
+	f.Add([]byte{}, []byte(event))
+	f.Fuzz(func(t *testing.T, beside, text []byte) {
+		if len(text) > most {
+			return
+		}
+		stored := pack.AppendBeside(nil, text, beside)
+		if len(stored) > len(text)+1 {
+			t.Fatalf("%d bytes became %d", len(text), len(stored))
+		}
+		got, err := pack.UnpackBeside(stored, beside, most)
+		if err != nil || !bytes.Equal(got, text) {
+			t.Fatalf("%q, %v; want %q", got, err, text)
+		}
+	})
+}
+
+// Beside another text, or damaged, it is another text or an error, within the bound.
+func FuzzUnpackBesideIsBounded(f *testing.F) {
+	event := []byte(`{"decision":{"impacts":[{"confidence":"parsed","kind":"network","target":"npm install"}]},"payload":{"dir":"/home"}}`)
+	f.Add(pack.AppendBeside(nil, bytes.Repeat(event, 100), event), event)
+	f.Add(pack.AppendBeside(nil, bytes.Repeat(event, 100), event), event[:40])
+	f.Add([]byte{2, '{', 0xfd, '0', '0'}, event)
+	f.Fuzz(func(t *testing.T, stored, beside []byte) {
+		if text, err := pack.UnpackBeside(stored, beside, 4096); err == nil && len(text) > 4096 {
+			t.Fatalf("%d bytes", len(text))
+		}
+	})
+}
+
+func TestWhatStandsBesideIsNotWrittenAgain(t *testing.T) {
+	impacts := `"impacts":[{"confidence":"parsed","kind":"network","reach":"external","target":"https://unheard.example/of/before"}]`
+	event := []byte(`{"decision":{` + impacts + `},"door":"hook"}`)
+	text := []byte(`{"action":{"input":"x"},` + impacts + `,"schema":"interlock.inputs/v1"}`)
+	if with, without := len(pack.AppendBeside(nil, text, event)), len(pack.Pack(text)); with > without-25 {
+		t.Errorf("%d bytes beside the event, %d without it", with, without)
+	}
+}

@@ -245,13 +245,13 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interl
 func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {
 	return b.insert(ctx, insertEntries, len(entries), func(to []any, i int) []any {
 		e := &entries[i]
-		body := pack.Pack(e.Body)
+		body := pack.AppendEvent(nil, e.Body)
 		var inputs []byte
 		if text := b.drafts[i].Inputs; len(text) > 0 {
-			inputs = pack.Pack(text)
+			inputs = pack.AppendBeside(nil, text, e.Body)
 		}
 		b.store.written += int64(len(body) + len(inputs) + len(e.Hashes) + 256)
-		return append(to, e.Index, e.ID, string(e.Type), body, e.Hashes, nullable(e.Checkpoint), nullable(inputs))
+		return append(to, e.Index, storedID(e.ID), string(e.Type), body, e.Hashes, nullable(e.Checkpoint), nullable(inputs))
 	})
 }
 

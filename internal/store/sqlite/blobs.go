@@ -103,11 +103,11 @@ func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock
 	query := "SELECT " + entryColumns + ", inputs FROM entries WHERE idx >= ? ORDER BY idx"
 	return walkRows(ctx, s.alone, query, []any{from}, visit, func(scan func(...any) error, e *interlock.Entry) error {
 		var kind string
-		var body, hashes, checkpoint, inputs sql.RawBytes
-		if err := scan(&e.Index, &e.ID, &kind, &body, &hashes, &checkpoint, &inputs); err != nil {
+		var id, body, hashes, checkpoint, inputs sql.RawBytes
+		if err := scan(&e.Index, &id, &kind, &body, &hashes, &checkpoint, &inputs); err != nil {
 			return err
 		}
-		e.Type, e.Hashes, e.Checkpoint = interlock.EventType(kind), hashes, checkpoint
+		e.ID, e.Type, e.Hashes, e.Checkpoint = idOf(id), interlock.EventType(kind), hashes, checkpoint
 		unpackEntry(e, body, inputs)
 		return nil
 	})
@@ -115,16 +115,18 @@ func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock
 
 // Inputs returns what the decision at an index was made from, as it was given to Commit.
 func (s *Store) Inputs(ctx context.Context, index int64) ([]byte, bool, error) {
-	var packed []byte
+	var body, packed []byte
 	found := false
 	err := s.apart(ctx, "read a decision's inputs", func(c *conn) (err error) {
-		found, err = c.row(ctx, "SELECT inputs FROM entries WHERE idx = ? AND inputs IS NOT NULL", []any{index}, &packed)
+		found, err = c.row(ctx, "SELECT body, inputs FROM entries WHERE idx = ? AND inputs IS NOT NULL", []any{index}, &body, &packed)
 		return err
 	})
 	if err != nil || !found {
 		return nil, false, err
 	}
-	text, err := pack.Unpack(packed, maxInputs)
+	var e interlock.Entry
+	unpackEntry(&e, body, nil)
+	text, err := pack.UnpackBeside(packed, e.Body, maxInputs)
 	return text, err == nil, err
 }
 
@@ -139,7 +141,7 @@ func unpackEntry(e *interlock.Entry, body, inputs []byte) {
 	if len(inputs) == 0 {
 		return
 	}
-	if e.Inputs, err = pack.Unpack(inputs, maxInputs); err != nil {
+	if e.Inputs, err = pack.UnpackBeside(inputs, e.Body, maxInputs); err != nil {
 		e.Inputs = inputs
 	}
 }

@@ -55,11 +55,11 @@ func (s *Store) readNotes(ctx context.Context, index int64) error {
 	return s.writer.each(ctx, "SELECT id FROM entries WHERE idx >= ? AND idx < ? ORDER BY idx",
 		[]any{index - index%idBlock, index},
 		func(scan func(...any) error) error {
-			var id string
+			var id []byte
 			if err := scan(&id); err != nil {
 				return err
 			}
-			note := idNote(id)
+			note := idNote(idOf(id))
 			s.notes = append(s.notes, note[:]...)
 			return nil
 		})
@@ -72,6 +72,25 @@ func idNote(id string) (note [8]byte) {
 	}
 	return note
 }
+
+// storedID is an event id as it is stored: as bytes, where earlier versions wrote the hexadecimal text, which stays.
+func storedID(id string) any {
+	if raw, err := hex.DecodeString(id); err == nil && len(raw) == idBytes && hex.EncodeToString(raw) == id {
+		return raw
+	}
+	return id
+}
+
+// idOf is the event id that is stored so.
+func idOf(stored []byte) string {
+	if len(stored) == idBytes {
+		return hex.EncodeToString(stored)
+	}
+	return string(stored)
+}
+
+// idBytes is the length of an event id, 64 digits, in bytes.
+const idBytes = 32
 
 // EntryByID finds an entry by its event id.
 func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error) {
@@ -86,7 +105,8 @@ func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry,
 		}
 		var index int64
 		tail := head.Size - head.Size%idBlock
-		found, err := c.row(ctx, "SELECT idx FROM entries WHERE idx >= ? AND id = ? LIMIT 1", []any{tail, eventID}, &index)
+		found, err := c.row(ctx, "SELECT idx FROM entries WHERE idx >= ? AND id IN (?, ?) LIMIT 1",
+			[]any{tail, storedID(eventID), eventID}, &index)
 		if err != nil || found {
 			places = append(places, index)
 			return err

@@ -29,11 +29,11 @@ func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) err
 	return walkRows(ctx, s.alone, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit,
 		func(scan func(...any) error, e *interlock.Entry) error {
 			var kind string
-			var body, hashes, checkpoint sql.RawBytes
-			if err := scan(&e.Index, &e.ID, &kind, &body, &hashes, &checkpoint); err != nil {
+			var id, body, hashes, checkpoint sql.RawBytes
+			if err := scan(&e.Index, &id, &kind, &body, &hashes, &checkpoint); err != nil {
 				return err
 			}
-			e.Type, e.Hashes, e.Checkpoint = interlock.EventType(kind), hashes, checkpoint
+			e.ID, e.Type, e.Hashes, e.Checkpoint = idOf(id), interlock.EventType(kind), hashes, checkpoint
 			unpackEntry(e, body, nil)
 			return nil
 		})
@@ -109,10 +109,11 @@ func (e errVisitor) Error() string { return e.err.Error() }
 func walk(ctx context.Context, read func(context.Context, string, func(*conn) error) error, query string, args []any,
 	visit func(interlock.Entry) error) error {
 	return walkRows(ctx, read, query, args, visit, func(scan func(...any) error, e *interlock.Entry) error {
-		var body []byte
-		if err := scan(&e.Index, &e.ID, &e.Type, &body, &e.Hashes, &e.Checkpoint); err != nil {
+		var id, body []byte
+		if err := scan(&e.Index, &id, &e.Type, &body, &e.Hashes, &e.Checkpoint); err != nil {
 			return err
 		}
+		e.ID = idOf(id)
 		unpackEntry(e, body, nil)
 		return nil
 	})

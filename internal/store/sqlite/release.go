@@ -62,9 +62,10 @@ func (s *Store) Release(ctx context.Context, l ledger.Letting) (entries, blobs i
 // the room beside it to nobody, because new entries come at the end.
 func (s *Store) shrink(ctx context.Context, where string, args []any) (int64, error) {
 	type bare struct {
-		index    int64
-		id, kind string
-		hashes   []byte
+		index  int64
+		id     []byte
+		kind   string
+		hashes []byte
 	}
 	var rows []bare
 	err := s.writer.each(ctx, "SELECT idx, id, type, hashes FROM entries "+where+" ORDER BY idx", args,
@@ -87,7 +88,7 @@ func (s *Store) shrink(ctx context.Context, where string, args []any) (int64, er
 	b := &batch{store: s}
 	return deleted, b.insert(ctx, insertEntries, len(rows), func(to []any, i int) []any {
 		r := &rows[i]
-		return append(to, r.index, r.id, r.kind, []byte{}, r.hashes, nil, nil)
+		return append(to, r.index, storedID(idOf(r.id)), r.kind, []byte{}, r.hashes, nil, nil)
 	})
 }
 

@@ -22,24 +22,40 @@ func (s *Store) checkpointSoon() {
 	}
 }
 
-// checkpointer copies the write-ahead log into the file from a connection of its own, so that commits go on meanwhile.
-// What was committed in the meantime is copied by the writer between two commits: only when nothing is left does SQLite
-// begin the write-ahead log anew, and without that it would grow for as long as somebody commits.
+// checkpointer copies the write-ahead log into the file when enough was written, and gives memory back when writing pauses.
 func (s *Store) checkpointer() {
 	defer s.background.Done()
 	ctx := context.Background()
-	for range s.checkpoints {
-		err := s.apart(ctx, "copy the write-ahead log", func(c *conn) error {
-			_, err := c.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
-			return err
-		})
-		if err != nil {
-			continue // it is housekeeping: the next one may succeed, and commits say what is wrong
+	tick := time.NewTicker(restCheck)
+	defer tick.Stop()
+	var pause rested
+	for {
+		select {
+		case _, open := <-s.checkpoints:
+			if !open {
+				return
+			}
+			s.checkpoint(ctx)
+		case <-tick.C:
+			s.rest(ctx, &pause)
 		}
-		s.writing.Lock()
-		s.tidy(ctx)
-		s.writing.Unlock()
 	}
+}
+
+// checkpoint copies the write-ahead log into the file from a connection of its own, so that commits go on meanwhile.
+// What was committed in the meantime is copied by the writer between two commits: only when nothing is left does SQLite
+// begin the write-ahead log anew, and without that it would grow for as long as somebody commits.
+func (s *Store) checkpoint(ctx context.Context) {
+	err := s.apart(ctx, "copy the write-ahead log", func(c *conn) error {
+		_, err := c.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+		return err
+	})
+	if err != nil {
+		return // it is housekeeping: the next one may succeed, and commits say what is wrong
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.tidy(ctx)
 }
 
 // pruneAtOnce bounds how many calls one tidying forgets, because it keeps others from writing meanwhile.
