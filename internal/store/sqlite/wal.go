@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"os"
+	"time"
 
 	"interlock/internal/ledger"
 )
