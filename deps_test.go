@@ -37,6 +37,8 @@ mvdan.cc/sh/v3                                          < impact/flow, impact/sh
 impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
 strictjson                                              < origin
+origin                                                  < ledger, store/storagetest
+ledger                                                  < limit, auditlog, archive
 impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
 interlock                                               < ledger
@@ -44,6 +46,8 @@ engine, auditlog                                        < replay, admission
 origin, ledger                                          < admission
 ledger                                                  < replay
 engine                                                  < ruletest
+interlock                                               < notice
+notice                                                  < admission, notify, upstream
 interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity

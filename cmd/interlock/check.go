@@ -117,28 +117,28 @@ func (c *checkCommand) Run(p *program) error {
 
 // standing is what the store knows of the agent to judge as: its trust and its allow-list. Without --agent, or without a
 // store, nothing is known and nothing is opened.
-func (c *checkCommand) standing(ctx context.Context, settings config.Config) (interlock.Standing, error) {
+func (c *checkCommand) standing(ctx context.Context, settings config.Config) (ledger.Standing, error) {
 	path := filepath.Join(settings.Home, storeFile)
 	if c.Agent == "" || !exists(path) {
-		return interlock.Standing{}, nil
+		return ledger.Standing{}, nil
 	}
 	store, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
 	if err != nil {
-		return interlock.Standing{}, err
+		return ledger.Standing{}, err
 	}
 	defer store.Close()
 	rows, _, err := store.Load(ctx, ref(ledger.Agent, c.Agent))
 	if err != nil {
-		return interlock.Standing{}, err
+		return ledger.Standing{}, err
 	}
-	known := interlock.Standing{Agents: map[string]interlock.AgentRecord{}}
+	known := ledger.Standing{Agents: map[string]interlock.AgentRecord{}}
 	for _, row := range rows {
 		if agent, ok := row.Value.(interlock.AgentRecord); ok {
 			known.Agents[agent.ID] = agent
 		}
 	}
 	if !known.Agents[c.Agent].Revoked.IsZero() {
-		return interlock.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent",
+		return ledger.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent",
 			"%.40q is revoked; whatever it asks is refused", c.Agent)
 	}
 	return known, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/ruleset"
 )
@@ -90,7 +91,7 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 // and cover the kind, the tool or every executed text (of a hint the hint itself as well), the rules that ask and the
 // arguments. It answers nothing that wants more than an ordinary yes. Where several qualify, the one that expires
 // first is drawn.
-func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
+func granted(gates gate.Table, d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
 	now time.Time) string {
 	if len(snapshot.Grants) == 0 || !answerable(d) {
 		return ""
@@ -104,7 +105,7 @@ func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock
 	var chosen *interlock.Grant
 	for n := range snapshot.Grants {
 		g := &snapshot.Grants[n]
-		if !grants(g, d, snapshot.Agent, action, analysis, now) {
+		if !grants(gates, g, d, snapshot.Agent, action, analysis, now) {
 			continue
 		}
 		if chosen == nil || g.Expires.Before(chosen.Expires) || g.Expires.Equal(chosen.Expires) && g.ID < chosen.ID {
@@ -117,15 +118,19 @@ func granted(d interlock.Decision, snapshot interlock.Snapshot, action interlock
 	return chosen.ID
 }
 
-func grants(g *interlock.Grant, d interlock.Decision, agent interlock.AgentRecord, action interlock.Action,
+func grants(gates gate.Table, g *interlock.Grant, d interlock.Decision, agent interlock.AgentRecord, action interlock.Action,
 	analysis impact.Analysis, now time.Time) bool {
 	if g.ID == "" || !g.InForce(now) || g.Ruleset != d.Ruleset || g.Kind != action.Kind || agent.ID == "" ||
 		g.Agent != agent.ID ||
 		g.Principal != agent.Principal || !ruleset.Hold(g.Conditions, action.Arguments) {
 		return false
 	}
-	for _, f := range d.Findings {
-		if len(g.Rules) > 0 && f.Verdict != interlock.Allow && !slices.Contains(g.Rules, f.Rule) {
+	for n := range d.Findings {
+		f := &d.Findings[n]
+		if len(g.Rules) == 0 || f.Verdict == interlock.Allow || gates.OfPause(f) { // that it was asked about before is no rule
+			continue
+		}
+		if !slices.Contains(g.Rules, f.Rule) {
 			return false
 		}
 	}

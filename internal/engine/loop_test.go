@@ -62,22 +62,26 @@ func TestWhatAGrantAnswers(t *testing.T) {
 		change func(w *world)
 		want   bool
 	}{
-		"all as granted":     {func(*world) {}, true},
-		"used up":            {func(w *world) { w.grant.Left = 0 }, false},
-		"expired":            {func(w *world) { w.now = w.grant.Expires }, false},
-		"not begun":          {func(w *world) { w.now = w.grant.Created.Add(-time.Second) }, false},
-		"revoked":            {func(w *world) { w.grant.Ended = midday }, false},
-		"other rules":        {func(w *world) { w.decision.Ruleset = "sha256:c" }, false},
-		"other agent":        {func(w *world) { w.snapshot.Agent.ID = "y" }, false},
-		"other principal":    {func(w *world) { w.snapshot.Agent.Principal = "q" }, false},
-		"nobody":             {func(w *world) { w.snapshot.Agent.ID, w.grant.Agent = "", "" }, false},
-		"other tool":         {func(w *world) { w.action.Tool = "refund" }, false},
-		"tool by glob":       {func(w *world) { w.grant.Tool = "pay*" }, true},
-		"other kind":         {func(w *world) { w.grant.Kind = interlock.KindShell }, false},
-		"too much":           {func(w *world) { w.action.Arguments = []byte(`{"amount":101}`) }, false},
-		"no amount":          {func(w *world) { w.action.Arguments = []byte(`{}`) }, false},
-		"one rule of two":    {func(w *world) { w.grant.Rules = []string{"a.one"} }, false},
-		"both rules":         {func(w *world) { w.grant.Rules = []string{"b.two", "a.one"} }, true},
+		"all as granted":  {func(*world) {}, true},
+		"used up":         {func(w *world) { w.grant.Left = 0 }, false},
+		"expired":         {func(w *world) { w.now = w.grant.Expires }, false},
+		"not begun":       {func(w *world) { w.now = w.grant.Created.Add(-time.Second) }, false},
+		"revoked":         {func(w *world) { w.grant.Ended = midday }, false},
+		"other rules":     {func(w *world) { w.decision.Ruleset = "sha256:c" }, false},
+		"other agent":     {func(w *world) { w.snapshot.Agent.ID = "y" }, false},
+		"other principal": {func(w *world) { w.snapshot.Agent.Principal = "q" }, false},
+		"nobody":          {func(w *world) { w.snapshot.Agent.ID, w.grant.Agent = "", "" }, false},
+		"other tool":      {func(w *world) { w.action.Tool = "refund" }, false},
+		"tool by glob":    {func(w *world) { w.grant.Tool = "pay*" }, true},
+		"other kind":      {func(w *world) { w.grant.Kind = interlock.KindShell }, false},
+		"too much":        {func(w *world) { w.action.Arguments = []byte(`{"amount":101}`) }, false},
+		"no amount":       {func(w *world) { w.action.Arguments = []byte(`{}`) }, false},
+		"one rule of two": {func(w *world) { w.grant.Rules = []string{"a.one"} }, false},
+		"both rules":      {func(w *world) { w.grant.Rules = []string{"b.two", "a.one"} }, true},
+		"asked about before": {func(w *world) {
+			w.grant.Rules = []string{"b.two", "a.one"}
+			w.decision.Findings = append(w.decision.Findings, interlock.Finding{Gate: "pause", Rule: "pause.asked", Layer: 4, Verdict: interlock.Ask})
+		}, true},
 		"rules and no tool":  {func(w *world) { w.grant.Tool, w.grant.Rules = "", []string{"b.two", "a.one"} }, true},
 		"neither":            {func(w *world) { w.grant.Tool = "" }, false},
 		"base law":           {func(w *world) { w.decision.Findings[1].Layer = 1 }, false},
@@ -103,7 +107,7 @@ func TestWhatAGrantAnswers(t *testing.T) {
 			action:   interlock.Action{Kind: interlock.KindTool, Tool: "pay", Arguments: []byte(`{"amount":100}`)}}
 		test.change(&w)
 		w.snapshot.Grants = []interlock.Grant{w.grant}
-		if got := granted(w.decision, w.snapshot, w.action, impact.Analysis{Texts: w.texts}, w.now) == "g"; got != test.want {
+		if got := granted(gate.Gates(), w.decision, w.snapshot, w.action, impact.Analysis{Texts: w.texts}, w.now) == "g"; got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -97,7 +97,7 @@ func BenchmarkCall(b *testing.B) {
 }
 
 // yes allows everything and remembers nothing.
-type yes struct{ ledger }
+type yes struct{ fakeLog }
 
 func newLedgerForBench() *yes { return &yes{} }
 

@@ -13,7 +13,7 @@ import (
 )
 
 func TestACallIsDecidedForwardedAndReported(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	c := join(t, newGateway(t, book, nil, server))
 	c.shake("{}")
 	a := c.call("tools/call", `{"name":"notes.write_note","arguments":{"z":1.0,"a":"x"},"_meta":{"progressToken":"p","vendor/secret":"s","traceparent":"00-1-2-3"},"other":1}`)
@@ -47,7 +47,7 @@ func TestACallIsDecidedForwardedAndReported(t *testing.T) {
 }
 
 func TestWhatIsRefusedIsNotForwarded(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	book.refuse = func(p interlock.Proposal) *interlock.Finding {
 		return &interlock.Finding{Gate: "rules", Rule: "secret.rule", Verdict: interlock.Deny, Reason: "notes are closed"}
 	}
@@ -80,7 +80,7 @@ func TestWhatIsRefusedIsNotForwarded(t *testing.T) {
 // A tool that declares an outputSchema promises a form of its structured content, and clients let nothing else through. What is
 // ours to say stands in _meta there.
 func TestRefusalsOfToolsWithADeclaredForm(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	server.answers["tools/list"] = `{"tools":[{"name":"write_note","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}}]}`
 	server.on = func(l *fakeLink, m message) bool {
 		if m.Method == "tools/call" {
@@ -111,7 +111,7 @@ func TestRefusalsOfToolsWithADeclaredForm(t *testing.T) {
 
 // What is no call of a known tool with arguments that can be judged goes no further, and costs nobody else anything.
 func TestBadCalls(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	c := join(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Limits.Message = 10_000 }, server))
 	for _, test := range []struct{ message, want string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "initialize"},
@@ -167,7 +167,7 @@ func TestListsAreMergedAndPaged(t *testing.T) {
 		}
 		return true
 	}
-	c := join(t, newGateway(t, newLedger(), func(c *mcpgateway.Config) { c.Limits.Page = 2 }, a, bad, b))
+	c := join(t, newGateway(t, newFakeLog(), func(c *mcpgateway.Config) { c.Limits.Page = 2 }, a, bad, b))
 	hello := c.shake("{}")
 	if want := `"capabilities":{"tools":{"listChanged":true}}`; !strings.Contains(hello, want) {
 		t.Errorf("the handshake says %s", hello)
@@ -198,7 +198,7 @@ func TestListsAreMergedAndPaged(t *testing.T) {
 // A server that goes away in the middle of a call leaves an outcome nobody knows. It is never tried again, the client is
 // told, and the server is found again with its handshake.
 func TestAServerThatDiesMidCall(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	die := true
 	server.on = func(l *fakeLink, m message) bool {
 		if m.Method == "tools/call" && die {
@@ -227,7 +227,7 @@ func TestAServerThatDiesMidCall(t *testing.T) {
 }
 
 func TestProgressAndCancellation(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	begun := make(chan *fakeLink, 1)
 	server.on = func(l *fakeLink, m message) bool {
 		if m.Method == "tools/call" {
@@ -262,7 +262,7 @@ func TestProgressAndCancellation(t *testing.T) {
 }
 
 func TestServersThatMisbehave(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	other := newFakeServer("other")
 	answers := make(chan string, 1)
 	server.on = func(l *fakeLink, m message) bool {
@@ -306,7 +306,7 @@ func TestServersThatMisbehave(t *testing.T) {
 }
 
 func TestAServerThatIsSlow(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	server.on = func(_ *fakeLink, m message) bool { return m.Method == "tools/call" }
 	c := join(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Limits.Call = 50 * time.Millisecond }, server))
 	c.shake("{}")

@@ -91,7 +91,7 @@ func (c *client) again(state, name, response string) message {
 // rounds it takes; each question is decided as the server's action, shown as it was judged, and answered with what the client
 // brings.
 func TestAServerAsksAModernClient(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	answers := asking(server, asksName, asksRoots, modelled)
 	c := join(t, newGateway(t, book, nil, server))
 	a := c.call("tools/call", `{`+writesNote+`,`+metaWith(takesAll)+`}`)
@@ -144,7 +144,7 @@ func TestAServerAsksAModernClient(t *testing.T) {
 // TestAStateOfAHeldCallIsBound: it counts once, for the session and the very call it was given for, and what does not fit costs
 // that call nothing.
 func TestAStateOfAHeldCallIsBound(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	server.answers["prompts/list"] = `{"prompts":[{"name":"write_note"}]}`
 	answers := asking(server, asksName)
 	g := newGateway(t, book, nil, server)
@@ -187,7 +187,7 @@ func TestAStateOfAHeldCallIsBound(t *testing.T) {
 func TestAClientThatBringsNothing(t *testing.T) {
 	server := newFakeServer("notes")
 	answers := asking(server, asksName)
-	c := join(t, newGateway(t, newLedger(), nil, server))
+	c := join(t, newGateway(t, newFakeLog(), nil, server))
 	state, name := asks(t, c.call("tools/call", `{`+writesNote+`,`+metaWith(takesAll)+`}`), "elicitation/create")
 	for _, brings := range []string{`"inputResponses":{},`, `"inputResponses":{"` + name + `":7},`, `"inputResponses":[],`, ``} {
 		next, same := asks(t, c.call("tools/call", `{`+writesNote+`,`+brings+`"requestState":"`+state+`",`+metaWith(takesAll)+`}`), "elicitation/create")
@@ -204,7 +204,7 @@ func TestAClientThatBringsNothing(t *testing.T) {
 // TestAnswersAheadOfTheQuestion stay here: what is asked while the client is away it is shown first. A round that finds several
 // questions shows them together.
 func TestAnswersAheadOfTheQuestion(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	answers := make(chan string, 10)
 	server.on = func(l *fakeLink, m message) bool {
 		switch {
@@ -251,7 +251,7 @@ func TestAnswersAheadOfTheQuestion(t *testing.T) {
 func TestAClientThatNeverReturns(t *testing.T) {
 	short := func(c *mcpgateway.Config) { c.Limits.Call = 300 * time.Millisecond }
 	t.Run("the server ends the call", func(t *testing.T) {
-		server, book := newFakeServer("notes"), newLedger()
+		server, book := newFakeServer("notes"), newFakeLog()
 		server.answers["tools/call"] = `{"content":[{"type":"text","text":"nobody said anything"}],"isError":true}`
 		answers := asking(server, asksName, asksRoots)
 		c := join(t, newGateway(t, book, short, server))
@@ -274,7 +274,7 @@ func TestAClientThatNeverReturns(t *testing.T) {
 		}
 	})
 	t.Run("the server does not", func(t *testing.T) {
-		server, book := newFakeServer("notes"), newLedger()
+		server, book := newFakeServer("notes"), newFakeLog()
 		server.on = func(l *fakeLink, m message) bool {
 			if m.Method == "tools/call" {
 				l.say(`{"jsonrpc":"2.0","id":900,%s}`, asksName)
@@ -298,8 +298,8 @@ func TestAClientThatNeverReturns(t *testing.T) {
 // TestHowAHeldCallEnds without its client's answers.
 func TestHowAHeldCallEnds(t *testing.T) {
 	const wantsAnswer = `{` + writesNote + `,`
-	begin := func(t *testing.T) (*fakeServer, *ledger, *client, string, string) {
-		server, book := newFakeServer("notes"), newLedger()
+	begin := func(t *testing.T) (*fakeServer, *fakeLog, *client, string, string) {
+		server, book := newFakeServer("notes"), newFakeLog()
 		server.on = func(l *fakeLink, m message) bool {
 			if m.Method == "tools/call" {
 				l.say(`{"jsonrpc":"2.0","id":900,%s}`, asksName)
@@ -311,7 +311,7 @@ func TestHowAHeldCallEnds(t *testing.T) {
 		return server, book, c, state, name
 	}
 	// once holds the outcome of the call against what is wanted, and sees that there is one.
-	once := func(t *testing.T, book *ledger, status interlock.OutcomeStatus, detail string) {
+	once := func(t *testing.T, book *fakeLog, status interlock.OutcomeStatus, detail string) {
 		t.Helper()
 		var found []interlock.Outcome
 		for n := 0; len(found) == 0; n++ {
@@ -391,7 +391,7 @@ func TestWhatAModernClientIsNotAsked(t *testing.T) {
 		{`"method":"tools/call","params":{}`, takesAll, `"code":-32601`},
 		{`"method":"sampling/createMessage","params":{"messages":["secret"]}`, takesAll, `"code":-32001`},
 	} {
-		server, book := newFakeServer("notes"), newLedger()
+		server, book := newFakeServer("notes"), newFakeLog()
 		book.refuse = func(p interlock.Proposal) *interlock.Finding {
 			if !strings.Contains(string(p.Action.Arguments), "secret") {
 				return nil
@@ -420,7 +420,7 @@ func TestWhatAModernClientIsNotAsked(t *testing.T) {
 			}
 			return m.Method == "tools/call"
 		}
-		c := join(t, newGateway(t, newLedger(), nil, server))
+		c := join(t, newGateway(t, newFakeLog(), nil, server))
 		one := c.begin("tools/call", `{`+writesNote+`,`+metaWith(takesAll)+`}`)
 		two := c.begin("tools/call", `{"name":"notes.read_note",`+metaWith("{}")+`}`)
 		first, second := <-come, <-come
@@ -448,7 +448,7 @@ func TestHeldCallsAreBounded(t *testing.T) {
 		server := newFakeServer(fmt.Sprintf("s%d", n))
 		servers, answers = append(servers, server), append(answers, asking(server, asksName))
 	}
-	c := join(t, newGateway(t, newLedger(), nil, servers...))
+	c := join(t, newGateway(t, newFakeLog(), nil, servers...))
 	call := func(n int, more string) message {
 		return c.call("tools/call", fmt.Sprintf(`{"name":"s%d.read_note",%s%s}`, n, more, metaWith(takesAll)))
 	}
@@ -487,7 +487,7 @@ func TestProgressOfAHeldCall(t *testing.T) {
 		}
 		return m.Method == "tools/call"
 	}
-	c := join(t, newGateway(t, newLedger(), nil, server))
+	c := join(t, newGateway(t, newFakeLog(), nil, server))
 	with := func(token string) string {
 		return strings.Replace(metaWith(takesAll), `{`, `{"progressToken":"`+token+`",`, 1)
 	}

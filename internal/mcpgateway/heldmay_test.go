@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/mcpgateway"
 )
 
 // TestAHeldCallOfWhoMayNoMore: who may not call a tool any more, because the agent was blocked or the tool put into quarantine since
 // the call was forwarded, answers nothing to its server, and is not shown what comes of the call.
 func TestAHeldCallOfWhoMayNoMore(t *testing.T) {
-	server, book := newFakeServer("notes"), newLedger()
+	server, book := newFakeServer("notes"), newFakeLog()
 	answers := asking(server, asksName)
-	p := &pins{hidden: map[string]bool{}, verdict: func(tool string) interlock.PinVerdict {
-		return interlock.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: true}
+	p := &pins{hidden: map[string]bool{}, verdict: func(tool string) admission.PinVerdict {
+		return admission.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: true}
 	}}
 	c := join(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Pins = p }, server))
 	state, name := asks(t, c.call("tools/call", `{`+writesNote+`,`+metaWith(takesAll)+`}`), "elicitation/create")

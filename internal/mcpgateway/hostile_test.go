@@ -55,7 +55,7 @@ func TestServersThatTalkWithoutEnd(t *testing.T) {
 		return false
 	}
 	said := &lines{}
-	c := join(t, newGateway(t, newLedger(), func(c *mcpgateway.Config) { c.Logger = slog.New(slog.NewTextHandler(said, nil)) }, server, other))
+	c := join(t, newGateway(t, newFakeLog(), func(c *mcpgateway.Config) { c.Logger = slog.New(slog.NewTextHandler(said, nil)) }, server, other))
 	c.shake("{}")
 	if a := c.call("tools/call", `{"name":"notes.write_note"}`); a.Error != nil {
 		t.Errorf("the call: %+v", a.Error)
@@ -105,7 +105,7 @@ func TestAnswersInAnotherOrder(t *testing.T) {
 		}
 		return true
 	}
-	c := join(t, newGateway(t, newLedger(), nil, server))
+	c := join(t, newGateway(t, newFakeLog(), nil, server))
 	c.shake("{}")
 	for round := range 2 {
 		var ids, want []string
@@ -135,7 +135,7 @@ func TestAnswersInAnotherOrder(t *testing.T) {
 func TestAServerThatIsSilent(t *testing.T) {
 	server, silent := newFakeServer("notes"), newFakeServer("silent")
 	silent.on = func(*fakeLink, message) bool { return true }
-	g := newGateway(t, newLedger(), func(c *mcpgateway.Config) { c.Limits.Start, c.Limits.Hello = time.Hour, 10*time.Millisecond }, silent, server)
+	g := newGateway(t, newFakeLog(), func(c *mcpgateway.Config) { c.Limits.Start, c.Limits.Hello = time.Hour, 10*time.Millisecond }, silent, server)
 	c := join(t, g)
 	c.shake("{}")
 	if a := c.call("tools/call", `{"name":"notes.write_note"}`); a.Error != nil {
@@ -181,7 +181,7 @@ func (l *chokedLink) Send(ctx context.Context, text []byte) error {
 func TestTheEndOfASessionIsNoNewsOfItsServers(t *testing.T) {
 	said := &lines{}
 	server := &choked{fakeServer: newFakeServer("notes"), waiting: make(chan struct{})}
-	c := join(t, newGateway(t, newLedger(), func(c *mcpgateway.Config) {
+	c := join(t, newGateway(t, newFakeLog(), func(c *mcpgateway.Config) {
 		c.Servers, c.Logger = []mcpgateway.Server{server}, slog.New(slog.NewTextHandler(said, nil))
 	}))
 	c.shake("{}")

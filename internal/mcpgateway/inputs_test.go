@@ -67,7 +67,7 @@ const (
 // TestAServerAsksInItsResult: each of its questions is decided as its own action, the client is shown them as they were judged, and
 // with the same call, decided again, exactly the answers to them and the server's own state go back.
 func TestAServerAsksInItsResult(t *testing.T) {
-	server, book := modernServer("notes"), newLedger()
+	server, book := modernServer("notes"), newFakeLog()
 	wants(server, asksBoth)
 	c := join(t, newGateway(t, book, nil, server))
 	a := c.call("tools/call", `{`+writesNote+`,`+metaWith(takesBoth)+`}`)
@@ -116,7 +116,7 @@ func TestAServerAsksInItsResult(t *testing.T) {
 
 // TestWhatWasNotAskedStaysHere: a state is good for the request it was given for, and an answer for its question.
 func TestWhatWasNotAskedStaysHere(t *testing.T) {
-	server, book := modernServer("notes"), newLedger()
+	server, book := modernServer("notes"), newFakeLog()
 	wants(server, asksBoth)
 	c := join(t, newGateway(t, book, nil, server))
 	responses := `"inputResponses":{"name":{"action":"accept"}},`
@@ -146,7 +146,7 @@ func TestWhatWasNotAskedStaysHere(t *testing.T) {
 
 // TestARefusedQuestionIsNotShown: where one is refused, none is shown, and the call is answered with the refusal.
 func TestARefusedQuestionIsNotShown(t *testing.T) {
-	server, book := modernServer("notes"), newLedger()
+	server, book := modernServer("notes"), newFakeLog()
 	wants(server, asksBoth)
 	book.refuse = func(p interlock.Proposal) *interlock.Finding {
 		if p.Action.Tool != "notes.roots/list" {
@@ -202,7 +202,7 @@ func TestResultsThatAreNone(t *testing.T) {
 	} {
 		for _, server := range []*fakeServer{modernServer("notes"), newFakeServer("notes")} { // one with a handshake can't either
 			server.answers["tools/call"] = test.result
-			c := join(t, newGateway(t, newLedger(), nil, server))
+			c := join(t, newGateway(t, newFakeLog(), nil, server))
 			a := c.call("tools/call", `{`+writesNote+`,`+metaWith(test.capabilities)+`}`)
 			if a.Error != nil || !strings.Contains(string(a.Result), test.want) || strings.Contains(string(a.Result), `"message"`) {
 				t.Errorf("%s becomes %s %+v", test.result, a.Result, a.Error)
@@ -215,7 +215,7 @@ func TestResultsThatAreNone(t *testing.T) {
 func TestWhichRevisionAServerIsSpokenTo(t *testing.T) {
 	t.Run("it does not know", func(t *testing.T) {
 		server := newFakeServer("notes")
-		c := join(t, newGateway(t, newLedger(), nil, server))
+		c := join(t, newGateway(t, newFakeLog(), nil, server))
 		if a := c.call("tools/call", `{`+writesNote+`,`+metaWith("{}")+`}`); a.Error != nil {
 			t.Errorf("%+v", a.Error)
 		}
@@ -232,7 +232,7 @@ func TestWhichRevisionAServerIsSpokenTo(t *testing.T) {
 			l.Close()
 			return true
 		}
-		c := join(t, newGateway(t, newLedger(), nil, server))
+		c := join(t, newGateway(t, newFakeLog(), nil, server))
 		c.call("subscriptions/listen", `{`+metaWith("{}")+`}`)
 		for len(server.sent("notifications/initialized")) == 0 {
 			time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
@@ -244,7 +244,7 @@ func TestWhichRevisionAServerIsSpokenTo(t *testing.T) {
 	t.Run("it says nothing before the handshake", func(t *testing.T) {
 		server := newFakeServer("notes")
 		server.on = func(_ *fakeLink, m message) bool { return m.Method == "server/discover" }
-		c := join(t, newGateway(t, newLedger(), func(c *mcpgateway.Config) { c.Limits.Start = 2 * time.Second }, server))
+		c := join(t, newGateway(t, newFakeLog(), func(c *mcpgateway.Config) { c.Limits.Start = 2 * time.Second }, server))
 		if a := c.call("tools/call", `{`+writesNote+`,`+metaWith("{}")+`}`); a.Error != nil {
 			t.Errorf("%+v", a.Error)
 		}
@@ -252,7 +252,7 @@ func TestWhichRevisionAServerIsSpokenTo(t *testing.T) {
 	t.Run("its client shakes hands", func(t *testing.T) {
 		server := newFakeServer("notes")
 		server.answers["server/discover"] = modernServer("notes").answers["server/discover"]
-		c := join(t, newGateway(t, newLedger(), nil, server))
+		c := join(t, newGateway(t, newFakeLog(), nil, server))
 		c.shake("{}")
 		if a := c.call("tools/call", `{`+writesNote+`}`); a.Error != nil || len(server.sent("server/discover")) != 0 {
 			t.Errorf("%+v; sent was %v", a.Error, server.heard)
@@ -263,7 +263,7 @@ func TestWhichRevisionAServerIsSpokenTo(t *testing.T) {
 // TestNoticesOfAModernServer: what it is listened for reaches the client, and its lists are read whether it says so or not.
 func TestNoticesOfAModernServer(t *testing.T) {
 	server := modernServer("notes")
-	c := join(t, newGateway(t, newLedger(), nil, server))
+	c := join(t, newGateway(t, newFakeLog(), nil, server))
 	for range 2 {
 		if a := c.call("tools/list", `{`+metaWith("{}")+`}`); a.Error != nil || !strings.Contains(string(a.Result), "notes.write_note") {
 			t.Fatalf("%s %+v", a.Result, a.Error)

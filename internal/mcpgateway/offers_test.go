@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/mcpgateway"
 )
 
@@ -31,7 +32,7 @@ func fullServer(name string) *fakeServer {
 }
 
 func TestResourcesPromptsAndCompletion(t *testing.T) {
-	a, b, book := fullServer("a"), fullServer("b"), newLedger()
+	a, b, book := fullServer("a"), fullServer("b"), newFakeLog()
 	c := join(t, newGateway(t, book, nil, a, b))
 	hello := c.shake("{}")
 	for _, want := range []string{`"resources":{"listChanged":true,"subscribe":true}`, `"prompts":{"listChanged":true}`,
@@ -97,7 +98,7 @@ func TestResourcesPromptsAndCompletion(t *testing.T) {
 // What is subscribed to on standard streams is told of there.
 func TestNoticesOverLines(t *testing.T) {
 	server := fullServer("a")
-	c := newLineClient(t, newGateway(t, newLedger(), nil, server))
+	c := newLineClient(t, newGateway(t, newFakeLog(), nil, server))
 	c.write(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"note://a/1"}}` + "\n")
 	c.answer("1")
 	server.last().say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"note://a/1"}}`)
@@ -107,7 +108,7 @@ func TestNoticesOverLines(t *testing.T) {
 }
 
 func TestNotices(t *testing.T) {
-	server, book := fullServer("a"), newLedger()
+	server, book := fullServer("a"), newFakeLog()
 	c := join(t, newGateway(t, book, nil, server))
 	c.shake("{}")
 	link := server.last()
@@ -143,7 +144,7 @@ func TestNotices(t *testing.T) {
 
 // What a server asks of the client is decided as an action of that server, and answered under the server's own id.
 func TestRequestsOfServers(t *testing.T) {
-	server, book := newFakeServer("a"), newLedger()
+	server, book := newFakeServer("a"), newFakeLog()
 	answers := make(chan message, 10)
 	server.on = func(_ *fakeLink, m message) bool {
 		if m.Method == "" {
@@ -196,15 +197,15 @@ func TestRequestsOfServers(t *testing.T) {
 // Pins are asked at list time and named at call time; what may not be shown is not listed, and a call of it is proposed all
 // the same, so that what refuses it is the one rule.
 type pins struct {
-	verdict func(tool string) interlock.PinVerdict
+	verdict func(tool string) admission.PinVerdict
 	failed  error
 
 	mu     sync.Mutex
 	hidden map[string]bool
 }
 
-func (p *pins) Examine(_ context.Context, l interlock.Listing) ([]interlock.PinVerdict, error) {
-	var all []interlock.PinVerdict
+func (p *pins) Examine(_ context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
+	var all []admission.PinVerdict
 	for _, d := range l.Definitions {
 		var named struct{ Name string }
 		if err := json.Unmarshal(d, &named); err != nil {
@@ -215,7 +216,7 @@ func (p *pins) Examine(_ context.Context, l interlock.Listing) ([]interlock.PinV
 	return all, p.failed
 }
 
-func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []interlock.Target) ([]bool, error) {
+func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []admission.Target) ([]bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []bool
@@ -239,11 +240,11 @@ func (p *pins) hide(tool string) {
 }
 
 func TestPins(t *testing.T) {
-	server, book := newFakeServer("a"), newLedger()
+	server, book := newFakeServer("a"), newFakeLog()
 	server.answers["tools/list"] = `{"tools":[{"name":"seen"},{"name":"hidden"},{"name":"changed"}]}`
 	server.answers["initialize"] = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"},"instructions":"Be kind."}`
-	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) interlock.PinVerdict {
-		return interlock.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
+	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) admission.PinVerdict {
+		return admission.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
 	}}
 	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Pins = p }, server)
 	c := join(t, g)
@@ -280,7 +281,7 @@ func TestPins(t *testing.T) {
 const statelessMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
 func TestStatelessClients(t *testing.T) {
-	server, book := fullServer("a"), newLedger()
+	server, book := fullServer("a"), newFakeLog()
 	c := join(t, newGateway(t, book, nil, server))
 	for _, test := range []struct{ method, params, want string }{
 		{"server/discover", "", `"supportedVersions":["2026-07-28","2025-11-25"`},
@@ -340,7 +341,7 @@ func TestAServerThatComesLate(t *testing.T) {
 		late <- m
 		return true
 	}
-	c := join(t, newGateway(t, newLedger(), func(c *mcpgateway.Config) { c.Limits.Start = 50 * time.Millisecond }, server))
+	c := join(t, newGateway(t, newFakeLog(), func(c *mcpgateway.Config) { c.Limits.Start = 50 * time.Millisecond }, server))
 	c.shake("{}")
 	if a := c.call("tools/list", `{}`); strings.Contains(string(a.Result), "notes.") {
 		t.Fatalf("a server that has said nothing offers %s", a.Result)

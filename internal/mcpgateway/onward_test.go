@@ -84,7 +84,7 @@ func silent() *fakeServer {
 
 // While a decision waits, for a human or a disk, whoever read the call does not keep others from being read.
 func TestACallThatWaitsToBeDecidedHoldsUpNoOther(t *testing.T) {
-	server, book := newFakeServer("a"), newLedger()
+	server, book := newFakeServer("a"), newFakeLog()
 	asked, decided := make(chan struct{}), make(chan struct{})
 	book.refuse = func(p interlock.Proposal) *interlock.Finding {
 		asked <- struct{}{}
@@ -148,7 +148,7 @@ func TestACallThatWaitsForItsServer(t *testing.T) {
 		}, "late", interlock.OutcomeSuccess},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			server, book := silent(), newLedger()
+			server, book := silent(), newFakeLog()
 			c := newLineClient(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Limits.Call = test.limit }, server))
 			c.call(1)
 			if test.limit == 0 {
@@ -177,7 +177,7 @@ func TestAReadThatWaitsForItsServer(t *testing.T) {
 		"prompts/get":         `{"name":"a.greet","arguments":{"who":"x"}}`,
 		"completion/complete": `{"ref":{"type":"ref/prompt","name":"a.greet"},"argument":{"name":"who","value":"x"}}`,
 	} {
-		server, book := fullServer("a"), newLedger()
+		server, book := fullServer("a"), newFakeLog()
 		asked := make(chan string, 1)
 		server.on = func(_ *fakeLink, m message) bool {
 			if m.Method == method {
@@ -204,7 +204,7 @@ func TestAReadThatWaitsForItsServer(t *testing.T) {
 
 // A defect that comes up while an answer is looked at is answered, and its request's place is free again.
 func TestADefectInAnAnswer(t *testing.T) {
-	server, book := newFakeServer("a"), newLedger()
+	server, book := newFakeServer("a"), newFakeLog()
 	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Hearer, c.Limits.Calls = brokenHearer{}, 2 }, server)
 	c := newLineClient(t, g)
 	for id := range 5 {
@@ -224,7 +224,7 @@ func (brokenHearer) Returned(interlock.Requester, interlock.View, interlock.Acti
 // One timer watches all calls of a server, and each has the whole time from when it was sent.
 func TestEachCallHasItsWholeTime(t *testing.T) {
 	const limit = 400 * time.Millisecond
-	server, book := silent(), newLedger()
+	server, book := silent(), newFakeLog()
 	c := newLineClient(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Limits.Call = limit }, server))
 	begun := map[string]time.Time{}
 	for n, id := range []string{"1", "2", "3"} {

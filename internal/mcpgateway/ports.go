@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // A Link is one connection to a server. Send and Receive carry whole JSON-RPC messages without a line end. Send is safe for
@@ -53,7 +54,7 @@ type Backend interface {
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Ground returns what refs name of what stands, and the version of the ledger.
-	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 }
 
 // A Caller is who calls, as the transport has established it. Nothing a message says changes it.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 )
 
@@ -270,8 +271,8 @@ func join(t *testing.T, g *mcpgateway.Gateway) *client {
 	return c
 }
 
-// A ledger is a backend that allows what it is not told to refuse, and remembers everything.
-type ledger struct {
+// A fakeLog is a backend that allows what it is not told to refuse, and remembers everything.
+type fakeLog struct {
 	refuse  func(p interlock.Proposal) *interlock.Finding
 	version atomic.Int64 // of the standing
 
@@ -283,9 +284,9 @@ type ledger struct {
 	came      chan struct{}
 }
 
-func newLedger() *ledger { return &ledger{came: make(chan struct{}, 100_000)} }
+func newFakeLog() *fakeLog { return &fakeLog{came: make(chan struct{}, 100_000)} }
 
-func (l *ledger) Propose(_ context.Context, p interlock.Proposal) interlock.Answer {
+func (l *fakeLog) Propose(_ context.Context, p interlock.Proposal) interlock.Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.proposals = append(l.proposals, p)
@@ -299,7 +300,7 @@ func (l *ledger) Propose(_ context.Context, p interlock.Proposal) interlock.Answ
 	return a
 }
 
-func (l *ledger) Report(_ context.Context, r interlock.Requester, o interlock.Outcome) error {
+func (l *fakeLog) Report(_ context.Context, r interlock.Requester, o interlock.Outcome) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o.Duration = 0
@@ -308,25 +309,25 @@ func (l *ledger) Report(_ context.Context, r interlock.Requester, o interlock.Ou
 	return nil
 }
 
-func (l *ledger) Refuse(context.Context, interlock.Requester, string, error) interlock.Answer {
+func (l *fakeLog) Refuse(context.Context, interlock.Requester, string, error) interlock.Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refusals++
 	return interlock.Refusal("invalid", "refused")
 }
 
-func (l *ledger) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
-	return interlock.Standing{Version: l.version.Load()}, nil
+func (l *fakeLog) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
+	return ledger.Standing{Version: l.version.Load()}, nil
 }
 
-func (l *ledger) proposed() []interlock.Proposal {
+func (l *fakeLog) proposed() []interlock.Proposal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]interlock.Proposal(nil), l.proposals...)
 }
 
 // outcome waits for the nth outcome.
-func (l *ledger) outcome(t *testing.T, n int) interlock.Outcome {
+func (l *fakeLog) outcome(t *testing.T, n int) interlock.Outcome {
 	t.Helper()
 	for {
 		l.mu.Lock()

@@ -16,7 +16,7 @@ const helloLine = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":
 
 // Every line is answered once, whatever it is, and what is asked before the input ends is answered after it.
 func TestEveryLineIsAnswered(t *testing.T) {
-	server, book := newFakeServer("a"), newLedger()
+	server, book := newFakeServer("a"), newFakeLog()
 	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Limits.Message = 4000 }, server)
 	var in strings.Builder
 	in.WriteString("\n" + helloLine + strings.Repeat("x", 100_000) + "\n[]\n")
@@ -55,7 +55,7 @@ func TestEveryLineIsAnswered(t *testing.T) {
 
 // A client that does not read holds up nobody but itself, and not the end of the program.
 func TestAClientThatDoesNotRead(t *testing.T) {
-	server, book := newFakeServer("a"), newLedger()
+	server, book := newFakeServer("a"), newFakeLog()
 	server.answers["tools/call"] = `{"content":["` + strings.Repeat("x", 1<<20) + `"]}`
 	g := newGateway(t, book, nil, server)
 	ctx, stop := context.WithCancel(t.Context())

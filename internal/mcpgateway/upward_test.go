@@ -25,7 +25,7 @@ func TestRequestsNobodyReads(t *testing.T) {
 		}
 		return false
 	}
-	g := newGateway(t, newLedger(), nil, server)
+	g := newGateway(t, newFakeLog(), nil, server)
 	c := deaf{client: &client{t: t, news: make(chan struct{})}, unread: make(chan struct{})}
 	session, err := g.Open(mcpgateway.Caller{Agent: "tester", Principal: "alice", Connection: "memory", Dir: t.TempDir()}, c)
 	if err != nil {

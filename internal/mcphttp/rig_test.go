@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/mcphttp"
 )
@@ -42,10 +43,10 @@ func (f *fakeAdmission) Refuse(_ context.Context, r interlock.Requester, door st
 	f.refused = append(f.refused, r.Agent+" at "+door+": "+cause.Error())
 	return interlock.Answer{}
 }
-func (f *fakeAdmission) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (f *fakeAdmission) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return interlock.Standing{Agents: f.agents}, nil
+	return ledger.Standing{Agents: f.agents}, nil
 }
 
 type scopeError struct{}
