@@ -49,12 +49,3 @@ func (c Challenge) Binds(r Requester) bool {
 func (c Challenge) Blocks(r Requester) bool {
 	return c.Kind == ChallengeBlock && c.Ended.IsZero() && c.Binds(r)
 }
-
-// Attempts are an agent's failed answers to challenges, for limiting how often it may guess. They survive a restart.
-type Attempts struct {
-	Agent     string        `json:"agent"`
-	Principal string        `json:"principal"`
-	Failed    []time.Time   `json:"failed"`         // within the window, oldest first
-	Window    time.Duration `json:"window_ns"`      // how long one counts; doubles whenever the limit is reached again
-	Until     time.Time     `json:"until,omitzero"` // no answer is looked at before
-}

@@ -1,12 +1,8 @@
 package interlock
 
 import (
-	"errors"
 	"fmt"
 )
-
-// ErrConflict means a [Change] was computed from values that have moved since: load again and decide again.
-var ErrConflict = errors.New("the standing changed since it was read")
 
 // An Error is a refusal a caller may read: a code from a small closed set, the field at fault where there is one, and a
 // message that holds no secret, path or type name. Every other error is internal and shown as such.

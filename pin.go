@@ -1,7 +1,6 @@
 package interlock
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 )
@@ -61,30 +60,4 @@ type Pin struct {
 // From reports whether a server of this identity was approved with it.
 func (p Pin) From(identity Digest) bool {
 	return identity != "" && (p.Identity == identity || slices.Contains(p.Places, identity))
-}
-
-// PinKey names a pin in a [Standing].
-func PinKey(server, tool string) string { return server + "\x00" + tool }
-
-// A Listing is all the tools that a server listed on one connection, with every page of them.
-type Listing struct {
-	Server   string // its name in the gateway's settings; without dots
-	Identity Digest // of what was started or reached
-	FirstUse bool   // what has never been seen is trusted, unless it holds instructions to a model
-	// as the server sent them: name, title, description, schemas, annotations and whatever else there is
-	Definitions []json.RawMessage
-}
-
-// A PinVerdict is what became of one definition of a [Listing].
-type PinVerdict struct {
-	Tool       string    // as the server calls it; empty if that can't be told
-	Definition Digest    // of the definition, for [Upstream]; empty if it can't be read
-	Approved   bool      // it may be shown, as far as its definition goes
-	Why        PinReason // if not
-}
-
-// A Target is something that a caller could call: its name towards the caller, such as "server.tool", and what stands behind it.
-type Target struct {
-	Name     string
-	Upstream Upstream
 }

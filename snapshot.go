@@ -89,21 +89,3 @@ type DangerRule struct {
 	Name  string `json:"name"` // glob over tool names and commands
 	Level Danger `json:"level"`
 }
-
-// Standing is what stands beside the log: who is known, what was asked and answered, what operators have ordered. A decision
-// has its agent's part of it; pages and lists have it whole. Version is that of the ledger it was read from, see [Change].
-type Standing struct {
-	Version      int64
-	Agents       map[string]AgentRecord
-	Operators    map[string]OperatorRecord
-	Requests     map[string]ApprovalRequest // pending and approved, not yet spent or expired
-	Suppressions map[string]Suppression     // not lifted; those that have expired are ignored
-	Settings     map[string]string          // standing settings as last recorded, e.g. "ruleset", "mode"
-	Challenges   map[string]Challenge       // not ended
-	Grants       map[string]Grant           // not ended and not used up; those that have expired are ignored
-	Attempts     map[string]Attempts        // by [AttemptsKey]
-	Pins         map[string]Pin             // by [PinKey]
-}
-
-// AttemptsKey names the agent that a [Standing]'s Attempts are about.
-func AttemptsKey(agent, principal string) string { return agent + "\x00" + principal }

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/notice"
 )
 
 // The bounds of telling people of alerts: an agent that causes them again and again must not become a flood of mail. All of
@@ -96,6 +97,6 @@ func (a *alerts) tell(one alert, told map[string]time.Time, held map[string]int)
 	defer cancel()
 	// A channel that fails is not reported by another alert: that would have no end. `interlock channels --test` says
 	// what is wrong.
-	_ = a.channels.Notify(ctx, interlock.Notice{Severity: interlock.TierVerify, Kind: "alert", Rule: one.kind,
+	_ = a.channels.Notify(ctx, notice.Notice{Severity: interlock.TierVerify, Kind: "alert", Rule: one.kind,
 		Reason: one.message})
 }

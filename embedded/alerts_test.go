@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"interlock"
+	"interlock/internal/notice"
 )
 
 // A pager is a channel that takes everything, after a while.
@@ -21,16 +21,16 @@ type pager struct {
 	got []string
 }
 
-func (p *pager) Notify(ctx context.Context, n interlock.Notice) interlock.Delivery {
+func (p *pager) Notify(ctx context.Context, n notice.Notice) notice.Delivery {
 	select {
 	case <-time.After(p.takes):
 	case <-ctx.Done():
-		return interlock.Delivery{Failed: []string{"too late"}}
+		return notice.Delivery{Failed: []string{"too late"}}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.got = append(p.got, fmt.Sprintf("%s %s %s: %s", n.Kind, n.Severity, n.Rule, n.Reason))
-	return interlock.Delivery{Channels: []string{"pager"}}
+	return notice.Delivery{Channels: []string{"pager"}}
 }
 
 func (p *pager) all() []string {

@@ -189,7 +189,7 @@ func (b *Backend) readBack(ctx context.Context, to string, part archive.Part) er
 		return err
 	}
 	limit := part.Before.Add(-ledger.BlobLag)
-	return b.Store.Archiving.BlobsUnused(ctx, limit, func(blob interlock.Blob) error {
+	return b.Store.Archiving.BlobsUnused(ctx, limit, func(blob ledger.Blob) error {
 		text, found, err := archives.Blob(ctx, blob.Digest)
 		if err != nil || !found || !bytes.Equal(text, blob.Text) {
 			return errors.Join(err, differs("a text"))

@@ -135,7 +135,7 @@ func BenchmarkLedger(b *testing.B) {
 func fill(b *testing.B, backend *embedded.Backend, agents int) (rows int) {
 	b.Helper()
 	now := time.Now()
-	var writes []interlock.Row
+	var writes []ledger.Row
 	put := func(kind, key string, value any) {
 		row, err := ledger.Put(kind, key, value)
 		if err != nil {
@@ -145,7 +145,7 @@ func fill(b *testing.B, backend *embedded.Backend, agents int) (rows int) {
 		rows++
 	}
 	commit := func() {
-		change := interlock.Change{Writes: writes, Events: []interlock.Draft{{Type: interlock.EventAlert, Run: "fill", Seed: "fill",
+		change := ledger.Change{Writes: writes, Events: []ledger.Draft{{Type: interlock.EventAlert, Run: "fill", Seed: "fill",
 			Actor: "bench", Role: "system", Recorded: now, Payload: []byte(`{"code":"fill","message":"rows"}`)}}}
 		if _, err := backend.Store.Commit(b.Context(), change); err != nil {
 			b.Fatal(err)
@@ -162,7 +162,7 @@ func fill(b *testing.B, backend *embedded.Backend, agents int) (rows int) {
 			put(ledger.Request, key, interlock.ApprovalRequest{ID: key, Requester: who, Created: now, Expires: now.Add(24 * time.Hour),
 				Status: interlock.RequestPending})
 		}
-		put(ledger.Pin, interlock.PinKey(id, "tool"), interlock.Pin{Server: id, Tool: "tool", Status: interlock.PinApproved})
+		put(ledger.Pin, ledger.PinKey(id, "tool"), interlock.Pin{Server: id, Tool: "tool", Status: interlock.PinApproved})
 		if len(writes) > 2000 {
 			commit()
 		}

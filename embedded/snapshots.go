@@ -12,7 +12,7 @@ import (
 // heldSnapshots refuses to decide under snapshots that the store does not hold as they were declared: who asks later what was in
 // force could not be told. Hooks leave this to the processes that last, because an agent waits for them to start.
 func heldSnapshots(ctx context.Context, port store.Port) error {
-	rows, _, err := port.Load(ctx, interlock.Ref{Kind: ledger.Setting, Key: "manifest"})
+	rows, _, err := port.Load(ctx, ledger.Ref{Kind: ledger.Setting, Key: "manifest"})
 	if err != nil {
 		return err
 	}

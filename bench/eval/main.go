@@ -28,6 +28,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/rules"
 )
 
@@ -188,7 +189,7 @@ func decide(evaluator *admission.Evaluator, known map[string]string, c labelled)
 	if err != nil {
 		return "deny", cause{Rule: "input", Class: c.Kind}
 	}
-	d := evaluator.Evaluate(interlock.Proposal{Action: action, CanAsk: true}, interlock.Standing{}, time.Unix(0, 0))
+	d := evaluator.Evaluate(interlock.Proposal{Action: action, CanAsk: true}, ledger.Standing{}, time.Unix(0, 0))
 	return d.Verdict.String(), causeOf(d, action, known)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/origin"
 	"interlock/rules"
 )
@@ -71,7 +72,7 @@ func decideRun(r trajectory, evaluator *admission.Evaluator, known map[string]st
 		if action, err := admission.ParseAction(string(interlock.KindTool), input, ""); err == nil {
 			p := interlock.Proposal{Action: action, CanAsk: true}
 			recent := session.Before(&p, now)
-			d := evaluator.Judge(&p, interlock.Standing{}, evaluator.Rules.Recent(recent, now), now)
+			d := evaluator.Judge(&p, ledger.Standing{}, evaluator.Rules.Recent(recent, now), now)
 			session.After(evaluator, strconv.Itoa(n), p, d, now)
 			c.Verdict, c.Cause = d.Verdict.String(), causeOf(d, action, known)
 		}

@@ -10,6 +10,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 )
 
 // typical are commands as coding agents run them, from a word to a long script.
@@ -40,7 +41,7 @@ func decide(b *bench) error {
 			times := make([]time.Duration, 0, rounds)
 			for n := range warm + rounds {
 				start := time.Now()
-				evaluator.Evaluate(p, interlock.Standing{}, start)
+				evaluator.Evaluate(p, ledger.Standing{}, start)
 				if n >= warm {
 					times = append(times, time.Since(start))
 				}

@@ -13,6 +13,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 )
 
 var callerCounts = []int{1, 16, 128}
@@ -52,7 +53,7 @@ func durable(b *bench) error {
 			return err
 		}
 		deciding, err := b.measure(callers, func(caller int) error {
-			evaluator.Evaluate(proposal(b, caller), interlock.Standing{}, time.Now())
+			evaluator.Evaluate(proposal(b, caller), ledger.Standing{}, time.Now())
 			return raw.append(record)
 		})
 		if err != nil {

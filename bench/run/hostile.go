@@ -8,6 +8,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 )
 
 // hostile are inputs made to be slow to read: a reader that looks back at what it has read takes sixteen times as long for
@@ -69,7 +70,7 @@ func decideHostile(b *bench) error {
 				View: interlock.View{Home: "/home/dev", Workspace: "/repo"}}
 			for n := range 5 {
 				start := time.Now()
-				evaluator.Evaluate(p, interlock.Standing{}, start)
+				evaluator.Evaluate(p, ledger.Standing{}, start)
 				if one := time.Since(start); n == 0 || one < took[i] {
 					took[i] = one
 				}

@@ -291,7 +291,7 @@ func (b *bench) answer(backend *embedded.Backend, signer *identity.Signer, waite
 
 // approve signs and hands in a yes, and returns when it was durable.
 func (b *bench) approve(backend *embedded.Backend, signer *identity.Signer, id string) (time.Time, error) {
-	standing, err := backend.Ground(b.ctx, interlock.Ref{Kind: ledger.Request, Key: id})
+	standing, err := backend.Ground(b.ctx, ledger.Ref{Kind: ledger.Request, Key: id})
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -134,7 +134,7 @@ func propose(ctx context.Context, backend *embedded.Backend, agent, run string, 
 
 // answer is what an operator does on the command line.
 func answer(ctx context.Context, backend *embedded.Backend, signer *identity.Signer, id string, verdict interlock.Verdict) error {
-	standing, err := backend.Ground(ctx, interlock.Ref{Kind: ledger.Request, Key: id})
+	standing, err := backend.Ground(ctx, ledger.Ref{Kind: ledger.Request, Key: id})
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (c *answerFlags) unsigned(p *program, backend *embedded.Backend, approval i
 }
 
 // sign fills in operator, key, statement and signature.
-func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standing interlock.Standing,
+func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standing ledger.Standing,
 	approval *interlock.Approval) error {
 	if c.As != "" {
 		operator, known := standing.Operators[c.As]
@@ -141,7 +141,7 @@ func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standi
 }
 
 // useSignature takes a signature that was made with ssh-keygen -Y sign.
-func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing interlock.Standing,
+func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing ledger.Standing,
 	approval *interlock.Approval) error {
 	text, err := os.ReadFile(c.Signature)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing i
 }
 
 // signer is the private key file that was named, or the SSH agent's key of an operator.
-func (c *answerFlags) signer(p *program, standing interlock.Standing) (*identity.Signer, error) {
+func (c *answerFlags) signer(p *program, standing ledger.Standing) (*identity.Signer, error) {
 	if c.Key != "" {
 		return identity.FileSigner(c.Key, func() ([]byte, error) {
 			return identity.PromptPassphrase("Passphrase of " + printable(c.Key) + ": ")
@@ -177,7 +177,7 @@ func (c *answerFlags) signer(p *program, standing interlock.Standing) (*identity
 }
 
 // operator is the signer and the operator whose registered key it has. wanted says in the refusal which operator's would do.
-func (c *answerFlags) operator(p *program, standing interlock.Standing, wanted string) (*identity.Signer, string, error) {
+func (c *answerFlags) operator(p *program, standing ledger.Standing, wanted string) (*identity.Signer, string, error) {
 	signer, err := c.signer(p, standing)
 	if err != nil {
 		return nil, "", err
@@ -204,7 +204,7 @@ func (c *answerFlags) source() string {
 }
 
 // claim names the operator the key belongs to and refuses one who may not answer before anything is signed.
-func (c *answerFlags) claim(request interlock.ApprovalRequest, standing interlock.Standing, key identity.PublicKey,
+func (c *answerFlags) claim(request interlock.ApprovalRequest, standing ledger.Standing, key identity.PublicKey,
 	approval *interlock.Approval) error {
 	name, found := operatorOf(standing, key)
 	if !found || c.As != "" && name != c.As {
@@ -216,7 +216,7 @@ func (c *answerFlags) claim(request interlock.ApprovalRequest, standing interloc
 }
 
 // operatorOf finds the unrevoked operator a key is registered for.
-func operatorOf(standing interlock.Standing, key identity.PublicKey) (string, bool) {
+func operatorOf(standing ledger.Standing, key identity.PublicKey) (string, bool) {
 	var names []string
 	for name := range standing.Operators {
 		names = append(names, name)

@@ -80,7 +80,7 @@ func (c *challengeFlags) order(p *program, verb interlock.Verb) (given quorum.Gi
 		return given, done, err
 	}
 	defer backend.Close()
-	standing, err := backend.Ground(p.ctx, interlock.Ref{Kind: ledger.Challenge, Key: c.ID})
+	standing, err := backend.Ground(p.ctx, ledger.Ref{Kind: ledger.Challenge, Key: c.ID})
 	if err != nil {
 		return given, done, err
 	}

@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
+	"interlock/internal/ledger"
 	"interlock/internal/limit"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
@@ -72,7 +73,7 @@ func TestKillLosesNoBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			attempts := standing.Attempts[interlock.AttemptsKey("claude", account.Name())]
+			attempts := standing.Attempts[ledger.AttemptsKey("claude", account.Name())]
 			if locked := limit.Wait(attempts, now()) > 0; len(attempts.Failed) < min(failures, limit.FailedAttempts) && !locked {
 				t.Errorf("%d failures were answered, %d are known", failures, len(attempts.Failed))
 			} else if failures >= limit.FailedAttempts && !locked {

@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/notice"
 )
 
 type channelsCommand struct {
@@ -43,7 +44,7 @@ func (c *channelsCommand) Run(p *program) error {
 		if c.Test {
 			said := "took it"
 			if err := channels.Try(p.ctx, l.Name,
-				interlock.Notice{Severity: interlock.TierDangerZone, Kind: "test",
+				notice.Notice{Severity: interlock.TierDangerZone, Kind: "test",
 					Requester: interlock.Requester{Agent: "nobody"},
 					Reason:    "an operator tries this channel",
 					Display:   "Nothing happened and nothing is to be done.\n"}); err != nil {

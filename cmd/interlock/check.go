@@ -117,27 +117,27 @@ func (c *checkCommand) Run(p *program) error {
 
 // standing is what the store knows of the agent to judge as: its trust and its allow-list. Without --agent, or without a
 // store, nothing is known and nothing is opened.
-func (c *checkCommand) standing(ctx context.Context, settings config.Config) (interlock.Standing, error) {
+func (c *checkCommand) standing(ctx context.Context, settings config.Config) (ledger.Standing, error) {
 	if c.Agent == "" || !store.Exists(settings.Home) {
-		return interlock.Standing{}, nil
+		return ledger.Standing{}, nil
 	}
 	opened, err := store.Open(settings.Home, store.Options{ReadOnly: true})
 	if err != nil {
-		return interlock.Standing{}, err
+		return ledger.Standing{}, err
 	}
 	defer opened.Close()
 	rows, _, err := opened.Load(ctx, ref(ledger.Agent, c.Agent))
 	if err != nil {
-		return interlock.Standing{}, err
+		return ledger.Standing{}, err
 	}
-	known := interlock.Standing{Agents: map[string]interlock.AgentRecord{}}
+	known := ledger.Standing{Agents: map[string]interlock.AgentRecord{}}
 	for _, row := range rows {
 		if agent, ok := row.Value.(interlock.AgentRecord); ok {
 			known.Agents[agent.ID] = agent
 		}
 	}
 	if !known.Agents[c.Agent].Revoked.IsZero() {
-		return interlock.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent",
+		return ledger.Standing{}, interlock.Errorf(interlock.CodeUnauthorized, "--agent",
 			"%.40q is revoked; whatever it asks is refused", c.Agent)
 	}
 	return known, nil

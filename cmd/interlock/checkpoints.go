@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // A checkpointTarget is somewhere outside the store that keeps the newest signed head, so that a log cut later contradicts
@@ -49,7 +50,7 @@ func checkpointTargets(values []string) ([]checkpointTarget, error) {
 }
 
 // forwardCheckpoints sends each new head to every target until ctx ends, and the last one on the way out.
-func forwardCheckpoints(ctx context.Context, head func(context.Context) (interlock.Head, error), targets []checkpointTarget,
+func forwardCheckpoints(ctx context.Context, head func(context.Context) (ledger.Head, error), targets []checkpointTarget,
 	every time.Duration, logger *slog.Logger) {
 	sent := make([]int64, len(targets))
 	for n := range sent {

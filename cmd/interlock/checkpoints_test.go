@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"interlock"
+	"interlock/internal/ledger"
 )
 
 func TestCheckpointTargetsRefuse(t *testing.T) {
@@ -58,10 +58,10 @@ func TestCheckpointsReachEveryTarget(t *testing.T) {
 	}
 
 	size := int64(1)
-	head := func(context.Context) (interlock.Head, error) {
+	head := func(context.Context) (ledger.Head, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		return interlock.Head{Size: size, Checkpoint: []byte("head " + string(rune('0'+size)))}, nil
+		return ledger.Head{Size: size, Checkpoint: []byte("head " + string(rune('0'+size)))}, nil
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})

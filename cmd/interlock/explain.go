@@ -10,12 +10,14 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/classify"
 	"interlock/internal/gate"
+	"interlock/internal/impact/fact"
+	"interlock/internal/ledger"
 )
 
 // An explanation is what --explain adds to an answer.
 type explanation struct {
-	Tree interlock.Step `json:"tree"`
-	Ways []way          `json:"ways"` // what would make it pass, best first; none if it is allowed
+	Tree fact.Step `json:"tree"`
+	Ways []way     `json:"ways"` // what would make it pass, best first; none if it is allowed
 	// Passes says of each impact that nothing objects to which row of the profile lets it pass.
 	Passes map[int]string `json:"passes,omitempty"`
 }
@@ -27,7 +29,7 @@ type way struct {
 	Run  []string `json:"run,omitempty"` // what to type, where that can be said
 }
 
-func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing interlock.Standing, d interlock.Decision,
+func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing ledger.Standing, d interlock.Decision,
 	at time.Time) *explanation {
 	e := &explanation{Tree: evaluator.Explain(p, classify.Redact), Ways: []way{}}
 	e.Passes = passes(evaluator, d)
@@ -196,7 +198,7 @@ func printExplanation(w io.Writer, d interlock.Decision, e explanation) error {
 	return err
 }
 
-func (p *page) step(depth int, s interlock.Step, d interlock.Decision, shown map[int]bool, passes map[int]string) {
+func (p *page) step(depth int, s fact.Step, d interlock.Decision, shown map[int]bool, passes map[int]string) {
 	lead := s.Kind + ": "
 	if s.Kind == "command" {
 		lead = "$ "

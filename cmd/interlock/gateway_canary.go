@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/hook"
 	"interlock/internal/mcpgateway"
 )
@@ -45,9 +46,9 @@ func isCanary(server mcpgateway.Server) bool {
 // neither seen nor called, so the canary is in quarantine whoever asks, and operators are not told of it each time.
 type canaryPins struct{ mcpgateway.Pins }
 
-func (p canaryPins) Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error) {
+func (p canaryPins) Examine(ctx context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
 	if l.Server == canaryName {
-		return make([]interlock.PinVerdict, len(l.Definitions)), nil
+		return make([]admission.PinVerdict, len(l.Definitions)), nil
 	}
 	return p.Pins.Examine(ctx, l)
 }

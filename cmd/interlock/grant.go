@@ -75,7 +75,7 @@ func (c *grantGive) Run(p *program) error {
 }
 
 // bind names the agent, whom it acts for and the kind of action: a request's, or those of the flags.
-func (c *grantGive) bind(standing interlock.Standing, g *interlock.Grant) error {
+func (c *grantGive) bind(standing ledger.Standing, g *interlock.Grant) error {
 	if c.Request != "" {
 		if c.Agent != "" || c.ActingFor != "" || c.Kind != "" {
 			return usage(interlock.Errorf(interlock.CodeInvalid, "--request",

@@ -120,7 +120,7 @@ func (p *program) endOrder(verb interlock.Verb, id, as, reason string) error {
 
 // whyNot is why an operator's order was refused, in the words of who names the operator.
 func whyNot(p *program, backend *embedded.Backend, as string, refused error) error {
-	standing, err := backend.Ground(p.ctx, interlock.Ref{Kind: ledger.Operator, Key: as})
+	standing, err := backend.Ground(p.ctx, ledger.Ref{Kind: ledger.Operator, Key: as})
 	if operator, known := standing.Operators[as]; err == nil && (!known || !operator.Revoked.IsZero()) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
 			"no operator of this name is in office; `interlock operator list` shows them")

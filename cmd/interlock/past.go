@@ -16,6 +16,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/fileio"
+	"interlock/internal/ledger"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
 	"interlock/internal/store"
@@ -272,7 +273,7 @@ func writeInputs(ctx context.Context, w io.Writer, store archive.Recording, size
 		}
 		return err
 	}
-	if err := store.Blobs(ctx, func(b interlock.Blob) error {
+	if err := store.Blobs(ctx, func(b ledger.Blob) error {
 		return line(inputsLine{Blob: b.Digest, Text: b.Text})
 	}); err != nil {
 		return err
@@ -350,7 +351,7 @@ func (c *copied) readBlobs() error {
 }
 
 // Blobs calls visit for every blob.
-func (c *copied) Blobs(_ context.Context, visit func(interlock.Blob) error) error {
+func (c *copied) Blobs(_ context.Context, visit func(ledger.Blob) error) error {
 	return archive.EachBlob(c.blobs, visit)
 }
 

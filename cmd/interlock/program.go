@@ -9,6 +9,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 )
 
 // A program is what every command shares: the streams, the environment and the global flags.
@@ -61,21 +62,21 @@ func (p *program) open() (*embedded.Backend, error) {
 }
 
 // openStanding is open with what refs name of what stands now, and the operators. The caller closes the backend.
-func (p *program) openStanding(refs ...interlock.Ref) (*embedded.Backend, interlock.Standing, error) {
+func (p *program) openStanding(refs ...ledger.Ref) (*embedded.Backend, ledger.Standing, error) {
 	backend, err := p.open()
 	if err != nil {
-		return nil, interlock.Standing{}, err
+		return nil, ledger.Standing{}, err
 	}
 	standing, err := p.standing(backend, refs...)
 	if err != nil {
 		backend.Close()
-		return nil, interlock.Standing{}, err
+		return nil, ledger.Standing{}, err
 	}
 	return backend, standing, nil
 }
 
 // standing is what refs name of what stands now, and the operators: whose a key is can only be told by looking at all of them.
-func (p *program) standing(backend *embedded.Backend, refs ...interlock.Ref) (interlock.Standing, error) {
+func (p *program) standing(backend *embedded.Backend, refs ...ledger.Ref) (ledger.Standing, error) {
 	standing, err := backend.Ground(p.ctx, refs...)
 	if err == nil {
 		standing.Operators, err = admission.Operators(p.ctx, backend)
@@ -84,7 +85,7 @@ func (p *program) standing(backend *embedded.Backend, refs ...interlock.Ref) (in
 }
 
 // ref names one row of a kind.
-func ref(kind, key string) interlock.Ref { return interlock.Ref{Kind: kind, Key: key} }
+func ref(kind, key string) ledger.Ref { return ledger.Ref{Kind: kind, Key: key} }
 
 // evaluator makes what decides without a store, and returns the settings it was made of.
 func (p *program) evaluator() (*admission.Evaluator, config.Config, error) {

@@ -8,6 +8,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/config"
+	"interlock/internal/notice"
 	"interlock/internal/notify"
 )
 
@@ -66,7 +67,7 @@ func (t *teller) tell(ctx context.Context, began time.Time) {
 			continue
 		}
 		delivery := t.channels.Notify(ctx,
-			interlock.Notice{Severity: interlock.TierConfirm, Kind: "request", Request: r.ID, Requester: r.Requester,
+			notice.Notice{Severity: interlock.TierConfirm, Kind: "request", Request: r.ID, Requester: r.Requester,
 				Rule: r.Rule, Reason: r.Reason, Display: r.Display})
 		for _, failed := range delivery.Failed {
 			t.logger.Warn("telling of a request", "request", r.ID, "channel", failed)

@@ -154,7 +154,7 @@ func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until
 		return err
 	}
 	defer backend.Close()
-	standing, err := backend.Ground(p.ctx, interlock.Ref{Kind: ledger.Agent, Key: name})
+	standing, err := backend.Ground(p.ctx, ledger.Ref{Kind: ledger.Agent, Key: name})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/engine"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/ruleset"
@@ -32,24 +33,24 @@ type Evaluator struct {
 
 // Evaluate decides one proposal at a given time from a given standing, as a run's first action. It is a function of its
 // arguments.
-func (e *Evaluator) Evaluate(p interlock.Proposal, standing interlock.Standing, now time.Time) interlock.Decision {
+func (e *Evaluator) Evaluate(p interlock.Proposal, standing ledger.Standing, now time.Time) interlock.Decision {
 	return e.EvaluateAfter(p, standing, nil, now)
 }
 
 // EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
-func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
 	now time.Time) interlock.Decision {
 	return e.evaluateWith(&p, standing, recent, nil, now).Decision
 }
 
 // Judge is [Evaluator.EvaluateAfter] that leaves in the proposal what was read for it.
-func (e *Evaluator) Judge(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+func (e *Evaluator) Judge(p *interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
 	now time.Time) interlock.Decision {
 	return e.evaluateWith(p, standing, recent, nil, now).Decision
 }
 
 // evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
-func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
 	limits []interlock.Finding, now time.Time) evaluation {
 	return e.judge(p, e.analyse(p), standing, recent, limits, now)
 }
@@ -71,7 +72,7 @@ type evaluation struct {
 }
 
 // judge is evaluateWith of an action that was analysed.
-func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing interlock.Standing,
+func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing ledger.Standing,
 	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) evaluation {
 	snapshot, approvals := e.snapshot(*p, standing, recent, now), approved(standing, p.Requester)
 	d := engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approvals, now)
@@ -85,7 +86,7 @@ func (e *Evaluator) view(p interlock.Proposal) interlock.View {
 }
 
 // snapshot holds what a decision about a proposal reads.
-func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, recent []interlock.PastAction,
+func (e *Evaluator) snapshot(p interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
 	now time.Time) interlock.Snapshot {
 	p.View = e.view(p)
 	snapshot := interlock.Snapshot{
@@ -120,7 +121,7 @@ func (e *Evaluator) snapshot(p interlock.Proposal, standing interlock.Standing, 
 
 // Explain returns how a proposal's action is read, as a tree whose steps name the impacts of the decision about it by
 // their place in [interlock.Decision.Impacts]. redact takes secrets out of what is shown; texts are shortened after it.
-func (e *Evaluator) Explain(p interlock.Proposal, redact func(string) (string, []string)) interlock.Step {
+func (e *Evaluator) Explain(p interlock.Proposal, redact func(string) (string, []string)) fact.Step {
 	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
 	return shown(e.Analyser.Explain(p.View, p.Action), redact)
 }
@@ -128,14 +129,14 @@ func (e *Evaluator) Explain(p interlock.Proposal, redact func(string) (string, [
 // maxShown is how much of a step's text is shown, in runes.
 const maxShown = 160
 
-func shown(s interlock.Step, redact func(string) (string, []string)) interlock.Step {
+func shown(s fact.Step, redact func(string) (string, []string)) fact.Step {
 	text, _ := redact(s.Text)
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) > maxShown {
 		runes = append(runes[:maxShown-1], '…')
 	}
 	s.Text = string(runes)
-	steps := make([]interlock.Step, len(s.Steps))
+	steps := make([]fact.Step, len(s.Steps))
 	for i := range s.Steps {
 		steps[i] = shown(s.Steps[i], redact)
 	}
@@ -147,7 +148,7 @@ func shown(s interlock.Step, redact func(string) (string, []string)) interlock.S
 
 // agentOf is what is known of a requester's agent. One that nobody registered, such as a local hook's, is known by the names
 // it came with and has no Created time, so that it gets the profile's trust and an approval can still be bound to it.
-func agentOf(r interlock.Requester, standing interlock.Standing) interlock.AgentRecord {
+func agentOf(r interlock.Requester, standing ledger.Standing) interlock.AgentRecord {
 	agent := standing.Agents[r.Agent]
 	if agent.ID == "" {
 		agent.ID = r.Agent
@@ -165,7 +166,7 @@ func trustedAt(agent interlock.AgentRecord, now time.Time) interlock.AgentRecord
 }
 
 // trustOf is the trust that an agent's actions are held against: of one that nobody registered, the profile's.
-func (a *Admission) trustOf(r interlock.Requester, standing interlock.Standing, now time.Time) interlock.Trust {
+func (a *Admission) trustOf(r interlock.Requester, standing ledger.Standing, now time.Time) interlock.Trust {
 	agent := agentOf(r, standing)
 	if profile, known := a.config.Rules.Profile(a.config.Profile); known && agent.Created.IsZero() {
 		return profile.Trust
@@ -175,7 +176,7 @@ func (a *Admission) trustOf(r interlock.Requester, standing interlock.Standing, 
 
 // inOffice refuses a revoked agent. Doors refuse its token already; this holds for agents without one, and for a door that
 // read the standing a moment too early.
-func inOffice(r interlock.Requester, standing interlock.Standing, now time.Time) error {
+func inOffice(r interlock.Requester, standing ledger.Standing, now time.Time) error {
 	if revoked := standing.Agents[r.Agent].Revoked; !revoked.IsZero() && !now.Before(revoked) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "/requester/agent", "this agent is revoked")
 	}
@@ -183,7 +184,7 @@ func inOffice(r interlock.Requester, standing interlock.Standing, now time.Time)
 }
 
 // owned gives a requester the owner configured for its agent: what a caller says of itself does not replace that.
-func owned(r interlock.Requester, standing interlock.Standing) interlock.Requester {
+func owned(r interlock.Requester, standing ledger.Standing) interlock.Requester {
 	if owner := standing.Agents[r.Agent].Principal; owner != "" {
 		r.Principal = owner
 	}
@@ -192,7 +193,7 @@ func owned(r interlock.Requester, standing interlock.Standing) interlock.Request
 
 // suppressionsOf picks the orders in force that may touch a requester's actions, by id, without what proves them: that is
 // for the caller to have seen to.
-func suppressionsOf(standing interlock.Standing, r interlock.Requester, now time.Time) []interlock.Suppression {
+func suppressionsOf(standing ledger.Standing, r interlock.Requester, now time.Time) []interlock.Suppression {
 	if len(standing.Suppressions) == 0 {
 		return nil
 	}
@@ -209,7 +210,7 @@ func suppressionsOf(standing interlock.Standing, r interlock.Requester, now time
 
 // approved picks the approved requests of one requester, ordered by id, so that Decide sees a value and not a map. All others
 // approve nothing, and there may be many.
-func approved(standing interlock.Standing, r interlock.Requester) []interlock.ApprovalRequest {
+func approved(standing ledger.Standing, r interlock.Requester) []interlock.ApprovalRequest {
 	var own []interlock.ApprovalRequest
 	for _, request := range standing.Requests {
 		if request.Requester.Agent == r.Agent && request.Requester.Principal == r.Principal &&
@@ -331,7 +332,7 @@ const maxRaces = 40
 
 // commit commits what build makes of a ground as it is in the store now, again if anything of it moved in between.
 func (a *Admission) commit(ctx context.Context, on grounds,
-	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
+	build func(ledger.Standing) (ledger.Change, error)) (ledger.Receipt, error) {
 	return a.commitOn(ctx, false, on, build)
 }
 
@@ -339,12 +340,12 @@ func (a *Admission) commit(ctx context.Context, on grounds,
 func runOf(r interlock.Requester) string { return r.Agent + "\x00" + r.Run }
 
 // draft returns an event about a requester, placed in the requester's run.
-func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role string, payload []byte) (interlock.Draft, error) {
+func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role string, payload []byte) (ledger.Draft, error) {
 	seed, err := a.random(16)
 	if err != nil {
-		return interlock.Draft{}, err
+		return ledger.Draft{}, err
 	}
-	return interlock.Draft{
+	return ledger.Draft{
 		Type:     kind,
 		Run:      r.Agent + "\x00" + r.Run,
 		Seed:     seed,

@@ -20,6 +20,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
@@ -39,11 +40,11 @@ type house struct {
 // faulty stands before the store and fails where the test says.
 type faulty struct {
 	*sqlite.Store
-	commit func(next func() (interlock.Receipt, error)) (interlock.Receipt, error)
+	commit func(next func() (ledger.Receipt, error)) (ledger.Receipt, error)
 }
 
-func (f *faulty) Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error) {
-	next := func() (interlock.Receipt, error) { return f.Store.Commit(ctx, c) }
+func (f *faulty) Commit(ctx context.Context, c ledger.Change) (ledger.Receipt, error) {
+	next := func() (ledger.Receipt, error) { return f.Store.Commit(ctx, c) }
 	if f.commit == nil {
 		return next()
 	}
@@ -145,30 +146,30 @@ func TestWhatIsNotRecordedIsDenied(t *testing.T) {
 	broken := errors.New("disk on fire at /secret/path")
 	for _, test := range []struct {
 		name   string
-		commit func(next func() (interlock.Receipt, error)) (interlock.Receipt, error)
+		commit func(next func() (ledger.Receipt, error)) (ledger.Receipt, error)
 		rule   string
 	}{
-		{"failed before it was written", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
-			return interlock.Receipt{}, broken
+		{"failed before it was written", func(func() (ledger.Receipt, error)) (ledger.Receipt, error) {
+			return ledger.Receipt{}, broken
 		}, "admission.unavailable"},
-		{"failed after it was written", func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+		{"failed after it was written", func(next func() (ledger.Receipt, error)) (ledger.Receipt, error) {
 			_, _ = next()
-			return interlock.Receipt{}, broken
+			return ledger.Receipt{}, broken
 		}, "admission.unavailable"},
-		{"always another version", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
-			return interlock.Receipt{}, interlock.ErrConflict
+		{"always another version", func(func() (ledger.Receipt, error)) (ledger.Receipt, error) {
+			return ledger.Receipt{}, ledger.ErrConflict
 		}, "admission.conflict"},
-		{"too late", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
-			return interlock.Receipt{}, context.DeadlineExceeded
+		{"too late", func(func() (ledger.Receipt, error)) (ledger.Receipt, error) {
+			return ledger.Receipt{}, context.DeadlineExceeded
 		}, "admission.deadline"},
-		{"panics", func(func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+		{"panics", func(func() (ledger.Receipt, error)) (ledger.Receipt, error) {
 			panic("boom at /secret/path")
 		}, "admission.internal"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHouse(t)
 			failed := false
-			h.store.commit = func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+			h.store.commit = func(next func() (ledger.Receipt, error)) (ledger.Receipt, error) {
 				if failed && test.rule == "admission.internal" {
 					return next() // let the refusal itself be recorded
 				}
@@ -193,10 +194,10 @@ func TestWhatIsNotRecordedIsDenied(t *testing.T) {
 func TestLostRaceLooksOnce(t *testing.T) {
 	h := newHouse(t)
 	races, looks := 3, 0
-	h.store.commit = func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+	h.store.commit = func(next func() (ledger.Receipt, error)) (ledger.Receipt, error) {
 		if races > 0 {
 			races--
-			return interlock.Receipt{}, interlock.ErrConflict
+			return ledger.Receipt{}, ledger.ErrConflict
 		}
 		return next()
 	}
@@ -211,10 +212,10 @@ func TestLostRaceLooksOnce(t *testing.T) {
 func TestLostRaceIsDecidedAgain(t *testing.T) {
 	h := newHouse(t)
 	races := 3
-	h.store.commit = func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+	h.store.commit = func(next func() (ledger.Receipt, error)) (ledger.Receipt, error) {
 		if races > 0 {
 			races--
-			return interlock.Receipt{}, interlock.ErrConflict
+			return ledger.Receipt{}, ledger.ErrConflict
 		}
 		return next()
 	}

@@ -42,7 +42,7 @@ func (a *Admission) MayArchive(ctx context.Context, before time.Time) error {
 
 // Archived records that the content of entries is in an archive. Only after it has returned without an error may the
 // content leave the store.
-func (a *Admission) Archived(ctx context.Context, record auditlog.ArchiveRecord) (interlock.Receipt, error) {
+func (a *Admission) Archived(ctx context.Context, record auditlog.ArchiveRecord) (ledger.Receipt, error) {
 	record.To = a.redact(record.To)
 	return a.event(ctx, interlock.EventArchive, interlock.Requester{Agent: "interlock"}, "system", record)
 }

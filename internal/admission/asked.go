@@ -52,20 +52,20 @@ func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why
 	}
 	why = bounded(a.redact(why), maxDetail)
 	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Request, id)),
-		func(standing interlock.Standing) (interlock.Change, error) {
+		func(standing ledger.Standing) (ledger.Change, error) {
 			request := standing.Requests[id]
 			if request.Status != interlock.RequestPending || request.ID == "" {
-				return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "request", "this request is answered already")
+				return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "request", "this request is answered already")
 			}
 			payload, err := auditlog.RefusalRecord{Door: "requester", Code: "withdrawn", Reason: why, Request: id}.Payload()
 			if err != nil {
-				return interlock.Change{}, err
+				return ledger.Change{}, err
 			}
 			draft, err := a.draft(interlock.EventRefusal, r, "agent", payload)
 			if err != nil {
-				return interlock.Change{}, err
+				return ledger.Change{}, err
 			}
-			return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft},
+			return ledger.Change{Version: standing.Version, Events: []ledger.Draft{draft},
 				Writes: ledger.Rows(request.Answered(interlock.Approval{Request: id, Verdict: interlock.Deny,
 					Method: interlock.MethodRequester, Reason: why, At: a.config.Now().UTC()}))}, nil
 		})

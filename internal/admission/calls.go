@@ -21,10 +21,10 @@ const (
 // call of this agent and run for the action within ten minutes that has no outcome yet. Where the caller names an action,
 // only a call for that action is found: one id does not stand for two actions.
 func (a *Admission) findCall(ctx context.Context, r interlock.Requester,
-	action interlock.Digest) (call interlock.Call, found bool, err error) {
+	action interlock.Digest) (call ledger.CallBody, found bool, err error) {
 	if r.Call != "" {
 		call, found, err = a.newestCall(ctx, ledger.Called(r.Agent, r.Run, r.Call), math.MinInt64,
-			func(call *interlock.Call) bool { return action == "" || call.Action == action })
+			func(call *ledger.CallBody) bool { return action == "" || call.Action == action })
 		if found || err != nil {
 			return call, found, err
 		}
@@ -33,14 +33,14 @@ func (a *Admission) findCall(ctx context.Context, r interlock.Requester,
 		return call, false, nil
 	}
 	after := a.config.Now().Add(-callWindow).UnixNano() + 1
-	return a.newestCall(ctx, ledger.Acted(r.Agent, r.Run, action), after, func(call *interlock.Call) bool {
+	return a.newestCall(ctx, ledger.Acted(r.Agent, r.Run, action), after, func(call *ledger.CallBody) bool {
 		return call.Outcome == "" && (r.Call == "" || call.Requester.Call == "")
 	})
 }
 
 // newestCall is the newest call under a mark that fits. It is mostly the first one.
 func (a *Admission) newestCall(ctx context.Context, mark string, from int64,
-	fits func(*interlock.Call) bool) (call interlock.Call, found bool, err error) {
+	fits func(*ledger.CallBody) bool) (call ledger.CallBody, found bool, err error) {
 	span := ledger.Span{From: from, UpTo: math.MaxInt64, Newest: true, Limit: 1}
 	for looked := 0; looked < maxLooked; looked += span.Limit {
 		if looked > 0 {
@@ -51,7 +51,7 @@ func (a *Admission) newestCall(ctx context.Context, mark string, from int64,
 			return call, false, err
 		}
 		for _, row := range rows {
-			if call, ok := row.Value.(interlock.Call); ok && fits(&call) {
+			if call, ok := row.Value.(ledger.CallBody); ok && fits(&call) {
 				return call, true, nil
 			}
 		}
@@ -66,7 +66,7 @@ func (a *Admission) newestCall(ctx context.Context, mark string, from int64,
 // costs a repeated decision, never a lost one.
 func (a *Admission) seeCall(ctx context.Context, eventID, event string) error {
 	return a.config.Store.Note(ctx, key(ledger.Call, eventID), func(value any) (any, error) {
-		call, ok := value.(interlock.Call)
+		call, ok := value.(ledger.CallBody)
 		if !ok {
 			return nil, interlock.Errorf(interlock.CodeNotFound, "event_id", "no call was decided by the event %.80q", eventID)
 		}

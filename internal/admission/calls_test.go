@@ -14,10 +14,10 @@ import (
 // decided has the store remember a call as it was decided, and returns the event.
 func decided(t *testing.T, h *house, run, id string, action interlock.Digest, at time.Time, outcome interlock.OutcomeStatus) string {
 	t.Helper()
-	r, err := h.store.Commit(t.Context(), interlock.Change{
-		Events: []interlock.Draft{{Type: interlock.EventDecision, Run: run, Seed: "seed", Actor: "agent", Role: "agent", Recorded: at,
+	r, err := h.store.Commit(t.Context(), ledger.Change{
+		Events: []ledger.Draft{{Type: interlock.EventDecision, Run: run, Seed: "seed", Actor: "agent", Role: "agent", Recorded: at,
 			Payload: json.RawMessage(`{}`)}},
-		Writes: ledger.Rows(interlock.Call{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id},
+		Writes: ledger.Rows(ledger.CallBody{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id},
 			Action: action, Events: []string{"PreToolUse"}, At: at, Outcome: outcome}),
 	})
 	if err != nil {

@@ -12,12 +12,13 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
+	"interlock/internal/notice"
 )
 
 // A Notifier takes codes to humans, outside any agent's view. It returns once each channel has taken the notice or has
 // failed, or when the context ends. It is safe for concurrent use, and what it returns holds no code.
 type Notifier interface {
-	Notify(ctx context.Context, n interlock.Notice) interlock.Delivery
+	Notify(ctx context.Context, n notice.Notice) notice.Delivery
 }
 
 // The bounds of a challenge.
@@ -34,7 +35,7 @@ type issued struct {
 
 // blockOf returns the challenge that forbids a requester everything. An agent that is registered is known by its token, so
 // that giving it another owner does not lift its block; every other is known by its name and its user.
-func blockOf(standing interlock.Standing, r interlock.Requester) (block interlock.Challenge, blocked bool) {
+func blockOf(standing ledger.Standing, r interlock.Requester) (block interlock.Challenge, blocked bool) {
 	for _, c := range standing.Challenges { // of several, which only two processes at once can make, the first id
 		if c.Kind == interlock.ChallengeBlock && c.Ended.IsZero() && binds(c, r, standing) && (!blocked || c.ID < block.ID) {
 			block, blocked = c, true
@@ -44,18 +45,18 @@ func blockOf(standing interlock.Standing, r interlock.Requester) (block interloc
 }
 
 // Blocked returns the challenge that forbids a requester everything, for a door that has operations which are no action.
-func Blocked(standing interlock.Standing, r interlock.Requester) (interlock.Challenge, bool) {
+func Blocked(standing ledger.Standing, r interlock.Requester) (interlock.Challenge, bool) {
 	return blockOf(standing, owned(r, standing))
 }
 
-func binds(c interlock.Challenge, r interlock.Requester, standing interlock.Standing) bool {
+func binds(c interlock.Challenge, r interlock.Requester, standing ledger.Standing) bool {
 	_, registered := standing.Agents[r.Agent]
 	return c.Binds(r) || registered && c.Requester.Agent == r.Agent
 }
 
 // verifying returns the verify challenge that pauses a requester: one of this process that has not expired. It does not
 // survive a restart and does not keep a new execution from starting (MCP-AQL 8.8.3).
-func (a *Admission) verifying(standing interlock.Standing, r interlock.Requester,
+func (a *Admission) verifying(standing ledger.Standing, r interlock.Requester,
 	now time.Time) (pause interlock.Challenge, paused bool) {
 	for _, c := range standing.Challenges {
 		if c.Kind == interlock.ChallengeVerify && c.Ended.IsZero() && c.Boot == a.config.Boot && now.Before(c.Expires) &&
@@ -96,7 +97,7 @@ func owes(d interlock.Decision) bool {
 
 // challenged opens the challenge a decision calls for, adds it and its events to the change, and says in the answer which
 // challenge holds the agent back.
-func (a *Admission) challenged(change *interlock.Change, p, shown interlock.Proposal, standing interlock.Standing,
+func (a *Admission) challenged(change *ledger.Change, p, shown interlock.Proposal, standing ledger.Standing,
 	d interlock.Decision,
 	now time.Time, answer *interlock.Answer) (*issued, error) {
 	if d.Mode != interlock.Enforcing {
@@ -121,7 +122,7 @@ func (a *Admission) challenged(change *interlock.Change, p, shown interlock.Prop
 }
 
 // issue makes a challenge with a code.
-func (a *Admission) issue(change *interlock.Change, p, shown interlock.Proposal, d interlock.Decision, now time.Time,
+func (a *Admission) issue(change *ledger.Change, p, shown interlock.Proposal, d interlock.Decision, now time.Time,
 	answer *interlock.Answer, c interlock.Challenge) (*issued, error) {
 	id, err := newUUID(a.config.Random)
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *Admission) recode(c *interlock.Challenge, now time.Time) (code string, 
 }
 
 // append adds an event to a change.
-func (a *Admission) append(change *interlock.Change, kind interlock.EventType, r interlock.Requester, role string,
+func (a *Admission) append(change *ledger.Change, kind interlock.EventType, r interlock.Requester, role string,
 	record auditlog.Record) error {
 	payload, err := record.Payload()
 	if err != nil {
@@ -184,12 +185,12 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 	if c.Kind == interlock.ChallengeBlock {
 		severity = interlock.TierDangerZone
 	}
-	delivery := a.notify(ctx, interlock.Notice{Severity: severity, Kind: string(c.Kind), Challenge: c.ID, Request: c.Request,
-		Requester: c.Requester, Rule: c.Rule, Reason: c.Reason, Display: c.Display, Code: interlock.Secret(i.code),
+	delivery := a.notify(ctx, notice.Notice{Severity: severity, Kind: string(c.Kind), Challenge: c.ID, Request: c.Request,
+		Requester: c.Requester, Rule: c.Rule, Reason: c.Reason, Display: c.Display, Code: notice.Secret(i.code),
 		Expires: c.Expires})
 	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, c.ID)),
-		func(standing interlock.Standing) (interlock.Change, error) {
-			change := interlock.Change{Version: standing.Version}
+		func(standing ledger.Standing) (ledger.Change, error) {
+			change := ledger.Change{Version: standing.Version}
 			stored, stands := standing.Challenges[c.ID]
 			if stands && stored.CodeHash == c.CodeHash {
 				stored.Channels = delivery.Channels
@@ -216,20 +217,20 @@ func (a *Admission) tell(ctx context.Context, i issued) []string {
 }
 
 // notify asks the notifier; one that is missing or breaks is one that reached nobody.
-func (a *Admission) notify(ctx context.Context, n interlock.Notice) (delivery interlock.Delivery) {
+func (a *Admission) notify(ctx context.Context, n notice.Notice) (delivery notice.Delivery) {
 	if a.config.Notify == nil {
-		return interlock.Delivery{Failed: []string{"no channel is configured"}}
+		return notice.Delivery{Failed: []string{"no channel is configured"}}
 	}
 	defer func() {
 		if recover() != nil { // what it says could hold the code
-			delivery = interlock.Delivery{Failed: []string{"the channels failed on a defect"}}
+			delivery = notice.Delivery{Failed: []string{"the channels failed on a defect"}}
 		}
 	}()
 	return a.config.Notify.Notify(ctx, n)
 }
 
 // alarm adds an alert to a change.
-func (a *Admission) alarm(change *interlock.Change, r interlock.Requester, code, message string) error {
+func (a *Admission) alarm(change *ledger.Change, r interlock.Requester, code, message string) error {
 	if a.config.Alert != nil {
 		a.config.Alert(code, r.Agent+": "+message)
 	}
@@ -238,7 +239,7 @@ func (a *Admission) alarm(change *interlock.Change, r interlock.Requester, code,
 
 // answered is the end of the challenge that waited for a request which an operator has answered: there is nothing left to give
 // a code for. Nothing if there is none.
-func answered(standing interlock.Standing, approval interlock.Approval) []interlock.Row {
+func answered(standing ledger.Standing, approval interlock.Approval) []ledger.Row {
 	var ends *interlock.Challenge
 	for _, c := range standing.Challenges {
 		if c.Kind == interlock.ChallengeVerify && c.Request == approval.Request && c.Ended.IsZero() &&
@@ -285,12 +286,12 @@ func (a *Admission) lapse(ctx context.Context, now time.Time) (recorded int, err
 	sort.Strings(late)
 	for _, id := range late {
 		_, err := a.commitOn(ctx, false, a.rows(key(ledger.Challenge, id)),
-			func(standing interlock.Standing) (interlock.Change, error) {
+			func(standing ledger.Standing) (ledger.Change, error) {
 				c, stands := standing.Challenges[id]
 				if !stands || now.Before(c.Expires) {
-					return interlock.Change{}, errUnchanged
+					return ledger.Change{}, errUnchanged
 				}
-				change := interlock.Change{Version: standing.Version}
+				change := ledger.Change{Version: standing.Version}
 				c.Ended, c.Outcome, c.CodeHash = now, "expired", ""
 				change.Writes = ledger.Rows(c)
 				return change, a.append(&change, interlock.EventVerification, c.Requester, "system",

@@ -16,6 +16,8 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
+	"interlock/internal/notice"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
@@ -39,18 +41,18 @@ rules:
 // A phone is a channel that keeps what it is told, in memory only.
 type phone struct {
 	mu      sync.Mutex
-	notices []interlock.Notice
+	notices []notice.Notice
 	down    bool
 }
 
-func (p *phone) Notify(_ context.Context, n interlock.Notice) interlock.Delivery {
+func (p *phone) Notify(_ context.Context, n notice.Notice) notice.Delivery {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.down {
-		return interlock.Delivery{Failed: []string{"phone: no signal"}}
+		return notice.Delivery{Failed: []string{"phone: no signal"}}
 	}
 	p.notices = append(p.notices, n)
-	return interlock.Delivery{Channels: []string{"phone"}}
+	return notice.Delivery{Channels: []string{"phone"}}
 }
 
 // code returns the code of the newest notice.
@@ -109,7 +111,7 @@ func from(agent, principal, run string) func(*interlock.Proposal) {
 	}
 }
 
-func (h *house) standing() interlock.Standing {
+func (h *house) standing() ledger.Standing {
 	h.t.Helper()
 	standing, err := h.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
@@ -283,4 +285,4 @@ func TestNobodyToTell(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Notify(context.Context, interlock.Notice) interlock.Delivery { panic("1234-SECRET") }
+func (broken) Notify(context.Context, notice.Notice) notice.Delivery { panic("1234-SECRET") }

@@ -61,7 +61,7 @@ func TestConclude(t *testing.T) {
 // failedRows is what the store knows of how alice's claude failed.
 func failedRows(t *testing.T, h *house) (list []interlock.Failures) {
 	t.Helper()
-	rows, _, err := h.store.Load(t.Context(), interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("alice", "claude")})
+	rows, _, err := h.store.Load(t.Context(), ledger.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("alice", "claude")})
 	if err != nil {
 		t.Fatal(err)
 	}

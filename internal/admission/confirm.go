@@ -50,7 +50,7 @@ func (a *Admission) Confirm(ctx context.Context, r interlock.Requester, request,
 
 // redeem answers the challenge that waits for the request with a code. A request that waits for no code has none.
 func (a *Admission) redeem(ctx context.Context, r interlock.Requester, asked interlock.ApprovalRequest,
-	standing interlock.Standing, code string) (interlock.ApprovalRequest, error) {
+	standing ledger.Standing, code string) (interlock.ApprovalRequest, error) {
 	id := ""
 	for _, c := range standing.Challenges {
 		if c.Request == asked.ID && c.Ended.IsZero() && (id == "" || c.ID < id) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // continued lets an approval count that was spent on a call which is not over: its server has asked the client for input instead
@@ -15,8 +16,8 @@ import (
 // nothing else, so whatever else objects by now does.
 //
 // over says that the approval is spent already. One that is not is spent by whoever names it, like any other.
-func (a *Admission) continued(ctx context.Context, p interlock.Proposal, standing interlock.Standing,
-	now time.Time) (_ interlock.Standing, over bool, err error) {
+func (a *Admission) continued(ctx context.Context, p interlock.Proposal, standing ledger.Standing,
+	now time.Time) (_ ledger.Standing, over bool, err error) {
 	if p.Continues == "" {
 		return standing, false, nil
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 // readStanding names the orders with a verb that stand, and what has the new one's id.
-func readStanding(o interlock.Order) []interlock.Ref {
-	return []interlock.Ref{under(ledger.Order, ledger.Ordered(o.Verb)), key(ledger.Order, o.ID)}
+func readStanding(o interlock.Order) []ledger.Ref {
+	return []ledger.Ref{under(ledger.Order, ledger.Ordered(o.Verb)), key(ledger.Order, o.ID)}
 }
 
 // readEnded names the standing order that another is to end.
-func readEnded(o interlock.Order) []interlock.Ref {
-	return []interlock.Ref{key(ledger.Order, o.Subject)}
+func readEnded(o interlock.Order) []ledger.Ref {
+	return []ledger.Ref{key(ledger.Order, o.Subject)}
 }
 
 // taken reports whether an order with this id stands.
@@ -38,8 +38,8 @@ func (u unproved) Unwrap() error { return u.error }
 // counted returns the standing with the orders that count now for a requester's actions. The store is read by whoever can
 // write its file, so each is held again to all it was held to when it was given: who may give it, and when, each time; its
 // signature once in a process.
-func (a *Admission) counted(standing interlock.Standing, r interlock.Requester,
-	now time.Time) (_ interlock.Standing, invalid error) {
+func (a *Admission) counted(standing ledger.Standing, r interlock.Requester,
+	now time.Time) (_ ledger.Standing, invalid error) {
 	standing.Suppressions, invalid = counting(a, standing, standing.Suppressions, now,
 		func(s interlock.Suppression) (quorum.Given, bool) { return quorum.OfSuppression(s), s.InForce(now) })
 	var ungranted error
@@ -54,7 +54,7 @@ func (a *Admission) counted(standing interlock.Standing, r interlock.Requester,
 }
 
 // counting are those of the orders that count. as says what an order is, and whether it would concern anybody at all.
-func counting[T any](a *Admission, standing interlock.Standing, orders map[string]T, now time.Time,
+func counting[T any](a *Admission, standing ledger.Standing, orders map[string]T, now time.Time,
 	as func(T) (quorum.Given, bool)) (count map[string]T, invalid error) {
 	if len(orders) == 0 {
 		return orders, nil
@@ -77,7 +77,7 @@ func counting[T any](a *Admission, standing interlock.Standing, orders map[strin
 
 // prove checks an order that stands in the store. The signature itself is checked once in a process, by what it depends on.
 // fresh says that it was checked just now.
-func (a *Admission) prove(given quorum.Given, standing interlock.Standing, now time.Time) (fresh bool, err error) {
+func (a *Admission) prove(given quorum.Given, standing ledger.Standing, now time.Time) (fresh bool, err error) {
 	proof := strings.Join([]string{credentials(standing.Operators[given.Operator]), given.Method, given.Key, given.Signature,
 		given.Statement}, "\x00")
 	a.guard.Lock()

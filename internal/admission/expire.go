@@ -23,12 +23,12 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 	}
 	sortRequests(late)
 	for _, request := range late {
-		change := interlock.Change{}
+		change := ledger.Change{}
 		if err := a.expire(&change, request, now); err != nil {
 			return recorded, err
 		}
 		_, err := a.config.Store.Commit(ctx, change)
-		if errors.Is(err, interlock.ErrConflict) {
+		if errors.Is(err, ledger.ErrConflict) {
 			continue // another process was first
 		}
 		if err != nil {
@@ -56,7 +56,7 @@ func (a *Admission) overdue(ctx context.Context, now time.Time, limit int) ([]in
 }
 
 // clearAway adds to a change that opens a request the end of one that is overdue: so they don't pile up where no server does it.
-func (a *Admission) clearAway(ctx context.Context, change *interlock.Change, now time.Time) error {
+func (a *Admission) clearAway(ctx context.Context, change *ledger.Change, now time.Time) error {
 	late, err := a.overdue(ctx, now, 1)
 	if err != nil || len(late) == 0 {
 		return err
@@ -65,7 +65,7 @@ func (a *Admission) clearAway(ctx context.Context, change *interlock.Change, now
 }
 
 // expire adds to a change that a request has expired, and the event that says so.
-func (a *Admission) expire(change *interlock.Change, request interlock.ApprovalRequest, now time.Time) error {
+func (a *Admission) expire(change *ledger.Change, request interlock.ApprovalRequest, now time.Time) error {
 	payload, err := auditlog.ExpiryRecord{Request: request}.Payload()
 	if err != nil {
 		return fmt.Errorf("encoding the expiry: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // Endings is how many actions have ended whose outcomes are not recorded.
@@ -14,7 +15,7 @@ func Endings(a *Admission) int {
 }
 
 // FindCall finds how a call was decided.
-func FindCall(a *Admission, r interlock.Requester, action interlock.Digest) (interlock.Call, bool, error) {
+func FindCall(a *Admission, r interlock.Requester, action interlock.Digest) (ledger.CallBody, bool, error) {
 	return a.findCall(context.Background(), r, action)
 }
 

@@ -57,7 +57,7 @@ func (e *endings) with(known ledger.FailedBody, r interlock.Requester) ledger.Fa
 }
 
 // of adds to a change that is to record an outcome the ending of the action, if a gateway has told it.
-func (e *endings) of(change *interlock.Change, r interlock.Requester, action interlock.Digest, status interlock.OutcomeStatus) {
+func (e *endings) of(change *ledger.Change, r interlock.Requester, action interlock.Digest, status interlock.OutcomeStatus) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, one := range e.some {
@@ -69,7 +69,7 @@ func (e *endings) of(change *interlock.Change, r interlock.Requester, action int
 }
 
 // recorded forgets what a change has written.
-func (e *endings) recorded(change *interlock.Change) {
+func (e *endings) recorded(change *ledger.Change) {
 	if len(change.Writes) == 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func changes(impacts []interlock.Impact) bool {
 }
 
 // failedOf names what is known of a requester's failures.
-func failedOf(r interlock.Requester) interlock.Ref {
+func failedOf(r interlock.Requester) ledger.Ref {
 	return key(ledger.Failed, ledger.FailedKey(r.Principal, r.Agent))
 }
 

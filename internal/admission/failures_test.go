@@ -25,9 +25,9 @@ func carried(tool, arguments string) interlock.Proposal {
 // pinned approves the server of carried.
 func pinned(t *testing.T, h *house) {
 	t.Helper()
-	draft := interlock.Draft{Type: interlock.EventPin, Run: "gateway", Seed: "seed", Actor: "gateway", Role: "system",
+	draft := ledger.Draft{Type: interlock.EventPin, Run: "gateway", Seed: "seed", Actor: "gateway", Role: "system",
 		Recorded: h.now, Payload: json.RawMessage(`{}`)}
-	if _, err := h.store.Commit(t.Context(), interlock.Change{Events: []interlock.Draft{draft},
+	if _, err := h.store.Commit(t.Context(), ledger.Change{Events: []ledger.Draft{draft},
 		Writes: ledger.Rows(interlock.Pin{Server: "files", Status: interlock.PinApproved, Identity: "sha256:aa", Since: h.now})}); err != nil {
 		t.Fatal(err)
 	}

@@ -48,13 +48,13 @@ func findGrant(_ *Admission, c *carrying) error {
 func (a *Admission) endGrant(_ context.Context, c *carrying) error {
 	g := c.standing.Grants[c.Subject]
 	g.Ended = c.now
-	c.change.Writes = []interlock.Row{ledger.Ended(ledger.Order, g.ID)}
+	c.change.Writes = []ledger.Row{ledger.Ended(ledger.Order, g.ID)}
 	return a.append(&c.change, interlock.EventGrant, interlock.Requester{Agent: c.Operator}, "operator",
 		auditlog.GrantRecord{Grant: g, Ended: cmp.Or(c.Reason, "revoked")})
 }
 
 // grantsOf picks the grants in force of a requester, by id, without what proves them: that is for the caller to have seen to.
-func grantsOf(standing interlock.Standing, r interlock.Requester, digest interlock.Digest, now time.Time) []interlock.Grant {
+func grantsOf(standing ledger.Standing, r interlock.Requester, digest interlock.Digest, now time.Time) []interlock.Grant {
 	if len(standing.Grants) == 0 {
 		return nil
 	}

@@ -12,25 +12,25 @@ import (
 
 // A ground is what a change is computed from: those rows of what stands that it needs, and what was read for them.
 type ground struct {
-	interlock.Standing
-	reads  []interlock.Ref
+	ledger.Standing
+	reads  []ledger.Ref
 	done   ledger.Done       // of the run that was named, if one was
 	failed ledger.FailedBody // of the agent, where a gateway carries out what it wants
 	recent ledger.RecentBody // what the run did a moment ago, where rules ask for it
 }
 
 // A loader loads rows: [Store].Load or [Store].Recall.
-type loader func(context.Context, ...interlock.Ref) ([]interlock.Row, int64, error)
+type loader func(context.Context, ...ledger.Ref) ([]ledger.Row, int64, error)
 
 // key names one row, and under names all rows of a kind under a mark.
-func key(kind, key string) interlock.Ref    { return interlock.Ref{Kind: kind, Key: key} }
-func under(kind, mark string) interlock.Ref { return interlock.Ref{Kind: kind, Mark: mark} }
+func key(kind, key string) ledger.Ref    { return ledger.Ref{Kind: kind, Key: key} }
+func under(kind, mark string) ledger.Ref { return ledger.Ref{Kind: kind, Mark: mark} }
 
 // groundOf loads what decisions about one requester's actions read, and what else is named: its agent, what it asked and what
 // was answered, its challenges and grants, every suppression, and the operators on whose word any of it rests. How many others
 // are registered, have asked or are blocked makes no difference to what that costs.
-func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Requester, more ...interlock.Ref) (ground, error) {
-	g := ground{reads: make([]interlock.Ref, 0, 8+len(more))}
+func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Requester, more ...ledger.Ref) (ground, error) {
+	g := ground{reads: make([]ledger.Ref, 0, 8+len(more))}
 	var operators names
 	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
@@ -55,9 +55,9 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 
 // alsoRead names what a decision reads besides its requester's part: what is known of the tool and of how the agent's calls have
 // failed, and an approval that is said to go on counting.
-func alsoRead(p interlock.Proposal) (refs []interlock.Ref) {
+func alsoRead(p interlock.Proposal) (refs []ledger.Ref) {
 	if p.Upstream != nil {
-		refs = append(refs, key(ledger.Pin, interlock.PinKey(p.Upstream.Server, p.Upstream.Tool)), failedOf(p.Requester))
+		refs = append(refs, key(ledger.Pin, ledger.PinKey(p.Upstream.Server, p.Upstream.Tool)), failedOf(p.Requester))
 	}
 	if p.Continues != "" {
 		refs = append(refs, key(ledger.Request, p.Continues))
@@ -66,7 +66,7 @@ func alsoRead(p interlock.Proposal) (refs []interlock.Ref) {
 }
 
 // rows is the ground of a change that reads what refs name and nothing else.
-func (a *Admission) rows(refs ...interlock.Ref) grounds {
+func (a *Admission) rows(refs ...ledger.Ref) grounds {
 	return func(ctx context.Context, load loader) (ground, error) {
 		g := ground{reads: refs}
 		err := a.extend(ctx, load, &g, new(names), refs)
@@ -85,7 +85,7 @@ func (n *names) add(name string) {
 
 // extend loads what refs name into a ground, which holds them as read already, and collects the operators on whose word it
 // rests.
-func (a *Admission) extend(ctx context.Context, load loader, g *ground, operators *names, refs []interlock.Ref) error {
+func (a *Admission) extend(ctx context.Context, load loader, g *ground, operators *names, refs []ledger.Ref) error {
 	rows, version, err := load(ctx, refs...)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func wordOf(value any, to *names) {
 // commitOn commits what build makes of a ground, again from what is there now if that has moved in between. ground is asked
 // for what it needs the first time from memory, if recall says so.
 func (a *Admission) commitOn(ctx context.Context, recall bool, ground grounds,
-	build func(interlock.Standing) (interlock.Change, error)) (interlock.Receipt, error) {
+	build func(ledger.Standing) (ledger.Change, error)) (ledger.Receipt, error) {
 	load := loader(a.config.Store.Load)
 	if recall {
 		load = a.config.Store.Recall
@@ -141,17 +141,17 @@ func (a *Admission) commitOn(ctx context.Context, recall bool, ground grounds,
 		g, err := ground(ctx, load)
 		load = a.config.Store.Load
 		if err != nil {
-			return interlock.Receipt{}, err
+			return ledger.Receipt{}, err
 		}
 		change, err := build(g.Standing)
 		if err != nil {
-			return interlock.Receipt{}, err
+			return ledger.Receipt{}, err
 		}
 		if change.Version != 0 {
 			change.Reads = g.reads
 		}
 		receipt, err := a.config.Store.Commit(ctx, change)
-		if errors.Is(err, interlock.ErrConflict) && race < maxRaces && stepAside(ctx, race) {
+		if errors.Is(err, ledger.ErrConflict) && race < maxRaces && stepAside(ctx, race) {
 			continue
 		}
 		return receipt, err

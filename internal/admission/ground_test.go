@@ -32,7 +32,7 @@ func TestRepetitionIsEverybodys(t *testing.T) {
 		})
 	}
 	all.Wait()
-	rows, _, err := h.store.Load(t.Context(), interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("pat", "mcp", "run")})
+	rows, _, err := h.store.Load(t.Context(), ledger.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("pat", "mcp", "run")})
 	if err != nil || len(rows) != 1 || rows[0].Value.(ledger.Done).Steps != 48 {
 		t.Fatalf("of 48 steps: %+v, %v", rows, err)
 	}
@@ -65,9 +65,9 @@ func TestOthersDontMakeItAgain(t *testing.T) {
 			h := newHouse(t)
 			h.propose("git log") // so that what is known comes from memory
 			times := 0
-			h.store.commit = func(next func() (interlock.Receipt, error)) (interlock.Receipt, error) {
+			h.store.commit = func(next func() (ledger.Receipt, error)) (ledger.Receipt, error) {
 				if times++; times == 1 {
-					change := interlock.Change{Events: []interlock.Draft{{Type: interlock.EventAlert, Run: "x", Seed: "x", Actor: "x",
+					change := ledger.Change{Events: []ledger.Draft{{Type: interlock.EventAlert, Run: "x", Seed: "x", Actor: "x",
 						Role: "system", Recorded: h.now, Payload: []byte(`{"code":"x","message":"x"}`)}}}
 					change.Writes = ledger.Rows(tc.write)
 					if _, err := h.store.Store.Commit(t.Context(), change); err != nil {

@@ -10,13 +10,13 @@ import (
 )
 
 // Prompted adds to what a run has heard what its user said.
-func (e *Evaluator) Prompted(h interlock.Heard, run, text string, now time.Time) interlock.Heard {
+func (e *Evaluator) Prompted(h origin.Heard, run, text string, now time.Time) origin.Heard {
 	return origin.Prompt(h, run, text, e.Analyser.Wishes(text), now)
 }
 
 // Returned adds to what a run has heard what an action of it returned.
-func (e *Evaluator) Returned(h interlock.Heard, run string, view interlock.View, action interlock.Action, text string,
-	now time.Time) interlock.Heard {
+func (e *Evaluator) Returned(h origin.Heard, run string, view interlock.View, action interlock.Action, text string,
+	now time.Time) origin.Heard {
 	return origin.Result(h, run, action, e.returns(view, action, impact.Orders(text)), text, now)
 }
 
@@ -54,7 +54,7 @@ func (a *Admission) Returned(r interlock.Requester, view interlock.View, action 
 	ctx, cancel := context.WithTimeout(context.Background(), hearingWithin)
 	defer cancel()
 	run := runOf(r)
-	err := a.hear(ctx, run, func(h interlock.Heard) (interlock.Heard, bool) {
+	err := a.hear(ctx, run, func(h origin.Heard) (origin.Heard, bool) {
 		return a.config.Returned(h, run, view, action, result, a.config.Now().UTC()), true
 	})
 	if err != nil && a.config.Alert != nil {

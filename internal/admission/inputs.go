@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // Recorder says how what decisions were made from is kept beside their events.
@@ -25,7 +26,7 @@ type Recorder struct {
 
 // keepInputs adds to a change what its decision was made from, and names it in the event. The decision's own text stands in the
 // event; what many decisions share is stored once.
-func (a *Admission) keepInputs(change *interlock.Change, draft *interlock.Draft, raw, shown interlock.Action, made *evaluation,
+func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, raw, shown interlock.Action, made *evaluation,
 	recorded interlock.Decision) error {
 	if a.config.Record.Off {
 		return nil
@@ -59,7 +60,7 @@ func (a *Admission) keepInputs(change *interlock.Change, draft *interlock.Draft,
 		return err
 	}
 	for _, script := range made.snapshot.View.Scripts { // any order: the store keeps a set
-		blob := interlock.Blob{Digest: auditlog.BlobDigest([]byte(script)), Text: []byte(script)}
+		blob := ledger.Blob{Digest: auditlog.BlobDigest([]byte(script)), Text: []byte(script)}
 		if blob.Text, err = a.kept(blob.Text, a.secretive(blob.Text)); err != nil {
 			return err
 		}
@@ -112,12 +113,12 @@ func (a *Admission) secretive(text []byte) bool {
 	return len(kinds) > 0
 }
 
-func (a *Admission) blobOf(base auditlog.Base) (interlock.Blob, error) {
+func (a *Admission) blobOf(base auditlog.Base) (ledger.Blob, error) {
 	text, err := base.Text()
 	if err != nil {
-		return interlock.Blob{}, fmt.Errorf("encoding what the decision was made from: %w", err)
+		return ledger.Blob{}, fmt.Errorf("encoding what the decision was made from: %w", err)
 	}
-	return interlock.Blob{Digest: auditlog.BlobDigest(text), Text: text}, nil
+	return ledger.Blob{Digest: auditlog.BlobDigest(text), Text: text}, nil
 }
 
 func sameAction(a, b interlock.Action) bool {

@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/gate"
+	"interlock/internal/ledger"
 )
 
 // errUnsure keeps a decision from being recorded until its door knows where the action goes.
@@ -14,7 +15,7 @@ var errUnsure = errors.New("the door has to make sure first where this goes")
 // left reports whether the question a decision asks is left to Interlock's own gateway, which judges the same call by the same
 // rules: only where nothing asks but what looks at the action itself, and it would without what this run did before,
 // of which the gateway knows nothing.
-func (a *Admission) left(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, recent []interlock.PastAction,
+func (a *Admission) left(p interlock.Proposal, standing ledger.Standing, d interlock.Decision, recent []interlock.PastAction,
 	now time.Time) bool {
 	told := p.Handover == interlock.HandoverGateway && d.Answer == interlock.Ask
 	if !told && p.Handover != interlock.HandoverUnsure || !asks(d) {

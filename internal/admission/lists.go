@@ -11,17 +11,17 @@ import (
 // A Ledger is what pages and lists read: so many rows of a kind at a time, however many there are.
 type Ledger interface {
 	// Scan returns a page of the rows under a mark, and where the next one begins: the zero place where nothing follows.
-	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
+	Scan(ctx context.Context, mark ledger.Ref, span ledger.Span) (rows []ledger.Row, next ledger.Place, err error)
 	// Count is how many rows Scan would return; without a limit, all of them.
-	Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error)
+	Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (int, error)
 }
 
 // Scan and Count make an Admission a [Ledger].
-func (a *Admission) Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) ([]interlock.Row, ledger.Place, error) {
+func (a *Admission) Scan(ctx context.Context, mark ledger.Ref, span ledger.Span) ([]ledger.Row, ledger.Place, error) {
 	return a.config.Store.Scan(ctx, mark, span)
 }
 
-func (a *Admission) Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error) {
+func (a *Admission) Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (int, error) {
 	return a.config.Store.Count(ctx, mark, span)
 }
 
@@ -44,7 +44,7 @@ func Ordered[T any](ctx context.Context, from Ledger, verb interlock.Verb, span 
 	return listed[T](ctx, from, under(ledger.Order, ledger.Ordered(verb)), span)
 }
 
-func listed[T any](ctx context.Context, from Ledger, mark interlock.Ref, span ledger.Span) (list List[T], err error) {
+func listed[T any](ctx context.Context, from Ledger, mark ledger.Ref, span ledger.Span) (list List[T], err error) {
 	whole := span.Limit <= 0
 	if whole {
 		span.Limit = pageRows

@@ -27,7 +27,7 @@ func (e *executions) of(key string) *sync.Mutex {
 }
 
 // executionOf names what is known of a requester's run.
-func executionOf(r interlock.Requester) interlock.Ref {
+func executionOf(r interlock.Requester) ledger.Ref {
 	return key(ledger.Execution, ledger.ExecutionKey(r.Principal, r.Agent, r.Run))
 }
 
@@ -52,7 +52,7 @@ const maxCounted = 10_000
 // did is what an execution has done after a step, which counts where it was allowed. Of what belongs to no execution, such as
 // beginning one, only what a cooldown asks about is remembered: a server begins thousands, and they add up to nothing.
 func did(past ledger.Done, r interlock.Requester, l interlock.Loop, action interlock.Action, d interlock.Decision,
-	counters []ruleset.Counter, now time.Time) (interlock.Row, error) {
+	counters []ruleset.Counter, now time.Time) (ledger.Row, error) {
 	past.Principal, past.Agent, past.Run, past.Seen = r.Principal, r.Agent, r.Run, now
 	past.Steps++
 	past.Counts = maps.Clone(past.Counts)

@@ -20,7 +20,7 @@ import (
 // A deed is what carrying out an order of one verb does. What it takes to count stands in [quorum.Verbs].
 type deed struct {
 	// reads names what the order is about, besides its operator; agents and challenges among it bring their operators along
-	reads func(o interlock.Order) []interlock.Ref
+	reads func(o interlock.Order) []ledger.Ref
 	// find looks it up and says whose freedom the order is about, before anything of the order is checked; nil: nothing to find
 	find func(a *Admission, c *carrying) error
 	// do adds what the order does to the change, with its event
@@ -49,7 +49,7 @@ func deeds() map[interlock.Verb]deed {
 
 // Carried is what came of an order.
 type Carried struct {
-	interlock.Receipt
+	ledger.Receipt
 	Code      string               // of [interlock.VerbNewCode], for whoever gave the order and nobody else
 	Expires   time.Time            // when it does
 	Candidate ledger.CandidateBody // of [interlock.VerbPromoteRules]: what was put into force
@@ -58,9 +58,9 @@ type Carried struct {
 // carrying is an order that is being carried out.
 type carrying struct {
 	quorum.Given
-	standing interlock.Standing // what it is about, its operator and theirs
+	standing ledger.Standing // what it is about, its operator and theirs
 	now      time.Time
-	change   interlock.Change
+	change   ledger.Change
 	done     Carried
 }
 
@@ -73,9 +73,9 @@ func (a *Admission) CarryOut(ctx context.Context, given quorum.Given, only ...in
 	verb, _ := quorum.VerbOf(given.Verb)
 	deed, known := deeds()[given.Verb]
 	var c *carrying
-	receipt, err := a.commitOn(ctx, false, a.orderGround(deed, given), func(standing interlock.Standing) (interlock.Change, error) {
+	receipt, err := a.commitOn(ctx, false, a.orderGround(deed, given), func(standing ledger.Standing) (ledger.Change, error) {
 		c = &carrying{Given: given, standing: standing, now: a.config.Now().UTC(),
-			change: interlock.Change{Version: standing.Version}}
+			change: ledger.Change{Version: standing.Version}}
 		if !known || verb.Stands != (given.Terms != nil) {
 			return c.change, interlock.Errorf(interlock.CodeInvalid, "verb", "there is no such order")
 		}
@@ -149,7 +149,7 @@ func (a *Admission) orderGround(d deed, given quorum.Given) func(context.Context
 	return func(ctx context.Context, load loader) (ground, error) {
 		var g ground
 		more := func(kind string, names names) error {
-			var refs []interlock.Ref
+			var refs []ledger.Ref
 			for _, name := range names {
 				if ref := key(kind, name); !slices.Contains(g.reads, ref) {
 					refs = append(refs, ref)

@@ -16,46 +16,46 @@ func (h *house) NewCode(ctx context.Context, o interlock.Order) (string, time.Ti
 	return done.Code, done.Expires, err
 }
 
-func (h *house) Unblock(ctx context.Context, o interlock.Order) (interlock.Receipt, error) {
+func (h *house) Unblock(ctx context.Context, o interlock.Order) (ledger.Receipt, error) {
 	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), interlock.VerbUnblock)
 	return done.Receipt, err
 }
 
-func (h *house) ChangeTrust(ctx context.Context, o interlock.Order) (interlock.Receipt, error) {
+func (h *house) ChangeTrust(ctx context.Context, o interlock.Order) (ledger.Receipt, error) {
 	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), interlock.VerbPromote, interlock.VerbDemote)
 	return done.Receipt, err
 }
 
-func (h *house) ChangePins(ctx context.Context, o interlock.Order) (interlock.Receipt, error) {
+func (h *house) ChangePins(ctx context.Context, o interlock.Order) (ledger.Receipt, error) {
 	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), interlock.VerbApproveTool, interlock.VerbQuarantineTool)
 	return done.Receipt, err
 }
 
-func (h *house) PromoteRules(ctx context.Context, o interlock.Order) (ledger.CandidateBody, interlock.Receipt, error) {
+func (h *house) PromoteRules(ctx context.Context, o interlock.Order) (ledger.CandidateBody, ledger.Receipt, error) {
 	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), interlock.VerbPromoteRules)
 	return done.Candidate, done.Receipt, err
 }
 
-func (h *house) EndGrant(ctx context.Context, id, operator, why string) (interlock.Receipt, error) {
+func (h *house) EndGrant(ctx context.Context, id, operator, why string) (ledger.Receipt, error) {
 	return h.end(ctx, interlock.VerbEndGrant, id, operator, why)
 }
 
-func (h *house) Lift(ctx context.Context, id, operator, why string) (interlock.Receipt, error) {
+func (h *house) Lift(ctx context.Context, id, operator, why string) (ledger.Receipt, error) {
 	return h.end(ctx, interlock.VerbLift, id, operator, why)
 }
 
-func (h *house) end(ctx context.Context, verb interlock.Verb, id, operator, why string) (interlock.Receipt, error) {
+func (h *house) end(ctx context.Context, verb interlock.Verb, id, operator, why string) (ledger.Receipt, error) {
 	o := interlock.Order{Verb: verb, Subject: id, Operator: operator, Reason: why}
 	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), verb)
 	return done.Receipt, err
 }
 
-func (h *house) Grant(ctx context.Context, g interlock.Grant) (interlock.Receipt, error) {
+func (h *house) Grant(ctx context.Context, g interlock.Grant) (ledger.Receipt, error) {
 	done, err := h.CarryOut(ctx, quorum.OfGrant(g))
 	return done.Receipt, err
 }
 
-func (h *house) Suppress(ctx context.Context, s interlock.Suppression) (interlock.Receipt, error) {
+func (h *house) Suppress(ctx context.Context, s interlock.Suppression) (ledger.Receipt, error) {
 	done, err := h.CarryOut(ctx, quorum.OfSuppression(s))
 	return done.Receipt, err
 }

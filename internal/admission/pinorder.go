@@ -14,20 +14,20 @@ import (
 )
 
 // PinsOf names the rows of the pins that a subject, SERVER or SERVER.TOOL, is about.
-func PinsOf(subject string) interlock.Ref {
+func PinsOf(subject string) ledger.Ref {
 	server, tool, one := strings.Cut(subject, ".")
 	if one {
-		return key(ledger.Pin, interlock.PinKey(server, tool))
+		return key(ledger.Pin, ledger.PinKey(server, tool))
 	}
 	return under(ledger.Pin, ledger.Server(server))
 }
 
 // Pinned returns the pins that a subject, SERVER or SERVER.TOOL, is about: the tool's, or the server's own first and then those
 // of all its tools by name. ok is false if nothing is known of it.
-func Pinned(standing interlock.Standing, subject string) (pins []interlock.Pin, ok bool) {
+func Pinned(standing ledger.Standing, subject string) (pins []interlock.Pin, ok bool) {
 	server, tool, one := strings.Cut(subject, ".")
 	if one {
-		pin, known := standing.Pins[interlock.PinKey(server, tool)]
+		pin, known := standing.Pins[ledger.PinKey(server, tool)]
 		return []interlock.Pin{pin}, known && tool != ""
 	}
 	for _, pin := range standing.Pins { // in any order: sorted below
@@ -42,7 +42,7 @@ func Pinned(standing interlock.Standing, subject string) (pins []interlock.Pin, 
 // Approvable returns what an order to approve a subject would approve, and the order's Detail, which binds it to just that: what
 // is seen later needs another order. An order about a whole server leaves out what an operator put into quarantine by
 // itself, and what speaks to the model: these are approved one by one.
-func Approvable(standing interlock.Standing, subject string) (pins []interlock.Pin, detail string, err error) {
+func Approvable(standing ledger.Standing, subject string) (pins []interlock.Pin, detail string, err error) {
 	known, ok := Pinned(standing, subject)
 	if !ok {
 		return nil, "", unknownPin()
@@ -76,9 +76,9 @@ func unknownPin() error {
 		"nothing is known of it; `interlock tools list` lists servers and tools")
 }
 
-func readPins(o interlock.Order) []interlock.Ref {
+func readPins(o interlock.Order) []ledger.Ref {
 	server, _, _ := strings.Cut(o.Subject, ".")
-	return []interlock.Ref{under(ledger.Pin, ledger.Server(server))}
+	return []ledger.Ref{under(ledger.Pin, ledger.Server(server))}
 }
 
 // changePins approves a tool or a server behind the gateway, or puts it into quarantine.
@@ -109,7 +109,7 @@ func (a *Admission) changePins(_ context.Context, c *carrying) error {
 }
 
 // orderedPins are the pins that an order is about, as they are now.
-func orderedPins(standing interlock.Standing, order interlock.Order) ([]interlock.Pin, error) {
+func orderedPins(standing ledger.Standing, order interlock.Order) ([]interlock.Pin, error) {
 	if order.Verb == interlock.VerbApproveTool {
 		pins, detail, err := Approvable(standing, order.Subject)
 		if err == nil && detail != order.Detail {
@@ -148,11 +148,11 @@ func before(list []interlock.Digest, last, now interlock.Digest) []interlock.Dig
 
 // Definitions returns the two texts of a pin: the definition that was approved, if one ever was, and the one seen last.
 func (a *Admission) Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error) {
-	standing, err := a.Ground(ctx, key(ledger.Pin, interlock.PinKey(server, tool)))
+	standing, err := a.Ground(ctx, key(ledger.Pin, ledger.PinKey(server, tool)))
 	if err != nil {
 		return nil, nil, err
 	}
-	pin, known := standing.Pins[interlock.PinKey(server, tool)]
+	pin, known := standing.Pins[ledger.PinKey(server, tool)]
 	if !known {
 		return nil, nil, interlock.Errorf(interlock.CodeNotFound, "tool", "nothing is known of this tool")
 	}

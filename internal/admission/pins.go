@@ -27,31 +27,31 @@ const (
 
 // Examine holds what a server lists against what was approved, see mcpgateway.Pins. What the store knows already costs no
 // commit.
-func (a *Admission) Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error) {
+func (a *Admission) Examine(ctx context.Context, l Listing) ([]PinVerdict, error) {
 	if l.Server == "" || len(l.Server) > maxServerName || strings.ContainsAny(l.Server, ".\x00") || l.Identity == "" {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "server",
 			"a server has a name of up to %d bytes without dots, and an identity", maxServerName)
 	}
 	tools := readDefinitions(l.Definitions)
-	var verdicts []interlock.PinVerdict
+	var verdicts []PinVerdict
 	var alert string
 	on := a.rows(under(ledger.Pin, ledger.Server(l.Server))).also(under(ledger.Pin, ledger.All))
 	_, err := a.commitOn(ctx, true, on,
-		func(standing interlock.Standing) (interlock.Change, error) {
+		func(standing ledger.Standing) (ledger.Change, error) {
 			now := a.config.Now().UTC()
 			e := examination{listing: l, standing: standing, now: now}
 			if e.news(tools) { // only then is anything read that may speak of others
 				others, err := a.foreignTools(ctx, l.Server, tools)
 				if err != nil {
-					return interlock.Change{}, err
+					return ledger.Change{}, err
 				}
 				e.others = others
 			}
 			verdicts = e.verdicts(tools)
 			if len(e.changes) == 0 {
-				return interlock.Change{}, errUnchanged
+				return ledger.Change{}, errUnchanged
 			}
-			change := interlock.Change{Version: standing.Version}
+			change := ledger.Change{Version: standing.Version}
 			var err error
 			alert, err = a.pinEvents(&change, e.changes, interlock.Requester{Agent: "interlock"}, "system",
 				auditlog.PinRecord{Server: l.Server, Identity: l.Identity})
@@ -80,7 +80,7 @@ type pinChange struct {
 
 // pinEvents adds to a change the pins and the events that say what becomes of them, and an alert if something new is
 // in quarantine that no operator put there.
-func (a *Admission) pinEvents(change *interlock.Change, pins []pinChange, r interlock.Requester, role string,
+func (a *Admission) pinEvents(change *ledger.Change, pins []pinChange, r interlock.Requester, role string,
 	record auditlog.PinRecord) (alert string, err error) {
 	var steps []auditlog.PinStep
 	var held []string
@@ -88,7 +88,7 @@ func (a *Admission) pinEvents(change *interlock.Change, pins []pinChange, r inte
 		p := c.pin
 		change.Writes = append(change.Writes, ledger.Rows(p)...)
 		if ref := ledger.DefinitionOf(p.Server, p.Tool, p.Seen); len(c.text) > 0 {
-			change.Writes = append(change.Writes, interlock.Row{Kind: ref.Kind, Key: ref.Key, Body: c.text})
+			change.Writes = append(change.Writes, ledger.Row{Kind: ref.Kind, Key: ref.Key, Body: c.text})
 		}
 		step := auditlog.PinStep{Tool: p.Tool, Status: p.Status, Why: p.Why, Detail: a.redact(p.Detail),
 			Approved: p.Definition, Seen: p.Seen}
@@ -137,15 +137,15 @@ func (a *Admission) foreignTools(ctx context.Context, server string, tools []def
 
 // An examination holds one listing against what is known. It is a function of its fields, and collects what changes.
 type examination struct {
-	listing  interlock.Listing
-	standing interlock.Standing
+	listing  Listing
+	standing ledger.Standing
 	now      time.Time
 	others   []string
 	changes  []pinChange
 }
 
 func (e *examination) pin(tool string) (interlock.Pin, bool) {
-	pin, known := e.standing.Pins[interlock.PinKey(e.listing.Server, tool)]
+	pin, known := e.standing.Pins[ledger.PinKey(e.listing.Server, tool)]
 	return pin, known
 }
 
@@ -163,7 +163,7 @@ func (e *examination) put(pin interlock.Pin, text json.RawMessage) {
 }
 
 // verdicts says of each definition what becomes of it.
-func (e *examination) verdicts(tools []definition) []interlock.PinVerdict {
+func (e *examination) verdicts(tools []definition) []PinVerdict {
 	server, known := e.pin("")
 	count := 0
 	for _, p := range e.standing.Pins {
@@ -171,12 +171,12 @@ func (e *examination) verdicts(tools []definition) []interlock.PinVerdict {
 			count++
 		}
 	}
-	out := make([]interlock.PinVerdict, len(tools))
+	out := make([]PinVerdict, len(tools))
 	unread := 0
 	for i, t := range tools {
 		pin, seen := e.pin(t.tool)
 		if t.text == nil || !seen && count >= maxPins {
-			out[i] = interlock.PinVerdict{Tool: t.tool, Why: interlock.PinUnreadable}
+			out[i] = PinVerdict{Tool: t.tool, Why: interlock.PinUnreadable}
 			unread++
 			continue
 		}
@@ -196,8 +196,8 @@ func (e *examination) verdicts(tools []definition) []interlock.PinVerdict {
 	return out
 }
 
-func (e *examination) verdict(t definition, pin interlock.Pin) interlock.PinVerdict {
-	v := interlock.PinVerdict{Tool: t.tool, Definition: t.digest, Why: pin.Why}
+func (e *examination) verdict(t definition, pin interlock.Pin) PinVerdict {
+	v := PinVerdict{Tool: t.tool, Definition: t.digest, Why: pin.Why}
 	switch {
 	case pin.Status != interlock.PinApproved:
 	case !pin.From(e.listing.Identity):
@@ -304,10 +304,10 @@ func describe(signs []inject.DefinitionSign) string {
 }
 
 // Visible reports of each target whether this caller may see it: whether any call of it would not be denied now.
-func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []interlock.Target) ([]bool, error) {
-	refs := make([]interlock.Ref, len(targets))
+func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []Target) ([]bool, error) {
+	refs := make([]ledger.Ref, len(targets))
 	for i := range targets {
-		refs[i] = key(ledger.Pin, interlock.PinKey(targets[i].Upstream.Server, targets[i].Upstream.Tool))
+		refs[i] = key(ledger.Pin, ledger.PinKey(targets[i].Upstream.Server, targets[i].Upstream.Tool))
 	}
 	ground, err := a.groundOf(ctx, a.config.Store.Load, caller, refs...)
 	standing := ground.Standing
@@ -335,11 +335,11 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 }
 
 // pinOf is what the standing knows of the tool an upstream would run, or of the server itself, as far as a decision needs it.
-func pinOf(standing interlock.Standing, u *interlock.Upstream) *interlock.Pin {
+func pinOf(standing ledger.Standing, u *interlock.Upstream) *interlock.Pin {
 	if u == nil {
 		return nil
 	}
-	pin, known := standing.Pins[interlock.PinKey(u.Server, u.Tool)]
+	pin, known := standing.Pins[ledger.PinKey(u.Server, u.Tool)]
 	if !known {
 		return nil
 	}

@@ -89,7 +89,7 @@ func (a *Admission) BeginShadow(ctx context.Context, documents map[string][]byte
 	if body.Ruleset = rules.Digest(); body.Ruleset == a.config.Rules.Digest() {
 		return body, interlock.Errorf(interlock.CodeConflict, "rules", "this ruleset is in force already")
 	}
-	change := interlock.Change{Writes: []interlock.Row{{Kind: ledger.Candidate, Key: ledger.CandidateKey, Value: body}}}
+	change := ledger.Change{Writes: []ledger.Row{{Kind: ledger.Candidate, Key: ledger.CandidateKey, Value: body}}}
 	return body, a.shadowed(ctx, change, "begun", body)
 }
 
@@ -102,12 +102,12 @@ func (a *Admission) EndShadow(ctx context.Context) (ledger.CandidateBody, error)
 	if err != nil {
 		return body, err
 	}
-	change := interlock.Change{Writes: []interlock.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}}
+	change := ledger.Change{Writes: []ledger.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}}
 	return body, a.shadowed(ctx, change, "stopped", body)
 }
 
 // shadowed commits a change of the candidate with its event.
-func (a *Admission) shadowed(ctx context.Context, change interlock.Change, step string, body ledger.CandidateBody) error {
+func (a *Admission) shadowed(ctx context.Context, change ledger.Change, step string, body ledger.CandidateBody) error {
 	digest, err := documentsDigest(body)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (a *Admission) promoteRules(ctx context.Context, c *carrying) (err error) {
 	if err != nil {
 		return err
 	}
-	c.change.Writes = []interlock.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}
+	c.change.Writes = []ledger.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}
 	return a.append(&c.change, interlock.EventPromotion, interlock.Requester{Agent: c.Operator}, "operator",
 		auditlog.PromotionRecord{Order: a.orderKept(c.Order), Documents: digest})
 }

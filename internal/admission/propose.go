@@ -76,11 +76,11 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 	receipt, err := a.commitOn(ctx, true, func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = a.groundOf(ctx, load, who, also...)
 		return g, err
-	}, func(standing interlock.Standing) (interlock.Change, error) {
+	}, func(standing ledger.Standing) (ledger.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
 		p.View.Written, p.View.Fetched = nil, nil              // by whom what it runs was written is looked up each time
 		if err := inOffice(p.Requester, standing, now); err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		p.Requester = owned(p.Requester, standing)
 		p.Failed = a.failuresOf(p, who, g.failed)
@@ -91,17 +91,17 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			pause, _ := a.verifying(standing, p.Requester, now)
 			p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
 			if p.Loop.Paused, p.Loop.Asked, err = a.paused(p, standing, pause, now); err != nil {
-				return interlock.Change{}, err
+				return ledger.Change{}, err
 			}
 		}
 		standing, uncounted := a.counted(standing, p.Requester, now)
 		begun, over, err := a.continued(ctx, p, standing, now)
 		if err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		made, invalid, err := a.evaluate(ctx, &p, read, begun, recent, now)
 		if err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		if invalid == nil {
 			invalid = uncounted
@@ -111,7 +111,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		answer = interlock.Answer{Decision: decision}
 		if a.left(p, standing, decision, recent, now) {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
-				return interlock.Change{}, errUnsure
+				return ledger.Change{}, errUnsure
 			}
 			answer.Gateway = true
 		}
@@ -124,7 +124,7 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			return change, err
 		}
 		if over {
-			change.Spends = slices.DeleteFunc(change.Spends, func(s interlock.Spend) bool { return s.Key == p.Continues })
+			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}
 		if said != nil {
 			row, err := did(g.done, who, *said, p.Action, answer.Decision, a.counters, now)
@@ -152,11 +152,11 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 
 // recentOf names what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
 // common, so nothing is remembered of them.
-func (a *Admission) recentOf(r interlock.Requester) []interlock.Ref {
+func (a *Admission) recentOf(r interlock.Requester) []ledger.Ref {
 	if r.Run == "" || !a.config.Rules.Recalls() {
 		return nil
 	}
-	return []interlock.Ref{key(ledger.Recent, runOf(r))}
+	return []ledger.Ref{key(ledger.Recent, runOf(r))}
 }
 
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
@@ -166,7 +166,7 @@ func (a *Admission) recentOf(r interlock.Requester) []interlock.Ref {
 //
 // The analysis is of the action as the door knows it. It is made once, before anything is loaded, so that a commit
 // that lost a race repeats the decision and not what is slow.
-func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysis impact.Analysis, standing interlock.Standing,
+func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysis impact.Analysis, standing ledger.Standing,
 	recent []interlock.PastAction, now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
 		return a.config.judge(p, analysis, standing, recent, limits, now)
@@ -213,7 +213,7 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysi
 }
 
 // alert adds to a change the event that says an approval in the store does not hold.
-func (a *Admission) alert(change *interlock.Change, r interlock.Requester, invalid error) error {
+func (a *Admission) alert(change *ledger.Change, r interlock.Requester, invalid error) error {
 	code, message := "approval-invalid", "an approval in the store does not count: "+reason(invalid)
 	if order := (unproved{}); errors.As(invalid, &order) {
 		code, message = "suppression-invalid", "a suppression in the store does not count: "
@@ -237,11 +237,11 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
 // spends. It fills in answer.Request.
-func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Standing, made evaluation,
+func (a *Admission) change(p, shown interlock.Proposal, standing ledger.Standing, made evaluation,
 	recent []interlock.PastAction,
-	now time.Time, answer *interlock.Answer) (change interlock.Change, opened bool, err error) {
+	now time.Time, answer *interlock.Answer) (change ledger.Change, opened bool, err error) {
 	d := made.Decision
-	change = interlock.Change{Version: standing.Version}
+	change = ledger.Change{Version: standing.Version}
 	handed := d.Answer.Allowed() && p.Handover.Hands(d)
 	if d.Approval != "" {
 		change.Spends = ledger.One(ledger.Request, d.Approval)
@@ -287,9 +287,9 @@ func (a *Admission) change(p, shown interlock.Proposal, standing interlock.Stand
 	if err := a.keepInputs(&change, &draft, p.Action, shown.Action, &made, recorded); err != nil {
 		return change, false, err
 	}
-	change.Events = []interlock.Draft{draft}
+	change.Events = []ledger.Draft{draft}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
-		change.Writes = append(change.Writes, ledger.Rows(interlock.Call{Requester: p.Requester, Action: d.Action,
+		change.Writes = append(change.Writes, ledger.Rows(ledger.CallBody{Requester: p.Requester, Action: d.Action,
 			Anywhere: anywhere(p), Events: events(p), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
 			At: now})...)
 	}
@@ -324,7 +324,7 @@ func events(p interlock.Proposal) []string {
 }
 
 // request finds the pending request for exactly this question or makes a new one.
-func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Standing, d interlock.Decision,
+func (a *Admission) request(p, shown interlock.Proposal, standing ledger.Standing, d interlock.Decision,
 	now time.Time) (string, *interlock.ApprovalRequest, error) {
 	if id := joined(p, standing, d, now); id != "" || p.Loop != nil && p.Loop.Verifying != "" {
 		return id, nil, nil // a paused agent opens no further questions
@@ -354,7 +354,7 @@ func (a *Admission) request(p, shown interlock.Proposal, standing interlock.Stan
 
 // joined finds the pending request that asks exactly this already; of several, which only two processes at once can make,
 // the one whose id comes first.
-func joined(p interlock.Proposal, standing interlock.Standing, d interlock.Decision, now time.Time) string {
+func joined(p interlock.Proposal, standing ledger.Standing, d interlock.Decision, now time.Time) string {
 	first := ""
 	for id, r := range standing.Requests {
 		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) &&
@@ -403,16 +403,16 @@ func (a *Admission) failed(p interlock.Proposal, code, reason string, cause erro
 
 // event commits one event that spends nothing and depends on nothing.
 func (a *Admission) event(ctx context.Context, kind interlock.EventType, r interlock.Requester, role string,
-	record auditlog.Record) (interlock.Receipt, error) {
+	record auditlog.Record) (ledger.Receipt, error) {
 	payload, err := record.Payload()
 	if err != nil {
-		return interlock.Receipt{}, err
+		return ledger.Receipt{}, err
 	}
 	draft, err := a.draft(kind, r, role, payload)
 	if err != nil {
-		return interlock.Receipt{}, err
+		return ledger.Receipt{}, err
 	}
-	return a.config.Store.Commit(ctx, interlock.Change{Events: []interlock.Draft{draft}})
+	return a.config.Store.Commit(ctx, ledger.Change{Events: []ledger.Draft{draft}})
 }
 
 // redacted returns the proposal as it may be recorded and shown: the same action with its secrets replaced.
@@ -452,7 +452,7 @@ func code(err error) string {
 	switch {
 	case errors.As(err, &e):
 		return string(e.Code)
-	case errors.Is(err, interlock.ErrConflict):
+	case errors.Is(err, ledger.ErrConflict):
 		return string(interlock.CodeConflict)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "deadline"
@@ -466,7 +466,7 @@ func reason(err error) string {
 	switch {
 	case errors.As(err, &e):
 		return e.Error()
-	case errors.Is(err, interlock.ErrConflict):
+	case errors.Is(err, ledger.ErrConflict):
 		return "the standing kept changing while this was decided; try again"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "the decision was not recorded in time"

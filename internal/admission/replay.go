@@ -13,17 +13,17 @@ import (
 // BeginReplay records that recorded decisions are to be made again in a mode, on signed orders, or that the orders are not
 // enough. Nothing is made again before it has returned without an error. forced says that a divergence need not stop it.
 func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, what string,
-	orders []interlock.Order) (receipt interlock.Receipt, forced bool, err error) {
+	orders []interlock.Order) (receipt ledger.Receipt, forced bool, err error) {
 	var operators names
 	for _, order := range orders {
 		operators.add(order.Operator)
 	}
-	var reads []interlock.Ref
+	var reads []ledger.Ref
 	for _, name := range operators {
 		reads = append(reads, key(ledger.Operator, name))
 	}
-	receipt, err = a.commitOn(ctx, false, a.rows(reads...), func(standing interlock.Standing) (interlock.Change, error) {
-		change := interlock.Change{Version: standing.Version}
+	receipt, err = a.commitOn(ctx, false, a.rows(reads...), func(standing ledger.Standing) (ledger.Change, error) {
+		change := ledger.Change{Version: standing.Version}
 		record := auditlog.ReplayRequestRecord{Mode: string(mode), What: what}
 		for _, order := range orders {
 			if strings.TrimSpace(order.Reason) == "" {
@@ -45,7 +45,7 @@ func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, wha
 
 // EndReplay records what came of a replay that BeginReplay has recorded on the same orders.
 func (a *Admission) EndReplay(ctx context.Context, orders []interlock.Order,
-	result auditlog.ReplayResultRecord) (interlock.Receipt, error) {
+	result auditlog.ReplayResultRecord) (ledger.Receipt, error) {
 	return a.event(ctx, interlock.EventReplayResult, replayRun(orders), "system", result)
 }
 

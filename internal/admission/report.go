@@ -32,7 +32,7 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 	if err != nil {
 		return err
 	}
-	change := interlock.Change{Events: []interlock.Draft{draft}}
+	change := ledger.Change{Events: []ledger.Draft{draft}}
 	if found && call.At.Unix() > 0 {
 		call.Outcome = o.Status
 		change.Writes = ledger.Rows(call)
@@ -42,7 +42,7 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 		change.Spends = a.unspent(ctx, call.Decision.Approval)
 	}
 	err = a.commitOutcome(ctx, change, alert)
-	if len(change.Spends) > 0 && errors.Is(err, interlock.ErrConflict) { // it was spent or ran out a moment ago
+	if len(change.Spends) > 0 && errors.Is(err, ledger.ErrConflict) { // it was spent or ran out a moment ago
 		change.Spends = nil
 		err = a.commitOutcome(ctx, change, alert)
 	}
@@ -53,7 +53,7 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 const ranOutside = "ran outside the sandbox that it needed"
 
 // unspent is an approval that was left for `interlock exec` and that nobody has spent: what it was for has run.
-func (a *Admission) unspent(ctx context.Context, approval string) []interlock.Spend {
+func (a *Admission) unspent(ctx context.Context, approval string) []ledger.Spend {
 	if approval == "" {
 		return nil
 	}
@@ -75,13 +75,13 @@ type Concluded struct {
 // is looked up, and all that is no alert is one commit, in the order in which it ended. An error says that at least one was not
 // recorded; the others are.
 func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
-	var plain interlock.Change
+	var plain ledger.Change
 	var failed error
 	alerted := make(chan error, len(ended)) // one for each that is committed by itself, all at once: the store takes them together
 	alone := 0
 	for _, c := range ended {
 		c.Outcome.Event = c.Answer.Event
-		call := interlock.Call{Decision: c.Answer.Decision, EventID: c.Answer.Event}
+		call := ledger.CallBody{Decision: c.Answer.Decision, EventID: c.Answer.Event}
 		draft, alert, err := a.outcome(c.Requester, c.Outcome, call, c.Answer.Event != "")
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -92,7 +92,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			a.endings.of(&plain, c.Requester, c.Answer.Action, c.Outcome.Status)
 			continue
 		}
-		change := interlock.Change{Events: []interlock.Draft{draft}}
+		change := ledger.Change{Events: []ledger.Draft{draft}}
 		a.endings.of(&change, c.Requester, c.Answer.Action, c.Outcome.Status)
 		alone++
 		go func() { alerted <- a.commitOutcome(ctx, change, alert) }()
@@ -107,8 +107,8 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 }
 
 // outcome is the event of an outcome, and why it is an alert if it is one.
-func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call interlock.Call,
-	found bool) (interlock.Draft, string, error) {
+func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call ledger.CallBody,
+	found bool) (ledger.Draft, string, error) {
 	record := auditlog.OutcomeRecord{Outcome: o}
 	record.Outcome.Anywhere = ""
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
@@ -128,13 +128,13 @@ func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call int
 	}
 	payload, err := record.Payload()
 	if err != nil {
-		return interlock.Draft{}, "", fmt.Errorf("encoding the outcome: %w", err)
+		return ledger.Draft{}, "", fmt.Errorf("encoding the outcome: %w", err)
 	}
 	draft, err := a.draft(kind, r, "agent", payload)
 	return draft, record.Alert, err
 }
 
-func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, alert string) error {
+func (a *Admission) commitOutcome(ctx context.Context, change ledger.Change, alert string) error {
 	if _, err := a.config.Store.Commit(ctx, change); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (a *Admission) commitOutcome(ctx context.Context, change interlock.Change, 
 
 // call finds the decision an outcome belongs to: by call id, by the event id it names, or by run and action.
 func (a *Admission) call(ctx context.Context, r interlock.Requester,
-	o interlock.Outcome) (call interlock.Call, found bool, err error) {
+	o interlock.Outcome) (call ledger.CallBody, found bool, err error) {
 	if o.Action != "" || r.Call != "" {
 		call, found, err = a.findCall(ctx, r, o.Action)
 		if err == nil && !found && r.Call != "" && o.Anywhere != "" {
@@ -159,7 +159,7 @@ func (a *Admission) call(ctx context.Context, r interlock.Requester,
 		}
 	}
 	if o.Event == "" {
-		return interlock.Call{}, false, nil
+		return ledger.CallBody{}, false, nil
 	}
 	// What was found by run and action may be another attempt at the same: the one that the harness will yet report.
 	entry, known, err := a.config.Store.EntryByID(ctx, o.Event)
@@ -170,7 +170,7 @@ func (a *Admission) call(ctx context.Context, r interlock.Requester,
 	if err != nil || agent != r.Agent {
 		return call, found, nil // another agent's event, or no decision at all: not this call's
 	}
-	return interlock.Call{EventID: o.Event, Decision: decision}, true, nil
+	return ledger.CallBody{EventID: o.Event, Decision: decision}, true, nil
 }
 
 // bounded cuts a text at n bytes, at a character boundary.

@@ -21,14 +21,14 @@ func (a *Admission) Requests(ctx context.Context, limit int) (List[interlock.App
 }
 
 // Ground returns what refs name of what stands, as it is now, and the version of the ledger.
-func (a *Admission) Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
+func (a *Admission) Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error) {
 	g, err := a.rows(refs...)(ctx, a.config.Store.Load)
 	return g.Standing, err
 }
 
 // Known is Ground as this process last saw it: what it has committed itself at once, what others have a few milliseconds
 // late; see [Store].
-func (a *Admission) Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
+func (a *Admission) Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error) {
 	g, err := a.rows(refs...)(ctx, a.config.Store.Recall)
 	return g.Standing, err
 }
@@ -36,36 +36,36 @@ func (a *Admission) Known(ctx context.Context, refs ...interlock.Ref) (interlock
 // Resolve records one operator's signed answer to a request, in the same transaction as the answer takes effect. An
 // answer that does not count (wrong key, own request, expired, already answered) changes nothing, is recorded as
 // APPROVAL_REFUSED and comes back as an *interlock.Error.
-func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error) {
+func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (ledger.Receipt, error) {
 	approval.At = a.config.Now().UTC()
-	about := func(standing interlock.Standing) interlock.Requester {
+	about := func(standing ledger.Standing) interlock.Requester {
 		return standing.Requests[approval.Request].Requester
 	}
 	on := a.said(approval.Operator, about, key(ledger.Request, approval.Request),
 		under(ledger.Challenge, ledger.Waits(approval.Request)))
-	receipt, err := a.commit(ctx, on, func(standing interlock.Standing) (interlock.Change, error) {
+	receipt, err := a.commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
 		request, known := standing.Requests[approval.Request]
 		if !known {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "id",
+			return ledger.Change{}, interlock.Errorf(interlock.CodeNotFound, "id",
 				"no pending request has this id; `interlock pending` lists them")
 		}
 		if err := a.shown(ctx, request, approval); err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		if err := quorum.Check(request, approval, standing.Operators, standing.Agents, a.config.Verify, approval.At); err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		record := auditlog.ApprovalRecord{Request: request, Approval: approval}
 		payload, err := record.Payload()
 		if err != nil {
-			return interlock.Change{}, fmt.Errorf("encoding the approval: %w", err)
+			return ledger.Change{}, fmt.Errorf("encoding the approval: %w", err)
 		}
 		draft, err := a.draft(interlock.EventApproval, request.Requester, "operator", payload)
 		if err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		draft.Actor = approval.Operator
-		return interlock.Change{Version: standing.Version, Events: []interlock.Draft{draft},
+		return ledger.Change{Version: standing.Version, Events: []ledger.Draft{draft},
 			Writes: append(ledger.Rows(request.Answered(approval)), answered(standing, approval)...)}, nil
 	})
 	var refusal *interlock.Error
@@ -79,7 +79,7 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (i
 
 // RefuseApproval records an attempt to answer a request that did not count, or that came from somebody who may never
 // answer, such as an agent's credential on an approval endpoint.
-func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error) {
+func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error) {
 	if actor == "" {
 		actor = "unknown"
 	}
@@ -92,26 +92,26 @@ func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request str
 
 // PutAgent adds, replaces or revokes an agent and records it.
 func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) error {
-	_, err := a.commit(ctx, a.identity(agent.ID), func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commit(ctx, a.identity(agent.ID), func(standing ledger.Standing) (ledger.Change, error) {
 		if _, taken := standing.Operators[agent.ID]; taken {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
+			return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
 				"an operator has this name; no identity is both")
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Agent: &agent}, agent.ID,
-			interlock.Change{Writes: ledger.Rows(agent)})
+			ledger.Change{Writes: ledger.Rows(agent)})
 	})
 	return err
 }
 
 // PutOperator adds, replaces or revokes an operator and records it.
 func (a *Admission) PutOperator(ctx context.Context, operator interlock.OperatorRecord) error {
-	_, err := a.commit(ctx, a.identity(operator.Name), func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commit(ctx, a.identity(operator.Name), func(standing ledger.Standing) (ledger.Change, error) {
 		if _, taken := standing.Agents[operator.Name]; taken {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
+			return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "name",
 				"an agent has this name; no identity is both")
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name,
-			interlock.Change{Writes: ledger.Rows(operator)})
+			ledger.Change{Writes: ledger.Rows(operator)})
 	})
 	return err
 }
@@ -120,19 +120,19 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 // in the transaction that takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
 // They are all there because one passkey is one person.
 func (a *Admission) UpdateOperator(ctx context.Context, name string,
-	change func(*interlock.OperatorRecord, interlock.Standing) error) error {
+	change func(*interlock.OperatorRecord, ledger.Standing) error) error {
 	on := a.rows(under(ledger.Operator, ledger.All), key(ledger.Setting, settingRegistry))
-	_, err := a.commit(ctx, on, func(standing interlock.Standing) (interlock.Change, error) {
+	_, err := a.commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
 		operator, known := standing.Operators[name]
 		if !known {
-			return interlock.Change{}, interlock.Errorf(interlock.CodeNotFound, "name", "no operator has this name")
+			return ledger.Change{}, interlock.Errorf(interlock.CodeNotFound, "name", "no operator has this name")
 		}
 		operator.Passkeys = slices.Clone(operator.Passkeys)
 		if err := change(&operator, standing); err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name,
-			interlock.Change{Writes: ledger.Rows(operator)})
+			ledger.Change{Writes: ledger.Rows(operator)})
 	})
 	return err
 }
@@ -142,8 +142,8 @@ func (a *Admission) identity(name string) grounds {
 	return a.rows(key(ledger.Agent, name), key(ledger.Operator, name), key(ledger.Setting, settingRegistry))
 }
 
-func (a *Admission) identityChange(standing interlock.Standing, record auditlog.IdentityRecord, name string,
-	change interlock.Change) (interlock.Change, error) {
+func (a *Admission) identityChange(standing ledger.Standing, record auditlog.IdentityRecord, name string,
+	change ledger.Change) (ledger.Change, error) {
 	payload, err := record.Payload()
 	if err != nil {
 		return change, fmt.Errorf("encoding the identity: %w", err)
@@ -155,6 +155,6 @@ func (a *Admission) identityChange(standing interlock.Standing, record auditlog.
 	if err := a.registered(&change, standing, &draft); err != nil {
 		return change, err
 	}
-	change.Version, change.Events = standing.Version, []interlock.Draft{draft}
+	change.Version, change.Events = standing.Version, []ledger.Draft{draft}
 	return change, nil
 }

@@ -19,7 +19,7 @@ const maxSessionFetched = 48
 type Session struct {
 	run    string
 	recent []interlock.PastAction
-	heard  interlock.Heard
+	heard  origin.Heard
 	calls  map[string]sessionCall
 	// places that were fetched, oldest first
 	fetched []string

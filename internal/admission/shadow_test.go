@@ -132,7 +132,7 @@ type slow struct {
 	once sync.Once
 }
 
-func (s *slow) Note(ctx context.Context, row interlock.Ref, change func(any) (any, error)) error {
+func (s *slow) Note(ctx context.Context, row ledger.Ref, change func(any) (any, error)) error {
 	s.once.Do(func() {
 		close(s.held)
 		<-s.hold
@@ -160,7 +160,7 @@ func TestShadowHoldsNobodyUp(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rows, _, err := h.store.Load(t.Context(), interlock.Ref{Kind: ledger.Shadow, Key: string(body.Ruleset)})
+	rows, _, err := h.store.Load(t.Context(), ledger.Ref{Kind: ledger.Shadow, Key: string(body.Ruleset)})
 	if err != nil || len(rows) != 1 {
 		t.Fatal(err, len(rows))
 	}
@@ -281,9 +281,9 @@ func TestChangedCandidate(t *testing.T) {
 // replace puts another candidate into the store, as whoever can write its file does.
 func (h *house) replace(body ledger.CandidateBody) {
 	h.t.Helper()
-	_, err := h.store.Commit(h.t.Context(), interlock.Change{Events: []interlock.Draft{{Type: interlock.EventAlert, Run: "r", Seed: "s",
+	_, err := h.store.Commit(h.t.Context(), ledger.Change{Events: []ledger.Draft{{Type: interlock.EventAlert, Run: "r", Seed: "s",
 		Actor: "a", Role: "system", Recorded: h.now, Payload: []byte("{}")}},
-		Writes: []interlock.Row{{Kind: ledger.Candidate, Key: ledger.CandidateKey, Value: body}}})
+		Writes: []ledger.Row{{Kind: ledger.Candidate, Key: ledger.CandidateKey, Value: body}}})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/limit"
+	"interlock/internal/origin"
 	"interlock/internal/quorum"
 )
 
@@ -47,14 +48,14 @@ func (a *Admission) limitsText() ([]byte, error) {
 		"max_suppression": quorum.MaxSuppression.String(),
 		"max_certificate": time.Duration(maxCertificate).String(),
 		"recent_window":   interlock.RecentWindow.String(),
-		"heard_window":    interlock.HeardWindow.String(),
+		"heard_window":    origin.HeardWindow.String(),
 		"written_window":  interlock.WrittenWindow.String(),
 	})
 }
 
 // declare adds to a change, and to the settings that are to stand, the snapshots that this process decides under: each as a blob,
 // and their list. It is named by the event that is written anyway, so that a change of rules stays one event.
-func (a *Admission) declare(change *interlock.Change, have, ruleset, mode map[string]string) error {
+func (a *Admission) declare(change *ledger.Change, have, ruleset, mode map[string]string) error {
 	if a.config.Record.Governance == nil || ruleset["ruleset_text"] == "" {
 		return nil
 	}
@@ -87,13 +88,13 @@ func (a *Admission) declare(change *interlock.Change, have, ruleset, mode map[st
 	}
 	in[settingManifest] = string(a.manifest)
 	for _, t := range [][]byte{governance, limits, text} {
-		change.Blobs = append(change.Blobs, interlock.Blob{Digest: auditlog.BlobDigest(t), Text: t})
+		change.Blobs = append(change.Blobs, ledger.Blob{Digest: auditlog.BlobDigest(t), Text: t})
 	}
 	return nil
 }
 
 // registered adds to a change of who is known what the registry is after it. standing is what the change was computed from.
-func (a *Admission) registered(change *interlock.Change, standing interlock.Standing, draft *interlock.Draft) error {
+func (a *Admission) registered(change *ledger.Change, standing ledger.Standing, draft *ledger.Draft) error {
 	if a.config.Record.Governance == nil {
 		return nil
 	}
@@ -104,7 +105,7 @@ func (a *Admission) registered(change *interlock.Change, standing interlock.Stan
 	}
 	digest := auditlog.BlobDigest(text)
 	draft.Snapshots[auditlog.SnapshotRegistry] = string(digest)
-	change.Blobs = append(change.Blobs, interlock.Blob{Digest: digest, Text: text})
+	change.Blobs = append(change.Blobs, ledger.Blob{Digest: digest, Text: text})
 	change.Writes = append(change.Writes, ledger.Settings(map[string]string{settingRegistry: string(digest)})...)
 	return nil
 }

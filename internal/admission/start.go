@@ -17,8 +17,8 @@ var errUnchanged = errors.New("admission: nothing changed")
 // that is durable.
 func (a *Admission) Start(ctx context.Context) error {
 	on := a.rows(under(ledger.Setting, ledger.All))
-	_, err := a.commit(ctx, on, func(standing interlock.Standing) (interlock.Change, error) {
-		change := interlock.Change{Version: standing.Version}
+	_, err := a.commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
+		change := ledger.Change{Version: standing.Version}
 		ruleset := map[string]string{"ruleset": string(a.config.Rules.Digest())}
 		if err := a.rulesText(&change, standing.Settings, ruleset); err != nil {
 			return change, err
@@ -46,7 +46,7 @@ func (a *Admission) Start(ctx context.Context) error {
 
 // rulesText adds to a change, and to the settings that are to stand, the text of rules that the store does not have yet: so that
 // what is decided under them can be decided again when the program that brought them is gone.
-func (a *Admission) rulesText(change *interlock.Change, have, want map[string]string) error {
+func (a *Admission) rulesText(change *ledger.Change, have, want map[string]string) error {
 	if a.config.Record.Ruleset == nil {
 		return nil
 	}
@@ -58,14 +58,14 @@ func (a *Admission) rulesText(change *interlock.Change, have, want map[string]st
 	if err != nil {
 		return fmt.Errorf("reading the ruleset's text: %w", err)
 	}
-	blob := interlock.Blob{Digest: auditlog.BlobDigest(text), Text: text}
+	blob := ledger.Blob{Digest: auditlog.BlobDigest(text), Text: text}
 	change.Blobs = append(change.Blobs, blob)
 	want["ruleset_text"] = string(blob.Digest)
 	return nil
 }
 
 // setting adds to a change what differs between the settings recorded and the ones in force.
-func (a *Admission) setting(change *interlock.Change, kind interlock.EventType, have, want map[string]string) error {
+func (a *Admission) setting(change *ledger.Change, kind interlock.EventType, have, want map[string]string) error {
 	if !differs(have, want) {
 		return nil
 	}

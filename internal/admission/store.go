@@ -24,13 +24,13 @@ import (
 // none), or nothing where that is nil. change may be asked twice, if others write the row meanwhile.
 type Store interface {
 	// the rows that refs name, as they are now, and as this process last saw them
-	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
-	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
+	Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error)
+	Recall(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error)
 	// a page of the rows under a mark, and where the next one begins: the zero place where nothing follows
-	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
-	Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error) // of the rows that Scan would return
-	Note(ctx context.Context, row interlock.Ref, change func(value any) (any, error)) error
-	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
+	Scan(ctx context.Context, mark ledger.Ref, span ledger.Span) (rows []ledger.Row, next ledger.Place, err error)
+	Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (int, error) // of the rows that Scan would return
+	Note(ctx context.Context, row ledger.Ref, change func(value any) (any, error)) error
+	Commit(ctx context.Context, c ledger.Change) (ledger.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }

@@ -44,12 +44,12 @@ func findSuppression(_ *Admission, c *carrying) error {
 
 // lift ends a suppression. It only tightens, so it takes a name and no signature.
 func (a *Admission) lift(_ context.Context, c *carrying) error {
-	c.change.Writes = []interlock.Row{ledger.Ended(ledger.Order, c.Subject)}
+	c.change.Writes = []ledger.Row{ledger.Ended(ledger.Order, c.Subject)}
 	return a.append(&c.change, interlock.EventSuppression, interlock.Requester{Agent: c.Operator}, "operator",
 		auditlog.SuppressionRecord{Suppression: c.standing.Suppressions[c.Subject], Lifted: cmp.Or(c.Reason, "lifted")})
 }
 
-func live(standing interlock.Standing, now time.Time) int {
+func live(standing ledger.Standing, now time.Time) int {
 	n := 0
 	for _, s := range standing.Suppressions {
 		if s.InForce(now) {

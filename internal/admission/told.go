@@ -19,7 +19,7 @@ func (a *Admission) HearPrompt(ctx context.Context, r interlock.Requester, text 
 		return nil
 	}
 	run, now := runOf(r), a.config.Now().UTC()
-	return a.hear(ctx, run, func(h interlock.Heard) (interlock.Heard, bool) {
+	return a.hear(ctx, run, func(h origin.Heard) (origin.Heard, bool) {
 		return a.config.Prompted(h, run, text, now), true
 	})
 }
@@ -39,7 +39,7 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 		return nil
 	}
 	run, now := runOf(r), a.config.Now().UTC()
-	return a.hear(ctx, run, func(h interlock.Heard) (interlock.Heard, bool) {
+	return a.hear(ctx, run, func(h origin.Heard) (origin.Heard, bool) {
 		if !as.Orders && h.Prompts == 0 {
 			return h, false
 		}
@@ -49,7 +49,7 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 }
 
 // hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
-func (a *Admission) hear(ctx context.Context, run string, add func(interlock.Heard) (interlock.Heard, bool)) error {
+func (a *Admission) hear(ctx context.Context, run string, add func(origin.Heard) (origin.Heard, bool)) error {
 	return a.config.Store.Note(ctx, key(ledger.Heard, run), func(value any) (any, error) {
 		before, _ := value.(ledger.HeardBody)
 		after, changed := add(before.Heard)

@@ -9,6 +9,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/ledger"
+	"interlock/internal/origin"
 )
 
 // TestHeard: the user's words and results of a run count for its next calls, also where another process took note of them, and
@@ -117,8 +118,8 @@ func TestNamedFileOnlyRead(t *testing.T) {
 }
 
 // heardOf is what is noted of a run.
-func heardOf(h *house, run string) (heard interlock.Heard, err error) {
-	rows, _, err := h.store.Load(h.t.Context(), interlock.Ref{Kind: ledger.Heard, Key: run})
+func heardOf(h *house, run string) (heard origin.Heard, err error) {
+	rows, _, err := h.store.Load(h.t.Context(), ledger.Ref{Kind: ledger.Heard, Key: run})
 	for _, row := range rows {
 		heard = row.Value.(ledger.HeardBody).Heard
 	}

@@ -35,8 +35,8 @@ func parseTrustDetail(detail string) (level interlock.Trust, until time.Time, er
 // maxCertificate is how long a certificate may run: what was examined changes.
 const maxCertificate = 400 * 24 * time.Hour
 
-func readAgent(o interlock.Order) []interlock.Ref {
-	return []interlock.Ref{key(ledger.Agent, o.Subject), key(ledger.Setting, settingRegistry)}
+func readAgent(o interlock.Order) []ledger.Ref {
+	return []ledger.Ref{key(ledger.Agent, o.Subject), key(ledger.Setting, settingRegistry)}
 }
 
 // findAgent finds the agent whose trust an order changes, and whether it may be changed so. Trust is climbed one level at a time,

@@ -9,8 +9,8 @@ import (
 	"interlock/internal/ledger"
 )
 
-func readChallenge(o interlock.Order) []interlock.Ref {
-	return []interlock.Ref{key(ledger.Challenge, o.Subject)}
+func readChallenge(o interlock.Order) []ledger.Ref {
+	return []ledger.Ref{key(ledger.Challenge, o.Subject)}
 }
 
 // findChallenge finds the challenge that an order is about. The order is about the freedom of whom it binds.

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/notice"
 	"interlock/spec"
 )
 
@@ -142,7 +143,7 @@ func TestSlowDelivery(t *testing.T) {
 	slow := &slowPhone{}
 	h, _ := guarded(t, func(c *admission.Config) { c.Notify = slow })
 	h.employ("olga", "operator")
-	slow.meanwhile = func(n interlock.Notice) {
+	slow.meanwhile = func(n notice.Notice) {
 		h.now = h.now.Add(time.Second)
 		if _, _, err := h.NewCode(t.Context(), h.order(interlock.VerbNewCode, n.Challenge, "olga")); err != nil {
 			t.Error(err)
@@ -154,11 +155,11 @@ func TestSlowDelivery(t *testing.T) {
 	}
 }
 
-type slowPhone struct{ meanwhile func(interlock.Notice) }
+type slowPhone struct{ meanwhile func(notice.Notice) }
 
-func (p *slowPhone) Notify(_ context.Context, n interlock.Notice) interlock.Delivery {
+func (p *slowPhone) Notify(_ context.Context, n notice.Notice) notice.Delivery {
 	p.meanwhile(n)
-	return interlock.Delivery{Channels: []string{"phone"}}
+	return notice.Delivery{Channels: []string{"phone"}}
 }
 
 // TestNoCodeInTheRecord: nothing that is written holds a code, whole or grouped otherwise.

@@ -40,10 +40,10 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 	var v Verification
 	_, err := a.commitOn(ctx, false, func(ctx context.Context, load loader) (ground, error) {
 		return a.verifyGround(ctx, load, r, challenge)
-	}, func(standing interlock.Standing) (interlock.Change, error) {
+	}, func(standing ledger.Standing) (ledger.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond)
 		if err := inOffice(r, standing, now); err != nil {
-			return interlock.Change{}, err
+			return ledger.Change{}, err
 		}
 		who := owned(r, standing)
 		c, known := standing.Challenges[challenge]
@@ -51,7 +51,7 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 		if !known {
 			c = interlock.Challenge{ID: challenge}
 		}
-		attempts := standing.Attempts[interlock.AttemptsKey(who.Agent, who.Principal)]
+		attempts := standing.Attempts[ledger.AttemptsKey(who.Agent, who.Principal)]
 		attempts.Agent, attempts.Principal = who.Agent, who.Principal
 		// Everything is worked out before anything is told apart, so that the answers take the same way.
 		right := matches(c.CodeHash, c.ID, code)
@@ -59,7 +59,7 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 		v = Verification{}
 		if wait := limit.Wait(attempts, now); wait > 0 {
 			v.Result, v.Reason, v.RetryAfter = Limited, "too many wrong answers; none is looked at for a while", wait
-			change := interlock.Change{Version: standing.Version}
+			change := ledger.Change{Version: standing.Version}
 			return change, a.failedAnswer(&change, who, challenge, &v)
 		}
 		switch {
@@ -73,7 +73,7 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 			v.Result, v.Reason = Passed, "the code is right"
 			return a.passed(standing, c, who, now, &v)
 		}
-		change := interlock.Change{Version: standing.Version}
+		change := ledger.Change{Version: standing.Version}
 		attempts, v.Failed = limit.Fail(attempts, now)
 		v.RetryAfter = limit.Wait(attempts, now)
 		change.Writes = ledger.Rows(attempts)
@@ -93,7 +93,7 @@ func (a *Admission) verifyGround(ctx context.Context, load loader, r interlock.R
 		return g, err
 	}
 	who, read := owned(r, g.Standing), len(g.reads)
-	g.reads = append(g.reads, key(ledger.Attempts, interlock.AttemptsKey(who.Agent, who.Principal)))
+	g.reads = append(g.reads, key(ledger.Attempts, ledger.AttemptsKey(who.Agent, who.Principal)))
 	if request := g.Challenges[challenge].Request; request != "" {
 		g.reads = append(g.reads, key(ledger.Request, request))
 	}
@@ -103,12 +103,12 @@ func (a *Admission) verifyGround(ctx context.Context, load loader, r interlock.R
 
 // answerable reports whether a challenge is one this requester may answer here: its own, standing, and, where it pauses an
 // agent of a process, of this process.
-func (a *Admission) answerable(c interlock.Challenge, r interlock.Requester, standing interlock.Standing, now time.Time) bool {
+func (a *Admission) answerable(c interlock.Challenge, r interlock.Requester, standing ledger.Standing, now time.Time) bool {
 	return c.Ended.IsZero() && binds(c, r, standing) && (c.Kind == interlock.ChallengeBlock || c.Boot == a.config.Boot)
 }
 
 // failedAnswer records an answer that failed, and alerts.
-func (a *Admission) failedAnswer(change *interlock.Change, r interlock.Requester, challenge string, v *Verification) error {
+func (a *Admission) failedAnswer(change *ledger.Change, r interlock.Requester, challenge string, v *Verification) error {
 	record := auditlog.VerificationRecord{Challenge: idOf(challenge), Result: v.Result, Reason: v.Reason, Failed: v.Failed}
 	if err := a.append(change, interlock.EventVerification, r, "agent", record); err != nil {
 		return err
@@ -117,9 +117,9 @@ func (a *Admission) failedAnswer(change *interlock.Change, r interlock.Requester
 }
 
 // passed is what a right code does.
-func (a *Admission) passed(standing interlock.Standing, c interlock.Challenge, r interlock.Requester, now time.Time,
-	v *Verification) (interlock.Change, error) {
-	change := interlock.Change{Version: standing.Version}
+func (a *Admission) passed(standing ledger.Standing, c interlock.Challenge, r interlock.Requester, now time.Time,
+	v *Verification) (ledger.Change, error) {
+	change := ledger.Change{Version: standing.Version}
 	c.Ended, c.Outcome, c.CodeHash = now, "passed", ""
 	change.Writes = ledger.Rows(c)
 	record := auditlog.VerificationRecord{Challenge: c.ID, Result: Passed, Reason: v.Reason}

@@ -69,7 +69,7 @@ func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d int
 
 // written returns those of the keys under which something was written within [interlock.WrittenWindow].
 func (a *Admission) written(ctx context.Context, keys []string, now time.Time) (found []string, err error) {
-	refs := make([]interlock.Ref, len(keys))
+	refs := make([]ledger.Ref, len(keys))
 	for n := range keys {
 		refs[n] = key(ledger.Written, keys[n])
 	}

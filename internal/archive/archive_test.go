@@ -18,6 +18,7 @@ import (
 	"interlock"
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // fixed is the randomness of test keys: visibly no secret.
@@ -46,24 +47,24 @@ func sealer(t testing.TB, number byte) *auditlog.Sealer {
 // A log is one in memory.
 type log struct {
 	entries []interlock.Entry
-	head    interlock.Head
-	blobs   []interlock.Blob
+	head    ledger.Head
+	blobs   []ledger.Blob
 }
 
 var recorded = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 func newLog(t testing.TB, n int) *log {
 	t.Helper()
-	l := &log{blobs: []interlock.Blob{{Digest: "sha256:aa", Text: []byte("a")}, {Digest: "sha256:bb", Text: []byte("b")}}}
-	var drafts []interlock.Draft
+	l := &log{blobs: []ledger.Blob{{Digest: "sha256:aa", Text: []byte("a")}, {Digest: "sha256:bb", Text: []byte("b")}}}
+	var drafts []ledger.Draft
 	var sequences []int64
 	for i := range n {
-		drafts = append(drafts, interlock.Draft{Type: interlock.EventDecision, Run: "run", Seed: "seed", Actor: "agent", Role: "agent",
+		drafts = append(drafts, ledger.Draft{Type: interlock.EventDecision, Run: "run", Seed: "seed", Actor: "agent", Role: "agent",
 			Recorded: recorded, Payload: fmt.Appendf(nil, `{"n":%d}`, i)})
 		sequences = append(sequences, int64(i+1))
 	}
 	var err error
-	if l.entries, l.head, err = sealer(t, 1).Seal(interlock.Head{}, drafts, sequences, nil); err != nil {
+	if l.entries, l.head, err = sealer(t, 1).Seal(ledger.Head{}, drafts, sequences, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range l.entries {
@@ -74,7 +75,7 @@ func newLog(t testing.TB, n int) *log {
 	return l
 }
 
-func (l *log) Head(context.Context) (interlock.Head, error) { return l.head, nil }
+func (l *log) Head(context.Context) (ledger.Head, error) { return l.head, nil }
 
 func (l *log) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
 	return l.Recorded(ctx, 0, visit)
@@ -89,7 +90,7 @@ func (l *log) Recorded(_ context.Context, from int64, visit func(interlock.Entry
 	return nil
 }
 
-func (l *log) Blobs(_ context.Context, visit func(interlock.Blob) error) error {
+func (l *log) Blobs(_ context.Context, visit func(ledger.Blob) error) error {
 	for _, b := range l.blobs {
 		if err := visit(b); err != nil {
 			return err
@@ -263,7 +264,7 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 		t.Errorf("%q, %v, %v", text, found, err)
 	}
 	blobs := 0
-	if err := joined.Blobs(t.Context(), func(interlock.Blob) error { blobs++; return nil }); err != nil || blobs != 2 {
+	if err := joined.Blobs(t.Context(), func(ledger.Blob) error { blobs++; return nil }); err != nil || blobs != 2 {
 		t.Errorf("%d blobs, %v", blobs, err)
 	}
 	report, err := auditlog.Verify(t.Context(), joined, sealer(t, 1).Public(), auditlog.VerifyOptions{})

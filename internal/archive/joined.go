@@ -5,6 +5,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // A Joined is a log and archives of it, read as one.
@@ -17,7 +18,7 @@ type Joined struct {
 func (a *Archives) Over(store Recording) *Joined { return &Joined{store, a} }
 
 // Head is the store's.
-func (j *Joined) Head(ctx context.Context) (interlock.Head, error) { return j.store.Head(ctx) }
+func (j *Joined) Head(ctx context.Context) (ledger.Head, error) { return j.store.Head(ctx) }
 
 // Walk calls visit for every entry, with its content from wherever it is. What no archive here has stays bare.
 func (j *Joined) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
@@ -50,15 +51,15 @@ func (j *Joined) Blob(ctx context.Context, digest interlock.Digest) ([]byte, boo
 }
 
 // Blobs calls visit for every blob of both, once.
-func (j *Joined) Blobs(ctx context.Context, visit func(interlock.Blob) error) error {
+func (j *Joined) Blobs(ctx context.Context, visit func(ledger.Blob) error) error {
 	seen := map[interlock.Digest]bool{}
-	if err := j.store.Blobs(ctx, func(b interlock.Blob) error {
+	if err := j.store.Blobs(ctx, func(b ledger.Blob) error {
 		seen[b.Digest] = true
 		return visit(b)
 	}); err != nil {
 		return err
 	}
-	return j.archives.Blobs(ctx, func(b interlock.Blob) error {
+	return j.archives.Blobs(ctx, func(b ledger.Blob) error {
 		if seen[b.Digest] {
 			return nil
 		}
@@ -102,8 +103,8 @@ func (a Alone) Check(ctx context.Context, key *auditlog.PublicKey) error {
 }
 
 // Head is what the archive's checkpoint says.
-func (a Alone) Head(context.Context) (interlock.Head, error) {
-	return interlock.Head{Checkpoint: a.longest.signed}, nil
+func (a Alone) Head(context.Context) (ledger.Head, error) {
+	return ledger.Head{Checkpoint: a.longest.signed}, nil
 }
 
 // Walk calls visit for every entry.
@@ -158,6 +159,6 @@ func (a Alone) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool,
 }
 
 // Blobs calls visit for every blob.
-func (a Alone) Blobs(ctx context.Context, visit func(interlock.Blob) error) error {
+func (a Alone) Blobs(ctx context.Context, visit func(ledger.Blob) error) error {
 	return a.archives.Blobs(ctx, visit)
 }

@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
+	"interlock/internal/ledger"
 )
 
 // A Damage says that a file of an archive is not what was archived.
@@ -179,7 +180,7 @@ func (a *Archives) Blob(_ context.Context, digest interlock.Digest) ([]byte, boo
 }
 
 // Blobs calls visit for every blob, in the order of their digests.
-func (a *Archives) Blobs(_ context.Context, visit func(interlock.Blob) error) error {
+func (a *Archives) Blobs(_ context.Context, visit func(ledger.Blob) error) error {
 	if err := a.readBlobs(); err != nil {
 		return err
 	}
@@ -187,9 +188,9 @@ func (a *Archives) Blobs(_ context.Context, visit func(interlock.Blob) error) er
 }
 
 // EachBlob calls visit for every blob, in the order of their digests.
-func EachBlob(blobs map[interlock.Digest][]byte, visit func(interlock.Blob) error) error {
+func EachBlob(blobs map[interlock.Digest][]byte, visit func(ledger.Blob) error) error {
 	for _, digest := range slices.Sorted(maps.Keys(blobs)) {
-		if err := visit(interlock.Blob{Digest: digest, Text: blobs[digest]}); err != nil {
+		if err := visit(ledger.Blob{Digest: digest, Text: blobs[digest]}); err != nil {
 			return err
 		}
 	}

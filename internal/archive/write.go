@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
+	"interlock/internal/ledger"
 )
 
 // Schema is the value of "schema" in what says what an archiving wrote.
@@ -47,7 +48,7 @@ type Recording interface {
 	// Recorded calls visit for every entry from an index on, with its hashes, and its inputs where it has any.
 	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
 	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
-	Blobs(ctx context.Context, visit func(interlock.Blob) error) error
+	Blobs(ctx context.Context, visit func(ledger.Blob) error) error
 }
 
 // An Order says what is to be archived. The log up to Size has been verified.
@@ -206,7 +207,7 @@ func (w *writer) blobs(ctx context.Context, log Recording, earlier []Part) error
 		}
 	}
 	var p packer
-	if err := log.Blobs(ctx, func(b interlock.Blob) error {
+	if err := log.Blobs(ctx, func(b ledger.Blob) error {
 		if have[b.Digest] {
 			return nil
 		}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -248,7 +249,7 @@ func parseEvent(e *Event, body, scratch []byte) ([]byte, error) {
 }
 
 // checkDraft says what keeps a draft from being sealed.
-func checkDraft(d *interlock.Draft) error {
+func checkDraft(d *ledger.Draft) error {
 	for _, field := range [...]struct {
 		name, value string
 		required    bool

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 	"interlock/spec"
 )
@@ -134,21 +135,21 @@ func TestCheckRefusesDrafts(t *testing.T) {
 	if err := sealer.Check(draft(interlock.EventDecision, "seed", `{"n":1}`)); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*interlock.Draft){
-		"no type":             func(d *interlock.Draft) { d.Type = "" },
-		"odd type":            func(d *interlock.Draft) { d.Type = "decision" },
-		"no seed":             func(d *interlock.Draft) { d.Seed = "" },
-		"no time":             func(d *interlock.Draft) { d.Recorded = d.Recorded.AddDate(-3000, 0, 0) },
-		"actor not UTF-8":     func(d *interlock.Draft) { d.Actor = "\xff" },
-		"long trace":          func(d *interlock.Draft) { d.Trace = strings.Repeat("x", 300) },
-		"snapshot not ASCII":  func(d *interlock.Draft) { d.Snapshots = map[string]string{"ruleset": "ü"} },
-		"no payload":          func(d *interlock.Draft) { d.Payload = nil },
-		"payload not JSON":    func(d *interlock.Draft) { d.Payload = []byte(`{"a":`) },
-		"payload a list":      func(d *interlock.Draft) { d.Payload = []byte(`[1]`) },
-		"payload spaced":      func(d *interlock.Draft) { d.Payload = []byte(`{"a": 1}`) },
-		"payload unsorted":    func(d *interlock.Draft) { d.Payload = []byte(`{"b":1,"a":1}`) },
-		"payload twice a key": func(d *interlock.Draft) { d.Payload = []byte(`{"a":1,"a":1}`) },
-		"payload too long": func(d *interlock.Draft) {
+	for name, change := range map[string]func(*ledger.Draft){
+		"no type":             func(d *ledger.Draft) { d.Type = "" },
+		"odd type":            func(d *ledger.Draft) { d.Type = "decision" },
+		"no seed":             func(d *ledger.Draft) { d.Seed = "" },
+		"no time":             func(d *ledger.Draft) { d.Recorded = d.Recorded.AddDate(-3000, 0, 0) },
+		"actor not UTF-8":     func(d *ledger.Draft) { d.Actor = "\xff" },
+		"long trace":          func(d *ledger.Draft) { d.Trace = strings.Repeat("x", 300) },
+		"snapshot not ASCII":  func(d *ledger.Draft) { d.Snapshots = map[string]string{"ruleset": "ü"} },
+		"no payload":          func(d *ledger.Draft) { d.Payload = nil },
+		"payload not JSON":    func(d *ledger.Draft) { d.Payload = []byte(`{"a":`) },
+		"payload a list":      func(d *ledger.Draft) { d.Payload = []byte(`[1]`) },
+		"payload spaced":      func(d *ledger.Draft) { d.Payload = []byte(`{"a": 1}`) },
+		"payload unsorted":    func(d *ledger.Draft) { d.Payload = []byte(`{"b":1,"a":1}`) },
+		"payload twice a key": func(d *ledger.Draft) { d.Payload = []byte(`{"a":1,"a":1}`) },
+		"payload too long": func(d *ledger.Draft) {
 			d.Payload = []byte(`{"a":"` + strings.Repeat("x", auditlog.MaxPayload) + `"}`)
 		},
 	} {

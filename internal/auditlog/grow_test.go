@@ -8,15 +8,16 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // A growingLog is a log that somebody writes while it is read: each look at its head, and the walk, finds another state.
 type growingLog struct {
 	*memoryLog
-	heads []interlock.Head // one for each look; the last stays
+	heads []ledger.Head // one for each look; the last stays
 }
 
-func (g *growingLog) Head(context.Context) (interlock.Head, error) {
+func (g *growingLog) Head(context.Context) (ledger.Head, error) {
 	head := g.heads[0]
 	if len(g.heads) > 1 {
 		g.heads = g.heads[1:]

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -82,11 +83,11 @@ type Copy struct {
 }
 
 // Head returns the copy's head: its checkpoint alone.
-func (c Copy) Head(ctx context.Context) (interlock.Head, error) {
+func (c Copy) Head(ctx context.Context) (ledger.Head, error) {
 	if len(c.Checkpoint) > 0 {
-		return interlock.Head{Checkpoint: c.Checkpoint}, nil
+		return ledger.Head{Checkpoint: c.Checkpoint}, nil
 	}
-	var head interlock.Head
+	var head ledger.Head
 	err := c.lines(ctx, func(number int64, line []byte) error {
 		if e, err := parseLine(line); err == nil && len(e.Checkpoint) > 0 {
 			head.Checkpoint = e.Checkpoint

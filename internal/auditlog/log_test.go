@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // zeroes is the randomness of test keys: visibly no secret.
@@ -42,11 +43,11 @@ func testSealer(t testing.TB, number byte) *auditlog.Sealer {
 // A memoryLog is a log in memory: a Source and HashRows.
 type memoryLog struct {
 	entries []interlock.Entry
-	head    interlock.Head
+	head    ledger.Head
 	next    map[string]int64
 }
 
-func (m *memoryLog) Head(context.Context) (interlock.Head, error) { return m.head, nil }
+func (m *memoryLog) Head(context.Context) (ledger.Head, error) { return m.head, nil }
 
 func (m *memoryLog) Walk(_ context.Context, visit func(interlock.Entry) error) error {
 	for _, e := range m.entries {
@@ -75,7 +76,7 @@ func (m *memoryLog) clone() *memoryLog {
 }
 
 // seal appends drafts as one commit.
-func (m *memoryLog) seal(t testing.TB, sealer *auditlog.Sealer, drafts ...interlock.Draft) {
+func (m *memoryLog) seal(t testing.TB, sealer *auditlog.Sealer, drafts ...ledger.Draft) {
 	t.Helper()
 	if m.next == nil {
 		m.next = map[string]int64{}
@@ -94,8 +95,8 @@ func (m *memoryLog) seal(t testing.TB, sealer *auditlog.Sealer, drafts ...interl
 
 var testTime = time.Date(2026, 5, 6, 7, 8, 9, 123456000, time.UTC)
 
-func draft(kind interlock.EventType, seed, payload string) interlock.Draft {
-	return interlock.Draft{
+func draft(kind interlock.EventType, seed, payload string) ledger.Draft {
+	return ledger.Draft{
 		Type: kind, Run: "run " + seed, Seed: seed, Trace: "trace", Actor: "agent", Role: "agent", Recorded: testTime,
 		Snapshots: map[string]string{"snapshot": "sha256:11", "ruleset": "sha256:22"}, Payload: []byte(payload),
 	}
@@ -106,7 +107,7 @@ func testLog(t testing.TB, sealer *auditlog.Sealer, n int) *memoryLog {
 	t.Helper()
 	log := &memoryLog{}
 	for len(log.entries) < n {
-		var drafts []interlock.Draft
+		var drafts []ledger.Draft
 		for range min(1+len(log.entries)%3, n-len(log.entries)) {
 			i := len(log.entries) + len(drafts)
 			kind := interlock.EventDecision

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // A Sealer turns drafts into entries and signs the head that covers them. It holds the log's private key and nothing else;
@@ -56,7 +57,7 @@ func NewSealer(private string) (*Sealer, error) {
 func (s *Sealer) Public() *PublicKey { return s.public }
 
 // Check says whether a draft can be sealed. A store calls it before it queues a draft, so that a bad one is refused alone.
-func (s *Sealer) Check(d interlock.Draft) error {
+func (s *Sealer) Check(d ledger.Draft) error {
 	if err := checkDraft(&d); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *Sealer) Check(d interlock.Draft) error {
 
 // CheckHead verifies that a head was signed by this sealer's key and that its edge is what was signed. The head of an
 // empty log is good.
-func (s *Sealer) CheckHead(head interlock.Head) error {
+func (s *Sealer) CheckHead(head ledger.Head) error {
 	tree, err := newEdge(head)
 	if err != nil {
 		return err
@@ -88,14 +89,14 @@ func (s *Sealer) CheckHead(head interlock.Head) error {
 // draft's Seed is the job seed of its run and sequences[i] its number in that run. Nothing is returned with an error, and
 // a signature that can't be made is one: a log that can't be signed must not grow. The entries' bodies stand in room, which
 // may be nil, where they fit into its capacity.
-func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64,
-	room []byte) ([]interlock.Entry, interlock.Head, error) {
+func (s *Sealer) Seal(head ledger.Head, drafts []ledger.Draft, sequences []int64,
+	room []byte) ([]interlock.Entry, ledger.Head, error) {
 	if len(drafts) == 0 || len(drafts) != len(sequences) {
-		return nil, interlock.Head{}, errors.New("auditlog: nothing to seal, or no sequence for each draft")
+		return nil, ledger.Head{}, errors.New("auditlog: nothing to seal, or no sequence for each draft")
 	}
 	tree, err := newEdge(head)
 	if err != nil {
-		return nil, interlock.Head{}, err
+		return nil, ledger.Head{}, err
 	}
 	previous := head.Last
 	if head.Size == 0 {
@@ -111,13 +112,13 @@ func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences [
 	for i := range drafts {
 		event, err := s.event(&drafts[i], sequences[i], previous)
 		if err != nil {
-			return nil, interlock.Head{}, err
+			return nil, ledger.Head{}, err
 		}
 		// The leaf is hashed with RFC 6962's prefix byte in front, so it is written there once.
 		start := len(batch) + 1
 		batch = event.append(append(batch, 0))
 		if len(batch)-start > MaxEntry {
-			return nil, interlock.Head{}, fmt.Errorf("auditlog: an event of %d bytes is over the bound", len(batch)-start)
+			return nil, ledger.Head{}, fmt.Errorf("auditlog: an event of %d bytes is over the bound", len(batch)-start)
 		}
 		leaf := sha256.Sum256(batch[start-1:])
 		index := tree.size // taken before add moves it: the order of operands and calls in one expression is the compiler's
@@ -129,16 +130,16 @@ func (s *Sealer) Seal(head interlock.Head, drafts []interlock.Draft, sequences [
 		entries[i].Hashes = hashes[from:len(hashes):len(hashes)]
 		previous = hashText(leaf)
 	}
-	next := interlock.Head{Size: tree.size, Last: previous, Edge: tree.bytes()}
+	next := ledger.Head{Size: tree.size, Last: previous, Edge: tree.bytes()}
 	if next.Checkpoint, err = s.checkpoint(Checkpoint{Origin: s.public.name, Size: tree.size, Root: tree.root()}); err != nil {
-		return nil, interlock.Head{}, err
+		return nil, ledger.Head{}, err
 	}
 	entries[len(entries)-1].Checkpoint = next.Checkpoint
 	return entries, next, nil
 }
 
 // batchSize is enough room for the drafts' events.
-func batchSize(drafts []interlock.Draft) int {
+func batchSize(drafts []ledger.Draft) int {
 	size := 0
 	for i := range drafts {
 		size += len(drafts[i].Payload) + 1024
@@ -147,7 +148,7 @@ func batchSize(drafts []interlock.Draft) int {
 }
 
 // event places one draft.
-func (s *Sealer) event(d *interlock.Draft, sequence int64, previous string) (Event, error) {
+func (s *Sealer) event(d *ledger.Draft, sequence int64, previous string) (Event, error) {
 	if sequence < 1 {
 		return Event{}, fmt.Errorf("auditlog: %d is not a sequence index", sequence)
 	}

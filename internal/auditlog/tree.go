@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"interlock"
+	"interlock/internal/ledger"
 )
 
 // hashSize is the size of every hash in the tree.
@@ -23,7 +23,7 @@ type edge struct {
 }
 
 // newEdge reads the edge from a head.
-func newEdge(head interlock.Head) (edge, error) {
+func newEdge(head ledger.Head) (edge, error) {
 	count := bits.OnesCount64(uint64(head.Size))
 	if head.Size < 0 || len(head.Edge) != count*hashSize {
 		return edge{}, fmt.Errorf("auditlog: the head says %d entries and has %d bytes of edge", head.Size, len(head.Edge))

@@ -5,15 +5,16 @@ import (
 	"errors"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // UpTo is a log as far as one of its heads: what was appended since is left out, so that a copy ends in the checkpoint that
 // covers it.
-func UpTo(source Source, head interlock.Head) Source { return upTo{source, head} }
+func UpTo(source Source, head ledger.Head) Source { return upTo{source, head} }
 
 type upTo struct {
 	Source
-	head interlock.Head
+	head ledger.Head
 }
 
 // errReached ends a walk at the head.

@@ -10,12 +10,13 @@ import (
 	"sort"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // A Source is a log to be read: a live store or an exported copy.
 type Source interface {
 	// Head returns the log's head. A copy has no edge; its Checkpoint says how far it reaches.
-	Head(ctx context.Context) (interlock.Head, error)
+	Head(ctx context.Context) (ledger.Head, error)
 	// Walk calls visit for every entry, in stored order, as it is stored. The entry's bytes may be used again after visit. It
 	// ends at the first error and returns it.
 	Walk(ctx context.Context, visit func(interlock.Entry) error) error
@@ -120,7 +121,7 @@ func Verify(ctx context.Context, source Source, key *PublicKey, options VerifyOp
 
 // since returns the head that the entries which were read end at. The log may have grown between reading its head and reading
 // its entries, and grow on: then that is the signed head in the last entry, as long as the log's own has gone past it since.
-func (v *verification) since(ctx context.Context, source Source, head interlock.Head) (interlock.Head, error) {
+func (v *verification) since(ctx context.Context, source Source, head ledger.Head) (ledger.Head, error) {
 	if head.Size >= v.tree.size {
 		return head, nil
 	}
@@ -137,7 +138,7 @@ func (v *verification) since(ctx context.Context, source Source, head interlock.
 	if _, err := v.key.OpenCheckpoint(now.Checkpoint); err != nil {
 		return now, nil // and is told so
 	}
-	return interlock.Head{Size: v.tree.size, Checkpoint: v.stored}, nil
+	return ledger.Head{Size: v.tree.size, Checkpoint: v.stored}, nil
 }
 
 // A verification is one reading of a log.
@@ -300,7 +301,7 @@ func (v *verification) heads(e *interlock.Entry) *finding {
 }
 
 // head checks the end of the log against its newest signed head and the checkpoints kept elsewhere that reach further.
-func (v *verification) head(head interlock.Head) *Problem {
+func (v *verification) head(head ledger.Head) *Problem {
 	count := v.tree.size
 	for _, c := range v.known {
 		if c.Size > count {

@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/spec"
 )
 
@@ -149,7 +150,7 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 			l.insert(10, foreign.entries[10])
 		}, auditlog.ProblemInserted, 10},
 		{"forged entry that follows its place", func(l *memoryLog) {
-			forged := &memoryLog{head: interlock.Head{Last: auditlog.RecordHash(l.entries[9].Body), Size: 10}, next: map[string]int64{"x": 0}}
+			forged := &memoryLog{head: ledger.Head{Last: auditlog.RecordHash(l.entries[9].Body), Size: 10}, next: map[string]int64{"x": 0}}
 			forged.head.Edge = append(bytes.Clone(l.entries[7].Hashes[96:]), l.entries[9].Hashes[32:]...)
 			forged.seal(t, other, draft(interlock.EventDecision, "x", `{"forged":true}`))
 			l.insert(10, forged.entries[0])
@@ -221,7 +222,7 @@ func prefix(t *testing.T, log *memoryLog, n int) *memoryLog {
 	t.Helper()
 	p := &memoryLog{next: map[string]int64{}}
 	p.entries = append(p.entries, log.entries[:n]...)
-	p.head = interlock.Head{Size: int64(n), Last: auditlog.RecordHash(log.entries[n-1].Body), Checkpoint: log.head.Checkpoint}
+	p.head = ledger.Head{Size: int64(n), Last: auditlog.RecordHash(log.entries[n-1].Body), Checkpoint: log.head.Checkpoint}
 	for level := 62; level >= 0; level-- {
 		if n>>level&1 == 1 {
 			row := (n>>level)<<level - 1
@@ -329,7 +330,7 @@ func TestKeysRefuse(t *testing.T) {
 
 func TestCheckHead(t *testing.T) {
 	sealer := testSealer(t, 1)
-	if err := sealer.CheckHead(interlock.Head{}); err != nil {
+	if err := sealer.CheckHead(ledger.Head{}); err != nil {
 		t.Errorf("an empty log: %v", err)
 	}
 	log := testLog(t, sealer, 5)

@@ -148,7 +148,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 		}
 		put(record, true)
 	}
-	var about []interlock.Ref
+	var about []ledger.Ref
 	asked := map[[2]string]bool{}
 	mention := func(name, principal string) {
 		if asked[[2]string{name, principal}] {
@@ -157,7 +157,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 		asked[[2]string{name, principal}] = true
 		of := ledger.Of(name, principal)
 		about = append(about, under(ledger.Request, of), under(ledger.Order, of),
-			ref(ledger.Attempts, interlock.AttemptsKey(name, principal)))
+			ref(ledger.Attempts, ledger.AttemptsKey(name, principal)))
 	}
 	for _, d := range lately {
 		by := d.Proposal.Requester
@@ -174,7 +174,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 }
 
 // tell adds what stands about agents.
-func (c *Console) tell(agents map[string]*agent, standing interlock.Standing) {
+func (c *Console) tell(agents map[string]*agent, standing ledger.Standing) {
 	now := c.config.Now()
 	for id, challenge := range standing.Challenges { // any order: of several of a kind one is as good as another
 		a := agents[challenge.Requester.Agent]

@@ -52,7 +52,7 @@ func (c *Console) signing(r *http.Request, challenge []byte) signing {
 }
 
 // shown is what an operator sees of a request.
-func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, standing interlock.Standing) asking {
+func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, standing ledger.Standing) asking {
 	operator, _ := c.operator(r)
 	run, untried := c.tried(r, &request)
 	statement := quorum.Statement(request, interlock.Allow, operator.Name)
@@ -188,7 +188,7 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 	if err != nil {
 		return nil, err
 	}
-	refs := make([]interlock.Ref, len(ids))
+	refs := make([]ledger.Ref, len(ids))
 	for i, id := range ids {
 		refs[i] = ref(ledger.Request, id)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
 )
@@ -97,7 +98,7 @@ func TestApprovalIsProvedWhenSpent(t *testing.T) {
 	h := open(t)
 	b := h.in("olga", "operator")
 	b.approve(h.ask("claude", "DELETE FROM users"))
-	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, _ interlock.Standing) error {
+	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, _ ledger.Standing) error {
 		o.Passkeys = nil
 		return nil
 	})
@@ -182,7 +183,7 @@ func TestWhoMayNotApprove(t *testing.T) {
 	} {
 		b := h.in(test.name, test.role).byTicket(test.name)
 		if test.name == "olgatwo" {
-			err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, s interlock.Standing) error {
+			err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, s ledger.Standing) error {
 				o.Passkeys = append(o.Passkeys, s.Operators["olgatwo"].Passkeys...)
 				return nil
 			})

@@ -29,11 +29,11 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	var about []interlock.Ref
+	var about []ledger.Ref
 	for _, challenge := range challenges.Rows {
 		who := challenge.Requester
 		about = append(about, ref(ledger.Agent, who.Agent),
-			ref(ledger.Attempts, interlock.AttemptsKey(who.Agent, who.Principal)))
+			ref(ledger.Attempts, ledger.AttemptsKey(who.Agent, who.Principal)))
 	}
 	standing, err := c.config.Backend.Ground(r.Context(), about...)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 	var list []held
 	for _, challenge := range challenges.Rows {
 		one := held{Challenge: challenge, Live: challenge.CodeHash != "" && now.Before(challenge.Expires)}
-		attempts := standing.Attempts[interlock.AttemptsKey(challenge.Requester.Agent, challenge.Requester.Principal)]
+		attempts := standing.Attempts[ledger.AttemptsKey(challenge.Requester.Agent, challenge.Requester.Principal)]
 		one.Failed = len(attempts.Failed)
 		if now.Before(attempts.Until) {
 			one.Until = attempts.Until

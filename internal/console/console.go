@@ -25,6 +25,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/identity"
 	"interlock/internal/impact"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
@@ -35,13 +36,13 @@ type Backend interface {
 	Governor
 	admission.Ledger
 	// Ground returns what refs name of what stands, and the version of the ledger.
-	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.
 	Requests(ctx context.Context, limit int) (admission.List[interlock.ApprovalRequest], error)
 	Pending(ctx context.Context, limit int) (int, error)
-	Resolve(ctx context.Context, approval interlock.Approval) (interlock.Receipt, error)
-	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
-	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, interlock.Standing) error) error
+	Resolve(ctx context.Context, approval interlock.Approval) (ledger.Receipt, error)
+	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error)
+	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, ledger.Standing) error) error
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
 	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)

@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 // enrolHeader is the first line of what a new passkey is made over.
@@ -119,7 +120,7 @@ func (c *Console) register(r *http.Request, name string) (registered interlock.O
 	refused := interlock.Errorf(interlock.CodeUnauthorized, "secret",
 		"this enrolment link is wrong, used or expired; ask for another")
 	err = c.config.Backend.UpdateOperator(r.Context(), name,
-		func(o *interlock.OperatorRecord, standing interlock.Standing) error {
+		func(o *interlock.OperatorRecord, standing ledger.Standing) error {
 			if !inOffice(*o, now) || o.Enrolment == nil || !now.Before(o.Enrolment.Expires) ||
 				subtle.ConstantTimeCompare([]byte(o.Enrolment.Hash), []byte(hash)) != 1 {
 				return refused

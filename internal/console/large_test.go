@@ -15,6 +15,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/console"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -68,12 +69,12 @@ func fillLog(t testing.TB, h *house, n int) {
 	}
 	const batch = 1000
 	for done := 0; done < n; done += batch {
-		events := make([]interlock.Draft, min(batch, n-done))
+		events := make([]ledger.Draft, min(batch, n-done))
 		for i := range events {
-			events[i] = interlock.Draft{Type: interlock.EventDecision, Run: "builder\x00r1", Seed: "seed-large", Actor: "builder", Role: "agent",
+			events[i] = ledger.Draft{Type: interlock.EventDecision, Run: "builder\x00r1", Seed: "seed-large", Actor: "builder", Role: "agent",
 				Recorded: time.Now().UTC(), Payload: payload}
 		}
-		if _, err := h.backend.Store.Commit(context.Background(), interlock.Change{Events: events}); err != nil {
+		if _, err := h.backend.Store.Commit(context.Background(), ledger.Change{Events: events}); err != nil {
 			t.Fatal(err)
 		}
 	}

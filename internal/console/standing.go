@@ -17,8 +17,8 @@ const (
 	maxPins    = 2000 // tools, beside those in quarantine
 )
 
-func ref(kind, key string) interlock.Ref    { return interlock.Ref{Kind: kind, Key: key} }
-func under(kind, mark string) interlock.Ref { return interlock.Ref{Kind: kind, Mark: mark} }
+func ref(kind, key string) ledger.Ref    { return ledger.Ref{Kind: kind, Key: key} }
+func under(kind, mark string) ledger.Ref { return ledger.Ref{Kind: kind, Mark: mark} }
 
 // newest is the newest of what stands under a mark, as much as a page lists.
 func newest(from int64) ledger.Span {
@@ -52,7 +52,7 @@ func (c *Console) waiting(ctx context.Context) (counts, error) {
 }
 
 // requestNamed returns a request that waits, with the agent that asked.
-func (c *Console) requestNamed(ctx context.Context, id string) (interlock.ApprovalRequest, interlock.Standing, error) {
+func (c *Console) requestNamed(ctx context.Context, id string) (interlock.ApprovalRequest, ledger.Standing, error) {
 	standing, err := c.config.Backend.Ground(ctx, ref(ledger.Request, id))
 	if err != nil {
 		return interlock.ApprovalRequest{}, standing, err
@@ -67,8 +67,8 @@ func (c *Console) requestNamed(ctx context.Context, id string) (interlock.Approv
 }
 
 // agentsOf returns what is known of the agents of requesters.
-func agentsOf[T any](ctx context.Context, c *Console, list []T, requester func(T) string) (interlock.Standing, error) {
-	var refs []interlock.Ref
+func agentsOf[T any](ctx context.Context, c *Console, list []T, requester func(T) string) (ledger.Standing, error) {
+	var refs []ledger.Ref
 	named := map[string]bool{}
 	for _, one := range list {
 		if name := requester(one); name != "" && !named[name] {
@@ -80,10 +80,10 @@ func agentsOf[T any](ctx context.Context, c *Console, list []T, requester func(T
 }
 
 // live are the requests that wait or are approved and not used yet, as many as one page shows.
-func (c *Console) live(ctx context.Context) (admission.List[interlock.ApprovalRequest], interlock.Standing, error) {
+func (c *Console) live(ctx context.Context) (admission.List[interlock.ApprovalRequest], ledger.Standing, error) {
 	requests, err := c.config.Backend.Requests(ctx, maxPending)
 	if err != nil {
-		return requests, interlock.Standing{}, err
+		return requests, ledger.Standing{}, err
 	}
 	standing, err := agentsOf(ctx, c, requests.Rows, func(r interlock.ApprovalRequest) string { return r.Requester.Agent })
 	return requests, standing, err

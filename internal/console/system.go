@@ -8,6 +8,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -50,7 +51,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Started    time.Time
 		Ruleset    interlock.Digest
 		RuleCount  int
-		Head       interlock.Head
+		Head       ledger.Head
 		Key        *auditlog.PublicKey
 		Signed     string
 		Health     quorum.Health

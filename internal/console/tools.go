@@ -150,7 +150,7 @@ func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // apart are the tools of a server that an order about the whole of it leaves in quarantine.
-func apart(standing interlock.Standing, server string) (subjects []string) {
+func apart(standing ledger.Standing, server string) (subjects []string) {
 	known, _ := admission.Pinned(standing, server)
 	covered := map[string]bool{}
 	if waiting, _, err := admission.Approvable(standing, server); err == nil {
@@ -187,7 +187,7 @@ func (c *Console) differences(r *http.Request, pin interlock.Pin) (differ, whole
 }
 
 // toolOrder is the detail of an order about tools: of an approval, what its giver was shown.
-func toolOrder(standing interlock.Standing, verb interlock.Verb, subject, seen string) (detail string, err error) {
+func toolOrder(standing ledger.Standing, verb interlock.Verb, subject, seen string) (detail string, err error) {
 	if verb == interlock.VerbQuarantineTool {
 		if _, known := admission.Pinned(standing, subject); !known {
 			return "", interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of this tool")

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
 )
@@ -35,7 +37,7 @@ func (h *house) serve(descriptions ...string) {
 			definitions = append(definitions, text)
 		}
 		if _, err := h.backend.Examine(h.t.Context(),
-			interlock.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: definitions}); err != nil {
+			admission.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: definitions}); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -47,7 +49,7 @@ func (h *house) pin(tool string) interlock.Pin {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return standing.Pins[interlock.PinKey("files", tool)]
+	return standing.Pins[ledger.PinKey("files", tool)]
 }
 
 // seen is what a tool's page says was looked at.

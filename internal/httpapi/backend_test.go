@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -32,9 +33,9 @@ type fakeBackend struct {
 
 	mu       sync.Mutex
 	entries  []interlock.Entry
-	head     interlock.Head
+	head     ledger.Head
 	runs     map[string]int64
-	standing interlock.Standing
+	standing ledger.Standing
 	events   []string // what the test asserts: type, role, actor and what was said
 	reported []interlock.Outcome
 	seen     []interlock.Proposal
@@ -57,25 +58,25 @@ func newBackend(t testing.TB) *fakeBackend {
 }
 
 // append seals one event, as a store would.
-func (b *fakeBackend) append(kind interlock.EventType, role, actor string, payload any) (interlock.Receipt, error) {
+func (b *fakeBackend) append(kind interlock.EventType, role, actor string, payload any) (ledger.Receipt, error) {
 	if b.down {
-		return interlock.Receipt{}, errors.New("the disk is gone")
+		return ledger.Receipt{}, errors.New("the disk is gone")
 	}
 	data, err := strictjson.Marshal(payload)
 	if err != nil {
 		b.t.Errorf("payload of %s: %v", kind, err)
-		return interlock.Receipt{}, err
+		return ledger.Receipt{}, err
 	}
 	b.runs[actor]++
-	draft := interlock.Draft{Type: kind, Run: actor, Seed: "seed-of-" + actor, Actor: actor, Role: role, Recorded: noon,
+	draft := ledger.Draft{Type: kind, Run: actor, Seed: "seed-of-" + actor, Actor: actor, Role: role, Recorded: noon,
 		Snapshots: map[string]string{"ruleset": "sha256:beef"}, Payload: data}
-	entries, head, err := b.sealer.Seal(b.head, []interlock.Draft{draft}, []int64{b.runs[actor]}, nil)
+	entries, head, err := b.sealer.Seal(b.head, []ledger.Draft{draft}, []int64{b.runs[actor]}, nil)
 	if err != nil {
 		b.t.Errorf("sealing %s: %v", kind, err)
-		return interlock.Receipt{}, err
+		return ledger.Receipt{}, err
 	}
 	b.entries, b.head = append(b.entries, entries...), head
-	return interlock.Receipt{First: entries[0].Index, Events: []string{entries[0].ID}, Checkpoint: head.Checkpoint}, nil
+	return ledger.Receipt{First: entries[0].Index, Events: []string{entries[0].ID}, Checkpoint: head.Checkpoint}, nil
 }
 
 // Propose answers by a word in the input: ask, deny, halt, unrecorded (a broken backend that allows without an event),
@@ -194,7 +195,7 @@ func (b *fakeBackend) Refuse(_ context.Context, r interlock.Requester, door stri
 	return interlock.Refusal("refused", "refused")
 }
 
-func (b *fakeBackend) RefuseApproval(_ context.Context, role, actor, request string, cause error) (interlock.Receipt, error) {
+func (b *fakeBackend) RefuseApproval(_ context.Context, role, actor, request string, cause error) (ledger.Receipt, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	receipt, err := b.append(interlock.EventApprovalRefused, role, actor, map[string]string{"request": request})
@@ -204,7 +205,7 @@ func (b *fakeBackend) RefuseApproval(_ context.Context, role, actor, request str
 	return receipt, err
 }
 
-func (b *fakeBackend) Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error) {
+func (b *fakeBackend) Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error) {
 	return b.Ground(ctx, refs...)
 }
 
@@ -219,20 +220,20 @@ func (b *fakeBackend) Pending(ctx context.Context, _ int) (int, error) {
 	return pending, err
 }
 
-func (b *fakeBackend) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *fakeBackend) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {
-		return interlock.Standing{}, errors.New("the disk is gone")
+		return ledger.Standing{}, errors.New("the disk is gone")
 	}
 	return b.standing, nil
 }
 
-func (b *fakeBackend) Head(context.Context) (interlock.Head, error) {
+func (b *fakeBackend) Head(context.Context) (ledger.Head, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {
-		return interlock.Head{}, errors.New("the disk is gone")
+		return ledger.Head{}, errors.New("the disk is gone")
 	}
 	return b.head, nil
 }

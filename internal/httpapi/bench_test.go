@@ -15,12 +15,13 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 // instant answers without deciding, so that what is measured is the door.
 type instant struct {
 	auditlog.HashRows
-	standing interlock.Standing
+	standing ledger.Standing
 	answer   interlock.Answer
 }
 
@@ -31,21 +32,21 @@ func (b *instant) Report(context.Context, interlock.Requester, interlock.Outcome
 func (b *instant) Refuse(context.Context, interlock.Requester, string, error) interlock.Answer {
 	return interlock.Answer{}
 }
-func (b *instant) RefuseApproval(context.Context, string, string, string, error) (interlock.Receipt, error) {
-	return interlock.Receipt{}, nil
+func (b *instant) RefuseApproval(context.Context, string, string, string, error) (ledger.Receipt, error) {
+	return ledger.Receipt{}, nil
 }
-func (b *instant) Known(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *instant) Known(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	return b.standing, nil
 }
 
 func (b *instant) Pending(context.Context, int) (int, error) { return 0, nil }
 
-func (b *instant) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *instant) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	return b.standing, nil
 }
 func (b *instant) HearPrompt(context.Context, interlock.Requester, string) error { return nil }
 func (b *instant) HearResult(context.Context, interlock.Proposal, string) error  { return nil }
-func (b *instant) Head(context.Context) (interlock.Head, error)                  { return interlock.Head{}, nil }
+func (b *instant) Head(context.Context) (ledger.Head, error)                     { return ledger.Head{}, nil }
 func (b *instant) Entries(context.Context, int64, int) ([]interlock.Entry, error) {
 	return nil, nil
 }
@@ -56,7 +57,7 @@ func (b *instant) EntryByID(context.Context, string) (interlock.Entry, bool, err
 func newInstant(b *testing.B) *httpapi.Server {
 	b.Helper()
 	backend := &instant{
-		standing: interlock.Standing{Version: 1,
+		standing: ledger.Standing{Version: 1,
 			Agents: map[string]interlock.AgentRecord{"builder": {ID: "builder", TokenHash: identity.HashToken(liveToken)}}},
 		answer: interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Profile: "guard",
 			Impacts: []interlock.Impact{{Kind: interlock.ImpactRead, Target: "/w/a.txt", Reach: interlock.ReachWorkspace,

@@ -188,7 +188,7 @@ func (x *exchange) requester(claimed interlock.Requester) (interlock.Requester, 
 	if claimed.Principal == "" {
 		claimed.Principal = x.server.config.User
 	}
-	standing, err := x.server.config.Backend.Known(x.r.Context(), interlock.Ref{Kind: ledger.Agent, Key: claimed.Agent})
+	standing, err := x.server.config.Backend.Known(x.r.Context(), ledger.Ref{Kind: ledger.Agent, Key: claimed.Agent})
 	if err != nil {
 		return claimed, fmt.Errorf("reading the agents: %w", err)
 	}

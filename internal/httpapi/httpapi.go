@@ -26,6 +26,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/hostname"
+	"interlock/internal/ledger"
 )
 
 // Backend is what the doors need of admission. Implementations are safe for concurrent use.
@@ -37,13 +38,13 @@ type Backend interface {
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// RefuseApproval records an attempt to answer a request by somebody who never may.
-	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (interlock.Receipt, error)
+	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error)
 	// Ground returns what refs name of what stands, and the version of the ledger.
-	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Pending counts the requests that can still be answered, no further than a limit if there is one.
 	Pending(ctx context.Context, limit int) (int, error)
 	// Known is Ground as this process last saw it, at most a few milliseconds late.
-	Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// HearPrompt takes note of what a run's user said, HearResult of what an action of the run returned.
 	HearPrompt(ctx context.Context, r interlock.Requester, text string) error
 	HearResult(ctx context.Context, p interlock.Proposal, result string) error
@@ -53,7 +54,7 @@ type Backend interface {
 type Log interface {
 	auditlog.HashRows
 	// Head returns the newest state of the log.
-	Head(ctx context.Context) (interlock.Head, error)
+	Head(ctx context.Context) (ledger.Head, error)
 	// Entries returns up to limit entries from an index on, in order.
 	Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error)
 	// EntryByID finds an entry by its event id.

@@ -10,12 +10,13 @@ import (
 	"interlock"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 // TestFilesAreReadForTheLocalDoorAlone: an agent behind the network must not learn from an answer what a file holds.
 func TestFilesAreReadForTheLocalDoorAlone(t *testing.T) {
 	backend := newBackend(t)
-	backend.standing = interlock.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
+	backend.standing = ledger.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
 		"builder": {ID: "builder", TokenHash: identity.HashToken(liveToken)}}}
 	texts := map[string]string{"/w/a.sh": "ls"}
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, time.Now),

@@ -26,6 +26,7 @@ import (
 	"interlock"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 var update = flag.Bool("update", false, "write the responses that came")
@@ -48,7 +49,7 @@ type house struct {
 func newHouse(t testing.TB, limits httpapi.Limits) *house {
 	t.Helper()
 	backend := newBackend(t)
-	backend.standing = interlock.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
+	backend.standing = ledger.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
 		"builder": {ID: "builder", Principal: "dana", TokenHash: identity.HashToken(liveToken)},
 		"other":   {ID: "other", TokenHash: identity.HashToken(otherToken)},
 		"gone":    {ID: "gone", TokenHash: identity.HashToken(revokedToken), Revoked: noon.Add(-time.Hour)},

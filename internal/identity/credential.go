@@ -34,7 +34,7 @@ type Credentials struct {
 	Tokens      *Tokens
 	Access      *AccessTokens // nil: none is taken
 	Certificate string        // one of [CertificateNames], for agents that show a certificate and no token; empty: none is taken
-	Ground      func(context.Context, ...interlock.Ref) (interlock.Standing, error)
+	Ground      func(context.Context, ...ledger.Ref) (ledger.Standing, error)
 	Now         func() time.Time
 }
 
@@ -88,7 +88,7 @@ func certificateName(certificate *x509.Certificate, kind string) string {
 // its own is known by that token and nothing else; its name can't be had this way, since no name of ours has a colon, and is
 // refused all the same. One registered without a token may be revoked here and has the owner it was registered with.
 func (c *Credentials) unregistered(ctx context.Context, named interlock.AgentRecord) (interlock.AgentRecord, error) {
-	standing, err := c.Ground(ctx, interlock.Ref{Kind: ledger.Agent, Key: named.ID})
+	standing, err := c.Ground(ctx, ledger.Ref{Kind: ledger.Agent, Key: named.ID})
 	if err != nil {
 		return interlock.AgentRecord{}, fmt.Errorf("reading the agents: %w", err)
 	}

@@ -15,15 +15,16 @@ import (
 
 	"interlock"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 func credentials(t *testing.T, a *authority, agents ...interlock.AgentRecord) *identity.Credentials {
 	t.Helper()
-	standing := interlock.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{}}
+	standing := ledger.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{}}
 	for _, agent := range agents {
 		standing.Agents[agent.ID] = agent
 	}
-	read := func(context.Context, ...interlock.Ref) (interlock.Standing, error) { return standing, nil }
+	read := func(context.Context, ...ledger.Ref) (ledger.Standing, error) { return standing, nil }
 	return &identity.Credentials{Tokens: identity.NewTokens(read, atNoon), Access: accessTokens(t, atNoon, issuer(a)), Certificate: "uri",
 		Ground: read, Now: atNoon}
 }

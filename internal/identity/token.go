@@ -53,12 +53,12 @@ func TokenShaped(s string) bool {
 // Tokens looks tokens up among the agents that stand when they are shown, so a revocation holds as soon as its source of
 // standings knows of it. It is safe for concurrent use.
 type Tokens struct {
-	standing func(context.Context, ...interlock.Ref) (interlock.Standing, error)
+	standing func(context.Context, ...ledger.Ref) (ledger.Standing, error)
 	now      func() time.Time
 }
 
 // NewTokens returns a lookup over a source of standings, which is asked for the agents with a token and may hold others.
-func NewTokens(standing func(context.Context, ...interlock.Ref) (interlock.Standing, error), now func() time.Time) *Tokens {
+func NewTokens(standing func(context.Context, ...ledger.Ref) (ledger.Standing, error), now func() time.Time) *Tokens {
 	return &Tokens{standing: standing, now: now}
 }
 
@@ -73,7 +73,7 @@ func (t *Tokens) Agent(ctx context.Context, token string) (interlock.AgentRecord
 		return interlock.AgentRecord{}, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "not an agent token"}
 	}
 	hash := HashToken(token)
-	standing, err := t.standing(ctx, interlock.Ref{Kind: ledger.Agent, Mark: ledger.Token(hash)})
+	standing, err := t.standing(ctx, ledger.Ref{Kind: ledger.Agent, Mark: ledger.Token(hash)})
 	if err != nil {
 		return interlock.AgentRecord{}, fmt.Errorf("reading the agents: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -53,13 +54,13 @@ func TestTokens(t *testing.T) {
 	live, liveHash, _ := identity.NewToken(rand.Reader)
 	dead, deadHash, _ := identity.NewToken(rand.Reader)
 	stranger, _, _ := identity.NewToken(rand.Reader)
-	standing := interlock.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
+	standing := ledger.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
 		"live":  {ID: "live", TokenHash: liveHash},
 		"dead":  {ID: "dead", TokenHash: deadHash, Revoked: noon.Add(-time.Hour)},
 		"local": {ID: "local"},
 		"odd":   {ID: "odd", TokenHash: "sha256:zz"},
 	}}
-	tokens := identity.NewTokens(func(context.Context, ...interlock.Ref) (interlock.Standing, error) { return standing, nil }, func() time.Time { return noon })
+	tokens := identity.NewTokens(func(context.Context, ...ledger.Ref) (ledger.Standing, error) { return standing, nil }, func() time.Time { return noon })
 
 	got, err := tokens.Agent(t.Context(), live)
 	if err != nil {
@@ -80,7 +81,7 @@ func TestTokens(t *testing.T) {
 	// A revocation holds from the first standing that shows it.
 	revoked := standing.Agents["live"]
 	revoked.Revoked = noon
-	standing = interlock.Standing{Version: 2, Agents: map[string]interlock.AgentRecord{"live": revoked}}
+	standing = ledger.Standing{Version: 2, Agents: map[string]interlock.AgentRecord{"live": revoked}}
 	if _, err := tokens.Agent(t.Context(), live); code(err) != interlock.CodeUnauthorized {
 		t.Errorf("the revoked token gave %v", err)
 	}
@@ -88,8 +89,8 @@ func TestTokens(t *testing.T) {
 
 func TestTokensRefuseWithoutAStanding(t *testing.T) {
 	token, _, _ := identity.NewToken(rand.Reader)
-	tokens := identity.NewTokens(func(context.Context, ...interlock.Ref) (interlock.Standing, error) {
-		return interlock.Standing{}, errors.New("disk on fire")
+	tokens := identity.NewTokens(func(context.Context, ...ledger.Ref) (ledger.Standing, error) {
+		return ledger.Standing{}, errors.New("disk on fire")
 	}, func() time.Time { return noon })
 	if _, err := tokens.Agent(t.Context(), token); err == nil {
 		t.Error("a token counted although the agents could not be read")

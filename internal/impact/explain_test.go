@@ -6,13 +6,14 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/impact/impacttest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // outline writes a tree as indented lines: kind, text, impacts.
-func outline(s interlock.Step, kinds []interlock.Impact, indent string) string {
+func outline(s fact.Step, kinds []interlock.Impact, indent string) string {
 	line := indent + s.Kind + " " + s.Text
 	for _, n := range s.Impacts {
 		line += " #" + string(kinds[n].Kind)
@@ -68,7 +69,7 @@ func TestExplainPlacesEveryImpact(t *testing.T) {
 	}
 }
 
-func placed(s interlock.Step, counts []int) {
+func placed(s fact.Step, counts []int) {
 	for _, n := range s.Impacts {
 		counts[n]++
 	}
@@ -86,7 +87,7 @@ func TestExplainIsBounded(t *testing.T) {
 	}
 }
 
-func steps(s interlock.Step) int {
+func steps(s fact.Step) int {
 	n := 1
 	for _, inner := range s.Steps {
 		n += steps(inner)

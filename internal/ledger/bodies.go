@@ -20,7 +20,7 @@ func agentAbout(a interlock.AgentRecord) About {
 // Token is the mark of the agents that have a token.
 func Token(hash string) string { return "token\x00" + hash }
 
-func agentInto(a interlock.AgentRecord, to *interlock.Standing) {
+func agentInto(a interlock.AgentRecord, to *Standing) {
 	put(&to.Agents, a.ID, a)
 }
 
@@ -28,7 +28,7 @@ func operatorAbout(o interlock.OperatorRecord) About {
 	return About{Key: o.Name, Marks: withAll(nano(o.Created)), Binds: true}
 }
 
-func operatorInto(o interlock.OperatorRecord, to *interlock.Standing) {
+func operatorInto(o interlock.OperatorRecord, to *Standing) {
 	put(&to.Operators, o.Name, o)
 }
 
@@ -53,7 +53,7 @@ func requestStands(r interlock.ApprovalRequest) bool {
 	return r.Status == interlock.RequestPending || r.Status == interlock.RequestApproved
 }
 
-func requestInto(r interlock.ApprovalRequest, to *interlock.Standing) { put(&to.Requests, r.ID, r) }
+func requestInto(r interlock.ApprovalRequest, to *Standing) { put(&to.Requests, r.ID, r) }
 
 func request() codec {
 	c := of(requestAbout, requestStands, requestInto)
@@ -123,26 +123,26 @@ func Waits(request string) string { return "waits\x00" + request }
 
 func challengeStands(c interlock.Challenge) bool { return c.Ended.IsZero() }
 
-func challengeInto(c interlock.Challenge, to *interlock.Standing) {
+func challengeInto(c interlock.Challenge, to *Standing) {
 	put(&to.Challenges, c.ID, c)
 }
 
-func attemptsAbout(a interlock.Attempts) About {
-	about := About{Key: interlock.AttemptsKey(a.Agent, a.Principal), Binds: true}
+func attemptsAbout(a AttemptsBody) About {
+	about := About{Key: AttemptsKey(a.Agent, a.Principal), Binds: true}
 	if attemptsStands(a) {
 		about.Marks = withAll(0)
 	}
 	return about
 }
 
-func attemptsStands(a interlock.Attempts) bool { return len(a.Failed) > 0 || !a.Until.IsZero() }
+func attemptsStands(a AttemptsBody) bool { return len(a.Failed) > 0 || !a.Until.IsZero() }
 
-func attemptsInto(a interlock.Attempts, to *interlock.Standing) {
-	put(&to.Attempts, interlock.AttemptsKey(a.Agent, a.Principal), a)
+func attemptsInto(a AttemptsBody, to *Standing) {
+	put(&to.Attempts, AttemptsKey(a.Agent, a.Principal), a)
 }
 
 func pinAbout(p interlock.Pin) About {
-	about := About{Key: interlock.PinKey(p.Server, p.Tool), Marks: withAll(0, Server(p.Server)), Binds: true}
+	about := About{Key: PinKey(p.Server, p.Tool), Marks: withAll(0, Server(p.Server)), Binds: true}
 	if p.Tool != "" && p.Status != interlock.PinApproved && p.Why != interlock.PinOrdered {
 		about.Marks = append(about.Marks, Mark{Held, 0})
 	}
@@ -155,8 +155,8 @@ const Held = "held"
 // Server is the mark of all pins of one server, its own among them.
 func Server(name string) string { return "server\x00" + name }
 
-func pinInto(p interlock.Pin, to *interlock.Standing) {
-	put(&to.Pins, interlock.PinKey(p.Server, p.Tool), p)
+func pinInto(p interlock.Pin, to *Standing) {
+	put(&to.Pins, PinKey(p.Server, p.Tool), p)
 }
 
 // settingBody is a setting as it is written: a value alone would not say whose it is.
@@ -175,7 +175,7 @@ func settingAbout(s settingBody) About {
 	return About{Key: s.Name, Marks: withAll(0), Binds: true}
 }
 
-func settingInto(s settingBody, to *interlock.Standing) {
+func settingInto(s settingBody, to *Standing) {
 	put(&to.Settings, s.Name, s.Value)
 }
 
@@ -201,3 +201,18 @@ func counterTake(body []byte, n int, _ time.Time) ([]byte, string, error) {
 	left, err := json.Marshal(c)
 	return left, "", err
 }
+
+// Attempts are an agent's failed answers to challenges, for limiting how often it may guess. They survive a restart.
+type AttemptsBody struct {
+	Agent     string        `json:"agent"`
+	Principal string        `json:"principal"`
+	Failed    []time.Time   `json:"failed"`         // within the window, oldest first
+	Window    time.Duration `json:"window_ns"`      // how long one counts; doubles whenever the limit is reached again
+	Until     time.Time     `json:"until,omitzero"` // no answer is looked at before
+}
+
+// PinKey names a pin in a [Standing].
+func PinKey(server, tool string) string { return server + "\x00" + tool }
+
+// AttemptsKey names the agent that a [Standing]'s Attempts are about.
+func AttemptsKey(agent, principal string) string { return agent + "\x00" + principal }

@@ -15,7 +15,7 @@ func Acted(agent, run string, action interlock.Digest) string {
 	return "action\x00" + agent + "\x00" + run + "\x00" + string(action)
 }
 
-func callAbout(c interlock.Call) About {
+func callAbout(c CallBody) About {
 	r := c.Requester
 	about := About{Key: c.EventID, Marks: under(nano(c.At), Acted(r.Agent, r.Run, c.Action))}
 	if r.Call != "" {
@@ -26,7 +26,7 @@ func callAbout(c interlock.Call) About {
 
 // callOf is a call that was decided by an event.
 func callOf(value any, event string) (any, error) {
-	c, ok := value.(interlock.Call)
+	c, ok := value.(CallBody)
 	if !ok {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "change", "a %T is no call", value)
 	}
@@ -47,4 +47,19 @@ func (b Book) Keyed(r Row, event string) (Row, error) {
 	r, err = Put(r.Kind, event, value)
 	r.Value = value // so that nobody has to read what was just written
 	return r, err
+}
+
+// A Call remembers how one tool call was decided, so that its second event and its outcome find it. A call is found by
+// Requester.Agent, Requester.Run and Action, or by Requester.Call where the harness gives ids.
+type CallBody struct {
+	Requester interlock.Requester     `json:"requester"`
+	Action    interlock.Digest        `json:"action"`
+	Anywhere  interlock.Digest        `json:"anywhere,omitempty"` // the same with its directory left out; only where the call has an id
+	Events    []string                `json:"events"`             // harness events that have seen it
+	Decision  interlock.Decision      `json:"decision"`
+	EventID   string                  `json:"event_id"` // of the decision; empty until that is recorded
+	Request   string                  `json:"request,omitempty"`
+	Gateway   bool                    `json:"gateway,omitempty"` // its question was left to Interlock's own gateway
+	At        time.Time               `json:"at"`
+	Outcome   interlock.OutcomeStatus `json:"outcome,omitempty"`
 }

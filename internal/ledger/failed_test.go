@@ -58,9 +58,9 @@ func TestMerge(t *testing.T) {
 	end := ledger.Ending{Agent: "builder", Action: "a", At: now, Status: interlock.OutcomeFailure}
 	second := end
 	second.Action = "b"
-	steps := func(body string, writes ...interlock.Row) ([]interlock.Row, error) {
-		rows, refusal, err := book.Steps(&interlock.Change{Writes: writes}, now, func(kind, key string) (interlock.Row, error) {
-			r := interlock.Row{Kind: kind, Key: key}
+	steps := func(body string, writes ...ledger.Row) ([]ledger.Row, error) {
+		rows, refusal, err := book.Steps(&ledger.Change{Writes: writes}, now, func(kind, key string) (ledger.Row, error) {
+			r := ledger.Row{Kind: kind, Key: key}
 			if body != "" {
 				r.Body = []byte(body)
 			}
@@ -83,10 +83,10 @@ func TestMerge(t *testing.T) {
 	if rows, err := steps(string(row.Body), ledger.Rows(end)...); err != nil || len(rows) != 0 {
 		t.Errorf("nothing new writes %v %v", rows, err)
 	}
-	if _, err := steps("", interlock.Row{Kind: ledger.Failed, Key: ledger.FailedKey("", "builder"), Value: 7}); err == nil {
+	if _, err := steps("", ledger.Row{Kind: ledger.Failed, Key: ledger.FailedKey("", "builder"), Value: 7}); err == nil {
 		t.Error("a number was added to failures")
 	}
-	if _, err := steps("", interlock.Row{Kind: ledger.Failed, Key: "other", Value: end}); err == nil {
+	if _, err := steps("", ledger.Row{Kind: ledger.Failed, Key: "other", Value: end}); err == nil {
 		t.Error("a row stands under another key than it says")
 	}
 }

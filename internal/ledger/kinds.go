@@ -8,13 +8,6 @@ import (
 	"interlock"
 )
 
-// A Row, a Ref and a Spend are those of the vocabulary.
-type (
-	Row   = interlock.Row
-	Ref   = interlock.Ref
-	Spend = interlock.Spend
-)
-
 // The kinds of rows. The names stand in stores and never change.
 const (
 	Agent      = "agent"
@@ -89,7 +82,7 @@ func appendMarks(to []Mark, at int64, names ...string) []Mark {
 type About struct {
 	Key    string
 	Marks  []Mark
-	Stands bool // it is part of an [interlock.Standing]
+	Stands bool // it is part of an [Standing]
 	Binds  bool // decisions that were made before it was so must be made again
 	Left   int  // what a [Spend] may take
 }
@@ -119,13 +112,13 @@ type Kind struct {
 type codec struct {
 	decode func(body []byte) (any, error)
 	about  func(value any) About
-	stands func(value any) bool                    // nil: whatever has a body does
-	check  func(value any) error                   // optional: whether it can be what it says
-	into   func(value any, to *interlock.Standing) // nil: it is no part of a standing
+	stands func(value any) bool          // nil: whatever has a body does
+	check  func(value any) error         // optional: whether it can be what it says
+	into   func(value any, to *Standing) // nil: it is no part of a standing
 }
 
 // of is the codec of a type. into may be nil, and stands where everything does that has a body.
-func of[T any](about func(T) About, stands func(T) bool, into func(T, *interlock.Standing)) codec {
+func of[T any](about func(T) About, stands func(T) bool, into func(T, *Standing)) codec {
 	c := codec{
 		decode: func(body []byte) (any, error) {
 			v, err := decode[T](body)
@@ -137,7 +130,7 @@ func of[T any](about func(T) About, stands func(T) bool, into func(T, *interlock
 		c.stands = func(value any) bool { return stands(value.(T)) }
 	}
 	if into != nil {
-		c.into = func(value any, to *interlock.Standing) { into(value.(T), to) }
+		c.into = func(value any, to *Standing) { into(value.(T), to) }
 	}
 	return c
 }
@@ -314,7 +307,7 @@ func (b Book) Named(r Row) (About, error) {
 }
 
 // Into puts a row into a standing, unless it has ended.
-func (b Book) Into(r Row, to *interlock.Standing) error {
+func (b Book) Into(r Row, to *Standing) error {
 	k := b.kinds[r.Kind]
 	if k.body.into == nil {
 		return nil
@@ -355,7 +348,7 @@ func (b Book) Take(r Row, s Spend, now time.Time) (left Row, met *Met, err error
 
 // A Met is what a spend met that found too little: the row as it is, without a body if there is none. It is an error of
 // commit's, and the store has written nothing of that change. Where what is left says what to do instead, it wraps
-// [interlock.ErrConflict] and the decision is made again; otherwise it is for the caller to turn it into a finding.
+// [ErrConflict] and the decision is made again; otherwise it is for the caller to turn it into a finding.
 type Met struct {
 	Spend Spend
 	Row   Row
@@ -368,10 +361,10 @@ func (m *Met) Error() string {
 	return fmt.Sprintf("can't take %d from the %s: %s", m.Spend.Take, m.Spend.Kind, m.Why)
 }
 
-// Unwrap is [interlock.ErrConflict] or nothing.
+// Unwrap is [ErrConflict] or nothing.
 func (m *Met) Unwrap() error {
 	if m.again {
-		return interlock.ErrConflict
+		return ErrConflict
 	}
 	return nil
 }

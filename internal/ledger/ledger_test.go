@@ -12,19 +12,20 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/origin"
 )
 
 var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // samples is one row of every kind that stands, and under which marks it is found.
 func samples(t testing.TB) map[string]struct {
-	row   interlock.Row
+	row   ledger.Row
 	marks []string
 } {
 	t.Helper()
 	who := interlock.Requester{Agent: "builder", Principal: "pat"}
 	type sample = struct {
-		row   interlock.Row
+		row   ledger.Row
 		marks []string
 	}
 	list := map[string]sample{}
@@ -45,9 +46,9 @@ func samples(t testing.TB) map[string]struct {
 		Created: now}, "all", "of\x00builder", "pauses", "waits\x00r")
 	add(ledger.Order, "g", interlock.Grant{ID: "g", Agent: "builder", Principal: "pat", Left: 2, Created: now,
 		Expires: now.Add(time.Hour)}, "all", "of\x00builder\x00pat", "verb\x00grant")
-	add(ledger.Attempts, interlock.AttemptsKey("builder", "pat"), interlock.Attempts{Agent: "builder", Principal: "pat",
+	add(ledger.Attempts, ledger.AttemptsKey("builder", "pat"), ledger.AttemptsBody{Agent: "builder", Principal: "pat",
 		Failed: []time.Time{now}}, "all")
-	add(ledger.Pin, interlock.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}, "all", "held", "server\x00files")
+	add(ledger.Pin, ledger.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}, "all", "held", "server\x00files")
 	add(ledger.Setting, "mode", ledger.Settings(map[string]string{"mode": "enforcing"})[0].Value, "all")
 	add(ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: 3})
 	add(ledger.Execution, ledger.ExecutionKey("pat", "builder", "run"), ledger.Done{Principal: "pat", Agent: "builder", Run: "run",
@@ -56,14 +57,14 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", Decisions: 1, To: now}, "until")
 	failed, _ := ledger.FailedBody{}.With(ledger.Ending{Agent: "builder", Principal: "pat", Action: "sha256:01", At: now,
 		Status: interlock.OutcomeFailure})
-	add(ledger.Call, "e", interlock.Call{EventID: "e", Requester: interlock.Requester{Agent: "builder", Run: "run", Call: "c1"},
+	add(ledger.Call, "e", ledger.CallBody{EventID: "e", Requester: interlock.Requester{Agent: "builder", Run: "run", Call: "c1"},
 		Action: "sha256:01", At: now}, "action\x00builder\x00run\x00sha256:01", "call\x00builder\x00run\x00c1")
 	add(ledger.Recent, "builder\x00run", ledger.RecentBody{Run: "builder\x00run", Actions: []interlock.PastAction{{At: now}}}, "until")
 	add(ledger.Written, "f", ledger.WrittenBody{File: "f", At: now}, "until")
-	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: interlock.Heard{At: now, Prompts: 1}}, "until")
+	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: origin.Heard{At: now, Prompts: 1}}, "until")
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now}, "until")
-	list[ledger.Definition] = sample{interlock.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
+	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }
 
@@ -108,7 +109,7 @@ func TestKinds(t *testing.T) {
 		if book.Swept(kind.Name) && about.Binds {
 			t.Errorf("%s is forgotten after a while, and nobody would notice that it changes", kind.Name)
 		}
-		ended, err := book.About(interlock.Row{Kind: kind.Name, Key: sample.row.Key})
+		ended, err := book.About(ledger.Row{Kind: kind.Name, Key: sample.row.Key})
 		if err != nil || len(ended.Marks) > 0 || ended.Stands || ended.Binds != (about.Stands || kind.Name == ledger.Candidate) {
 			t.Errorf("%s: once it has ended: %+v, %v", kind.Name, ended, err)
 		}
@@ -117,14 +118,14 @@ func TestKinds(t *testing.T) {
 
 // TestStanding puts every kind into a standing, and nothing that has ended.
 func TestStanding(t *testing.T) {
-	var standing interlock.Standing
+	var standing ledger.Standing
 	count := func() []int {
 		return []int{len(standing.Agents), len(standing.Operators), len(standing.Requests), len(standing.Suppressions),
 			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins)}
 	}
 	book := ledger.NewBook()
 	for _, sample := range samples(t) {
-		if err := book.Into(interlock.Row{Kind: sample.row.Kind, Key: sample.row.Key}, &standing); err != nil {
+		if err := book.Into(ledger.Row{Kind: sample.row.Kind, Key: sample.row.Key}, &standing); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,7 +149,7 @@ func TestTake(t *testing.T) {
 		Approval: &interlock.Approval{Request: "r", Verdict: interlock.Allow}}
 	forged := approved
 	forged.Approval = nil
-	row := func(v any) interlock.Row {
+	row := func(v any) ledger.Row {
 		r, err := ledger.Put(ledger.Request, "r", v)
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +158,7 @@ func TestTake(t *testing.T) {
 		return r
 	}
 	for name, tc := range map[string]struct {
-		row   interlock.Row
+		row   ledger.Row
 		take  int
 		at    time.Time
 		why   string // "" is taken
@@ -169,7 +170,7 @@ func TestTake(t *testing.T) {
 		"approved, late":      {row: row(approved), take: 1, at: now.Add(time.Hour), why: "expired", again: true},
 		"pending":             {row: rows[ledger.Request].row, take: 1, why: "pending", again: true},
 		"approved by nobody":  {row: row(forged), take: 1, fails: "nobody approved it"},
-		"no such request":     {row: interlock.Row{Kind: ledger.Request, Key: "x"}, take: 1, why: "there is none", again: true},
+		"no such request":     {row: ledger.Row{Kind: ledger.Request, Key: "x"}, take: 1, why: "there is none", again: true},
 		"a grant":             {row: rows[ledger.Order].row, take: 1},
 		"more than granted":   {row: rows[ledger.Order].row, take: 3, why: "less left", again: true},
 		"a grant, late":       {row: rows[ledger.Order].row, take: 1, at: now.Add(time.Hour), why: "expired", again: true},
@@ -195,8 +196,8 @@ func TestTake(t *testing.T) {
 			continue
 		}
 		if met != nil {
-			if !strings.Contains(met.Why, tc.why) || errors.Is(met, interlock.ErrConflict) != tc.again || met.Row.Key != tc.row.Key {
-				t.Errorf("%s: %v, again %v, row %+v", name, met, errors.Is(met, interlock.ErrConflict), met.Row)
+			if !strings.Contains(met.Why, tc.why) || errors.Is(met, ledger.ErrConflict) != tc.again || met.Row.Key != tc.row.Key {
+				t.Errorf("%s: %v, again %v, row %+v", name, met, errors.Is(met, ledger.ErrConflict), met.Row)
 			}
 			continue
 		}
@@ -218,7 +219,7 @@ func FuzzAbout(f *testing.F) {
 	f.Add(ledger.Order, "g", []byte(`{"id":"other","left":1}`))
 	book := ledger.NewBook()
 	f.Fuzz(func(t *testing.T, kind, key string, body []byte) {
-		row := interlock.Row{Kind: kind, Key: key, Body: body}
+		row := ledger.Row{Kind: kind, Key: key, Body: body}
 		about, err := book.About(row)
 		if err != nil {
 			return
@@ -226,7 +227,7 @@ func FuzzAbout(f *testing.F) {
 		if about.Key != key || key == "" {
 			t.Fatalf("%q passes for %q", about.Key, key)
 		}
-		var standing interlock.Standing
+		var standing ledger.Standing
 		if err := book.Into(row, &standing); err != nil {
 			return
 		}
@@ -243,7 +244,7 @@ func FuzzAbout(f *testing.F) {
 			if err != nil {
 				return // a time no text can tell
 			}
-			back, err := book.About(interlock.Row{Kind: kind, Key: key, Body: text})
+			back, err := book.About(ledger.Row{Kind: kind, Key: key, Body: text})
 			if err != nil || !cmp.Equal(back, about) {
 				t.Fatalf("written back it is %+v (%v), was %+v", back, err, about)
 			}
@@ -324,17 +325,17 @@ func TestNext(t *testing.T) {
 		"spent by hand":               {pending.Answered(yes), with(interlock.RequestSpent, pending.Answered(yes)), now, "conflict"},
 		"an agent, whatever was said": {interlock.AgentRecord{ID: "a"}, interlock.AgentRecord{ID: "a", Type: "x"}, now, ""},
 	} {
-		read := func(kind, key string) (interlock.Row, error) {
+		read := func(kind, key string) (ledger.Row, error) {
 			if tc.before == nil {
-				return interlock.Row{Kind: kind, Key: key}, nil
+				return ledger.Row{Kind: kind, Key: key}, nil
 			}
 			return ledger.Put(kind, key, tc.before)
 		}
-		rows, refusal, err := book.Steps(&interlock.Change{Writes: ledger.Rows(tc.after)}, tc.at, read)
+		rows, refusal, err := book.Steps(&ledger.Change{Writes: ledger.Rows(tc.after)}, tc.at, read)
 		got := ""
 		var known *interlock.Error
 		switch {
-		case errors.Is(refusal, interlock.ErrConflict):
+		case errors.Is(refusal, ledger.ErrConflict):
 			got = "conflict"
 		case errors.As(refusal, &known):
 			got = string(known.Code)
@@ -344,10 +345,10 @@ func TestNext(t *testing.T) {
 		}
 	}
 	twice := append(ledger.Rows(interlock.AgentRecord{ID: "a"}), ledger.Ended(ledger.Agent, "a"))
-	if _, refusal, err := book.Steps(&interlock.Change{Writes: twice}, now, nil); refusal == nil || err != nil {
+	if _, refusal, err := book.Steps(&ledger.Change{Writes: twice}, now, nil); refusal == nil || err != nil {
 		t.Errorf("two things are done to one row: %v, %v", refusal, err)
 	}
-	if _, refusal, err := book.Steps(&interlock.Change{Writes: ledger.Rows("nonsense")}, now, nil); refusal == nil || err != nil {
+	if _, refusal, err := book.Steps(&ledger.Change{Writes: ledger.Rows("nonsense")}, now, nil); refusal == nil || err != nil {
 		t.Errorf("what is of no kind is written: %v, %v", refusal, err)
 	}
 }

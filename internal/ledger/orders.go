@@ -98,7 +98,7 @@ func orderStands(value any) bool {
 	return !grants || g.Ended.IsZero() && g.Left > 0
 }
 
-func orderInto(value any, to *interlock.Standing) {
+func orderInto(value any, to *Standing) {
 	switch v := value.(type) {
 	case interlock.Grant:
 		put(&to.Grants, v.ID, v)

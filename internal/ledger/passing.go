@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/origin"
 )
 
 // What runs did and heard a moment ago, and what agents wrote lately.
@@ -50,17 +51,17 @@ const maxHeard = 256
 // A HeardBody is what a run has heard.
 type HeardBody struct {
 	Run string `json:"run"` // of which agent, and which
-	interlock.Heard
+	origin.Heard
 }
 
 func heardAbout(h HeardBody) About {
-	return About{Key: h.Run, Marks: under(nano(h.At.Add(interlock.HeardWindow)), Until)}
+	return About{Key: h.Run, Marks: under(nano(h.At.Add(origin.HeardWindow)), Until)}
 }
 
 // heardBody is how it is written: the values, of which there may be thousands, as bytes, ten a value.
 type heardBody struct {
 	Run string `json:"run"`
-	interlock.Heard
+	origin.Heard
 	Values []byte `json:"values,omitempty"`
 }
 
@@ -84,11 +85,11 @@ func (h *HeardBody) UnmarshalJSON(data []byte) error {
 	}
 	*h = HeardBody{Run: body.Run, Heard: body.Heard}
 	if n := len(body.Values) / heardValue; n > 0 {
-		h.Values = make([]interlock.Value, n)
+		h.Values = make([]origin.Value, n)
 	}
 	for n := range h.Values {
 		at := body.Values[n*heardValue:]
-		h.Values[n] = interlock.Value{Sum: binary.BigEndian.Uint64(at), By: interlock.Voice(at[8]), Source: int(at[9])}
+		h.Values[n] = origin.Value{Sum: binary.BigEndian.Uint64(at), By: origin.Voice(at[8]), Source: int(at[9])}
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+
+	"interlock"
 )
 
 // put adds to a map that may not have been made yet: a decision's standing holds little.
@@ -27,4 +29,19 @@ func Put(kind, key string, value any) (Row, error) {
 		return Row{}, fmt.Errorf("encode a %s: %w", kind, err)
 	}
 	return Row{Kind: kind, Key: key, Body: body}, nil
+}
+
+// Standing is what stands beside the log: who is known, what was asked and answered, what operators have ordered. A decision
+// has its agent's part of it; pages and lists have it whole. Version is that of the ledger it was read from, see [Change].
+type Standing struct {
+	Version      int64
+	Agents       map[string]interlock.AgentRecord
+	Operators    map[string]interlock.OperatorRecord
+	Requests     map[string]interlock.ApprovalRequest // pending and approved, not yet spent or expired
+	Suppressions map[string]interlock.Suppression     // not lifted; those that have expired are ignored
+	Settings     map[string]string                    // standing settings as last recorded, e.g. "ruleset", "mode"
+	Challenges   map[string]interlock.Challenge       // not ended
+	Grants       map[string]interlock.Grant           // not ended and not used up; those that have expired are ignored
+	Attempts     map[string]AttemptsBody              // by [AttemptsKey]
+	Pins         map[string]interlock.Pin             // by [PinKey]
 }

@@ -18,7 +18,7 @@ type Reader func(kind, key string) (Row, error)
 // id of the change's first event; one that was added to has a value and no body yet, because more may be added in the same
 // transaction before it is encoded. A refusal is the change's own fault or bad luck; an error is the ledger's. read is asked
 // inside the store's transaction, after the change before.
-func (b Book) Steps(change *interlock.Change, at time.Time, read Reader) (rows []Row, refusal, err error) {
+func (b Book) Steps(change *Change, at time.Time, read Reader) (rows []Row, refusal, err error) {
 	if len(change.Writes)+len(change.Spends) == 0 {
 		return nil, nil, nil // nothing but events, which is what most changes are
 	}
@@ -168,7 +168,7 @@ func (b Book) spent(s Spend, at time.Time, read Reader) (Row, error) {
 
 // moved is why a row may not follow the one that is there, where reading it again helps.
 func moved(kind, why string) error {
-	return fmt.Errorf("store: can't write the %s: %s: %w", kind, why, interlock.ErrConflict)
+	return fmt.Errorf("store: can't write the %s: %s: %w", kind, why, ErrConflict)
 }
 
 // requestNext lets a request be opened once, answered while it waits, and expire. That it is spent is no writer's to say.
@@ -239,10 +239,10 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Challenge, v.ID
 		case interlock.Grant:
 			r.Kind, r.Key = Order, v.ID
-		case interlock.Attempts:
-			r.Kind, r.Key = Attempts, interlock.AttemptsKey(v.Agent, v.Principal)
+		case AttemptsBody:
+			r.Kind, r.Key = Attempts, AttemptsKey(v.Agent, v.Principal)
 		case interlock.Pin:
-			r.Kind, r.Key = Pin, interlock.PinKey(v.Server, v.Tool)
+			r.Kind, r.Key = Pin, PinKey(v.Server, v.Tool)
 		case CounterBody:
 			r.Kind, r.Key = Counter, v.Name
 		case Done:
@@ -253,7 +253,7 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Carried, v.Name
 		case Past:
 			r.Kind, r.Key = Recent, v.Run
-		case interlock.Call:
+		case CallBody:
 			r.Kind, r.Key = Call, v.EventID // that of the event which is written with it, where it has none
 		case WrittenBody:
 			r.Kind, r.Key = Written, v.File
@@ -279,6 +279,6 @@ func Settings(values map[string]string) []Row {
 }
 
 // DefinitionOf names a tool's definition by what it is the text of and by its digest, so that the pin says which is which.
-func DefinitionOf(server, tool string, digest interlock.Digest) interlock.Ref {
-	return Ref{Kind: Definition, Key: interlock.PinKey(server, tool) + "\x00" + string(digest)}
+func DefinitionOf(server, tool string, digest interlock.Digest) Ref {
+	return Ref{Kind: Definition, Key: PinKey(server, tool) + "\x00" + string(digest)}
 }

@@ -3,7 +3,7 @@ package limit
 import (
 	"time"
 
-	"interlock"
+	"interlock/internal/ledger"
 )
 
 // The bounds on failed answers to challenges (MCP-AQL 8.8.5). Ten guesses at 160 random bits per window find nothing; what
@@ -15,7 +15,7 @@ const (
 )
 
 // Wait returns how long no answer of this agent is looked at yet; zero lets the next one through.
-func Wait(a interlock.Attempts, now time.Time) time.Duration {
+func Wait(a ledger.AttemptsBody, now time.Time) time.Duration {
 	if !a.Until.After(now) {
 		return 0
 	}
@@ -24,7 +24,7 @@ func Wait(a interlock.Attempts, now time.Time) time.Duration {
 
 // Fail returns the attempts with one more failure at now, and how many that makes within the window. It changes nothing it
 // is given.
-func Fail(a interlock.Attempts, now time.Time) (interlock.Attempts, int) {
+func Fail(a ledger.AttemptsBody, now time.Time) (ledger.AttemptsBody, int) {
 	if a.Window < AttemptsWindow || a.Window > MaxWindow || quiet(a, now) {
 		a.Window, a.Until = AttemptsWindow, time.Time{}
 	}
@@ -45,7 +45,7 @@ func Fail(a interlock.Attempts, now time.Time) (interlock.Attempts, int) {
 }
 
 // quiet reports whether nothing has failed for so long that the agent starts anew.
-func quiet(a interlock.Attempts, now time.Time) bool {
+func quiet(a ledger.AttemptsBody, now time.Time) bool {
 	last := a.Until
 	for _, at := range a.Failed {
 		if at.After(last) {

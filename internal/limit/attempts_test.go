@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/limit"
 	"interlock/spec"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func fail(a interlock.Attempts, times int, at time.Time) interlock.Attempts {
+func fail(a ledger.AttemptsBody, times int, at time.Time) ledger.AttemptsBody {
 	for range times {
 		a, _ = limit.Fail(a, at)
 	}
@@ -23,12 +23,12 @@ func fail(a interlock.Attempts, times int, at time.Time) interlock.Attempts {
 
 func TestTenFailuresInAMinute(t *testing.T) {
 	spec.Covers(t, "AQL-8.8.5")
-	a := fail(interlock.Attempts{Agent: "a"}, 9, noon)
+	a := fail(ledger.AttemptsBody{Agent: "a"}, 9, noon)
 	if limit.Wait(a, noon) != 0 {
 		t.Error("nine failures close the door")
 	}
 	a, n := limit.Fail(a, noon.Add(59*time.Second))
-	want := interlock.Attempts{Agent: "a", Window: 2 * time.Minute, Until: noon.Add(119 * time.Second)}
+	want := ledger.AttemptsBody{Agent: "a", Window: 2 * time.Minute, Until: noon.Add(119 * time.Second)}
 	if diff := cmp.Diff(want, a); diff != "" || n != 10 {
 		t.Errorf("%d failures (-want +got):\n%s", n, diff)
 	}
@@ -38,14 +38,14 @@ func TestTenFailuresInAMinute(t *testing.T) {
 	if wait := limit.Wait(a, a.Until); wait != 0 {
 		t.Errorf("wait %v when it is over", wait)
 	}
-	if slow := fail(fail(interlock.Attempts{}, 9, noon), 1, noon.Add(time.Minute)); limit.Wait(slow, noon.Add(time.Minute)) != 0 || len(slow.Failed) != 1 {
+	if slow := fail(fail(ledger.AttemptsBody{}, 9, noon), 1, noon.Add(time.Minute)); limit.Wait(slow, noon.Add(time.Minute)) != 0 || len(slow.Failed) != 1 {
 		t.Errorf("nine failures of a minute ago still count: %+v", slow)
 	}
 }
 
 func TestWindowDoubles(t *testing.T) {
 	spec.Covers(t, "AQL-8.8.5p")
-	a, at := interlock.Attempts{}, noon
+	a, at := ledger.AttemptsBody{}, noon
 	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
 		a = fail(a, limit.FailedAttempts, at)
 		if wait := limit.Wait(a, at); wait != want {
@@ -69,7 +69,7 @@ func TestWindowDoubles(t *testing.T) {
 // minute, a wait is bounded, and no argument is changed.
 func TestNeverMoreThanTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := interlock.Attempts{Window: time.Duration(rapid.Int64().Draw(t, "window")),
+		a := ledger.AttemptsBody{Window: time.Duration(rapid.Int64().Draw(t, "window")),
 			Until: noon.Add(time.Duration(rapid.Int64Range(-1e15, 1e10).Draw(t, "until")))}
 		at := noon
 		var through []time.Time

@@ -13,6 +13,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpaql"
 	"interlock/internal/ruleset"
 	"interlock/rules"
@@ -61,7 +62,7 @@ type fakeBackend struct {
 	t testing.TB
 
 	mu        sync.Mutex
-	standing  interlock.Standing
+	standing  ledger.Standing
 	answer    func(p interlock.Proposal) interlock.Answer
 	proposals []interlock.Proposal
 	outcomes  []interlock.Outcome
@@ -72,7 +73,7 @@ type fakeBackend struct {
 
 func newBackend(t testing.TB) *fakeBackend {
 	return &fakeBackend{t: t, answer: func(interlock.Proposal) interlock.Answer { return allowed() },
-		standing: interlock.Standing{Agents: map[string]interlock.AgentRecord{}, Requests: map[string]interlock.ApprovalRequest{},
+		standing: ledger.Standing{Agents: map[string]interlock.AgentRecord{}, Requests: map[string]interlock.ApprovalRequest{},
 			Challenges: map[string]interlock.Challenge{}}}
 }
 
@@ -112,10 +113,10 @@ func (b *fakeBackend) Refuse(_ context.Context, r interlock.Requester, door stri
 	return interlock.Refusal("invalid", cause.Error())
 }
 
-func (b *fakeBackend) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *fakeBackend) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	return b.standing, nil
 }
-func (b *fakeBackend) Known(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (b *fakeBackend) Known(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	return b.standing, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/gate"
+	"interlock/internal/ledger"
 )
 
 // A directive is what a reporting agent is told (AQL-8.7.1). The names are the specification's.
@@ -99,7 +100,7 @@ func pausedBefore(answer interlock.Answer) bool {
 }
 
 // newDirective puts an answer into the protocol's words. It holds no code and no proof: those reach humans only.
-func newDirective(answer interlock.Answer, r interlock.Requester, standing interlock.Standing, remaining int,
+func newDirective(answer interlock.Answer, r interlock.Requester, standing ledger.Standing, remaining int,
 	now time.Time) directive {
 	c := courseOf(answer)
 	d := directive{Continue: c.goOn, Stopped: c.stopped, Factors: factors(answer), StepsRemaining: max(remaining, 0),
@@ -160,7 +161,7 @@ func noteOf(kind string, answer interlock.Answer, reason string) string {
 
 // broadcasts tells of every hard block in force, to every agent that executes, until it is cleared (AQL-8.7.3), with the challenge
 // of the agent that it stops (AQL-8.8.1). Whose that is, is told to nobody else; a challenge takes its own agent's answers only.
-func broadcasts(standing interlock.Standing, r interlock.Requester, told string) []notification {
+func broadcasts(standing ledger.Standing, r interlock.Requester, told string) []notification {
 	var out []notification
 	own, _ := admission.Blocked(standing, r)
 	for id, challenge := range standing.Challenges {

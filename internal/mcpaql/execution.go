@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // A State is where an execution stands. Completed, failed and cancelled are terminal.
@@ -100,7 +101,7 @@ type executions struct {
 const maxKept = 10_000
 
 // ownerOf names whom an execution belongs to: agent and principal, as a block is bound.
-func ownerOf(r interlock.Requester) string { return interlock.AttemptsKey(r.Agent, r.Principal) }
+func ownerOf(r interlock.Requester) string { return ledger.AttemptsKey(r.Agent, r.Principal) }
 
 // start makes a running execution.
 func (x *executions) start(r interlock.Requester, connection, element, goal string, now time.Time) (*execution, error) {

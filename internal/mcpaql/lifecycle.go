@@ -44,7 +44,7 @@ func (s *Server) unblocked(ctx context.Context, c Caller) error {
 		return nil
 	}
 	standing, err := s.config.Backend.Ground(ctx, agentRef(c),
-		interlock.Ref{Kind: ledger.Challenge, Mark: ledger.Of(c.Agent)})
+		ledger.Ref{Kind: ledger.Challenge, Mark: ledger.Of(c.Agent)})
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,8 @@ type Backend interface {
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Ground returns what refs name of what stands; Known the same as this process last saw it.
-	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
-	Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Verify judges a code that an agent hands in for a challenge.
 	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error)
 	// Confirm says where a request of this requester stands, or redeems a human's code for it.
@@ -229,12 +229,12 @@ func (s *Server) routed(ctx context.Context, c Caller, o operation, r request) R
 }
 
 // agentRef names what is known of a caller's agent.
-func agentRef(c Caller) interlock.Ref { return interlock.Ref{Kind: ledger.Agent, Key: c.Agent} }
+func agentRef(c Caller) ledger.Ref { return ledger.Ref{Kind: ledger.Agent, Key: c.Agent} }
 
 // permit holds an operation's own danger level against the agent's trust, and asks for a confirmation where one is due.
 // The matrix is the gate's; here it only gets its error codes (AQL-D-4.3, AQL-D-4.4).
 func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments, meta map[string]any,
-	standing interlock.Standing) *Failure {
+	standing ledger.Standing) *Failure {
 	level := dangerLevel(o, s.declared(o, a))
 	verdict, trust := gate.Permits(s.config.Rules, s.config.Profile, standing.Agents[c.Agent], level, o.endpoint == Read)
 	if verdict == interlock.Deny && s.config.Mode == interlock.Enforcing {

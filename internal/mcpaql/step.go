@@ -46,7 +46,7 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 
 // direct puts an answer about a step of an execution, which is locked, into a directive.
 func (s *Server) direct(ctx context.Context, c Caller, e *execution, answer interlock.Answer) (any, error) {
-	standing, err := s.config.Backend.Known(ctx, agentRef(c), interlock.Ref{Kind: ledger.Challenge, Mark: ledger.All})
+	standing, err := s.config.Backend.Known(ctx, agentRef(c), ledger.Ref{Kind: ledger.Challenge, Mark: ledger.All})
 	if err != nil {
 		return nil, err
 	}

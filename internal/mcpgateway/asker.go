@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -19,7 +20,7 @@ type Approvals interface {
 	// Refuse records that what a client sent was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Known is the standing as this process last saw it, at most a few milliseconds late.
-	Known(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Asked is a request of this requester as it stands now, whatever has become of it.
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
 	// Withdraw takes a pending request back for the side that asked.

@@ -16,7 +16,7 @@ const lookEvery = 25 * time.Millisecond
 // A watch tells those who wait for a request when it is no longer pending. One goroutine looks for all of them, and only
 // while there are any.
 type watch struct {
-	known  func(context.Context, ...interlock.Ref) (interlock.Standing, error)
+	known  func(context.Context, ...ledger.Ref) (ledger.Standing, error)
 	now    func() time.Time
 	closed chan struct{}
 
@@ -32,7 +32,7 @@ type waiter struct {
 	count   int
 }
 
-func newWatch(known func(context.Context, ...interlock.Ref) (interlock.Standing, error), now func() time.Time) *watch {
+func newWatch(known func(context.Context, ...ledger.Ref) (ledger.Standing, error), now func() time.Time) *watch {
 	return &watch{known: known, now: now, closed: make(chan struct{}), waiting: map[string]*waiter{}}
 }
 
@@ -78,12 +78,12 @@ func (w *watch) once() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	w.mu.Lock()
-	asked := make([]interlock.Ref, 0, len(w.waiting))
+	asked := make([]ledger.Ref, 0, len(w.waiting))
 	for id := range w.waiting {
-		asked = append(asked, interlock.Ref{Kind: ledger.Request, Key: id})
+		asked = append(asked, ledger.Ref{Kind: ledger.Request, Key: id})
 	}
 	w.mu.Unlock()
-	var standing interlock.Standing
+	var standing ledger.Standing
 	var err error
 	if len(asked) > 0 {
 		standing, err = w.known(ctx, asked...)

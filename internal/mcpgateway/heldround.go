@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/rpc"
 )
 
@@ -83,7 +84,7 @@ func (s *Session) mayGoOn(ctx context.Context, r *request, h *held) bool {
 		return true
 	}
 	m := h.wire.mount
-	target := interlock.Target{Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}}
+	target := admission.Target{Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}}
 	switch r.method {
 	case "tools/call":
 		_, tool, _ := strings.Cut(h.permit.action.Tool, ".")
@@ -95,7 +96,7 @@ func (s *Session) mayGoOn(ctx context.Context, r *request, h *held) bool {
 	case "prompts/get":
 		target.Name = m.name() + ".prompts/get"
 	}
-	shown, err := pins.Visible(ctx, s.requester(), []interlock.Target{target})
+	shown, err := pins.Visible(ctx, s.requester(), []admission.Target{target})
 	return err == nil && len(shown) == 1 && shown[0]
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/rpc"
 )
 
@@ -30,7 +31,7 @@ type mount struct {
 	mu       sync.Mutex
 	features features
 	about    string           // its instructions
-	pinned   interlock.Target // they, as pinned
+	pinned   admission.Target // they, as pinned
 	health   string           // what is wrong; empty: nothing
 	seeking  bool
 	stale    [len(offerKinds)]bool

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/rpc"
 )
 
@@ -41,7 +42,7 @@ type offer struct {
 	listed json.RawMessage // the definition as the client sees it
 	hints  *interlock.Annotations
 	shaped bool // its results have a declared form: outputSchema
-	target interlock.Target
+	target admission.Target
 }
 
 // offers are what a server offers of one kind, in its order.
@@ -130,7 +131,7 @@ func (m *mount) read(ctx context.Context, w *wire, kind offerKind) error {
 const instructionsTool = "initialize.instructions"
 
 // examine holds the tools a server lists, and what it tells the model about itself, against what was approved.
-func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock.PinVerdict, error) {
+func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]admission.PinVerdict, error) {
 	m.mu.Lock()
 	about := m.about
 	m.mu.Unlock()
@@ -141,7 +142,7 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 	}
 	g := m.session.gateway
 	verdicts, err := g.config.Pins.Examine(ctx,
-		interlock.Listing{Server: m.name(), Identity: m.server.Identity(), FirstUse: g.firstUse(m.name()),
+		admission.Listing{Server: m.name(), Identity: m.server.Identity(), FirstUse: g.firstUse(m.name()),
 			Definitions: definitions})
 	if err == nil && len(verdicts) != len(definitions) {
 		err = fmt.Errorf("%d verdicts on %d definitions", len(verdicts), len(definitions))
@@ -152,7 +153,7 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if about != "" {
-		m.pinned = interlock.Target{Name: m.name() + "." + instructionsTool,
+		m.pinned = admission.Target{Name: m.name() + "." + instructionsTool,
 			Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity(), Tool: instructionsTool,
 				Definition: verdicts[len(raw)].Definition}}
 	}
@@ -163,7 +164,7 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]interlock
 // learn takes a whole list. What has no name, or one that stood before, is left out.
 func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage) error {
 	found := &offers{byName: make(map[string]int, len(raw))}
-	var verdicts []interlock.PinVerdict
+	var verdicts []admission.PinVerdict
 	if m.session.gateway.config.Pins != nil && kind == kindTools {
 		var err error
 		if verdicts, err = m.examine(ctx, raw); err != nil {
@@ -302,7 +303,7 @@ func (s *Session) reread(ctx context.Context, kind offerKind) {
 // visible is what the caller may see of one kind. A name that two servers offer (only a resource's can be) is the first one's.
 func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error) {
 	var all []*offer
-	var targets []interlock.Target
+	var targets []admission.Target
 	seen := map[string]bool{}
 	for _, m := range s.mounts {
 		if m.live.Load() == nil {
@@ -345,7 +346,7 @@ func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error)
 
 // seenAs is what an offer is called when its visibility is asked for: a tool by its name, a prompt by what getting one is judged
 // as, and a resource, which may be judged as many things, by its server alone.
-func seenAs(kind offerKind, o *offer) interlock.Target {
+func seenAs(kind offerKind, o *offer) admission.Target {
 	target := o.target
 	switch kind {
 	case kindTools:

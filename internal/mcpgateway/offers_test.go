@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/mcpgateway"
 )
 
@@ -196,15 +197,15 @@ func TestRequestsOfServers(t *testing.T) {
 // Pins are asked at list time and named at call time; what may not be shown is not listed, and a call of it is proposed all
 // the same, so that what refuses it is the one rule.
 type pins struct {
-	verdict func(tool string) interlock.PinVerdict
+	verdict func(tool string) admission.PinVerdict
 	failed  error
 
 	mu     sync.Mutex
 	hidden map[string]bool
 }
 
-func (p *pins) Examine(_ context.Context, l interlock.Listing) ([]interlock.PinVerdict, error) {
-	var all []interlock.PinVerdict
+func (p *pins) Examine(_ context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
+	var all []admission.PinVerdict
 	for _, d := range l.Definitions {
 		var named struct{ Name string }
 		if err := json.Unmarshal(d, &named); err != nil {
@@ -215,7 +216,7 @@ func (p *pins) Examine(_ context.Context, l interlock.Listing) ([]interlock.PinV
 	return all, p.failed
 }
 
-func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []interlock.Target) ([]bool, error) {
+func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []admission.Target) ([]bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []bool
@@ -242,8 +243,8 @@ func TestPins(t *testing.T) {
 	server, book := newFakeServer("a"), newLedger()
 	server.answers["tools/list"] = `{"tools":[{"name":"seen"},{"name":"hidden"},{"name":"changed"}]}`
 	server.answers["initialize"] = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"},"instructions":"Be kind."}`
-	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) interlock.PinVerdict {
-		return interlock.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
+	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) admission.PinVerdict {
+		return admission.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
 	}}
 	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Pins = p }, server)
 	c := join(t, g)

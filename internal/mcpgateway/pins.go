@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
 // Pins says which tools of a server may be shown, and which definition of each was approved. It is safe for concurrent use.
@@ -14,8 +15,8 @@ type Pins interface {
 	// is whole, all pages of it: a tool left out now is a new one later. The verdicts stand in the order of the definitions.
 	// With an error nothing of the listing may be shown. A verdict is of its moment: an operator may approve what is
 	// in quarantine at any time, and then Visible says so; of a verdict the definition's digest is what lasts.
-	Examine(ctx context.Context, l interlock.Listing) ([]interlock.PinVerdict, error)
+	Examine(ctx context.Context, l admission.Listing) ([]admission.PinVerdict, error)
 	// Visible reports of each target whether this caller may see it: whether there is any call of it that would not be
 	// denied now. A target without a name is whatever its server offers. With an error nothing is visible.
-	Visible(ctx context.Context, caller interlock.Requester, targets []interlock.Target) ([]bool, error)
+	Visible(ctx context.Context, caller interlock.Requester, targets []admission.Target) ([]bool, error)
 }

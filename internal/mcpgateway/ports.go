@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 )
 
 // A Link is one connection to a server. Send and Receive carry whole JSON-RPC messages without a line end. Send is safe for
@@ -60,7 +61,7 @@ type Backend interface {
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Ground returns what refs name of what stands, and the version of the ledger.
-	Ground(ctx context.Context, refs ...interlock.Ref) (interlock.Standing, error)
+	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Ended is told how a forwarded action ended, before the agent is: what has failed is not tried again at once, and an agent
 	// is faster than a commit. The wait itself is a finding like any other, see gate.Cooldown.
 	Ended(r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus)

@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/strictjson"
 )
@@ -33,7 +34,7 @@ func judge(t *testing.T, action interlock.Action, r interlock.Requester, hints *
 	}
 	d := evaluator.Evaluate(interlock.Proposal{Action: action, Requester: r,
 		View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", Annotations: hints}},
-		interlock.Standing{}, newHouse(t).clock())
+		ledger.Standing{}, newHouse(t).clock())
 	out := judged{Kind: action.Kind, Tool: action.Tool, Arguments: string(action.Arguments), Verdict: d.Verdict}
 	if f := d.Decisive(); f != nil {
 		out.Rule = f.Rule

@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 )
 
@@ -333,8 +334,8 @@ func (l *ledger) Refuse(context.Context, interlock.Requester, string, error) int
 	return interlock.Refusal("invalid", "refused")
 }
 
-func (l *ledger) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
-	return interlock.Standing{Version: l.version.Load()}, nil
+func (l *ledger) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
+	return ledger.Standing{Version: l.version.Load()}, nil
 }
 
 func (l *ledger) proposed() []interlock.Proposal {

@@ -20,6 +20,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/mcphttp"
 )
@@ -51,10 +52,10 @@ func (f *fakeAdmission) Refuse(_ context.Context, r interlock.Requester, door st
 	f.refused = append(f.refused, r.Agent+" at "+door+": "+cause.Error())
 	return interlock.Answer{}
 }
-func (f *fakeAdmission) Ground(context.Context, ...interlock.Ref) (interlock.Standing, error) {
+func (f *fakeAdmission) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return interlock.Standing{Agents: f.agents}, nil
+	return ledger.Standing{Agents: f.agents}, nil
 }
 
 type scopeError struct{}

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"interlock"
 	"interlock/internal/ledger"
 )
 
@@ -122,7 +121,7 @@ func (h *Front) Sweep(ctx context.Context) {
 }
 
 // agentRefs names the agents that have a session.
-func (h *Front) agentRefs() (refs []interlock.Ref) {
+func (h *Front) agentRefs() (refs []ledger.Ref) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	named := map[string]bool{}
@@ -130,7 +129,7 @@ func (h *Front) agentRefs() (refs []interlock.Ref) {
 		for s := range sessions {
 			if !named[s.who.agent] {
 				named[s.who.agent] = true
-				refs = append(refs, interlock.Ref{Kind: ledger.Agent, Key: s.who.agent})
+				refs = append(refs, ledger.Ref{Kind: ledger.Agent, Key: s.who.agent})
 			}
 		}
 	}

@@ -12,19 +12,20 @@ import (
 	"strconv"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // A client posts to one address. It follows no redirect, because a code must not go where nobody configured it to, and it
 // speaks TLS to everything but this machine.
 type client struct {
-	address interlock.Secret // with what is secret in it
+	address notice.Secret // with what is secret in it
 	http    *http.Client
 	tls     *tls.Config
 }
 
 // newClient returns a client for the address that a setting holds or refers to.
 func newClient(field, setting string, c Config) (*client, error) {
-	address := interlock.Secret(setting)
+	address := notice.Secret(setting)
 	if isReference(setting) {
 		var err error
 		if address, err = secret(field, setting, c.Getenv); err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"interlock"
+	"interlock/internal/notice"
 )
 
 // dialog opens a window on this machine's desktop that stays until somebody closes it or the code has expired. Whatever can
@@ -21,7 +21,7 @@ const dialogSettles = 400 * time.Millisecond
 // defaultShown is how long a notice without a code is shown.
 const defaultShown = 10 * time.Minute
 
-func (d dialog) send(ctx context.Context, n interlock.Notice) error {
+func (d dialog) send(ctx context.Context, n notice.Notice) error {
 	until := n.Expires.Sub(d.now())
 	if n.Expires.IsZero() {
 		until = defaultShown

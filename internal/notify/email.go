@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // The ways of speaking to a mail server.
@@ -31,7 +32,7 @@ type email struct {
 	name     string // host
 	how      string
 	user     string
-	password interlock.Secret
+	password notice.Secret
 	from     string
 	to       []string
 	now      func() time.Time
@@ -89,7 +90,7 @@ func mailbox(field, value string) (string, error) {
 	return parsed.Address, nil
 }
 
-func (m *email) send(ctx context.Context, n interlock.Notice) error {
+func (m *email) send(ctx context.Context, n notice.Notice) error {
 	message, err := m.message(n)
 	if err != nil {
 		return errors.New("the mail can't be written")
@@ -155,7 +156,7 @@ func (m *email) deliver(talk *smtp.Client, message []byte) error {
 }
 
 // message is the whole mail. Nothing an agent chose stands in a header but its name, encoded.
-func (m *email) message(n interlock.Notice) ([]byte, error) {
+func (m *email) message(n notice.Notice) ([]byte, error) {
 	var b bytes.Buffer
 	header := func(name, value string) { b.WriteString(name + ": " + value + "\r\n") }
 	header("From", "Interlock <"+m.from+">")

@@ -5,11 +5,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"interlock"
+	"interlock/internal/notice"
 )
 
 // headline says in one line what a notice is about.
-func headline(n interlock.Notice) string {
+func headline(n notice.Notice) string {
 	who := plain(n.Requester.Agent)
 	switch n.Kind {
 	case "block":
@@ -28,7 +28,7 @@ func headline(n interlock.Notice) string {
 }
 
 // text is the whole message, for channels that carry plain text. room bounds the action that is shown, in bytes; 0 shows all.
-func text(n interlock.Notice, room int) string {
+func text(n notice.Notice, room int) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
@@ -54,7 +54,7 @@ func text(n interlock.Notice, room int) string {
 	return b.String()
 }
 
-func advice(n interlock.Notice) string {
+func advice(n notice.Notice) string {
 	if n.Kind == "block" {
 		return "The code lifts the block: the agent may go on with everything. Give it only if you know why this happened. It counts once."
 	}

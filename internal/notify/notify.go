@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // The kinds of channel.
@@ -42,7 +43,7 @@ type Settings struct {
 
 // A channel takes a notice to somebody, or says in a few words why it did not. Those words hold no secret.
 type channel interface {
-	send(ctx context.Context, n interlock.Notice) error
+	send(ctx context.Context, n notice.Notice) error
 }
 
 // Listed is what is told of a channel.
@@ -165,8 +166,8 @@ func prefixed(i int, err error) error {
 
 // Notify tells the first channel that takes the notice, in the order they are configured, and every one that is always told.
 // A channel that fails is reported and the next one is tried.
-func (n *Notifier) Notify(ctx context.Context, notice interlock.Notice) interlock.Delivery {
-	var d interlock.Delivery
+func (n *Notifier) Notify(ctx context.Context, notice notice.Notice) notice.Delivery {
+	var d notice.Delivery
 	if n.quiet != nil && notice.Severity < interlock.TierDangerZone && n.quiet(n.now()) {
 		d.Failed = append(d.Failed, "quiet hours: nobody is disturbed before they end")
 		return d
@@ -193,7 +194,7 @@ func (n *Notifier) Notify(ctx context.Context, notice interlock.Notice) interloc
 }
 
 // try sends through one channel within its time. A channel that breaks has failed; what it broke with is not repeated.
-func (n *Notifier) try(ctx context.Context, l link, notice interlock.Notice) (err error) {
+func (n *Notifier) try(ctx context.Context, l link, notice notice.Notice) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = errors.New("it failed on a defect")
@@ -224,7 +225,7 @@ func (n *Notifier) List() []Listed {
 }
 
 // Try sends a notice through one channel, whatever its floor.
-func (n *Notifier) Try(ctx context.Context, name string, notice interlock.Notice) error {
+func (n *Notifier) Try(ctx context.Context, name string, notice notice.Notice) error {
 	for _, l := range n.links {
 		if l.Name == name {
 			return n.try(ctx, l, notice)

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/notice"
 	"interlock/spec"
 )
 
@@ -29,8 +30,8 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const theCode = "7K3M-0000-1111-2222-3333-4444-5555-6666"
 
-func notice(edit ...func(*interlock.Notice)) interlock.Notice {
-	n := interlock.Notice{Severity: interlock.TierDangerZone, Kind: "block", Challenge: "11111111-1111-4111-8111-111111111111",
+func notice(edit ...func(*notice.Notice)) notice.Notice {
+	n := notice.Notice{Severity: interlock.TierDangerZone, Kind: "block", Challenge: "11111111-1111-4111-8111-111111111111",
 		Requester: interlock.Requester{Agent: "builder", Principal: "dana", Run: "r1"}, Rule: "policy.deny",
 		Reason: "an operator's policy denies this", Display: "kind: shell\n\nrm -rf / # <!channel> ```\n", Code: theCode, Expires: noon.Add(5 * time.Minute)}
 	for _, e := range edit {
@@ -80,7 +81,7 @@ func TestWebhookIsSigned(t *testing.T) {
 	spec.Covers(t, "AQL-8.8.6")
 	address, got := receiver(t, http.StatusOK)
 	n := build(t, Config{Getenv: environment(map[string]string{"KEY": "0123456789abcdef"})}, Settings{Kind: KindWebhook, URL: address, Key: "env:KEY"})
-	if diff := cmp.Diff(interlock.Delivery{Channels: []string{"webhook"}}, n.Notify(t.Context(), notice())); diff != "" {
+	if diff := cmp.Diff(notice.Delivery{Channels: []string{"webhook"}}, n.Notify(t.Context(), notice())); diff != "" {
 		t.Fatal(diff)
 	}
 	sent := (*got)[0]
@@ -242,8 +243,8 @@ func TestMailOverSTARTTLS(t *testing.T) {
 	n := build(t, Config{trust: trust, Getenv: environment(map[string]string{"PASSWORD": "hunter2"})},
 		mailSettings(server, func(m *Settings) { m.User, m.Password = "interlock", "env:PASSWORD" }))
 	agent := "büilder\r\nBcc: eve@example.com"
-	if diff := cmp.Diff(interlock.Delivery{Channels: []string{"email"}},
-		n.Notify(t.Context(), notice(func(n *interlock.Notice) { n.Requester.Agent = agent }))); diff != "" {
+	if diff := cmp.Diff(notice.Delivery{Channels: []string{"email"}},
+		n.Notify(t.Context(), notice(func(n *notice.Notice) { n.Requester.Agent = agent }))); diff != "" {
 		t.Fatal(diff)
 	}
 	message, err := mail.ReadMessage(strings.NewReader(<-server.mails))
@@ -310,7 +311,7 @@ func TestWhatFailsFallsThrough(t *testing.T) {
 		}
 		n := build(t, Config{Getenv: getenv, Timeout: patience}, channel, Settings{Kind: KindTerminal})
 		got := n.Notify(t.Context(), notice())
-		if diff := cmp.Diff(interlock.Delivery{Channels: []string{"terminal"}, Failed: []string{"first: " + want}}, got); diff != "" {
+		if diff := cmp.Diff(notice.Delivery{Channels: []string{"terminal"}, Failed: []string{"first: " + want}}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", want, diff)
 		}
 	}
@@ -328,17 +329,17 @@ func TestFloorsAndOrder(t *testing.T) {
 		{Name: "archive", Kind: KindConsole, Floor: interlock.TierVerify, Always: true},
 	}
 	n := build(t, Config{}, channels...)
-	for severity, want := range map[interlock.Tier]interlock.Delivery{
+	for severity, want := range map[interlock.Tier]notice.Delivery{
 		interlock.TierDangerZone: {Channels: []string{"pager", "archive"}},
 		interlock.TierVerify:     {Channels: []string{"mail", "archive"}},
 		interlock.TierConfirm:    {Failed: []string{"no channel is configured for this"}},
 	} {
-		if diff := cmp.Diff(want, n.Notify(t.Context(), notice(func(n *interlock.Notice) { n.Severity = severity }))); diff != "" {
+		if diff := cmp.Diff(want, n.Notify(t.Context(), notice(func(n *notice.Notice) { n.Severity = severity }))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", severity, diff)
 		}
 	}
 	quiet := build(t, Config{Quiet: func(time.Time) bool { return true }}, channels...)
-	if d := quiet.Notify(t.Context(), notice(func(n *interlock.Notice) { n.Severity = interlock.TierVerify })); len(d.Channels) != 0 || len(d.Failed) != 1 {
+	if d := quiet.Notify(t.Context(), notice(func(n *notice.Notice) { n.Severity = interlock.TierVerify })); len(d.Channels) != 0 || len(d.Failed) != 1 {
 		t.Errorf("in quiet hours: %+v", d)
 	}
 	if d := quiet.Notify(t.Context(), notice()); len(d.Channels) != 2 {

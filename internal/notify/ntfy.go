@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // ntfyRoom bounds the action in an ntfy message, which may not be longer than 4,096 bytes; more would become a file.
@@ -12,7 +13,7 @@ const ntfyRoom = 2000
 // ntfy publishes to a topic of ntfy.sh or of an own server.
 type ntfy struct {
 	*client
-	token interlock.Secret
+	token notice.Secret
 }
 
 func newNtfy(s Settings, c Config) (channel, error) {
@@ -27,7 +28,7 @@ func newNtfy(s Settings, c Config) (channel, error) {
 	return made, err
 }
 
-func (t ntfy) send(ctx context.Context, n interlock.Notice) error {
+func (t ntfy) send(ctx context.Context, n notice.Notice) error {
 	header := map[string]string{"Content-Type": "text/plain; charset=utf-8", "Title": ascii(headline(n)), "Tags": "warning",
 		"Priority": "high", "Cache": "no"} // Cache: the code is not kept on the server
 	if n.Severity >= interlock.TierDangerZone {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // maxSecret bounds what is read of a secret's file, in bytes.
@@ -13,12 +14,12 @@ const maxSecret = 8 << 10
 
 // secret resolves a reference, env:NAME or file:PATH. A secret that stands in the settings itself is refused: settings are
 // shown, copied and kept in repositories.
-func secret(field, reference string, getenv func(string) string) (interlock.Secret, error) {
+func secret(field, reference string, getenv func(string) string) (notice.Secret, error) {
 	kind, name, _ := strings.Cut(reference, ":")
 	switch {
 	case kind == "env" && name != "":
 		if value := getenv(name); value != "" {
-			return interlock.Secret(value), nil
+			return notice.Secret(value), nil
 		}
 		return "", interlock.Errorf(interlock.CodeInvalid, field, "the environment variable %.60q is not set", name)
 	case kind == "file" && name != "":
@@ -29,7 +30,7 @@ func secret(field, reference string, getenv func(string) string) (interlock.Secr
 	}
 }
 
-func secretFile(field, path string) (interlock.Secret, error) {
+func secretFile(field, path string) (notice.Secret, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret can't be opened")
@@ -40,7 +41,7 @@ func secretFile(field, path string) (interlock.Secret, error) {
 	if err != nil || value == "" || len(text) > maxSecret {
 		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret can't be read, is empty or is too long")
 	}
-	return interlock.Secret(value), nil
+	return notice.Secret(value), nil
 }
 
 // isReference reports whether a setting that may be plain is a reference.

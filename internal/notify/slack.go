@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // slackRoom bounds the action in a Slack message, whose text may not be longer than 3,000 characters in one block.
@@ -24,7 +25,7 @@ func newSlack(s Settings, c Config) (channel, error) {
 	return slack{to}, err
 }
 
-func (s slack) send(ctx context.Context, n interlock.Notice) error {
+func (s slack) send(ctx context.Context, n notice.Notice) error {
 	body, err := json.Marshal(map[string]string{"text": "*" + escaped(headline(n)) + "*\n```\n" + escaped(text(n,
 		slackRoom)) + "```"})
 	if err != nil {

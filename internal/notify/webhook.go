@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // The headers of a signed webhook.
@@ -25,7 +26,7 @@ const minKey = 16
 // webhook posts a notice as JSON, signed so that the receiver knows whom it comes from and when.
 type webhook struct {
 	*client
-	key interlock.Secret
+	key notice.Secret
 	now func() time.Time
 }
 
@@ -62,7 +63,7 @@ type webhookWire struct {
 	Expires   time.Time `json:"expires,omitzero"`
 }
 
-func (w webhook) send(ctx context.Context, n interlock.Notice) error {
+func (w webhook) send(ctx context.Context, n notice.Notice) error {
 	body, err := json.Marshal(webhookWire{Version: 1, Kind: n.Kind, Severity: n.Severity.String(), Agent: n.Requester.Agent,
 		Principal: n.Requester.Principal, Run: n.Requester.Run, Rule: n.Rule, Reason: n.Reason, Display: n.Display,
 		Challenge: n.Challenge, Request: n.Request, Code: n.Code.Reveal(), Expires: n.Expires})
@@ -74,7 +75,7 @@ func (w webhook) send(ctx context.Context, n interlock.Notice) error {
 		signatureHeader: "v1=" + sign(w.key, at, body)})
 }
 
-func sign(key interlock.Secret, at string, body []byte) string {
+func sign(key notice.Secret, at string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(key.Reveal()))
 	mac.Write([]byte(at + "."))
 	mac.Write(body)

@@ -21,14 +21,14 @@ import (
 const maxText = 256 << 10
 
 // Prompt adds what the user said, and the kinds of act it asks for.
-func Prompt(h interlock.Heard, run, text string, wishes []string, now time.Time) interlock.Heard {
+func Prompt(h Heard, run, text string, wishes []string, now time.Time) Heard {
 	h = current(h, now)
 	h.Prompts++
 	h.Wishes = append(slices.Clone(h.Wishes), wishes)
-	if n := len(h.Wishes) - interlock.HeardPrompts; n > 0 {
+	if n := len(h.Wishes) - HeardPrompts; n > 0 {
 		h.Wishes = h.Wishes[n:]
 	}
-	return add(h, run, text, interlock.VoiceUser, "")
+	return add(h, run, text, VoiceUser, "")
 }
 
 // Returned is what the caller knows of a result.
@@ -41,16 +41,16 @@ type Returned struct {
 // Result adds what an action returned. One that holds instructions is nobody's word but its writer's, wherever it stands. What
 // stands in a file that the user named is as good as the user's word only where the action did no more than look at it: a
 // request that also names the file returns what its server likes.
-func Result(h interlock.Heard, run string, action interlock.Action, as Returned, text string,
-	now time.Time) interlock.Heard {
+func Result(h Heard, run string, action interlock.Action, as Returned, text string,
+	now time.Time) Heard {
 	h = current(h, now)
-	by := interlock.VoiceResult
+	by := VoiceResult
 	switch {
 	case as.Orders:
-		by = interlock.VoiceOrdering
+		by = VoiceOrdering
 		h.Orders++
 	case as.Looks && namedFile(h, run, action):
-		by = interlock.VoiceFile
+		by = VoiceFile
 	case as.Inside:
 		return h // the project's own files are nobody's orders, and would crowd out what matters
 	}
@@ -58,22 +58,22 @@ func Result(h interlock.Heard, run string, action interlock.Action, as Returned,
 }
 
 // current is what is still worth knowing, and not shared with the caller's.
-func current(h interlock.Heard, now time.Time) interlock.Heard {
-	if now.Sub(h.At) > interlock.HeardWindow {
-		h = interlock.Heard{}
+func current(h Heard, now time.Time) Heard {
+	if now.Sub(h.At) > HeardWindow {
+		h = Heard{}
 	}
 	h.At = now
 	h.Values, h.Sources = slices.Clone(h.Values), slices.Clone(h.Sources)
 	return h
 }
 
-func add(h interlock.Heard, run, text string, by interlock.Voice, source string) interlock.Heard {
+func add(h Heard, run, text string, by Voice, source string) Heard {
 	if len(text) > maxText {
-		text, h.Over = text[:maxText], h.Over || by != interlock.VoiceUser
+		text, h.Over = text[:maxText], h.Over || by != VoiceUser
 	}
 	at := 0
 	if source != "" {
-		if at = slices.Index(h.Sources, source) + 1; at == 0 && len(h.Sources) < interlock.HeardSources {
+		if at = slices.Index(h.Sources, source) + 1; at == 0 && len(h.Sources) < HeardSources {
 			h.Sources = append(h.Sources, source)
 			at = len(h.Sources)
 		}
@@ -82,20 +82,20 @@ func add(h interlock.Heard, run, text string, by interlock.Voice, source string)
 	for n, v := range h.Values {
 		known[v.Sum] = n
 	}
-	valuesOf(text, by&(interlock.VoiceUser|interlock.VoiceOrdering) != 0, func(v value) {
+	valuesOf(text, by&(VoiceUser|VoiceOrdering) != 0, func(v value) {
 		sum := digest(run, v.text)
 		n, have := known[sum]
 		switch {
-		case !have && len(h.Values) >= interlock.HeardValues:
-			h.Over = h.Over || by != interlock.VoiceUser
+		case !have && len(h.Values) >= HeardValues:
+			h.Over = h.Over || by != VoiceUser
 			return
 		case !have:
 			n = len(h.Values)
 			known[sum] = n
-			h.Values = append(h.Values, interlock.Value{Sum: sum})
+			h.Values = append(h.Values, Value{Sum: sum})
 		}
 		one := &h.Values[n]
-		if one.Source == 0 || by == interlock.VoiceOrdering && one.By&interlock.VoiceOrdering == 0 {
+		if one.Source == 0 || by == VoiceOrdering && one.By&VoiceOrdering == 0 {
 			one.Source = at
 		}
 		one.By |= by
@@ -126,7 +126,7 @@ func sourceOf(action interlock.Action) string {
 }
 
 // namedFile reports whether the user named a file that the action names, or a directory it is in.
-func namedFile(h interlock.Heard, run string, action interlock.Action) bool {
+func namedFile(h Heard, run string, action interlock.Action) bool {
 	if h.Prompts == 0 {
 		return false
 	}
@@ -137,7 +137,7 @@ func namedFile(h interlock.Heard, run string, action interlock.Action) bool {
 			continue
 		}
 		for name := use.text; len(name) > 1; {
-			if by[digest(run, name)].By&interlock.VoiceUser != 0 {
+			if by[digest(run, name)].By&VoiceUser != 0 {
 				return true
 			}
 			cut := strings.LastIndexByte(name, '/')
@@ -150,8 +150,8 @@ func namedFile(h interlock.Heard, run string, action interlock.Action) bool {
 	return false
 }
 
-func voices(h interlock.Heard) map[uint64]interlock.Value {
-	by := make(map[uint64]interlock.Value, len(h.Values))
+func voices(h Heard) map[uint64]Value {
+	by := make(map[uint64]Value, len(h.Values))
 	for _, v := range h.Values {
 		by[v.Sum] = v
 	}
@@ -159,8 +159,8 @@ func voices(h interlock.Heard) map[uint64]interlock.Value {
 }
 
 // Of says where the values of an action come from. It is nil where nothing was heard.
-func Of(h interlock.Heard, run string, action interlock.Action, now time.Time) *interlock.Origin {
-	if h.At.IsZero() || now.Sub(h.At) > interlock.HeardWindow {
+func Of(h Heard, run string, action interlock.Action, now time.Time) *interlock.Origin {
+	if h.At.IsZero() || now.Sub(h.At) > HeardWindow {
 		return nil
 	}
 	o := &interlock.Origin{Prompted: h.Prompts > 0, Orders: h.Orders > 0}
@@ -184,8 +184,8 @@ func Of(h interlock.Heard, run string, action interlock.Action, now time.Time) *
 }
 
 // count adds one value of the action to what is known of its values.
-func count(o *interlock.Origin, h interlock.Heard, use use, by map[uint64]interlock.Value, run string) {
-	var heard interlock.Value
+func count(o *interlock.Origin, h Heard, use use, by map[uint64]Value, run string) {
+	var heard Value
 	found := false
 	for _, name := range use.names() { // an address is as well known as the host it is on
 		if v, ok := by[digest(run, name)]; ok {
@@ -203,10 +203,10 @@ func count(o *interlock.Origin, h interlock.Heard, use use, by map[uint64]interl
 			}
 			return
 		}
-		heard.By = interlock.VoiceResult // there was more than could be remembered
+		heard.By = VoiceResult // there was more than could be remembered
 	}
-	const own = interlock.VoiceUser | interlock.VoiceFile
-	ordered := heard.By&interlock.VoiceOrdering != 0
+	const own = VoiceUser | VoiceFile
+	ordered := heard.By&VoiceOrdering != 0
 	switch {
 	case ordered && heard.By&own != 0:
 		o.Disputed++

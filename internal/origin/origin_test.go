@@ -18,8 +18,8 @@ func tool(name, arguments string) interlock.Action {
 }
 
 // told is a run whose user said something and of whose calls one returned something.
-func told(said string, call interlock.Action, returned string, orders bool) interlock.Heard {
-	h := origin.Prompt(interlock.Heard{}, "run", said, []string{"message"}, start)
+func told(said string, call interlock.Action, returned string, orders bool) origin.Heard {
+	h := origin.Prompt(origin.Heard{}, "run", said, []string{"message"}, start)
 	return origin.Result(h, "run", call, origin.Returned{Looks: strings.HasPrefix(call.Tool, "read"), Orders: orders}, returned, start)
 }
 
@@ -28,7 +28,7 @@ func TestWhoseValuesAnActionUses(t *testing.T) {
 	inbox, page := tool("get_emails", `{}`), tool("browse", `{"url":"www.shop.example"}`)
 	for _, c := range []struct {
 		name   string
-		heard  interlock.Heard
+		heard  origin.Heard
 		action interlock.Action
 		want   interlock.Origin
 	}{
@@ -92,7 +92,7 @@ func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	sums := map[uint64]bool{}
 	for _, run := range []string{"a", "b"} {
-		h := origin.Prompt(interlock.Heard{}, run, "pay DE89370400440532013000", nil, start)
+		h := origin.Prompt(origin.Heard{}, run, "pay DE89370400440532013000", nil, start)
 		encoded, err := json.Marshal(h)
 		if err != nil || strings.Contains(strings.ToLower(string(encoded)), "de8937") {
 			t.Fatalf("%s %v", encoded, err)
@@ -113,11 +113,11 @@ func TestNothingIsKept(t *testing.T) {
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
-	for n := range interlock.HeardValues + 10 {
+	for n := range origin.HeardValues + 10 {
 		fmt.Fprintf(&page, "id%07dx ", n)
 	}
 	h := told("pay it", tool("browse", `{}`), page.String()+strings.Repeat("x", 300<<10), false)
-	if len(h.Values) > interlock.HeardValues || !h.Over {
+	if len(h.Values) > origin.HeardValues || !h.Over {
 		t.Fatalf("%d values, over: %v", len(h.Values), h.Over)
 	}
 	if h := told("pay it", tool("browse", `{}`), "id0000001x"+strings.Repeat(" x", 300<<10), false); !h.Over || len(h.Values) != 1 {
@@ -130,16 +130,16 @@ func TestBounds(t *testing.T) {
 	if o := origin.Of(h, "run", last, start); o.Sent != 1 {
 		t.Errorf("after too much was heard: %+v", o)
 	}
-	if o := origin.Of(h, "run", last, start.Add(interlock.HeardWindow+time.Second)); o != nil {
+	if o := origin.Of(h, "run", last, start.Add(origin.HeardWindow+time.Second)); o != nil {
 		t.Errorf("after a day: %+v", o)
 	}
-	if h = origin.Prompt(h, "run", "hello", nil, start.Add(interlock.HeardWindow+time.Second)); len(h.Values) != 0 || h.Over {
+	if h = origin.Prompt(h, "run", "hello", nil, start.Add(origin.HeardWindow+time.Second)); len(h.Values) != 0 || h.Over {
 		t.Errorf("%d values are still there", len(h.Values))
 	}
-	for range 3 * interlock.HeardPrompts {
+	for range 3 * origin.HeardPrompts {
 		h = origin.Prompt(h, "run", "hello", []string{"spend"}, start)
 	}
-	if len(h.Wishes) != interlock.HeardPrompts {
+	if len(h.Wishes) != origin.HeardPrompts {
 		t.Errorf("%d wishes", len(h.Wishes))
 	}
 }
@@ -158,7 +158,7 @@ func FuzzNoPanic(f *testing.F) {
 	f.Add("mail bob@example.com 'x' https://a.example/b?c#d", `{"to":"bob@example.com","ids":[["P025"]]}`)
 	f.Fuzz(func(t *testing.T, text, arguments string) {
 		h := told(text, tool("x", arguments), text, true)
-		if len(h.Values) > interlock.HeardValues || len(h.Sources) > interlock.HeardSources {
+		if len(h.Values) > origin.HeardValues || len(h.Sources) > origin.HeardSources {
 			t.Fatalf("%d values of %d sources", len(h.Values), len(h.Sources))
 		}
 		origin.Of(h, "run", tool("x", arguments), start)

@@ -42,7 +42,7 @@ type Port interface {
 // An Archiving lets go of what is in an archive.
 type Archiving interface {
 	// BlobsUnused calls visit for every blob that nothing has named since a time.
-	BlobsUnused(ctx context.Context, since time.Time, visit func(interlock.Blob) error) error
+	BlobsUnused(ctx context.Context, since time.Time, visit func(ledger.Blob) error) error
 	// Release takes the content of entries away, and blobs that nothing younger names; hashes stay. What is broken off is
 	// finished by doing the same again.
 	Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"interlock"
+	"interlock/internal/notice"
 	"interlock/internal/secret"
 )
 
@@ -23,7 +23,7 @@ const shortestConcealed = 6
 // can; it has it, and the network.
 type concealer struct{ forms [][]byte }
 
-func newConcealer(secrets []interlock.Secret) concealer {
+func newConcealer(secrets []notice.Secret) concealer {
 	var c concealer
 	for _, s := range secrets {
 		if len(s) < shortestConcealed {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/notice"
 )
 
 // A reference says where a secret is instead of what it is:
@@ -63,7 +64,7 @@ func checkReference(field, value string) error {
 }
 
 // resolve returns a value as the server is to see it, and the secret in it, if it is a reference.
-func (o Options) resolve(field, value string) (text string, hidden interlock.Secret, err error) {
+func (o Options) resolve(field, value string) (text string, hidden notice.Secret, err error) {
 	kind, name, is := asReference(value)
 	if !is {
 		return strings.TrimPrefix(value, literal), "", nil
@@ -90,9 +91,9 @@ func (o Options) resolve(field, value string) (text string, hidden interlock.Sec
 		return "", "", interlock.Errorf(interlock.CodeInvalid, field, "the secret holds a character that can't be sent")
 	}
 	if strings.HasPrefix(value, bearer) {
-		return bearer + found, interlock.Secret(found), nil
+		return bearer + found, notice.Secret(found), nil
 	}
-	return found, interlock.Secret(found), nil
+	return found, notice.Secret(found), nil
 }
 
 func (o Options) secretFile(field, path string) (string, error) {
@@ -122,9 +123,9 @@ func (o Options) secretFile(field, path string) (string, error) {
 }
 
 // resolveAll resolves a map of values and returns the secrets among them.
-func (o Options) resolveAll(prefix string, values map[string]string) (map[string]string, []interlock.Secret, error) {
+func (o Options) resolveAll(prefix string, values map[string]string) (map[string]string, []notice.Secret, error) {
 	resolved := make(map[string]string, len(values))
-	var secrets []interlock.Secret
+	var secrets []notice.Secret
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		text, hidden, err := o.resolve(prefix+name, values[name])
 		if err != nil {
@@ -139,9 +140,9 @@ func (o Options) resolveAll(prefix string, values map[string]string) (map[string
 }
 
 // resolveArgs resolves those arguments that are references.
-func (o Options) resolveArgs(args []string) ([]string, []interlock.Secret, error) {
+func (o Options) resolveArgs(args []string) ([]string, []notice.Secret, error) {
 	resolved := make([]string, len(args))
-	var secrets []interlock.Secret
+	var secrets []notice.Secret
 	for i, arg := range args {
 		reference, is := strings.CutPrefix(arg, argSecret)
 		if !is {

@@ -20,7 +20,7 @@ type Tracer struct {
 }
 
 type Traced struct {
-	Step   interlock.Step
+	Step   Step
 	parent *Traced
 	inner  []*Traced
 }
@@ -39,7 +39,7 @@ func (t *Tracer) Enter(kind, text string) {
 		t.full++
 		return
 	}
-	inner := &Traced{Step: interlock.Step{Kind: kind, Text: ShortText(text)}, parent: t.At}
+	inner := &Traced{Step: Step{Kind: kind, Text: ShortText(text)}, parent: t.At}
 	t.At.inner = append(t.At.inner, inner)
 	t.At = inner
 }
@@ -60,7 +60,7 @@ func (t *Tracer) found(i interlock.Impact) {
 }
 
 // Tree drops steps that say nothing: with no impacts and one step inside that reads the same.
-func (t *Traced) Tree() interlock.Step {
+func (t *Traced) Tree() Step {
 	for _, inner := range t.inner {
 		one := inner.Tree()
 		if same := len(one.Impacts) == 0 && len(one.Steps) == 1 && one.Steps[0].Text == one.Text &&

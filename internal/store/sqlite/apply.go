@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/pack"
 )
 
@@ -22,8 +23,8 @@ type job struct {
 type stamp struct{ version, revision int64 }
 
 // readHead reads the head row.
-func readHead(ctx context.Context, c *conn) (interlock.Head, stamp, error) {
-	var head interlock.Head
+func readHead(ctx context.Context, c *conn) (ledger.Head, stamp, error) {
+	var head ledger.Head
 	var now stamp
 	found, err := c.row(ctx, "SELECT size, last, edge, checkpoint, version, revision FROM head WHERE one = 1", nil,
 		&head.Size, &head.Last, &head.Edge, &head.Checkpoint, &now.version, &now.revision)
@@ -37,10 +38,10 @@ func readHead(ctx context.Context, c *conn) (interlock.Head, stamp, error) {
 // A batch is the state of a transaction under way.
 type batch struct {
 	store     *Store
-	drafts    []interlock.Draft
+	drafts    []ledger.Draft
 	sequences []int64
 	touched   map[string]job // runs whose next number moved
-	passing   map[interlock.Ref]*passing
+	passing   map[ledger.Ref]*passing
 	filed     []filed
 	accepted  []*commit
 	written   []written
@@ -79,7 +80,7 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 
 // expectedHead returns the head to go on from. SQLite compares the one in the file with the newest this process knows, which
 // costs half of reading it; any other is read and held against what is known.
-func (s *Store) expectedHead(ctx context.Context) (interlock.Head, stamp, error) {
+func (s *Store) expectedHead(ctx context.Context) (ledger.Head, stamp, error) {
 	var now stamp
 	k := &s.newest
 	same, err := s.writer.row(ctx, "SELECT version, revision FROM head WHERE one = 1 AND size = ? AND last = ? AND edge = ? AND checkpoint = ?",
@@ -103,7 +104,7 @@ const (
 
 // sealingRoom returns room for the entries of so many drafts. SQLite copies what it is given, so that it is free again
 // after each transaction.
-func (s *Store) sealingRoom(drafts []interlock.Draft) []byte {
+func (s *Store) sealingRoom(drafts []ledger.Draft) []byte {
 	size := 0
 	for i := range drafts {
 		size += len(drafts[i].Payload) + envelope
@@ -119,7 +120,7 @@ var errForged = errors.New("the head of the log was changed")
 
 // trust holds the head found in the file against the one this process wrote or verified last. Nobody may shorten the log
 // or change its head behind a running Interlock, which would then sign over the gap.
-func (s *Store) trust(head interlock.Head) error {
+func (s *Store) trust(head ledger.Head) error {
 	if head.Size == s.newest.Size && head.Last == s.newest.Last && bytes.Equal(head.Edge, s.newest.Edge) &&
 		bytes.Equal(head.Checkpoint, s.newest.Checkpoint) {
 		return nil
@@ -142,13 +143,13 @@ func (s *Store) trust(head interlock.Head) error {
 }
 
 // receipt names a commit's events.
-func receipt(c *commit, entries []interlock.Entry, head interlock.Head) interlock.Receipt {
+func receipt(c *commit, entries []interlock.Entry, head ledger.Head) ledger.Receipt {
 	mine := entries[c.first : c.first+len(c.change.Events)]
 	ids := make([]string, len(mine))
 	for i := range mine {
 		ids[i] = mine[i].ID
 	}
-	return interlock.Receipt{First: mine[0].Index, Events: ids, Checkpoint: head.Checkpoint}
+	return ledger.Receipt{First: mine[0].Index, Events: ids, Checkpoint: head.Checkpoint}
 }
 
 // take validates one commit against everything before it, applies its state changes and queues its events. A refusal is
@@ -181,7 +182,7 @@ func (b *batch) take(ctx context.Context, c *commit) error {
 }
 
 // job finds where a draft's run stands.
-func (b *batch) job(ctx context.Context, d interlock.Draft) (job, error) {
+func (b *batch) job(ctx context.Context, d ledger.Draft) (job, error) {
 	if j, ok := b.touched[d.Run]; ok {
 		return j, nil
 	}
@@ -200,7 +201,7 @@ func (b *batch) job(ctx context.Context, d interlock.Draft) (job, error) {
 }
 
 // at is the time of a change: that of its first event, so that callers and tests have one clock.
-func (s *Store) at(change *interlock.Change) time.Time {
+func (s *Store) at(change *ledger.Change) time.Time {
 	if at := change.Events[0].Recorded; !at.IsZero() {
 		return at
 	}
@@ -217,7 +218,7 @@ func (b *batch) one(changed int64, err error) error {
 }
 
 // save writes the sealed entries, what depends on their ids, and the new head.
-func (b *batch) save(ctx context.Context, entries []interlock.Entry, next interlock.Head) error {
+func (b *batch) save(ctx context.Context, entries []interlock.Entry, next ledger.Head) error {
 	w := b.store.writer
 	if err := b.saveEntries(ctx, entries); err != nil {
 		return err

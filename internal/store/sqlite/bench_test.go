@@ -28,8 +28,8 @@ func make1k() []byte {
 	return b
 }
 
-func benchDraft(run string) interlock.Draft {
-	return interlock.Draft{
+func benchDraft(run string) ledger.Draft {
+	return ledger.Draft{
 		Type: interlock.EventDecision, Run: run, Seed: "seed-" + run, Trace: "trace", Actor: "agent", Role: "agent",
 		Recorded:  time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
 		Snapshots: map[string]string{"ruleset": "sha256:00", "snapshot": "sha256:11"}, Payload: payload,
@@ -64,8 +64,8 @@ func benchSQLite(b *testing.B, callers int) {
 	}
 	defer store.Close()
 	run(b, callers, func(caller int) error {
-		_, err := store.Commit(context.Background(), interlock.Change{
-			Version: 1, Events: []interlock.Draft{benchDraft(fmt.Sprintf("run-%d", caller))},
+		_, err := store.Commit(context.Background(), ledger.Change{
+			Version: 1, Events: []ledger.Draft{benchDraft(fmt.Sprintf("run-%d", caller))},
 		})
 		return err
 	})
@@ -158,19 +158,19 @@ func BenchmarkHook(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		_, version, err := s.Load(ctx, interlock.Ref{Kind: ledger.Agent, Key: "claude"})
+		_, version, err := s.Load(ctx, ledger.Ref{Kind: ledger.Agent, Key: "claude"})
 		if err != nil {
 			b.Fatal(err)
 		}
 		r := interlock.Requester{Agent: "claude", Run: "run", Call: "call"}
 		span := ledger.Every(1)
 		span.Newest = true
-		if _, _, err := s.Scan(ctx, interlock.Ref{Kind: ledger.Call, Mark: ledger.Called(r.Agent, r.Run, r.Call)}, span); err != nil {
+		if _, _, err := s.Scan(ctx, ledger.Ref{Kind: ledger.Call, Mark: ledger.Called(r.Agent, r.Run, r.Call)}, span); err != nil {
 			b.Fatal(err)
 		}
-		_, err = s.Commit(ctx, interlock.Change{Version: version, Reads: []interlock.Ref{{Kind: ledger.Agent, Key: "claude"}},
-			Events: []interlock.Draft{benchDraft("run")},
-			Writes: ledger.Rows(interlock.Call{Requester: r, Action: "sha256:aa", At: time.Now()})})
+		_, err = s.Commit(ctx, ledger.Change{Version: version, Reads: []ledger.Ref{{Kind: ledger.Agent, Key: "claude"}},
+			Events: []ledger.Draft{benchDraft("run")},
+			Writes: ledger.Rows(ledger.CallBody{Requester: r, Action: "sha256:aa", At: time.Now()})})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func BenchmarkVerify(b *testing.B) {
 	defer s.Close()
 	const entries = 50_000
 	for written := 0; written < entries; written += 50 {
-		var c interlock.Change
+		var c ledger.Change
 		for i := range 50 {
 			c.Events = append(c.Events, benchDraft(fmt.Sprint("run-", i)))
 		}
@@ -237,7 +237,7 @@ func BenchmarkLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	agent := interlock.Ref{Kind: ledger.Agent, Key: "claude"}
+	agent := ledger.Ref{Kind: ledger.Agent, Key: "claude"}
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			run(b, callers, func(int) error {

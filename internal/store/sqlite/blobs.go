@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/pack"
 )
 
@@ -63,16 +64,16 @@ func (s *Store) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool
 }
 
 // Blobs calls visit for every blob, in the order they were stored. The bytes are the visitor's until it returns.
-func (s *Store) Blobs(ctx context.Context, visit func(interlock.Blob) error) error {
+func (s *Store) Blobs(ctx context.Context, visit func(ledger.Blob) error) error {
 	return s.eachBlob(ctx, "", nil, visit)
 }
 
 // BlobsUnused is Blobs of those that nothing has named since a time.
-func (s *Store) BlobsUnused(ctx context.Context, since time.Time, visit func(interlock.Blob) error) error {
+func (s *Store) BlobsUnused(ctx context.Context, since time.Time, visit func(ledger.Blob) error) error {
 	return s.eachBlob(ctx, "WHERE used < ? ", []any{since.UnixNano()}, visit)
 }
 
-func (s *Store) eachBlob(ctx context.Context, where string, args []any, visit func(interlock.Blob) error) error {
+func (s *Store) eachBlob(ctx context.Context, where string, args []any, visit func(ledger.Blob) error) error {
 	err := s.alone(ctx, "read the blobs", func(c *conn) error {
 		return c.each(ctx, "SELECT digest, body FROM blobs "+where+"ORDER BY id", args, func(scan func(...any) error) error {
 			var digest string
@@ -82,7 +83,7 @@ func (s *Store) eachBlob(ctx context.Context, where string, args []any, visit fu
 			}
 			text, err := pack.Unpack(body, maxBlob)
 			if err == nil {
-				err = visit(interlock.Blob{Digest: interlock.Digest(digest), Text: text})
+				err = visit(ledger.Blob{Digest: interlock.Digest(digest), Text: text})
 			}
 			if err != nil {
 				return errVisitor{err}

@@ -11,6 +11,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 const (
@@ -23,10 +24,10 @@ const (
 
 // A commit is one caller's change on its way through the writer.
 type commit struct {
-	change  interlock.Change
+	change  ledger.Change
 	state   atomic.Int32 // waiting, then taken by the writer or left by the caller
 	answer  chan struct{}
-	receipt interlock.Receipt
+	receipt ledger.Receipt
 	err     error
 
 	first int // position of its first event in the batch
@@ -38,36 +39,36 @@ const (
 	left
 )
 
-// Commit makes one change durable: all of it or nothing. It returns after the sync. [interlock.ErrConflict] is wrapped in
+// Commit makes one change durable: all of it or nothing. It returns after the sync. [ledger.ErrConflict] is wrapped in
 // the error if the change was computed from a standing that has moved or spends what is no longer there; then, and only
 // then, it is known that nothing was written and that trying again from a new Standing makes sense.
-func (s *Store) Commit(ctx context.Context, change interlock.Change) (interlock.Receipt, error) {
+func (s *Store) Commit(ctx context.Context, change ledger.Change) (ledger.Receipt, error) {
 	if s.options.ReadOnly {
-		return interlock.Receipt{}, errors.New("sqlite: the store is open for reading only")
+		return ledger.Receipt{}, errors.New("sqlite: the store is open for reading only")
 	}
 	if len(change.Events) == 0 {
-		return interlock.Receipt{}, errors.New("sqlite: a change without an event")
+		return ledger.Receipt{}, errors.New("sqlite: a change without an event")
 	}
 	for i := range change.Events {
 		if change.Events[i].Seed == "" {
-			return interlock.Receipt{}, errors.New("sqlite: an event without a job seed")
+			return ledger.Receipt{}, errors.New("sqlite: an event without a job seed")
 		}
 		if err := s.options.Sealer.Check(change.Events[i]); err != nil {
-			return interlock.Receipt{}, err
+			return ledger.Receipt{}, err
 		}
 	}
 	c := &commit{change: change, answer: make(chan struct{})}
 	if err := s.enqueue(ctx, c); err != nil {
-		return interlock.Receipt{}, err
+		return ledger.Receipt{}, err
 	}
 	select {
 	case <-c.answer:
 		return c.receipt, c.err
 	case <-ctx.Done():
 		if c.state.CompareAndSwap(waiting, left) {
-			return interlock.Receipt{}, fmt.Errorf("store: not recorded: %w", ctx.Err())
+			return ledger.Receipt{}, fmt.Errorf("store: not recorded: %w", ctx.Err())
 		}
-		return interlock.Receipt{}, fmt.Errorf("store: not known to be recorded: %w", ctx.Err())
+		return ledger.Receipt{}, fmt.Errorf("store: not known to be recorded: %w", ctx.Err())
 	}
 }
 
@@ -132,7 +133,7 @@ func (s *Store) commitAll(batch []*commit) {
 	}
 	for _, c := range kept {
 		if c.err == nil && err != nil {
-			c.receipt, c.err = interlock.Receipt{}, err
+			c.receipt, c.err = ledger.Receipt{}, err
 		}
 		close(c.answer)
 	}
@@ -179,7 +180,7 @@ func (s *Store) transaction(batch []*commit) error {
 	}
 	for _, f := range done.filed {
 		if f.row.Key != "" {
-			s.unheard.ends(interlock.Ref{Kind: f.row.Kind, Key: f.row.Key})
+			s.unheard.ends(ledger.Ref{Kind: f.row.Kind, Key: f.row.Key})
 		}
 	}
 	s.follow(done.written, done.before, done.after)

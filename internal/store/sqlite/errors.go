@@ -11,6 +11,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // errFailed marks errors after which the store answers nothing more.
@@ -26,7 +27,7 @@ func explain(doing string, err error) error {
 		return nil
 	}
 	var known *interlock.Error
-	if errors.As(err, &known) || errors.Is(err, interlock.ErrConflict) {
+	if errors.As(err, &known) || errors.Is(err, ledger.ErrConflict) {
 		return err
 	}
 	say := func(message string) error {

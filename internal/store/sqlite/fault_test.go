@@ -135,25 +135,25 @@ func prepare(t testing.TB, path string) {
 const prepared = 3 // entries
 
 // everything is a change that does all a change can do.
-func everything() interlock.Change {
+func everything() ledger.Change {
 	c := storagetest.Decision("new")
 	c.Events = append(c.Events, storagetest.Draft(interlock.EventAlert, "new"))
 	c.Writes = ledger.Rows(storagetest.Request("pending").Answered(*storagetest.Yes("pending")), *storagetest.Request("opened"),
 		interlock.AgentRecord{ID: "agent"}, interlock.OperatorRecord{Name: "olga"}, interlock.Suppression{ID: "new"},
 		interlock.Challenge{ID: "challenge", Requester: interlock.Requester{Agent: "agent"}},
-		interlock.Attempts{Agent: "agent", Failed: []time.Time{storagetest.Now}},
+		ledger.AttemptsBody{Agent: "agent", Failed: []time.Time{storagetest.Now}},
 		interlock.Pin{Server: "files", Tool: "read", Seen: "sha256:01", Definition: "sha256:01"},
 		ledger.CounterBody{Name: "m", Left: 1}, ledger.Done{Agent: "agent", Run: "new", Steps: 1, Seen: storagetest.Now},
 		ledger.Ending{Agent: "agent", Action: "sha256:aa", Status: interlock.OutcomeFailure, At: storagetest.Now})
 	c.Writes = append(c.Writes, ledger.Settings(map[string]string{"mode": "enforcing"})...)
 	c.Writes = append(c.Writes, ledger.Once(interlock.Order{ID: "o", Statement: "s", Expires: storagetest.Now}))
 	c.Writes = append(c.Writes, ledger.Ended(ledger.Order, "old"),
-		interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
-	c.Spends = []interlock.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Order, Key: "grant", Take: 1},
+		ledger.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte("{}")})
+	c.Spends = []ledger.Spend{{Kind: ledger.Request, Key: "approved", Take: 1}, {Kind: ledger.Order, Key: "grant", Take: 1},
 		{Kind: ledger.Counter, Key: "n", Take: 2}}
 	c.Writes = append(c.Writes, ledger.Rows(ledger.Past{Run: "new", Action: interlock.PastAction{At: storagetest.Now,
 		Kind: interlock.KindShell}}, ledger.WrittenBody{File: "file", At: storagetest.Now})...)
-	c.Writes = append(c.Writes, ledger.Rows(interlock.Call{Requester: interlock.Requester{Agent: "agent", Run: "new", Call: "c1"},
+	c.Writes = append(c.Writes, ledger.Rows(ledger.CallBody{Requester: interlock.Requester{Agent: "agent", Run: "new", Call: "c1"},
 		Action: "sha256:aa", At: storagetest.Now})...)
 	return c
 }
@@ -176,17 +176,17 @@ func whole(t *testing.T, path string) (there bool) {
 		t.Fatal(err)
 	}
 	status := func(id string) interlock.RequestStatus { return standing.Requests[id].Status }
-	called, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: ledger.Called("agent", "new", "c1")})
+	called, _, err := s.Load(t.Context(), ledger.Ref{Kind: ledger.Call, Mark: ledger.Called("agent", "new", "c1")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts, _, textErr := s.Load(t.Context(), ledger.DefinitionOf("files", "read", "sha256:01"))
-	past, _, pastErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Recent, Key: "new"})
-	wrote, _, wroteErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Written, Key: "file"})
-	counters, _, countErr := s.Load(t.Context(), interlock.Ref{Kind: ledger.Counter, Key: "n"},
-		interlock.Ref{Kind: ledger.Counter, Key: "m"}, interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")},
-		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")},
-		interlock.Ref{Kind: ledger.Carried, Key: ledger.CarriedKey("s")})
+	past, _, pastErr := s.Load(t.Context(), ledger.Ref{Kind: ledger.Recent, Key: "new"})
+	wrote, _, wroteErr := s.Load(t.Context(), ledger.Ref{Kind: ledger.Written, Key: "file"})
+	counters, _, countErr := s.Load(t.Context(), ledger.Ref{Kind: ledger.Counter, Key: "n"},
+		ledger.Ref{Kind: ledger.Counter, Key: "m"}, ledger.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("", "agent", "new")},
+		ledger.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")},
+		ledger.Ref{Kind: ledger.Carried, Key: ledger.CarriedKey("s")})
 	if err := errors.Join(pastErr, wroteErr, countErr, textErr); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func whole(t *testing.T, path string) (there bool) {
 	// Whatever happened: the store goes on, and the approval is spent once in all.
 	c := storagetest.Decision("later")
 	c.Spends = ledger.One(ledger.Request, "approved")
-	if _, err := s.Commit(t.Context(), c); there != errors.Is(err, interlock.ErrConflict) || !there && err != nil {
+	if _, err := s.Commit(t.Context(), c); there != errors.Is(err, ledger.ErrConflict) || !there && err != nil {
 		t.Errorf("spending afterwards: %v (the change is there: %v)", err, there)
 	}
 	return there
@@ -247,7 +247,7 @@ func TestFaultMatrix(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s: committed with receipt %+v", name, receipt)
 			}
-			if errors.Is(err, interlock.ErrConflict) {
+			if errors.Is(err, ledger.ErrConflict) {
 				t.Errorf("%s: a fault is called a conflict: %v", name, err)
 			}
 			_, again := s.Commit(t.Context(), storagetest.Decision("again"))
@@ -336,8 +336,8 @@ func die(path string, o sqlite.Options, task []string) error {
 // failing is a Sealer whose signature fails.
 type failing struct{ sqlite.Sealer }
 
-func (failing) Seal(interlock.Head, []interlock.Draft, []int64, []byte) ([]interlock.Entry, interlock.Head, error) {
-	return nil, interlock.Head{}, errors.New("the key is gone")
+func (failing) Seal(ledger.Head, []ledger.Draft, []int64, []byte) ([]interlock.Entry, ledger.Head, error) {
+	return nil, ledger.Head{}, errors.New("the key is gone")
 }
 
 // A log that can't be signed does not grow, and nothing is spent.
@@ -431,7 +431,7 @@ func TestReaderLeaves(t *testing.T) {
 		ctx, cancel = context.WithCancel(t.Context())
 		countdown = at
 		_, standingErr := storagetest.Whole(ctx, s)
-		_, _, findErr := s.Scan(ctx, interlock.Ref{Kind: ledger.Call, Mark: ledger.Called("agent", "run", "c")}, ledger.Every(1))
+		_, _, findErr := s.Scan(ctx, ledger.Ref{Kind: ledger.Call, Mark: ledger.Called("agent", "run", "c")}, ledger.Every(1))
 		_, _, entryErr := s.EntryByID(ctx, strings.Repeat("0", 64))
 		if at < 6 && standingErr == nil && findErr == nil && entryErr == nil {
 			t.Errorf("statement %d: nobody noticed that the caller left", at)

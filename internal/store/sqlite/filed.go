@@ -46,7 +46,7 @@ func filedUnder(mark string) (column string, hash int64) {
 
 // readFiled reads the row under a key.
 func (s *Store) readFiled(ctx context.Context, c *conn, kind, key string) (r stored, err error) {
-	r.Row = interlock.Row{Kind: kind, Key: key}
+	r.Row = ledger.Row{Kind: kind, Key: key}
 	err = c.each(ctx, "SELECT id, body, at FROM calls WHERE by_event = ? ORDER BY id DESC", []any{digest8(key)},
 		func(scan func(...any) error) error {
 			var id int64
@@ -64,8 +64,8 @@ func (s *Store) readFiled(ctx context.Context, c *conn, kind, key string) (r sto
 }
 
 // filedSpan reads a span of the rows under a mark, in the order in which they were written first.
-func (s *Store) filedSpan(ctx context.Context, c *conn, mark interlock.Ref,
-	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func (s *Store) filedSpan(ctx context.Context, c *conn, mark ledger.Ref,
+	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	column, hash := filedUnder(mark.Mark)
 	if column == "" {
 		return nil, next, nil
@@ -94,7 +94,7 @@ func (s *Store) filedSpan(ctx context.Context, c *conn, mark interlock.Ref,
 }
 
 // scanFiled reads one row, with what its body says.
-func (s *Store) scanFiled(scan func(...any) error, kind string, id, at *int64) (r interlock.Row, about ledger.About, err error) {
+func (s *Store) scanFiled(scan func(...any) error, kind string, id, at *int64) (r ledger.Row, about ledger.About, err error) {
 	var packed []byte
 	into := []any{id, &packed, at}
 	if err := scan(into...); err != nil {
@@ -116,7 +116,7 @@ func (s *Store) scanFiled(scan func(...any) error, kind string, id, at *int64) (
 // A filed row is one that a transaction writes, and where the first event of its change stands among the drafts.
 type filed struct {
 	first int
-	row   interlock.Row
+	row   ledger.Row
 }
 
 var insertFiled = insertions("calls", "by_event, by_action, by_call, at, body", "")
@@ -148,7 +148,7 @@ func (b *batch) saveFiled(ctx context.Context, entries []interlock.Entry) error 
 }
 
 // columns are those of a row.
-func (s *Store) columns(r interlock.Row) ([]any, error) {
+func (s *Store) columns(r ledger.Row) ([]any, error) {
 	about, err := s.book.About(r)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (s *Store) columns(r interlock.Row) ([]any, error) {
 }
 
 // refile writes a row in the place that it has, or at the end where it has none.
-func (s *Store) refile(ctx context.Context, r interlock.Row) error {
+func (s *Store) refile(ctx context.Context, r ledger.Row) error {
 	was, err := s.readFiled(ctx, s.writer, r.Kind, r.Key)
 	if err != nil {
 		return err

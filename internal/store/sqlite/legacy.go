@@ -29,12 +29,12 @@ func (s *Store) legacy(ctx context.Context, c *conn, kind string) (version int64
 }
 
 // legacyFetch reads the rows of one ref from the old tables, whole: nobody decides from these.
-func (s *Store) legacyFetch(ctx context.Context, c *conn, version int64, ref interlock.Ref) (rows []interlock.Row, err error) {
+func (s *Store) legacyFetch(ctx context.Context, c *conn, version int64, ref ledger.Ref) (rows []ledger.Row, err error) {
 	if ref.Key == "" {
 		rows, _, err = s.legacyScan(ctx, c, version, ref, ledger.Every(math.MaxInt))
 		return rows, err
 	}
-	err = legacyRows(ctx, c, version, func(r interlock.Row) (err error) {
+	err = legacyRows(ctx, c, version, func(r ledger.Row) (err error) {
 		if r.Kind == ref.Kind && r.Key == ref.Key {
 			r.Value, err = s.book.Value(r)
 			rows = append(rows, r)
@@ -45,15 +45,15 @@ func (s *Store) legacyFetch(ctx context.Context, c *conn, version int64, ref int
 }
 
 // legacyScan is Scan of the old tables.
-func (s *Store) legacyScan(ctx context.Context, c *conn, version int64, mark interlock.Ref,
-	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func (s *Store) legacyScan(ctx context.Context, c *conn, version int64, mark ledger.Ref,
+	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	type found struct {
 		ledger.Place
-		row interlock.Row
+		row ledger.Row
 	}
 	var all []found
 	read := int64(0)
-	err = legacyRows(ctx, c, version, func(r interlock.Row) (err error) {
+	err = legacyRows(ctx, c, version, func(r ledger.Row) (err error) {
 		read++
 		if r.Kind != mark.Kind {
 			return nil
@@ -87,11 +87,11 @@ func (s *Store) legacyScan(ctx context.Context, c *conn, version int64, mark int
 
 // legacyRows calls take for everything that stands in the tables of an older version, as rows of the ledger of now; of a version
 // with a ledger, for what has changed since: the orders.
-func legacyRows(ctx context.Context, c *conn, version int64, take func(interlock.Row) error) error {
+func legacyRows(ctx context.Context, c *conn, version int64, take func(ledger.Row) error) error {
 	if version >= rowsSince {
 		return c.each(ctx, "SELECT kind, key, version, body FROM rows WHERE kind IN (?, ?)",
 			[]any{ledger.FormerGrant, ledger.FormerSuppression}, func(scan func(...any) error) error {
-				var r interlock.Row
+				var r ledger.Row
 				if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body); err != nil {
 					return err
 				}
@@ -105,13 +105,13 @@ func legacyRows(ctx context.Context, c *conn, version int64, take func(interlock
 	type table struct {
 		since int64
 		query string
-		row   func(scan func(...any) error) ([]interlock.Row, error)
+		row   func(scan func(...any) error) ([]ledger.Row, error)
 	}
-	bodies := func(kind string) func(scan func(...any) error) ([]interlock.Row, error) {
-		return func(scan func(...any) error) ([]interlock.Row, error) {
-			r := interlock.Row{Kind: kind}
+	bodies := func(kind string) func(scan func(...any) error) ([]ledger.Row, error) {
+		return func(scan func(...any) error) ([]ledger.Row, error) {
+			r := ledger.Row{Kind: kind}
 			err := scan(&r.Key, &r.Body)
-			return []interlock.Row{r}, err
+			return []ledger.Row{r}, err
 		}
 	}
 	for _, t := range []table{
@@ -146,7 +146,7 @@ func legacyRows(ctx context.Context, c *conn, version int64, take func(interlock
 }
 
 // legacyRequest reads a request, whose status stood beside its body and was the truth.
-func legacyRequest(scan func(...any) error) ([]interlock.Row, error) {
+func legacyRequest(scan func(...any) error) ([]ledger.Row, error) {
 	var id, status string
 	var body []byte
 	if err := scan(&id, &status, &body); err != nil {
@@ -158,43 +158,43 @@ func legacyRequest(scan func(...any) error) ([]interlock.Row, error) {
 	}
 	r.Status = interlock.RequestStatus(status)
 	row, err := ledger.Put(ledger.Request, id, r)
-	return []interlock.Row{row}, err
+	return []ledger.Row{row}, err
 }
 
-func legacySetting(scan func(...any) error) ([]interlock.Row, error) {
+func legacySetting(scan func(...any) error) ([]ledger.Row, error) {
 	var name, value string
 	if err := scan(&name, &value); err != nil {
 		return nil, err
 	}
 	row := ledger.Settings(map[string]string{name: value})[0]
 	row, err := ledger.Put(row.Kind, row.Key, row.Value)
-	return []interlock.Row{row}, err
+	return []ledger.Row{row}, err
 }
 
 // legacyHeld reads challenges, grants and attempts, whose kinds had the same names.
-func legacyHeld(scan func(...any) error) ([]interlock.Row, error) {
-	var r interlock.Row
+func legacyHeld(scan func(...any) error) ([]ledger.Row, error) {
+	var r ledger.Row
 	err := scan(&r.Kind, &r.Key, &r.Body)
-	return []interlock.Row{r}, err
+	return []ledger.Row{r}, err
 }
 
-func legacyPin(scan func(...any) error) ([]interlock.Row, error) {
+func legacyPin(scan func(...any) error) ([]ledger.Row, error) {
 	var server, tool string
 	var body, approved, seen []byte
 	if err := scan(&server, &tool, &body, &approved, &seen); err != nil {
 		return nil, err
 	}
-	rows := []interlock.Row{{Kind: ledger.Pin, Key: interlock.PinKey(server, tool), Body: body}}
+	rows := []ledger.Row{{Kind: ledger.Pin, Key: ledger.PinKey(server, tool), Body: body}}
 	var pin interlock.Pin
 	if err := json.Unmarshal(body, &pin); err != nil {
 		return nil, fmt.Errorf("decode a pin: %w", err)
 	}
 	if approved != nil {
-		rows = append(rows, interlock.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf(server, tool, pin.Definition).Key,
+		rows = append(rows, ledger.Row{Kind: ledger.Definition, Key: ledger.DefinitionOf(server, tool, pin.Definition).Key,
 			Body: approved})
 	}
 	if seen != nil && pin.Seen != pin.Definition {
-		rows = append(rows, interlock.Row{Kind: ledger.Definition,
+		rows = append(rows, ledger.Row{Kind: ledger.Definition,
 			Key: ledger.DefinitionOf(server, tool, pin.Seen).Key, Body: seen})
 	}
 	return rows, nil
@@ -207,8 +207,8 @@ func (s *Store) moveRows(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var rows []interlock.Row // read first: a statement that reads must not see what another writes
-	err = legacyRows(ctx, s.writer, rowsSince-1, func(r interlock.Row) error {
+	var rows []ledger.Row // read first: a statement that reads must not see what another writes
+	err = legacyRows(ctx, s.writer, rowsSince-1, func(r ledger.Row) error {
 		rows = append(rows, r)
 		return nil
 	})
@@ -242,8 +242,8 @@ func (s *Store) moveOrders(ctx context.Context) error {
 	if _, _, err := s.soundHead(ctx); err != nil {
 		return err
 	}
-	var rows []interlock.Row // read first: a statement that reads must not see what another writes
-	err := legacyRows(ctx, s.writer, ordersSince-1, func(r interlock.Row) error {
+	var rows []ledger.Row // read first: a statement that reads must not see what another writes
+	err := legacyRows(ctx, s.writer, ordersSince-1, func(r ledger.Row) error {
 		rows = append(rows, r)
 		return nil
 	})
@@ -266,7 +266,7 @@ func (s *Store) moveOrders(ctx context.Context) error {
 }
 
 // moveIn writes a row as it comes out of an older version, and with a signed order that it can't be carried out again.
-func (s *Store) moveIn(ctx context.Context, r interlock.Row) error {
+func (s *Store) moveIn(ctx context.Context, r ledger.Row) error {
 	if once, signed, err := ledger.OnceOf(r); err != nil || signed {
 		if err == nil {
 			err = s.moveIn(ctx, once)
@@ -287,7 +287,7 @@ func (s *Store) moveIn(ctx context.Context, r interlock.Row) error {
 }
 
 // soundHead reads the head of the log and holds it against the key and the number of entries.
-func (s *Store) soundHead(ctx context.Context) (interlock.Head, stamp, error) {
+func (s *Store) soundHead(ctx context.Context) (ledger.Head, stamp, error) {
 	head, now, err := readHead(ctx, s.writer)
 	if err != nil {
 		return head, now, err

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"interlock"
 	"interlock/internal/ledger"
 )
 
@@ -15,7 +14,7 @@ import (
 type known struct {
 	revision int64 // of what is remembered below; 0 is none yet
 	version  int64
-	rows     map[interlock.Ref][]interlock.Row
+	rows     map[ledger.Ref][]ledger.Row
 }
 
 // maxRefs bounds what is remembered. What would go beyond is forgotten, all at once, and read again.
@@ -26,14 +25,14 @@ func (k *known) at(revision, version int64) {
 	if k.revision == revision {
 		return
 	}
-	*k = known{revision: revision, version: version, rows: map[interlock.Ref][]interlock.Row{}}
+	*k = known{revision: revision, version: version, rows: map[ledger.Ref][]ledger.Row{}}
 }
 
 // find returns the rows of all refs, if all are remembered. The cache is locked.
-func (s *Store) find(refs []interlock.Ref) ([]interlock.Row, bool) {
-	var rows []interlock.Row
+func (s *Store) find(refs []ledger.Ref) ([]ledger.Row, bool) {
+	var rows []ledger.Row
 	for _, ref := range refs {
-		var some []interlock.Row
+		var some []ledger.Row
 		var known bool
 		switch {
 		case s.book.Noted(ref.Kind):
@@ -76,9 +75,9 @@ func (k *known) replace(book ledger.Book, w written) {
 	under := func(mark string) bool {
 		return r.Body != nil && slices.ContainsFunc(about.Marks, func(m ledger.Mark) bool { return m.Name == mark })
 	}
-	refs := []interlock.Ref{{Kind: r.Kind, Key: r.Key}}
+	refs := []ledger.Ref{{Kind: r.Kind, Key: r.Key}}
 	for _, m := range w.marks {
-		refs = append(refs, interlock.Ref{Kind: r.Kind, Mark: m.Name})
+		refs = append(refs, ledger.Ref{Kind: r.Kind, Mark: m.Name})
 	}
 	for _, ref := range refs {
 		rows, known := k.rows[ref]
@@ -89,7 +88,7 @@ func (k *known) replace(book ledger.Book, w written) {
 			delete(k.rows, ref) // reading it says what is wrong
 			continue
 		}
-		next := make([]interlock.Row, 0, len(rows)+1)
+		next := make([]ledger.Row, 0, len(rows)+1)
 		for _, have := range rows {
 			if have.Key != r.Key {
 				next = append(next, have)
@@ -104,7 +103,7 @@ func (k *known) replace(book ledger.Book, w written) {
 
 // Load returns the rows that refs name, as they are now, and the version to compute a change from. Those under one mark come in
 // no order; one that has ended or is not there does not come at all. Callers change nothing of them.
-func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error) {
+func (s *Store) Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error) {
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
 		if _, err := s.look(ctx, c); err != nil {
 			return err
@@ -117,8 +116,8 @@ func (s *Store) Load(ctx context.Context, refs ...interlock.Ref) (rows []interlo
 
 // Scan returns the rows of a span of what stands under a mark, in its order, and where the next page begins: the zero place
 // where nothing follows. It reads the file and remembers nothing.
-func (s *Store) Scan(ctx context.Context, mark interlock.Ref,
-	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
+	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
 		version, old, err := s.legacy(ctx, c, mark.Kind)
 		if err != nil {
@@ -147,8 +146,8 @@ func (s *Store) Scan(ctx context.Context, mark interlock.Ref,
 }
 
 // scanMarked reads a span of what stands under a mark.
-func scanMarked(ctx context.Context, c *conn, mark interlock.Ref,
-	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func scanMarked(ctx context.Context, c *conn, mark ledger.Ref,
+	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	where, args := stretch(mark, span)
 	order := " ORDER BY m.at, m.row LIMIT ?"
 	if span.Newest {
@@ -157,7 +156,7 @@ func scanMarked(ctx context.Context, c *conn, mark interlock.Ref,
 	query := "SELECT r.key, r.version, r.body, m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " + where + order
 	var last ledger.Place
 	err = c.each(ctx, query, append(args, span.Limit), func(scan func(...any) error) error {
-		r := interlock.Row{Kind: mark.Kind}
+		r := ledger.Row{Kind: mark.Kind}
 		if err := scan(&r.Key, &r.Version, &r.Body, &last.At, &last.Row); err != nil {
 			return err
 		}
@@ -171,7 +170,7 @@ func scanMarked(ctx context.Context, c *conn, mark interlock.Ref,
 }
 
 // stretch is a span as a condition on marks m.
-func stretch(mark interlock.Ref, span ledger.Span) (where string, args []any) {
+func stretch(mark ledger.Ref, span ledger.Span) (where string, args []any) {
 	after := span.After
 	if span.Newest {
 		if after == (ledger.Place{}) {
@@ -188,7 +187,7 @@ func stretch(mark interlock.Ref, span ledger.Span) (where string, args []any) {
 }
 
 // Count is how many rows Scan would return. Without a limit it counts all.
-func (s *Store) Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (n int, err error) {
+func (s *Store) Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (n int, err error) {
 	err = s.read(ctx, "count rows of the ledger", func(c *conn) error {
 		version, old, err := s.legacy(ctx, c, mark.Kind)
 		if err != nil {
@@ -222,7 +221,7 @@ func (s *Store) Count(ctx context.Context, mark interlock.Ref, span ledger.Span)
 // Recall is Load from memory where this process has seen within [knownFor], by a commit of its own or by reading, that it was
 // in force. It always holds what this process has committed. It is for computing a Change, whose Reads Commit holds against
 // the file; a change that is refused is computed again from Load.
-func (s *Store) Recall(ctx context.Context, refs ...interlock.Ref) ([]interlock.Row, int64, error) {
+func (s *Store) Recall(ctx context.Context, refs ...ledger.Ref) ([]ledger.Row, int64, error) {
 	if err := s.failed(); err != nil {
 		return nil, 0, err
 	}
@@ -266,10 +265,10 @@ func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
 
 // load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes
 // a change from it be computed again at worst.
-func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]interlock.Row, int64, error) {
+func (s *Store) load(ctx context.Context, c *conn, refs []ledger.Ref) ([]ledger.Row, int64, error) {
 	s.cache.Lock()
 	revision, version := s.mind.revision, s.mind.version
-	remembered := make([][]interlock.Row, len(refs))
+	remembered := make([][]ledger.Row, len(refs))
 	known, epochs, looked := make([]bool, len(refs)), make([]int, len(refs)), time.Now()
 	for i, ref := range refs {
 		switch {
@@ -281,7 +280,7 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 		}
 	}
 	s.cache.Unlock()
-	var rows []interlock.Row
+	var rows []ledger.Row
 	for i, ref := range refs {
 		if !known[i] {
 			var err error
@@ -315,7 +314,7 @@ func (s *Store) load(ctx context.Context, c *conn, refs []interlock.Ref) ([]inte
 }
 
 // fetch reads the rows of one ref, and what they say.
-func (s *Store) fetch(ctx context.Context, c *conn, ref interlock.Ref) (rows []interlock.Row, err error) {
+func (s *Store) fetch(ctx context.Context, c *conn, ref ledger.Ref) (rows []ledger.Row, err error) {
 	version, old, err := s.legacy(ctx, c, ref.Kind)
 	if err != nil || old {
 		if old {
@@ -340,7 +339,7 @@ func (s *Store) fetch(ctx context.Context, c *conn, ref interlock.Ref) (rows []i
 		r, err = readRow(ctx, c, ref.Kind, ref.Key)
 	}
 	if r.Body != nil {
-		rows = []interlock.Row{r.Row}
+		rows = []ledger.Row{r.Row}
 	}
 	for i := range rows {
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // The log as auditors and doors read it. These methods return what is stored; whether it is sound is verification's work.
@@ -14,8 +15,8 @@ import (
 const entryColumns = "idx, id, type, body, hashes, checkpoint"
 
 // Head returns the newest state of the log.
-func (s *Store) Head(ctx context.Context) (interlock.Head, error) {
-	var head interlock.Head
+func (s *Store) Head(ctx context.Context) (ledger.Head, error) {
+	var head ledger.Head
 	err := s.read(ctx, "read the head", func(c *conn) (err error) {
 		head, _, err = readHead(ctx, c)
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/pack"
 	"interlock/internal/store/storagetest"
 )
@@ -18,7 +19,7 @@ func TestRecentByType(t *testing.T) {
 	s := open(t, newPath(t))
 	kinds := []interlock.EventType{interlock.EventDecision, interlock.EventOutcome, interlock.EventAlert, interlock.EventDecision, interlock.EventBlock}
 	for i := range 40 {
-		if _, err := s.Commit(t.Context(), interlock.Change{Events: []interlock.Draft{storagetest.Draft(kinds[i*i%len(kinds)], "a")}}); err != nil {
+		if _, err := s.Commit(t.Context(), ledger.Change{Events: []ledger.Draft{storagetest.Draft(kinds[i*i%len(kinds)], "a")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +59,7 @@ func TestEntriesOfBeforeAreRead(t *testing.T) {
 	for range n {
 		draft := storagetest.Draft(interlock.EventDecision, "a")
 		draft.Payload, draft.Inputs = inputs, inputs
-		if _, err := s.Commit(t.Context(), interlock.Change{Events: []interlock.Draft{draft}}); err != nil {
+		if _, err := s.Commit(t.Context(), ledger.Change{Events: []ledger.Draft{draft}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/origin"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -51,7 +52,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 		if _, err := s.Commit(t.Context(), change); err != nil {
 			t.Fatal(err)
 		}
-		past, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Recent, Key: "a"})
+		past, _, err := s.Load(t.Context(), ledger.Ref{Kind: ledger.Recent, Key: "a"})
 		if err != nil || len(past) == 0 {
 			t.Errorf("nothing is remembered: %v, %v", past, err)
 		}
@@ -61,7 +62,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 		if alerts, err := s.Recent(t.Context(), interlock.EventAlert, -1, 10); err != nil || len(alerts) != round {
 			t.Errorf("%d alerts are found (%v), want %d", len(alerts), err, round)
 		}
-		if standing, err = storagetest.Whole(t.Context(), s); err != nil || standing.Pins[interlock.PinKey("files", "read")].Seen != "sha256:01" {
+		if standing, err = storagetest.Whole(t.Context(), s); err != nil || standing.Pins[ledger.PinKey("files", "read")].Seen != "sha256:01" {
 			t.Errorf("the pin does not stand: %v (%v)", standing.Pins, err)
 		}
 		s.Close()
@@ -93,7 +94,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 // askedBy counts what an agent has asked.
 func askedBy(t *testing.T, s *sqlite.Store, agent, principal string) int {
 	t.Helper()
-	rows, _, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.By(agent, principal)}, ledger.Every(100))
+	rows, _, err := s.Scan(t.Context(), ledger.Ref{Kind: ledger.Request, Mark: ledger.By(agent, principal)}, ledger.Every(100))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func entriesOf(t testing.TB, path string) []interlock.Entry {
 }
 
 // standingOf is what stands, read without writing.
-func standingOf(t testing.TB, path string) interlock.Standing {
+func standingOf(t testing.TB, path string) ledger.Standing {
 	t.Helper()
 	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
 	if err != nil {
@@ -212,10 +213,10 @@ func TestMigrateToTheLedger(t *testing.T) {
 // passed are rows that stand for a while, as the dump of version 7 has them.
 func passed(t testing.TB, s *sqlite.Store) (bodies []string) {
 	t.Helper()
-	rows, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("p", "agent", "run")},
-		interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("p", "agent")}, interlock.Ref{Kind: ledger.Shadow, Key: "sha256:01"},
-		interlock.Ref{Kind: ledger.Recent, Key: "agent\x00run"}, interlock.Ref{Kind: ledger.Written, Key: "file"},
-		interlock.Ref{Kind: ledger.Heard, Key: "agent\x00run"})
+	rows, _, err := s.Load(t.Context(), ledger.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("p", "agent", "run")},
+		ledger.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("p", "agent")}, ledger.Ref{Kind: ledger.Shadow, Key: "sha256:01"},
+		ledger.Ref{Kind: ledger.Recent, Key: "agent\x00run"}, ledger.Ref{Kind: ledger.Written, Key: "file"},
+		ledger.Ref{Kind: ledger.Heard, Key: "agent\x00run"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,12 +230,12 @@ func passed(t testing.TB, s *sqlite.Store) (bodies []string) {
 func callsOf(t testing.TB, s *sqlite.Store, marks ...string) (calls string) {
 	t.Helper()
 	for _, mark := range marks {
-		rows, _, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: mark}, ledger.Every(9))
+		rows, _, err := s.Scan(t.Context(), ledger.Ref{Kind: ledger.Call, Mark: mark}, ledger.Every(9))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range rows {
-			call := r.Value.(interlock.Call)
+			call := r.Value.(ledger.CallBody)
 			calls += string(call.Action) + " " + string(call.Outcome) + " "
 		}
 	}
@@ -271,8 +272,8 @@ func TestMigrateToPassing(t *testing.T) {
 		t.Errorf("the log (-before +after):\n%s", diff)
 	}
 	for kind, over := range map[string]time.Duration{ledger.Execution: ledger.IdleExecution, ledger.Failed: interlock.RetryWindow,
-		ledger.Recent: interlock.RecentWindow, ledger.Written: interlock.WrittenWindow, ledger.Heard: interlock.HeardWindow} {
-		ref, until := interlock.Ref{Kind: kind, Mark: ledger.Until}, storagetest.Now.Add(over).UnixNano()
+		ledger.Recent: interlock.RecentWindow, ledger.Written: interlock.WrittenWindow, ledger.Heard: origin.HeardWindow} {
+		ref, until := ledger.Ref{Kind: kind, Mark: ledger.Until}, storagetest.Now.Add(over).UnixNano()
 		rows, _, err := s.Scan(t.Context(), ref, ledger.Span{From: until, UpTo: until, Limit: 9})
 		if err != nil || len(rows) != 1 {
 			t.Errorf("%d %s rows are over at their time, %v", len(rows), kind, err)
@@ -344,7 +345,7 @@ func TestMigrateOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ref := range []interlock.Ref{{Kind: ledger.Order, Key: "sup_1"},
+	for _, ref := range []ledger.Ref{{Kind: ledger.Order, Key: "sup_1"},
 		{Kind: ledger.Order, Mark: ledger.Ordered(interlock.VerbSuppress)}} {
 		rows, _, err := reader.Load(t.Context(), ref)
 		if err != nil || len(rows) != 1 {
@@ -363,23 +364,23 @@ func TestMigrateOrders(t *testing.T) {
 	if diff := cmp.Diff(log, entriesOf(t, path)); diff != "" {
 		t.Errorf("the log (-before +after):\n%s", diff)
 	}
-	commit := func(edit func(*interlock.Change)) error {
+	commit := func(edit func(*ledger.Change)) error {
 		c := storagetest.Decision("a")
 		edit(&c)
 		_, err := s.Commit(t.Context(), c)
 		return err
 	}
 	for _, order := range []interlock.Order{before.Grants["grt_1"].Order(), {ID: "grt_2", Statement: "statement of grt_2"}} {
-		if err := commit(func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Once(order)} }); err == nil {
+		if err := commit(func(c *ledger.Change) { c.Writes = []ledger.Row{ledger.Once(order)} }); err == nil {
 			t.Errorf("%s could be carried out again", order.ID)
 		}
 	}
 	for _, want := range []bool{true, false} {
-		if err := commit(func(c *interlock.Change) { c.Spends = ledger.One(ledger.Order, "grt_1") }); (err == nil) != want {
+		if err := commit(func(c *ledger.Change) { c.Spends = ledger.One(ledger.Order, "grt_1") }); (err == nil) != want {
 			t.Errorf("drawn: %v", err)
 		}
 	}
-	if err := commit(func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Ended(ledger.Order, "sup_1")} }); err != nil {
+	if err := commit(func(c *ledger.Change) { c.Writes = []ledger.Row{ledger.Ended(ledger.Order, "sup_1")} }); err != nil {
 		t.Error(err)
 	}
 	if after := standingOf(t, path); len(after.Grants)+len(after.Suppressions) > 0 {
@@ -388,7 +389,7 @@ func TestMigrateOrders(t *testing.T) {
 }
 
 // again opens a store whose migration was broken off.
-func again(t *testing.T, path, version string, before interlock.Standing, log []interlock.Entry, when string) {
+func again(t *testing.T, path, version string, before ledger.Standing, log []interlock.Entry, when string) {
 	t.Helper()
 	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
 		t.Errorf("%s: what stands at once (-before +after):\n%s", when, diff)
@@ -454,8 +455,8 @@ func TestToolsInQuarantineAreFound(t *testing.T) {
 		"CREATE TABLE recent (run TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID; PRAGMA user_version = 7")
 	for range 2 {
 		s = open(t, path)
-		n, err := s.Count(t.Context(), interlock.Ref{Kind: ledger.Pin, Mark: ledger.Held}, ledger.Every(0))
-		all, allErr := s.Count(t.Context(), interlock.Ref{Kind: ledger.Pin, Mark: ledger.All}, ledger.Every(0))
+		n, err := s.Count(t.Context(), ledger.Ref{Kind: ledger.Pin, Mark: ledger.Held}, ledger.Every(0))
+		all, allErr := s.Count(t.Context(), ledger.Ref{Kind: ledger.Pin, Mark: ledger.All}, ledger.Every(0))
 		if err != nil || allErr != nil || n != 1250 || all != 2500 {
 			t.Errorf("%d of %d are found, %v, %v", n, all, err, allErr)
 		}

@@ -6,13 +6,13 @@ import (
 
 	codes "modernc.org/sqlite/lib"
 
-	"interlock"
+	"interlock/internal/ledger"
 )
 
 // Note has change make what it will of a row that permits nothing, and keeps it; nil of it keeps it as it is. It is a note beside
 // the log and no event. change is asked before anybody is kept from writing, and once more if others have written the row
 // meanwhile.
-func (s *Store) Note(ctx context.Context, row interlock.Ref, change func(value any) (any, error)) error {
+func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any) (any, error)) error {
 	if s.options.ReadOnly || s.closedNow() {
 		return errClosed
 	}
@@ -69,7 +69,7 @@ func (s *Store) Note(ctx context.Context, row interlock.Ref, change func(value a
 }
 
 // readNote reads the row that a note is about.
-func (s *Store) readNote(ctx context.Context, c *conn, ref interlock.Ref) (r stored, err error) {
+func (s *Store) readNote(ctx context.Context, c *conn, ref ledger.Ref) (r stored, err error) {
 	if s.book.Filed(ref.Kind) {
 		return s.readFiled(ctx, c, ref.Kind, ref.Key)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
@@ -14,7 +13,7 @@ import (
 // Every statement of a note fails, before or after it took effect: what was noted is there or is not, the log is sound, and whoever
 // opens the store next goes on.
 func TestFaultsOfANote(t *testing.T) {
-	ref := interlock.Ref{Kind: ledger.Shadow, Key: "sha256:01"}
+	ref := ledger.Ref{Kind: ledger.Shadow, Key: "sha256:01"}
 	one := func(value any) (any, error) {
 		body, _ := value.(ledger.ShadowBody)
 		body.Ruleset, body.To = "sha256:01", storagetest.Now

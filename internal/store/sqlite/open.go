@@ -45,12 +45,12 @@ const schemaVersion = 8
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
 	// Check says whether a draft can be sealed at all.
-	Check(d interlock.Draft) error
+	Check(d ledger.Draft) error
 	// CheckHead verifies that a head was signed by this sealer's key.
-	CheckHead(head interlock.Head) error
+	CheckHead(head ledger.Head) error
 	// Seal places drafts after head; draft i is number sequences[i] of the run whose seed is its Seed. The
 	// entries' bodies stand in room where they fit into its capacity.
-	Seal(head interlock.Head, drafts []interlock.Draft, sequences []int64, room []byte) ([]interlock.Entry, interlock.Head, error)
+	Seal(head ledger.Head, drafts []ledger.Draft, sequences []int64, room []byte) ([]interlock.Entry, ledger.Head, error)
 }
 
 // Options configure a store.
@@ -87,8 +87,8 @@ type Store struct {
 	writing sync.Mutex // held by whoever uses writer, guards the fields below
 	writer  *conn
 	jobs    map[string]job // runs this process wrote last, valid while newest is the head
-	newest  interlock.Head // this process wrote or verified
-	sealed  interlock.Head // the head of the transaction under way
+	newest  ledger.Head    // this process wrote or verified
+	sealed  ledger.Head    // the head of the transaction under way
 	filled  *batch         // what that transaction wrote
 	written int64          // bytes appended since the last checkpoint, estimated
 	room    []byte         // where a transaction's entries are sealed; nothing of it is kept once they are in the file

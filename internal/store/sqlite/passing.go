@@ -26,16 +26,16 @@ const passingSince = 8
 // size; whoever finds that somebody has, empties it.
 type memory struct {
 	guard  sync.Mutex
-	rows   map[interlock.Ref][]interlock.Row // by key; one that is not there is known too
-	size   int64                             // of the log when this was known to be all
-	epochs int                               // how often it was emptied
+	rows   map[ledger.Ref][]ledger.Row // by key; one that is not there is known too
+	size   int64                       // of the log when this was known to be all
+	epochs int                         // how often it was emptied
 }
 
 // forget empties the memory: it is not known what others wrote before the log had this size.
 func (m *memory) forget(size int64) {
 	m.guard.Lock()
 	defer m.guard.Unlock()
-	m.rows, m.size = map[interlock.Ref][]interlock.Row{}, size
+	m.rows, m.size = map[ledger.Ref][]ledger.Row{}, size
 	m.epochs++
 }
 
@@ -50,7 +50,7 @@ func (m *memory) notice(size int64) {
 }
 
 // learn takes over what a transaction of this process has read and written.
-func (m *memory) learn(size int64, rows map[interlock.Ref]*passing) {
+func (m *memory) learn(size int64, rows map[ledger.Ref]*passing) {
 	m.guard.Lock()
 	defer m.guard.Unlock()
 	if size < m.size {
@@ -58,7 +58,7 @@ func (m *memory) learn(size int64, rows map[interlock.Ref]*passing) {
 	}
 	m.size = size
 	if len(m.rows)+len(rows) > maxJobs {
-		m.rows = map[interlock.Ref][]interlock.Row{}
+		m.rows = map[ledger.Ref][]ledger.Row{}
 		m.epochs++
 	}
 	for ref, p := range rows { // any order: they don't depend on each other
@@ -67,13 +67,13 @@ func (m *memory) learn(size int64, rows map[interlock.Ref]*passing) {
 		case p.row.Body == nil:
 			m.rows[ref] = nil
 		case p.row.Value != nil: // else reading it says what is wrong
-			m.rows[ref] = []interlock.Row{p.row}
+			m.rows[ref] = []ledger.Row{p.row}
 		}
 	}
 }
 
 // look returns what is known of a row, and when it was looked.
-func (m *memory) look(ref interlock.Ref) (rows []interlock.Row, known bool, epoch int) {
+func (m *memory) look(ref ledger.Ref) (rows []ledger.Row, known bool, epoch int) {
 	m.guard.Lock()
 	defer m.guard.Unlock()
 	rows, known = m.rows[ref]
@@ -81,7 +81,7 @@ func (m *memory) look(ref interlock.Ref) (rows []interlock.Row, known bool, epoc
 }
 
 // keep takes over what was read since it was looked for, unless a transaction has told it better.
-func (m *memory) keep(ref interlock.Ref, rows []interlock.Row, epoch int) {
+func (m *memory) keep(ref ledger.Ref, rows []ledger.Row, epoch int) {
 	m.guard.Lock()
 	defer m.guard.Unlock()
 	if _, known := m.rows[ref]; !known && epoch == m.epochs && len(m.rows) < maxJobs {
@@ -93,32 +93,32 @@ func (m *memory) keep(ref interlock.Ref, rows []interlock.Row, epoch int) {
 // their actions. That one is not there yet may be as old as that.
 type silence struct {
 	guard sync.Mutex
-	refs  map[interlock.Ref]time.Time
+	refs  map[ledger.Ref]time.Time
 	ended time.Time // when this process last took a note
 }
 
 // maxSilence bounds of how many rows it is known that they are not there.
 const maxSilence = 256
 
-func (s *silence) knows(ref interlock.Ref) bool {
+func (s *silence) knows(ref ledger.Ref) bool {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	at, known := s.refs[ref]
 	return known && time.Since(at) < knownFor
 }
 
-func (s *silence) keep(ref interlock.Ref, looked time.Time) {
+func (s *silence) keep(ref ledger.Ref, looked time.Time) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	if s.refs == nil || len(s.refs) >= maxSilence {
-		s.refs = map[interlock.Ref]time.Time{}
+		s.refs = map[ledger.Ref]time.Time{}
 	}
 	if looked.After(s.ended) { // else it may have been read before what was noted meanwhile
 		s.refs[ref] = looked
 	}
 }
 
-func (s *silence) ends(ref interlock.Ref) {
+func (s *silence) ends(ref ledger.Ref) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	delete(s.refs, ref)
@@ -126,15 +126,15 @@ func (s *silence) ends(ref interlock.Ref) {
 }
 
 // readPassing reads the row under a key, which has no body if it is not there.
-func readPassing(ctx context.Context, c *conn, kind, key string) (interlock.Row, error) {
-	r := interlock.Row{Kind: kind, Key: key}
+func readPassing(ctx context.Context, c *conn, kind, key string) (ledger.Row, error) {
+	r := ledger.Row{Kind: kind, Key: key}
 	_, err := c.row(ctx, "SELECT body FROM passing WHERE kind = ? AND key = ?", []any{kind, key}, &r.Body)
 	return r, err
 }
 
 // scanPassing reads a span of the rows of a kind, by when they are over, which is the one mark they have.
-func scanPassing(ctx context.Context, c *conn, mark interlock.Ref,
-	span ledger.Span) (rows []interlock.Row, next ledger.Place, err error) {
+func scanPassing(ctx context.Context, c *conn, mark ledger.Ref,
+	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	if mark.Mark != ledger.Until {
 		return nil, next, nil
 	}
@@ -150,7 +150,7 @@ func scanPassing(ctx context.Context, c *conn, mark interlock.Ref,
 	}
 	var last ledger.Place
 	err = c.each(ctx, query, args, func(scan func(...any) error) error {
-		r := interlock.Row{Kind: mark.Kind}
+		r := ledger.Row{Kind: mark.Kind}
 		if err := scan(&r.Key, &r.Body, &last.At, &last.Row); err != nil {
 			return err
 		}
@@ -165,19 +165,19 @@ func scanPassing(ctx context.Context, c *conn, mark interlock.Ref,
 
 // passing is a row that a transaction has looked for or written.
 type passing struct {
-	row     interlock.Row // as the transaction leaves it; its body is made when the transaction is
+	row     ledger.Row // as the transaction leaves it; its body is made when the transaction is
 	wrote   bool
 	missing bool // it was looked for and not there
 	noted   bool // it may be written without an event
 }
 
 // look is the row as the commits before leave it, in this transaction or in those before.
-func (b *batch) look(ctx context.Context, kind, key string) (interlock.Row, error) {
-	ref := interlock.Ref{Kind: kind, Key: key}
+func (b *batch) look(ctx context.Context, kind, key string) (ledger.Row, error) {
+	ref := ledger.Ref{Kind: kind, Key: key}
 	if p := b.passing[ref]; p != nil {
 		return p.row, nil
 	}
-	r, s := interlock.Row{Kind: kind, Key: key}, b.store
+	r, s := ledger.Row{Kind: kind, Key: key}, b.store
 	rows, known, _ := s.passing.look(ref)
 	switch {
 	case !known || s.book.Noted(kind):
@@ -193,17 +193,17 @@ func (b *batch) look(ctx context.Context, kind, key string) (interlock.Row, erro
 	return r, nil
 }
 
-func (b *batch) pass(ref interlock.Ref, p *passing) {
+func (b *batch) pass(ref ledger.Ref, p *passing) {
 	if b.passing == nil {
-		b.passing = map[interlock.Ref]*passing{}
+		b.passing = map[ledger.Ref]*passing{}
 	}
 	p.noted = b.store.book.Noted(ref.Kind)
 	b.passing[ref] = p
 }
 
 // put has the transaction write a row. Of several of one row only the last is written.
-func (b *batch) put(r interlock.Row) {
-	ref := interlock.Ref{Kind: r.Kind, Key: r.Key}
+func (b *batch) put(r ledger.Row) {
+	ref := ledger.Ref{Kind: r.Kind, Key: r.Key}
 	p := b.passing[ref]
 	if p == nil {
 		p = &passing{}
@@ -217,7 +217,7 @@ var insertPassing = insertions("passing", "kind, key, until, body",
 
 // savePassing writes what the transaction's changes have made of passing rows. A row that is new sweeps out those that are over.
 func (b *batch) savePassing(ctx context.Context) error {
-	s, refs, fresh := b.store, make([]interlock.Ref, 0, len(b.passing)), false
+	s, refs, fresh := b.store, make([]ledger.Ref, 0, len(b.passing)), false
 	for ref, p := range b.passing { // they are sorted below
 		switch {
 		case !p.wrote:
@@ -233,7 +233,7 @@ func (b *batch) savePassing(ctx context.Context) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	slices.SortFunc(refs, func(one, other interlock.Ref) int { // neighbours in the table are written together
+	slices.SortFunc(refs, func(one, other ledger.Ref) int { // neighbours in the table are written together
 		return cmp.Or(cmp.Compare(one.Kind, other.Kind), cmp.Compare(one.Key, other.Key))
 	})
 	until := make([]int64, len(refs))
@@ -254,7 +254,7 @@ func (b *batch) savePassing(ctx context.Context) error {
 }
 
 // finish gives a row the body and the value it lacks, and returns when it is over.
-func (s *Store) finish(r *interlock.Row) (until int64, err error) {
+func (s *Store) finish(r *ledger.Row) (until int64, err error) {
 	if r.Body == nil {
 		if r.Body, err = json.Marshal(r.Value); err != nil {
 			return 0, fmt.Errorf("encode a %s: %w", r.Kind, err)
@@ -287,7 +287,7 @@ func (s *Store) sweepPassing(ctx context.Context, now time.Time) error {
 
 // notePassing writes a row inside the transaction of a note. One that is new sweeps out those that are over, and of its kind
 // those that are over next if there are too many.
-func (s *Store) notePassing(ctx context.Context, r interlock.Row, fresh bool) error {
+func (s *Store) notePassing(ctx context.Context, r ledger.Row, fresh bool) error {
 	until, err := s.finish(&r)
 	if err != nil {
 		return err
@@ -361,7 +361,7 @@ func (s *Store) movePassing(ctx context.Context) error {
 }
 
 // legacyRecent reads the table of recent actions as rows of the ledger. What can't be read says nothing, and is left.
-func (s *Store) legacyRecent(ctx context.Context) (rows []interlock.Row, err error) {
+func (s *Store) legacyRecent(ctx context.Context) (rows []ledger.Row, err error) {
 	err = s.writer.each(ctx, "SELECT run, at, body FROM recent", nil, func(scan func(...any) error) error {
 		var key string
 		var at int64
@@ -375,22 +375,22 @@ func (s *Store) legacyRecent(ctx context.Context) (rows []interlock.Row, err err
 	return rows, err
 }
 
-func legacyPast(key string, at int64, body []byte) []interlock.Row {
+func legacyPast(key string, at int64, body []byte) []ledger.Row {
 	if run, heard := strings.CutPrefix(key, legacyHeard); heard {
 		var h ledger.HeardBody
 		if json.Unmarshal(body, &h) != nil {
 			return nil
 		}
 		h.Run = run
-		return []interlock.Row{{Kind: ledger.Heard, Key: run, Value: h}}
+		return []ledger.Row{{Kind: ledger.Heard, Key: run, Value: h}}
 	}
 	if file, written := strings.CutPrefix(key, legacyWritten); written {
 		wrote := time.Unix(0, at).Add(interlock.RecentWindow - interlock.WrittenWindow).UTC()
-		return []interlock.Row{{Kind: ledger.Written, Key: file, Value: ledger.WrittenBody{File: file, At: wrote}}}
+		return []ledger.Row{{Kind: ledger.Written, Key: file, Value: ledger.WrittenBody{File: file, At: wrote}}}
 	}
 	var actions []interlock.PastAction
 	if json.Unmarshal(body, &actions) != nil || len(actions) == 0 {
 		return nil
 	}
-	return []interlock.Row{{Kind: ledger.Recent, Key: key, Value: ledger.RecentBody{Run: key, Actions: actions}}}
+	return []ledger.Row{{Kind: ledger.Recent, Key: key, Value: ledger.RecentBody{Run: key, Actions: actions}}}
 }

@@ -92,7 +92,7 @@ func child(task []string) error {
 						mu.Unlock()
 					case errors.As(err, &met) && met.Row.Body == nil:
 						return // all approvals are spent
-					case !errors.Is(err, interlock.ErrConflict):
+					case !errors.Is(err, ledger.ErrConflict):
 						fmt.Fprintln(os.Stderr, err)
 						os.Exit(1)
 					}
@@ -105,7 +105,7 @@ func child(task []string) error {
 }
 
 // spentBy is the request that a change spends.
-func spentBy(c interlock.Change) string {
+func spentBy(c ledger.Change) string {
 	if len(c.Spends) == 0 {
 		return ""
 	}
@@ -232,7 +232,7 @@ func TestKilled(t *testing.T) {
 		for id := range spent {
 			c := storagetest.Decision("after")
 			c.Spends = ledger.One(ledger.Request, id)
-			if _, err := s.Commit(t.Context(), c); !errors.Is(err, interlock.ErrConflict) {
+			if _, err := s.Commit(t.Context(), c); !errors.Is(err, ledger.ErrConflict) {
 				t.Errorf("%s can be spent again after the kill: %v", id, err)
 			}
 		}

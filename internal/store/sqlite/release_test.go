@@ -22,7 +22,7 @@ func archivable(t *testing.T, path string) ledger.Letting {
 		c := storagetest.Decision("run")
 		c.Events[0].Recorded = storagetest.Now.Add(-90 * 24 * time.Hour)
 		c.Events[0].Inputs = []byte(`{"inputs":1}`)
-		c.Blobs = []interlock.Blob{{Digest: interlock.Digest(fmt.Sprint("sha256:", n%700)), Text: []byte("text")}}
+		c.Blobs = []ledger.Blob{{Digest: interlock.Digest(fmt.Sprint("sha256:", n%700)), Text: []byte("text")}}
 		for range 19 {
 			c.Events = append(c.Events, c.Events[0])
 		}
@@ -33,7 +33,7 @@ func archivable(t *testing.T, path string) ledger.Letting {
 			t.Fatal(err)
 		}
 	}
-	c := interlock.Change{Events: []interlock.Draft{storagetest.Draft(interlock.EventArchive, "interlock")}}
+	c := ledger.Change{Events: []ledger.Draft{storagetest.Draft(interlock.EventArchive, "interlock")}}
 	c.Events[0].Payload = []byte(`{"before":"2026-02-02T05:06:07Z","blobs":1,"first":0,"inputs":1,"manifest":"","root":"","size":1024,"to":""}`)
 	if _, err := s.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 
-	"interlock"
+	"interlock/internal/ledger"
 )
 
 // remarkAll gives the rows of a kind the marks that it gives now and did not give when they were written. It runs in the
@@ -11,13 +11,13 @@ import (
 func (s *Store) remarkAll(ctx context.Context, kind string) error {
 	type marked struct {
 		id  int64
-		row interlock.Row
+		row ledger.Row
 	}
 	for from := int64(0); ; {
 		var page []marked // read first: a statement that reads must not see what another writes
 		err := s.writer.each(ctx, "SELECT id, key, version, body FROM rows WHERE kind = ? AND id > ? AND body IS NOT NULL "+
 			"ORDER BY id LIMIT 1000", []any{kind, from}, func(scan func(...any) error) error {
-			m := marked{row: interlock.Row{Kind: kind}}
+			m := marked{row: ledger.Row{Kind: kind}}
 			if err := scan(&m.id, &m.row.Key, &m.row.Version, &m.row.Body); err != nil {
 				return err
 			}

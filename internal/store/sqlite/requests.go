@@ -22,7 +22,7 @@ func (s *Store) Request(ctx context.Context, id string) (r interlock.ApprovalReq
 	return r, found && err == nil, err
 }
 
-func decodeRequest(row interlock.Row) (interlock.ApprovalRequest, error) {
+func decodeRequest(row ledger.Row) (interlock.ApprovalRequest, error) {
 	r, err := ledger.DecodeRequest(row.Body)
 	if err != nil {
 		err = fmt.Errorf("decode a request: %w", err)

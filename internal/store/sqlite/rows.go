@@ -5,41 +5,40 @@ import (
 	"fmt"
 	"slices"
 
-	"interlock"
 	"interlock/internal/ledger"
 )
 
 // A written row is one that a transaction wrote, and where it was found before and is found now.
 type written struct {
-	row   interlock.Row
+	row   ledger.Row
 	marks []ledger.Mark
 }
 
 // stored is a row with its place in the table. One that is not there has no place.
 type stored struct {
 	id int64
-	interlock.Row
+	ledger.Row
 }
 
 // readRow reads the row under a key.
 func readRow(ctx context.Context, c *conn, kind, key string) (stored, error) {
-	r := stored{Row: interlock.Row{Kind: kind, Key: key}}
+	r := stored{Row: ledger.Row{Kind: kind, Key: key}}
 	_, err := c.row(ctx, "SELECT id, version, body FROM rows WHERE kind = ? AND key = ?", []any{kind, key},
 		&r.id, &r.Version, &r.Body)
 	return r, err
 }
 
 // readMarked reads the rows under a mark, in their order.
-func readMarked(ctx context.Context, c *conn, kind, mark string) ([]interlock.Row, error) {
+func readMarked(ctx context.Context, c *conn, kind, mark string) ([]ledger.Row, error) {
 	return readRows(ctx, c, kind, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row "+
 		"WHERE m.kind = ? AND m.mark = ? ORDER BY m.at, m.row", kind, mark)
 }
 
 // readRows reads the rows of one kind that a query finds.
-func readRows(ctx context.Context, c *conn, kind, query string, args ...any) ([]interlock.Row, error) {
-	var rows []interlock.Row
+func readRows(ctx context.Context, c *conn, kind, query string, args ...any) ([]ledger.Row, error) {
+	var rows []ledger.Row
 	err := c.each(ctx, query, args, func(scan func(...any) error) error {
-		r := interlock.Row{Kind: kind}
+		r := ledger.Row{Kind: kind}
 		if err := scan(&r.Key, &r.Version, &r.Body); err != nil {
 			return err
 		}
@@ -51,7 +50,7 @@ func readRows(ctx context.Context, c *conn, kind, query string, args ...any) ([]
 
 // write puts a row into the ledger. One that has a version keeps it: it was spent from, which makes nobody decide again.
 // The first row of a change that binds moves the version, for all of them.
-func (b *batch) write(ctx context.Context, r interlock.Row, moved *bool) error {
+func (b *batch) write(ctx context.Context, r ledger.Row, moved *bool) error {
 	w := b.store.writer
 	switch {
 	case b.store.book.Swept(r.Kind):
@@ -103,7 +102,7 @@ func (b *batch) write(ctx context.Context, r interlock.Row, moved *bool) error {
 }
 
 // insertRow adds a row and returns its place.
-func insertRow(ctx context.Context, w *conn, r interlock.Row) (id int64, err error) {
+func insertRow(ctx context.Context, w *conn, r ledger.Row) (id int64, err error) {
 	found, err := w.row(ctx, "INSERT INTO rows (kind, key, version, body) VALUES (?, ?, ?, ?) RETURNING id",
 		[]any{r.Kind, r.Key, r.Version, nullable(r.Body)}, &id)
 	if err == nil && !found {
@@ -136,18 +135,18 @@ func remark(ctx context.Context, w *conn, kind string, id int64, had, has []ledg
 }
 
 // checkReads refuses a change whose ground has moved: everything that binds, or what it names as read.
-func (b *batch) checkReads(ctx context.Context, change *interlock.Change) (refusal, err error) {
+func (b *batch) checkReads(ctx context.Context, change *ledger.Change) (refusal, err error) {
 	if change.Version == 0 || change.Version == b.after.version {
 		return nil, nil
 	}
-	moved := fmt.Errorf("store: computed from version %d, now %d: %w", change.Version, b.after.version, interlock.ErrConflict)
+	moved := fmt.Errorf("store: computed from version %d, now %d: %w", change.Version, b.after.version, ledger.ErrConflict)
 	if change.Reads == nil || change.Version > b.after.version {
 		return moved, nil
 	}
 	changed := 0
 	err = b.store.writer.each(ctx, "SELECT kind, key, version, body FROM rows WHERE version > ? ORDER BY version LIMIT ?",
 		[]any{change.Version, maxMoved}, func(scan func(...any) error) error {
-			var r interlock.Row
+			var r ledger.Row
 			if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body); err != nil {
 				return err
 			}
@@ -157,7 +156,7 @@ func (b *batch) checkReads(ctx context.Context, change *interlock.Change) (refus
 			}
 			changed++
 			if changed == maxMoved || slices.ContainsFunc(change.Reads,
-				func(ref interlock.Ref) bool { return concerns(ref, r, about) }) {
+				func(ref ledger.Ref) bool { return concerns(ref, r, about) }) {
 				refusal = moved
 				return errEnough
 			}
@@ -174,7 +173,7 @@ func (b *batch) checkReads(ctx context.Context, change *interlock.Change) (refus
 const maxMoved = 512
 
 // concerns reports whether a ref names a row.
-func concerns(ref interlock.Ref, r interlock.Row, about ledger.About) bool {
+func concerns(ref ledger.Ref, r ledger.Row, about ledger.About) bool {
 	if ref.Kind != r.Kind {
 		return false
 	}
@@ -185,8 +184,8 @@ func concerns(ref interlock.Ref, r interlock.Row, about ledger.About) bool {
 }
 
 // apply writes the rows of a change, or says why it can't be made now.
-func (b *batch) apply(ctx context.Context, change *interlock.Change) (refusal, err error) {
-	rows, refusal, err := b.store.book.Steps(change, b.store.at(change), func(kind, key string) (interlock.Row, error) {
+func (b *batch) apply(ctx context.Context, change *ledger.Change) (refusal, err error) {
+	rows, refusal, err := b.store.book.Steps(change, b.store.at(change), func(kind, key string) (ledger.Row, error) {
 		if b.store.book.Swept(kind) {
 			return b.look(ctx, kind, key)
 		}

@@ -16,7 +16,7 @@ func TestReleaseGivesRoom(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	for range 64 {
-		c := interlock.Change{}
+		c := ledger.Change{}
 		for range 16 {
 			d := storagetest.Draft(interlock.EventDecision, "run")
 			d.Recorded = storagetest.Now.Add(-90 * 24 * time.Hour)

@@ -22,7 +22,7 @@ func filled(t *testing.T, n int) (path string, checkpoints [][]byte) {
 	s := open(t, path)
 	defer s.Close()
 	for written := 0; written < n; {
-		var c interlock.Change
+		var c ledger.Change
 		for range min(1+written%3, n-written) {
 			d := storagetest.Draft(interlock.EventDecision, fmt.Sprint("run", len(c.Events)%2))
 			d.Payload = fmt.Appendf(nil, `{"n":%d}`, written+len(c.Events))

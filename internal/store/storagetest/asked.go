@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"interlock"
 	"interlock/internal/ledger"
 )
 
@@ -28,7 +27,7 @@ func asked(t *testing.T, p Place) {
 			since     time.Time
 			want      int
 		}{{"p", Now.Add(-time.Minute), n + 1}, {"other", Now.Add(-time.Minute), 0}, {"p", Now, 0}} {
-			got, err := s.Count(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.By(name, tc.principal)},
+			got, err := s.Count(t.Context(), ledger.Ref{Kind: ledger.Request, Mark: ledger.By(name, tc.principal)},
 				ledger.From(tc.since.UnixNano()+1, 0))
 			if err != nil || got != tc.want {
 				t.Errorf("%q of %s since %s asked %d times (%v), want %d", name, tc.principal, tc.since, got, err, tc.want)

@@ -15,16 +15,16 @@ import (
 	"interlock/internal/ledger"
 )
 
-func call(run, id string, action interlock.Digest, at time.Time) interlock.Call {
-	return interlock.Call{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id}, Action: action,
+func call(run, id string, action interlock.Digest, at time.Time) ledger.CallBody {
+	return ledger.CallBody{Requester: interlock.Requester{Principal: "p", Agent: "agent", Run: run, Call: id}, Action: action,
 		Events: []string{"PreToolUse"}, Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow,
 			Action: action}, At: at}
 }
 
 // decided commits a decision that is remembered as a call, with another event behind it, and returns the call as it is kept.
-func decided(t *testing.T, s Store, c interlock.Call) interlock.Call {
+func decided(t *testing.T, s Store, c ledger.CallBody) ledger.CallBody {
 	t.Helper()
-	r := commit(t, s, with(Decision(c.Requester.Run), func(change *interlock.Change) {
+	r := commit(t, s, with(Decision(c.Requester.Run), func(change *ledger.Change) {
 		change.Events = append(change.Events, Draft(interlock.EventAlert, "other"))
 		change.Writes = ledger.Rows(c)
 	}))
@@ -33,15 +33,15 @@ func decided(t *testing.T, s Store, c interlock.Call) interlock.Call {
 }
 
 // callsUnder are the calls under a mark, the newest first, in pages.
-func callsUnder(t *testing.T, s Store, mark string, span ledger.Span) (list []interlock.Call) {
+func callsUnder(t *testing.T, s Store, mark string, span ledger.Span) (list []ledger.CallBody) {
 	t.Helper()
 	for {
-		rows, next, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: mark}, span)
+		rows, next, err := s.Scan(t.Context(), ledger.Ref{Kind: ledger.Call, Mark: mark}, span)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range rows {
-			c := r.Value.(interlock.Call)
+			c := r.Value.(ledger.CallBody)
 			if r.Key != c.EventID || r.Kind != ledger.Call {
 				t.Errorf("%s %q is the call of %q", r.Kind, r.Key, c.EventID)
 			}
@@ -71,7 +71,7 @@ func calls(t *testing.T, p Place) {
 	decided(t, s, call("run", "c1", "sha256:bb", Now.Add(time.Minute)))
 	decided(t, s, call("else", "c1", "sha256:aa", Now))
 	for _, s := range []Store{s, other, p.Open(t)} {
-		if diff := cmp.Diff([]interlock.Call{second, first}, callsUnder(t, s, acted, newest(9)), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff([]ledger.CallBody{second, first}, callsUnder(t, s, acted, newest(9)), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("by its action (-want +got):\n%s", diff)
 		}
 		if got := callsUnder(t, s, called, ledger.Every(9)); len(got) != 2 || got[0].EventID != first.EventID {
@@ -80,7 +80,7 @@ func calls(t *testing.T, p Place) {
 		if got := callsUnder(t, s, acted, ledger.From(Now.UnixNano()+1, 9)); len(got) != 1 || got[0].EventID != second.EventID {
 			t.Errorf("since: %+v", got)
 		}
-		for _, ref := range []interlock.Ref{{Kind: ledger.Call, Key: first.EventID}, {Kind: ledger.Call, Key: second.EventID}} {
+		for _, ref := range []ledger.Ref{{Kind: ledger.Call, Key: first.EventID}, {Kind: ledger.Call, Key: second.EventID}} {
 			if got := keys(t, s, ref); !slices.Equal(got, []string{ref.Key}) {
 				t.Errorf("%q is %q", ref.Key, got)
 			}
@@ -96,10 +96,10 @@ func calls(t *testing.T, p Place) {
 	if decided(t, other, call("run", "", "sha256:aa", Now)); current(t, other).Version != version {
 		t.Error("a call made decisions be made again")
 	}
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Writes = []interlock.Row{{Kind: ledger.Call, Value: "no call"}}
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) {
+		c.Writes = []ledger.Row{{Kind: ledger.Call, Value: "no call"}}
 	}), nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { // of which is the event?
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { // of which is the event?
 		c.Writes = ledger.Rows(call("run", "", "sha256:aa", Now), call("run", "", "sha256:bb", Now))
 	}), nil)
 }
@@ -127,7 +127,7 @@ func callsInPages(t *testing.T, p Place) {
 			}
 		}
 	}
-	if n, err := s.Count(t.Context(), interlock.Ref{Kind: ledger.Call, Mark: mark}, ledger.Every(0)); n != 20 || err != nil {
+	if n, err := s.Count(t.Context(), ledger.Ref{Kind: ledger.Call, Mark: mark}, ledger.Every(0)); n != 20 || err != nil {
 		t.Errorf("%d are counted, %v", n, err)
 	}
 }
@@ -136,7 +136,7 @@ func callsInPages(t *testing.T, p Place) {
 func callsSeen(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
 	c := decided(t, s, call("run", "c1", "sha256:aa", Now))
-	ref := interlock.Ref{Kind: ledger.Call, Key: c.EventID}
+	ref := ledger.Ref{Kind: ledger.Call, Key: c.EventID}
 	var wg sync.WaitGroup
 	for i, event := range []string{"B", "C", "D", "B"} {
 		store := s
@@ -145,7 +145,7 @@ func callsSeen(t *testing.T, p Place) {
 		}
 		wg.Go(func() {
 			err := store.Note(context.Background(), ref, func(value any) (any, error) {
-				c, ok := value.(interlock.Call)
+				c, ok := value.(ledger.CallBody)
 				if !ok {
 					return nil, fmt.Errorf("it is %v", value)
 				}
@@ -180,14 +180,14 @@ func outcomes(t *testing.T, p Place) {
 	first := decided(t, s, call("run", "", "sha256:aa", Now))
 	second := decided(t, s, call("run", "", "sha256:aa", Now))
 	first.Outcome = interlock.OutcomeSuccess
-	commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventOutcome, "run")}, Writes: ledger.Rows(first)})
-	want := []interlock.Call{second, first}
+	commit(t, s, ledger.Change{Events: []ledger.Draft{Draft(interlock.EventOutcome, "run")}, Writes: ledger.Rows(first)})
+	want := []ledger.CallBody{second, first}
 	for _, s := range []Store{s, p.Open(t)} {
 		if diff := cmp.Diff(want, callsUnder(t, s, ledger.Acted("agent", "run", "sha256:aa"), newest(9)), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	commit(t, s, with(Decision("run"), func(c *interlock.Change) { c.Writes = []interlock.Row{ledger.Ended(ledger.Call, first.EventID)} }))
+	commit(t, s, with(Decision("run"), func(c *ledger.Change) { c.Writes = []ledger.Row{ledger.Ended(ledger.Call, first.EventID)} }))
 	if got := callsUnder(t, s, ledger.Acted("agent", "run", "sha256:aa"), newest(9)); len(got) != 1 || got[0].Outcome != "" {
 		t.Errorf("what has ended is found: %+v", got)
 	}

@@ -8,19 +8,19 @@ import (
 )
 
 // write writes values, each of its kind.
-func write(values ...any) func(*interlock.Change) {
-	return func(c *interlock.Change) { c.Writes = append(c.Writes, ledger.Rows(values...)...) }
+func write(values ...any) func(*ledger.Change) {
+	return func(c *ledger.Change) { c.Writes = append(c.Writes, ledger.Rows(values...)...) }
 }
 
 // spend takes one.
-func spend(kind, key string) func(*interlock.Change) {
-	return func(c *interlock.Change) { c.Spends = append(c.Spends, ledger.One(kind, key)...) }
+func spend(kind, key string) func(*ledger.Change) {
+	return func(c *ledger.Change) { c.Spends = append(c.Spends, ledger.One(kind, key)...) }
 }
 
 // request is one as the store has it now, or as it would be made.
 func request(t testing.TB, s Store, id string) interlock.ApprovalRequest {
 	t.Helper()
-	rows, _, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Request, Key: id})
+	rows, _, err := s.Load(t.Context(), ledger.Ref{Kind: ledger.Request, Key: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +31,12 @@ func request(t testing.TB, s Store, id string) interlock.ApprovalRequest {
 }
 
 // answer answers a request as the store has it now, and expire ends it.
-func answer(t testing.TB, s Store, a *interlock.Approval) func(*interlock.Change) {
+func answer(t testing.TB, s Store, a *interlock.Approval) func(*ledger.Change) {
 	t.Helper()
 	return write(request(t, s, a.Request).Answered(*a))
 }
 
-func expire(t testing.TB, s Store, id string) func(*interlock.Change) {
+func expire(t testing.TB, s Store, id string) func(*ledger.Change) {
 	t.Helper()
 	r := request(t, s, id)
 	r.Status = interlock.RequestExpired
@@ -44,7 +44,7 @@ func expire(t testing.TB, s Store, id string) func(*interlock.Change) {
 }
 
 // with returns a change with more in it.
-func with(c interlock.Change, more func(*interlock.Change)) interlock.Change {
+func with(c ledger.Change, more func(*ledger.Change)) ledger.Change {
 	more(&c)
 	return c
 }

@@ -31,8 +31,8 @@ func grant(times int) *interlock.Grant {
 		Created: Now, Expires: Now.Add(time.Hour), Method: interlock.MethodPasskey, Key: "k", Statement: "s", Signature: "sig"}
 }
 
-func failed(n int) *interlock.Attempts {
-	a := &interlock.Attempts{Agent: "agent", Principal: "p", Window: time.Minute}
+func failed(n int) *ledger.AttemptsBody {
+	a := &ledger.AttemptsBody{Agent: "agent", Principal: "p", Window: time.Minute}
 	for range n {
 		a.Failed = append(a.Failed, Now)
 	}
@@ -51,10 +51,10 @@ func challenges(t *testing.T, p Place) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	refused(t, other, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
+	refused(t, other, with(Decision("a"), func(c *ledger.Change) { c.Version = before }), ledger.ErrConflict)
 	before = current(t, s).Version
 	commit(t, other, with(Decision("a"), write(*ended())))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Version = before }), ledger.ErrConflict)
 	if standing := current(t, s); len(standing.Challenges) != 0 {
 		t.Errorf("after it has ended: %v", standing.Challenges)
 	}
@@ -64,7 +64,7 @@ func challenges(t *testing.T, p Place) {
 func grants(t *testing.T, p Place) {
 	s := p.Open(t)
 	draw := with(Decision("a"), spend(ledger.Order, "grt_1"))
-	refused(t, s, draw, interlock.ErrConflict)
+	refused(t, s, draw, ledger.ErrConflict)
 	commit(t, s, with(Decision("a"), write(*grant(2))))
 	commit(t, s, draw)
 	want := grant(2)
@@ -75,16 +75,16 @@ func grants(t *testing.T, p Place) {
 		}
 	}
 	commit(t, s, draw)
-	refused(t, s, draw, interlock.ErrConflict)
+	refused(t, s, draw, ledger.ErrConflict)
 	late := grant(2)
 	late.Expires = Now
 	commit(t, s, with(Decision("a"), write(*late)))
-	refused(t, s, draw, interlock.ErrConflict)
+	refused(t, s, draw, ledger.ErrConflict)
 	revoked := grant(2)
 	commit(t, s, with(Decision("a"), write(*revoked)))
 	revoked.Ended = Now
 	commit(t, s, with(Decision("a"), write(*revoked)))
-	refused(t, s, draw, interlock.ErrConflict)
+	refused(t, s, draw, ledger.ErrConflict)
 	if standing := current(t, s); len(standing.Grants) != 0 {
 		t.Errorf("after it was revoked: %v", standing.Grants)
 	}
@@ -122,7 +122,7 @@ func attempts(t *testing.T, p Place) {
 	commit(t, s, with(Decision("a"), write(*failed(1))))
 	commit(t, s, with(Decision("a"), write(*failed(3))))
 	for _, store := range []Store{s, p.Open(t)} {
-		want := map[string]interlock.Attempts{interlock.AttemptsKey("agent", "p"): *failed(3)}
+		want := map[string]ledger.AttemptsBody{ledger.AttemptsKey("agent", "p"): *failed(3)}
 		if diff := cmp.Diff(want, current(t, store).Attempts); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

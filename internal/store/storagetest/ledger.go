@@ -13,10 +13,11 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/origin"
 )
 
 // row is a row of a kind with a value in it.
-func row(t testing.TB, kind, key string, value any) interlock.Row {
+func row(t testing.TB, kind, key string, value any) ledger.Row {
 	t.Helper()
 	r, err := ledger.Put(kind, key, value)
 	if err != nil {
@@ -26,7 +27,7 @@ func row(t testing.TB, kind, key string, value any) interlock.Row {
 }
 
 // keys loads what refs name and returns the keys.
-func keys(t testing.TB, s Store, refs ...interlock.Ref) []string {
+func keys(t testing.TB, s Store, refs ...ledger.Ref) []string {
 	t.Helper()
 	rows, _, err := s.Load(t.Context(), refs...)
 	if err != nil {
@@ -56,25 +57,25 @@ func rows(t *testing.T, p Place) {
 	who := interlock.Requester{Agent: "agent", Principal: "p"}
 	request := *Request("r1")
 	request.Requester = who
-	all := []interlock.Row{
+	all := []ledger.Row{
 		row(t, ledger.Agent, "agent", interlock.AgentRecord{ID: "agent", TokenHash: "h", Created: Now}),
 		row(t, ledger.Operator, "olga", interlock.OperatorRecord{Name: "olga", Created: Now}),
 		row(t, ledger.Request, "r1", request),
 		row(t, ledger.Challenge, challenge().ID, challenge()),
 		row(t, ledger.Order, "grt_1", *grant(2)),
-		row(t, ledger.Attempts, interlock.AttemptsKey("agent", "p"), failed(1)),
-		row(t, ledger.Pin, interlock.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}),
+		row(t, ledger.Attempts, ledger.AttemptsKey("agent", "p"), failed(1)),
+		row(t, ledger.Pin, ledger.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}),
 		{Kind: ledger.Definition, Key: "d", Body: []byte(`{"name":"read"}`)},
 		row(t, ledger.Setting, "mode", ledger.Settings(map[string]string{"mode": "enforcing"})[0].Value),
 		row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: 3}),
 		row(t, ledger.Execution, ledger.ExecutionKey("p", "agent", "run"), ledger.Done{Principal: "p", Agent: "agent", Run: "run",
 			Steps: 1, Seen: Now}),
 		row(t, ledger.Candidate, ledger.CandidateKey, ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:01"}),
-		row(t, ledger.Call, "e", interlock.Call{EventID: "e", Requester: interlock.Requester{Agent: "agent", Run: "run", Call: "c1"},
+		row(t, ledger.Call, "e", ledger.CallBody{EventID: "e", Requester: interlock.Requester{Agent: "agent", Run: "run", Call: "c1"},
 			Action: "sha256:aa", At: Now}),
 		row(t, ledger.Recent, "agent\x00run", ledger.RecentBody{Run: "agent\x00run", Actions: []interlock.PastAction{action("x", 0)}}),
 		row(t, ledger.Written, "f", ledger.WrittenBody{File: "f", At: Now}),
-		row(t, ledger.Heard, "agent\x00run", ledger.HeardBody{Run: "agent\x00run", Heard: interlock.Heard{At: Now, Prompts: 1}}),
+		row(t, ledger.Heard, "agent\x00run", ledger.HeardBody{Run: "agent\x00run", Heard: origin.Heard{At: Now, Prompts: 1}}),
 		row(t, ledger.Failed, ledger.FailedKey("p", "agent"), ledger.FailedBody{Principal: "p", Agent: "agent", Seen: Now}),
 		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
@@ -89,21 +90,21 @@ func rows(t *testing.T, p Place) {
 	found(t, p, all...)
 	// the other verb of a kind that stood a moment ago
 	found(t, p, row(t, ledger.Order, "sup_1", interlock.Suppression{ID: "sup_1", Created: Now, Expires: Now.Add(time.Hour)}))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Writes = []interlock.Row{{Kind: "nonsense", Key: "x", Body: []byte("{}")}}
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) {
+		c.Writes = []ledger.Row{{Kind: "nonsense", Key: "x", Body: []byte("{}")}}
 	}), nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Writes = []interlock.Row{row(t, ledger.Agent, "other", interlock.AgentRecord{ID: "agent"})}
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) {
+		c.Writes = []ledger.Row{row(t, ledger.Agent, "other", interlock.AgentRecord{ID: "agent"})}
 	}), nil)
 }
 
 // found writes rows, looks for each under its key and its marks, and ends it.
-func found(t *testing.T, p Place, all ...interlock.Row) {
+func found(t *testing.T, p Place, all ...ledger.Row) {
 	t.Helper()
 	s, other := p.Open(t), p.Open(t)
-	put := func(s Store, rows ...interlock.Row) {
+	put := func(s Store, rows ...ledger.Row) {
 		t.Helper()
-		commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Writes = rows }))
+		commit(t, s, with(Decision("a"), func(c *ledger.Change) { c.Writes = rows }))
 	}
 	book := ledger.NewBook()
 	before := current(t, s).Version
@@ -113,9 +114,9 @@ func found(t *testing.T, p Place, all ...interlock.Row) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refs := []interlock.Ref{{Kind: r.Kind, Key: r.Key}}
+		refs := []ledger.Ref{{Kind: r.Kind, Key: r.Key}}
 		for _, m := range about.Marks {
-			refs = append(refs, interlock.Ref{Kind: r.Kind, Mark: m.Name})
+			refs = append(refs, ledger.Ref{Kind: r.Kind, Mark: m.Name})
 		}
 		for _, ref := range refs {
 			for _, store := range []Store{s, other, p.Open(t)} {
@@ -123,20 +124,20 @@ func found(t *testing.T, p Place, all ...interlock.Row) {
 					t.Errorf("%+v: %q", ref, got)
 				}
 			}
-			if got := keys(t, s, interlock.Ref{Kind: ref.Kind, Key: ref.Key + "x", Mark: ref.Mark}); len(got) > 0 {
+			if got := keys(t, s, ledger.Ref{Kind: ref.Kind, Key: ref.Key + "x", Mark: ref.Mark}); len(got) > 0 {
 				t.Errorf("something else than %+v: %q", ref, got)
 			}
 			if about.Binds {
 				refused(t, other, with(Decision("a"),
-					func(c *interlock.Change) { c.Version, c.Reads = before, []interlock.Ref{ref} }),
-					interlock.ErrConflict)
+					func(c *ledger.Change) { c.Version, c.Reads = before, []ledger.Ref{ref} }),
+					ledger.ErrConflict)
 			}
 		}
-		read := with(Decision("a"), func(c *interlock.Change) {
+		read := with(Decision("a"), func(c *ledger.Change) {
 			_, c.Version, _ = s.Load(t.Context(), refs...)
 			c.Reads = refs
 		})
-		put(other, interlock.Row{Kind: r.Kind, Key: r.Key})
+		put(other, ledger.Row{Kind: r.Kind, Key: r.Key})
 		for _, ref := range refs {
 			for _, store := range []Store{s, other, p.Open(t)} {
 				if got := keys(t, store, ref); len(got) > 0 {
@@ -145,7 +146,7 @@ func found(t *testing.T, p Place, all ...interlock.Row) {
 			}
 		}
 		if about.Stands {
-			refused(t, s, read, interlock.ErrConflict) // what it was computed from has ended
+			refused(t, s, read, ledger.ErrConflict) // what it was computed from has ended
 		}
 	}
 }
@@ -153,27 +154,27 @@ func found(t *testing.T, p Place, all ...interlock.Row) {
 // reads: a change is refused for what it names as read, and for nothing else.
 func reads(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
-	agent := func(id string) interlock.Ref { return interlock.Ref{Kind: ledger.Agent, Key: id} }
+	agent := func(id string) ledger.Ref { return ledger.Ref{Kind: ledger.Agent, Key: id} }
 	_, version, err := s.Load(t.Context(), agent("one"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	decide := func(refs ...interlock.Ref) interlock.Change {
-		return with(Decision("a"), func(c *interlock.Change) { c.Version, c.Reads = version, refs })
+	decide := func(refs ...ledger.Ref) ledger.Change {
+		return with(Decision("a"), func(c *ledger.Change) { c.Version, c.Reads = version, refs })
 	}
 	commit(t, other, with(Decision("b"), write(interlock.AgentRecord{ID: "two"})))
 	commit(t, s, decide(agent("one")))
-	refused(t, s, decide(agent("one"), agent("two")), interlock.ErrConflict)
-	refused(t, s, decide(interlock.Ref{Kind: ledger.Agent, Mark: ledger.All}), interlock.ErrConflict)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = version }), interlock.ErrConflict)
-	refused(t, s, with(decide(agent("one")), func(c *interlock.Change) { c.Version += 100 }), interlock.ErrConflict)
+	refused(t, s, decide(agent("one"), agent("two")), ledger.ErrConflict)
+	refused(t, s, decide(ledger.Ref{Kind: ledger.Agent, Mark: ledger.All}), ledger.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Version = version }), ledger.ErrConflict)
+	refused(t, s, with(decide(agent("one")), func(c *ledger.Change) { c.Version += 100 }), ledger.ErrConflict)
 	// An opened or spent request makes nobody decide again, an answer does.
-	of := interlock.Ref{Kind: ledger.Request, Mark: ledger.Of("agent", "p")}
+	of := ledger.Ref{Kind: ledger.Request, Mark: ledger.Of("agent", "p")}
 	_, version, _ = s.Load(t.Context(), of)
 	commit(t, other, with(Decision("b"), write(*Request("r1"))))
 	commit(t, s, decide(of))
 	commit(t, other, with(Decision("b"), answer(t, other, Yes("r1"))))
-	refused(t, s, decide(of), interlock.ErrConflict)
+	refused(t, s, decide(of), ledger.ErrConflict)
 	_, version, _ = s.Load(t.Context(), of)
 	commit(t, other, with(Decision("b"), spend(ledger.Request, "r1")))
 	commit(t, s, decide(of))
@@ -184,8 +185,8 @@ func reads(t *testing.T, p Place) {
 func spends(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
 	const room, callers = 10, 32
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Writes = []interlock.Row{row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: room})}
+	commit(t, s, with(Decision("a"), func(c *ledger.Change) {
+		c.Writes = []ledger.Row{row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: room})}
 	}))
 	_, version, err := s.Load(t.Context())
 	if err != nil {
@@ -199,8 +200,8 @@ func spends(t *testing.T, p Place) {
 			store = other
 		}
 		all.Go(func() {
-			_, results[i] = store.Commit(t.Context(), with(Decision(fmt.Sprint("run", i)), func(c *interlock.Change) {
-				c.Version, c.Spends = version, []interlock.Spend{{Kind: ledger.Counter, Key: "n", Take: 1}}
+			_, results[i] = store.Commit(t.Context(), with(Decision(fmt.Sprint("run", i)), func(c *ledger.Change) {
+				c.Version, c.Spends = version, []ledger.Spend{{Kind: ledger.Counter, Key: "n", Take: 1}}
 			}))
 		})
 	}
@@ -211,7 +212,7 @@ func spends(t *testing.T, p Place) {
 		switch {
 		case err == nil:
 			taken++
-		case !errors.As(err, &met) || errors.Is(err, interlock.ErrConflict):
+		case !errors.As(err, &met) || errors.Is(err, ledger.ErrConflict):
 			t.Errorf("whoever found nothing was told %v", err)
 		case cmp.Diff(row(t, ledger.Counter, "n", ledger.CounterBody{Name: "n"}).Body, met.Row.Body) != "":
 			t.Errorf("it met %s", met.Row.Body)
@@ -245,15 +246,15 @@ func merges(t *testing.T, p Place) {
 		})
 	}
 	all.Wait()
-	ref := interlock.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")}
+	ref := ledger.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("", "agent")}
 	for _, store := range []Store{s, other, p.Open(t)} {
 		rows, _, err := store.Load(t.Context(), ref)
 		if err != nil || len(rows) != 1 || len(rows[0].Value.(ledger.FailedBody).Actions) != callers*each {
 			t.Errorf("%+v, %v", rows, err)
 		}
 	}
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) {
-		c.Writes = []interlock.Row{{Kind: ref.Kind, Key: ref.Key, Value: "nonsense"}}
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) {
+		c.Writes = []ledger.Row{{Kind: ref.Kind, Key: ref.Key, Value: "nonsense"}}
 	}), nil)
 	size(t, p, callers)
 }
@@ -271,7 +272,7 @@ func scan(t *testing.T, p Place) {
 		want         []string
 	}{{3, 10, []string{"r1", "r2", "r0"}}, {2, 10, []string{"r1", "r2"}}, {3, 1, []string{"r1"}}, {0, 10, nil}} {
 		for _, store := range []Store{s, p.Open(t)} {
-			rows, _, err := store.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All},
+			rows, _, err := store.Scan(t.Context(), ledger.Ref{Kind: ledger.Request, Mark: ledger.All},
 				ledger.UpTo(Now.Add(time.Duration(tc.hours)*time.Hour).UnixNano(), tc.limit))
 			if err != nil {
 				t.Fatal(err)
@@ -286,7 +287,7 @@ func scan(t *testing.T, p Place) {
 		}
 	}
 	commit(t, s, with(Decision("a"), expire(t, s, "r1")))
-	if rows, _, err := s.Scan(t.Context(), interlock.Ref{Kind: ledger.Request, Mark: ledger.All},
+	if rows, _, err := s.Scan(t.Context(), ledger.Ref{Kind: ledger.Request, Mark: ledger.All},
 		ledger.UpTo(Now.Add(time.Hour).UnixNano(), 10)); err != nil || len(rows) > 0 {
 		t.Errorf("what has ended is found: %v, %v", rows, err)
 	}
@@ -304,7 +305,7 @@ func pages(t *testing.T, p Place) {
 	}
 	back := slices.Clone(want)
 	slices.Reverse(back)
-	mark := interlock.Ref{Kind: ledger.Agent, Mark: ledger.All}
+	mark := ledger.Ref{Kind: ledger.Agent, Mark: ledger.All}
 	at := func(hours int) int64 { return Now.Add(time.Duration(hours) * time.Hour).UnixNano() }
 	for name, tc := range map[string]struct {
 		span ledger.Span

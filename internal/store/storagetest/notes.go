@@ -13,7 +13,7 @@ import (
 // them at once, and make nobody decide again; no other kind is written so, and what fails leaves nothing.
 func notes(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
-	ref := interlock.Ref{Kind: ledger.Shadow, Key: "sha256:01"}
+	ref := ledger.Ref{Kind: ledger.Shadow, Key: "sha256:01"}
 	more := func(value any) (any, error) {
 		body, _ := value.(ledger.ShadowBody)
 		body.Ruleset, body.To = "sha256:01", Now
@@ -62,14 +62,14 @@ func notes(t *testing.T, p Place) {
 	if err := s.Note(t.Context(), ref, func(any) (any, error) { return nil, nil }); err != nil || decisions(s) != 40 {
 		t.Errorf("nothing was to be changed: %v, %d", err, decisions(s))
 	}
-	agent := interlock.Ref{Kind: ledger.Agent, Key: "a"}
+	agent := ledger.Ref{Kind: ledger.Agent, Key: "a"}
 	if err := s.Note(t.Context(), agent, func(any) (any, error) { return interlock.AgentRecord{ID: "a"}, nil }); err == nil {
 		t.Error("an agent was registered without an event")
 	}
 	if rows, _, err := s.Load(t.Context(), agent); err != nil || len(rows) > 0 {
 		t.Errorf("%v %v", rows, err)
 	}
-	under := interlock.Ref{Kind: ledger.Shadow, Mark: ledger.Until}
+	under := ledger.Ref{Kind: ledger.Shadow, Mark: ledger.Until}
 	if rows, _, err := s.Scan(t.Context(), under, ledger.Every(9)); err != nil || len(rows) != 1 {
 		t.Errorf("the note is found %d times under its mark, %v", len(rows), err)
 	}

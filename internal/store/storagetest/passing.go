@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/origin"
 )
 
 // action is something to remember of a run.
@@ -23,8 +24,8 @@ func action(target string, after time.Duration) interlock.PastAction {
 }
 
 // did is a decision about an action that did something to remember.
-func did(run, target string, after time.Duration) interlock.Change {
-	return with(Decision(run), func(c *interlock.Change) {
+func did(run, target string, after time.Duration) ledger.Change {
+	return with(Decision(run), func(c *ledger.Change) {
 		c.Events[0].Recorded = Now.Add(after)
 		c.Writes = ledger.Rows(ledger.Past{Run: run, Action: action(target, after)})
 	})
@@ -33,7 +34,7 @@ func did(run, target string, after time.Duration) interlock.Change {
 // pastOf is what a run did, as it was last and as it is now.
 func pastOf(t *testing.T, s Store, run string) (past []interlock.PastAction) {
 	t.Helper()
-	ref := interlock.Ref{Kind: ledger.Recent, Key: run}
+	ref := ledger.Ref{Kind: ledger.Recent, Key: run}
 	keys(t, s, ref)
 	rows, _, err := s.Load(t.Context(), ref)
 	if err != nil {
@@ -102,7 +103,7 @@ func pastOfOthers(t *testing.T, p Place) {
 func passes(t *testing.T, p Place) {
 	s := p.Open(t)
 	version := current(t, s).Version
-	at := func(after time.Duration, change interlock.Change, files ...string) {
+	at := func(after time.Duration, change ledger.Change, files ...string) {
 		t.Helper()
 		change.Events[0].Recorded = Now.Add(after)
 		for _, file := range files {
@@ -112,9 +113,9 @@ func passes(t *testing.T, p Place) {
 	}
 	written := func(s Store, files ...string) map[string]time.Duration {
 		t.Helper()
-		var refs []interlock.Ref
+		var refs []ledger.Ref
 		for _, file := range files {
-			refs = append(refs, interlock.Ref{Kind: ledger.Written, Key: file})
+			refs = append(refs, ledger.Ref{Kind: ledger.Written, Key: file})
 		}
 		rows, _, err := s.Load(t.Context(), refs...)
 		if err != nil {
@@ -142,7 +143,7 @@ func passes(t *testing.T, p Place) {
 			t.Errorf("after the sweep (-want +got):\n%s", diff)
 		}
 	}
-	until := interlock.Ref{Kind: ledger.Written, Mark: ledger.Until}
+	until := ledger.Ref{Kind: ledger.Written, Mark: ledger.Until}
 	rows, _, err := s.Scan(t.Context(), until, ledger.UpTo(Now.Add(late).UnixNano(), 10))
 	if n, counted := s.Count(t.Context(), until, ledger.Every(0)); err != nil || len(rows) != 0 || n != 2 || counted != nil {
 		t.Errorf("%v are over of %d, %v", rows, n, errors.Join(err, counted))
@@ -155,7 +156,7 @@ func passes(t *testing.T, p Place) {
 // added: what many add to one run at once is all remembered, and none of them had to try again.
 func added(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
-	_, version, err := s.Load(t.Context(), interlock.Ref{Kind: ledger.Recent, Key: "a"})
+	_, version, err := s.Load(t.Context(), ledger.Ref{Kind: ledger.Recent, Key: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func added(t *testing.T, p Place) {
 		}
 		all.Go(func() {
 			c := did("a", fmt.Sprint(i), 0)
-			c.Version, c.Reads = version, []interlock.Ref{{Kind: ledger.Recent, Key: "a"}}
+			c.Version, c.Reads = version, []ledger.Ref{{Kind: ledger.Recent, Key: "a"}}
 			if _, err := store.Commit(t.Context(), c); err != nil {
 				t.Error(err)
 			}
@@ -185,12 +186,12 @@ func added(t *testing.T, p Place) {
 // of runs.
 func heard(t *testing.T, p Place) {
 	s := p.Open(t)
-	told := interlock.Heard{At: Now, Prompts: 1, Wishes: [][]string{{"spend"}}, Sources: []string{"browse"},
+	told := origin.Heard{At: Now, Prompts: 1, Wishes: [][]string{{"spend"}}, Sources: []string{"browse"},
 		Orders: 2, Over: true,
-		Values: []interlock.Value{{Sum: 1<<64 - 1, By: interlock.VoiceUser}, {Sum: 7, By: interlock.VoiceOrdering, Source: 1}}}
-	hear := func(run string, h interlock.Heard, changed bool) (before interlock.Heard) {
+		Values: []origin.Value{{Sum: 1<<64 - 1, By: origin.VoiceUser}, {Sum: 7, By: origin.VoiceOrdering, Source: 1}}}
+	hear := func(run string, h origin.Heard, changed bool) (before origin.Heard) {
 		t.Helper()
-		err := s.Note(t.Context(), interlock.Ref{Kind: ledger.Heard, Key: run}, func(value any) (any, error) {
+		err := s.Note(t.Context(), ledger.Ref{Kind: ledger.Heard, Key: run}, func(value any) (any, error) {
 			have, _ := value.(ledger.HeardBody)
 			if before = have.Heard; !changed {
 				return nil, nil
@@ -202,9 +203,9 @@ func heard(t *testing.T, p Place) {
 		}
 		return before
 	}
-	of := func(s Store, run string) (h interlock.Heard) {
+	of := func(s Store, run string) (h origin.Heard) {
 		t.Helper()
-		ref := interlock.Ref{Kind: ledger.Heard, Key: run}
+		ref := ledger.Ref{Kind: ledger.Heard, Key: run}
 		keys(t, s, ref)
 		rows, _, err := s.Recall(t.Context(), ref)
 		if err != nil {
@@ -237,7 +238,7 @@ func heard(t *testing.T, p Place) {
 		t.Errorf("what is said to be nothing new was kept: %+v", h)
 	}
 	for n := range 300 { // those that are over first go first
-		hear(fmt.Sprint("many", n), interlock.Heard{At: Now.Add(time.Duration(n) * time.Second), Prompts: 1}, true)
+		hear(fmt.Sprint("many", n), origin.Heard{At: Now.Add(time.Duration(n) * time.Second), Prompts: 1}, true)
 	}
 	if h := of(s, "a"); !h.At.IsZero() {
 		t.Error("more runs are kept than there is room for")
@@ -250,8 +251,8 @@ func heard(t *testing.T, p Place) {
 		t.Fatal(err)
 	}
 	s = p.Open(t) // which has not swept yet
-	hear("many299", interlock.Heard{At: Now.Add(-interlock.HeardWindow - time.Hour)}, true)
-	hear("today", interlock.Heard{At: Now}, true)
+	hear("many299", origin.Heard{At: Now.Add(-origin.HeardWindow - time.Hour)}, true)
+	hear("today", origin.Heard{At: Now}, true)
 	if h := of(s, "many299"); !h.At.IsZero() {
 		t.Error("it is kept for more than a day")
 	}

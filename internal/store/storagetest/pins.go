@@ -22,20 +22,20 @@ func pins(t *testing.T, place Place) {
 	put := func(s Store, p interlock.Pin, text string) {
 		t.Helper()
 		before := current(t, other).Version
-		commit(t, s, with(Decision("a"), func(c *interlock.Change) {
+		commit(t, s, with(Decision("a"), func(c *ledger.Change) {
 			c.Writes = ledger.Rows(server, p)
 			if text != "" {
 				ref := ledger.DefinitionOf(p.Server, p.Tool, p.Seen)
-				c.Writes = append(c.Writes, interlock.Row{Kind: ref.Kind, Key: ref.Key, Body: []byte(text)})
+				c.Writes = append(c.Writes, ledger.Row{Kind: ref.Kind, Key: ref.Key, Body: []byte(text)})
 			}
 		}))
-		want := map[string]interlock.Pin{interlock.PinKey("files", ""): server, interlock.PinKey("files", "read"): p}
+		want := map[string]interlock.Pin{ledger.PinKey("files", ""): server, ledger.PinKey("files", "read"): p}
 		for _, store := range []Store{s, other, place.Open(t)} {
 			if diff := cmp.Diff(want, current(t, store).Pins); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		}
-		refused(t, other, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
+		refused(t, other, with(Decision("a"), func(c *ledger.Change) { c.Version = before }), ledger.ErrConflict)
 	}
 	texts := func(approved, seen string) {
 		t.Helper()

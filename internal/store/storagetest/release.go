@@ -14,13 +14,13 @@ func release(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
 	at := func(ago time.Duration, kind interlock.EventType, blobs ...interlock.Digest) string {
-		c := interlock.Change{Events: []interlock.Draft{Draft(kind, "run")}}
+		c := ledger.Change{Events: []ledger.Draft{Draft(kind, "run")}}
 		c.Events[0].Recorded = Now.Add(-ago)
 		if kind == interlock.EventDecision {
 			c.Events[0].Inputs = []byte(`{"inputs":1}`)
 		}
 		for _, digest := range blobs {
-			c.Blobs = append(c.Blobs, interlock.Blob{Digest: digest, Text: []byte("text of " + digest)})
+			c.Blobs = append(c.Blobs, ledger.Blob{Digest: digest, Text: []byte("text of " + digest)})
 		}
 		return commit(t, s, c).Events[0]
 	}
@@ -69,7 +69,7 @@ func release(t *testing.T, p Place) {
 		}
 		commit(t, s, c)
 	}
-	c := interlock.Change{Events: []interlock.Draft{Draft(interlock.EventArchive, "interlock")}}
+	c := ledger.Change{Events: []ledger.Draft{Draft(interlock.EventArchive, "interlock")}}
 	c.Events[0].Payload = []byte(`{"before":"2026-02-02T05:06:07Z","blobs":1,"first":0,"inputs":1,"manifest":"","root":"","size":256,"to":""}`)
 	commit(t, s, c)
 }

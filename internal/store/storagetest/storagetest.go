@@ -21,12 +21,12 @@ import (
 
 // Store is what admission needs of a store. It is written out here because a contract must not depend on who uses it.
 type Store interface {
-	Load(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
-	Recall(ctx context.Context, refs ...interlock.Ref) (rows []interlock.Row, version int64, err error)
-	Scan(ctx context.Context, mark interlock.Ref, span ledger.Span) (rows []interlock.Row, next ledger.Place, err error)
-	Count(ctx context.Context, mark interlock.Ref, span ledger.Span) (int, error)
-	Note(ctx context.Context, row interlock.Ref, change func(value any) (any, error)) error
-	Commit(ctx context.Context, c interlock.Change) (interlock.Receipt, error)
+	Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error)
+	Recall(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error)
+	Scan(ctx context.Context, mark ledger.Ref, span ledger.Span) (rows []ledger.Row, next ledger.Place, err error)
+	Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (int, error)
+	Note(ctx context.Context, row ledger.Ref, change func(value any) (any, error)) error
+	Commit(ctx context.Context, c ledger.Change) (ledger.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
 	Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error)
@@ -70,14 +70,14 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 }
 
 // Draft returns an event of a run, with the seed "seed-" and the run's name.
-func Draft(kind interlock.EventType, run string) interlock.Draft {
-	return interlock.Draft{Type: kind, Run: run, Seed: "seed-" + run, Actor: "agent", Role: "agent", Recorded: Now,
+func Draft(kind interlock.EventType, run string) ledger.Draft {
+	return ledger.Draft{Type: kind, Run: run, Seed: "seed-" + run, Actor: "agent", Role: "agent", Recorded: Now,
 		Payload: []byte(`{"run":"` + run + `"}`)}
 }
 
 // Decision returns a change with one decision event.
-func Decision(run string) interlock.Change {
-	return interlock.Change{Events: []interlock.Draft{Draft(interlock.EventDecision, run)}}
+func Decision(run string) ledger.Change {
+	return ledger.Change{Events: []ledger.Draft{Draft(interlock.EventDecision, run)}}
 }
 
 // Request returns a pending approval request.
@@ -98,7 +98,7 @@ func eventID(seed string, sequence int, kind interlock.EventType) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func commit(t testing.TB, s Store, c interlock.Change) interlock.Receipt {
+func commit(t testing.TB, s Store, c ledger.Change) ledger.Receipt {
 	t.Helper()
 	r, err := s.Commit(t.Context(), c)
 	if err != nil {
@@ -107,7 +107,7 @@ func commit(t testing.TB, s Store, c interlock.Change) interlock.Receipt {
 	return r
 }
 
-func refused(t testing.TB, s Store, c interlock.Change, want error) {
+func refused(t testing.TB, s Store, c ledger.Change, want error) {
 	t.Helper()
 	r, err := s.Commit(t.Context(), c)
 	if err == nil {
@@ -118,7 +118,7 @@ func refused(t testing.TB, s Store, c interlock.Change, want error) {
 	}
 }
 
-func current(t testing.TB, s Store) interlock.Standing {
+func current(t testing.TB, s Store) ledger.Standing {
 	t.Helper()
 	standing, err := Whole(t.Context(), s)
 	if err != nil {
@@ -138,14 +138,14 @@ func receipts(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
 	first := commit(t, s, Decision("a"))
-	second := commit(t, s, interlock.Change{Events: []interlock.Draft{Draft(interlock.EventDecision, "a"),
+	second := commit(t, s, ledger.Change{Events: []ledger.Draft{Draft(interlock.EventDecision, "a"),
 		Draft(interlock.EventAlert, "a")}})
-	want := []interlock.Receipt{
+	want := []ledger.Receipt{
 		{First: 0, Events: []string{eventID("seed-a", 1, interlock.EventDecision)}},
 		{First: 1, Events: []string{eventID("seed-a", 2, interlock.EventDecision), eventID("seed-a", 3, interlock.EventAlert)}},
 	}
-	if diff := cmp.Diff(want, []interlock.Receipt{first, second},
-		cmpopts.IgnoreFields(interlock.Receipt{}, "Checkpoint")); diff != "" {
+	if diff := cmp.Diff(want, []ledger.Receipt{first, second},
+		cmpopts.IgnoreFields(ledger.Receipt{}, "Checkpoint")); diff != "" {
 		t.Errorf("receipts (-want +got):\n%s", diff)
 	}
 	if len(first.Checkpoint) == 0 || len(second.Checkpoint) == 0 {
@@ -193,17 +193,17 @@ func versions(t *testing.T, p Place) {
 	if before == 0 {
 		t.Fatal("the first version is 0, which means none")
 	}
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = before }))
+	commit(t, s, with(Decision("a"), func(c *ledger.Change) { c.Version = before }))
 	if got := current(t, s).Version; got != before {
 		t.Errorf("a decision alone moved the version from %d to %d", before, got)
 	}
 	commit(t, s, with(Decision("a"), write(interlock.AgentRecord{ID: "agent"})))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = before }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Version = before }), ledger.ErrConflict)
 	after := current(t, s).Version
 	if after <= before {
 		t.Errorf("the version went from %d to %d", before, after)
 	}
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { c.Version = after }))
+	commit(t, s, with(Decision("a"), func(c *ledger.Change) { c.Version = after }))
 	commit(t, s, Decision("a")) // depends on no version
 	size(t, p, 4)
 }
@@ -211,11 +211,11 @@ func versions(t *testing.T, p Place) {
 func approval(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
-	spend := with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") })
+	spend := with(Decision("a"), func(c *ledger.Change) { c.Spends = ledger.One(ledger.Request, "r1") })
 	refused(t, s, spend, nil) // there is none
 	commit(t, s, with(Decision("a"), write(*Request("r1"))))
-	refused(t, s, with(Decision("a"), write(*Request("r1"))), interlock.ErrConflict)
-	refused(t, s, spend, interlock.ErrConflict) // it is pending
+	refused(t, s, with(Decision("a"), write(*Request("r1"))), ledger.ErrConflict)
+	refused(t, s, spend, ledger.ErrConflict) // it is pending
 	version := current(t, s).Version
 	commit(t, s, with(Decision("a"), answer(t, s, Yes("r1"))))
 	want := *Request("r1")
@@ -226,13 +226,13 @@ func approval(t *testing.T, p Place) {
 	if current(t, s).Version == version {
 		t.Error("an approval did not move the version: decisions made without it would stand")
 	}
-	refused(t, s, with(Decision("a"), answer(t, s, Yes("r1"))), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), answer(t, s, Yes("r1"))), ledger.ErrConflict)
 	commit(t, s, spend)
-	refused(t, s, spend, interlock.ErrConflict)
+	refused(t, s, spend, ledger.ErrConflict)
 	if got := current(t, s).Requests; len(got) != 0 {
 		t.Errorf("a spent request still stands: %+v", got)
 	}
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) {
+	commit(t, s, with(Decision("a"), func(c *ledger.Change) {
 		r := *Request("r2")
 		r.Obligations = []interlock.Obligation{{Type: interlock.ObligationDual}}
 		c.Writes = ledger.Rows(r)
@@ -258,8 +258,8 @@ func approvalRefused(t *testing.T, p Place) {
 	maybe.Verdict = interlock.Ask
 	refused(t, s, with(Decision("a"), answer(t, s, maybe)), nil)
 	commit(t, s, with(Decision("a"), answer(t, s, no)))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
-	refused(t, s, with(Decision("a"), answer(t, s, Yes("r1"))), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), ledger.ErrConflict)
+	refused(t, s, with(Decision("a"), answer(t, s, Yes("r1"))), ledger.ErrConflict)
 	refused(t, s, with(Decision("a"), answer(t, s, Yes("r2"))), nil)
 	born := Request("r3")
 	born.Status = interlock.RequestApproved
@@ -270,17 +270,17 @@ func approvalRefused(t *testing.T, p Place) {
 func approvalExpires(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
-	late := func(c *interlock.Change) { c.Events[0].Recorded = Now.Add(time.Hour) }
+	late := func(c *ledger.Change) { c.Events[0].Recorded = Now.Add(time.Hour) }
 	for _, id := range []string{"r1", "r2"} {
 		commit(t, s, with(Decision("a"), write(*Request(id))))
 	}
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { answer(t, s, Yes("r1"))(c); late(c) }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { answer(t, s, Yes("r1"))(c); late(c) }), ledger.ErrConflict)
 	commit(t, s, with(Decision("a"), answer(t, s, Yes("r1"))))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1"); late(c) }), interlock.ErrConflict)
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { expire(t, s, "r1")(c); late(c) }))
-	commit(t, s, with(Decision("a"), func(c *interlock.Change) { expire(t, s, "r2")(c); late(c) }))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { expire(t, s, "r2")(c); late(c) }), interlock.ErrConflict)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Spends = ledger.One(ledger.Request, "r1"); late(c) }), ledger.ErrConflict)
+	commit(t, s, with(Decision("a"), func(c *ledger.Change) { expire(t, s, "r1")(c); late(c) }))
+	commit(t, s, with(Decision("a"), func(c *ledger.Change) { expire(t, s, "r2")(c); late(c) }))
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { expire(t, s, "r2")(c); late(c) }), ledger.ErrConflict)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), ledger.ErrConflict)
 	if got := current(t, s).Requests; len(got) != 0 {
 		t.Errorf("expired requests still stand: %+v", got)
 	}
@@ -313,7 +313,7 @@ func oneSpends(t *testing.T, p Place) {
 			t.Errorf("a commit that spends nothing failed with its neighbours: %v", err)
 		case i%2 == 0 && err == nil:
 			spent++
-		case i%2 == 0 && !errors.Is(err, interlock.ErrConflict):
+		case i%2 == 0 && !errors.Is(err, ledger.ErrConflict):
 			t.Errorf("the losers get %v, want a conflict", err)
 		}
 	}
@@ -376,12 +376,12 @@ func twoStores(t *testing.T, p Place) {
 	if got := current(t, one).Requests["r1"].Status; got != interlock.RequestApproved {
 		t.Errorf("the approval given through one is %q to the other", got)
 	}
-	refused(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = version; c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
-	commit(t, one, with(Decision("a"), func(c *interlock.Change) {
+	refused(t, one, with(Decision("a"), func(c *ledger.Change) { c.Version = version; c.Spends = ledger.One(ledger.Request, "r1") }), ledger.ErrConflict)
+	commit(t, one, with(Decision("a"), func(c *ledger.Change) {
 		c.Version = current(t, one).Version
 		c.Spends = ledger.One(ledger.Request, "r1")
 	}))
-	refused(t, two, with(Decision("a"), func(c *interlock.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), interlock.ErrConflict)
+	refused(t, two, with(Decision("a"), func(c *ledger.Change) { c.Spends = ledger.One(ledger.Request, "r1") }), ledger.ErrConflict)
 	size(t, p, 5)
 }
 
@@ -392,7 +392,7 @@ func known(t *testing.T, p Place) {
 	defer one.Close()
 	two := p.Open(t)
 	defer two.Close()
-	read := func() interlock.Standing {
+	read := func() ledger.Standing {
 		t.Helper()
 		standing, err := wholeBy(t.Context(), one.Recall)
 		if err != nil {
@@ -402,36 +402,36 @@ func known(t *testing.T, p Place) {
 	}
 	no := Yes("r3")
 	no.Verdict = interlock.Deny
-	for _, change := range []func() func(*interlock.Change){
-		func() func(*interlock.Change) { return write(*Request("r1")) },
-		func() func(*interlock.Change) { return write(*Request("r2")) },
-		func() func(*interlock.Change) { return answer(t, one, Yes("r1")) },
-		func() func(*interlock.Change) {
-			return func(c *interlock.Change) { c.Writes = ledger.Settings(map[string]string{"mode": "logging"}) }
+	for _, change := range []func() func(*ledger.Change){
+		func() func(*ledger.Change) { return write(*Request("r1")) },
+		func() func(*ledger.Change) { return write(*Request("r2")) },
+		func() func(*ledger.Change) { return answer(t, one, Yes("r1")) },
+		func() func(*ledger.Change) {
+			return func(c *ledger.Change) { c.Writes = ledger.Settings(map[string]string{"mode": "logging"}) }
 		},
-		func() func(*interlock.Change) { return spend(ledger.Request, "r1") },
-		func() func(*interlock.Change) { return expire(t, one, "r2") },
-		func() func(*interlock.Change) { return write(*Request("r3")) },
-		func() func(*interlock.Change) { return answer(t, one, no) },
-		func() func(*interlock.Change) { return write(interlock.AgentRecord{ID: "builder", Created: Now}) },
-		func() func(*interlock.Change) { return write(interlock.OperatorRecord{Name: "olga", Created: Now}) },
-		func() func(*interlock.Change) {
-			return func(c *interlock.Change) {
+		func() func(*ledger.Change) { return spend(ledger.Request, "r1") },
+		func() func(*ledger.Change) { return expire(t, one, "r2") },
+		func() func(*ledger.Change) { return write(*Request("r3")) },
+		func() func(*ledger.Change) { return answer(t, one, no) },
+		func() func(*ledger.Change) { return write(interlock.AgentRecord{ID: "builder", Created: Now}) },
+		func() func(*ledger.Change) { return write(interlock.OperatorRecord{Name: "olga", Created: Now}) },
+		func() func(*ledger.Change) {
+			return func(c *ledger.Change) {
 				c.Writes = ledger.Settings(map[string]string{"mode": "enforcing", "profile": "guard"})
 			}
 		},
-		func() func(*interlock.Change) {
+		func() func(*ledger.Change) {
 			return write(*Request("r4"), interlock.Suppression{ID: "sup_1", Rule: "net.upload", Created: Now, Expires: Now.Add(time.Hour)})
 		},
-		func() func(*interlock.Change) {
-			return func(c *interlock.Change) {
+		func() func(*ledger.Change) {
+			return func(c *ledger.Change) {
 				c.Writes = append(ledger.Rows(*Request("r5")), ledger.Ended(ledger.Order, "sup_1"))
 			}
 		},
-		func() func(*interlock.Change) { return write(*challenge(), *grant(2), *failed(1)) },
-		func() func(*interlock.Change) { return spend(ledger.Order, "grt_1") },
-		func() func(*interlock.Change) { return write(*ended(), *failed(0)) },
-		func() func(*interlock.Change) { return spend(ledger.Order, "grt_1") },
+		func() func(*ledger.Change) { return write(*challenge(), *grant(2), *failed(1)) },
+		func() func(*ledger.Change) { return spend(ledger.Order, "grt_1") },
+		func() func(*ledger.Change) { return write(*ended(), *failed(0)) },
+		func() func(*ledger.Change) { return spend(ledger.Order, "grt_1") },
 	} {
 		commit(t, one, with(Decision("a"), change()))
 		if diff := cmp.Diff(current(t, two), read()); diff != "" {
@@ -441,7 +441,7 @@ func known(t *testing.T, p Place) {
 	agent := interlock.AgentRecord{ID: "agent", Created: Now, Revoked: Now}
 	version := read().Version
 	commit(t, two, with(Decision("b"), write(agent)))
-	refused(t, one, with(Decision("a"), func(c *interlock.Change) { c.Version = version }), interlock.ErrConflict)
+	refused(t, one, with(Decision("a"), func(c *ledger.Change) { c.Version = version }), ledger.ErrConflict)
 	if current(t, one).Agents["agent"].Revoked.IsZero() || read().Agents["agent"].Revoked.IsZero() {
 		t.Error("the revocation made through the other is not seen after it refused a change")
 	}
@@ -451,14 +451,14 @@ func known(t *testing.T, p Place) {
 func badChanges(t *testing.T, p Place) {
 	s := p.Open(t)
 	defer s.Close()
-	refused(t, s, interlock.Change{}, nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Seed = "" }), nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Payload = []byte(`{"b":1,"a":2}`) }), nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Payload = nil }), nil)
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { c.Events[0].Type = "" }), nil)
+	refused(t, s, ledger.Change{}, nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Seed = "" }), nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Payload = []byte(`{"b":1,"a":2}`) }), nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Payload = nil }), nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Type = "" }), nil)
 	refused(t, s, with(Decision("a"), write(interlock.ApprovalRequest{Status: interlock.RequestPending})), nil)
 	commit(t, s, with(Decision("a"), write(*Request("r1"))))
-	refused(t, s, with(Decision("a"), func(c *interlock.Change) { answer(t, s, Yes("r1"))(c); spend(ledger.Request, "r1")(c) }), nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { answer(t, s, Yes("r1"))(c); spend(ledger.Request, "r1")(c) }), nil)
 	size(t, p, 1)
 }
 

@@ -37,11 +37,11 @@ func suppressions(t *testing.T, p Place) {
 	}
 	stale := Decision("a")
 	stale.Version = before.Version
-	if _, err := other.Commit(t.Context(), stale); !errors.Is(err, interlock.ErrConflict) {
+	if _, err := other.Commit(t.Context(), stale); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("a decision made without the order was committed: %v", err)
 	}
 	end := Decision("olga")
-	end.Writes = []interlock.Row{ledger.Ended(ledger.Order, "sup_1")}
+	end.Writes = []ledger.Row{ledger.Ended(ledger.Order, "sup_1")}
 	commit(t, other, end)
 	standing, err := Whole(t.Context(), s)
 	if err != nil || len(standing.Suppressions) != 0 {

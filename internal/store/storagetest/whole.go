@@ -9,25 +9,25 @@ import (
 
 // Everything names every row that stands of every kind. Only tests ask for that: what decides, shows or orders names what it
 // needs.
-func Everything() []interlock.Ref {
-	var refs []interlock.Ref
+func Everything() []ledger.Ref {
+	var refs []ledger.Ref
 	for _, kind := range ledger.Kinds() {
-		refs = append(refs, interlock.Ref{Kind: kind.Name, Mark: ledger.All})
+		refs = append(refs, ledger.Ref{Kind: kind.Name, Mark: ledger.All})
 	}
 	return refs
 }
 
 // Whole is all that stands in a store.
 func Whole(ctx context.Context, s interface {
-	Load(ctx context.Context, refs ...interlock.Ref) ([]interlock.Row, int64, error)
-}) (interlock.Standing, error) {
+	Load(ctx context.Context, refs ...ledger.Ref) ([]ledger.Row, int64, error)
+}) (ledger.Standing, error) {
 	return wholeBy(ctx, s.Load)
 }
 
-func wholeBy(ctx context.Context, load func(context.Context, ...interlock.Ref) ([]interlock.Row, int64, error)) (interlock.Standing,
+func wholeBy(ctx context.Context, load func(context.Context, ...ledger.Ref) ([]ledger.Row, int64, error)) (ledger.Standing,
 	error) {
 	rows, version, err := load(ctx, Everything()...)
-	standing, book := interlock.Standing{Version: version,
+	standing, book := ledger.Standing{Version: version,
 		Agents:       map[string]interlock.AgentRecord{},
 		Operators:    map[string]interlock.OperatorRecord{},
 		Requests:     map[string]interlock.ApprovalRequest{},
@@ -35,7 +35,7 @@ func wholeBy(ctx context.Context, load func(context.Context, ...interlock.Ref) (
 		Settings:     map[string]string{},
 		Challenges:   map[string]interlock.Challenge{},
 		Grants:       map[string]interlock.Grant{},
-		Attempts:     map[string]interlock.Attempts{},
+		Attempts:     map[string]ledger.AttemptsBody{},
 		Pins:         map[string]interlock.Pin{},
 	}, ledger.NewBook()
 	for _, row := range rows {

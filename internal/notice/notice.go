@@ -1,6 +1,10 @@
-package interlock
+package notice
 
-import "time"
+import (
+	"time"
+
+	"interlock"
+)
 
 // A Secret is text that must reach one place and no other. However it is printed, formatted, encoded or logged, it says that
 // it is withheld; only Reveal returns it.
@@ -23,12 +27,12 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(withheld), nil }
 
 // A Notice is what a channel takes to a human. Everything in it but the code has been redacted.
 type Notice struct {
-	Severity  Tier      // what it is about; a channel has a floor below which it takes nothing
-	Kind      string    // block, verify, request, alert or test
-	Challenge string    // id of the challenge the code answers
-	Request   string    // id of the approval request that waits
-	Requester Requester // who asks
-	Rule      string    // of the decisive finding
+	Severity  interlock.Tier      // what it is about; a channel has a floor below which it takes nothing
+	Kind      string              // block, verify, request, alert or test
+	Challenge string              // id of the challenge the code answers
+	Request   string              // id of the approval request that waits
+	Requester interlock.Requester // who asks
+	Rule      string              // of the decisive finding
 	Reason    string
 	Display   string // the action, complete
 	Code      Secret // answers the challenge, once; empty if there is nothing to answer

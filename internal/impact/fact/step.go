@@ -1,4 +1,4 @@
-package interlock
+package fact
 
 // A Step is one part of an action as the analysis read it: a statement, a pipeline, a command, a program inside a command.
 // The whole is a tree. [Decision.Impacts] of the same action is what Impacts counts in.
