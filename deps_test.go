@@ -65,6 +65,7 @@ secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream
 fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
+admission, archive, store/sqlite                        < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp
@@ -79,7 +80,7 @@ account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage               < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses, test/chromium, bench/redteam
-everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens
+everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
 `
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
@@ -269,7 +270,8 @@ interlock, example.com/json < strictjson
 interlock                   < judge, notify    (never each other)
 strictjson                  < admission, store/sqlite
 admission                   < hook, httpapi    (never each other, never store)
-everything                  < cmd/interlock
+admission, store/sqlite     < store
+everything                  < cmd/interlock    (never store/sqlite)
 std only                    < spec
 `
 	for fixture, want := range map[string][]string{
@@ -281,6 +283,7 @@ std only                    < spec
 		"adapter-to-adapter": {"internal/judge/doc.go: judge must not import notify: the table says never"},
 		"door-to-door":       {"internal/hook/doc.go: hook must not import httpapi: the table says never"},
 		"door-to-store":      {"internal/hook/doc.go: hook must not import store/sqlite: the table says never"},
+		"wiring-to-backend":  {"cmd/interlock/doc.go: cmd/interlock must not import store/sqlite: the table says never"},
 		"spec-outside-tests": {"cmd/interlock/doc.go: cmd/interlock must not import spec: it is for tests"},
 		"two-violations-named": {"internal/judge/doc.go: judge must not import admission: no line of the table leads there",
 			"internal/judge/doc.go: judge must not import example.com/json: the table names no such module for it"},

@@ -16,7 +16,7 @@ import (
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 )
 
 // An Archiving is what came of archiving.
@@ -32,6 +32,9 @@ type Archiving struct {
 // store. What was broken off at any point is finished by doing it again. earlier are signed heads that the log must
 // contain.
 func (b *Backend) Archive(ctx context.Context, to string, before time.Time, earlier [][]byte) (Archiving, error) {
+	if err := b.Store.Need(store.PartArchiving); err != nil {
+		return Archiving{}, err
+	}
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return Archiving{}, fmt.Errorf("archive: %w", err)
@@ -85,8 +88,8 @@ func (b *Backend) Archive(ctx context.Context, to string, before time.Time, earl
 }
 
 // LastArchive is what the newest archiving of a log wrote; the zero record if nothing was archived.
-func LastArchive(ctx context.Context, store *sqlite.Store) (auditlog.ArchiveRecord, error) {
-	entries, err := store.Recent(ctx, interlock.EventArchive, -1, 1)
+func LastArchive(ctx context.Context, log store.Log) (auditlog.ArchiveRecord, error) {
+	entries, err := log.Recent(ctx, interlock.EventArchive, -1, 1)
 	if err != nil || len(entries) == 0 {
 		return auditlog.ArchiveRecord{}, err
 	}
@@ -186,7 +189,7 @@ func (b *Backend) readBack(ctx context.Context, to string, part archive.Part) er
 		return err
 	}
 	limit := part.Before.Add(-ledger.BlobLag)
-	return b.Store.BlobsUnused(ctx, limit, func(blob ledger.Blob) error {
+	return b.Store.Archiving.BlobsUnused(ctx, limit, func(blob ledger.Blob) error {
 		text, found, err := archives.Blob(ctx, blob.Digest)
 		if err != nil || !found || !bytes.Equal(text, blob.Text) {
 			return errors.Join(err, differs("a text"))
@@ -211,7 +214,7 @@ func (b *Backend) release(ctx context.Context, done auditlog.ArchiveRecord) (ent
 	if err != nil {
 		return 0, 0, err
 	}
-	return b.Store.Release(ctx, ledger.Letting{From: done.First, UpTo: done.Size, Stay: stay, Before: before, Keep: keep})
+	return b.Store.Archiving.Release(ctx, ledger.Letting{From: done.First, UpTo: done.Size, Stay: stay, Before: before, Keep: keep})
 }
 
 // oldestKept is when the oldest entry was recorded that stays: a bundle that is not full keeps some that are older than the time

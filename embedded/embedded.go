@@ -30,7 +30,7 @@ import (
 	"interlock/internal/impact"
 	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 	"interlock/rules"
 )
 
@@ -47,7 +47,7 @@ type Config struct {
 // A Backend is an open Interlock. It is safe for concurrent use.
 type Backend struct {
 	*admission.Admission
-	Store    *sqlite.Store
+	Store    *store.Store
 	Key      *auditlog.PublicKey
 	Settings config.Config
 
@@ -96,15 +96,19 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 
 // OpenConfig opens an Interlock under complete settings.
 func OpenConfig(ctx context.Context, c config.Config) (*Backend, error) {
-	return open(ctx, c, sqlite.Options{})
+	options := store.Options{}
+	if c.ArchiveAfter > 0 {
+		options.Needs = append(options.Needs, store.PartArchiving)
+	}
+	return open(ctx, c, options)
 }
 
 // OpenBrief is OpenConfig for a process that makes a few decisions and exits, such as a hook.
 func OpenBrief(ctx context.Context, c config.Config) (*Backend, error) {
-	return open(ctx, c, sqlite.Options{Brief: true})
+	return open(ctx, c, store.Options{Brief: true})
 }
 
-func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backend, error) {
+func open(ctx context.Context, c config.Config, options store.Options) (*Backend, error) {
 	var channels admission.Notifier
 	var told *alerts
 	var raise func(kind, message string)
@@ -115,7 +119,7 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		}
 		channels = made
 	}
-	evaluator, store, sealer, err := parts(ctx, c, options)
+	evaluator, opened, sealer, err := parts(ctx, c, options)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +130,7 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
 	adm, err := admission.New(admission.Config{
 		Evaluator:    *evaluator,
-		Store:        store,
+		Store:        opened,
 		Redact:       classify.Redact,
 		Verify:       verify,
 		Attest:       attest(sealer),
@@ -145,16 +149,16 @@ func open(ctx context.Context, c config.Config, options sqlite.Options) (*Backen
 		err = adm.Start(ctx)
 	}
 	if err == nil && !options.Brief {
-		err = heldSnapshots(ctx, store)
+		err = heldSnapshots(ctx, opened)
 	}
 	if err != nil {
 		if told != nil {
 			told.close()
 		}
-		store.Close()
+		opened.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: store, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
+	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
 		alerts: told, signPrefix: sealer.SignPrefix}, nil
 }
 
@@ -168,7 +172,7 @@ func attest(sealer *auditlog.Sealer) func(method, subject, statement string) (st
 // parts makes what decides and opens what records. In a brief process both go on at once, because an agent waits for it to
 // start; where it lasts, rules that can't be read leave no store behind.
 func parts(ctx context.Context, c config.Config,
-	options sqlite.Options) (*admission.Evaluator, *sqlite.Store, *auditlog.Sealer, error) {
+	options store.Options) (*admission.Evaluator, *store.Store, *auditlog.Sealer, error) {
 	var evaluator *admission.Evaluator
 	var unread error
 	var reading sync.WaitGroup
@@ -186,15 +190,15 @@ func parts(ctx context.Context, c config.Config,
 			return nil, nil, nil, rulesError{unread}
 		}
 	}
-	store, sealer, err := openStore(ctx, c.Home, options)
+	opened, sealer, err := openStore(ctx, c.Home, options)
 	reading.Wait()
 	if unread != nil && err == nil {
-		store.Close()
+		opened.Close()
 	}
 	if unread != nil {
 		return nil, nil, nil, rulesError{unread}
 	}
-	return evaluator, store, sealer, err
+	return evaluator, opened, sealer, err
 }
 
 // A rulesError says that the rules are what a backend could not be made of.
@@ -208,28 +212,26 @@ func AboutRules(err error) bool { return errors.As(err, new(rulesError)) }
 // openStore prepares the home and opens the store with the key that signs its log. The public key is written once there is a
 // store, so that where it lies beside its private half and no log is found, the log was taken away. It is looked for first:
 // another process may be making all of them now.
-func openStore(ctx context.Context, home string, options sqlite.Options) (*sqlite.Store, *auditlog.Sealer, error) {
+func openStore(ctx context.Context, home string, options store.Options) (*store.Store, *auditlog.Sealer, error) {
 	if err := prepareHome(home); err != nil {
 		return nil, nil, err
 	}
 	published, _ := os.ReadFile(PublicKeyPath(home)) // none: nothing was begun
-	path := filepath.Join(home, "interlock.db")
-	_, statErr := os.Stat(path)
-	sealer, err := logSigner(home, statErr == nil)
+	sealer, err := logSigner(home, store.Exists(home))
 	if err != nil {
 		return nil, nil, err
 	}
 	options.Sealer = sealer
 	options.Begun = strings.TrimSpace(string(published)) == sealer.Public().String()
-	store, err := sqlite.Open(path, options)
+	opened, err := store.Open(home, options)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := publish(home, sealer.Public()); err != nil {
-		store.Close()
+		opened.Close()
 		return nil, nil, err
 	}
-	return store, sealer, nil
+	return opened, sealer, nil
 }
 
 // NewEvaluator builds everything that decides from the default rules and the user's, without opening a store.

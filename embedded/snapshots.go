@@ -6,13 +6,13 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 )
 
 // heldSnapshots refuses to decide under snapshots that the store does not hold as they were declared: who asks later what was in
 // force could not be told. Hooks leave this to the processes that last, because an agent waits for them to start.
-func heldSnapshots(ctx context.Context, store *sqlite.Store) error {
-	rows, _, err := store.Load(ctx, ledger.Ref{Kind: ledger.Setting, Key: "manifest"})
+func heldSnapshots(ctx context.Context, port store.Port) error {
+	rows, _, err := port.Load(ctx, ledger.Ref{Kind: ledger.Setting, Key: "manifest"})
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func heldSnapshots(ctx context.Context, store *sqlite.Store) error {
 				"declared; keep the file as evidence, run interlock audit verify, and restore a backup",
 			interlock.EventIntegrity, what)
 	}
-	text, found, err := store.Blob(ctx, manifest)
+	text, found, err := port.Blob(ctx, manifest)
 	if err != nil || !found || auditlog.BlobDigest(text) != manifest {
 		return bad("the manifest of snapshots")
 	}
@@ -39,7 +39,7 @@ func heldSnapshots(ctx context.Context, store *sqlite.Store) error {
 	}
 	for _, name := range []string{auditlog.SnapshotRuleset, auditlog.SnapshotGovernance, auditlog.SnapshotLimits} {
 		n := m.Snapshots[name]
-		text, found, err := store.Blob(ctx, n.Blob)
+		text, found, err := port.Blob(ctx, n.Blob)
 		if err != nil || !found || auditlog.BlobDigest(text) != n.Blob || name != auditlog.SnapshotRuleset && !n.Holds(text) {
 			return bad("the snapshot of " + name)
 		}

@@ -20,7 +20,7 @@ import (
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/identity"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 )
 
 // cmdAged makes decisions of the past: aged AGO N RUN makes N of them, as long ago as a Go duration says, in a home that it makes
@@ -77,7 +77,7 @@ func inHome(ctx context.Context, home string, at time.Time, analyser string, do 
 		return err
 	}
 	clock := func() time.Time { return at }
-	store, err := sqlite.Open(filepath.Join(home, storeFile), sqlite.Options{Sealer: sealer, Brief: true, Now: clock})
+	store, err := store.Open(home, store.Options{Sealer: sealer, Brief: true, Now: clock})
 	if err != nil {
 		return err
 	}

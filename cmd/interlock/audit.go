@@ -16,7 +16,7 @@ import (
 	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 	"interlock/internal/strictjson"
 )
 
@@ -32,20 +32,17 @@ type auditCommand struct {
 	Archive    auditArchiveCommand    `cmd:"" help:"Move old entries, and what they were decided from, into files that prove themselves."`
 }
 
-// storeFile is the store's name in a home.
-const storeFile = "interlock.db"
-
 // auditStore opens the store for reading.
-func (p *program) auditStore() (*sqlite.Store, string, error) {
+func (p *program) auditStore() (*store.Store, string, error) {
 	c, err := p.settings()
 	if err != nil {
 		return nil, "", err
 	}
-	store, err := sqlite.Open(filepath.Join(c.Home, storeFile), sqlite.Options{ReadOnly: true})
+	opened, err := store.Open(c.Home, store.Options{ReadOnly: true})
 	if err != nil {
 		return nil, "", err
 	}
-	return store, c.Home, nil
+	return opened, c.Home, nil
 }
 
 // publicKey reads a log's public key: the file named, or the home's own.
@@ -137,7 +134,7 @@ func (c *auditShowCommand) Run(p *program) error {
 }
 
 // fetch gives an archived entry its content back, or says where it is.
-func (c *auditShowCommand) fetch(p *program, store *sqlite.Store, entry *interlock.Entry) error {
+func (c *auditShowCommand) fetch(p *program, log store.Log, entry *interlock.Entry) error {
 	key, err := p.publicKey("")
 	if err != nil {
 		return err
@@ -151,7 +148,7 @@ func (c *auditShowCommand) fetch(p *program, store *sqlite.Store, entry *interlo
 		found, err = archives.Fill(entry, false)
 	}
 	if err == nil && !found {
-		err = gone(p.ctx, store, entry.Index)
+		err = gone(p.ctx, log, entry.Index)
 	}
 	if leaf := auditlog.LeafHash(entry.Body); err == nil && !bytes.Equal(leaf[:], entry.Hashes[:len(leaf)]) {
 		err = interlock.Errorf(interlock.CodeInvalid, "--archive", "the archive is sound, and is not that of this log")
@@ -160,7 +157,7 @@ func (c *auditShowCommand) fetch(p *program, store *sqlite.Store, entry *interlo
 }
 
 // auditEntry opens the log and finds an entry in it. The caller closes the store.
-func (p *program) auditEntry(name string) (*sqlite.Store, interlock.Entry, error) {
+func (p *program) auditEntry(name string) (*store.Store, interlock.Entry, error) {
 	store, _, err := p.auditStore()
 	if err != nil {
 		return nil, interlock.Entry{}, err
@@ -174,14 +171,14 @@ func (p *program) auditEntry(name string) (*sqlite.Store, interlock.Entry, error
 }
 
 // entry finds an entry by its index or its event id.
-func (p *program) entry(store *sqlite.Store, name string) (interlock.Entry, error) {
+func (p *program) entry(log store.Log, name string) (interlock.Entry, error) {
 	var entry interlock.Entry
 	var found bool
 	index, err := strconv.ParseInt(name, 10, 64)
 	if err == nil && index >= 0 && len(name) < 20 {
-		entry, found, err = store.EntryAt(p.ctx, index)
+		entry, found, err = log.EntryAt(p.ctx, index)
 	} else {
-		entry, found, err = store.EntryByID(p.ctx, name)
+		entry, found, err = log.EntryByID(p.ctx, name)
 	}
 	if err == nil && !found {
 		err = interlock.Errorf(interlock.CodeNotFound, "event", "the log has no event %.80q", name)
@@ -241,7 +238,7 @@ func (c *auditVerifyCommand) Run(p *program) error {
 func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
 	key *auditlog.PublicKey) (whole auditlog.Source, bare int64, err error) {
 	switch s := source.(type) {
-	case *sqlite.Store:
+	case *store.Store:
 		whole, err = c.joined(p, s, key)
 		return whole, 0, err
 	case archive.Alone:

@@ -11,7 +11,7 @@ import (
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 )
 
 type auditArchiveCommand struct {
@@ -129,12 +129,12 @@ func (f *archiveFlags) archives(p *program, key *auditlog.PublicKey) (*archive.A
 }
 
 // joined is a store with the archives that were named. Each part must be the one that an event of the log names.
-func (f *archiveFlags) joined(p *program, store *sqlite.Store, key *auditlog.PublicKey) (archive.Recording, error) {
+func (f *archiveFlags) joined(p *program, opened *store.Store, key *auditlog.PublicKey) (archive.Recording, error) {
 	archives, err := f.archives(p, key)
 	if err != nil || archives == nil {
-		return store, err
+		return opened, err
 	}
-	records, err := archivings(p.ctx, store)
+	records, err := archivings(p.ctx, opened)
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +145,12 @@ func (f *archiveFlags) joined(p *program, store *sqlite.Store, key *auditlog.Pub
 				part.First, part.Size-1, record.event)}
 		}
 	}
-	return archives.Over(store), nil
+	return archives.Over(opened), nil
 }
 
 // gone says in one sentence where an archived entry went.
-func gone(ctx context.Context, store *sqlite.Store, index int64) error {
-	records, err := archivings(ctx, store)
+func gone(ctx context.Context, log store.Log, index int64) error {
+	records, err := archivings(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -172,10 +172,10 @@ type archiving struct {
 }
 
 // archivings are what has left a store, newest first.
-func archivings(ctx context.Context, store *sqlite.Store) ([]archiving, error) {
+func archivings(ctx context.Context, log store.Log) ([]archiving, error) {
 	out := []archiving{}
 	for before := int64(-1); ; {
-		entries, err := store.Recent(ctx, interlock.EventArchive, before, 100)
+		entries, err := log.Recent(ctx, interlock.EventArchive, before, 100)
 		if err != nil || len(entries) == 0 {
 			return out, err
 		}

@@ -13,7 +13,7 @@ import (
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 )
 
 // The files of an exported copy. They are all that verification needs.
@@ -148,22 +148,22 @@ func (c *auditExportCommand) Run(p *program) error {
 }
 
 // log is what is exported: all of the log, or the reason why not all of it is here.
-func (c *auditExportCommand) log(p *program, store *sqlite.Store) (archive.Recording, error) {
+func (c *auditExportCommand) log(p *program, opened *store.Store) (archive.Recording, error) {
 	key, err := p.publicKey("")
 	if err != nil {
 		return nil, err
 	}
-	log, err := c.joined(p, store, key)
+	log, err := c.joined(p, opened, key)
 	if err != nil {
 		return nil, err
 	}
-	return whole{log, store}, nil
+	return whole{log, opened}, nil
 }
 
 // A whole log is one whose reading ends at an entry that is archived elsewhere, and says where that is.
 type whole struct {
 	archive.Recording
-	store *sqlite.Store
+	store store.Log
 }
 
 // Walk calls visit for every entry.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"interlock/internal/store"
 )
 
 // What somebody does to the store with an SQL shell is named by audit verify, which exits 1.
@@ -37,7 +39,7 @@ func TestAuditVerifyNamesTampering(t *testing.T) {
 			if code, out := command(home, "audit", "verify"); code != 0 || !strings.Contains(out, "5 entries") {
 				t.Fatalf("before: %d %s", code, out)
 			}
-			db, err := sql.Open("sqlite", filepath.Join(home, storeFile))
+			db, err := sql.Open("sqlite", filepath.Join(home, store.File))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +53,7 @@ func TestAuditVerifyNamesTampering(t *testing.T) {
 			if code, out := command(home, "audit", "verify"); code != 1 || !strings.Contains(out, test.want) || !strings.Contains(out, "INTEGRITY_FAILURE") {
 				t.Errorf("exit %d: %s; want 1 and %q", code, out, test.want)
 			}
-			if err := os.Remove(filepath.Join(home, storeFile)); err != nil {
+			if err := os.Remove(filepath.Join(home, store.File)); err != nil {
 				t.Fatal(err)
 			}
 			if code, _ := command(home, "audit", "verify"); code != 1 {

@@ -19,7 +19,7 @@ import (
 	"interlock/internal/gitwork"
 	"interlock/internal/ledger"
 	"interlock/internal/rpc"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 	"interlock/internal/strictjson"
 )
 
@@ -118,16 +118,15 @@ func (c *checkCommand) Run(p *program) error {
 // standing is what the store knows of the agent to judge as: its trust and its allow-list. Without --agent, or without a
 // store, nothing is known and nothing is opened.
 func (c *checkCommand) standing(ctx context.Context, settings config.Config) (ledger.Standing, error) {
-	path := filepath.Join(settings.Home, storeFile)
-	if c.Agent == "" || !exists(path) {
+	if c.Agent == "" || !store.Exists(settings.Home) {
 		return ledger.Standing{}, nil
 	}
-	store, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	opened, err := store.Open(settings.Home, store.Options{ReadOnly: true})
 	if err != nil {
 		return ledger.Standing{}, err
 	}
-	defer store.Close()
-	rows, _, err := store.Load(ctx, ref(ledger.Agent, c.Agent))
+	defer opened.Close()
+	rows, _, err := opened.Load(ctx, ref(ledger.Agent, c.Agent))
 	if err != nil {
 		return ledger.Standing{}, err
 	}

@@ -7,13 +7,13 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 )
 
 // dryRunFor finds what the action of a request did when it was last tried in a throw-away copy, or nil.
-func dryRunFor(ctx context.Context, store *sqlite.Store, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
+func dryRunFor(ctx context.Context, log store.Log, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 	const most = 500
-	entries, err := store.Recent(ctx, interlock.EventDryRun, -1, most)
+	entries, err := log.Recent(ctx, interlock.EventDryRun, -1, most)
 	if err != nil {
 		return nil, err
 	}

@@ -193,9 +193,7 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend,
 func firstUse(settings config.Config, servers []mcpgateway.Server) func(server string) bool {
 	programs := map[string]bool{}
 	for _, server := range servers {
-		if s, ok := server.(interface{ Local() bool }); ok {
-			programs[server.Name()] = s.Local()
-		}
+		programs[server.Name()] = server.Local()
 	}
 	return func(server string) bool {
 		if said := settings.Gateway.TrustOnFirstUse; said != nil {

@@ -24,7 +24,9 @@ const (
 // nothing, whatever it is told.
 type canaryServer struct{}
 
-func (canaryServer) Name() string { return canaryName }
+func (canaryServer) Name() string    { return canaryName }
+func (canaryServer) Local() bool     { return false }
+func (canaryServer) Trouble() string { return "" }
 
 func (canaryServer) Identity() interlock.Digest {
 	sum := sha256.Sum256([]byte(canaryName))

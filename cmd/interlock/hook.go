@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
 
 	"interlock"
@@ -16,6 +15,7 @@ import (
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
+	"interlock/internal/store"
 )
 
 // hookCommand judges one hook call. Whatever goes wrong, its answer is a refusal in the harness's dialect: harnesses run
@@ -137,7 +137,7 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 func (p *program) refuseHook(ctx context.Context, call hook.Call, _ []byte, cause error) (out hook.Output, checkpoint []byte) {
 	out = hook.Refuse(call, "unreadable", cause.Error())
 	settings, err := p.settings()
-	if err != nil || !exists(filepath.Join(settings.Home, "interlock.db")) {
+	if err != nil || !store.Exists(settings.Home) {
 		return out, nil
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)

@@ -19,13 +19,13 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 )
 
 // A past is a log as replay reads it.
 type past struct {
 	log     archive.Recording
-	store   *sqlite.Store // nil where it is not read
+	store   *store.Store // nil where it is not read
 	close   func() error
 	key     *auditlog.PublicKey
 	sources replay.Sources

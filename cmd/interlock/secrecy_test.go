@@ -18,7 +18,7 @@ import (
 	"interlock"
 
 	"interlock/embedded"
-	"interlock/internal/store/sqlite"
+	"interlock/internal/store"
 	"interlock/spec"
 )
 
@@ -269,7 +269,7 @@ func server(t *testing.T, home string) string {
 // stored returns the texts that a home's store holds packed: events, and what decisions were made from.
 func stored(t *testing.T, home string) string {
 	t.Helper()
-	store, err := sqlite.Open(filepath.Join(home, "interlock.db"), sqlite.Options{ReadOnly: true})
+	store, err := store.Open(home, store.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

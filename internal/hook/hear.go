@@ -15,22 +15,23 @@ const toldDeadline = time.Second
 // maxTold bounds how much is kept in memory of what a user said or a call returned, in bytes; less is read of it.
 const maxTold = 1 << 20
 
-// A Listener takes note of what a run is told, by its user and by what its calls return. See admission.
-type Listener interface {
+// Backend is what the door needs of admission: it decides, and takes note of what a run is told, by its user and by what its
+// calls return.
+type Backend interface {
+	interlock.Backend
 	HearPrompt(ctx context.Context, r interlock.Requester, text string) error
 	HearResult(ctx context.Context, p interlock.Proposal, result string) error
 }
 
-// hear hands on what a call tells of its run, if the backend listens.
-func (c *Call) hear(ctx context.Context, backend any) error {
-	listener, listens := backend.(Listener)
+// hear hands on what a call tells of its run.
+func (c *Call) hear(ctx context.Context, backend Backend) error {
 	switch {
-	case !listens || !tells(c):
+	case !tells(c):
 		return nil
 	case c.Phase == Told:
-		return listener.HearPrompt(ctx, c.Who, c.Said)
+		return backend.HearPrompt(ctx, c.Who, c.Said)
 	}
-	return listener.HearResult(ctx, c.Proposals[0], c.Result)
+	return backend.HearResult(ctx, c.Proposals[0], c.Result)
 }
 
 // tells reports whether a call says something that may be worth remembering.

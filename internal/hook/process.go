@@ -141,7 +141,7 @@ func (r *run) answer(ctx context.Context) (out Output) {
 
 // Decide has every part of a call judged by a backend and renders the answers; events after the fact are reported. shown
 // says of an error what may be shown. It returns the newest checkpoint.
-func Decide(ctx context.Context, call Call, env Environment, backend interlock.Backend, redact func(string) string,
+func Decide(ctx context.Context, call Call, env Environment, backend Backend, redact func(string) string,
 	shown func(error) string) (Output, []byte) {
 	if call.Phase == Told {
 		_ = call.hear(ctx, backend) // what is not known of the user's words permits nothing

@@ -44,7 +44,9 @@ func (b *instant) Pending(context.Context, int) (int, error) { return 0, nil }
 func (b *instant) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	return b.standing, nil
 }
-func (b *instant) Head(context.Context) (ledger.Head, error) { return ledger.Head{}, nil }
+func (b *instant) HearPrompt(context.Context, interlock.Requester, string) error { return nil }
+func (b *instant) HearResult(context.Context, interlock.Proposal, string) error  { return nil }
+func (b *instant) Head(context.Context) (ledger.Head, error)                     { return ledger.Head{}, nil }
 func (b *instant) Entries(context.Context, int64, int) ([]interlock.Entry, error) {
 	return nil, nil
 }

@@ -1,20 +1,11 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 
 	"interlock"
 	"interlock/internal/strictjson"
 )
-
-// A Listener takes note of what a run was told. A backend that is one has POST /v1/heard on the local door.
-type Listener interface {
-	// HearPrompt takes note of what the run's user said.
-	HearPrompt(ctx context.Context, r interlock.Requester, text string) error
-	// HearResult takes note of what an action of the run returned.
-	HearResult(ctx context.Context, p interlock.Proposal, result string) error
-}
 
 // heardBody is what POST /v1/heard takes: what the user of a run said, or what an action of it returned.
 type heardBody struct {
@@ -31,11 +22,7 @@ func (x *exchange) heard() {
 		x.fail(err)
 		return
 	}
-	listener, listens := x.server.config.Backend.(Listener)
-	if !listens {
-		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "nothing is remembered of what runs are told here"))
-		return
-	}
+	listener := x.server.config.Backend
 	ctx, cancel := x.decisionContext()
 	defer cancel()
 	if body.Action == nil {

@@ -45,6 +45,9 @@ type Backend interface {
 	Pending(ctx context.Context, limit int) (int, error)
 	// Known is Ground as this process last saw it, at most a few milliseconds late.
 	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	// HearPrompt takes note of what a run's user said, HearResult of what an action of the run returned.
+	HearPrompt(ctx context.Context, r interlock.Requester, text string) error
+	HearResult(ctx context.Context, p interlock.Proposal, result string) error
 }
 
 // Log is what the doors need of the audit log, read only.

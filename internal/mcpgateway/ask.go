@@ -10,18 +10,13 @@ import (
 	"interlock/internal/rpc"
 )
 
-// A weigher decides without recording, where nothing is enforced; see admission's Weigh.
-type weigher interface {
-	Weigh(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, ok bool)
-}
-
 // decide is the one way from a request of the client to leave to forward it. It proposes the action and, where a human has
 // to answer, waits within the client's patience. If the outcome is Forward, its Answer is the Allow to forward under, once;
 // if not, its Result or Error is the whole answer to the client, refusals of every kind included. A requestState of ours and
 // its inputResponses are dealt with here; what is forwarded is the core's to leave them out of.
 func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) Settled {
-	if w, ok := s.gateway.config.Backend.(weigher); ok && s.gateway.config.Sparing {
-		if answer, harmless := w.Weigh(ctx, p); harmless {
+	if s.gateway.config.Sparing {
+		if answer, harmless := s.gateway.config.Backend.Weigh(ctx, p); harmless {
 			return Settled{Forward: true, Weighed: true, Answer: answer}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/mcpgateway"
 )
@@ -30,6 +31,8 @@ func (s *sink) Send(context.Context, []byte) error {
 type echoServer struct{}
 
 func (echoServer) Name() string               { return "echo" }
+func (echoServer) Local() bool                { return true }
+func (echoServer) Trouble() string            { return "" }
 func (echoServer) Identity() interlock.Digest { return "sha256:echo" }
 func (echoServer) Dial(context.Context) (mcpgateway.Link, error) {
 	return &echoLink{out: make(chan []byte, 1000), ended: make(chan struct{})}, nil
@@ -104,6 +107,7 @@ func newLedgerForBench() *yes { return &yes{} }
 func (*yes) Propose(context.Context, interlock.Proposal) interlock.Answer {
 	return interlock.Answer{Event: "e", Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow}}
 }
+func (*yes) Conclude(context.Context, ...admission.Concluded) error               { return nil }
 func (*yes) Report(context.Context, interlock.Requester, interlock.Outcome) error { return nil }
 
 func benchmarkCall(b *testing.B, backend mcpgateway.Backend) {

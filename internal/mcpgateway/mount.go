@@ -212,10 +212,7 @@ func (m *mount) unwell(err error) {
 	if m.session.ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return
 	}
-	what, cause := err.Error(), ""
-	if t, tells := m.server.(Troubled); tells {
-		cause = t.Trouble()
-	}
+	what, cause := err.Error(), m.server.Trouble()
 	health := what
 	if cause != "" {
 		health = cause // whatever each attempt ends with: it was not sent, it is left alone

@@ -14,11 +14,6 @@ type outcome struct {
 	outcome interlock.Outcome
 }
 
-// A concluder records outcomes without looking the decisions up, because the gateway has them at hand. Admission is one.
-type concluder interface {
-	Conclude(ctx context.Context, ended ...admission.Concluded) error
-}
-
 const (
 	// recordTimeout bounds how long outcomes may take to be recorded.
 	recordTimeout = 30 * time.Second
@@ -107,24 +102,17 @@ func (g *Gateway) recordAll(some []outcome) {
 				"error", err.Error())
 		}
 	}
-	c, ok := g.config.Backend.(concluder)
-	if !ok {
-		for _, o := range some {
-			failed(o, g.config.Backend.Report(ctx, o.permit.requester, o.outcome))
-		}
-		return
-	}
 	ended := make([]admission.Concluded, len(some))
 	for n, o := range some {
 		ended[n] = admission.Concluded{Requester: o.permit.requester, Answer: o.permit.answer, Outcome: o.outcome}
 	}
-	switch err := c.Conclude(ctx, ended...); {
+	switch err := g.config.Backend.Conclude(ctx, ended...); {
 	case err == nil:
 	case len(some) == 1:
 		failed(some[0], err)
 	default: // which of them it was is found out one by one; one that was recorded is then recorded twice, and says the same
 		for n, o := range some {
-			failed(o, c.Conclude(ctx, ended[n]))
+			failed(o, g.config.Backend.Conclude(ctx, ended[n]))
 		}
 	}
 }

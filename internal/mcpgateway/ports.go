@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/ledger"
 )
 
@@ -31,11 +32,10 @@ type Server interface {
 	// Dial starts or reaches the server. MCP's handshake is the gateway's to make. It answers with an *interlock.Error of
 	// CodeUnavailable while it backs off.
 	Dial(ctx context.Context) (Link, error)
-}
-
-// A Server that is Troubled tells operators more of what is wrong with it than callers get to know.
-type Troubled interface {
-	// Trouble is what is wrong now, and empty where nothing is. There is no secret in it.
+	// Local reports whether the server is a program on this machine, which whoever starts this one has named.
+	Local() bool
+	// Trouble is what is wrong with the server now, which operators get to know and callers don't; empty where nothing is, or
+	// nothing more than Dial says. There is no secret in it.
 	Trouble() string
 }
 
@@ -43,6 +43,13 @@ type Troubled interface {
 // and does not keep the message.
 type Peer interface {
 	Send(ctx context.Context, message []byte) error
+}
+
+// A LatePeer takes messages before its client can read them. Not every transport has such a peer.
+type LatePeer interface {
+	Peer
+	// Unread is closed once it is clear that the client never reads what was sent.
+	Unread() <-chan struct{}
 }
 
 // Backend is what the door needs of admission. Implementations are safe for concurrent use.
@@ -55,6 +62,13 @@ type Backend interface {
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Ground returns what refs name of what stands, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	// Ended is told how a forwarded action ended, before the agent is: what has failed is not tried again at once, and an agent
+	// is faster than a commit. The wait itself is a finding like any other, see gate.Cooldown.
+	Ended(r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus)
+	// Conclude records outcomes together, without looking the decisions up: the gateway has them at hand.
+	Conclude(ctx context.Context, ended ...admission.Concluded) error
+	// Weigh decides without recording, where nothing is enforced; what it is not sure of is to be proposed.
+	Weigh(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, ok bool)
 }
 
 // A Caller is who calls, as the transport has established it. Nothing a message says changes it.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 )
@@ -57,6 +58,8 @@ func newFakeServer(name string) *fakeServer {
 }
 
 func (f *fakeServer) Name() string               { return f.name }
+func (f *fakeServer) Local() bool                { return true }
+func (f *fakeServer) Trouble() string            { return "" }
 func (f *fakeServer) Identity() interlock.Digest { return interlock.Digest("sha256:" + f.name) }
 
 func (f *fakeServer) Dial(context.Context) (mcpgateway.Link, error) {
@@ -307,6 +310,21 @@ func (l *fakeLog) Report(_ context.Context, r interlock.Requester, o interlock.O
 	l.outcomes, l.reported = append(l.outcomes, o), append(l.reported, r)
 	l.came <- struct{}{}
 	return nil
+}
+
+func (l *fakeLog) Conclude(ctx context.Context, ended ...admission.Concluded) error {
+	for _, e := range ended {
+		if err := l.Report(ctx, e.Requester, e.Outcome); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *fakeLog) Ended(interlock.Requester, interlock.Decision, interlock.OutcomeStatus) {}
+
+func (l *fakeLog) Weigh(context.Context, interlock.Proposal) (interlock.Answer, bool) {
+	return interlock.Answer{}, false
 }
 
 func (l *fakeLog) Refuse(context.Context, interlock.Requester, string, error) interlock.Answer {

@@ -209,7 +209,7 @@ func (s *Session) ask(ctx context.Context, to Peer, method string, params []byte
 		return rpc.Envelope{}, err
 	}
 	var unread <-chan struct{}
-	if late, ok := to.(interface{ Unread() <-chan struct{} }); ok { // it takes messages before its client can read them
+	if late, ok := to.(LatePeer); ok {
 		unread = late.Unread()
 	}
 	select {

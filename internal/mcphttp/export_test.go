@@ -15,6 +15,7 @@ import (
 // Conversation is what the HTTP front needs of a session, for tests that put another behind it.
 type Conversation interface {
 	Handle(ctx context.Context, message []byte, reply mcpgateway.Peer)
+	Tool(name string) json.RawMessage
 	Close() error
 }
 

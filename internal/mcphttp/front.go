@@ -3,6 +3,7 @@ package mcphttp
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +90,7 @@ func (l Limits) withDefaults() Limits {
 // A conversation is what the front needs of a [mcpgateway.Session].
 type conversation interface {
 	Handle(ctx context.Context, message []byte, reply mcpgateway.Peer)
+	Tool(name string) json.RawMessage // its definition; nil if it is not known yet
 	Close() error
 }
 

@@ -2,7 +2,6 @@ package mcphttp
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"net/http"
 	"net/textproto"
@@ -25,11 +24,7 @@ func (s *httpSession) checkParams(header http.Header, e rpc.Envelope) *httpFault
 	if e.Method != "tools/call" {
 		return nil
 	}
-	tools, ok := s.talk.(interface{ Tool(string) json.RawMessage })
-	if !ok {
-		return nil
-	}
-	return paramMismatch(header, tools.Tool(rpc.Unquoted(rpc.Member(e.Params, "name"))), rpc.Member(e.Params, "arguments"))
+	return paramMismatch(header, s.talk.Tool(rpc.Unquoted(rpc.Member(e.Params, "name"))), rpc.Member(e.Params, "arguments"))
 }
 
 func paramMismatch(header http.Header, definition, arguments []byte) *httpFault {

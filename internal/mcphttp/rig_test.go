@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/mcphttp"
@@ -37,6 +38,14 @@ func (*fakeAdmission) Propose(context.Context, interlock.Proposal) interlock.Ans
 func (*fakeAdmission) Report(context.Context, interlock.Requester, interlock.Outcome) error {
 	return nil
 }
+func (*fakeAdmission) Conclude(context.Context, ...admission.Concluded) error { return nil }
+
+func (*fakeAdmission) Ended(interlock.Requester, interlock.Decision, interlock.OutcomeStatus) {}
+
+func (*fakeAdmission) Weigh(context.Context, interlock.Proposal) (interlock.Answer, bool) {
+	return interlock.Answer{}, false
+}
+
 func (f *fakeAdmission) Refuse(_ context.Context, r interlock.Requester, door string, cause error) interlock.Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,6 +101,9 @@ type talk struct {
 	closed chan struct{}
 	once   sync.Once
 }
+
+// Tool knows no definitions.
+func (k *talk) Tool(string) json.RawMessage { return nil }
 
 func (k *talk) Close() error {
 	k.once.Do(func() { close(k.closed) })

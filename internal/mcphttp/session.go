@@ -58,6 +58,8 @@ func (s *httpSession) Send(_ context.Context, message []byte) error {
 	return nil
 }
 
+var _ mcpgateway.LatePeer = (*httpSession)(nil)
+
 // Unread is closed if the client does not open its stream in time: what was sent so far is not answered by anybody.
 func (s *httpSession) Unread() <-chan struct{} { return s.unread }
 

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"interlock/internal/store/sqlite"
+)
+
+// File is the store's name in a home.
+const File = "interlock.db"
+
+// Options configure a store, whichever backend a home has.
+type Options struct {
+	Sealer   sqlite.Sealer // turns drafts into entries and signs the head that covers them; required unless ReadOnly
+	ReadOnly bool          // for auditors: nothing is created or changed
+	Brief    bool          // the process makes a few commits and exits
+	Begun    bool          // a log was begun here: if it is missing or empty, it is lost and no other is begun in its place
+	Patience time.Duration // how long to wait for another process; 0 is the backend's own
+	Now      func() time.Time
+	Needs    []Part // what the store must have beside the port; without one of them it is not opened
+}
+
+// Open opens the store of a home, creating it if there is none and it isn't only to be read. The home must exist.
+//
+// This is where a backend is chosen. A second one is a second case here, which says what of the optional parts it has.
+func Open(home string, o Options) (*Store, error) {
+	s, err := openSQLite(home, o)
+	if err != nil {
+		return nil, err
+	}
+	return needed(s, o.Needs)
+}
+
+// openSQLite opens the backend that keeps everything in one file of the home.
+func openSQLite(home string, o Options) (*Store, error) {
+	kept, err := sqlite.Open(filepath.Join(home, File), sqlite.Options{Sealer: o.Sealer, ReadOnly: o.ReadOnly, Brief: o.Brief,
+		Begun: o.Begun, Patience: o.Patience, Now: o.Now})
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Port: kept}
+	if !o.ReadOnly {
+		s.Archiving = kept
+	}
+	return s, nil
+}
+
+// needed closes a store that lacks a part.
+func needed(s *Store, parts []Part) (*Store, error) {
+	if err := s.Need(parts...); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Exists reports whether a home has a store, sound or not.
+func Exists(home string) bool {
+	_, err := os.Lstat(filepath.Join(home, File))
+	return err == nil
+}
