@@ -39,6 +39,17 @@ func heldSnapshots(ctx context.Context, port store.Port) error {
 	}
 	for _, name := range []string{auditlog.SnapshotRuleset, auditlog.SnapshotGovernance, auditlog.SnapshotLimits} {
 		n := m.Snapshots[name]
+		if name == auditlog.SnapshotRuleset {
+			// Nine tenths of what there is to read are not unpacked: whether somebody wrote another text, with a checksum of its
+			// own, is seen where it is read.
+			unchanged, known, err := port.BlobUnchanged(ctx, n.Blob)
+			if err != nil || known && !unchanged {
+				return bad("the snapshot of " + name)
+			}
+			if known {
+				continue
+			}
+		}
 		text, found, err := port.Blob(ctx, n.Blob)
 		if err != nil || !found || auditlog.BlobDigest(text) != n.Blob || name != auditlog.SnapshotRuleset && !n.Holds(text) {
 			return bad("the snapshot of " + name)

@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/auditlog"
+	"interlock/internal/pack"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
@@ -108,12 +109,21 @@ func TestMissingSnapshotsStopTheServer(t *testing.T) {
 	of := func(setting string) string {
 		return "WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = '" + setting + "')"
 	}
+	flipped := func(at string) string { // one byte of what is stored is another
+		return "substr(body, 1, " + at + " - 1) || CASE substr(body, " + at + ", 1) WHEN x'00' THEN x'01' ELSE x'00' END || substr(body, " +
+			at + " + 1) "
+	}
 	for name, statement := range map[string]string{
-		"the manifest of snapshots":  "DELETE FROM blobs " + of("manifest"),
-		"the snapshot of governance": "DELETE FROM blobs " + of("governance"),
-		"the snapshot of limits":     `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("limits"),
-		"the snapshot of ruleset":    "DELETE FROM blobs " + of("ruleset_text"),
+		"the manifest of snapshots":   "DELETE FROM blobs " + of("manifest"),
+		"the snapshot of governance":  "DELETE FROM blobs " + of("governance"),
+		"the snapshot of limits":      `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("limits"),
+		"the snapshot of ruleset":     "DELETE FROM blobs " + of("ruleset_text"),
+		"the snapshot of ruleset ":    "UPDATE blobs SET body = " + flipped("20000") + of("ruleset_text"),
+		"the snapshot of ruleset  ":   "UPDATE blobs SET body = " + flipped("length(body)") + of("ruleset_text"),
+		"the snapshot of ruleset   ":  "UPDATE blobs SET body = substr(body, 1, length(body) - 40) " + of("ruleset_text"),
+		"the snapshot of ruleset    ": "UPDATE blobs SET body = (SELECT body FROM blobs " + of("limits") + ") " + of("ruleset_text"),
 	} {
+		name = strings.TrimSpace(name)
 		t.Run(name, func(t *testing.T) {
 			home := filepath.Join(t.TempDir(), "home")
 			must(t, opened(t, home).Close())
@@ -135,4 +145,33 @@ func TestMissingSnapshotsStopTheServer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRulesetIsNotUnpackedAtStart: the longest snapshot is looked at as it is stored, and what was stored without a checksum is
+// unpacked and read instead.
+func TestRulesetIsNotUnpackedAtStart(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	backend := opened(t, home)
+	defer backend.Close()
+	standing, err := backend.Ground(t.Context(), storagetest.Everything()...)
+	must(t, err)
+	digest := interlock.Digest(standing.Settings["ruleset_text"])
+	unchanged := func(want bool) {
+		t.Helper()
+		if is, known, err := backend.Store.BlobUnchanged(t.Context(), digest); is != want || known != want || err != nil {
+			t.Errorf("unchanged %v, %v, %v; want %v", is, known, err, want)
+		}
+	}
+	unchanged(true)
+	text, _, err := backend.Store.Blob(t.Context(), digest)
+	must(t, err)
+	db, err := sql.Open("sqlite", filepath.Join(home, "interlock.db"))
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec("UPDATE blobs SET body = ? WHERE digest = ?", pack.Pack(text), string(digest))
+	must(t, err)
+	unchanged(false)
+	must(t, opened(t, home).Close())
+	digest = "sha256:none"
+	unchanged(false)
 }

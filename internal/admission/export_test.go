@@ -11,7 +11,12 @@ import (
 func Endings(a *Admission) int {
 	a.endings.mu.Lock()
 	defer a.endings.mu.Unlock()
-	return len(a.endings.some)
+	return a.endings.some.Len()
+}
+
+// Looked is how many endings a decision about what a requester wants has to look at, where the ledger knows nothing.
+func Looked(a *Admission, r interlock.Requester) (ledger.FailedBody, int) {
+	return a.endings.with(ledger.FailedBody{}, r)
 }
 
 // FindCall finds how a call was decided.
@@ -22,4 +27,11 @@ func FindCall(a *Admission, r interlock.Requester, action interlock.Digest) (led
 // SeeCall remembers that another event has seen a call.
 func SeeCall(a *Admission, eventID, event string) error {
 	return a.seeCall(context.Background(), eventID, event)
+}
+
+// Holders is of how many agents such actions are kept.
+func Holders(a *Admission) int {
+	a.endings.mu.Lock()
+	defer a.endings.mu.Unlock()
+	return len(a.endings.by)
 }

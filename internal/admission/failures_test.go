@@ -206,3 +206,66 @@ func TestWhatWentWellLeavesNothing(t *testing.T) {
 		t.Errorf("what failed and went well since: %s", got)
 	}
 }
+
+// TestADecisionLooksOnlyAtWhatIsNew: behind a door that records no outcomes thousands of failures wait. A decision looks at those of
+// its own agent, each of them once, and what it knows then is what one after the other would have said.
+func TestADecisionLooksOnlyAtWhatIsNew(t *testing.T) {
+	h := newHouse(t)
+	ask := func(agent string) interlock.Requester {
+		return interlock.Requester{Principal: "pat", Agent: agent, Run: "run"}
+	}
+	var want ledger.FailedBody
+	fail := func(agent string, n int) {
+		h.now = h.now.Add(time.Millisecond)
+		d := interlock.Decision{Action: interlock.Digest(fmt.Sprint("action ", n%300))}
+		h.Ended(ask(agent), d, interlock.OutcomeFailure)
+		if agent == "one" {
+			want, _ = want.With(ledger.Ending{Principal: "pat", Agent: agent, Run: "run", Action: d.Action, At: h.now, Status: interlock.OutcomeFailure})
+		}
+	}
+	looks := func(agent string, n int) {
+		t.Helper()
+		got, looked := admission.Looked(h.Admission, ask(agent))
+		if looked != n {
+			t.Errorf("a decision about %s looks at %d, want %d", agent, looked, n)
+		}
+		if diff := cmp.Diff(want, got); agent == "one" && diff != "" {
+			t.Error(diff)
+		}
+	}
+	for i := range 1000 {
+		fail("one", i)
+		fail("two", i)
+	}
+	looks("one", 1000)
+	looks("one", 0)
+	looks("three", 0)
+	fail("two", 1)
+	fail("one", 7)
+	looks("one", 1)
+	for i := range 3000 { // the oldest make room, some of this agent's among them, and what was seen of them is known still
+		fail("two", i)
+	}
+	looks("one", 0)
+	fail("one", 8)
+	looks("one", 1)
+	for i := range 4096 {
+		fail("two", i)
+	}
+	want = ledger.FailedBody{} // all of the agent's own were forgotten
+	looks("one", 0)
+	fail("one", 9)
+	looks("one", 1)
+	if n := admission.Endings(h.Admission); n != 4096 {
+		t.Errorf("%d are kept, want 4096", n)
+	}
+	looks("two", 4095)
+	h.now = h.now.Add(interlock.RetryWindow)
+	fail("three", 1)
+	if n := admission.Endings(h.Admission); n != 1 {
+		t.Errorf("%d are kept when their time is over, want 1", n)
+	}
+	if got := admission.Holders(h.Admission); got != 1 {
+		t.Errorf("%d agents are kept when nothing of theirs is, want 1", got)
+	}
+}

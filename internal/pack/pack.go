@@ -5,6 +5,7 @@
 package pack
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -16,11 +17,12 @@ import (
 // The first byte of what is stored says what follows. JSON texts begin with a brace, so what was stored before there was
 // this package is read as it stands.
 const (
-	plain  = 0 // the text
-	first  = 1 // folded, then compressed against the first dictionary
-	copied = 2 // copies of what stands beside it in place of its own bytes, then one of the others
-	bare   = 3 // an event without the hashes that can be computed from it, as one of the first two
-	braced = '{'
+	plain   = 0 // the text
+	first   = 1 // folded, then compressed against the first dictionary
+	copied  = 2 // copies of what stands beside it in place of its own bytes, then one of the others
+	bare    = 3 // an event without the hashes that can be computed from it, as one of the first two
+	checked = 4 // one of the first two, or a text that begins with a brace, and a checksum behind it
+	braced  = '{'
 )
 
 // dictionary1 is what stored texts are compressed against. It can never change: another one would get another number.
@@ -91,7 +93,7 @@ func Unpack(stored []byte, most int) ([]byte, error) {
 			return nil, err
 		}
 	case stored[0] == bare:
-		if len(stored) == 1 || stored[1] == bare {
+		if len(stored) == 1 || stored[1] == bare || stored[1] == checked {
 			return nil, errUnreadable
 		}
 		bared, err := Unpack(stored[1:], most)
@@ -101,6 +103,12 @@ func Unpack(stored []byte, most int) ([]byte, error) {
 		if text, err = complete(make([]byte, 0, len(bared)+4*longBytes), bared); err != nil {
 			return nil, err
 		}
+	case stored[0] == checked:
+		end := len(stored) - sha256.Size
+		if end <= 1 || stored[1] == checked || stored[1] == bare {
+			return nil, errUnreadable
+		}
+		return Unpack(stored[1:end], most)
 	case stored[0] != braced:
 		return nil, errUnreadable
 	}

@@ -37,6 +37,10 @@ type Port interface {
 	admission.Store   // what decides and records
 	Log               // what reads
 	archive.Recording // what replays, exports and archives, with what decisions were made from
+
+	// BlobUnchanged reports whether a blob is as it was stored under this digest, without unpacking it, and whether that can be
+	// told; where it can't, Blob is to be asked.
+	BlobUnchanged(ctx context.Context, digest interlock.Digest) (unchanged, known bool, err error)
 }
 
 // An Archiving lets go of what is in an archive.

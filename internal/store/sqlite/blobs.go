@@ -18,6 +18,9 @@ const (
 	maxBlob   = 16 << 20 // bytes of a blob
 )
 
+// longBlob is the length, in bytes, from which on a blob is stored with a checksum, because unpacking it takes long.
+const longBlob = 64 << 10
+
 // maxKnownBlobs is how many digests a process remembers to have stored.
 const maxKnownBlobs = 4096
 
@@ -31,7 +34,12 @@ func (b *batch) saveBlobs(ctx context.Context) error {
 			if known, is := s.blobs[blob.Digest]; is && at-known < int64(blobKnown) {
 				continue
 			}
-			body := pack.Pack(blob.Text)
+			var body []byte
+			if len(blob.Text) < longBlob {
+				body = pack.Pack(blob.Text)
+			} else {
+				body = pack.Checked(blob.Text, string(blob.Digest))
+			}
 			_, err := s.writer.exec(ctx, "INSERT INTO blobs (digest, at, used, body) VALUES (?, ?, ?, ?) ON CONFLICT (digest) "+
 				"DO UPDATE SET used = excluded.used WHERE excluded.used - used > ?",
 				string(blob.Digest), at, at, body, int64(blobKnown))
@@ -52,8 +60,8 @@ func (b *batch) saveBlobs(ctx context.Context) error {
 func (s *Store) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error) {
 	var body []byte
 	found := false
-	err := s.apart(ctx, "read a blob", func(c *conn) (err error) {
-		found, err = c.row(ctx, "SELECT body FROM blobs WHERE digest = ?", []any{string(digest)}, &body)
+	err := s.read(ctx, "read a blob", func(c *conn) (err error) {
+		found, err = c.row(ctx, blobQuery, []any{string(digest)}, &body)
 		return err
 	})
 	if err != nil || !found {
@@ -62,6 +70,24 @@ func (s *Store) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool
 	text, err := pack.Unpack(body, maxBlob)
 	return text, err == nil, err
 }
+
+// BlobUnchanged reports whether a blob is, byte for byte, as it was stored under this digest, without unpacking it, and whether that
+// can be told: short ones are stored without a checksum, and [Store.Blob] is to be asked.
+func (s *Store) BlobUnchanged(ctx context.Context, digest interlock.Digest) (unchanged, known bool, err error) {
+	var body sql.RawBytes
+	err = s.read(ctx, "read a blob", func(c *conn) error {
+		return c.each(ctx, blobQuery, []any{string(digest)}, func(scan func(...any) error) error {
+			err := scan(&body)
+			if err == nil {
+				unchanged, known = pack.Sound(body, string(digest))
+			}
+			return err
+		})
+	})
+	return unchanged && err == nil, known && err == nil, err
+}
+
+const blobQuery = "SELECT body FROM blobs WHERE digest = ?"
 
 // Blobs calls visit for every blob, in the order they were stored. The bytes are the visitor's until it returns.
 func (s *Store) Blobs(ctx context.Context, visit func(ledger.Blob) error) error {
