@@ -54,8 +54,8 @@ func (h *house) counted(candidate interlock.Digest, decisions int) (body ledger.
 // TestShadowAnswersNobody: what a candidate denies is allowed as before and stands nowhere in the log; how it parted is counted by
 // agent and rule, with where to look, and with what it calls production being analysed anew.
 func TestShadowAnswersNobody(t *testing.T) {
+	before := newHouse(t).propose("touch a") // elsewhere: clocks stand still here, and what came before begins at the same time
 	h := newHouse(t, candidates, keeping)
-	before := h.propose("touch a")
 	body := h.begin(noTouching + "\nproduction: [\"acme-live\"]")
 	at := len(h.entries())
 	first := h.propose("touch b")
