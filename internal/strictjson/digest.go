@@ -19,8 +19,13 @@ func Digest(domain string, v any) (interlock.Digest, error) {
 
 // DigestBytes is [Digest] over bytes that are canonical already.
 func DigestBytes(domain string, canonical []byte) interlock.Digest {
-	text := make([]byte, 0, len(domain)+1+len(canonical))
-	return digestText(sha256.Sum256(append(append(append(text, domain...), '\n'), canonical...)))
+	var room [64]byte // a domain fits; the text is hashed where it stands, because rulesets are long
+	h := sha256.New()
+	h.Write(append(append(room[:0], domain...), '\n')) // a hash takes everything
+	h.Write(canonical)
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	return digestText(sum)
 }
 
 // digestText renders a hash the way every digest is rendered.
