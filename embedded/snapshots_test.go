@@ -110,8 +110,8 @@ func TestMissingSnapshotsStopTheServer(t *testing.T) {
 		return "WHERE digest = (SELECT json_extract(body, '$.value') FROM rows WHERE kind = 'setting' AND key = '" + setting + "')"
 	}
 	flipped := func(at string) string { // one byte of what is stored is another
-		return "substr(body, 1, " + at + " - 1) || CASE substr(body, " + at + ", 1) WHEN x'00' THEN x'01' ELSE x'00' END || substr(body, " +
-			at + " + 1) "
+		return "substr(body, 1, " + at + " - 1) || CASE substr(body, " + at + ", 1) WHEN x'00' THEN x'01' ELSE x'00' END || " +
+			"substr(body, " + at + " + 1) "
 	}
 	for name, statement := range map[string]string{
 		"the manifest of snapshots":   "DELETE FROM blobs " + of("manifest"),

@@ -207,8 +207,8 @@ func TestWhatWentWellLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestADecisionLooksOnlyAtWhatIsNew: behind a door that records no outcomes thousands of failures wait. A decision looks at those of
-// its own agent, each of them once, and what it knows then is what one after the other would have said.
+// TestADecisionLooksOnlyAtWhatIsNew: behind a door that records no outcomes thousands of failures wait. A decision looks at those
+// of its own agent, each of them once, and what it knows then is what one after the other would have said.
 func TestADecisionLooksOnlyAtWhatIsNew(t *testing.T) {
 	h := newHouse(t)
 	ask := func(agent string) interlock.Requester {
@@ -220,7 +220,8 @@ func TestADecisionLooksOnlyAtWhatIsNew(t *testing.T) {
 		d := interlock.Decision{Action: interlock.Digest(fmt.Sprint("action ", n%300))}
 		h.Ended(ask(agent), d, interlock.OutcomeFailure)
 		if agent == "one" {
-			want, _ = want.With(ledger.Ending{Principal: "pat", Agent: agent, Run: "run", Action: d.Action, At: h.now, Status: interlock.OutcomeFailure})
+			want, _ = want.With(ledger.Ending{Principal: "pat", Agent: agent, Run: "run", Action: d.Action, At: h.now,
+				Status: interlock.OutcomeFailure})
 		}
 	}
 	looks := func(agent string, n int) {

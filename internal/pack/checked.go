@@ -5,16 +5,16 @@ import (
 	"crypto/sha256"
 )
 
-// Checked returns a long text as it is stored under a name, so that [Sound] can tell without unpacking it whether it is still what
-// was stored there.
+// Checked returns a long text as it is stored under a name, so that [Sound] can tell without unpacking it whether it is still
+// what was stored there.
 func Checked(text []byte, name string) []byte {
 	stored := Append([]byte{checked}, text)
 	sum := checksum(stored, name)
 	return append(stored, sum[:]...)
 }
 
-// Sound reports whether something stored is, byte for byte, what [Checked] made for a name, and whether it was stored so that this
-// can be told. It is against what decays or is mixed up, not against somebody who writes another text with the checksum of that
+// Sound reports whether something stored is, byte for byte, what [Checked] made for a name, and whether it was stored so that
+// this can be told. It is against what decays or is mixed up, not against somebody who writes another text with the checksum of that
 // one: against them there is the digest of the text.
 func Sound(stored []byte, name string) (sound, known bool) {
 	if len(stored) == 0 || stored[0] != checked {

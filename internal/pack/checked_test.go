@@ -11,7 +11,8 @@ import (
 // TestChecked: what is stored with a checksum is read like everything else; no bit of it, and nothing of its length or name, can
 // change and it be sound.
 func TestChecked(t *testing.T) {
-	for _, text := range []string{`{"a":1}`, "no JSON", "", strings.Repeat(`{"rule":"deny","hash":"`+strings.Repeat("0a", 32)+`"}`, 40)} {
+	for _, text := range []string{`{"a":1}`, "no JSON", "",
+		strings.Repeat(`{"rule":"deny","hash":"`+strings.Repeat("0a", 32)+`"}`, 40)} {
 		stored := pack.Checked([]byte(text), "one")
 		if got, err := pack.Unpack(stored, most); err != nil || string(got) != text {
 			t.Errorf("%q, %v; want %q", got, err, text)

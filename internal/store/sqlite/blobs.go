@@ -71,8 +71,8 @@ func (s *Store) Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool
 	return text, err == nil, err
 }
 
-// BlobUnchanged reports whether a blob is, byte for byte, as it was stored under this digest, without unpacking it, and whether that
-// can be told: short ones are stored without a checksum, and [Store.Blob] is to be asked.
+// BlobUnchanged reports whether a blob is, byte for byte, as it was stored under this digest, without unpacking it, and whether
+// that can be told: short ones are stored without a checksum, and [Store.Blob] is to be asked.
 func (s *Store) BlobUnchanged(ctx context.Context, digest interlock.Digest) (unchanged, known bool, err error) {
 	var body sql.RawBytes
 	err = s.read(ctx, "read a blob", func(c *conn) error {
