@@ -17,7 +17,8 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, lex, secret, account, bubblewrap, fileio, hostname, lineage, rules, spec, rpc, sse
+std only                                                < interlock, lex, secret, account, bubblewrap, fileio, hostname, lineage
+std only                                                < rules, spec, rpc, sse
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
@@ -80,7 +81,8 @@ account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage               < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses, test/chromium, bench/redteam
-everything                                              < embedded, cmd/interlock, bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
+everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)
+everything                                              < bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
 `
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or

@@ -55,12 +55,14 @@ type measured struct {
 
 // severalCallers measures the gateway beside the relays in turns, for one and for several callers.
 func (b *bench) severalCallers(self, text string) error {
-	fmt.Fprintf(b.out, "\n### Several callers\n\nThe gateway and the relays it is held against, all up at the same time and called in turns, %d each, so that the\n"+
+	fmt.Fprintf(b.out, "\n### Several callers\n\nThe gateway and the relays it is held against, all up at the same time "+
+		"and called in turns, %d each, so that the\n"+
 		"ratios count and not the numbers. A client on standard streams has a gateway of its own; those of one duty share a home. Over\n"+
 		"HTTP all clients come to one gateway, and to relays that carry HTTP. Aims: policy only (monitoring, only objections recorded)\n"+
 		"p50 <= %.2f times and rate >= %.1f of the relay that reads JSON and matches a pattern; durable p50 <= %.1f times the relay\n"+
 		"that writes 8 KB with sync first. What misses is bold.\n\n"+
-		"| callers | reads: p50 µs | calls/s | policy only: p50 µs | calls/s | times the p50 | of the rate | syncs: p50 µs | calls/s | durable: p50 µs | calls/s | times the p50 |\n"+
+		"| callers | reads: p50 µs | calls/s | policy only: p50 µs | calls/s | times the p50 | of the rate "+
+		"| syncs: p50 µs | calls/s | durable: p50 µs | calls/s | times the p50 |\n"+
 		"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n", turns, mostPolicyTime, leastPolicyRate, mostDurableTime)
 	for _, c := range crowds {
 		if err := b.crowdRow(self, text, c); err != nil {

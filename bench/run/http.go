@@ -59,7 +59,8 @@ func overHTTP(b *bench) error {
 	}
 	time.Sleep(time.Minute)
 	crowd := residentMB(b.pid)
-	fmt.Fprintf(b.out, "\nServer memory (resident): %.0f MB a minute after these %d decisions, of which a good part came over 128 connections. ", crowd, total)
+	fmt.Fprintf(b.out, "\nServer memory (resident): %.0f MB a minute after these %d decisions, "+
+		"of which a good part came over 128 connections. ", crowd, total)
 	stop()
 	return b.serverMemory()
 }

@@ -14,7 +14,7 @@ import (
 )
 
 type ciCommand struct {
-	Against string `help:"The log they are tried on: an export with inputs, an archive, a home, or a copy of one. Default: --home." type:"path" placeholder:"DIR"`
+	Against string `help:"The log they are tried on: an export with inputs, an archive or a home. Default: --home." type:"path" placeholder:"DIR"`
 	LogKey  string `help:"Public key that must have signed the log. Default: log.pub beside it." type:"path" placeholder:"FILE"`
 	Since   string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"90d" placeholder:"TIME"`
 	Allow   bool   `name:"allow-stricter" help:"Pass although something would be denied or asked about that was not."`
@@ -26,7 +26,8 @@ type ciCommand struct {
 // Help is what `interlock ci --help` adds.
 func (ciCommand) Help() string {
 	return "Checks a change of rules: their own tests, lint, and what they would have decided about a log. Prints a summary in Markdown.\n" +
-		"The log must verify, together with the archives that are named; an exported one, or an archive, needs no home. Exits 1 where a test fails, lint finds something, or something would be " +
+		"The log must verify, together with the archives that are named; an exported one, or an archive, needs no home. " +
+		"Exits 1 where a test fails, lint finds something, or something would be " +
 		"denied or asked about that was not."
 }
 

@@ -36,7 +36,9 @@ func TestDangerAudit(t *testing.T) {
 		var want any
 		if test.outcome != "" {
 			entry := map[string]any{"timestamp": "2026-03-01T12:00:00Z", "adapter_name": "claude", "operation": "drop_table",
-				"danger_level": map[interlock.Danger]float64{interlock.DangerDestructive: 2, interlock.DangerDangerous: 3, interlock.DangerForbidden: 4}[test.level], "adapter_trust": "validated", "outcome": test.outcome, "user_id": "pat",
+				"danger_level": map[interlock.Danger]float64{interlock.DangerDestructive: 2,
+					interlock.DangerDangerous: 3, interlock.DangerForbidden: 4}[test.level],
+				"adapter_trust": "validated", "outcome": test.outcome, "user_id": "pat",
 				"parameters": map[string]any{"name": "x"}}
 			if test.token != "" {
 				entry["confirmation_token"] = test.token

@@ -104,7 +104,8 @@ func TestDangerLevelsAreNumbered(t *testing.T) {
 		if err := level.UnmarshalText([]byte(name)); err != nil || int(level) != number || level.String() != name {
 			t.Errorf("%s is %d, %v", name, int(level), err)
 		}
-		if low, high := gate.RiskScore(level, nil), [...]int{15, 40, 60, 85, 100}[number]; low > high || number > 0 && low != [...]int{0, 16, 41, 61, 86}[number] {
+		if low, high := gate.RiskScore(level, nil), [...]int{15, 40, 60, 85, 100}[number]; low > high ||
+			number > 0 && low != [...]int{0, 16, 41, 61, 86}[number] {
 			t.Errorf("%s begins at a risk of %d", name, low)
 		}
 	}

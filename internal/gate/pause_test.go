@@ -15,12 +15,16 @@ func TestPause(t *testing.T) {
 		loop *interlock.Loop
 		want []string
 	}{
-		"no execution":       {nil, nil},
-		"no pause":           {&interlock.Loop{}, nil},
-		"another action":     {&interlock.Loop{Paused: "apr_1"}, []string{"pause.waiting deny: this agent pauses until a human has answered request apr_1"}},
-		"waiting for a code": {&interlock.Loop{Paused: "c", Verifying: "c"}, []string{"pause.waiting deny: this agent pauses until a human gives the code for challenge c"}},
-		"the action":         {&interlock.Loop{Asked: "apr_1"}, []string{"pause.asked ask: this agent pauses at this action, which passes once a human has approved request apr_1"}},
-		"two pauses": {&interlock.Loop{Paused: "apr_2", Asked: "apr_1"}, []string{"pause.waiting deny: this agent pauses until a human has answered request apr_2",
+		"no execution": {nil, nil},
+		"no pause":     {&interlock.Loop{}, nil},
+		"another action": {&interlock.Loop{Paused: "apr_1"}, []string{
+			"pause.waiting deny: this agent pauses until a human has answered request apr_1"}},
+		"waiting for a code": {&interlock.Loop{Paused: "c", Verifying: "c"}, []string{
+			"pause.waiting deny: this agent pauses until a human gives the code for challenge c"}},
+		"the action": {&interlock.Loop{Asked: "apr_1"}, []string{
+			"pause.asked ask: this agent pauses at this action, which passes once a human has approved request apr_1"}},
+		"two pauses": {&interlock.Loop{Paused: "apr_2", Asked: "apr_1"}, []string{
+			"pause.waiting deny: this agent pauses until a human has answered request apr_2",
 			"pause.asked ask: this agent pauses at this action, which passes once a human has approved request apr_1"}},
 	} {
 		var got []string

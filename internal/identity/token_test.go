@@ -60,7 +60,8 @@ func TestTokens(t *testing.T) {
 		"local": {ID: "local"},
 		"odd":   {ID: "odd", TokenHash: "sha256:zz"},
 	}}
-	tokens := identity.NewTokens(func(context.Context, ...ledger.Ref) (ledger.Standing, error) { return standing, nil }, func() time.Time { return noon })
+	tokens := identity.NewTokens(func(context.Context, ...ledger.Ref) (ledger.Standing, error) { return standing, nil },
+		func() time.Time { return noon })
 
 	got, err := tokens.Agent(t.Context(), live)
 	if err != nil {

@@ -38,7 +38,8 @@ func TestTenFailuresInAMinute(t *testing.T) {
 	if wait := limit.Wait(a, a.Until); wait != 0 {
 		t.Errorf("wait %v when it is over", wait)
 	}
-	if slow := fail(fail(ledger.AttemptsBody{}, 9, noon), 1, noon.Add(time.Minute)); limit.Wait(slow, noon.Add(time.Minute)) != 0 || len(slow.Failed) != 1 {
+	if slow := fail(fail(ledger.AttemptsBody{}, 9, noon), 1, noon.Add(time.Minute)); limit.Wait(slow, noon.Add(time.Minute)) != 0 ||
+		len(slow.Failed) != 1 {
 		t.Errorf("nine failures of a minute ago still count: %+v", slow)
 	}
 }

@@ -122,14 +122,16 @@ func TestATokenIsNoHumansWord(t *testing.T) {
 		return interlock.ApprovalRequest{}, interlock.Errorf(interlock.CodeUnauthorized, "", "no human has answered, and %q is no code", code)
 	}
 	for _, given := range []string{token, "conf_AAAAAAAAAAAAAAAAAAAAAA"} {
-		d := f.data(mcpaql.Create, `{"operation":"record_execution_step","params":{"element_name":"e","next_action_hint":"deploy","_confirmation":"`+given+`"}}`)
+		d := f.data(mcpaql.Create,
+			`{"operation":"record_execution_step","params":{"element_name":"e","next_action_hint":"deploy","_confirmation":"`+given+`"}}`)
 		if d["continue"] != false || d["request_id"] != "apr_1" {
 			t.Errorf("a step that waits, with the token %q: %v", given, d)
 		}
 		if p := f.backend.proposals[len(f.backend.proposals)-1]; strings.Contains(p.Action.Input+p.Action.Hint, given) || p.Loop.Asked+p.Loop.Paused != "" {
 			t.Errorf("the token %q reached the decision: %+v", given, p)
 		}
-		f.failure(mcpaql.Execute, `{"operation":"confirm_operation","params":{"request_id":"apr_1","_confirmation":"`+given+`"}}`, mcpaql.CodePermissionDenied)
+		f.failure(mcpaql.Execute, `{"operation":"confirm_operation","params":{"request_id":"apr_1","_confirmation":"`+given+`"}}`,
+			mcpaql.CodePermissionDenied)
 		f.failure(mcpaql.Execute, `{"operation":"confirm_operation","params":{"request_id":"apr_1","code":"`+given+`"}}`, mcpaql.CodePermissionDenied)
 		f.failure(mcpaql.Create, `{"operation":"verify_challenge","params":{"challenge_id":"c","code":"`+given+`"}}`, mcpaql.CodeNoResource)
 	}

@@ -41,7 +41,8 @@ func TestExecutionLifecycle(t *testing.T) {
 		}
 		// Terminal is terminal, by handle and by name.
 		f.failure(mcpaql.Create, step, mcpaql.CodeConflict)
-		f.failure(mcpaql.Create, fmt.Sprintf(`{"operation":"record_execution_step","element_name":"e","next_action_hint":"ls","execution_id":%q}`, id), mcpaql.CodeConflict)
+		f.failure(mcpaql.Create,
+			fmt.Sprintf(`{"operation":"record_execution_step","element_name":"e","next_action_hint":"ls","execution_id":%q}`, id), mcpaql.CodeConflict)
 		f.failure(mcpaql.Execute, fmt.Sprintf(`{"operation":"complete_execution","execution_id":%q}`, id), mcpaql.CodeConflict)
 		f.failure(mcpaql.Execute, fmt.Sprintf(`{"operation":"abort_execution","execution_id":%q}`, id), mcpaql.CodeConflict)
 		if diff := cmp.Diff([]string{"EXECUTION e running", "EXECUTION e " + tc.state}, executionsIn(f.backend.taken())); diff != "" {

@@ -145,7 +145,8 @@ func stepOperation() operation {
 		examples: []example{{"Report a command before running it",
 			`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"git log --oneline v1.2..HEAD"}}`},
 			{"Report the next action, and how the one before went",
-				`{"operation":"record_execution_step","params":{"element_name":"release-notes","next_action_hint":"write_file docs/notes.md","outcome":"success"}}`}},
+				`{"operation":"record_execution_step","params":{"element_name":"release-notes",` +
+					`"next_action_hint":"write_file docs/notes.md","outcome":"success"}}`}},
 		run: (*Server).step,
 	}
 }

@@ -155,7 +155,8 @@ func TestAnswersAreKeptToTheirLimit(t *testing.T) {
 	const limit = 4000
 	f := newFixture(t, func(c *mcpaql.Config) { c.Limits.Response = limit })
 	session, _ := f.connect(t, "2025-11-25")
-	if answer := tool(t, session, "mcp_aql_read", operation("introspect", map[string]any{"query": "operations", "name": "introspect"})); answer["success"] != true {
+	if answer := tool(t, session, "mcp_aql_read",
+		operation("introspect", map[string]any{"query": "operations", "name": "introspect"})); answer["success"] != true {
 		t.Errorf("an answer within the limit: %v", answer)
 	}
 	answer := tool(t, session, "mcp_aql_read", operation("introspect", map[string]any{"query": "operations"}))
@@ -163,7 +164,8 @@ func TestAnswersAreKeptToTheirLimit(t *testing.T) {
 	if message, _ := failure["message"].(string); failure["code"] != "VALIDATION_PAYLOAD_TOO_LARGE" || !strings.Contains(message, "max_response_size") {
 		t.Errorf("an answer over the limit: %.300v", answer)
 	}
-	if said := f.data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)["_protocol"].(map[string]any)["limits"].(map[string]any); said["max_response_size"] != float64(limit) {
+	protocol := f.data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)["_protocol"].(map[string]any)
+	if said := protocol["limits"].(map[string]any); said["max_response_size"] != float64(limit) {
 		t.Errorf("the limit is advertised as %v", said["max_response_size"])
 	}
 }

@@ -110,7 +110,8 @@ func TestARealClientPlaysAnExecutionInBothModesAndRevisions(t *testing.T) {
 				operation("complete_execution", map[string]any{"execution_id": id}))["data"].(map[string]any); d["status"] != "completed" {
 				t.Errorf("%s: %v", revision, d)
 			}
-			if answer := tool(t, session, create, operation("introspect", nil)); !single && answer["error"].(map[string]any)["code"] != "VALIDATION_ENDPOINT_MISMATCH" {
+			answer := tool(t, session, create, operation("introspect", nil))
+			if !single && answer["error"].(map[string]any)["code"] != "VALIDATION_ENDPOINT_MISMATCH" {
 				t.Errorf("%s: %v", revision, answer)
 			}
 			if _, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "mcp_aql_delete"}); err == nil {

@@ -73,7 +73,8 @@ func TestDamageIsAnError(t *testing.T) {
 // What is packed beside a text is found again beside it, whatever both are, and takes at most two bytes more.
 func FuzzPackBesideIsUndone(f *testing.F) {
 	event := `{"decision":{"impacts":[{"confidence":"parsed","kind":"network","target":"npm install"}]},"payload":{"dir":"/home","input":"npm i"}}`
-	f.Add([]byte(event), []byte(`{"action":{"dir":"/home","input":"npm i"},"impacts":[{"confidence":"parsed","kind":"network","target":"npm install"}]}`))
+	f.Add([]byte(event),
+		[]byte(`{"action":{"dir":"/home","input":"npm i"},"impacts":[{"confidence":"parsed","kind":"network","target":"npm install"}]}`))
 	f.Add([]byte(event), []byte(event))
 	f.Add([]byte(event), []byte(strings.Repeat(event, 200)))
 	f.Add([]byte(strings.Repeat(event, 600)), []byte(event))

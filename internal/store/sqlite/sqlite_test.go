@@ -294,7 +294,8 @@ func TestOldCallsAreForgotten(t *testing.T) {
 		if i%2 == 1 {
 			at = storagetest.Now
 		}
-		c.Writes = ledger.Rows(ledger.CallBody{Requester: interlock.Requester{Agent: "agent", Run: "run", Call: fmt.Sprint("c", i)}, Action: "sha256:aa", At: at})
+		c.Writes = ledger.Rows(ledger.CallBody{Requester: interlock.Requester{Agent: "agent", Run: "run", Call: fmt.Sprint("c", i)},
+			Action: "sha256:aa", At: at})
 		if _, err := s.Commit(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}

@@ -62,8 +62,8 @@ func (s *Store) checkpoint(ctx context.Context) {
 // pruneAtOnce bounds how many calls one tidying forgets, because it keeps others from writing meanwhile.
 const pruneAtOnce = 8192
 
-// tidy finishes a checkpoint and forgets calls nobody will ask for again, oldest first, and rows whose time is over. The writer's lock is held. Errors
-// are left to the next commit, which says what is wrong.
+// tidy finishes a checkpoint and forgets calls nobody will ask for again, oldest first, and rows whose time is over. The writer's
+// lock is held. Errors are left to the next commit, which says what is wrong.
 func (s *Store) tidy(ctx context.Context) {
 	_, _ = s.writer.exec(ctx, "DELETE FROM calls WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT ?) AND at < ?",
 		pruneAtOnce, s.options.Now().Add(-ledger.CallLife).UnixNano())
