@@ -169,7 +169,7 @@ func (s *Store) transaction(batch []*commit) error {
 		// Whether the commit is on the disk is not known. Nothing may be answered from this store any more.
 		return s.fail(explain("commit", err))
 	}
-	s.newest = s.sealed
+	s.newest, s.proofs = s.sealed, s.filled.proofs
 	s.written += pagesEach * 4096
 	done := s.filled
 	s.passing.learn(s.newest.Size, done.passing)
@@ -219,5 +219,6 @@ func (s *Store) classify(doing string, err error) error {
 func (s *Store) forget() {
 	s.jobs = map[string]job{}
 	s.noted = -1
+	s.proofs = nil
 	s.blobs = map[interlock.Digest]int64{}
 }

@@ -103,14 +103,24 @@ func (k *known) replace(book ledger.Book, w written) {
 
 // Load returns the rows that refs name, as they are now, and the version to compute a change from. Those under one mark come in
 // no order; one that has ended or is not there does not come at all. Callers change nothing of them.
+//
+// What is proved comes only as far as it is: a row that Interlock has not written does not come, and where one was changed or taken
+// away, that is a [ledger.Tampered] error. Either is told to Options.Noticed.
 func (s *Store) Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error) {
+	var foreign []*ledger.Tampered
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
 		if _, err := s.look(ctx, c); err != nil {
 			return err
 		}
-		rows, version, err = s.load(ctx, c, refs)
+		n := &snapshot{store: s, conn: c}
+		rows, version, err = s.load(ctx, n, refs)
+		foreign = n.foreign
+		if ended := n.end(ctx); err == nil {
+			err = ended
+		}
 		return err
 	})
+	s.notice(foreign, err) // when nobody waits for this reading any more
 	return rows, version, err
 }
 
@@ -265,7 +275,7 @@ func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
 
 // load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes
 // a change from it be computed again at worst.
-func (s *Store) load(ctx context.Context, c *conn, refs []ledger.Ref) ([]ledger.Row, int64, error) {
+func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]ledger.Row, int64, error) {
 	s.cache.Lock()
 	revision, version := s.mind.revision, s.mind.version
 	remembered := make([][]ledger.Row, len(refs))
@@ -284,7 +294,7 @@ func (s *Store) load(ctx context.Context, c *conn, refs []ledger.Ref) ([]ledger.
 	for i, ref := range refs {
 		if !known[i] {
 			var err error
-			if remembered[i], err = s.fetch(ctx, c, ref); err != nil {
+			if remembered[i], err = s.fetch(ctx, n, ref); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -314,7 +324,11 @@ func (s *Store) load(ctx context.Context, c *conn, refs []ledger.Ref) ([]ledger.
 }
 
 // fetch reads the rows of one ref, and what they say.
-func (s *Store) fetch(ctx context.Context, c *conn, ref ledger.Ref) (rows []ledger.Row, err error) {
+func (s *Store) fetch(ctx context.Context, n *snapshot, ref ledger.Ref) (rows []ledger.Row, err error) {
+	if s.book.Proved(ref.Kind) && !s.options.ReadOnly {
+		return n.fetch(ctx, ref)
+	}
+	c := n.conn
 	version, old, err := s.legacy(ctx, c, ref.Kind)
 	if err != nil || old {
 		if old {

@@ -1,0 +1,451 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"interlock/internal/ledger"
+)
+
+// What stands beside the log is believed as far as the log's key proves it. Three things together do that:
+//
+//   - A row has a proof, a tag over what it says: nobody without the key can make a row, or change one.
+//   - A part, one of 1,024, has a tag over the proofs of all that stands of its owners: nobody can take one away, or bring one back.
+//   - The head has a tag over the parts and the size of the log: nobody can put all of it back without putting the log back.
+//
+// A decision reads what stands of its owners, each owner whole, with the proofs of its part, and remembers it, so that the next one
+// costs nothing. A commit checks the parts it changes before it writes them: what somebody else has done is never signed for.
+//
+// Accepted: whoever can read the log's private key can write rows that are believed; then operators' signatures are what holds.
+// Whoever can write the file can make an owner's standing unbelievable, which refuses what rests on it.
+
+const (
+	proofParts = 1024
+	partTag    = 8  // bytes
+	proofSize  = 16 // bytes
+	partShift  = 63 - 10
+)
+
+// A claim is that a row stands: whose, and its proof.
+type claim struct {
+	owner int64
+	proof [proofSize]byte
+}
+
+func (c claim) compare(o claim) int {
+	if c.owner != o.owner {
+		if c.owner < o.owner {
+			return -1
+		}
+		return 1
+	}
+	return bytes.Compare(c.proof[:], o.proof[:])
+}
+
+// proofs are the tags of all parts at one size of the log.
+type proofs struct {
+	tags  []byte
+	sum   [sha256.Size]byte
+	sound bool // they are those that were written with this head
+}
+
+// ownerNumber is an owner as it stands in the file. Two owners may share one.
+func ownerNumber(owner string) int64 {
+	sum := sha256.Sum256([]byte(owner))
+	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
+}
+
+// proofOf is the proof of a row, of one that has ended too.
+func (s *Store) proofOf(r ledger.Row) (proof [proofSize]byte) {
+	tag := s.options.Sealer.Tag([]byte("row"), []byte(r.Kind), []byte(r.Key), r.Body)
+	copy(proof[:], tag[:])
+	return proof
+}
+
+// tagOf is the tag of a part. Nobody's claims have none.
+func (s *Store) tagOf(part int, claims []claim) (tag [partTag]byte) {
+	if len(claims) == 0 {
+		return tag
+	}
+	text := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(claims)*(8+proofSize)), uint64(part))
+	for _, c := range claims {
+		text = append(binary.BigEndian.AppendUint64(text, uint64(c.owner)), c.proof[:]...)
+	}
+	sum := s.options.Sealer.Tag([]byte("part"), text)
+	copy(tag[:], sum[:])
+	return tag
+}
+
+// headTag binds the proofs to a head. Where they were not sound before they never are again by themselves: what is written then is
+// no tag, and differs from commit to commit.
+func (s *Store) headTag(head ledger.Head, p *proofs) []byte {
+	size := binary.BigEndian.AppendUint64(nil, uint64(head.Size))
+	if !p.sound {
+		return size
+	}
+	tag := s.options.Sealer.Tag([]byte("head"), size, []byte(head.Last), p.sum[:])
+	return tag[:]
+}
+
+// readProofs reads the proofs, inside a transaction.
+func (s *Store) readProofs(ctx context.Context, c *conn) (*proofs, error) {
+	p, head := &proofs{}, ledger.Head{}
+	var proved []byte
+	_, err := c.row(ctx, "SELECT h.size, h.last, h.proved, p.tags FROM head h CROSS JOIN proofs p WHERE h.one = 1 AND p.one = 1", nil,
+		&head.Size, &head.Last, &proved, &p.tags)
+	if err != nil {
+		return nil, err
+	}
+	p.sum = sha256.Sum256(p.tags)
+	p.sound = len(p.tags) == proofParts*partTag
+	p.sound = p.sound && bytes.Equal(proved, s.headTag(head, p))
+	return p, nil
+}
+
+func unsound() *ledger.Tampered {
+	return &ledger.Tampered{What: "the proofs of what stands are not those of this log as it is"}
+}
+
+// readPart reads the claims of a part and holds them against its tag.
+func (s *Store) readPart(ctx context.Context, c *conn, p *proofs, part int) (claims []claim, foreign []*ledger.Tampered, err error) {
+	if !p.sound {
+		return nil, nil, unsound()
+	}
+	from := int64(part) << partShift
+	upTo := from + 1<<partShift - 1
+	err = c.each(ctx, "SELECT owner, proof FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof", []any{from, upTo},
+		func(scan func(...any) error) error {
+			var one claim
+			var proof []byte
+			if err := scan(&one.owner, &proof); err != nil {
+				return err
+			}
+			copy(one.proof[:], proof)
+			claims = append(claims, one)
+			return nil
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	want := p.tags[part*partTag : (part+1)*partTag]
+	if tag := s.tagOf(part, claims); bytes.Equal(tag[:], want) {
+		return claims, nil, nil
+	}
+	return s.sift(ctx, c, part, want)
+}
+
+// sift finds what in a part is not Interlock's. Without that the rest is believed, if nothing else was done to it.
+func (s *Store) sift(ctx context.Context, c *conn, part int, want []byte) (claims []claim, foreign []*ledger.Tampered, err error) {
+	from := int64(part) << partShift
+	upTo := from + 1<<partShift - 1
+	err = c.each(ctx, "SELECT kind, key, body, owner, proof FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof",
+		[]any{from, upTo}, func(scan func(...any) error) error {
+			r, one := ledger.Row{}, claim{}
+			var proof []byte
+			if err := scan(&r.Kind, &r.Key, &r.Body, &one.owner, &proof); err != nil {
+				return err
+			}
+			copy(one.proof[:], proof)
+			owner, wrong := s.book.Owner(r)
+			if genuine := s.proofOf(r); wrong != nil || genuine != one.proof || owner == "" || ownerNumber(owner) != one.owner {
+				foreign = append(foreign, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was not written by Interlock as it is"})
+				return nil
+			}
+			claims = append(claims, one)
+			return nil
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	if tag := s.tagOf(part, claims); bytes.Equal(tag[:], want) {
+		return claims, foreign, nil
+	}
+	if len(foreign) > 0 {
+		return nil, foreign, foreign[0] // most likely it was changed
+	}
+	return nil, nil, &ledger.Tampered{What: "something that stood was taken away, or put back to what it was"}
+}
+
+// A snapshot is one reading of rows that are proved, in one transaction.
+type snapshot struct {
+	store   *Store
+	conn    *conn
+	begun   bool
+	proofs  *proofs
+	parts   map[int][]claim
+	sifted  map[int]bool // parts with rows that are not Interlock's; all others of these were looked at
+	owners  map[string][]ledger.Row
+	foreign []*ledger.Tampered
+}
+
+// end ends the transaction. One that can't be ended on the writer's connection would be everybody's.
+func (n *snapshot) end(ctx context.Context) error {
+	if !n.begun {
+		return nil
+	}
+	n.begun = false
+	ctx = context.WithoutCancel(ctx)
+	_, err := n.conn.exec(ctx, "COMMIT")
+	if err == nil {
+		return nil
+	}
+	if _, undo := n.conn.exec(ctx, "ROLLBACK"); undo != nil && n.conn == n.store.writer {
+		return n.store.fail(err)
+	}
+	return err
+}
+
+// begin reads the proofs.
+func (n *snapshot) begin(ctx context.Context) error {
+	if n.begun {
+		return nil
+	}
+	if _, err := n.conn.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	n.begun = true
+	p, err := n.store.readProofs(ctx, n.conn)
+	n.proofs, n.parts, n.sifted, n.owners = p, map[int][]claim{}, map[int]bool{}, map[string][]ledger.Row{}
+	return err
+}
+
+// owned returns all that stands of an owner.
+func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error) {
+	if rows, read := n.owners[owner]; read {
+		return rows, nil
+	}
+	number := ownerNumber(owner)
+	part := int(number >> partShift)
+	claims, read := n.parts[part]
+	if !read {
+		var foreign []*ledger.Tampered
+		var err error
+		claims, foreign, err = n.store.readPart(ctx, n.conn, n.proofs, part)
+		n.foreign = append(n.foreign, foreign...)
+		if err != nil {
+			return nil, err
+		}
+		n.parts[part], n.sifted[part] = claims, len(foreign) > 0
+	}
+	var rows []ledger.Row
+	err := n.conn.each(ctx, "SELECT kind, key, version, body, proof FROM rows WHERE owner = ? ORDER BY id", []any{number},
+		func(scan func(...any) error) error {
+			r, one := ledger.Row{}, claim{owner: number}
+			var proof []byte
+			if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body, &proof); err != nil {
+				return err
+			}
+			copy(one.proof[:], proof)
+			if _, claimed := slices.BinarySearchFunc(claims, one, claim.compare); !claimed {
+				return nil // it was found foreign
+			}
+			if n.store.proofOf(r) != one.proof {
+				if n.sifted[part] {
+					return nil // with a proof that is another's
+				}
+				return &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was changed"}
+			}
+			var err error
+			if r.Value, err = n.store.book.Value(r); err != nil {
+				return err
+			}
+			if whose, err := n.store.book.Owner(r); err != nil || whose != owner {
+				return err // another with the same number
+			}
+			rows = append(rows, r)
+			return nil
+		})
+	if err == nil {
+		n.owners[owner] = rows
+	}
+	return rows, err
+}
+
+// fetch returns the rows of a ref that are proved.
+func (n *snapshot) fetch(ctx context.Context, ref ledger.Ref) (rows []ledger.Row, err error) {
+	if err := n.begin(ctx); err != nil {
+		return nil, err
+	}
+	book := n.store.book
+	if owner := book.OwnerOf(ref); owner != "" {
+		owned, err := n.owned(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range owned {
+			named, err := book.Names(ref, r)
+			if err != nil {
+				return nil, err
+			}
+			if named {
+				rows = append(rows, r)
+			}
+		}
+		return rows, nil
+	}
+	found, err := n.unproved(ctx, ref)
+	for _, r := range found {
+		if err != nil {
+			break
+		}
+		var proved bool
+		if proved, err = n.holds(ctx, r); proved {
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
+}
+
+// unproved reads the rows of a ref as they are in the file.
+func (n *snapshot) unproved(ctx context.Context, ref ledger.Ref) (rows []ledger.Row, err error) {
+	if ref.Key == "" {
+		rows, err = readMarked(ctx, n.conn, ref.Kind, ref.Mark)
+	} else {
+		var r stored
+		if r, err = readRow(ctx, n.conn, ref.Kind, ref.Key); r.Body != nil {
+			rows = []ledger.Row{r.Row}
+		}
+	}
+	for i := range rows {
+		if err == nil {
+			rows[i].Value, err = n.store.book.Value(rows[i])
+		}
+	}
+	return rows, err
+}
+
+// holds reports whether a row is believed: it stands, and is among what its owner has, or nothing rests on it any more.
+func (n *snapshot) holds(ctx context.Context, r ledger.Row) (bool, error) {
+	owner, err := n.store.book.Owner(r)
+	if err != nil || owner == "" {
+		return err == nil, err
+	}
+	owned, err := n.owned(ctx, owner)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range owned {
+		if o.Kind == r.Kind && o.Key == r.Key && bytes.Equal(o.Body, r.Body) {
+			return true, nil
+		}
+	}
+	n.foreign = append(n.foreign, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was not written by Interlock as it is"})
+	return false, nil
+}
+
+// CheckStanding calls visit for everything that stands beside the log and is not as Interlock wrote it: rows, the proofs of what
+// there is of them, and the marks by which they are found. It needs the log's private key.
+func (s *Store) CheckStanding(ctx context.Context, visit func(*ledger.Tampered) error) error {
+	if s.options.Sealer == nil {
+		return errors.New("sqlite: Options.Sealer is missing")
+	}
+	return s.alone(ctx, "check what stands", func(c *conn) error {
+		version, err := s.version(ctx, c)
+		if err != nil || version < provedSince {
+			return err
+		}
+		n := &snapshot{store: s, conn: c}
+		err = n.begin(ctx)
+		if err == nil {
+			err = n.check(ctx, visit)
+		}
+		if ended := n.end(ctx); err == nil {
+			err = ended
+		}
+		return err
+	})
+}
+
+// check is CheckStanding of one reading.
+func (n *snapshot) check(ctx context.Context, visit func(*ledger.Tampered) error) error {
+	if !n.proofs.sound {
+		if err := visit(unsound()); err != nil {
+			return err
+		}
+	}
+	wrong := map[int]bool{} // parts in which a row was named
+	if err := n.checkRows(ctx, wrong, visit); err != nil {
+		return err
+	}
+	if n.proofs.sound {
+		if err := n.checkParts(ctx, wrong, visit); err != nil {
+			return err
+		}
+	}
+	return n.conn.each(ctx, "SELECT m.kind, m.mark FROM marks m LEFT JOIN rows r ON r.id = m.row AND r.kind = m.kind "+
+		"WHERE r.body IS NULL", nil, func(scan func(...any) error) error {
+		t := &ledger.Tampered{What: "is a mark of nothing that is there"}
+		if err := scan(&t.Kind, &t.Key); err != nil {
+			return err
+		}
+		return visit(t)
+	})
+}
+
+// checkRows looks at every row of a kind that is proved, and at its marks.
+func (n *snapshot) checkRows(ctx context.Context, wrong map[int]bool, visit func(*ledger.Tampered) error) error {
+	s := n.store
+	query := "SELECT id, kind, key, body, owner, proof, (SELECT count(*) FROM marks m WHERE m.row = r.id AND m.kind = r.kind) FROM rows r " +
+		"ORDER BY id"
+	return n.conn.each(ctx, query, nil, func(scan func(...any) error) error {
+		var id int64
+		var number *int64
+		var proof []byte
+		var marks int
+		r := ledger.Row{}
+		if err := scan(&id, &r.Kind, &r.Key, &r.Body, &number, &proof, &marks); err != nil {
+			return err
+		}
+		if !s.book.Proved(r.Kind) {
+			return nil
+		}
+		genuine := s.proofOf(r)
+		owner, err := s.book.Owner(r)
+		about, aboutErr := s.book.About(r)
+		what := ""
+		switch {
+		case err != nil || aboutErr != nil || !bytes.Equal(proof, genuine[:]):
+			what = "was not written by Interlock as it is"
+		case (owner == "") != (number == nil) || owner != "" && *number != ownerNumber(owner):
+			what = "has lost its place among what stands"
+		case len(about.Marks) != marks:
+			what = "is not found where it should be"
+		default:
+			return nil
+		}
+		if number != nil {
+			wrong[int(*number>>partShift)%proofParts] = true
+		}
+		if owner != "" {
+			wrong[int(ownerNumber(owner)>>partShift)] = true
+		}
+		return visit(&ledger.Tampered{Kind: r.Kind, Key: r.Key, What: what})
+	})
+}
+
+// checkParts looks whether anything that stood is gone, or has come back.
+func (n *snapshot) checkParts(ctx context.Context, wrong map[int]bool, visit func(*ledger.Tampered) error) error {
+	for part := range proofParts {
+		_, foreign, err := n.store.readPart(ctx, n.conn, n.proofs, part)
+		tampered := (*ledger.Tampered)(nil)
+		switch {
+		case err == nil && len(foreign) == 0:
+			continue
+		case err != nil && !errors.As(err, &tampered):
+			return err
+		case wrong[part]:
+			continue // and was named
+		}
+		if tampered == nil {
+			tampered = foreign[0]
+		}
+		if err := visit(tampered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
