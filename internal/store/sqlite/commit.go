@@ -169,7 +169,10 @@ func (s *Store) transaction(batch []*commit) error {
 		// Whether the commit is on the disk is not known. Nothing may be answered from this store any more.
 		return s.fail(explain("commit", err))
 	}
-	s.newest, s.proofs = s.sealed, s.filled.proofs
+	s.newest = s.sealed
+	p := *s.filled.proofs
+	p.size = s.newest.Size
+	s.proofs = &p
 	s.written += pagesEach * 4096
 	done := s.filled
 	s.passing.learn(s.newest.Size, done.passing)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -109,14 +110,18 @@ func (k *known) replace(book ledger.Book, w written) {
 func (s *Store) Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error) {
 	var foreign []*ledger.Tampered
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
-		if _, err := s.look(ctx, c); err != nil {
+		size, err := s.look(ctx, c)
+		if err != nil {
 			return err
 		}
-		n := &snapshot{store: s, conn: c}
+		n := &snapshot{store: s, conn: c, size: size}
 		rows, version, err = s.load(ctx, n, refs)
-		foreign = n.foreign
-		if ended := n.end(ctx); err == nil {
-			err = ended
+		if errors.Is(err, errUnsteady) {
+			err = n.steadily(ctx, func() (err error) {
+				rows, version, err = s.load(ctx, n, refs)
+				return err
+			})
+			foreign = n.foreign
 		}
 		return err
 	})
@@ -252,9 +257,9 @@ func (s *Store) fresh() bool {
 	return s.mind.revision != 0 && s.mind.revision == s.current && time.Since(s.seen) < knownFor
 }
 
-// look reads which revision is in force and forgets what is of another.
-func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
-	var version, size int64
+// look reads which revision is in force, forgets what is of another, and returns the size of the log.
+func (s *Store) look(ctx context.Context, c *conn) (size int64, err error) {
+	var version, revision int64
 	at := time.Now() // before it is read: it may change right after
 	found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &version, &revision, &size)
 	if err != nil || !found {
@@ -270,7 +275,7 @@ func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
 	if revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
 		s.mind.at(revision, version)
 	}
-	return revision, nil
+	return size, nil
 }
 
 // load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes

@@ -192,14 +192,14 @@ func (s *Store) open() error {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	head, _, err := readHead(ctx, writer)
+	head, p, err := s.readHeadProved(ctx, writer)
 	if err != nil {
 		return explain("read the head", err)
 	}
 	if err := s.options.Sealer.CheckHead(head); err != nil {
 		return foreignKey(err)
 	}
-	s.newest = head
+	s.newest, s.proofs = head, p
 	s.passing.forget(head.Size)
 	return nil
 }

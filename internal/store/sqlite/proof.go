@@ -50,8 +50,12 @@ func (c claim) compare(o claim) int {
 type proofs struct {
 	tags  []byte
 	sum   [sha256.Size]byte
+	size  int64 // of the log
 	sound bool // they are those that were written with this head
 }
+
+// tag is the tag of a part.
+func (p *proofs) tag(part int) []byte { return p.tags[part*partTag : (part+1)*partTag] }
 
 // ownerNumber is an owner as it stands in the file. Two owners may share one.
 func ownerNumber(owner string) int64 {
@@ -91,19 +95,22 @@ func (s *Store) headTag(head ledger.Head, p *proofs) []byte {
 	return tag[:]
 }
 
-// readProofs reads the proofs, inside a transaction.
-func (s *Store) readProofs(ctx context.Context, c *conn) (*proofs, error) {
+// readHeadProved reads the head of the log and its proofs, in one go.
+func (s *Store) readHeadProved(ctx context.Context, c *conn) (ledger.Head, *proofs, error) {
 	p, head := &proofs{}, ledger.Head{}
 	var proved []byte
-	_, err := c.row(ctx, "SELECT h.size, h.last, h.proved, p.tags FROM head h CROSS JOIN proofs p WHERE h.one = 1 AND p.one = 1", nil,
-		&head.Size, &head.Last, &proved, &p.tags)
-	if err != nil {
-		return nil, err
+	found, err := c.row(ctx, "SELECT h.size, h.last, h.edge, h.checkpoint, h.proved, p.tags FROM head h LEFT JOIN proofs p ON p.one = 1 "+
+		"WHERE h.one = 1", nil, &head.Size, &head.Last, &head.Edge, &head.Checkpoint, &proved, &p.tags)
+	if err == nil && !found {
+		_, _, err = readHead(ctx, c) // says what is wrong
 	}
-	p.sum = sha256.Sum256(p.tags)
+	if err != nil {
+		return head, nil, err
+	}
+	p.sum, p.size = sha256.Sum256(p.tags), head.Size
 	p.sound = len(p.tags) == proofParts*partTag
 	p.sound = p.sound && bytes.Equal(proved, s.headTag(head, p))
-	return p, nil
+	return head, p, nil
 }
 
 func unsound() *ledger.Tampered {
@@ -131,7 +138,7 @@ func (s *Store) readPart(ctx context.Context, c *conn, p *proofs, part int) (cla
 	if err != nil {
 		return nil, nil, err
 	}
-	want := p.tags[part*partTag : (part+1)*partTag]
+	want := p.tag(part)
 	if tag := s.tagOf(part, claims); bytes.Equal(tag[:], want) {
 		return claims, nil, nil
 	}
@@ -170,46 +177,51 @@ func (s *Store) sift(ctx context.Context, c *conn, part int, want []byte) (claim
 	return nil, nil, &ledger.Tampered{What: "something that stood was taken away, or put back to what it was"}
 }
 
-// A snapshot is one reading of rows that are proved, in one transaction.
+// errUnsteady says that what was read one after another does not fit together: somebody has written in between, or there is
+// something wrong. Reading it in one transaction tells.
+var errUnsteady = errors.New("sqlite: read again in one transaction")
+
+// A snapshot is one reading of rows that are proved: first without a transaction, which costs less and fails where anything is not
+// as it should be; then in one.
 type snapshot struct {
 	store   *Store
 	conn    *conn
-	begun   bool
+	size    int64 // of the log when it began
+	steady  bool  // in a transaction
 	proofs  *proofs
-	parts   map[int][]claim
-	sifted  map[int]bool // parts with rows that are not Interlock's; all others of these were looked at
 	owners  map[string][]ledger.Row
 	foreign []*ledger.Tampered
 }
 
-// end ends the transaction. One that can't be ended on the writer's connection would be everybody's.
-func (n *snapshot) end(ctx context.Context) error {
-	if !n.begun {
-		return nil
-	}
-	n.begun = false
-	ctx = context.WithoutCancel(ctx)
-	_, err := n.conn.exec(ctx, "COMMIT")
-	if err == nil {
-		return nil
-	}
-	if _, undo := n.conn.exec(ctx, "ROLLBACK"); undo != nil && n.conn == n.store.writer {
-		return n.store.fail(err)
-	}
-	return err
-}
-
-// begin reads the proofs.
-func (n *snapshot) begin(ctx context.Context) error {
-	if n.begun {
-		return nil
-	}
+// steadily has step read in one transaction. One that can't be ended on the writer's connection would be everybody's.
+func (n *snapshot) steadily(ctx context.Context, step func() error) error {
 	if _, err := n.conn.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	n.begun = true
-	p, err := n.store.readProofs(ctx, n.conn)
-	n.proofs, n.parts, n.sifted, n.owners = p, map[int][]claim{}, map[int]bool{}, map[string][]ledger.Row{}
+	n.steady, n.proofs, n.owners, n.foreign = true, nil, nil, nil
+	err := step()
+	ctx = context.WithoutCancel(ctx)
+	_, ended := n.conn.exec(ctx, "COMMIT")
+	if ended == nil {
+		return err
+	}
+	if _, undo := n.conn.exec(ctx, "ROLLBACK"); undo != nil && n.conn == n.store.writer {
+		return n.store.fail(ended)
+	}
+	return errors.Join(err, ended)
+}
+
+// begin reads the proofs, unless the writer knows them. Whoever reads by the writer's connection holds its lock.
+func (n *snapshot) begin(ctx context.Context) (err error) {
+	if n.proofs != nil {
+		return nil
+	}
+	n.owners = map[string][]ledger.Row{}
+	if s := n.store; n.conn == s.writer && s.proofs != nil && s.proofs.size == n.size && !n.steady {
+		n.proofs = s.proofs
+		return nil
+	}
+	_, n.proofs, err = n.store.readHeadProved(ctx, n.conn)
 	return err
 }
 
@@ -219,50 +231,74 @@ func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error
 		return rows, nil
 	}
 	number := ownerNumber(owner)
+	rows, claims, err := n.readOwned(ctx, number)
+	if err != nil {
+		return nil, err
+	}
 	part := int(number >> partShift)
-	claims, read := n.parts[part]
-	if !read {
+	sifted := false
+	if tag := n.store.tagOf(part, claims); !n.proofs.sound || !bytes.Equal(tag[:], n.proofs.tag(part)) {
+		if !n.steady {
+			return nil, errUnsteady
+		}
 		var foreign []*ledger.Tampered
-		var err error
 		claims, foreign, err = n.store.readPart(ctx, n.conn, n.proofs, part)
 		n.foreign = append(n.foreign, foreign...)
 		if err != nil {
 			return nil, err
 		}
-		n.parts[part], n.sifted[part] = claims, len(foreign) > 0
+		sifted = true
 	}
-	var rows []ledger.Row
-	err := n.conn.each(ctx, "SELECT kind, key, version, body, proof FROM rows WHERE owner = ? ORDER BY id", []any{number},
+	var believed []ledger.Row
+	for _, r := range rows {
+		one := claim{owner: number, proof: n.store.proofOf(r.Row)}
+		if _, claimed := slices.BinarySearchFunc(claims, one, claim.compare); !claimed || one.proof != r.claim.proof {
+			switch {
+			case sifted:
+				continue // it was found to be another's
+			case !n.steady:
+				return nil, errUnsteady
+			}
+			return nil, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was changed"}
+		}
+		if r.Value, err = n.store.book.Value(r.Row); err != nil {
+			return nil, err
+		}
+		whose, err := n.store.book.Owner(r.Row)
+		if err != nil {
+			return nil, err
+		}
+		if whose == owner { // and not another's with the same number
+			believed = append(believed, r.Row)
+		}
+	}
+	n.owners[owner] = believed
+	return believed, nil
+}
+
+// readOwned reads the rows of an owner, and the claims of its part, in one go.
+func (n *snapshot) readOwned(ctx context.Context, number int64) (rows []stored, claims []claim, err error) {
+	from := number >> partShift << partShift
+	upTo := from + 1<<partShift - 1
+	err = n.conn.each(ctx, "SELECT owner, proof, iif(owner = ?1, kind, NULL), iif(owner = ?1, key, NULL), iif(owner = ?1, version, NULL), "+
+		"iif(owner = ?1, body, NULL) FROM rows WHERE owner BETWEEN ?2 AND ?3 ORDER BY owner, proof", []any{number, from, upTo},
 		func(scan func(...any) error) error {
-			r, one := ledger.Row{}, claim{owner: number}
+			var one claim
 			var proof []byte
-			if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body, &proof); err != nil {
+			var kind, key *string
+			var version *int64
+			var body []byte
+			if err := scan(&one.owner, &proof, &kind, &key, &version, &body); err != nil {
 				return err
 			}
 			copy(one.proof[:], proof)
-			if _, claimed := slices.BinarySearchFunc(claims, one, claim.compare); !claimed {
-				return nil // it was found foreign
+			claims = append(claims, one)
+			if one.owner == number {
+				rows = append(rows, stored{Row: ledger.Row{Kind: *kind, Key: *key, Version: *version, Body: body}, claim: &one})
 			}
-			if n.store.proofOf(r) != one.proof {
-				if n.sifted[part] {
-					return nil // with a proof that is another's
-				}
-				return &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was changed"}
-			}
-			var err error
-			if r.Value, err = n.store.book.Value(r); err != nil {
-				return err
-			}
-			if whose, err := n.store.book.Owner(r); err != nil || whose != owner {
-				return err // another with the same number
-			}
-			rows = append(rows, r)
 			return nil
 		})
-	if err == nil {
-		n.owners[owner] = rows
-	}
-	return rows, err
+	return rows, claims, err
 }
 
 // fetch returns the rows of a ref that are proved.
@@ -333,6 +369,9 @@ func (n *snapshot) holds(ctx context.Context, r ledger.Row) (bool, error) {
 			return true, nil
 		}
 	}
+	if !n.steady {
+		return false, errUnsteady
+	}
 	n.foreign = append(n.foreign, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was not written by Interlock as it is"})
 	return false, nil
 }
@@ -349,19 +388,15 @@ func (s *Store) CheckStanding(ctx context.Context, visit func(*ledger.Tampered) 
 			return err
 		}
 		n := &snapshot{store: s, conn: c}
-		err = n.begin(ctx)
-		if err == nil {
-			err = n.check(ctx, visit)
-		}
-		if ended := n.end(ctx); err == nil {
-			err = ended
-		}
-		return err
+		return n.steadily(ctx, func() error { return n.check(ctx, visit) })
 	})
 }
 
 // check is CheckStanding of one reading.
 func (n *snapshot) check(ctx context.Context, visit func(*ledger.Tampered) error) error {
+	if err := n.begin(ctx); err != nil {
+		return err
+	}
 	if !n.proofs.sound {
 		if err := visit(unsound()); err != nil {
 			return err

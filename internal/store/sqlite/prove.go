@@ -13,7 +13,7 @@ import (
 func (b *batch) begin(ctx context.Context) (err error) {
 	b.parts, b.dirty = map[int][]claim{}, map[int]bool{}
 	if b.proofs = b.store.proofs; b.proofs == nil {
-		b.proofs, err = b.store.readProofs(ctx, b.store.writer)
+		_, b.proofs, err = b.store.readHeadProved(ctx, b.store.writer)
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func (b *batch) saveProofs(ctx context.Context) error {
 	if len(b.dirty) == 0 {
 		return nil
 	}
-	next := &proofs{tags: slices.Clone(b.proofs.tags), sound: b.proofs.sound}
+	next := &proofs{tags: slices.Clone(b.proofs.tags), sound: b.proofs.sound, size: b.proofs.size}
 	for part := range b.dirty { // any order: they don't depend on each other
 		tag := b.store.tagOf(part, b.parts[part])
 		copy(next.tags[part*partTag:], tag[:])
