@@ -91,7 +91,7 @@ type About struct {
 type Kind struct {
 	Name   string
 	Writer Writer
-	Proved string // what proves a row to whoever uses it; empty: it loosens nothing, so nobody has to
+	Proved string // what in the log says so too, besides the proofs of all that has an owner; empty: nothing has to
 	Lives  string // how long a row stands
 
 	body  codec

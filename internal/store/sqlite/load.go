@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -148,7 +149,7 @@ func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
 		case s.book.Swept(mark.Kind) && version >= passingSince:
 			rows, next, err = scanPassing(ctx, c, mark, span)
 		default:
-			rows, next, err = scanMarked(ctx, c, mark, span)
+			rows, next, err = s.scanMarked(ctx, c, mark, span)
 		}
 		for i := range rows {
 			if err == nil {
@@ -160,25 +161,39 @@ func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
 	return rows, next, err
 }
 
-// scanMarked reads a span of what stands under a mark.
-func scanMarked(ctx context.Context, c *conn, mark ledger.Ref,
+// scanMarked reads a span of what stands under a mark. Rows that Interlock has not written do not come; that one is gone, or was
+// put back to what it was, is for Load to find: nobody decides from pages.
+func (s *Store) scanMarked(ctx context.Context, c *conn, mark ledger.Ref,
 	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	where, args := stretch(mark, span)
 	order := " ORDER BY m.at, m.row LIMIT ?"
 	if span.Newest {
 		order = " ORDER BY m.at DESC, m.row DESC LIMIT ?"
 	}
-	query := "SELECT r.key, r.version, r.body, m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " + where + order
+	proved, column := s.book.Proved(mark.Kind) && !s.options.ReadOnly, "NULL"
+	if proved {
+		column = "r.proof"
+	}
+	query := "SELECT r.key, r.version, r.body, " + column + ", m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " +
+		where + order
 	var last ledger.Place
+	read := 0
 	err = c.each(ctx, query, append(args, span.Limit), func(scan func(...any) error) error {
 		r := ledger.Row{Kind: mark.Kind}
-		if err := scan(&r.Key, &r.Version, &r.Body, &last.At, &last.Row); err != nil {
+		var proof []byte
+		if err := scan(&r.Key, &r.Version, &r.Body, &proof, &last.At, &last.Row); err != nil {
 			return err
+		}
+		read++
+		if proved {
+			if genuine := s.proofOf(r); !bytes.Equal(proof, genuine[:]) {
+				return nil
+			}
 		}
 		rows = append(rows, r)
 		return nil
 	})
-	if len(rows) == span.Limit {
+	if read == span.Limit {
 		next = last
 	}
 	return rows, next, err

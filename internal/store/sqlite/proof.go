@@ -51,7 +51,7 @@ type proofs struct {
 	tags  []byte
 	sum   [sha256.Size]byte
 	size  int64 // of the log
-	sound bool // they are those that were written with this head
+	sound bool  // they are those that were written with this head
 }
 
 // tag is the tag of a part.

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +224,14 @@ func TestRowsNobodyWrote(t *testing.T) {
 			if told != 1 && name != "plain" || told > 1 {
 				t.Errorf("told %d times", told)
 			}
+			must(t, raw(t, path), "INSERT INTO marks (kind, mark, at, row) SELECT kind, 'all', 0, id FROM rows WHERE key IN ('ghost', 'grant2')")
+			for _, kind := range []string{ledger.Operator, ledger.Order} { // on pages neither
+				rows, _, err := s.Scan(t.Context(), ledger.Ref{Kind: kind, Mark: ledger.All}, ledger.Every(10))
+				if err != nil || slices.ContainsFunc(rows, func(r ledger.Row) bool { return r.Key == "ghost" || r.Key == "grant2" }) {
+					t.Errorf("%+v, %v", rows, err)
+				}
+			}
+			must(t, raw(t, path), "DELETE FROM marks WHERE row IN (SELECT id FROM rows WHERE key IN ('ghost', 'grant2'))")
 			if named := checked(t, s); len(named) != 1 {
 				t.Errorf("the check names %q", named)
 			}
