@@ -9,11 +9,11 @@ import (
 
 // What stands is believed as far as the log's key proves it when it is used. Rows are proved by owners: all that stands of one
 // owner is read together, so that a row which was taken away or put back to what it was is noticed as well as one that was changed.
-// An owner is an agent, an operator, a server behind the gateway, or one of the few things that there are few of.
+// An owner is an agent, a server behind the gateway, or one of the things that there are few of, such as the operators.
 
 const (
 	ownerAgent       = "agent\x00"
-	ownerOperator    = "operator\x00"
+	ownerOperator    = "operators" // all of them: whether there is anybody who governs is asked of them together
 	ownerServer      = "server\x00"
 	ownerSuppression = "suppressions"
 	ownerSetting     = "settings"
@@ -75,7 +75,7 @@ func (b Book) OwnerOf(ref Ref) string {
 		case Agent, Attempts:
 			return ownerAgent + first
 		case Operator:
-			return ownerOperator + ref.Key
+			return ownerOperator
 		case Pin:
 			return ownerServer + first
 		case Setting:
@@ -96,6 +96,8 @@ func (b Book) OwnerOf(ref Ref) string {
 		return ownerServer + rest
 	case ref.Kind == Order && ref.Mark == Ordered(interlock.VerbSuppress):
 		return ownerSuppression
+	case ref.Kind == Operator && ref.Mark == All:
+		return ownerOperator
 	case ref.Kind == Setting && ref.Mark == All:
 		return ownerSetting
 	case ref.Kind == Candidate && ref.Mark == All:
@@ -118,8 +120,8 @@ func (b Book) Names(ref Ref, r Row) (bool, error) {
 	return false, err
 }
 
-func agentOwner(value any) string    { return ownerAgent + value.(interlock.AgentRecord).ID }
-func operatorOwner(value any) string { return ownerOperator + value.(interlock.OperatorRecord).Name }
+func agentOwner(value any) string { return ownerAgent + value.(interlock.AgentRecord).ID }
+func operatorOwner(any) string    { return ownerOperator }
 func requestOwner(value any) string {
 	return ownerAgent + value.(interlock.ApprovalRequest).Requester.Agent
 }
