@@ -59,6 +59,8 @@ type Backend struct {
 
 	alerts     *alerts // nil in a brief process
 	signPrefix func(auditlog.Checkpoint) ([]byte, error)
+	tampering  *tampering
+	noticed    *sync.Map // what [Backend.CheckStanding] has told
 }
 
 // Close ends the backend, after people were told what they are still to be told.
@@ -119,6 +121,8 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		}
 		channels = made
 	}
+	wrong := &tampering{}
+	options.Noticed = wrong.notice
 	evaluator, opened, sealer, err := parts(ctx, c, options)
 	if err != nil {
 		return nil, err
@@ -146,6 +150,7 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		Brief:        options.Brief,
 	})
 	if err == nil {
+		wrong.use(adm.Alarm)
 		err = adm.Start(ctx)
 	}
 	if err == nil && !options.Brief {
@@ -159,7 +164,7 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		return nil, err
 	}
 	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
-		alerts: told, signPrefix: sealer.SignPrefix}, nil
+		alerts: told, signPrefix: sealer.SignPrefix, tampering: wrong, noticed: &sync.Map{}}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

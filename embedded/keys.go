@@ -41,6 +41,15 @@ func prepareHome(home string) error {
 	return nil
 }
 
+// LogSealer is the key that signs a home's log, for checking what only its holder can: whoever has it can sign.
+func LogSealer(home string) (*auditlog.Sealer, error) {
+	private, err := readKey(filepath.Join(home, privateKeyFile))
+	if err != nil {
+		return nil, err
+	}
+	return auditlog.NewSealer(private)
+}
+
 // logSigner reads the log's key, or makes it on the first run. A store without its key is refused: a new key would start a
 // log that nobody can connect to the old one.
 func logSigner(home string, storeExists bool) (*auditlog.Sealer, error) {

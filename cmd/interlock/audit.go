@@ -16,6 +16,7 @@ import (
 	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/ledger"
 	"interlock/internal/store"
 	"interlock/internal/strictjson"
 )
@@ -230,7 +231,47 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, report, key)
+	beside := besides{}
+	if c.From == "" && report.Problem == nil {
+		if beside, err = p.beside(); err != nil {
+			return err
+		}
+	}
+	return c.print(p, report, key, beside)
+}
+
+// besides is what came of looking at what stands beside the log.
+type besides struct {
+	Checked bool     `json:"standing_checked"` // it takes the log's private key, which an auditor need not have
+	Wrong   []string `json:"standing_wrong,omitempty"`
+}
+
+// maxWrong bounds how many differences are printed.
+const maxWrong = 100
+
+// beside holds what stands beside the log against its proofs, where the log's private key is at hand.
+func (p *program) beside() (b besides, err error) {
+	c, err := p.settings()
+	if err != nil {
+		return b, err
+	}
+	sealer, err := embedded.LogSealer(c.Home)
+	if err != nil {
+		return b, nil // and says that it was not checked
+	}
+	opened, err := store.Open(c.Home, store.Options{ReadOnly: true, Sealer: sealer})
+	if err != nil {
+		return b, err
+	}
+	defer opened.Close()
+	b.Checked = true
+	err = opened.CheckStanding(p.ctx, func(wrong *ledger.Tampered) error {
+		if len(b.Wrong) < maxWrong {
+			b.Wrong = append(b.Wrong, wrong.Name())
+		}
+		return nil
+	})
+	return b, err
 }
 
 // whole is what is verified: the store with the archives that were named, or an archive by itself, every file of
@@ -250,9 +291,9 @@ func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
 	return source, 0, nil
 }
 
-func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey) error {
+func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey, beside besides) error {
 	var verdict interlock.EventType
-	if report.Problem != nil {
+	if report.Problem != nil || len(beside.Wrong) > 0 {
 		verdict = interlock.EventIntegrity
 	}
 	if c.JSON {
@@ -261,14 +302,15 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 			Sound bool                `json:"sound"`
 			Error interlock.EventType `json:"error,omitempty"` // MACE's name for a log that does not verify
 			Key   string              `json:"key_id"`
-		}{report, report.Problem == nil, verdict, key.ID()})
+			besides
+		}{report, verdict == "", verdict, key.ID(), beside})
 		if err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(p.stdout, "%s\n", line); err != nil {
 			return err
 		}
-		if report.Problem != nil {
+		if verdict != "" {
 			return &exitCode{code: 1}
 		}
 		return nil
@@ -283,7 +325,29 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 		_, err = fmt.Fprintf(p.stdout, "%d of them are archived: their hashes are sound, and --archive DIR reads what they say\n",
 			report.Released)
 	}
-	return err
+	if err != nil || c.From != "" {
+		return err
+	}
+	return beside.print(p.stdout)
+}
+
+// print says what was found beside the log.
+func (b besides) print(w io.Writer) error {
+	if !b.Checked {
+		_, err := fmt.Fprintln(w, "what stands beside it was not checked: that takes log.key")
+		return err
+	}
+	if len(b.Wrong) == 0 {
+		_, err := fmt.Fprintln(w, "what stands beside it is as Interlock wrote it")
+		return err
+	}
+	for _, wrong := range b.Wrong {
+		if _, err := fmt.Fprintln(w, "  "+printable(wrong)); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %d things that stand beside the log are not as Interlock wrote them, and are not believed",
+		interlock.EventIntegrity, len(b.Wrong))
 }
 
 // auditSource opens what is to be verified: the store, or an exported copy.

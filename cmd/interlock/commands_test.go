@@ -1,8 +1,10 @@
 package main
 
 import (
+	"database/sql"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,6 +21,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"pick":          cmdPick,
 	"serve":         cmdServe,
 	"shutdown":      cmdShutdown,
+	"sql":           cmdSQL,
 	"status":        cmdStatus,
 	"step":          cmdStep,
 	"tamper":        cmdTamper,
@@ -57,4 +60,16 @@ func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	data[at] ^= 1
 	ts.Check(os.WriteFile(file, data, 0o600))
+}
+
+// cmdSQL does to the store of $INTERLOCK_HOME what somebody with the file and an SQL shell can: sql STATEMENT.
+func cmdSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sql STATEMENT")
+	}
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("INTERLOCK_HOME"), "interlock.db"))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(args[0])
+	ts.Check(err)
 }

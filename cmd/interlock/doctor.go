@@ -174,6 +174,12 @@ func (d *diagnosis) store() {
 	d.note("store", "", statusOK, "%d entries; the signed head holds", head.Size)
 	d.checks[len(d.checks)-1].Micros = now().Sub(start).Microseconds()
 	d.note("key", "", statusOK, "%s; the private half is readable by its owner alone", backend.Key.ID())
+	if wrong, err := backend.CheckStanding(ctx); err != nil || wrong > 0 {
+		d.note("standing", "", statusFail, "%d things beside the log are not as Interlock wrote them, and not believed; run: interlock "+
+			"audit verify", wrong)
+	} else {
+		d.note("standing", "", statusOK, "what stands beside the log is what the log's key vouches for")
+	}
 	d.clock(ctx, backend, head.Size)
 	for _, agent := range append(harness.Names(), "windsurf", "cline", "grok") {
 		d.keptCheckpoint(ctx, backend, agent, newest)

@@ -99,6 +99,9 @@ func (c *upCommand) Run(p *program) error {
 		}
 	})
 	background.Go(func() { archiveBySettings(serving, p, backend, archiveEvery, logger) })
+	background.Go(func() {
+		backend.CheckStandingUntil(serving, func(err error) { logger.Warn("checking what stands", "error", err.Error()) })
+	})
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself

@@ -8,9 +8,6 @@ import (
 	"interlock"
 )
 
-// carriedLag is how much longer than an order counts it is known that it was carried out: clocks differ.
-const carriedLag = time.Hour
-
 // A CarriedBody says that a signed order was carried out. While it stands no other order with the same statement is.
 type CarriedBody struct {
 	Name    string    `json:"name"` // see [CarriedKey]
@@ -30,7 +27,7 @@ func Once(o interlock.Order) Row {
 }
 
 func carriedAbout(c CarriedBody) About {
-	return About{Key: c.Name, Marks: under(nano(c.Expires.Add(carriedLag)), Until)}
+	return About{Key: c.Name}
 }
 
 func carriedNext(before, _ any, _ time.Time) error {

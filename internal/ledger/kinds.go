@@ -91,7 +91,7 @@ type About struct {
 type Kind struct {
 	Name   string
 	Writer Writer
-	Proved string // what proves a row to whoever uses it; empty: it loosens nothing, so nobody has to
+	Proved string // what in the log says so too, besides the proofs of all that has an owner; empty: nothing has to
 	Lives  string // how long a row stands
 
 	body  codec
@@ -104,6 +104,7 @@ type Kind struct {
 	most  int                                            // of so many rows those that are over first go; 0: as many as there are
 	filed bool                                           // one comes with most actions, see [Book.Filed]
 	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
+	owner func(value any) string                         // see [Book.Owner]; nil: rows need no proof
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
@@ -139,28 +140,28 @@ func of[T any](about func(T) About, stands func(T) bool, into func(T, *Standing)
 func Kinds() []Kind {
 	return []Kind{
 		{Name: Agent, Writer: ByOrder, Proved: "an IDENTITY_CHANGE or TRUST_CHANGE entry", Lives: "for ever, revoked or not",
-			body: of(agentAbout, nil, agentInto)},
+			body: of(agentAbout, nil, agentInto), owner: agentOwner},
 		{Name: Operator, Writer: ByOrder, Proved: "an IDENTITY_CHANGE entry", Lives: "for ever, revoked or not",
-			body: of(operatorAbout, nil, operatorInto)},
+			body: of(operatorAbout, nil, operatorInto), owner: operatorOwner},
 		{Name: Request, Writer: ByAction, Proved: "the signatures of its approvals", Lives: "for ever, open until it ends",
-			body: request(), next: requestNext, take: requestTake, again: true},
+			body: request(), next: requestNext, take: requestTake, again: true, owner: requestOwner},
 		{Name: Order, Writer: ByOrder, Proved: "its own signature", Lives: "until it is used up or ended",
-			body: order(), take: orderTake, again: true},
+			body: order(), take: orderTake, again: true, owner: orderOwner},
 		{Name: Challenge, Writer: ByAction, Proved: "", Lives: "until it has ended",
-			body: of(challengeAbout, challengeStands, challengeInto)},
+			body: of(challengeAbout, challengeStands, challengeInto), owner: challengeOwner},
 		{Name: Attempts, Writer: ByAction, Proved: "", Lives: "until the window is over",
-			body: of(attemptsAbout, attemptsStands, attemptsInto)},
+			body: of(attemptsAbout, attemptsStands, attemptsInto), owner: attemptsOwner},
 		{Name: Pin, Writer: ByGateway, Proved: "a TOOL_PIN entry", Lives: "for ever",
-			body: of(pinAbout, nil, pinInto)},
+			body: of(pinAbout, nil, pinInto), owner: pinOwner},
 		{Name: Definition, Writer: ByGateway, Proved: "the digest in its pin", Lives: "for ever, with the tool"},
 		{Name: Setting, Writer: ByStart, Proved: "a RULESET_CHANGE or MODE_CHANGE entry", Lives: "for ever",
-			body: of(settingAbout, nil, settingInto)},
+			body: of(settingAbout, nil, settingInto), owner: settingOwner},
 		{Name: Counter, Writer: ByAction, Proved: "", Lives: "for ever",
 			body: of(counterAbout, nil, nil), take: counterTake},
 		{Name: Execution, Writer: ByAction, Proved: "", Lives: "an hour after its last step", swept: true,
 			body: of(executionAbout, nil, nil), next: executionNext},
 		{Name: Candidate, Writer: ByOrder, Proved: "a RULESET_SHADOW entry", Lives: "until it is stopped, promoted or replaced",
-			body: of(candidateAbout, nil, nil), ended: true},
+			body: of(candidateAbout, nil, nil), ended: true, owner: candidateOwner},
 		{Name: Shadow, Writer: ByAction, Proved: "", Lives: "30 days after its last decision", swept: true, note: true,
 			body: of(shadowAbout, nil, nil)},
 		{Name: Call, Writer: ByAction, Proved: "", Lives: "a day", filed: true, note: true,
@@ -173,8 +174,8 @@ func Kinds() []Kind {
 			body: of(heardAbout, nil, nil), most: maxHeard},
 		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
-		{Name: Carried, Writer: ByOrder, Proved: "nothing: without it an order would count again, and is signed", swept: true,
-			Lives: "until the order would count no more", body: of(carriedAbout, nil, nil), next: carriedNext},
+		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
+			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
 	}
 }
 

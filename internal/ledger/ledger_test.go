@@ -63,7 +63,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Written, "f", ledger.WrittenBody{File: "f", At: now}, "until")
 	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: origin.Heard{At: now, Prompts: 1}}, "until")
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
-	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now}, "until")
+	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

@@ -50,6 +50,9 @@ func (b Book) Steps(change *Change, at time.Time, read Reader) (rows []Row, refu
 	if refused := (refused{}); errors.As(err, &refused) {
 		return nil, refused.error, nil
 	}
+	if tampered := (*Tampered)(nil); errors.As(err, &tampered) {
+		return nil, tampered, nil
+	}
 	return rows, nil, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 )
 
@@ -20,7 +21,9 @@ type Options struct {
 	Begun    bool          // a log was begun here: if it is missing or empty, it is lost and no other is begun in its place
 	Patience time.Duration // how long to wait for another process; 0 is the backend's own
 	Now      func() time.Time
-	Needs    []Part // what the store must have beside the port; without one of them it is not opened
+	// Noticed is told once of each row that stands and that Interlock has not written so, and of each that is gone; may be nil
+	Noticed func(*ledger.Tampered)
+	Needs   []Part // what the store must have beside the port; without one of them it is not opened
 }
 
 // Open opens the store of a home, creating it if there is none and it isn't only to be read. The home must exist.
@@ -37,7 +40,7 @@ func Open(home string, o Options) (*Store, error) {
 // openSQLite opens the backend that keeps everything in one file of the home.
 func openSQLite(home string, o Options) (*Store, error) {
 	kept, err := sqlite.Open(filepath.Join(home, File), sqlite.Options{Sealer: o.Sealer, ReadOnly: o.ReadOnly, Brief: o.Brief,
-		Begun: o.Begun, Patience: o.Patience, Now: o.Now})
+		Begun: o.Begun, Patience: o.Patience, Now: o.Now, Noticed: o.Noticed})
 	if err != nil {
 		return nil, err
 	}

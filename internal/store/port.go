@@ -41,6 +41,9 @@ type Port interface {
 	// BlobUnchanged reports whether a blob is as it was stored under this digest, without unpacking it, and whether that can be
 	// told; where it can't, Blob is to be asked.
 	BlobUnchanged(ctx context.Context, digest interlock.Digest) (unchanged, known bool, err error)
+
+	// CheckStanding calls visit for everything that stands beside the log and is not as Interlock wrote it. It takes Options.Sealer.
+	CheckStanding(ctx context.Context, visit func(*ledger.Tampered) error) error
 }
 
 // An Archiving lets go of what is in an archive.

@@ -45,6 +45,9 @@ type batch struct {
 	filed     []filed
 	accepted  []*commit
 	written   []written
+	proofs    *proofs
+	parts     map[int][]claim // as the transaction leaves them, of those it has read
+	dirty     map[int]bool    // those it has changed
 	before    stamp
 	after     stamp
 }
@@ -56,6 +59,9 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 		return false, err
 	}
 	b := &batch{store: s, touched: map[string]job{}, before: now, after: now}
+	if err := b.begin(ctx); err != nil {
+		return false, err
+	}
 	for _, c := range commits {
 		if err := b.take(ctx, c); err != nil {
 			return false, err
@@ -238,8 +244,12 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next ledger
 	if err := b.savePassing(ctx); err != nil {
 		return err
 	}
-	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ? WHERE one = 1",
-		next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision)
+	if err := b.saveProofs(ctx); err != nil {
+		return err
+	}
+	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ?, "+
+		"proved = ? WHERE one = 1", next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision,
+		b.store.headTag(next, b.proofs))
 	return b.one(changed, err)
 }
 

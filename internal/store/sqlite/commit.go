@@ -170,6 +170,9 @@ func (s *Store) transaction(batch []*commit) error {
 		return s.fail(explain("commit", err))
 	}
 	s.newest = s.sealed
+	p := *s.filled.proofs
+	p.size = s.newest.Size
+	s.proofs = &p
 	s.written += pagesEach * 4096
 	done := s.filled
 	s.passing.learn(s.newest.Size, done.passing)
@@ -219,5 +222,6 @@ func (s *Store) classify(doing string, err error) error {
 func (s *Store) forget() {
 	s.jobs = map[string]job{}
 	s.noted = -1
+	s.proofs = nil
 	s.blobs = map[interlock.Digest]int64{}
 }

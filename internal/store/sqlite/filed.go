@@ -54,7 +54,7 @@ func (s *Store) readFiled(ctx context.Context, c *conn, kind, key string) (r sto
 			if err != nil || row.Key != key {
 				return err
 			}
-			r = stored{id, row}
+			r = stored{id: id, Row: row}
 			return errEnough
 		})
 	if errors.Is(err, errEnough) {

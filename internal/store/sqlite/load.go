@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -103,14 +105,28 @@ func (k *known) replace(book ledger.Book, w written) {
 
 // Load returns the rows that refs name, as they are now, and the version to compute a change from. Those under one mark come in
 // no order; one that has ended or is not there does not come at all. Callers change nothing of them.
+//
+// What is proved comes only as far as it is: a row that Interlock has not written does not come, and where one was changed or taken
+// away, that is a [ledger.Tampered] error. Either is told to Options.Noticed.
 func (s *Store) Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error) {
+	var foreign []*ledger.Tampered
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
-		if _, err := s.look(ctx, c); err != nil {
+		size, err := s.look(ctx, c)
+		if err != nil {
 			return err
 		}
-		rows, version, err = s.load(ctx, c, refs)
+		n := &snapshot{store: s, conn: c, size: size}
+		rows, version, err = s.load(ctx, n, refs)
+		if errors.Is(err, errUnsteady) {
+			err = n.steadily(ctx, func() (err error) {
+				rows, version, err = s.load(ctx, n, refs)
+				return err
+			})
+			foreign = n.foreign
+		}
 		return err
 	})
+	s.notice(foreign, err) // when nobody waits for this reading any more
 	return rows, version, err
 }
 
@@ -133,7 +149,7 @@ func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
 		case s.book.Swept(mark.Kind) && version >= passingSince:
 			rows, next, err = scanPassing(ctx, c, mark, span)
 		default:
-			rows, next, err = scanMarked(ctx, c, mark, span)
+			rows, next, err = s.scanMarked(ctx, c, mark, span)
 		}
 		for i := range rows {
 			if err == nil {
@@ -145,25 +161,39 @@ func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
 	return rows, next, err
 }
 
-// scanMarked reads a span of what stands under a mark.
-func scanMarked(ctx context.Context, c *conn, mark ledger.Ref,
+// scanMarked reads a span of what stands under a mark. Rows that Interlock has not written do not come; that one is gone, or was
+// put back to what it was, is for Load to find: nobody decides from pages.
+func (s *Store) scanMarked(ctx context.Context, c *conn, mark ledger.Ref,
 	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	where, args := stretch(mark, span)
 	order := " ORDER BY m.at, m.row LIMIT ?"
 	if span.Newest {
 		order = " ORDER BY m.at DESC, m.row DESC LIMIT ?"
 	}
-	query := "SELECT r.key, r.version, r.body, m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " + where + order
+	proved, column := s.book.Proved(mark.Kind) && !s.options.ReadOnly, "NULL"
+	if proved {
+		column = "r.proof"
+	}
+	query := "SELECT r.key, r.version, r.body, " + column + ", m.at, m.row FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE " +
+		where + order
 	var last ledger.Place
+	read := 0
 	err = c.each(ctx, query, append(args, span.Limit), func(scan func(...any) error) error {
 		r := ledger.Row{Kind: mark.Kind}
-		if err := scan(&r.Key, &r.Version, &r.Body, &last.At, &last.Row); err != nil {
+		var proof []byte
+		if err := scan(&r.Key, &r.Version, &r.Body, &proof, &last.At, &last.Row); err != nil {
 			return err
+		}
+		read++
+		if proved {
+			if genuine := s.proofOf(r); !bytes.Equal(proof, genuine[:]) {
+				return nil
+			}
 		}
 		rows = append(rows, r)
 		return nil
 	})
-	if len(rows) == span.Limit {
+	if read == span.Limit {
 		next = last
 	}
 	return rows, next, err
@@ -242,9 +272,9 @@ func (s *Store) fresh() bool {
 	return s.mind.revision != 0 && s.mind.revision == s.current && time.Since(s.seen) < knownFor
 }
 
-// look reads which revision is in force and forgets what is of another.
-func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
-	var version, size int64
+// look reads which revision is in force, forgets what is of another, and returns the size of the log.
+func (s *Store) look(ctx context.Context, c *conn) (size int64, err error) {
+	var version, revision int64
 	at := time.Now() // before it is read: it may change right after
 	found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &version, &revision, &size)
 	if err != nil || !found {
@@ -260,12 +290,12 @@ func (s *Store) look(ctx context.Context, c *conn) (revision int64, err error) {
 	if revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
 		s.mind.at(revision, version)
 	}
-	return revision, nil
+	return size, nil
 }
 
 // load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes
 // a change from it be computed again at worst.
-func (s *Store) load(ctx context.Context, c *conn, refs []ledger.Ref) ([]ledger.Row, int64, error) {
+func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]ledger.Row, int64, error) {
 	s.cache.Lock()
 	revision, version := s.mind.revision, s.mind.version
 	remembered := make([][]ledger.Row, len(refs))
@@ -284,7 +314,7 @@ func (s *Store) load(ctx context.Context, c *conn, refs []ledger.Ref) ([]ledger.
 	for i, ref := range refs {
 		if !known[i] {
 			var err error
-			if remembered[i], err = s.fetch(ctx, c, ref); err != nil {
+			if remembered[i], err = s.fetch(ctx, n, ref); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -314,7 +344,11 @@ func (s *Store) load(ctx context.Context, c *conn, refs []ledger.Ref) ([]ledger.
 }
 
 // fetch reads the rows of one ref, and what they say.
-func (s *Store) fetch(ctx context.Context, c *conn, ref ledger.Ref) (rows []ledger.Row, err error) {
+func (s *Store) fetch(ctx context.Context, n *snapshot, ref ledger.Ref) (rows []ledger.Row, err error) {
+	if s.book.Proved(ref.Kind) && !s.options.ReadOnly {
+		return n.fetch(ctx, ref)
+	}
+	c := n.conn
 	version, old, err := s.legacy(ctx, c, ref.Kind)
 	if err != nil || old {
 		if old {

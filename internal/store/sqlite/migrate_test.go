@@ -67,8 +67,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 		}
 		s.Close()
 	}
-	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 8 {
-		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 8", entries, ok, version())
+	if entries, ok := sound(t, path); entries != 9 || !ok || version() != 9 {
+		t.Errorf("after: %d entries, verified %v, version %d; want 9, true, 9", entries, ok, version())
 	}
 	// Two processes that find the old file at once.
 	path = newPath(t)
@@ -296,10 +296,41 @@ func TestMigrateToPassing(t *testing.T) {
 	}
 }
 
+// TestMigrateProofs: what stood stands, and is proved; no order that was carried out can be again.
+func TestMigrateProofs(t *testing.T) {
+	path := older(t, "8")()
+	before, log := standingOf(t, path), entriesOf(t, path)
+	if len(before.Agents) != 1 || len(before.Challenges) != 1 || len(before.Grants) != 1 || len(before.Suppressions) != 0 {
+		t.Fatalf("the old store can't be read without migrating it: %+v", before)
+	}
+	s := open(t, path)
+	defer s.Close()
+	if diff := cmp.Diff(before, standingOf(t, path)); diff != "" {
+		t.Errorf("what stands (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(log, entriesOf(t, path)); diff != "" {
+		t.Errorf("the log (-before +after):\n%s", diff)
+	}
+	if named := checked(t, s); len(named) != 0 {
+		t.Errorf("the check names %q", named)
+	}
+	for _, statement := range []string{"s1", "s2"} {
+		c := storagetest.Decision("a")
+		c.Writes = []ledger.Row{ledger.Once(interlock.Order{ID: "again", Statement: statement})}
+		if _, err := s.Commit(t.Context(), c); err == nil {
+			t.Errorf("the order of %s could be carried out again", statement)
+		}
+	}
+	must(t, raw(t, path), "DELETE FROM rows WHERE kind = 'carried'")
+	if named := checked(t, s); len(named) != 2 {
+		t.Errorf("the check names %q", named)
+	}
+}
+
 // TestMigrationFails: whatever statement of the migration fails, before or after it took effect, nothing is lost and the next
 // who opens the store has it whole.
 func TestMigrationFails(t *testing.T) {
-	for version, least := range map[string]int{"4": 40, "7": 20, "7-orders": 20} { // steps it takes at least
+	for version, least := range map[string]int{"4": 40, "7": 20, "7-orders": 20, "8": 20} { // steps it takes at least
 		t.Run(version, func(t *testing.T) { migrationFails(t, version, least) })
 	}
 }
@@ -416,7 +447,7 @@ func again(t *testing.T, path, version string, before ledger.Standing, log []int
 
 // TestMigrationKilled: a process that is killed in the middle of it has done all of it or nothing.
 func TestMigrationKilled(t *testing.T) {
-	for _, version := range []string{"4", "7", "7-orders"} {
+	for _, version := range []string{"4", "7", "7-orders", "8"} {
 		fresh := older(t, version)
 		path := fresh()
 		before, log := standingOf(t, path), entriesOf(t, path)
@@ -435,6 +466,10 @@ func TestMigrationKilled(t *testing.T) {
 	}
 }
 
+// undo9 makes of the tables of version 9 those of version 8.
+const undo9 = "DROP TRIGGER head_proved; DROP INDEX rows_owner; ALTER TABLE rows DROP COLUMN owner; " +
+	"ALTER TABLE rows DROP COLUMN proof; ALTER TABLE head DROP COLUMN proved; DROP TABLE proofs; PRAGMA user_version = 8"
+
 // TestToolsInQuarantineAreFound: those that were there before they had a mark of their own are found under it.
 func TestToolsInQuarantineAreFound(t *testing.T) {
 	path := newPath(t)
@@ -451,7 +486,7 @@ func TestToolsInQuarantineAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	must(t, raw(t, path), "DELETE FROM marks WHERE mark = 'held'; DROP TABLE passing; "+
+	must(t, raw(t, path), undo9, "DELETE FROM marks WHERE mark = 'held'; DROP TABLE passing; "+
 		"CREATE TABLE recent (run TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID; PRAGMA user_version = 7")
 	for range 2 {
 		s = open(t, path)

@@ -37,10 +37,12 @@ var (
 	schema7 string
 	//go:embed schema8.sql
 	schema8 string
+	//go:embed schema9.sql
+	schema9 string
 )
 
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 8
+const schemaVersion = 9
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -48,6 +50,8 @@ type Sealer interface {
 	Check(d ledger.Draft) error
 	// CheckHead verifies that a head was signed by this sealer's key.
 	CheckHead(head ledger.Head) error
+	// Tag is a digest of some texts that only a holder of the log's key can make.
+	Tag(texts ...[]byte) [32]byte
 	// Seal places drafts after head; draft i is number sequences[i] of the run whose seed is its Seed. The
 	// entries' bodies stand in room where they fit into its capacity.
 	Seal(head ledger.Head, drafts []ledger.Draft, sequences []int64, room []byte) ([]interlock.Entry, ledger.Head, error)
@@ -63,6 +67,9 @@ type Options struct {
 	Begun    bool
 	Patience time.Duration // how long to wait for another process's lock; 0 is 10 s
 	Now      func() time.Time
+	// Noticed is told once of each row that stands and that Interlock has not written so, and of each that is gone; may be nil. It
+	// may commit.
+	Noticed func(*ledger.Tampered)
 
 	wrap func(driver.Conn) driver.Conn // tests put faults between store and driver
 }
@@ -95,6 +102,7 @@ type Store struct {
 	args    []any          // of the statement under way
 	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
 	noted   int64          // -1 is unknown
+	proofs  *proofs        // as they are with newest; nil: unknown
 	swept   time.Time      // when passing rows that are over were last forgotten
 
 	blobs map[interlock.Digest]int64 // those this process knows to be stored, and when it last saw to that, in unix nanoseconds
@@ -114,6 +122,8 @@ type Store struct {
 	mind    known
 	current int64     // newest revision this process has seen in the file
 	seen    time.Time // when that was in force
+
+	noticed sync.Map // names of [ledger.Tampered] that were told
 
 	checkpoints chan struct{}
 	background  sync.WaitGroup
@@ -182,14 +192,14 @@ func (s *Store) open() error {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	head, _, err := readHead(ctx, writer)
+	head, p, err := s.readHeadProved(ctx, writer)
 	if err != nil {
 		return explain("read the head", err)
 	}
 	if err := s.options.Sealer.CheckHead(head); err != nil {
 		return foreignKey(err)
 	}
-	s.newest = head
+	s.newest, s.proofs = head, p
 	s.passing.forget(head.Size)
 	return nil
 }
@@ -243,7 +253,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7, schema8}[version]
+		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 		if err == nil && version == rowsSince {
@@ -251,6 +261,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		if err == nil && version == passingSince {
 			err = s.moveToPassing(ctx)
+		}
+		if err == nil && version == provedSince {
+			err = s.proveAll(ctx)
 		}
 	}
 	if err == nil {

@@ -18,6 +18,10 @@ type written struct {
 type stored struct {
 	id int64
 	ledger.Row
+
+	// of rows that are proved, where the writer has read them
+	claim   *claim // what it stands by
+	foreign bool   // Interlock has not written it so: it counts for nothing, and is written over
 }
 
 // readRow reads the row under a key.
@@ -60,7 +64,7 @@ func (b *batch) write(ctx context.Context, r ledger.Row, moved *bool) error {
 		b.filed = append(b.filed, filed{len(b.drafts), r}) // its change's events come next
 		return nil
 	}
-	before, err := readRow(ctx, w, r.Kind, r.Key)
+	before, err := b.read(ctx, r.Kind, r.Key)
 	if err != nil {
 		return err
 	}
@@ -73,7 +77,7 @@ func (b *batch) write(ctx context.Context, r ledger.Row, moved *bool) error {
 	}
 	var had ledger.About
 	if before.Body != nil {
-		if had, err = b.store.book.About(before.Row); err != nil {
+		if had, err = b.store.book.About(before.Row); err != nil && !before.foreign {
 			return err
 		}
 	}
@@ -90,18 +94,27 @@ func (b *batch) write(ctx context.Context, r ledger.Row, moved *bool) error {
 	}
 	b.store.written += int64(len(r.Body) + 256)
 	b.written = append(b.written, written{r, slices.Concat(had.Marks, about.Marks)})
+	owner, proof, err := b.prove(before, r)
+	if err != nil {
+		return err
+	}
 	if before.id == 0 {
-		if before.id, err = insertRow(ctx, w, r); err != nil {
+		found, err := w.row(ctx, "INSERT INTO rows (kind, key, version, body, owner, proof) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+			[]any{r.Kind, r.Key, r.Version, nullable(r.Body), owner, proof}, &before.id)
+		if err == nil && !found {
+			err = fmt.Errorf("a row has no place")
+		}
+		if err != nil {
 			return err
 		}
-	} else if err := b.one(w.exec(ctx, "UPDATE rows SET version = ?, body = ? WHERE id = ?", r.Version, nullable(r.Body),
-		before.id)); err != nil {
+	} else if err := b.one(w.exec(ctx, "UPDATE rows SET version = ?, body = ?, owner = ?, proof = ? WHERE id = ?", r.Version,
+		nullable(r.Body), owner, proof, before.id)); err != nil {
 		return err
 	}
 	return remark(ctx, w, r.Kind, before.id, had.Marks, about.Marks)
 }
 
-// insertRow adds a row and returns its place.
+// insertRow adds a row as it was before rows were proved, and returns its place.
 func insertRow(ctx context.Context, w *conn, r ledger.Row) (id int64, err error) {
 	found, err := w.row(ctx, "INSERT INTO rows (kind, key, version, body) VALUES (?, ?, ?, ?) RETURNING id",
 		[]any{r.Kind, r.Key, r.Version, nullable(r.Body)}, &id)
@@ -189,9 +202,15 @@ func (b *batch) apply(ctx context.Context, change *ledger.Change) (refusal, err 
 		if b.store.book.Swept(kind) {
 			return b.look(ctx, kind, key)
 		}
-		r, err := readRow(ctx, b.store.writer, kind, key)
+		r, err := b.read(ctx, kind, key)
+		if r.foreign {
+			return ledger.Row{Kind: kind, Key: key}, err
+		}
 		return r.Row, err
 	})
+	if refusal == nil && err == nil {
+		refusal, err = b.ready(ctx, rows)
+	}
 	if refusal != nil || err != nil {
 		return refusal, err
 	}

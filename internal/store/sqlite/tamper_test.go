@@ -125,7 +125,7 @@ func TestRollbackNeedsACheckpointKeptElsewhere(t *testing.T) {
 		t.Fatalf("the test expects a checkpoint of 7 entries, not %d", older.Size)
 	}
 	db := raw(t, path)
-	must(t, db, "DELETE FROM entries WHERE idx >= 7")
+	must(t, db, unguarded, "DELETE FROM entries WHERE idx >= 7")
 	// 7 = 4 + 2 + 1: the edge is the roots of entries 0-3, 4-5 and 6.
 	_, err = db.Exec(`UPDATE head SET size = 7, checkpoint = ?, last = ?, edge =
 		CAST(substr((SELECT hashes FROM entries WHERE idx = 3), 65, 32) || substr((SELECT hashes FROM entries WHERE idx = 5), 33, 32) ||
@@ -157,7 +157,7 @@ func TestRunningStoreNoticesItsHead(t *testing.T) {
 			path, _ := filled(t, 30)
 			s := open(t, path)
 			defer s.Close()
-			must(t, raw(t, path), statements...)
+			must(t, raw(t, path), append([]string{unguarded}, statements...)...)
 			for range 2 {
 				_, err := s.Commit(t.Context(), storagetest.Decision("a"))
 				if err == nil || !strings.Contains(err.Error(), "cut or changed") {

@@ -1,0 +1,80 @@
+package embedded
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"interlock/internal/ledger"
+)
+
+// alarmTime bounds how long a reading waits for the record that something of what it read is not believed.
+const alarmTime = 5 * time.Second
+
+// A tampering records and tells that something which stands beside the log is not as Interlock wrote it. A store is opened before
+// there is anything to record with; what it notices until then waits.
+type tampering struct {
+	mu    sync.Mutex
+	alarm func(ctx context.Context, kind, message string) error
+	early []*ledger.Tampered
+}
+
+// notice records it: an ALERT in the log, and a word to the people in charge. That it can't be recorded changes nothing of what it
+// is about: it is not believed.
+func (t *tampering) notice(what *ledger.Tampered) {
+	t.mu.Lock()
+	alarm := t.alarm
+	if alarm == nil {
+		t.early = append(t.early, what)
+	}
+	t.mu.Unlock()
+	if alarm == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), alarmTime)
+	defer cancel()
+	_ = alarm(ctx, "store-changed", what.Name()+"; it is not believed")
+}
+
+// use has everything recorded from now on, and what waits.
+func (t *tampering) use(alarm func(ctx context.Context, kind, message string) error) {
+	t.mu.Lock()
+	early := t.early
+	t.alarm, t.early = alarm, nil
+	t.mu.Unlock()
+	for _, what := range early {
+		t.notice(what)
+	}
+}
+
+// CheckStanding looks at everything that stands beside the log, as [store.Port] does, and has what is wrong recorded and told, each
+// once for as long as the process runs.
+func (b *Backend) CheckStanding(ctx context.Context) (wrong int, err error) {
+	err = b.Store.CheckStanding(ctx, func(what *ledger.Tampered) error {
+		wrong++
+		if _, known := b.noticed.LoadOrStore(what.Name(), true); !known {
+			b.tampering.notice(what)
+		}
+		return nil
+	})
+	return wrong, err
+}
+
+// checkStandingEvery is how often a process that lasts looks at all that stands.
+const checkStandingEvery = 10 * time.Minute
+
+// CheckStandingUntil looks at once and again and again, until ctx ends. What can't be read is for tell.
+func (b *Backend) CheckStandingUntil(ctx context.Context, tell func(error)) {
+	ticker := time.NewTicker(checkStandingEvery)
+	defer ticker.Stop()
+	for {
+		if _, err := b.CheckStanding(ctx); err != nil && ctx.Err() == nil {
+			tell(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+
+	"interlock"
+)
+
+// What stands is believed as far as the log's key proves it when it is used. Rows are proved by owners: all that stands of one
+// owner is read together, so that a row which was taken away or put back to what it was is noticed as well as one that was changed.
+// An owner is an agent, a server behind the gateway, or one of the things that there are few of, such as the operators.
+
+const (
+	ownerAgent       = "agent\x00"
+	ownerOperator    = "operators" // all of them: whether there is anybody who governs is asked of them together
+	ownerServer      = "server\x00"
+	ownerSuppression = "suppressions"
+	ownerSetting     = "settings"
+	ownerCandidate   = "candidates"
+	ownerCarried     = "carried\x00"
+)
+
+// Tampered is why something that stands is not believed: it is not as Interlock wrote it. It is an error of whoever needs it
+// for a decision, which then fails closed.
+type Tampered struct {
+	Kind string // of the row it shows in; empty where only the owner is known, because a row is gone
+	Key  string
+	What string // what was done, as far as it can be told
+}
+
+// Error says what was found, and what to do.
+func (t *Tampered) Error() string { return t.Unwrap().Error() }
+
+// Unwrap is the error that a caller outside gets.
+func (t *Tampered) Unwrap() error {
+	return interlock.Errorf(interlock.CodeUnavailable, "store",
+		"%s: the store was changed by something other than Interlock, and what rests on it is refused; keep the file as evidence "+
+			"and run `interlock audit verify`", t.Name())
+}
+
+// Name says what was done to which row.
+func (t *Tampered) Name() string {
+	if t.Kind == "" {
+		return t.What
+	}
+	return fmt.Sprintf("the %s %.80q %s", t.Kind, strings.ReplaceAll(t.Key, "\x00", "/"), t.What)
+}
+
+// Proved reports whether rows of a kind are believed only with a proof.
+func (b Book) Proved(kind string) bool { return b.kinds[kind].owner != nil }
+
+// Owner is whose standing a row is part of. Nobody's: it has ended, or its kind needs no proof.
+func (b Book) Owner(r Row) (string, error) {
+	k := b.kinds[r.Kind]
+	if k.owner == nil || r.Body == nil {
+		return "", nil
+	}
+	value, err := b.Value(r)
+	if err != nil || value == nil || k.body.stands != nil && !k.body.stands(value) {
+		return "", err
+	}
+	return k.owner(value), nil
+}
+
+// OwnerOf is the one owner of every row that a ref can name, if there is one: then nothing of what it names can be missing
+// without being missed. Where a ref says only an id, the owner is known by the row alone.
+func (b Book) OwnerOf(ref Ref) string {
+	if !b.Proved(ref.Kind) {
+		return ""
+	}
+	first, rest, _ := strings.Cut(ref.Key, "\x00")
+	if ref.Key != "" {
+		switch ref.Kind {
+		case Agent, Attempts:
+			return ownerAgent + first
+		case Operator:
+			return ownerOperator
+		case Pin:
+			return ownerServer + first
+		case Setting:
+			return ownerSetting
+		case Candidate:
+			return ownerCandidate
+		case Carried:
+			return ownerCarried + ref.Key
+		}
+		return ""
+	}
+	first, rest, _ = strings.Cut(ref.Mark, "\x00")
+	switch {
+	case first == "of":
+		agent, _, _ := strings.Cut(rest, "\x00")
+		return ownerAgent + agent
+	case ref.Kind == Pin && first == "server":
+		return ownerServer + rest
+	case ref.Kind == Order && ref.Mark == Ordered(interlock.VerbSuppress):
+		return ownerSuppression
+	case ref.Kind == Operator && ref.Mark == All:
+		return ownerOperator
+	case ref.Kind == Setting && ref.Mark == All:
+		return ownerSetting
+	case ref.Kind == Candidate && ref.Mark == All:
+		return ownerCandidate
+	}
+	return ""
+}
+
+// Names reports whether a ref names a row that stands.
+func (b Book) Names(ref Ref, r Row) (bool, error) {
+	if ref.Kind != r.Kind || ref.Key != "" {
+		return ref.Kind == r.Kind && ref.Key == r.Key, nil
+	}
+	about, err := b.About(r)
+	for _, m := range about.Marks {
+		if m.Name == ref.Mark {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+func agentOwner(value any) string { return ownerAgent + value.(interlock.AgentRecord).ID }
+func operatorOwner(any) string    { return ownerOperator }
+func requestOwner(value any) string {
+	return ownerAgent + value.(interlock.ApprovalRequest).Requester.Agent
+}
+func challengeOwner(value any) string {
+	return ownerAgent + value.(interlock.Challenge).Requester.Agent
+}
+func attemptsOwner(value any) string { return ownerAgent + value.(AttemptsBody).Agent }
+func pinOwner(value any) string      { return ownerServer + value.(interlock.Pin).Server }
+func settingOwner(any) string        { return ownerSetting }
+func candidateOwner(any) string      { return ownerCandidate }
+func carriedOwner(value any) string  { return ownerCarried + value.(CarriedBody).Name }
+
+func orderOwner(value any) string {
+	if g, grants := value.(interlock.Grant); grants {
+		return ownerAgent + g.Agent
+	}
+	return ownerSuppression
+}

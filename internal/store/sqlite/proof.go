@@ -1,0 +1,486 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"interlock/internal/ledger"
+)
+
+// What stands beside the log is believed as far as the log's key proves it. Three things together do that:
+//
+//   - A row has a proof, a tag over what it says: nobody without the key can make a row, or change one.
+//   - A part, one of 1,024, has a tag over the proofs of all that stands of its owners: nobody can take one away, or bring one back.
+//   - The head has a tag over the parts and the size of the log: nobody can put all of it back without putting the log back.
+//
+// A decision reads what stands of its owners, each owner whole, with the proofs of its part, and remembers it, so that the next one
+// costs nothing. A commit checks the parts it changes before it writes them: what somebody else has done is never signed for.
+//
+// Accepted: whoever can read the log's private key can write rows that are believed; then operators' signatures are what holds.
+// Whoever can write the file can make an owner's standing unbelievable, which refuses what rests on it.
+
+const (
+	proofParts = 1024
+	partTag    = 8  // bytes
+	proofSize  = 16 // bytes
+	partShift  = 63 - 10
+)
+
+// A claim is that a row stands: whose, and its proof.
+type claim struct {
+	owner int64
+	proof [proofSize]byte
+}
+
+func (c claim) compare(o claim) int {
+	if c.owner != o.owner {
+		if c.owner < o.owner {
+			return -1
+		}
+		return 1
+	}
+	return bytes.Compare(c.proof[:], o.proof[:])
+}
+
+// proofs are the tags of all parts at one size of the log.
+type proofs struct {
+	tags  []byte
+	sum   [sha256.Size]byte
+	size  int64 // of the log
+	sound bool  // they are those that were written with this head
+}
+
+// tag is the tag of a part.
+func (p *proofs) tag(part int) []byte { return p.tags[part*partTag : (part+1)*partTag] }
+
+// ownerNumber is an owner as it stands in the file. Two owners may share one.
+func ownerNumber(owner string) int64 {
+	sum := sha256.Sum256([]byte(owner))
+	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
+}
+
+// proofOf is the proof of a row, of one that has ended too.
+func (s *Store) proofOf(r ledger.Row) (proof [proofSize]byte) {
+	tag := s.options.Sealer.Tag([]byte("row"), []byte(r.Kind), []byte(r.Key), r.Body)
+	copy(proof[:], tag[:])
+	return proof
+}
+
+// tagOf is the tag of a part. Nobody's claims have none.
+func (s *Store) tagOf(part int, claims []claim) (tag [partTag]byte) {
+	if len(claims) == 0 {
+		return tag
+	}
+	text := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(claims)*(8+proofSize)), uint64(part))
+	for _, c := range claims {
+		text = append(binary.BigEndian.AppendUint64(text, uint64(c.owner)), c.proof[:]...)
+	}
+	sum := s.options.Sealer.Tag([]byte("part"), text)
+	copy(tag[:], sum[:])
+	return tag
+}
+
+// headTag binds the proofs to a head. Where they were not sound before they never are again by themselves: what is written then is
+// no tag, and differs from commit to commit.
+func (s *Store) headTag(head ledger.Head, p *proofs) []byte {
+	size := binary.BigEndian.AppendUint64(nil, uint64(head.Size))
+	if !p.sound {
+		return size
+	}
+	tag := s.options.Sealer.Tag([]byte("head"), size, []byte(head.Last), p.sum[:])
+	return tag[:]
+}
+
+// readHeadProved reads the head of the log and its proofs, in one go.
+func (s *Store) readHeadProved(ctx context.Context, c *conn) (ledger.Head, *proofs, error) {
+	p, head := &proofs{}, ledger.Head{}
+	var proved []byte
+	found, err := c.row(ctx, "SELECT h.size, h.last, h.edge, h.checkpoint, h.proved, p.tags FROM head h LEFT JOIN proofs p ON p.one = 1 "+
+		"WHERE h.one = 1", nil, &head.Size, &head.Last, &head.Edge, &head.Checkpoint, &proved, &p.tags)
+	if err == nil && !found {
+		_, _, err = readHead(ctx, c) // says what is wrong
+	}
+	if err != nil {
+		return head, nil, err
+	}
+	p.sum, p.size = sha256.Sum256(p.tags), head.Size
+	p.sound = len(p.tags) == proofParts*partTag
+	p.sound = p.sound && bytes.Equal(proved, s.headTag(head, p))
+	return head, p, nil
+}
+
+func unsound() *ledger.Tampered {
+	return &ledger.Tampered{What: "the proofs of what stands are not those of this log as it is"}
+}
+
+// readPart reads the claims of a part and holds them against its tag.
+func (s *Store) readPart(ctx context.Context, c *conn, p *proofs, part int) (claims []claim, foreign []*ledger.Tampered, err error) {
+	if !p.sound {
+		return nil, nil, unsound()
+	}
+	from := int64(part) << partShift
+	upTo := from + 1<<partShift - 1
+	err = c.each(ctx, "SELECT owner, proof FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof", []any{from, upTo},
+		func(scan func(...any) error) error {
+			var one claim
+			var proof []byte
+			if err := scan(&one.owner, &proof); err != nil {
+				return err
+			}
+			copy(one.proof[:], proof)
+			claims = append(claims, one)
+			return nil
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	want := p.tag(part)
+	if tag := s.tagOf(part, claims); bytes.Equal(tag[:], want) {
+		return claims, nil, nil
+	}
+	return s.sift(ctx, c, part, want)
+}
+
+// sift finds what in a part is not Interlock's. Without that the rest is believed, if nothing else was done to it.
+func (s *Store) sift(ctx context.Context, c *conn, part int, want []byte) (claims []claim, foreign []*ledger.Tampered, err error) {
+	from := int64(part) << partShift
+	upTo := from + 1<<partShift - 1
+	err = c.each(ctx, "SELECT kind, key, body, owner, proof FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof",
+		[]any{from, upTo}, func(scan func(...any) error) error {
+			r, one := ledger.Row{}, claim{}
+			var proof []byte
+			if err := scan(&r.Kind, &r.Key, &r.Body, &one.owner, &proof); err != nil {
+				return err
+			}
+			copy(one.proof[:], proof)
+			owner, wrong := s.book.Owner(r)
+			if genuine := s.proofOf(r); wrong != nil || genuine != one.proof || owner == "" || ownerNumber(owner) != one.owner {
+				foreign = append(foreign, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was not written by Interlock as it is"})
+				return nil
+			}
+			claims = append(claims, one)
+			return nil
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	if tag := s.tagOf(part, claims); bytes.Equal(tag[:], want) {
+		return claims, foreign, nil
+	}
+	if len(foreign) > 0 {
+		return nil, foreign, foreign[0] // most likely it was changed
+	}
+	return nil, nil, &ledger.Tampered{What: "something that stood was taken away, or put back to what it was"}
+}
+
+// errUnsteady says that what was read one after another does not fit together: somebody has written in between, or there is
+// something wrong. Reading it in one transaction tells.
+var errUnsteady = errors.New("sqlite: read again in one transaction")
+
+// A snapshot is one reading of rows that are proved: first without a transaction, which costs less and fails where anything is not
+// as it should be; then in one.
+type snapshot struct {
+	store   *Store
+	conn    *conn
+	size    int64 // of the log when it began
+	steady  bool  // in a transaction
+	proofs  *proofs
+	owners  map[string][]ledger.Row
+	foreign []*ledger.Tampered
+}
+
+// steadily has step read in one transaction. One that can't be ended on the writer's connection would be everybody's.
+func (n *snapshot) steadily(ctx context.Context, step func() error) error {
+	if _, err := n.conn.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	n.steady, n.proofs, n.owners, n.foreign = true, nil, nil, nil
+	err := step()
+	ctx = context.WithoutCancel(ctx)
+	_, ended := n.conn.exec(ctx, "COMMIT")
+	if ended == nil {
+		return err
+	}
+	if _, undo := n.conn.exec(ctx, "ROLLBACK"); undo != nil && n.conn == n.store.writer {
+		return n.store.fail(ended)
+	}
+	return errors.Join(err, ended)
+}
+
+// begin reads the proofs, unless the writer knows them. Whoever reads by the writer's connection holds its lock.
+func (n *snapshot) begin(ctx context.Context) (err error) {
+	if n.proofs != nil {
+		return nil
+	}
+	n.owners = map[string][]ledger.Row{}
+	if s := n.store; n.conn == s.writer && s.proofs != nil && s.proofs.size == n.size && !n.steady {
+		n.proofs = s.proofs
+		return nil
+	}
+	_, n.proofs, err = n.store.readHeadProved(ctx, n.conn)
+	return err
+}
+
+// owned returns all that stands of an owner.
+func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error) {
+	if rows, read := n.owners[owner]; read {
+		return rows, nil
+	}
+	number := ownerNumber(owner)
+	rows, claims, err := n.readOwned(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	part := int(number >> partShift)
+	sifted := false
+	if tag := n.store.tagOf(part, claims); !n.proofs.sound || !bytes.Equal(tag[:], n.proofs.tag(part)) {
+		if !n.steady {
+			return nil, errUnsteady
+		}
+		var foreign []*ledger.Tampered
+		claims, foreign, err = n.store.readPart(ctx, n.conn, n.proofs, part)
+		n.foreign = append(n.foreign, foreign...)
+		if err != nil {
+			return nil, err
+		}
+		sifted = true
+	}
+	var believed []ledger.Row
+	for _, r := range rows {
+		one := claim{owner: number, proof: n.store.proofOf(r.Row)}
+		if _, claimed := slices.BinarySearchFunc(claims, one, claim.compare); !claimed || one.proof != r.claim.proof {
+			switch {
+			case sifted:
+				continue // it was found to be another's
+			case !n.steady:
+				return nil, errUnsteady
+			}
+			return nil, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was changed"}
+		}
+		if r.Value, err = n.store.book.Value(r.Row); err != nil {
+			return nil, err
+		}
+		whose, err := n.store.book.Owner(r.Row)
+		if err != nil {
+			return nil, err
+		}
+		if whose == owner { // and not another's with the same number
+			believed = append(believed, r.Row)
+		}
+	}
+	n.owners[owner] = believed
+	return believed, nil
+}
+
+// readOwned reads the rows of an owner, and the claims of its part, in one go.
+func (n *snapshot) readOwned(ctx context.Context, number int64) (rows []stored, claims []claim, err error) {
+	from := number >> partShift << partShift
+	upTo := from + 1<<partShift - 1
+	err = n.conn.each(ctx, "SELECT owner, proof, iif(owner = ?1, kind, NULL), iif(owner = ?1, key, NULL), iif(owner = ?1, version, NULL), "+
+		"iif(owner = ?1, body, NULL) FROM rows WHERE owner BETWEEN ?2 AND ?3 ORDER BY owner, proof", []any{number, from, upTo},
+		func(scan func(...any) error) error {
+			var one claim
+			var proof []byte
+			var kind, key *string
+			var version *int64
+			var body []byte
+			if err := scan(&one.owner, &proof, &kind, &key, &version, &body); err != nil {
+				return err
+			}
+			copy(one.proof[:], proof)
+			claims = append(claims, one)
+			if one.owner == number {
+				rows = append(rows, stored{Row: ledger.Row{Kind: *kind, Key: *key, Version: *version, Body: body}, claim: &one})
+			}
+			return nil
+		})
+	return rows, claims, err
+}
+
+// fetch returns the rows of a ref that are proved.
+func (n *snapshot) fetch(ctx context.Context, ref ledger.Ref) (rows []ledger.Row, err error) {
+	if err := n.begin(ctx); err != nil {
+		return nil, err
+	}
+	book := n.store.book
+	if owner := book.OwnerOf(ref); owner != "" {
+		owned, err := n.owned(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range owned {
+			named, err := book.Names(ref, r)
+			if err != nil {
+				return nil, err
+			}
+			if named {
+				rows = append(rows, r)
+			}
+		}
+		return rows, nil
+	}
+	found, err := n.unproved(ctx, ref)
+	for _, r := range found {
+		if err != nil {
+			break
+		}
+		var proved bool
+		if proved, err = n.holds(ctx, r); proved {
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
+}
+
+// unproved reads the rows of a ref as they are in the file.
+func (n *snapshot) unproved(ctx context.Context, ref ledger.Ref) (rows []ledger.Row, err error) {
+	if ref.Key == "" {
+		rows, err = readMarked(ctx, n.conn, ref.Kind, ref.Mark)
+	} else {
+		var r stored
+		if r, err = readRow(ctx, n.conn, ref.Kind, ref.Key); r.Body != nil {
+			rows = []ledger.Row{r.Row}
+		}
+	}
+	for i := range rows {
+		if err == nil {
+			rows[i].Value, err = n.store.book.Value(rows[i])
+		}
+	}
+	return rows, err
+}
+
+// holds reports whether a row is believed: it stands, and is among what its owner has, or nothing rests on it any more.
+func (n *snapshot) holds(ctx context.Context, r ledger.Row) (bool, error) {
+	owner, err := n.store.book.Owner(r)
+	if err != nil || owner == "" {
+		return err == nil, err
+	}
+	owned, err := n.owned(ctx, owner)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range owned {
+		if o.Kind == r.Kind && o.Key == r.Key && bytes.Equal(o.Body, r.Body) {
+			return true, nil
+		}
+	}
+	if !n.steady {
+		return false, errUnsteady
+	}
+	n.foreign = append(n.foreign, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was not written by Interlock as it is"})
+	return false, nil
+}
+
+// CheckStanding calls visit for everything that stands beside the log and is not as Interlock wrote it: rows, the proofs of what
+// there is of them, and the marks by which they are found. It needs the log's private key.
+func (s *Store) CheckStanding(ctx context.Context, visit func(*ledger.Tampered) error) error {
+	if s.options.Sealer == nil {
+		return errors.New("sqlite: Options.Sealer is missing")
+	}
+	return s.alone(ctx, "check what stands", func(c *conn) error {
+		version, err := s.version(ctx, c)
+		if err != nil || version < provedSince {
+			return err
+		}
+		n := &snapshot{store: s, conn: c}
+		return n.steadily(ctx, func() error { return n.check(ctx, visit) })
+	})
+}
+
+// check is CheckStanding of one reading.
+func (n *snapshot) check(ctx context.Context, visit func(*ledger.Tampered) error) error {
+	if err := n.begin(ctx); err != nil {
+		return err
+	}
+	if !n.proofs.sound {
+		if err := visit(unsound()); err != nil {
+			return err
+		}
+	}
+	wrong := map[int]bool{} // parts in which a row was named
+	if err := n.checkRows(ctx, wrong, visit); err != nil {
+		return err
+	}
+	if n.proofs.sound {
+		if err := n.checkParts(ctx, wrong, visit); err != nil {
+			return err
+		}
+	}
+	return n.conn.each(ctx, "SELECT m.kind, m.mark FROM marks m LEFT JOIN rows r ON r.id = m.row AND r.kind = m.kind "+
+		"WHERE r.body IS NULL", nil, func(scan func(...any) error) error {
+		t := &ledger.Tampered{What: "is a mark of nothing that is there"}
+		if err := scan(&t.Kind, &t.Key); err != nil {
+			return err
+		}
+		return visit(t)
+	})
+}
+
+// checkRows looks at every row of a kind that is proved, and at its marks.
+func (n *snapshot) checkRows(ctx context.Context, wrong map[int]bool, visit func(*ledger.Tampered) error) error {
+	s := n.store
+	query := "SELECT id, kind, key, body, owner, proof, (SELECT count(*) FROM marks m WHERE m.row = r.id AND m.kind = r.kind) FROM rows r " +
+		"ORDER BY id"
+	return n.conn.each(ctx, query, nil, func(scan func(...any) error) error {
+		var id int64
+		var number *int64
+		var proof []byte
+		var marks int
+		r := ledger.Row{}
+		if err := scan(&id, &r.Kind, &r.Key, &r.Body, &number, &proof, &marks); err != nil {
+			return err
+		}
+		if !s.book.Proved(r.Kind) {
+			return nil
+		}
+		genuine := s.proofOf(r)
+		owner, err := s.book.Owner(r)
+		about, aboutErr := s.book.About(r)
+		what := ""
+		switch {
+		case err != nil || aboutErr != nil || !bytes.Equal(proof, genuine[:]):
+			what = "was not written by Interlock as it is"
+		case (owner == "") != (number == nil) || owner != "" && *number != ownerNumber(owner):
+			what = "has lost its place among what stands"
+		case len(about.Marks) != marks:
+			what = "is not found where it should be"
+		default:
+			return nil
+		}
+		if number != nil {
+			wrong[int(*number>>partShift)%proofParts] = true
+		}
+		if owner != "" {
+			wrong[int(ownerNumber(owner)>>partShift)] = true
+		}
+		return visit(&ledger.Tampered{Kind: r.Kind, Key: r.Key, What: what})
+	})
+}
+
+// checkParts looks whether anything that stood is gone, or has come back.
+func (n *snapshot) checkParts(ctx context.Context, wrong map[int]bool, visit func(*ledger.Tampered) error) error {
+	for part := range proofParts {
+		_, foreign, err := n.store.readPart(ctx, n.conn, n.proofs, part)
+		tampered := (*ledger.Tampered)(nil)
+		switch {
+		case err == nil && len(foreign) == 0:
+			continue
+		case err != nil && !errors.As(err, &tampered):
+			return err
+		case wrong[part]:
+			continue // and was named
+		}
+		if tampered == nil {
+			tampered = foreign[0]
+		}
+		if err := visit(tampered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
