@@ -246,3 +246,31 @@ func TestSlowBodiesAreCut(t *testing.T) {
 		}
 	}
 }
+
+// TestProofsAreOfOnesOwn: an agent gets no proof of another's event, by index or by id, and can't tell it from one that is not there;
+// whoever holds the socket gets all.
+func TestProofsAreOfOnesOwn(t *testing.T) {
+	h := newHouse(t, httpapi.Limits{})
+	for _, token := range []string{liveToken, otherToken} {
+		h.do(h.server.Handler(), "POST", "/v1/decide", token, slowBody)
+	}
+	nothing := h.do(h.server.Handler(), "GET", "/v1/proof?event_id="+strings.Repeat("0", 64), liveToken, "").Body.String()
+	for _, test := range []struct {
+		token string
+		local bool
+		index int
+		code  int
+	}{{liveToken, false, 0, 200}, {liveToken, false, 1, 404}, {otherToken, false, 0, 404}, {otherToken, false, 1, 200}, {liveToken, true, 1, 404},
+		{"", true, 0, 200}, {"", true, 1, 200}} {
+		handler := h.server.Handler()
+		if test.local {
+			handler = h.server.LocalHandler()
+		}
+		for _, query := range []string{fmt.Sprintf("index=%d", test.index), "event_id=" + h.backend.entries[test.index].ID} {
+			got := h.do(handler, "GET", "/v1/proof?"+query, test.token, "")
+			if got.Code != test.code || test.code == 404 && got.Body.String() != nothing {
+				t.Errorf("%+v %s: %d %s", test, query, got.Code, got.Body)
+			}
+		}
+	}
+}
