@@ -72,7 +72,7 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, mcp, gateway, gateway-http, sandbox, waiting, recorded or verify")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, fair, mcp, gateway, gateway-http, sandbox, waiting, recorded or verify")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	carriers := flag.String("carriers", "", "node_modules with mcp-proxy and supergateway, for the side-by-side gateway latency")
 	vmcp := flag.String("vmcp", "", "path of toolhive's vmcp, for the side-by-side gateway latency")
@@ -94,7 +94,7 @@ var parts = []struct {
 	alone   bool
 }{
 	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"http", overHTTP, false},
-	{"mcp", overMCP, true},
+	{"fair", fairShares, true}, {"mcp", overMCP, true},
 	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true},
 	{"waiting", waiting, true}, {"recorded", recordings, true}, {"verify", verify, false},
 }

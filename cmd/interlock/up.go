@@ -79,7 +79,8 @@ func (c *upCommand) Run(p *program) error {
 			_, err := backend.Ground(ctx)
 			return err
 		}, now),
-		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent)},
+		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
+			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
 		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()},
 		Rules: objectors(backend.Rules(), settings.Profile)})

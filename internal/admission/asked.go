@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"slices"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -47,6 +48,16 @@ func (a *Admission) asked(ctx context.Context, id string) (interlock.ApprovalReq
 // nobody needs to prove it; the log holds it as a refusal and not as an operator's answer. A request that is answered already
 // stays as it is, and the error says conflict then.
 func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why string) error {
+	return a.takeBack(ctx, r, id, why, interlock.RequestPending)
+}
+
+// Forgo is Withdraw for a side that does not want the action any more, whatever was answered: an approval that nobody has used ends
+// as if its time had passed, so that it can't be spent on what everybody believes to be cancelled. Who gave it stays in the log.
+func (a *Admission) Forgo(ctx context.Context, r interlock.Requester, id, why string) error {
+	return a.takeBack(ctx, r, id, why, interlock.RequestPending, interlock.RequestApproved)
+}
+
+func (a *Admission) takeBack(ctx context.Context, r interlock.Requester, id, why string, from ...interlock.RequestStatus) error {
 	if _, err := a.Asked(ctx, r, id); err != nil {
 		return err
 	}
@@ -54,7 +65,7 @@ func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why
 	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Request, id)),
 		func(standing ledger.Standing) (ledger.Change, error) {
 			request := standing.Requests[id]
-			if request.Status != interlock.RequestPending || request.ID == "" {
+			if request.ID == "" || !slices.Contains(from, request.Status) {
 				return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "request", "this request is answered already")
 			}
 			payload, err := auditlog.RefusalRecord{Door: "requester", Code: "withdrawn", Reason: why, Request: id}.Payload()
@@ -65,9 +76,13 @@ func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why
 			if err != nil {
 				return ledger.Change{}, err
 			}
-			return ledger.Change{Version: standing.Version, Events: []ledger.Draft{draft},
-				Writes: ledger.Rows(request.Answered(interlock.Approval{Request: id, Verdict: interlock.Deny,
-					Method: interlock.MethodRequester, Reason: why, At: a.config.Now().UTC()}))}, nil
+			if request.Status == interlock.RequestApproved {
+				request.Status = interlock.RequestExpired
+			} else {
+				request = request.Answered(interlock.Approval{Request: id, Verdict: interlock.Deny,
+					Method: interlock.MethodRequester, Reason: why, At: a.config.Now().UTC()})
+			}
+			return ledger.Change{Version: standing.Version, Events: []ledger.Draft{draft}, Writes: ledger.Rows(request)}, nil
 		})
 	return err
 }

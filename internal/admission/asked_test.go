@@ -91,3 +91,43 @@ func TestWithdraw(t *testing.T) {
 		t.Errorf("recorded as %s", types[1])
 	}
 }
+
+// TestForgo: an approval that was not used goes with what it was for, once and only for the side that asked; one that was used stays.
+func TestForgo(t *testing.T) {
+	h := newHouse(t)
+	own := interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}
+	const risky = "git push --force origin feature"
+	first := h.propose(risky)
+	if err := h.approve(first.Request, interlock.Allow); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Forgo(t.Context(), interlock.Requester{Principal: "alice", Agent: "codex"}, first.Request, "not mine"); err == nil {
+		t.Error("another agent took it back")
+	}
+	if err := h.Forgo(t.Context(), own, first.Request, "the client cancelled"); err != nil {
+		t.Fatal(err)
+	}
+	request, err := h.Asked(t.Context(), own, first.Request)
+	if err != nil || request.Status != interlock.RequestExpired || request.Approval == nil || request.Approval.Verdict != interlock.Allow {
+		t.Errorf("%+v %v", request, err)
+	}
+	if err := h.Forgo(t.Context(), own, first.Request, "again"); err == nil {
+		t.Error("it was taken back twice")
+	}
+	second := h.propose(risky)
+	if second.Answer == interlock.Allow || second.Request == "" || second.Request == first.Request {
+		t.Fatalf("the approval still counts: %v %s", second.Answer, second.Request)
+	}
+	if err := h.approve(second.Request, interlock.Allow); err != nil {
+		t.Fatal(err)
+	}
+	if passed := h.propose(risky); passed.Answer != interlock.Allow {
+		t.Errorf("the approved action: %v", passed.Answer)
+	}
+	if err := h.Forgo(t.Context(), own, second.Request, "too late"); err == nil {
+		t.Error("a used approval was taken back")
+	}
+	if types := h.entries(); types[3] != interlock.EventRefusal {
+		t.Errorf("recorded as %v", types)
+	}
+}

@@ -81,6 +81,10 @@ type Config struct {
 	ArchiveTo string `json:"archive_to"`
 	// MaxConcurrent bounds requests under way in the HTTP API; more get 503. Default: 1024.
 	MaxConcurrent int `json:"max_concurrent"`
+	// MaxConcurrentPerAgent bounds those of one agent, or of one address that shows no token; more get 429. Every agent keeps a
+	// few that no other can take, and the hooks on the socket have as many of their own again. Default: a quarter of
+	// max_concurrent.
+	MaxConcurrentPerAgent int `json:"max_concurrent_per_agent"`
 	// MCPAcknowledge has the MCP server answer CONFIRMATION_REQUIRED with a confirmation token where an operation's
 	// permission wants the client's user asked, instead of leaving that to the client. Default: false.
 	MCPAcknowledge bool `json:"mcp_acknowledge"`
@@ -188,6 +192,9 @@ func Load(home, file string) (Config, error) {
 	}
 	if c.MaxConcurrent <= 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent", "must be at least 1")
+	}
+	if c.MaxConcurrentPerAgent < 0 {
+		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent_per_agent", "must be at least 1")
 	}
 	if err := c.checkArchive(); err != nil {
 		return c, err

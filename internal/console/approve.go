@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -183,6 +184,11 @@ func partly(n int, request string, err error) error {
 func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval, error) {
 	if len(ids) == 0 || len(ids) > identity.MaxBatch {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "id", "tick 1 to %d requests", identity.MaxBatch)
+	}
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) { // nothing of such a form was meant as it stands
+			return nil, interlock.Errorf(interlock.CodeInvalid, "id", "%.40s is named twice; nothing was answered", id)
+		}
 	}
 	verdict, reason, err := verb(r)
 	if err != nil {

@@ -153,7 +153,7 @@ func New(c Config) (*Console, error) {
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
-		asked:    newQuestions(c.Now, c.Random),
+		asked:    newQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
 		attempts: newLimiter(c.Now), orders: newOrders(c.Now)}
 	console.mux = console.routes()
 	return console, nil

@@ -69,7 +69,7 @@ func (c *Console) enrolPage(w http.ResponseWriter, r *http.Request) {
 			"this is not an enrolment link; `interlock operator add NAME --enrol` prints one"))
 		return
 	}
-	nonce, text, err := c.asked.ask(enrolHeader, c.origin, c.visitor(r).binding)
+	nonce, text, err := c.asked.ask(enrolHeader, c.visitor(r).binding)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -82,15 +82,10 @@ func (c *Console) enrolPage(w http.ResponseWriter, r *http.Request) {
 
 // enrol registers a passkey for whoever has the link's secret, once, and signs them in.
 func (c *Console) enrol(w http.ResponseWriter, r *http.Request) {
-	if !c.attempts.allow(source(r)) {
-		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many attempts; wait a minute"))
-		return
-	}
 	name := r.PostForm.Get("operator")
 	operator, err := c.register(r, name)
 	if err != nil {
-		c.turnedAway(r, name, err)
-		c.fail(w, r, err)
+		c.turnedAway(w, r, name, err)
 		return
 	}
 	passkey := operator.Passkeys[len(operator.Passkeys)-1].ID

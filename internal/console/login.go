@@ -2,10 +2,8 @@ package console
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -13,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"interlock"
@@ -30,71 +27,9 @@ const (
 
 // The bounds of questions and tickets.
 const (
-	questionLife = 5 * time.Minute
-	maxQuestions = 1024
-	TicketLife   = 5 * time.Minute
-	maxTicket    = 16 << 10
+	TicketLife = 5 * time.Minute
+	maxTicket  = 16 << 10
 )
-
-// questions are what browsers are asked to have signed by a passkey, beside approvals: each is answered once, by the
-// browser it was put to. It is safe for concurrent use.
-type questions struct {
-	now    func() time.Time
-	random io.Reader
-
-	mu    sync.Mutex
-	open  map[string]question
-	spent map[string]time.Time // what counts once, until it would not count anyway
-}
-
-type question struct {
-	text    string
-	binding string
-	expires time.Time
-}
-
-func newQuestions(now func() time.Time, random io.Reader) *questions {
-	return &questions{now: now, random: random, open: map[string]question{}, spent: map[string]time.Time{}}
-}
-
-// ask makes a question that nobody was asked before and returns its name and its text.
-func (q *questions) ask(header, origin, binding string) (nonce, text string, err error) {
-	var raw [16]byte
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if _, err := io.ReadFull(q.random, raw[:]); err != nil {
-		return "", "", fmt.Errorf("asking for a signature: %w", err)
-	}
-	now := q.now()
-	oldest := ""
-	for other, asked := range q.open {
-		if !now.Before(asked.expires) {
-			delete(q.open, other)
-		} else if oldest == "" || asked.expires.Before(q.open[oldest].expires) {
-			oldest = other
-		}
-	}
-	if len(q.open) >= maxQuestions {
-		delete(q.open, oldest)
-	}
-	nonce = hex.EncodeToString(raw[:])
-	expires := now.Add(questionLife)
-	text = header + "origin: " + strconv.QuoteToASCII(origin) + "\nnonce: " + nonce + "\nexpires: " + expires.UTC().Format(time.RFC3339Nano) + "\n"
-	q.open[nonce] = question{text: text, binding: binding, expires: expires}
-	return nonce, text, nil
-}
-
-// take returns the text of a question put to this browser, once.
-func (q *questions) take(nonce, header, binding string) (string, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	asked, known := q.open[nonce]
-	if !known || asked.binding != binding || !strings.HasPrefix(asked.text, header) || !q.now().Before(asked.expires) {
-		return "", interlock.Errorf(interlock.CodeExpired, "nonce", "the page is too old or was used already; load it again")
-	}
-	delete(q.open, nonce)
-	return asked.text, nil
-}
 
 // A Ticket lets an operator in once, in a browser that runs no script: it is signed by the operator's SSH key.
 type Ticket struct {
@@ -155,7 +90,7 @@ func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 		}
 		form.Operator = ticket.Operator
 	}
-	nonce, text, err := c.asked.ask(loginHeader, c.origin, c.visitor(r).binding)
+	nonce, text, err := c.asked.ask(loginHeader, c.visitor(r).binding)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -166,29 +101,30 @@ func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 
 // login lets in whoever proves to be an operator: by a passkey over the page's question, or by a ticket.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	if !c.attempts.allow(source(r)) {
-		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many attempts; wait a minute"))
-		return
-	}
 	prove, method := c.byPasskey, interlock.MethodPasskey
 	if r.PostForm.Get("ticket") != "" {
 		prove, method = c.byTicket, interlock.MethodSSH
 	}
 	operator, passkey, err := prove(r)
 	if err != nil {
-		c.turnedAway(r, operator.Name, err)
-		c.fail(w, r, err)
+		c.turnedAway(w, r, operator.Name, err)
 		return
 	}
 	c.enter(w, r, operator, method, passkey)
 }
 
-// turnedAway records an attempt that had something to it. Forms that are broken or old leave nothing: anybody can send
-// garbage, and garbage must not be able to fill the log.
-func (c *Console) turnedAway(r *http.Request, operator string, cause error) {
-	if code := codeOf(cause); code == interlock.CodeUnauthorized || code == interlock.CodeConflict {
+// turnedAway answers an attempt that proved nothing, and records one that had something to it. Forms that are broken or old leave
+// nothing: anybody can send garbage, and garbage must not be able to fill the log. Only such attempts are counted, by address, and
+// only after they were looked at: behind one address are all of this machine and whoever comes by a proxy, and whoever brings what
+// is right gets in, however many others there have failed.
+func (c *Console) turnedAway(w http.ResponseWriter, r *http.Request, operator string, cause error) {
+	if !c.attempts.allow(source(r)) {
+		cause = interlock.Errorf(interlock.CodeLimited, "",
+			"too many attempts that proved nothing came from this address; wait a minute")
+	} else if code := codeOf(cause); code == interlock.CodeUnauthorized || code == interlock.CodeConflict {
 		c.record(r, operator, "refused", cause.Error())
 	}
+	c.fail(w, r, cause)
 }
 
 // enter begins a session. A browser that was signed in before gets another secret.
@@ -208,7 +144,8 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request, operator interlo
 
 // byPasskey finds the operator whose passkey signed the question of this browser's login page, and the passkey's id.
 func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, error) {
-	text, err := c.asked.take(r.PostForm.Get("nonce"), loginHeader, c.visitor(r).binding)
+	asked := r.PostForm.Get("nonce")
+	text, err := c.asked.take(asked, loginHeader, c.visitor(r).binding)
 	if err != nil {
 		return interlock.OperatorRecord{}, "", err
 	}
@@ -226,6 +163,9 @@ func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, 
 			continue
 		}
 		if seen, err := identity.VerifyAssertion(operator, text, signature); err == nil {
+			if err := c.asked.answered(asked); err != nil {
+				return interlock.OperatorRecord{}, "", err
+			}
 			return operator, seen.Passkey.ID, c.counted(r, operator, seen)
 		}
 	}
@@ -299,23 +239,6 @@ func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, string, e
 			interlock.Errorf(interlock.CodeConflict, "ticket", "this login link was used already; make another")
 	}
 	return operator, "", nil
-}
-
-// spend remembers something until a time, and reports whether it was new. It refuses what it has no room to remember.
-func (q *questions) spend(what string, until time.Time) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.now()
-	for other, asked := range q.spent {
-		if !now.Before(asked) {
-			delete(q.spent, other)
-		}
-	}
-	if _, known := q.spent[what]; known || len(q.spent) >= maxQuestions {
-		return false
-	}
-	q.spent[what] = until
-	return true
 }
 
 func inOffice(operator interlock.OperatorRecord, now time.Time) bool {

@@ -242,9 +242,20 @@ func (x *exchange) prove() (inclusion, error) {
 	return found, nil
 }
 
+// entry finds the entry that is asked about. One of somebody else's is answered like one that is not there: an agent learns of its
+// own events only, as it does from events.
 func (x *exchange) entry(given map[string]string) (interlock.Entry, error) {
+	entry, err := x.anyEntry(given)
+	if err == nil && !x.mayRead(entry) {
+		return interlock.Entry{}, noEntry()
+	}
+	return entry, err
+}
+
+func noEntry() error { return interlock.Errorf(interlock.CodeNotFound, "", "the log has no such entry") }
+
+func (x *exchange) anyEntry(given map[string]string) (interlock.Entry, error) {
 	ctx, log := x.r.Context(), x.server.config.Log
-	missing := interlock.Errorf(interlock.CodeNotFound, "", "the log has no such entry")
 	id, byID := given["event_id"]
 	if _, byIndex := given["index"]; byID == byIndex {
 		return interlock.Entry{}, interlock.Errorf(interlock.CodeInvalid, "index", "give either index or event_id")
@@ -255,7 +266,7 @@ func (x *exchange) entry(given map[string]string) (interlock.Entry, error) {
 			return interlock.Entry{}, fmt.Errorf("finding an entry: %w", err)
 		}
 		if !found {
-			return interlock.Entry{}, missing
+			return interlock.Entry{}, noEntry()
 		}
 		return entry, nil
 	}
@@ -268,7 +279,7 @@ func (x *exchange) entry(given map[string]string) (interlock.Entry, error) {
 		return interlock.Entry{}, fmt.Errorf("finding an entry: %w", err)
 	}
 	if len(entries) != 1 || entries[0].Index != index {
-		return interlock.Entry{}, missing
+		return interlock.Entry{}, noEntry()
 	}
 	return entries[0], nil
 }

@@ -42,6 +42,8 @@ type fakeBackend struct {
 	down     bool // the store is gone
 	hold     chan struct{}
 	held     chan struct{}
+	reading  chan struct{} // says that the head is read, and waits for read
+	read     chan struct{}
 }
 
 func newBackend(t testing.TB) *fakeBackend {
@@ -230,6 +232,10 @@ func (b *fakeBackend) Ground(context.Context, ...ledger.Ref) (ledger.Standing, e
 }
 
 func (b *fakeBackend) Head(context.Context) (ledger.Head, error) {
+	if b.reading != nil {
+		b.reading <- struct{}{}
+		<-b.read
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {

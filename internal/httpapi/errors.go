@@ -89,8 +89,14 @@ func (x *exchange) failStatus(status int, err error) {
 }
 
 // refuse records input that was refused before it became an action and answers with the error. A bound the input breaks is
-// 413, unlike one that time mends.
+// 413, unlike one that time mends. A body that came too slowly is no input yet and leaves nothing.
 func (x *exchange) refuse(err error) {
+	var exact *statusError
+	if errors.As(err, &exact) && exact.status == http.StatusRequestTimeout {
+		x.count(x.server.agents)
+		x.fail(err)
+		return
+	}
 	x.record(err)
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) && refusal.Code == interlock.CodeLimited {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -33,6 +34,8 @@ type exchange struct {
 
 	status int
 	code   interlock.Code
+	turned int   // requests that found no room, this one and those that went unsaid before it
+	unsaid bool  // this one is counted and not logged
 	cause  error // of an internal failure: wraps what the store or the log said, never an action or a token
 }
 
@@ -233,6 +236,11 @@ func (x *exchange) read() (*[]byte, error) {
 			if errors.As(err, &over) {
 				return nil, x.tooLarge(limit)
 			}
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				x.w.Header()["Connection"] = []string{"close"} // nobody knows when the rest would come
+				return nil, &statusError{status: http.StatusRequestTimeout,
+					err: interlock.Errorf(interlock.CodeInvalid, "", "the body came too slowly; send it at once")}
+			}
 			return nil, interlock.Errorf(interlock.CodeInvalid, "", "the body could not be read to its end")
 		}
 	}
@@ -296,7 +304,7 @@ func (x *exchange) finish() {
 		level = slog.LevelWarn
 	}
 	ctx := x.r.Context()
-	if !s.config.Logger.Enabled(ctx, level) {
+	if x.unsaid || !s.config.Logger.Enabled(ctx, level) {
 		return
 	}
 	attributes := []slog.Attr{
@@ -307,6 +315,9 @@ func (x *exchange) finish() {
 		slog.String("agent", x.who),
 		slog.String("request_id", x.id),
 		slog.Duration("took", s.config.Now().Sub(x.start)),
+	}
+	if x.turned > 1 {
+		attributes = append(attributes, slog.Int("turned_away", x.turned))
 	}
 	if x.cause != nil {
 		attributes = append(attributes, slog.String("error", x.cause.Error()))

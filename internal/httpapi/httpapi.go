@@ -20,7 +20,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"interlock"
@@ -72,6 +71,9 @@ type Limits struct {
 	Body        int64         // bytes of a request's body; default 1 MiB
 	Header      int           // bytes of a request's line and header; default 16 KiB
 	Concurrent  int64         // requests under way; more get 503 and Retry-After; default 1024
+	PerAgent    int64         // of these, one agent's, or one address's without a token; more get 429; default a quarter
+	Readings    int64         // of these, one agent's that read the log; more get 429; default 4
+	Pause       time.Duration // to begin with a body; then a second for each 16 KiB; default 3 s
 	ReadHeader  time.Duration // to send a request's header; default 5 s
 	Read        time.Duration // to send a whole request; default 15 s
 	Write       time.Duration // from the header's end to the answer's; default 30 s
@@ -86,6 +88,9 @@ func (l Limits) withDefaults() Limits {
 	fallback(&l.Body, 1<<20)
 	fallback(&l.Header, 16<<10)
 	fallback(&l.Concurrent, 1024)
+	fallback(&l.PerAgent, max(l.Concurrent/4, 4))
+	fallback(&l.Readings, 4)
+	fallback(&l.Pause, 3*time.Second)
 	fallback(&l.ReadHeader, 5*time.Second)
 	fallback(&l.Read, 15*time.Second)
 	fallback(&l.Write, 30*time.Second)
@@ -139,8 +144,11 @@ type Config struct {
 type Server struct {
 	config  Config
 	metrics *metrics
-	active  atomic.Int64
 	names   hostname.Names
+
+	// Requests under way: of agents, by credential; of these, those that read the log; of whoever has shown no credential, by
+	// address; and on the socket without a token. None of them takes room from another.
+	agents, readers, strangers, hooks *slots
 }
 
 // New returns a server that is not listening yet, or an error that names the missing field.
@@ -167,7 +175,12 @@ func New(c Config) (*Server, error) {
 		c.View = func(dir string) interlock.View { return interlock.View{Workspace: dir} }
 	}
 	c.Limits = c.Limits.withDefaults()
-	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...)}, nil
+	most, share := int(c.Limits.Concurrent), int(c.Limits.PerAgent)
+	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
+		agents:    newSlots(most, share, max(most/64, 1)), // what other agents can't take
+		readers:   newSlots(most, int(c.Limits.Readings), int(c.Limits.Readings)),
+		strangers: newSlots(most, share, 0),
+		hooks:     newSlots(most, most, 0)}, nil
 }
 
 // door says which way a request came in.
@@ -193,6 +206,9 @@ func (s *Server) LocalHandler() http.Handler { return s.handler(local) }
 
 func (s *Server) handler(d door) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body := s.paced(w, r); body != nil {
+			defer body.leave()
+		}
 		if d == network && s.config.Pages != nil && routeOf(r.URL.Path) == routeUnknown {
 			s.config.Pages.ServeHTTP(w, r)
 			return
@@ -204,16 +220,6 @@ func (s *Server) handler(d door) http.Handler {
 		}
 		defer x.finish()
 		x.route = routeOf(r.URL.Path)
-		// Health must answer while everything else is refused, or a full server looks like a dead one.
-		if x.route != routeHealth {
-			if s.active.Add(1) > s.config.Limits.Concurrent {
-				s.active.Add(-1)
-				w.Header()["Retry-After"] = []string{"1"}
-				x.fail(interlock.Errorf(interlock.CodeUnavailable, "", "too many requests are under way; try again in a second"))
-				return
-			}
-			defer s.active.Add(-1)
-		}
 		x.serve()
 	})
 }
@@ -296,6 +302,12 @@ func (x *exchange) serve() {
 	method := http.MethodGet
 	switch x.route {
 	case routeMCP:
+		_ = x.authenticate() // for counting only: the door behind it finds out by itself, and answers in its own words
+		leave, ok := x.enter()
+		if !ok {
+			return
+		}
+		defer leave()
 		seen := &statusWriter{ResponseWriter: x.w}
 		x.server.config.MCP.ServeHTTP(seen, x.r)
 		x.status = seen.status
@@ -314,25 +326,34 @@ func (x *exchange) serve() {
 		x.failStatus(http.StatusMethodNotAllowed, interlock.Errorf(interlock.CodeInvalid, "", "this path takes %s", method))
 		return
 	}
-	switch x.route {
-	case routeHealth:
+	public := x.route == routeReady || x.route == routeMetrics || x.route == routeAuthzen
+	switch {
+	case x.route == routeHealth: // must answer while everything else is refused, or a full server looks like a dead one
 		x.health()
 		return
+	case !public:
+		if err := x.authenticate(); err != nil {
+			x.unauthenticated(err)
+			return
+		}
+	}
+	leave, ok := x.enter()
+	if !ok {
+		return
+	}
+	defer leave()
+	x.hand()
+}
+
+// hand hands a request that may be answered to its route.
+func (x *exchange) hand() {
+	switch x.route {
 	case routeReady:
 		x.ready()
-		return
 	case routeMetrics:
 		x.writeMetrics()
-		return
 	case routeAuthzen:
 		x.authzenConfiguration()
-		return
-	}
-	if err := x.authenticate(); err != nil {
-		x.unauthenticated(err)
-		return
-	}
-	switch x.route {
 	case routeDecide:
 		x.decide()
 	case routeOutcome:

@@ -204,7 +204,7 @@ func (x *exchange) writeMetrics() {
 	var page exposition
 	s.metrics.write(&page)
 	page.family("interlock_http_in_flight", "gauge", "Requests under way.")
-	fmt.Fprintf(&page, "interlock_http_in_flight %d\n", s.active.Load())
+	fmt.Fprintf(&page, "interlock_http_in_flight %d\n", s.underWay())
 	if pending, err := s.config.Backend.Pending(ctx, 0); err == nil {
 		page.family("interlock_requests_pending", "gauge", "Approval requests that wait for a human.")
 		fmt.Fprintf(&page, "interlock_requests_pending %d\n", pending)

@@ -17,6 +17,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,7 +44,25 @@ const (
 type house struct {
 	backend *fakeBackend
 	server  *httpapi.Server
-	logged  *bytes.Buffer
+	logged  *page
+}
+
+// A page is a buffer for several writers.
+type page struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *page) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
 }
 
 func newHouse(t testing.TB, limits httpapi.Limits) *house {
@@ -58,7 +77,7 @@ func newHouse(t testing.TB, limits httpapi.Limits) *house {
 		"apr_000000000000": {ID: "apr_000000000000", Status: interlock.RequestPending, Expires: noon},
 	}}
 	now := func() time.Time { return noon }
-	logged := &bytes.Buffer{}
+	logged := &page{}
 	server, err := httpapi.New(httpapi.Config{
 		Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, now), Now: now, User: "dana", Limits: limits,
 		Logger: slog.New(slog.NewJSONHandler(logged, nil)),

@@ -25,6 +25,8 @@ type Approvals interface {
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
 	// Withdraw takes a pending request back for the side that asked.
 	Withdraw(ctx context.Context, r interlock.Requester, id, why string) error
+	// Forgo takes a request back although it was approved, if the approval was not used yet.
+	Forgo(ctx context.Context, r interlock.Requester, id, why string) error
 }
 
 // Abilities are what a client has declared for one request, as far as asking its user goes.

@@ -164,7 +164,7 @@ func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, 
 	case err != nil:
 		return s.unknown(r, p, err)
 	case rpc.Dropped(e):
-		return s.withheld(r, p, "result_too_large", tooLarge)
+		return s.unread(r, p)
 	case e.Fault != nil:
 		return answer{fault: e.Fault}
 	case kind == typeInput:
@@ -179,7 +179,7 @@ const tooLarge = "the server's answer is longer than this gateway passes on"
 // outcomeOf says how a forwarded action ended by its answer.
 func outcomeOf(e rpc.Envelope) (interlock.OutcomeStatus, string) {
 	if rpc.Dropped(e) {
-		return interlock.OutcomeSuccess, tooLarge
+		return interlock.OutcomeUnknown, tooLarge // nobody has read it: it may have been an error
 	}
 	if e.Fault != nil {
 		return interlock.OutcomeFailure, rpc.Unquoted(rpc.Member(e.Fault, "message"))
@@ -229,6 +229,12 @@ func (s *Session) withheld(r *request, p permit, code, reason string) answer {
 func (s *Session) unknown(r *request, p permit, cause error) answer {
 	return r.noResult(callNote{Status: "unknown_outcome", Code: "unknown_outcome", Reason: cause.Error(), Event: p.answer.Event,
 		Text: "The call was begun and nobody knows how it ended: " + cause.Error() + ". Find out what it did before you try it again."})
+}
+
+// unread is the answer where the server's was too long to be read at all: whether it was an error nobody knows.
+func (s *Session) unread(r *request, p permit) answer {
+	return r.noResult(callNote{Status: "unknown_outcome", Code: "result_too_large", Reason: tooLarge, Event: p.answer.Event,
+		Text: "The call was begun and nobody knows how it ended: " + tooLarge + ". Find out what it did before you try it again."})
 }
 
 // A callNote is what an agent is told of a call that was permitted and has no result to show.

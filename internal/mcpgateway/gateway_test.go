@@ -284,7 +284,7 @@ func TestServersThatMisbehave(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":ID,"result":{"content":[],"isError":true}}`, `{"content":[],"isError":true}`, interlock.OutcomeFailure},
 		{`{"jsonrpc":"2.0","id":ID,"result":{"content":[],"content":[]}}`, "unknown_outcome", interlock.OutcomeUnknown},
 		{`{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"dropped","data":{"interlock":"answer_dropped"}}}`,
-			"result_too_large", interlock.OutcomeSuccess},
+			"result_too_large", interlock.OutcomeUnknown},
 		{`{"jsonrpc":"2.0","id":ID,"result":{"content":["` + strings.Repeat("x", 1000) + `"]}}`, "result_too_large", interlock.OutcomeSuccess},
 	} {
 		answers <- test.answer

@@ -289,7 +289,8 @@ func (a *Asker) updateTask(ctx context.Context, id string, responses map[string]
 	return a.save(ctx, t)
 }
 
-// cancelTask gives a task up: one that waits takes its question back, one that is under way is cancelled like a request.
+// cancelTask gives a task up: one that waits takes its question back, and with it an approval that was given meanwhile and that
+// an identical call would have used; one that is under way is cancelled like a request.
 func (a *Asker) cancelTask(ctx context.Context, id string, r interlock.Requester) error {
 	a.tasks.mu.Lock()
 	defer a.tasks.mu.Unlock()
@@ -303,7 +304,7 @@ func (a *Asker) cancelTask(ctx context.Context, id string, r interlock.Requester
 	if t.State != taskWaiting {
 		return nil
 	}
-	if err := a.config.Approvals.Withdraw(ctx, r, t.Request, "the client cancelled the task"); err != nil &&
+	if err := a.config.Approvals.Forgo(ctx, r, t.Request, "the client cancelled the task"); err != nil &&
 		!answeredAlready(err) {
 		return err
 	}

@@ -182,7 +182,7 @@ func (w *wire) await(ctx context.Context, id int64, p *pending) (rpc.Envelope, e
 			return e, unread(e)
 		case <-w.gone:
 			if e, came := p.lastBreath(); came {
-				return e, nil
+				return e, unread(e)
 			}
 			return rpc.Envelope{}, errGone
 		case <-ctx.Done():
@@ -314,8 +314,14 @@ func (w *wire) take(message []byte) {
 
 func (w *wire) answered(e rpc.Envelope) {
 	id, err := strconv.ParseInt(string(e.ID), 10, 64)
-	if err != nil {
-		return
+	if err != nil { // perhaps ours, as a text: it was not, and nobody can say what else is not as it seems
+		if id, err = strconv.ParseInt(rpc.Unquoted(e.ID), 10, 64); err != nil {
+			return
+		}
+		e = rpc.Envelope{}
+	}
+	if e.Result != nil && e.Result[0] != '{' { // no result of the protocol
+		e = rpc.Envelope{}
 	}
 	if p := w.forget(id); p != nil {
 		p.come(e)

@@ -14,6 +14,7 @@ type idFinder struct {
 	inValue        bool
 	id             []byte
 	call           bool // there is a member "method": not an answer
+	reply          bool // there is a member "result" or "error"
 	bad            bool
 }
 
@@ -92,6 +93,8 @@ func (f *idFinder) member() {
 		}
 	case `"method"`:
 		f.call = true
+	case `"result"`, `"error"`:
+		f.reply = true
 	}
 	f.key, f.value, f.inValue = f.key[:0], f.value[:0], false
 }
@@ -99,6 +102,15 @@ func (f *idFinder) member() {
 // answered returns the id of the request that was answered, or nil.
 func (f *idFinder) answered() []byte {
 	if f.bad || f.call || f.depth != 0 || f.quoted || !validID(f.id) {
+		return nil
+	}
+	return f.id
+}
+
+// meant is the id of the request that a text was meant to answer which breaks off or breaks the rules of JSON: it says so before.
+func (f *idFinder) meant() []byte {
+	replies := f.reply || f.inValue && (string(f.key) == `"result"` || string(f.key) == `"error"`)
+	if f.bad || f.call || !replies || !validID(f.id) {
 		return nil
 	}
 	return f.id

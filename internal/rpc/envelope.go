@@ -135,7 +135,13 @@ func AnswerTo(message []byte) (id json.RawMessage, ok bool) {
 		ID     json.RawMessage `json:"id"`
 		Method *string         `json:"method"`
 	}
-	if json.Unmarshal(message, &named) != nil || named.Method != nil {
+	if json.Unmarshal(message, &named) != nil {
+		var f idFinder
+		f.write(message)
+		id = f.meant()
+		return id, id != nil
+	}
+	if named.Method != nil {
 		return nil, false
 	}
 	return named.ID, true

@@ -74,8 +74,8 @@ func TooLong(id []byte, most int) []byte {
 		fmt.Sprintf("the server's answer is longer than %d bytes and was dropped", most), []byte(`{"interlock":"`+droppedMark+`"}`)))
 }
 
-// Dropped reports whether the link has put an error in the place of an answer longer than it takes. That such an answer may have
-// been an error itself is accepted: nobody has read it.
+// Dropped reports whether the link has put an error in the place of an answer longer than it takes. Nobody has read that answer, so
+// what it was an answer to has ended nobody knows how.
 func Dropped(e Envelope) bool {
 	return e.Fault != nil && Unquoted(Member(Member(e.Fault, "data"), "interlock")) == droppedMark
 }
