@@ -12,7 +12,13 @@ const (
 	VerbPromote  Verb = "promote"   // raise an agent's trust by one level; Subject is the agent, Detail the level; loosens
 	VerbDemote   Verb = "demote"    // lower it; Subject is the agent, Detail the level
 	VerbEndGrant Verb = "end-grant" // revoke a standing grant; Subject is its id
-	VerbRevoke   Verb = "revoke"    // revoke an agent or an operator; Subject is its name
+	VerbRevoke   Verb = "revoke"    // revoke an agent or an operator; Subject is its name; loosens, as one fewer then watches
+
+	// register a person, or an agent; Subject is the name, Detail what is to be known of them; they loosen
+	VerbAddOperator Verb = "add-operator"
+	VerbAddAgent    Verb = "add-agent"
+	// change a person's role, teams, key or passkeys; Subject is the name, Detail what becomes different; loosens
+	VerbChangeOperator Verb = "change-operator"
 
 	// approve what a server, or a tool of it, shows; Subject is its name, Detail the digest of what was looked at; loosens
 	VerbApproveTool    Verb = "approve-tool"

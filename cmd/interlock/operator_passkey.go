@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"interlock"
-	"interlock/internal/console"
+	"interlock/internal/admission"
 )
 
 type operatorPasskey struct {
@@ -39,6 +40,7 @@ func (c *passkeyList) Run(p *program) error {
 type passkeyRemove struct {
 	Name string `arg:"" help:"The operator's name."`
 	ID   string `arg:"" help:"The passkey's id, as interlock operator passkey list shows it."`
+	peopleFlags
 }
 
 // Help is what `interlock operator passkey remove --help` adds.
@@ -49,12 +51,10 @@ func (passkeyRemove) Help() string {
 
 // Run removes a passkey.
 func (c *passkeyRemove) Run(p *program) error {
-	backend, err := p.open()
+	err := p.change(c.Name, c.peopleFlags, admission.OperatorTerms{Passkey: c.ID}, func(o interlock.OperatorRecord) bool {
+		return !slices.ContainsFunc(o.Passkeys, func(k interlock.Passkey) bool { return k.ID == c.ID })
+	})
 	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	if err := backend.UpdateOperator(p.ctx, c.Name, console.RemovePasskey(c.ID, false)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "passkey %s of operator %s removed\n", printable(c.ID), c.Name)

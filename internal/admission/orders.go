@@ -42,6 +42,10 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbLift:           {reads: readEnded, find: findSuppression, do: (*Admission).lift},
 		interlock.VerbApproveTool:    {reads: readPins, do: (*Admission).changePins},
 		interlock.VerbQuarantineTool: {reads: readPins, do: (*Admission).changePins},
+		interlock.VerbAddOperator:    {reads: readPeople, do: (*Admission).addOperator},
+		interlock.VerbChangeOperator: {reads: readPeople, do: (*Admission).changeOperator},
+		interlock.VerbAddAgent:       {reads: readPeople, do: (*Admission).addAgent},
+		interlock.VerbRevoke:         {reads: readPeople, do: (*Admission).revoke},
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
 	}
