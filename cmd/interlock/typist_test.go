@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"testing"
 
 	"interlock/test/terminal"
 )
@@ -23,4 +24,14 @@ func typist() {
 		fmt.Fprintln(os.Stderr, "typist:", err)
 		os.Exit(1)
 	}
+}
+
+// governed makes the first operator of a home, and returns the key with which orders are signed there.
+func governed(t *testing.T, home string) (key string) {
+	t.Helper()
+	key, err := terminal.Govern("interlock", append(os.Environ(), "INTERLOCK_HOME="+home), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
