@@ -25,8 +25,11 @@ type OperatorTerms struct {
 	Teams     []string             `json:"teams,omitempty"`
 	SSHKey    string               `json:"ssh_key,omitempty"` // in place of the one there is
 	Enrolment *interlock.Enrolment `json:"enrolment,omitempty"`
-	Passkey   string               `json:"remove_passkey,omitempty"`
+	Passkey   string               `json:"remove_passkey,omitempty"` // its id, or [AllPasskeys]
 }
+
+// AllPasskeys stands in an order for every passkey of an operator. No passkey has it as its id.
+const AllPasskeys = "*"
 
 // AgentTerms is the detail of an order that registers an agent. The hash of its token goes beside the order, bound by Token: the
 // log is read by more people than the store.
@@ -176,7 +179,7 @@ func (a *Admission) changeOperator(_ context.Context, c *carrying) error {
 	}
 	if terms.Passkey != "" {
 		rest := slices.DeleteFunc(slices.Clone(operator.Passkeys),
-			func(p interlock.Passkey) bool { return p.ID == terms.Passkey })
+			func(p interlock.Passkey) bool { return p.ID == terms.Passkey || terms.Passkey == AllPasskeys })
 		if len(rest) == len(operator.Passkeys) {
 			return interlock.Errorf(interlock.CodeNotFound, "detail", "this operator has no passkey with this id")
 		}

@@ -13,7 +13,7 @@ func Govern(program string, env []string, dir string) (key string, err error) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("ssh-keygen: %w: %s", err, out)
 	}
-	command := exec.Command(program, "operator", "add", "ruth", "--ssh-key", key+".pub")
+	command := exec.Command(program, "operator", "add", "ruth", "--role", "superadmin", "--ssh-key", key+".pub")
 	command.Env = env
 	screen, err := Run(command)
 	if err != nil {
