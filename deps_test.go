@@ -63,7 +63,7 @@ interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml                                              < config
 secret, github.com/zalando/go-keyring                   < upstream
-golang.org/x/sys                                        < upstream
+golang.org/x/sys                                        < upstream, lineage
 fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
 admission, archive, store/sqlite                        < store

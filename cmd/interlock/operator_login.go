@@ -100,6 +100,9 @@ func (c *operatorLogin) Run(p *program) error {
 	if !known || !operator.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
 	}
+	if err := p.person(backend, c.Name); err != nil {
+		return err
+	}
 	flags := answerFlags{As: c.Name, Key: c.Key}
 	signer, err := flags.signer(p, standing)
 	if err != nil {

@@ -52,6 +52,9 @@ func (p *program) order(backend *embedded.Backend, who orderFlags, given quorum.
 // sign fills in the operator and, where the order loosens something, the proof by an SSH key. An operator whose order would not
 // count is told so before anything is signed.
 func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, error) {
+	if err := p.person(backend, given.Subject); err != nil {
+		return given, err
+	}
 	if !quorum.Loosens(given.Verb) && who.As != "" {
 		return given.By(who.As), nil
 	}

@@ -104,6 +104,9 @@ func (p *program) first(backend *embedded.Backend, operator *interlock.OperatorR
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--role",
 			"the first operator governs, so make this one admin or superadmin, and add the others then"))
 	}
+	if err := p.person(backend, operator.Name); err != nil {
+		return err
+	}
 	word, err := identity.Word(rand.Reader)
 	if err != nil {
 		return err
