@@ -5,7 +5,7 @@ import "time"
 // A Verb names what an operator orders.
 type Verb string
 
-// The verbs. Those that loosen are signed; those that tighten take a name.
+// The verbs. Each is signed, also where it tightens.
 const (
 	VerbUnblock  Verb = "unblock"   // end a hard block; Subject is the challenge's id; loosens
 	VerbNewCode  Verb = "new-code"  // issue a code anew; Subject is the challenge's id; loosens
@@ -37,7 +37,7 @@ const (
 	VerbLift     Verb = "lift"     // end a suppression; Subject is its id
 )
 
-// An Order is an operator's act other than the answer to a request. A loosening one counts only with a proof over its
+// An Order is an operator's act other than the answer to a request. It counts only with a proof over its
 // statement, see package quorum.
 type Order struct {
 	ID       string    `json:"id"` // makes the statement unique; an order counts once

@@ -112,7 +112,7 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 	if err := c.Counts(c.standing.Operators, c.standing.Agents, a.config.Verify, c.now); err != nil {
 		return err
 	}
-	if err := deed.do(a, ctx, c); err != nil || !verb.Loosens {
+	if err := deed.do(a, ctx, c); err != nil {
 		return err
 	}
 	c.change.Writes = append(c.change.Writes, ledger.Once(c.Order))

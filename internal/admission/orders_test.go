@@ -172,9 +172,6 @@ func everyOrder(t *testing.T, verb quorum.Verb, stage func(t *testing.T) (*house
 	by := func(operator string) quorum.Given {
 		given := of(operator)
 		given.Verb = verb.Name
-		if !verb.Loosens {
-			return given
-		}
 		return given.Signed(interlock.MethodSSH, "fingerprint of "+operator+"'s", operator+"'s")
 	}
 	refused := func(what string, given quorum.Given) {
@@ -200,15 +197,13 @@ func everyOrder(t *testing.T, verb quorum.Verb, stage func(t *testing.T) (*house
 			refused("of the role "+role, by("a-"+role))
 		}
 	}
-	if verb.Loosens {
-		refused("unsigned", by(right).Signed("", "", ""))
-		foreign := by(right)
-		refused("signed by somebody else", foreign.Signed(foreign.Method, "fingerprint of "+right+"'s", "somebody else's"))
-		refused("with other words than were signed", retold(by(right)))
-		late := by(right)
-		h.now = late.Expires
-		refused("expired", late)
-	}
+	refused("unsigned", by(right).Signed("", "", ""))
+	foreign := by(right)
+	refused("signed by somebody else", foreign.Signed(foreign.Method, "fingerprint of "+right+"'s", "somebody else's"))
+	refused("with other words than were signed", retold(by(right)))
+	late := by(right)
+	h.now = late.Expires
+	refused("expired", late)
 	if verb.Reason {
 		silent := by(right)
 		silent.Reason = " "

@@ -90,7 +90,9 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 }
 
 // spent reports whether an operator's yes was used up for a call.
-func spent(call ledger.CallBody) bool { return call.Decision.Approval != "" || call.Decision.Grant != "" }
+func spent(call ledger.CallBody) bool {
+	return call.Decision.Approval != "" || call.Decision.Grant != ""
+}
 
 func lackedSandbox(d interlock.Decision) bool {
 	for _, f := range d.Findings {

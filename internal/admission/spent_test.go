@@ -10,7 +10,9 @@ import (
 )
 
 // asHTTP makes a proposal one that an agent sends over HTTP: with a call's id and run, and by no event of a harness.
-func asHTTP(p *interlock.Proposal) { p.Event, p.Requester.Call, p.Requester.Run = "", "call-9", "run-9" }
+func asHTTP(p *interlock.Proposal) {
+	p.Event, p.Requester.Call, p.Requester.Run = "", "call-9", "run-9"
+}
 
 // TestOneApprovalIsOneAllow: the same call sent again, under its id or under another, is asked about again.
 func TestOneApprovalIsOneAllow(t *testing.T) {

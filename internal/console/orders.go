@@ -310,13 +310,22 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// endGrant revokes a standing grant. It only tightens, so it takes a form and no signature.
+// endGrant revokes a standing grant. It only tightens, so the server's word for the session is enough.
 func (c *Console) endGrant(w http.ResponseWriter, r *http.Request) {
-	operator, _ := c.operator(r)
 	reason, err := reasonOf(r.PostForm)
+	id, problem := c.newID("ord_")
 	if err == nil {
-		end := interlock.Order{Verb: interlock.VerbEndGrant, Subject: r.PathValue("id"), Operator: operator.Name, Reason: reason}
-		_, err = c.config.Backend.CarryOut(r.Context(), quorum.OfOrder(end, interlock.Requester{}))
+		err = problem
+	}
+	if err == nil {
+		v, now := c.visitor(r), c.config.Now().UTC().Truncate(time.Microsecond)
+		given := quorum.OfOrder(interlock.Order{ID: id, Verb: interlock.VerbEndGrant, Subject: r.PathValue("id"),
+			Operator: v.operator.Name, Reason: reason, At: now, Expires: now.Add(orderLife)}, interlock.Requester{})
+		var signature string
+		signature, err = c.config.Attest(interlock.MethodSession, v.session.ID, given.Text())
+		if err == nil {
+			_, err = c.config.Backend.CarryOut(r.Context(), given.Signed(interlock.MethodSession, v.session.ID, signature))
+		}
 	}
 	if err != nil {
 		c.fail(w, r, err)

@@ -150,7 +150,7 @@ func (g Given) what() string {
 }
 
 // Counts reports whether an order counts now: its operator is in office and may give it, it says neither too little nor too
-// much, its time is not over and, where it loosens anything, its signature proves it. One that stands is held to that when it
+// much, its time is not over and its signature proves it. One that stands is held to that when it
 // is given and each time it is used. That an order is carried out at most once is not for here to see.
 func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord, verify Verifier,
 	now time.Time) error {
@@ -165,15 +165,12 @@ func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[
 	if err := g.mayGive(verb, known, operator, agents, now); err != nil {
 		return err
 	}
-	if !verb.Loosens {
-		return nil // whoever tightens needs a name only
-	}
 	if !verb.Stands {
 		if err := g.fresh(now); err != nil {
 			return err
 		}
 	}
-	if g.aboutSomebody() {
+	if verb.Loosens && g.aboutSomebody() {
 		if err := checkCredentials(g.About, operator, operators, agents); err != nil {
 			return err
 		}
