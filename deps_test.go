@@ -63,7 +63,7 @@ interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml                                              < config
 secret, github.com/zalando/go-keyring                   < upstream
-golang.org/x/sys                                        < upstream
+golang.org/x/sys                                        < upstream, lineage
 fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
 admission, archive, store/sqlite                        < store
@@ -80,7 +80,7 @@ mcpaql/published                                        < mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage               < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, test/chromium, bench/redteam
+std only                                                < test/clients, test/harnesses, test/chromium, test/terminal, bench/redteam
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)
 everything                                              < bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
 `

@@ -5,14 +5,20 @@ import "time"
 // A Verb names what an operator orders.
 type Verb string
 
-// The verbs. Those that loosen are signed; those that tighten take a name.
+// The verbs. Each is signed, also where it tightens.
 const (
 	VerbUnblock  Verb = "unblock"   // end a hard block; Subject is the challenge's id; loosens
 	VerbNewCode  Verb = "new-code"  // issue a code anew; Subject is the challenge's id; loosens
 	VerbPromote  Verb = "promote"   // raise an agent's trust by one level; Subject is the agent, Detail the level; loosens
 	VerbDemote   Verb = "demote"    // lower it; Subject is the agent, Detail the level
 	VerbEndGrant Verb = "end-grant" // revoke a standing grant; Subject is its id
-	VerbRevoke   Verb = "revoke"    // revoke an agent or an operator; Subject is its name
+	VerbRevoke   Verb = "revoke"    // revoke an agent or an operator; Subject is its name; loosens, as one fewer then watches
+
+	// register a person, or an agent; Subject is the name, Detail what is to be known of them; they loosen
+	VerbAddOperator Verb = "add-operator"
+	VerbAddAgent    Verb = "add-agent"
+	// change a person's role, teams, key or passkeys; Subject is the name, Detail what becomes different; loosens
+	VerbChangeOperator Verb = "change-operator"
 
 	// approve what a server, or a tool of it, shows; Subject is its name, Detail the digest of what was looked at; loosens
 	VerbApproveTool    Verb = "approve-tool"
@@ -31,7 +37,7 @@ const (
 	VerbLift     Verb = "lift"     // end a suppression; Subject is its id
 )
 
-// An Order is an operator's act other than the answer to a request. A loosening one counts only with a proof over its
+// An Order is an operator's act other than the answer to a request. It counts only with a proof over its
 // statement, see package quorum.
 type Order struct {
 	ID       string    `json:"id"` // makes the statement unique; an order counts once

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
@@ -27,6 +28,7 @@ type agentAdd struct {
 	Principal string   `help:"The operator who answers for it, and so can't approve what it asks." placeholder:"NAME"`
 	Allow     []string `help:"Glob over tools and commands; if given, nothing else is allowed. May be given more than once." placeholder:"GLOB"`
 	NoToken   bool     `help:"Only a record, for an agent that comes through the local hook or socket."`
+	peopleFlags
 }
 
 // Run registers an agent. The token alone goes to standard output, so that TOKEN=$(interlock agent add NAME) works.
@@ -69,7 +71,7 @@ func (c *agentAdd) Run(p *program) error {
 			return err
 		}
 	}
-	if err := backend.PutAgent(p.ctx, record); err != nil {
+	if err := c.ordered(p, backend, record); err != nil {
 		return err
 	}
 	if c.NoToken {
@@ -80,6 +82,28 @@ func (c *agentAdd) Run(p *program) error {
 		c.Name, record.Trust)
 	_, err = fmt.Fprintln(p.stdout, token)
 	return err
+}
+
+// ordered registers an agent by an order of one who governs.
+func (c *agentAdd) ordered(p *program, backend *embedded.Backend, record interlock.AgentRecord) error {
+	address, err := c.address(p)
+	if err != nil {
+		return err
+	}
+	detail, err := admission.Detail(admission.AgentTerms{Type: record.Type, Principal: record.Principal, Trust: record.Trust,
+		Allow: record.Allow, Token: admission.BindToken(record.TokenHash)})
+	if err != nil {
+		return err
+	}
+	given, err := newOrder(interlock.VerbAddAgent, record.ID, detail, "", interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	given.Aside = record.TokenHash
+	return p.orderPeople(backend, c.peopleFlags, address, given, func(s ledger.Standing) bool {
+		added := s.Agents[record.ID]
+		return added.ID != "" && added.Revoked.IsZero() && added.TokenHash == record.TokenHash
+	})
 }
 
 type agentList struct {
@@ -134,6 +158,7 @@ func (c *agentList) Run(p *program) error {
 
 type agentRevoke struct {
 	Name string `arg:"" help:"The agent's name."`
+	peopleFlags
 }
 
 // Run revokes an agent's token.
@@ -147,8 +172,16 @@ func (c *agentRevoke) Run(p *program) error {
 	if !known || !record.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no agent of this name is registered")
 	}
-	record.Revoked = now().UTC()
-	if err := backend.PutAgent(p.ctx, record); err != nil {
+	address, err := c.address(p)
+	if err != nil {
+		return err
+	}
+	given, err := newOrder(interlock.VerbRevoke, c.Name, "", "", interlock.Requester{})
+	if err == nil {
+		err = p.orderPeople(backend, c.peopleFlags, address, given,
+			func(s ledger.Standing) bool { return !s.Agents[c.Name].Revoked.IsZero() })
+	}
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "agent %s revoked\n", c.Name)

@@ -47,6 +47,9 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 		return err
 	}
 	defer backend.Close()
+	if err := p.person(backend, c.ID); err != nil {
+		return err
+	}
 	approval := interlock.Approval{Request: c.ID, Verdict: verdict, Operator: c.As, Reason: c.Reason}
 	request, known := standing.Requests[c.ID]
 	if standing, err = p.standing(backend, ref(ledger.Agent, request.Requester.Agent)); err != nil {

@@ -136,7 +136,8 @@ func TestGatewayCredentials(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	own := run("agent", "add", "reporter")
+	signs := governed(t, home)
+	own := run("agent", "add", "reporter", "--key", signs)
 	endpoint, stop := startGateway(t, home)
 	roots := x509.NewCertPool()
 	roots.AddCert(ours.certificate)
@@ -190,11 +191,11 @@ func TestGatewayCredentials(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 	}
-	run("agent", "add", "--no-token", "--principal", "olga", "corp:reporter")
+	run("agent", "add", "--no-token", "--principal", "olga", "corp:reporter", "--key", signs)
 	if status, text := call(nil, token("gateway")); status != http.StatusOK {
 		t.Errorf("an agent of the issuer that is registered: %d %s", status, text)
 	}
-	run("agent", "revoke", "corp:reporter")
+	run("agent", "revoke", "corp:reporter", "--key", signs)
 	for status := 0; status != http.StatusUnauthorized; { // the door learns of it within some milliseconds; the decision knows at once
 		var text string
 		if status, text = call(nil, token("gateway")); !strings.Contains(text, "revoked") {

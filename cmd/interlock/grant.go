@@ -161,11 +161,11 @@ func coverage(g interlock.Grant) string {
 
 type grantEnd struct {
 	ID     string `arg:"" help:"The grant's id, as interlock grant list shows it."`
-	As     string `required:"" help:"The operator who ends it." placeholder:"NAME"`
 	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+	orderFlags
 }
 
 // Run ends a grant.
 func (c *grantEnd) Run(p *program) error {
-	return p.endOrder(interlock.VerbEndGrant, c.ID, c.As, c.Reason)
+	return p.endOrder(interlock.VerbEndGrant, c.ID, c.orderFlags, c.Reason)
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		escape(home)
 		os.Exit(1) // it is killed before
 	}
-	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike})
+	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike, "typist": typist})
 }
 
 // update writes what scripts compare with anew, instead of comparing.

@@ -327,13 +327,7 @@ func TestAnOperatorsYesLetsAPausedMCPStepPass(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(rig.home, "rules", "own.yaml"), []byte("loop:\n  max_autonomous_steps: 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	key := filepath.Join(t.TempDir(), "olga")
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if out, err := rig.output("operator", "add", "olga", "--ssh-key", key+".pub"); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	key := governed(t, rig.home)
 	session := rig.client("client", nil)
 	rig.call(session, "execute_agent", map[string]any{"element_name": "task"})
 	for n := 1.0; n >= 0; n-- {
@@ -353,7 +347,7 @@ func TestAnOperatorsYesLetsAPausedMCPStepPass(t *testing.T) {
 	if answer := rig.call(session, "confirm_operation", map[string]any{"request_id": request}); codeOf(answer) != "PERMISSION_DENIED" {
 		t.Errorf("its own word: %v", answer)
 	}
-	if out, err := rig.output("approve", request, "--key", key, "--as", "olga"); err != nil {
+	if out, err := rig.output("approve", request, "--key", key, "--as", "ruth"); err != nil {
 		t.Fatalf("%v: %s%s", err, out, rig.said.String())
 	}
 	if answer := rig.call(session, "confirm_operation", map[string]any{"request_id": request}); answer["success"] != true ||
@@ -455,7 +449,7 @@ func (r *mcpRig) up() (address string) {
 // The same server at /mcp of `interlock up`, by token; web pages and other names for this machine are turned away.
 func TestUpServesMCP(t *testing.T) {
 	rig := newRig(t)
-	one, err := rig.output("agent", "add", "one")
+	one, err := rig.output("agent", "add", "one", "--key", governed(t, rig.home))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"sort"
@@ -10,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/console"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
@@ -22,6 +24,7 @@ type operatorCommand struct {
 	Login   operatorLogin   `cmd:"" help:"Print a one-time link into the console, signed by the operator's SSH key."`
 	Passkey operatorPasskey `cmd:"" help:"List an operator's passkeys, or remove one."`
 	List    operatorList    `cmd:"" help:"List operators, or print them as an ssh-keygen allowed_signers file."`
+	Change  operatorChange  `cmd:"" help:"Give an operator another role, other teams or another SSH key."`
 	Revoke  operatorRevoke  `cmd:"" help:"End an operator's right to answer, from now on."`
 }
 
@@ -30,8 +33,14 @@ type operatorAdd struct {
 	SSHKey string   `name:"ssh-key" help:"Public key file (ending in .pub): ed25519, ecdsa, rsa from 3072 bits, or a security key." placeholder:"FILE"`
 	Enrol  bool     `help:"Print a one-time link with which the person registers a passkey in the console."`
 	Team   []string `help:"Team that rules may name as approvers; may be given more than once." placeholder:"NAME"`
-	Role   string   `help:"viewer, auditor, council, operator, admin or superadmin." default:"operator" placeholder:"ROLE"`
-	consoleFlag
+	Role   string   `help:"viewer, auditor, council, operator, admin or superadmin. Default: operator, and admin for the first." placeholder:"ROLE"`
+	peopleFlags
+}
+
+// Help is what `interlock operator add --help` adds.
+func (operatorAdd) Help() string {
+	return "The first operator governs, and is made once, at a terminal, by typing back a word that is shown there. Every other one is an\n" +
+		"admin's order, signed with an SSH key here or with a passkey in the console."
 }
 
 // Run registers an operator.
@@ -39,9 +48,8 @@ func (c *operatorAdd) Run(p *program) error {
 	if err := identity.CheckName("NAME", c.Name); err != nil {
 		return usage(err)
 	}
-	if !quorum.ValidRole(c.Role) {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--role", "%.40q is not known; name one of %s", c.Role,
-			strings.Join(quorum.Roles(), ", ")))
+	if c.Role != "" && !quorum.ValidRole(c.Role) {
+		return usage(unknownRole(c.Role))
 	}
 	if c.SSHKey == "" && !c.Enrol {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--ssh-key",
@@ -54,11 +62,7 @@ func (c *operatorAdd) Run(p *program) error {
 	record := interlock.OperatorRecord{Name: c.Name, Role: c.Role, Teams: c.Team, Created: now().UTC()}
 	var key identity.PublicKey
 	if c.SSHKey != "" {
-		text, err := os.ReadFile(c.SSHKey)
-		if err != nil {
-			return usage(interlock.Errorf(interlock.CodeNotFound, "--ssh-key", "the key file can't be read"))
-		}
-		if key, err = identity.ParsePublicKey(text); err != nil {
+		if key, err = readPublicKey(c.SSHKey); err != nil {
 			return err
 		}
 		record.SSHKey = key.String()
@@ -68,7 +72,11 @@ func (c *operatorAdd) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	if err := c.free(p, backend, key); err != nil {
+	standing, err := p.standing(backend)
+	if err != nil {
+		return err
+	}
+	if err := c.free(standing, key); err != nil {
 		return err
 	}
 	secret := ""
@@ -79,10 +87,15 @@ func (c *operatorAdd) Run(p *program) error {
 		}
 		record.Enrolment = &enrolment
 	}
-	if err := backend.PutOperator(p.ctx, record); err != nil {
+	if admission.HasGovernor(standing) {
+		err = c.ordered(p, backend, address, &record)
+	} else {
+		err = p.first(backend, &record, c.shown(key))
+	}
+	if err != nil {
 		return err
 	}
-	said := fmt.Sprintf("operator %s added as %s", c.Name, c.Role)
+	said := fmt.Sprintf("operator %s added as %s", c.Name, record.Role)
 	if c.SSHKey != "" {
 		said += " with key " + key.Fingerprint()
 	}
@@ -93,15 +106,55 @@ func (c *operatorAdd) Run(p *program) error {
 	return printEnrolment(p, address, c.Name, secret)
 }
 
-// free refuses a name or a key that is somebody's.
-func (c *operatorAdd) free(p *program, backend *embedded.Backend, key identity.PublicKey) error {
-	standing, err := p.standing(backend)
+func unknownRole(role string) error {
+	return interlock.Errorf(interlock.CodeInvalid, "--role", "%.40q is not known; name one of %s", role,
+		strings.Join(quorum.Roles(), ", "))
+}
+
+// readPublicKey reads the public half of a person's key.
+func readPublicKey(path string) (identity.PublicKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return identity.PublicKey{}, usage(interlock.Errorf(interlock.CodeNotFound, "--ssh-key", "the key file can't be read"))
+	}
+	return identity.ParsePublicKey(text)
+}
+
+// ordered adds an operator by an order of one who governs.
+func (c *operatorAdd) ordered(p *program, backend *embedded.Backend, address string, record *interlock.OperatorRecord) error {
+	record.Role = cmp.Or(record.Role, quorum.RoleOperator)
+	detail, err := admission.Detail(admission.OperatorTerms{Role: record.Role, Teams: record.Teams, SSHKey: record.SSHKey,
+		Enrolment: record.Enrolment})
 	if err != nil {
 		return err
 	}
+	given, err := newOrder(interlock.VerbAddOperator, c.Name, detail, "", interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	return p.orderPeople(backend, c.peopleFlags, address, given, func(standing ledger.Standing) bool {
+		added := standing.Operators[c.Name]
+		return added.Revoked.IsZero() && added.Role == record.Role && added.SSHKey == record.SSHKey &&
+			(record.Enrolment == nil || added.Enrolment != nil && added.Enrolment.Hash == record.Enrolment.Hash)
+	})
+}
+
+// shown says with what the person will answer.
+func (c *operatorAdd) shown(key identity.PublicKey) string {
+	switch {
+	case c.SSHKey == "":
+		return "a passkey, by a link"
+	case c.Enrol:
+		return key.Fingerprint() + ", and a passkey, by a link"
+	}
+	return key.Fingerprint()
+}
+
+// free refuses a name or a key that is somebody's.
+func (c *operatorAdd) free(standing ledger.Standing, key identity.PublicKey) error {
 	if known, taken := standing.Operators[c.Name]; taken && known.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeConflict, "NAME",
-			"an operator has this name; revoke it first to give it another key")
+			"an operator has this name; `interlock operator change` gives them another key")
 	}
 	if c.SSHKey == "" {
 		return nil
@@ -163,27 +216,38 @@ func (c *operatorList) Run(p *program) error {
 
 type operatorRevoke struct {
 	Name string `arg:"" help:"The operator's name."`
+	peopleFlags
 }
 
 // Run revokes an operator. What the operator approved and nobody has spent yet counts no longer.
 func (c *operatorRevoke) Run(p *program) error {
-	backend, err := p.open()
+	backend, standing, err := p.openStanding()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	err = backend.UpdateOperator(p.ctx, c.Name, func(o *interlock.OperatorRecord, _ ledger.Standing) error {
-		if !o.Revoked.IsZero() {
-			return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
-		}
-		o.Revoked, o.Enrolment = now().UTC(), nil
-		return nil
-	})
+	if known, there := standing.Operators[c.Name]; !there || !known.Revoked.IsZero() {
+		return notInOffice()
+	}
+	address, err := c.address(p)
 	if err != nil {
-		return inOffice(err)
+		return err
+	}
+	given, err := newOrder(interlock.VerbRevoke, c.Name, "", "", interlock.Requester{})
+	if err == nil {
+		err = p.orderPeople(backend, c.peopleFlags, address, given,
+			func(s ledger.Standing) bool { return !s.Operators[c.Name].Revoked.IsZero() })
+	}
+	if err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "operator %s revoked\n", c.Name)
 	return err
+}
+
+// notInOffice is said of a name that nobody has and of one who has left.
+func notInOffice() error {
+	return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
 }
 
 func day(t time.Time) string {

@@ -3,12 +3,11 @@ package main
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/console"
-	"interlock/internal/ledger"
 )
 
 // consoleFlag says at which address links lead into the console: `interlock up --listen` may have been told another than the
@@ -40,7 +39,12 @@ func (f consoleFlag) address(p *program) (string, error) {
 
 type operatorEnrol struct {
 	Name string `arg:"" help:"The operator's name."`
-	consoleFlag
+	peopleFlags
+}
+
+// Help is what `interlock operator enrol --help` adds.
+func (operatorEnrol) Help() string {
+	return "An order of the operator's own, or of one who governs."
 }
 
 // Run gives an operator a new link. The one before it, if there is one, ends.
@@ -49,35 +53,17 @@ func (c *operatorEnrol) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	backend, err := p.open()
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
 	enrolment, secret, err := console.NewEnrolment(nil, now())
 	if err != nil {
 		return err
 	}
-	err = backend.UpdateOperator(p.ctx, c.Name, func(o *interlock.OperatorRecord, _ ledger.Standing) error {
-		if !o.Revoked.IsZero() {
-			return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
-		}
-		o.Enrolment = &enrolment
-		return nil
+	err = p.change(c.Name, c.peopleFlags, admission.OperatorTerms{Enrolment: &enrolment}, func(o interlock.OperatorRecord) bool {
+		return o.Enrolment != nil && o.Enrolment.Hash == enrolment.Hash
 	})
 	if err != nil {
-		return inOffice(err)
+		return err
 	}
 	return printEnrolment(p, address, c.Name, secret)
-}
-
-// inOffice says of a name that nobody has what is said of one who has left.
-func inOffice(err error) error {
-	var refusal *interlock.Error
-	if errors.As(err, &refusal) && refusal.Code == interlock.CodeNotFound {
-		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
-	}
-	return err
 }
 
 // printEnrolment shows a link once; only the hash of its secret is kept.
@@ -113,6 +99,9 @@ func (c *operatorLogin) Run(p *program) error {
 	operator, known := standing.Operators[c.Name]
 	if !known || !operator.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
+	}
+	if err := p.person(backend, c.Name); err != nil {
+		return err
 	}
 	flags := answerFlags{As: c.Name, Key: c.Key}
 	signer, err := flags.signer(p, standing)

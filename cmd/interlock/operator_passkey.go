@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"interlock"
-	"interlock/internal/console"
+	"interlock/internal/admission"
 )
 
 type operatorPasskey struct {
@@ -38,7 +39,9 @@ func (c *passkeyList) Run(p *program) error {
 
 type passkeyRemove struct {
 	Name string `arg:"" help:"The operator's name."`
-	ID   string `arg:"" help:"The passkey's id, as interlock operator passkey list shows it."`
+	ID   string `arg:"" optional:"" help:"The passkey's id, as interlock operator passkey list shows it."`
+	All  bool   `help:"Remove every one."`
+	peopleFlags
 }
 
 // Help is what `interlock operator passkey remove --help` adds.
@@ -49,14 +52,19 @@ func (passkeyRemove) Help() string {
 
 // Run removes a passkey.
 func (c *passkeyRemove) Run(p *program) error {
-	backend, err := p.open()
+	said := "passkey " + printable(c.ID)
+	switch {
+	case c.All == (c.ID != ""):
+		return usage(interlock.Errorf(interlock.CodeInvalid, "ID", "name one passkey, or give --all"))
+	case c.All:
+		c.ID, said = admission.AllPasskeys, "every passkey"
+	}
+	err := p.change(c.Name, c.peopleFlags, admission.OperatorTerms{Passkey: c.ID}, func(o interlock.OperatorRecord) bool {
+		return len(o.Passkeys) == 0 || !c.All && !slices.ContainsFunc(o.Passkeys, func(k interlock.Passkey) bool { return k.ID == c.ID })
+	})
 	if err != nil {
 		return err
 	}
-	defer backend.Close()
-	if err := backend.UpdateOperator(p.ctx, c.Name, console.RemovePasskey(c.ID, false)); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "passkey %s of operator %s removed\n", printable(c.ID), c.Name)
+	_, err = fmt.Fprintf(p.stdout, "%s of operator %s removed\n", said, c.Name)
 	return err
 }

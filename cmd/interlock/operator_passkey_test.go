@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 
 // TestRemovePasskeyByCommand: one passkey of an operator goes, even the last one, and the operator stays.
 func TestRemovePasskeyByCommand(t *testing.T) {
-	home := t.TempDir()
+	home := filepath.Join(t.TempDir(), "home")
+	signs := governed(t, home)
 	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	key := func(id string) interlock.Passkey {
 		return interlock.Passkey{ID: id, PublicKey: "key-" + id, Algorithm: -7, RelyingID: "localhost", Name: "phone " + id, Created: made}
@@ -31,6 +33,9 @@ func TestRemovePasskeyByCommand(t *testing.T) {
 	}
 	command := func(args ...string) (int, string) {
 		var out, complaint bytes.Buffer
+		if args[0] == "remove" {
+			args = append(args, "--key", signs)
+		}
 		code := run(t.Context(), append([]string{"--home", home, "operator", "passkey"}, args...), func(string) string { return "" }, nil, &out, &complaint)
 		return code, out.String() + complaint.String()
 	}
@@ -41,7 +46,7 @@ func TestRemovePasskeyByCommand(t *testing.T) {
 	}{
 		{[]string{"remove", "olga", "one"}, 0, "passkey one of operator olga removed\n"},
 		{[]string{"list", "olga"}, 0, "ID   NAME       MADE        FOR\ntwo  phone two  2026-03-01  localhost\n"},
-		{[]string{"remove", "olga", "one"}, 1, "interlock: ID: this operator has no passkey with this id\n"},
+		{[]string{"remove", "olga", "one"}, 1, "interlock: detail: this operator has no passkey with this id\n"},
 		{[]string{"remove", "olga", "two"}, 0, "passkey two of operator olga removed\n"},
 	} {
 		code, said := command(step.args...)

@@ -38,8 +38,7 @@ func newOrder(verb interlock.Verb, subject, detail, reason string, about interlo
 		At: at, Expires: at.Add(quorum.MaxOrder / 2)}, about), err
 }
 
-// order has an order signed and carried out, and returns it as it was given with what came of it. One that tightens takes the
-// operator's name and no signature.
+// order has an order signed and carried out, and returns it as it was given with what came of it.
 func (p *program) order(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, admission.Carried, error) {
 	given, err := p.sign(backend, who, given)
 	if err != nil {
@@ -49,15 +48,19 @@ func (p *program) order(backend *embedded.Backend, who orderFlags, given quorum.
 	return given, done, err
 }
 
-// sign fills in the operator and, where the order loosens something, the proof by an SSH key. An operator whose order would not
+// sign fills in the operator and the proof by an SSH key. An operator whose order would not
 // count is told so before anything is signed.
 func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, error) {
-	if !quorum.Loosens(given.Verb) && who.As != "" {
-		return given.By(who.As), nil
+	if err := p.person(backend, given.Subject); err != nil {
+		return given, err
 	}
 	standing, err := p.standing(backend, ref(ledger.Agent, given.About.Agent))
 	if err != nil {
 		return given, err
+	}
+	if as, known := standing.Operators[who.As]; who.As != "" && (!known || !as.Revoked.IsZero()) {
+		return given, interlock.Errorf(interlock.CodeUnauthorized, "--as",
+			"no operator of this name is in office; `interlock operator list` shows them")
 	}
 	answer := answerFlags{As: who.As, Key: who.Key}
 	signer, name, err := answer.operator(p, standing, whoseKey(given.Verb))
@@ -100,8 +103,8 @@ func (p *program) done(done admission.Carried, did string, values ...any) error 
 	return err
 }
 
-// endOrder ends an order that stands. That makes decisions stricter, so it takes an operator's name and no signature.
-func (p *program) endOrder(verb interlock.Verb, id, as, reason string) error {
+// endOrder ends an order that stands.
+func (p *program) endOrder(verb interlock.Verb, id string, who orderFlags, reason string) error {
 	backend, err := p.open()
 	if err != nil {
 		return err
@@ -111,19 +114,9 @@ func (p *program) endOrder(verb interlock.Verb, id, as, reason string) error {
 	if err != nil {
 		return err
 	}
-	_, done, err := p.order(backend, orderFlags{As: as}, given)
+	given, done, err := p.order(backend, who, given)
 	if err != nil {
-		return whyNot(p, backend, as, err)
+		return err
 	}
-	return p.done(done, "%s ended by %s", printable(id), as)
-}
-
-// whyNot is why an operator's order was refused, in the words of who names the operator.
-func whyNot(p *program, backend *embedded.Backend, as string, refused error) error {
-	standing, err := backend.Ground(p.ctx, ledger.Ref{Kind: ledger.Operator, Key: as})
-	if operator, known := standing.Operators[as]; err == nil && (!known || !operator.Revoked.IsZero()) {
-		return interlock.Errorf(interlock.CodeUnauthorized, "--as",
-			"no operator of this name is in office; `interlock operator list` shows them")
-	}
-	return refused
+	return p.done(done, "%s ended by %s", printable(id), given.Operator)
 }

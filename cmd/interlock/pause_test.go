@@ -27,7 +27,7 @@ func TestAPausedMCPAgentStaysPaused(t *testing.T) {
 			return func() *mcp.ClientSession { return rig.client("client", nil, "--mode", "single") }
 		}},
 		"HTTP": {false, func(rig *mcpRig) func() *mcp.ClientSession {
-			token, err := rig.output("agent", "add", "one")
+			token, err := rig.output("agent", "add", "one", "--key", governed(rig.t, rig.home))
 			if err != nil {
 				rig.t.Fatal(err)
 			}

@@ -98,13 +98,13 @@ func (c *rulesSuppressionsCommand) Run(p *program) error {
 
 type rulesUnsuppressCommand struct {
 	ID     string `arg:"" help:"The suppression's id, as interlock rules suppressions lists it."`
-	As     string `required:"" help:"The operator who ends it." placeholder:"NAME"`
 	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+	orderFlags
 }
 
 // Run ends an order.
 func (c *rulesUnsuppressCommand) Run(p *program) error {
-	return p.endOrder(interlock.VerbLift, c.ID, c.As, c.Reason)
+	return p.endOrder(interlock.VerbLift, c.ID, c.orderFlags, c.Reason)
 }
 
 // period reads a length of time, also in whole days.

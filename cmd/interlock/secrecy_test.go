@@ -20,6 +20,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/store"
 	"interlock/spec"
+	"interlock/test/terminal"
 )
 
 // TestCodesStayOutOfEveryOutput plays a whole story with the real server, the real store and a real receiver: an agent is
@@ -117,8 +118,8 @@ func prepare(t *testing.T, home, address string) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(home, "olga")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if out, err := command(t, home, "operator", "add", "olga", "--ssh-key", filepath.Join(home, "olga.pub")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if screen, err := terminal.Run(command(t, home, "operator", "add", "olga", "--ssh-key", filepath.Join(home, "olga.pub"))); err != nil {
+		t.Fatalf("%v: %s", err, screen)
 	}
 }
 

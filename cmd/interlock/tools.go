@@ -230,17 +230,17 @@ func (c *toolsApprove) Run(p *program) error {
 type toolsQuarantine struct {
 	Subject string `arg:"" name:"tool" help:"SERVER.TOOL, or SERVER for all of it."`
 	Reason  string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-	As      string `required:"" help:"The operator who puts it there." placeholder:"NAME"`
+	orderFlags
 }
 
-// Run puts something into quarantine. It makes decisions stricter, so it takes an operator's name and no signature.
+// Run puts something into quarantine.
 func (c *toolsQuarantine) Run(p *program) error {
 	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	return changePins(p, backend, interlock.VerbQuarantineTool, c.Subject, "", c.Reason, orderFlags{As: c.As})
+	return changePins(p, backend, interlock.VerbQuarantineTool, c.Subject, "", c.Reason, c.orderFlags)
 }
 
 func changePins(p *program, backend *embedded.Backend, verb interlock.Verb, subject, detail, reason string, who orderFlags) error {

@@ -140,12 +140,12 @@ type trustDemote struct {
 	Agent  string `arg:"" help:"The agent's name."`
 	To     string `required:"" help:"The level: untested, generated, validated or community_reviewed." placeholder:"LEVEL"`
 	Reason string `help:"Why, for the record." placeholder:"TEXT"`
-	As     string `required:"" help:"The operator who lowers it." placeholder:"NAME"`
+	orderFlags
 }
 
-// Run lowers an agent's trust. It makes decisions stricter, so it takes an operator's name and no signature.
+// Run lowers an agent's trust.
 func (c *trustDemote) Run(p *program) error {
-	return changeTrust(p, interlock.VerbDemote, c.Agent, c.To, c.Reason, time.Time{}, orderFlags{As: c.As})
+	return changeTrust(p, interlock.VerbDemote, c.Agent, c.To, c.Reason, time.Time{}, c.orderFlags)
 }
 
 func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until time.Time, who orderFlags) error {

@@ -78,6 +78,9 @@ type watcher struct {
 
 // watcher proves who watches before anything is shown: the operator's key is asked for once.
 func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings config.Config) (*watcher, error) {
+	if err := p.person(backend, "watch"); err != nil {
+		return nil, err
+	}
 	standing, err := p.standing(backend)
 	if err != nil {
 		return nil, err

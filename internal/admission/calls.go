@@ -70,8 +70,8 @@ func (a *Admission) seeCall(ctx context.Context, eventID, event string) error {
 		if !ok {
 			return nil, interlock.Errorf(interlock.CodeNotFound, "event_id", "no call was decided by the event %.80q", eventID)
 		}
-		if seen(call.Events, event) {
-			return nil, nil
+		if seen(call.Events, event) || spent(call) && len(call.Events) > 1 { // since it was looked at: of two that come at once, one is that event
+			return nil, interlock.Errorf(interlock.CodeConflict, "event", "the call was seen by this event a moment ago")
 		}
 		call.Events = append(slices.Clip(call.Events), event)
 		return call, nil

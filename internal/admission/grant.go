@@ -44,7 +44,7 @@ func findGrant(_ *Admission, c *carrying) error {
 	return nil
 }
 
-// endGrant revokes a standing grant. It only tightens, so it takes an operator's name and no signature.
+// endGrant revokes a standing grant.
 func (a *Admission) endGrant(_ context.Context, c *carrying) error {
 	g := c.standing.Grants[c.Subject]
 	g.Ended = c.now

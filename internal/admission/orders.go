@@ -42,6 +42,10 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbLift:           {reads: readEnded, find: findSuppression, do: (*Admission).lift},
 		interlock.VerbApproveTool:    {reads: readPins, do: (*Admission).changePins},
 		interlock.VerbQuarantineTool: {reads: readPins, do: (*Admission).changePins},
+		interlock.VerbAddOperator:    {reads: readPeople, do: (*Admission).addOperator},
+		interlock.VerbChangeOperator: {reads: readPeople, do: (*Admission).changeOperator},
+		interlock.VerbAddAgent:       {reads: readPeople, do: (*Admission).addAgent},
+		interlock.VerbRevoke:         {reads: readPeople, do: (*Admission).revoke},
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
 	}
@@ -108,7 +112,7 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 	if err := c.Counts(c.standing.Operators, c.standing.Agents, a.config.Verify, c.now); err != nil {
 		return err
 	}
-	if err := deed.do(a, ctx, c); err != nil || !verb.Loosens {
+	if err := deed.do(a, ctx, c); err != nil {
 		return err
 	}
 	c.change.Writes = append(c.change.Writes, ledger.Once(c.Order))

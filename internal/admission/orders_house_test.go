@@ -45,8 +45,9 @@ func (h *house) Lift(ctx context.Context, id, operator, why string) (ledger.Rece
 }
 
 func (h *house) end(ctx context.Context, verb interlock.Verb, id, operator, why string) (ledger.Receipt, error) {
-	o := interlock.Order{Verb: verb, Subject: id, Operator: operator, Reason: why}
-	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), verb)
+	o := interlock.Order{ID: "ord_end", Verb: verb, Subject: id, Operator: operator, Reason: why, At: h.now, Expires: h.now.Add(time.Minute)}
+	given := quorum.OfOrder(o, interlock.Requester{}).Signed(interlock.MethodSSH, "fingerprint of "+operator+"'s", operator+"'s")
+	done, err := h.CarryOut(ctx, given, verb)
 	return done.Receipt, err
 }
 

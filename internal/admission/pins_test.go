@@ -94,8 +94,8 @@ func (h *house) orderTools(verb interlock.Verb, subject, reason string, edit ...
 		if _, order.Detail, err = admission.Approvable(standing, subject); err != nil {
 			return err
 		}
-		order.Method, order.Key, order.Signature = interlock.MethodSSH, "fingerprint of bob's", "bob's"
 	}
+	order.Method, order.Key, order.Signature = interlock.MethodSSH, "fingerprint of bob's", "bob's"
 	for _, e := range edit {
 		e(&order)
 	}

@@ -7,6 +7,7 @@ import (
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -41,9 +42,12 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		return interlock.Answer{}, false
 	}
 	now := a.config.Now()
-	// The same id asked again gets the same answer, but an approval is good for one call, not for every retry of it.
-	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == "" &&
-		call.Decision.Grant == ""
+	// The same id asked again gets the same answer, but one yes is one allow: who asks again can't prove that the first never
+	// arrived. Only a harness that shows one call to its hooks twice, by two events, hears it twice.
+	if spent(call) && (p.Event == "" || len(call.Events) != 1) {
+		return interlock.Answer{}, false
+	}
+	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && !spent(call)
 	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false
@@ -83,6 +87,11 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		answer.Answer = interlock.Deny // this event of the call has nobody to ask
 	}
 	return answer, true
+}
+
+// spent reports whether an operator's yes was used up for a call.
+func spent(call ledger.CallBody) bool {
+	return call.Decision.Approval != "" || call.Decision.Grant != ""
 }
 
 func lackedSandbox(d interlock.Decision) bool {

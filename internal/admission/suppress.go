@@ -42,7 +42,7 @@ func findSuppression(_ *Admission, c *carrying) error {
 	return nil
 }
 
-// lift ends a suppression. It only tightens, so it takes a name and no signature.
+// lift ends a suppression.
 func (a *Admission) lift(_ context.Context, c *carrying) error {
 	c.change.Writes = []ledger.Row{ledger.Ended(ledger.Order, c.Subject)}
 	return a.append(&c.change, interlock.EventSuppression, interlock.Requester{Agent: c.Operator}, "operator",

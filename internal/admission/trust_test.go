@@ -60,7 +60,11 @@ func TestTrustIsClimbedAndEnds(t *testing.T) {
 		t.Errorf("an hour later the agent is %s", level())
 	}
 	untested := order(interlock.VerbDemote, interlock.TrustUntested, time.Time{})
-	untested.Method, untested.Key, untested.Statement, untested.Signature = "", "", "", ""
+	unsigned := untested
+	unsigned.Method, unsigned.Key, unsigned.Statement, unsigned.Signature = "", "", "", ""
+	if _, err := h.ChangeTrust(t.Context(), unsigned); err == nil {
+		t.Error("an order that nobody signed lowered trust")
+	}
 	if _, err := h.ChangeTrust(t.Context(), untested); err != nil || level() != interlock.TrustUntested {
 		t.Fatalf("%v, the agent is %s", err, level())
 	}

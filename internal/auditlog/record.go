@@ -418,6 +418,8 @@ func (r AlertRecord) Payload() (json.RawMessage, error) {
 type IdentityRecord struct {
 	Agent    *interlock.AgentRecord
 	Operator *interlock.OperatorRecord
+	Order    *interlock.Order // on which it was done; nil where an operator changed what is their own, or is the first
+	First    bool             // the operator is the first who governs: made at a terminal, on nobody's order
 }
 
 // Payload renders the record.
@@ -433,7 +435,9 @@ func (r IdentityRecord) Payload() (json.RawMessage, error) {
 	return payload("an identity", struct {
 		Agent    *interlock.AgentRecord    `json:"agent,omitempty"`
 		Operator *interlock.OperatorRecord `json:"operator,omitempty"`
-	}{r.Agent, r.Operator})
+		Order    *interlock.Order          `json:"order,omitempty"`
+		First    bool                      `json:"first,omitempty"`
+	}{r.Agent, r.Operator, r.Order, r.First})
 }
 
 // A SettingsRecord is standing settings that changed: ruleset, mode, profile.

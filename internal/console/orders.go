@@ -115,9 +115,10 @@ func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carr
 // rightFor is the right an order takes here.
 func rightFor(verb interlock.Verb) right {
 	switch verb {
-	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool:
+	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool,
+		interlock.VerbChangeOperator:
 		return answering
-	case interlock.VerbUnblock, interlock.VerbPromote:
+	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
 		return governing
 	default:
 		return 0
@@ -135,11 +136,13 @@ func (c *Console) draftOrder(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
+	shown.Witness = shown.Witness && !ofPeople(given.Verb)
 	c.render(w, r, http.StatusOK, "order.html", orderTitle(given.Verb), struct {
 		drafted
 		Order  interlock.Order
 		Effect string
-	}{shown, given.Order, effect(given.Order)})
+		Own    bool // no session's word is enough
+	}{shown, given.Order, effect(given.Order), ofPeople(given.Verb)})
 }
 
 func orderTitle(verb interlock.Verb) string {
@@ -154,6 +157,14 @@ func orderTitle(verb interlock.Verb) string {
 		return "Approve what a server offers"
 	case interlock.VerbQuarantineTool:
 		return "Put into quarantine"
+	case interlock.VerbAddOperator:
+		return "Add an operator"
+	case interlock.VerbChangeOperator:
+		return "Change an operator"
+	case interlock.VerbAddAgent:
+		return "Add an agent"
+	case interlock.VerbRevoke:
+		return "Revoke"
 	default:
 		return "Lower an agent's trust"
 	}
@@ -174,6 +185,8 @@ func effect(order interlock.Order) string {
 			"were shown: if the server changes it before this counts, it does not count."
 	case interlock.VerbQuarantineTool:
 		return "No agent sees it or can call it any more, from the next call on."
+	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
+		return peopleEffect(order)
 	default:
 		return "The agent is trusted less, at once."
 	}
@@ -197,6 +210,11 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 	}
 	detail, about := "", interlock.Requester{}
 	switch verb {
+	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
+		detail = query.Get("detail")
+		if err := checkPeople(interlock.Order{Verb: verb, Subject: subject, Detail: detail}); err != nil {
+			return given, nil, err
+		}
 	case interlock.VerbNewCode, interlock.VerbUnblock:
 		challenge, stands := standing.Challenges[subject]
 		if !stands || !challenge.Ended.IsZero() {
@@ -230,8 +248,10 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 	}
 	operator, _ := c.operator(r)
 	now := c.config.Now().UTC().Truncate(time.Microsecond)
-	return quorum.OfOrder(interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason,
-		Operator: operator.Name, At: now, Expires: now.Add(orderLife)}, about), standing.Agents, nil
+	given = quorum.OfOrder(interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason,
+		Operator: operator.Name, At: now, Expires: now.Add(orderLife)}, about)
+	given.Aside = query.Get("aside")
+	return given, standing.Agents, nil
 }
 
 // reasonOf is the reason that a form or a query gives.
@@ -283,18 +303,29 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/trust", http.StatusSeeOther)
 	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
 		http.Redirect(w, r, "/tools", http.StatusSeeOther)
+	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
+		http.Redirect(w, r, "/agents", http.StatusSeeOther)
 	default:
 		http.Redirect(w, r, "/challenges", http.StatusSeeOther)
 	}
 }
 
-// endGrant revokes a standing grant. It only tightens, so it takes a form and no signature.
+// endGrant revokes a standing grant. It only tightens, so the server's word for the session is enough.
 func (c *Console) endGrant(w http.ResponseWriter, r *http.Request) {
-	operator, _ := c.operator(r)
 	reason, err := reasonOf(r.PostForm)
+	id, problem := c.newID("ord_")
 	if err == nil {
-		end := interlock.Order{Verb: interlock.VerbEndGrant, Subject: r.PathValue("id"), Operator: operator.Name, Reason: reason}
-		_, err = c.config.Backend.CarryOut(r.Context(), quorum.OfOrder(end, interlock.Requester{}))
+		err = problem
+	}
+	if err == nil {
+		v, now := c.visitor(r), c.config.Now().UTC().Truncate(time.Microsecond)
+		given := quorum.OfOrder(interlock.Order{ID: id, Verb: interlock.VerbEndGrant, Subject: r.PathValue("id"),
+			Operator: v.operator.Name, Reason: reason, At: now, Expires: now.Add(orderLife)}, interlock.Requester{})
+		var signature string
+		signature, err = c.config.Attest(interlock.MethodSession, v.session.ID, given.Text())
+		if err == nil {
+			_, err = c.config.Backend.CarryOut(r.Context(), given.Signed(interlock.MethodSession, v.session.ID, signature))
+		}
 	}
 	if err != nil {
 		c.fail(w, r, err)

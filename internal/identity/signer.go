@@ -138,17 +138,17 @@ func AgentSigner(socket string, wanted func(PublicKey) bool) (*Signer, error) {
 // PromptPassphrase asks for a passphrase on the terminal, never on standard input or output, so that it works in a
 // pipeline and ends up in none.
 func PromptPassphrase(prompt string) ([]byte, error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	tty, err := openTerminal()
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeUnauthorized, "key",
 			"the key needs a passphrase and there is no terminal to ask on")
 	}
 	defer tty.Close()
-	if _, err := io.WriteString(tty, prompt); err != nil {
+	if _, err := io.WriteString(tty.out, prompt); err != nil {
 		return nil, fmt.Errorf("asking for the passphrase: %w", err)
 	}
-	secret, err := term.ReadPassword(int(tty.Fd()))
-	_, _ = io.WriteString(tty, "\n") // cosmetic: the passphrase has been read either way
+	secret, err := term.ReadPassword(int(tty.in.Fd()))
+	_, _ = io.WriteString(tty.out, "\n") // cosmetic: the passphrase has been read either way
 	if err != nil {
 		return nil, fmt.Errorf("reading the passphrase: %w", err)
 	}

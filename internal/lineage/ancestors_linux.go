@@ -5,23 +5,61 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // ancestors returns this process's ancestors, nearest first.
-func ancestors(most int) []Process {
+func ancestors(most int) []Process { return lineOf(os.Getppid(), most) }
+
+// above is ancestors for whoever only wants to know what they are.
+func above(most int) []Process { return ancestors(most) }
+
+// leaders returns the leader of this process's session, and of its process group, each with its ancestors: a process whose parent
+// ended has lost its line, and may still be of their session.
+func leaders(most int) [][]Process {
+	var lines [][]Process
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return nil
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	for _, at := range []int{3, 2} { // session, process group
+		if len(fields) <= at {
+			break
+		}
+		if pid, err := strconv.Atoi(fields[at]); err == nil && pid != os.Getpid() {
+			lines = append(lines, lineOf(pid, most))
+		}
+	}
+	return lines
+}
+
+// groups returns the control groups of this process.
+func groups() []string {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text))
+}
+
+// lineOf returns a process and its ancestors, nearest first.
+func lineOf(pid, most int) []Process {
 	var line []Process
-	for pid := os.Getppid(); pid > 1 && len(line) < most; {
+	for pid > 1 && len(line) < most {
 		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err != nil {
 			break
 		}
+		environment := environ(pid)
 		line = append(line, Process{
 			Args:   strings.Split(string(bytes.TrimRight(command, "\x00")), "\x00"),
 			Input:  maybeTerminal(pid, 0),
 			Output: maybeTerminal(pid, 1),
-			CI:     inCI(pid),
+			Env:    environment,
+			CI:     slices.Contains(environment, "CI=true") || slices.Contains(environment, "GITHUB_ACTIONS=true"), // as Gemini CLI does
 			pid:    pid,
 			dir:    target(pid, "cwd"),
 		})
@@ -48,18 +86,13 @@ func maybeTerminal(pid, stream int) bool {
 		target == "/dev/console"
 }
 
-// inCI reads what Gemini CLI goes by.
-func inCI(pid int) bool {
-	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+// environ is the environment that a process was started with; nothing if that can't be seen.
+func environ(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
-		return false
+		return nil
 	}
-	for variable := range bytes.SplitSeq(environment, []byte{0}) {
-		if string(variable) == "CI=true" || string(variable) == "GITHUB_ACTIONS=true" {
-			return true
-		}
-	}
-	return false
+	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 }
 
 // target is where one of a process's links leads; empty if that can't be seen.

@@ -15,6 +15,7 @@ type Process struct {
 	Input  bool     // its standard input is a terminal
 	Output bool     // its standard output is a terminal
 	CI     bool     // its environment says that it runs in continuous integration
+	Env    []string // the environment it was started with, as far as that can be seen
 
 	pid int
 	dir string // in which it is

@@ -38,6 +38,8 @@ type Given struct {
 	// whose freedom it is about: the requester that a challenge binds, the agent that is promoted; zero where it is about nobody
 	About interlock.Requester
 	Terms any // of a verb that stands: an [interlock.Grant] or an [interlock.Suppression]
+	// what the order binds by a digest in its detail and the log is not told, such as the hash of an agent's token; else empty
+	Aside string
 }
 
 // OfOrder is an order that is carried out once, and about whose freedom it is.
@@ -101,10 +103,11 @@ func (g Given) bounds(now time.Time) error {
 	case interlock.Suppression:
 		return boundSuppression(terms, now)
 	}
+	verb, _ := VerbOf(g.Verb)
 	switch {
 	case g.Subject == "":
 		return refuse(interlock.CodeInvalid, "subject", "name what the order is about")
-	case len(g.Subject) > maxReason || len(g.Detail) > maxReason || len(g.Reason) > maxReason:
+	case len(g.Subject) > maxReason || len(g.Detail) > max(maxReason, verb.Detail) || len(g.Reason) > maxReason:
 		return refuse(interlock.CodeInvalid, "reason", "a part of the order is too long")
 	}
 	return nil
@@ -123,6 +126,9 @@ func (g Given) fresh(now time.Time) error {
 func (g Given) proof(operator interlock.OperatorRecord, verify Verifier) error {
 	if g.Statement != g.Text() {
 		return refuse(interlock.CodeUnauthorized, "statement", "the signed statement is not the one for this "+g.what())
+	}
+	if verb, _ := VerbOf(g.Verb); verb.Own && g.Method != interlock.MethodSSH && g.Method != interlock.MethodPasskey {
+		return refuse(interlock.CodeUnauthorized, "method", "this order takes the operator's own key or passkey")
 	}
 	err := signed(operator, g.Method, g.Key, g.Statement, g.Signature, verify)
 	var refusal *interlock.Error
@@ -144,7 +150,7 @@ func (g Given) what() string {
 }
 
 // Counts reports whether an order counts now: its operator is in office and may give it, it says neither too little nor too
-// much, its time is not over and, where it loosens anything, its signature proves it. One that stands is held to that when it
+// much, its time is not over and its signature proves it. One that stands is held to that when it
 // is given and each time it is used. That an order is carried out at most once is not for here to see.
 func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord, verify Verifier,
 	now time.Time) error {
@@ -159,15 +165,12 @@ func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[
 	if err := g.mayGive(verb, known, operator, agents, now); err != nil {
 		return err
 	}
-	if !verb.Loosens {
-		return nil // whoever tightens needs a name only
-	}
 	if !verb.Stands {
 		if err := g.fresh(now); err != nil {
 			return err
 		}
 	}
-	if g.aboutSomebody() {
+	if verb.Loosens && g.aboutSomebody() {
 		if err := checkCredentials(g.About, operator, operators, agents); err != nil {
 			return err
 		}

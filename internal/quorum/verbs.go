@@ -5,7 +5,7 @@ import "interlock"
 // A Verb says of one kind of order what it takes to count and what it does. Adding an order begins with a row of [Verbs].
 type Verb struct {
 	Name    interlock.Verb
-	Loosens bool                   // lets more happen than before, so that it is signed; the others take a name only
+	Loosens bool                   // lets more happen than before: nobody orders it for themselves, and no session that began with a passkey does without it
 	Stands  bool                   // decisions consult it until it ends; the others are carried out once
 	Reason  bool                   // it says why, for the record
 	Role    func(role string) bool // of an operator whose order counts
@@ -13,6 +13,8 @@ type Verb struct {
 	Subject string                 // what its subject names
 	Writes  string                 // the kind of row that carrying it out changes; empty: it leaves its event and nothing else
 	Event   interlock.EventType    // that says it was carried out
+	Own     bool                   // proved by an operator's own key or passkey only, not by the server's word for a session
+	Detail  int                    // bytes its detail may have where that is more than a sentence: a record with a public key
 }
 
 // What an operator with another role is told.
@@ -21,6 +23,9 @@ const (
 	needsAnswer = "this operator's role may not give orders"
 	needsReplay = "this operator's role may not order a replay, or its going on by force"
 )
+
+// maxRecord bounds what an order says of a person or an agent: the longest public key that is taken, and some names.
+const maxRecord = 6 << 10
 
 // Verbs lists every kind of order.
 func Verbs() []Verb {
@@ -43,7 +48,14 @@ func Verbs() []Verb {
 			Subject: "a rule", Writes: "order", Event: interlock.EventSuppression},
 		{Name: interlock.VerbLift, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "a suppression's id", Writes: "order", Event: interlock.EventSuppression},
-		{Name: interlock.VerbRevoke, Role: roleGoverns, Needs: needsAdmin, Subject: "an agent or an operator"},
+		{Name: interlock.VerbRevoke, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "an agent or an operator", Writes: "agent or operator", Event: interlock.EventIdentity, Own: true},
+		{Name: interlock.VerbAddOperator, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "an operator", Writes: "operator", Event: interlock.EventIdentity, Own: true, Detail: maxRecord},
+		{Name: interlock.VerbChangeOperator, Loosens: true, Role: ValidRole, Needs: needsAnswer, // one's own; see admission
+			Subject: "an operator", Writes: "operator", Event: interlock.EventIdentity, Own: true, Detail: maxRecord},
+		{Name: interlock.VerbAddAgent, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "an agent", Writes: "agent", Event: interlock.EventIdentity, Own: true, Detail: maxRecord},
 		{Name: interlock.VerbApproveTool, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "SERVER or SERVER.TOOL", Writes: "pin", Event: interlock.EventPin},
 		{Name: interlock.VerbQuarantineTool, Reason: true, Role: roleAnswers, Needs: needsAnswer,
@@ -75,6 +87,9 @@ func Loosens(name interlock.Verb) bool {
 	verb, _ := VerbOf(name)
 	return verb.Loosens
 }
+
+// Governs reports whether an operator with this role may change who else there is.
+func Governs(role string) bool { return roleGoverns(role) }
 
 func roleGoverns(role string) bool { return role == RoleAdmin || role == RoleSuperadmin }
 

@@ -1,12 +1,15 @@
 package browser_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"interlock/test/terminal"
 )
 
 // guide returns the fenced blocks below a heading of the operator's guide, as they are printed.
@@ -34,11 +37,12 @@ func (h *house) types(lines string) string {
 	shell.Dir = h.dir
 	shell.Env = []string{"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + h.dir, "USER=tester",
 		"INTERLOCK_HOME=" + filepath.Join(h.dir, "home")}
-	out, err := shell.CombinedOutput()
-	if err != nil {
-		h.t.Fatalf("%s: %v\n%s", lines, err, out)
+	var out bytes.Buffer
+	shell.Stdout, shell.Stderr = &out, &out
+	if screen, err := terminal.Run(shell); err != nil {
+		h.t.Fatalf("%s: %v\n%s%s", lines, err, &out, screen)
 	}
-	return string(out)
+	return out.String()
 }
 
 // A new operator who does what the guide prints, and nothing else, ends with an answer that counts.
@@ -52,6 +56,10 @@ func TestTheGuideLeadsANewOperatorToAnAnswer(t *testing.T) {
 	if err := os.Symlink(filepath.Join(h.dir, "home"), filepath.Join(share, "interlock")); err != nil { // where a home stands by default
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(h.dir, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.types("ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519") // which the person has
 	blocks := guide(t, "The first operator")
 	_, enrolling, found := strings.Cut(blocks[0], "\n") // behind `interlock up`, which runs
 	if !found || len(blocks) != 2 {

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/test/terminal"
 )
 
 // program is the real binary, built once for all tests.
@@ -131,6 +133,10 @@ func (h *house) command(arguments ...string) *exec.Cmd {
 // run runs a command of the program that must succeed, and returns what it prints.
 func (h *house) run(arguments ...string) string {
 	h.t.Helper()
+	if len(arguments) > 1 && (arguments[0] == "agent" || arguments[0] == "operator") &&
+		(arguments[1] == "add" || arguments[1] == "revoke" || arguments[1] == "enrol") {
+		arguments = append(arguments, "--key", h.governor())
+	}
 	var out, said bytes.Buffer
 	c := h.command(arguments...)
 	c.Stdout, c.Stderr = &out, &said
@@ -138,6 +144,20 @@ func (h *house) run(arguments ...string) string {
 		h.t.Fatalf("interlock %s: %v\n%s", strings.Join(arguments, " "), err, &said)
 	}
 	return out.String()
+}
+
+// governor is the key of who governs, and makes that person the first time.
+func (h *house) governor() string {
+	h.t.Helper()
+	key := filepath.Join(h.dir, "ruth")
+	if _, err := os.Stat(key); err == nil {
+		return key
+	}
+	key, err := terminal.Govern(program, h.command().Env, h.dir)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return key
 }
 
 // operator registers a person with an SSH key of the same name.

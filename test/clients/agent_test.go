@@ -30,10 +30,12 @@ const (
 
 // An office is a home with an operator, an administrator and a channel that takes codes; with what every process said.
 type office struct {
-	home  string
-	keys  string // directory of people's SSH keys
-	env   []string
-	codes map[string]string // by challenge, as a human was shown them
+	home string
+	keys string // directory of people's SSH keys
+	env  []string
+
+	governor string            // the key of who governs
+	codes    map[string]string // by challenge, as a human was shown them
 
 	mu   sync.Mutex
 	said bytes.Buffer
@@ -75,12 +77,11 @@ func newOffice(t *testing.T, settings string) *office {
 	if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, person := range []struct{ name, role string }{{"olga", "operator"}, {"ada", "admin"}} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", o.key(person.name)).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		output(t, o.env, "operator", "add", person.name, "--ssh-key", o.key(person.name)+".pub", "--role", person.role)
+	o.governor = governed(t, o.env)
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", o.key("olga")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
+	output(t, o.env, "operator", "add", "olga", "--ssh-key", o.key("olga")+".pub", "--key", o.governor)
 	return o
 }
 
@@ -122,7 +123,7 @@ func newAgent(t *testing.T, o *office, d door) *agent {
 	t.Helper()
 	a := &agent{t: t, office: o, door: d}
 	if d == overHTTP {
-		a.token = output(t, o.env, "agent", "add", "runner")
+		a.token = addAgent(t, o.env, "runner")
 	}
 	a.connect()
 	t.Cleanup(func() { a.kill() })

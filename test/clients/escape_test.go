@@ -314,7 +314,7 @@ func (e *escape) account() {
 // freed has an administrator lift the block, and an operator answer what waits: what could not be done before was only for these.
 func (e *escape) freed() {
 	e.t.Helper()
-	output(e.t, e.office.env, "block", "lift", e.challenge, "--key", e.office.key("ada"), "--reason", "the drill is over")
+	output(e.t, e.office.env, "block", "lift", e.challenge, "--key", e.office.governor, "--reason", "the drill is over")
 	handle, _ := e.begin("afterwards")
 	if answer := e.step(handle, "afterwards", "git status"); answer.goesOn() || e.pending == "" {
 		e.t.Errorf("the request %q that paused the agent was not answered, and it goes on: %+v", e.pending, answer)

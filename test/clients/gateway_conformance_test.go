@@ -59,7 +59,7 @@ func gatewayBeforeAddress(t *testing.T, address string) string {
 	if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	token := output(t, env, "agent", "add", "client")
+	token := addAgent(t, env, "client")
 	return plainNames(t, started(t, env, "mcp     ", "gateway", "--listen", "127.0.0.1:0"), token, "suite")
 }
 

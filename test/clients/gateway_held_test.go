@@ -102,7 +102,7 @@ func TestGatewayCarriesQuestionsOverHTTP(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	token := output(t, env, "agent", "add", "client")
+	token := addAgent(t, env, "client")
 	endpoint := started(t, env, "mcp     ", "gateway", "--listen", "127.0.0.1:0")
 	client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {

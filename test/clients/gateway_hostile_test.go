@@ -132,7 +132,7 @@ func TestGatewayAmongTheHostile(t *testing.T) {
 	journal := home + "/journal.txt"
 	addresses := hostileAddresses(t)
 	hostileSettings(t, home, journal, addresses)
-	good, bad := output(t, env, "agent", "add", "good"), output(t, env, "agent", "add", "bad")
+	good, bad := addAgent(t, env, "good"), addAgent(t, env, "bad")
 	endpoint := started(t, env, "mcp     ", "gateway", "--listen", "127.0.0.1:0")
 	address := strings.TrimSuffix(strings.TrimPrefix(endpoint, "http://"), "/mcp")
 	var clients [3]*webClient // they wait for the servers to start at the same time

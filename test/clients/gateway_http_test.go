@@ -129,7 +129,7 @@ func TestGatewayPassesNoCredential(t *testing.T) {
 			t.Fatal(err)
 		}
 		env = append(env, "FAR_TOKEN=of-the-gateway")
-		token := output(t, env, "agent", "add", "client")
+		token := addAgent(t, env, "client")
 		endpoint := started(t, env, "mcp     ", "gateway", "--listen", "127.0.0.1:0")
 		carry := carrier{"Authorization": "Bearer " + token, "Cookie": "agent-cookie=1", "X-Forwarded-For": "10.9.8.7", "Mcp-Param-X": "agent-param"}
 		session, err := mcp.NewClient(&mcp.Implementation{Name: "agent-program", Version: "1"}, nil).Connect(t.Context(),

@@ -38,11 +38,7 @@ func TestGatewayAsInstalled(t *testing.T) {
 		!strings.Contains(said, "everything answers through the gateway, 17 tools") {
 		t.Errorf("doctor says\n%s", said)
 	}
-	key := filepath.Join(user, "key")
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	output(t, env, "operator", "add", "olga", "--role", "admin", "--ssh-key", key+".pub")
+	key := governed(t, env)
 
 	line := installed(t, settings)
 	command := exec.Command(line[0], line[1:]...)

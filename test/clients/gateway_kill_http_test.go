@@ -26,7 +26,7 @@ func TestGatewayUnderKillsOverHTTP(t *testing.T) {
 	t.Parallel()
 	home, env := newHome(t)
 	journal := home + "/journal.txt"
-	token := output(t, env, "agent", "add", "client")
+	token := addAgent(t, env, "client")
 	random := seeded(t)
 	var told tally
 	var house *served

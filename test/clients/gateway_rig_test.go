@@ -34,7 +34,7 @@ func buildServer(t *testing.T) string {
 // token.
 func gatewayBefore(t *testing.T, env []string, name string, flags []string, command ...string) (endpoint, token string) {
 	t.Helper()
-	token = output(t, env, "agent", "add", "client")
+	token = addAgent(t, env, "client")
 	args := append([]string{"gateway", "--listen", "127.0.0.1:0", "--name", name}, flags...)
 	return started(t, env, "mcp     ", append(append(args, "--"), command...)...), token
 }

@@ -85,7 +85,7 @@ func newPair(t *testing.T, w way, name, mode, direct string, server []string) *p
 		gateway = append(append(gateway, "--name", name, "--"), line(p.dirs[1])...)
 	}
 	if w.front == "http" {
-		token := output(t, env, "agent", "add", "client")
+		token := addAgent(t, env, "client")
 		address := started(t, env, "mcp     ", append([]string{"gateway", "--listen", "127.0.0.1:0"}, gateway...)...)
 		p.through = reachPlain(t, address, token, p.dirs[1], w.revision, takesAll)
 	} else {

@@ -73,7 +73,7 @@ func killOnce(t *testing.T, g *trigger, told map[string]int) {
 	var workers []*worker
 	for n := range 6 {
 		w := &worker{trigger: g, agent: &agent{t: t, office: o, door: overHTTP, served: true, endpoint: host.endpoint, clients: 100 * n,
-			token: output(t, o.env, "agent", "add", fmt.Sprintf("worker-%d", n))}}
+			token: addAgent(t, o.env, fmt.Sprintf("worker-%d", n))}}
 		w.connect()
 		workers = append(workers, w)
 	}

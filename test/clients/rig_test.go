@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"interlock/test/terminal"
 )
 
 // program is the built binary under test.
@@ -57,6 +59,32 @@ func newHome(t *testing.T) (home string, env []string) {
 	return home, append(env, "INTERLOCK_HOME="+home, "HOME="+t.TempDir())
 }
 
+// governed returns the key that signs orders for the home of env. The first time it makes the first operator there, called ruth.
+func governed(t *testing.T, env []string) (key string) {
+	t.Helper()
+	home := ""
+	for _, variable := range env {
+		if name, value, _ := strings.Cut(variable, "="); name == "HOME" {
+			home = value
+		}
+	}
+	key = filepath.Join(home, "ruth")
+	if _, err := os.Stat(key); err == nil {
+		return key
+	}
+	key, err := terminal.Govern(program, env, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// addAgent registers an agent and returns its token.
+func addAgent(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	return output(t, env, append([]string{"agent", "add", "--key", governed(t, env)}, args...)...)
+}
+
 // output runs the program and returns what it prints.
 func output(t *testing.T, env []string, args ...string) string {
 	t.Helper()
@@ -76,7 +104,7 @@ func output(t *testing.T, env []string, args ...string) string {
 // up starts `interlock up` and returns the address of its MCP server and the token of a registered agent.
 func up(t *testing.T, env []string, flags ...string) (endpoint, token string) {
 	t.Helper()
-	token = output(t, env, "agent", "add", "client")
+	token = addAgent(t, env, "client")
 	server := exec.Command(program, append([]string{"up", "--listen", "127.0.0.1:0"}, flags...)...)
 	var stderr bytes.Buffer
 	server.Env, server.Stderr = env, &stderr

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"interlock/test/terminal"
 )
 
 // program is the built binary; interlock-hook lies beside it.
@@ -243,6 +245,10 @@ func (d *desk) addOperator() (key string) {
 	d.t.Helper()
 	key = filepath.Join(d.t.TempDir(), "olga")
 	d.must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
-	d.interlock("operator", "add", "olga", "--ssh-key", key+".pub")
+	command := exec.Command(program, "operator", "add", "olga", "--ssh-key", key+".pub")
+	command.Dir, command.Env = d.workspace, d.env
+	if screen, err := terminal.Run(command); err != nil {
+		d.t.Fatalf("%v: %s", err, screen)
+	}
 	return key
 }

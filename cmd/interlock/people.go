@@ -1,0 +1,121 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
+	"interlock/internal/identity"
+	"interlock/internal/ledger"
+	"interlock/internal/quorum"
+)
+
+// Who there is changes by orders of who governs. They are signed here with an SSH key or, by a person whose key is a passkey, in the
+// console, at an address that is printed.
+
+// peopleFlags say who gives an order about a person or an agent, and with which key.
+type peopleFlags struct {
+	As  string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
+	Key string `help:"Private key file to sign with. Default: the operator's key in the SSH agent, or a passkey in the console." placeholder:"FILE"`
+	consoleFlag
+}
+
+// A waiting order is carried out once the standing says so.
+type stands func(ledger.Standing) bool
+
+// orderPeople has an order about a person or an agent signed and carried out, here or in the console.
+func (p *program) orderPeople(backend *embedded.Backend, who peopleFlags, address string, given quorum.Given, done stands) error {
+	standing, err := p.standing(backend)
+	if err != nil {
+		return err
+	}
+	if !admission.HasGovernor(standing) {
+		return interlock.Errorf(interlock.CodeUnauthorized, "",
+			"nobody governs this home yet; `interlock operator add NAME` makes the first operator, at a terminal")
+	}
+	_, _, err = p.order(backend, orderFlags{As: who.As, Key: who.Key}, given)
+	var refusal *interlock.Error
+	if err == nil || who.Key != "" || !errors.As(err, &refusal) || refusal.Field != "key" ||
+		refusal.Code != interlock.CodeNotFound && refusal.Code != interlock.CodeUnavailable {
+		return err
+	}
+	if !passkeyFor(standing, given) {
+		return err
+	}
+	return p.inConsole(backend, address, given, done)
+}
+
+// passkeyFor reports whether anybody who may give an order has a passkey.
+func passkeyFor(standing ledger.Standing, given quorum.Given) bool {
+	for _, o := range standing.Operators { // any order: one is enough
+		if o.Revoked.IsZero() && len(o.Passkeys) > 0 && (quorum.Governs(o.Role) ||
+			given.Verb == interlock.VerbChangeOperator && o.Name == given.Subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// inConsole prints where an order can be signed with a passkey, and waits until it was.
+func (p *program) inConsole(backend *embedded.Backend, address string, given quorum.Given, done stands) error {
+	query := url.Values{"verb": {string(given.Verb)}, "subject": {given.Subject}, "detail": {given.Detail}}
+	if given.Aside != "" {
+		query.Set("aside", given.Aside)
+	}
+	if given.Reason != "" {
+		query.Set("reason", given.Reason)
+	}
+	if _, err := fmt.Fprintf(p.stderr, "no SSH key signs here; open this page within ten minutes and sign it with a passkey:\n%s/orders/new?%s\n",
+		address, query.Encode()); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, quorum.MaxOrder)
+	defer cancel()
+	look := time.NewTicker(500 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return interlock.Errorf(interlock.CodeExpired, "", "nobody signed it; nothing was changed")
+		case <-look.C:
+		}
+		standing, err := p.standing(backend, ref(ledger.Agent, given.Subject))
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		if err == nil && done(standing) {
+			return nil
+		}
+	}
+}
+
+// first makes the first operator who governs, which is on nobody's order: once, by somebody at a terminal who types back what is
+// shown there.
+func (p *program) first(backend *embedded.Backend, operator *interlock.OperatorRecord, shown string) error {
+	operator.Role = cmp.Or(operator.Role, quorum.RoleAdmin)
+	if !quorum.Governs(operator.Role) {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--role",
+			"the first operator governs, so make this one admin or superadmin, and add the others then"))
+	}
+	if err := p.person(backend, operator.Name); err != nil {
+		return err
+	}
+	word, err := identity.Word(rand.Reader)
+	if err != nil {
+		return err
+	}
+	text := "Nobody governs this home yet. Whoever does from now on adds people and agents, and signs for it.\n" +
+		"  operator  " + operator.Name + "\n  role      " + operator.Role + "\n  key       " + shown + "\n"
+	if err := identity.TypeBack(p.ctx, text, word); err != nil {
+		return err
+	}
+	_, err = backend.FirstOperator(p.ctx, *operator)
+	return err
+}
