@@ -61,7 +61,8 @@ auditlog, fileio                                        < archive
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
-strictyaml                                              < config
+strictyaml, fileio                                      < config
+fileio                                                  < notify, upstream, identity    (never each other)
 secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream, lineage
 fileio, github.com/tailscale/hujson                     < harness

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -52,17 +51,12 @@ func gatewayKey(home string) ([]byte, error) {
 }
 
 func readGatewayKey(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
+	text, err := fileio.Own(path, maxKey, fileio.Secret)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile,
-			"the gateway's key may be read by others (mode %04o); run: chmod 600 on gateway.key", info.Mode().Perm())
-	}
-	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile, "the gateway's key can't be read: %s", fileio.Reason(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, gatewayKeyFile, "the gateway's key can't be used: %s", fileio.Reason(err))
 	}
 	return strings.TrimSpace(string(text)), nil
 }

@@ -31,6 +31,7 @@ import (
 	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/internal/store"
+	"interlock/internal/strictyaml"
 	"interlock/rules"
 )
 
@@ -221,7 +222,7 @@ func openStore(ctx context.Context, home string, options store.Options) (*store.
 	if err := prepareHome(home); err != nil {
 		return nil, nil, err
 	}
-	published, _ := os.ReadFile(PublicKeyPath(home)) // none: nothing was begun
+	published, _ := fileio.Plain(PublicKeyPath(home), maxKey) // none: nothing was begun
 	sealer, err := logSigner(home, store.Exists(home))
 	if err != nil {
 		return nil, nil, err
@@ -267,6 +268,9 @@ func candidate(documents map[string][]byte) (*ruleset.Ruleset, error) {
 	return ruleset.LoadShipped(rules.Defaults(), rules.Sums(), documents)
 }
 
+// maxRules bounds the files of a rules directory together, in bytes.
+const maxRules = 16 << 20
+
 // UserRules reads the YAML files of a rules directory, or of the one that is taking its place, by path relative to it. An empty dir
 // is none. What can't be read is an error, and so is what would be passed over: rules that are not there object to nothing.
 func UserRules(dir string) (map[string][]byte, error) {
@@ -288,7 +292,7 @@ func UserRules(dir string) (map[string][]byte, error) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory is no directory that can be read")
 	}
-	documents := map[string][]byte{}
+	documents, total := map[string][]byte{}, 0
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return unreadable(err)
@@ -302,9 +306,12 @@ func UserRules(dir string) (map[string][]byte, error) {
 		if entry.IsDir() || filepath.Ext(path) != ".yaml" && filepath.Ext(path) != ".yml" {
 			return nil
 		}
-		text, err := os.ReadFile(path)
+		text, err := fileio.Own(path, strictyaml.MaxBytes, fileio.Settled)
 		if err != nil {
 			return interlock.Errorf(interlock.CodeInvalid, "--rules", "%s can't be read: %s", entry.Name(), fileio.Reason(err))
+		}
+		if total += len(text); total > maxRules {
+			return interlock.Errorf(interlock.CodeInvalid, "--rules", "the rules directory holds more than %d bytes", maxRules)
 		}
 		name, err := filepath.Rel(root, path)
 		if err != nil {

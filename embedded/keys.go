@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"interlock"
@@ -19,6 +18,9 @@ const (
 	privateKeyFile = "log.key"
 	publicKeyFile  = "log.pub"
 )
+
+// maxKey bounds what is read of a key's file, in bytes.
+const maxKey = 64 << 10
 
 // PublicKeyPath is where a home keeps the key that checks its log.
 func PublicKeyPath(home string) string { return filepath.Join(home, publicKeyFile) }
@@ -34,7 +36,7 @@ func prepareHome(home string) error {
 		return interlock.Errorf(interlock.CodeUnavailable, "--home",
 			"the home is not a directory that can be read; name another with --home")
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+	if err := fileio.Kept(info, fileio.Settled); err != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "--home",
 			"the home directory may be written by others (mode %04o); run: chmod 700 on it", info.Mode().Perm())
 	}
@@ -70,20 +72,12 @@ func logSigner(home string, storeExists bool) (*auditlog.Sealer, error) {
 }
 
 func readKey(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", fileio.Reason(err))
+	text, err := fileio.Own(path, maxKey, fileio.Secret)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", err
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key",
-			"the log's signing key may be read by others (mode %04o); run: chmod 600 on log.key", info.Mode().Perm())
-	}
-	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be read: %s", fileio.Reason(err))
+		return "", interlock.Errorf(interlock.CodeUnavailable, "log.key", "the log's signing key can't be used: %s", fileio.Reason(err))
 	}
 	return strings.TrimSpace(string(text)), nil
 }
@@ -105,7 +99,7 @@ func makeKey(home, path string) (string, error) {
 // publish writes the public key beside the private one, where it is missing or another.
 func publish(home string, key *auditlog.PublicKey) error {
 	path := PublicKeyPath(home)
-	if have, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(have)) == key.String() {
+	if have, err := fileio.Plain(path, maxKey); err == nil && strings.TrimSpace(string(have)) == key.String() {
 		return nil
 	}
 	temporary, err := os.CreateTemp(home, ".log.pub-*")

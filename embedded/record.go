@@ -89,7 +89,7 @@ func governance(c config.Config) map[string]string {
 
 // inputsSealer seals for the home's key, which it makes where there is none.
 func inputsSealer(home string) (func([]byte) ([]byte, error), error) {
-	public, err := os.ReadFile(filepath.Join(home, inputsPublicFile))
+	public, err := fileio.Own(filepath.Join(home, inputsPublicFile), maxKey, fileio.Settled) // what is sealed is sealed for it
 	if errors.Is(err, fs.ErrNotExist) {
 		public, err = makeInputsKey(home)
 	}
@@ -111,7 +111,7 @@ func makeInputsKey(home string) ([]byte, error) {
 	if err := writeOnce(home, path, private); err != nil {
 		return nil, err
 	}
-	stands, err := os.ReadFile(path)
+	stands, err := fileio.Own(path, maxKey, fileio.Secret)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func writeOnce(home, path, text string) error {
 
 // InputsOpener opens what was sealed in a home, for whoever may read its key.
 func InputsOpener(home string) (func(sealed []byte, most int64) ([]byte, error), error) {
-	private, err := os.ReadFile(filepath.Join(home, inputsKeyFile))
+	private, err := fileio.Own(filepath.Join(home, inputsKeyFile), maxKey, fileio.Secret)
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeNotFound, inputsKeyFile,
 			"the key for recorded inputs can't be read: %s; decisions about actions with secrets can't be made again without it",

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 )
 
 // lookAgain is how often the files of certificates are looked at, at most.
@@ -99,12 +100,23 @@ func sameFiles(a, b [3]os.FileInfo) bool {
 	return true
 }
 
+// maxPEM bounds a file of certificates or keys, in bytes.
+const maxPEM = 4 << 20
+
 // readGatewayTLS reads the gateway's certificate and the authorities of its clients'.
 func readGatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
 	if t.Cert == "" || t.Key == "" {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls", "needs both cert and key, files in PEM form")
 	}
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	cert, err := fileio.Own(t.Cert, maxPEM, fileio.Settled)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.cert", "can't be used: %s", fileio.Reason(err))
+	}
+	key, err := fileio.Own(t.Key, maxPEM, fileio.Secret)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.key", "can't be used: %s", fileio.Reason(err))
+	}
+	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls", "cert and key can't be read or don't belong together")
 	}
@@ -117,9 +129,9 @@ func readGatewayTLS(t config.GatewayTLS) (*tls.Config, error) {
 		}
 		return secure, nil
 	}
-	text, err := os.ReadFile(t.ClientCA)
+	text, err := fileio.Own(t.ClientCA, maxPEM, fileio.Settled)
 	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "can't be read")
+		return nil, interlock.Errorf(interlock.CodeInvalid, "gateway.tls.client_ca", "can't be used: %s", fileio.Reason(err))
 	}
 	secure.ClientCAs = x509.NewCertPool()
 	if !secure.ClientCAs.AppendCertsFromPEM(text) {

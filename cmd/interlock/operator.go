@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"sort"
 	"strings"
 	"text/tabwriter"
@@ -13,6 +12,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/console"
+	"interlock/internal/fileio"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -113,7 +113,7 @@ func unknownRole(role string) error {
 
 // readPublicKey reads the public half of a person's key.
 func readPublicKey(path string) (identity.PublicKey, error) {
-	text, err := os.ReadFile(path)
+	text, err := fileio.Plain(path, 1<<20)
 	if err != nil {
 		return identity.PublicKey{}, usage(interlock.Errorf(interlock.CodeNotFound, "--ssh-key", "the key file can't be read"))
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/fileio"
 	"interlock/internal/strictyaml"
 )
 
@@ -170,7 +171,7 @@ func Load(home, file string) (Config, error) {
 	if !named {
 		file = filepath.Join(home, "interlock.yaml")
 	}
-	data, err := os.ReadFile(file)
+	data, err := fileio.Own(file, strictyaml.MaxBytes, fileio.Settled)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 	case err != nil:
@@ -281,7 +282,9 @@ func reasonOf(err error) string {
 		return "it does not exist"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
-	default:
+	case errors.As(err, new(*fs.PathError)):
 		return "it can't be opened"
+	default:
+		return err.Error()
 	}
 }

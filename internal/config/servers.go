@@ -3,12 +3,12 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"interlock"
+	"interlock/internal/fileio"
 	"interlock/internal/strictyaml"
 )
 
@@ -96,7 +96,7 @@ const guardedName = "guarded"
 // Guarded lists the settings files of clients whose servers were moved behind the gateway. Whoever may write one may take the
 // gateway out.
 func Guarded(home string) []string {
-	text, err := os.ReadFile(filepath.Join(ClientDir(home), guardedName))
+	text, err := fileio.Plain(filepath.Join(ClientDir(home), guardedName), 1<<20)
 	if err != nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (c Config) WithClient(client string) (GatewayServers, error) {
 			"%.80q is no name of a client; use lower-case letters, digits and -", client)
 	}
 	path := ClientFile(c.Home, client)
-	data, err := os.ReadFile(path)
+	data, err := fileio.Own(path, strictyaml.MaxBytes, fileio.Settled)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return all, interlock.Errorf(interlock.CodeNotFound, "--client",

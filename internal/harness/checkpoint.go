@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"interlock/internal/fileio"
 )
 
 // KeepCheckpoint puts a signed checkpoint at path unless the one there is of the same log and as large. A checkpoint of
@@ -26,7 +28,7 @@ func KeepCheckpoint(path string, checkpoint []byte) error {
 		return err
 	}
 	defer unlock()
-	if have, err := os.ReadFile(path); err == nil {
+	if have, err := fileio.Plain(path, maxFile); err == nil {
 		haveOrigin, haveSize, readable := CheckpointHead(have)
 		switch {
 		case readable && haveOrigin == origin && haveSize >= size:

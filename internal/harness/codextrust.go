@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"interlock/internal/fileio"
+
 	"github.com/pelletier/go-toml/v2"
 )
 
@@ -72,13 +74,16 @@ func (h Harness) codexManaged(place Place, binary string) (path string, m codexM
 		return "", m, nil
 	}
 	path = filepath.Join(cmp.Or(place.System, "/etc"), "codex", "requirements.toml")
-	text, err := os.ReadFile(path)
+	text, err := fileio.Plain(path, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return path, m, nil
 	}
 	var all struct {
 		Features map[string]any `toml:"features"`
 		Hooks    map[string]any `toml:"hooks"`
+	}
+	if err == nil {
+		err = shallow(text)
 	}
 	if err == nil {
 		err = toml.Unmarshal(text, &all)
@@ -119,7 +124,10 @@ func (h Harness) codexProblems(place Place, registrations []Registration, pinned
 	place.Project = "" // a project's own configuration can't trust hooks
 	path := filepath.Join(filepath.Dir(h.Settings(place)), "config.toml")
 	var config codexConfig
-	text, err := os.ReadFile(path)
+	text, err := fileio.Plain(path, maxFile)
+	if err == nil {
+		err = shallow(text)
+	}
 	if err == nil {
 		err = toml.Unmarshal(text, &config)
 	}

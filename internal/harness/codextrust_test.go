@@ -80,7 +80,7 @@ func TestCodexManaged(t *testing.T) {
 				files[h.Settings(place)] = string(text)
 			}
 			for path, text := range files {
-				if err := replace(path, []byte(text), 0o600); err != nil {
+				if err := replace(path, []byte(text), nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -121,7 +121,7 @@ func TestCodexProject(t *testing.T) {
 		named := strings.NewReplacer("PROJECT", place.Project, "PARENT", parent, "SETTINGS", h.Settings(place))
 		for path, content := range map[string]string{h.Settings(place): string(text),
 			filepath.Join(place.Home, ".codex", "config.toml"): named.Replace(config)} {
-			if err := replace(path, []byte(content), 0o600); err != nil {
+			if err := replace(path, []byte(content), nil); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -98,12 +98,12 @@ func TestStatus(t *testing.T) {
 			if c.edit != nil {
 				text = []byte(c.edit(string(text)))
 			}
-			if err := replace(path, text, 0o600); err != nil {
+			if err := replace(path, text, nil); err != nil {
 				t.Fatal(err)
 			}
 			if c.config != "" {
 				config := strings.ReplaceAll(c.config, "SETTINGS", path)
-				if err := replace(strings.TrimSuffix(path, "hooks.json")+"config.toml", []byte(config), 0o600); err != nil {
+				if err := replace(strings.TrimSuffix(path, "hooks.json")+"config.toml", []byte(config), nil); err != nil {
 					t.Fatal(err)
 				}
 			}

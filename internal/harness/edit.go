@@ -21,6 +21,28 @@ type document struct {
 	unit    string // one level of indentation
 }
 
+// The bounds of a settings file. Those of harnesses that keep their past in it are large.
+const (
+	maxFile  = 64 << 20
+	maxDepth = 1000 // brackets that are open at once, in texts too: more would overflow the parser's stack
+)
+
+// shallow refuses a file whose brackets are nested deeper than any settings are.
+func shallow(data []byte) error {
+	open := 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			if open++; open > maxDepth {
+				return fmt.Errorf("is nested too deep; at most %d levels are read", maxDepth)
+			}
+		case ']', '}':
+			open = max(open-1, 0)
+		}
+	}
+	return nil
+}
+
 // read parses a settings file. An empty or missing file is an empty object.
 func read(data []byte) (*document, error) {
 	d := &document{newline: "\n", unit: "  "}
@@ -29,6 +51,9 @@ func read(data []byte) (*document, error) {
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}\n")
+	}
+	if err := shallow(data); err != nil {
+		return nil, err
 	}
 	tree, err := hujson.Parse(data)
 	if err != nil {

@@ -271,7 +271,7 @@ func TestBareFileComesBack(t *testing.T) {
 	place := Place{Home: t.TempDir(), GOOS: "linux"}
 	h := harnessNamed(t, "cursor")
 	path := h.Settings(place)
-	if err := replace(path, []byte("{ }\n"), 0o600); err != nil {
+	if err := replace(path, []byte("{ }\n"), nil); err != nil {
 		t.Fatal(err)
 	}
 	p, err := h.Install(place, commandFor(h))
@@ -291,7 +291,7 @@ func TestEditedSinceInstall(t *testing.T) {
 	place := Place{Home: t.TempDir(), GOOS: "linux"}
 	h := harnessNamed(t, "claude")
 	path := h.Settings(place)
-	if err := replace(path, []byte("{\n  \"model\": \"a b\"\n}\n"), 0o600); err != nil {
+	if err := replace(path, []byte("{\n  \"model\": \"a b\"\n}\n"), nil); err != nil {
 		t.Fatal(err)
 	}
 	p, err := h.Install(place, commandFor(h))
@@ -301,7 +301,7 @@ func TestEditedSinceInstall(t *testing.T) {
 	if _, err := p.Apply(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := replace(path, bytes.Replace(p.After, []byte("a b"), []byte("ab"), 1), 0o600); err != nil {
+	if err := replace(path, bytes.Replace(p.After, []byte("a b"), []byte("ab"), 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	if p, err = h.Uninstall(place, "/opt/interlock"); err != nil {

@@ -41,7 +41,7 @@ func TestClaudesManagedSettings(t *testing.T) {
 				if text == "" {
 					continue
 				}
-				if err := replace(path, []byte(text), 0o600); err != nil {
+				if err := replace(path, []byte(text), nil); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -31,6 +31,9 @@ func readTOML(text []byte, member string) (*tomlServers, error) {
 
 func (t *tomlServers) parse() error {
 	var all map[string]any
+	if err := shallow(t.text); err != nil {
+		return err
+	}
 	if err := toml.Unmarshal(t.text, &all); err != nil {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {

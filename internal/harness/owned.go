@@ -5,11 +5,12 @@ import (
 	_ "embed" // the plugin
 	"encoding/json"
 	"errors"
-	"interlock/internal/fileio"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+
+	"interlock/internal/fileio"
 
 	"github.com/tailscale/hujson"
 )
@@ -108,7 +109,7 @@ func (f *ownedFile) remove(data []byte) []byte {
 // canary is refused by the command, and it is the rest that acts on it.
 func (h Harness) ownedStatus(place Place) (Status, error) {
 	s := Status{Path: h.Settings(place)}
-	data, err := os.ReadFile(s.Path)
+	data, err := fileio.Plain(s.Path, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"interlock/internal/fileio"
 )
 
 // Bound makes sure that a server's name stands for the gateway that an earlier move entered, after being the settings as that
@@ -34,7 +36,7 @@ func (c Client) Bound(place Place, server string, after []byte, dirs []string) (
 		return nil, about(file, errors.New("may keep the client from reading any other servers"))
 	}
 	for _, file := range projectServers(dirs) {
-		data, err := os.ReadFile(file)
+		data, err := fileio.Plain(file, maxFile)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

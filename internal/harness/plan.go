@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"interlock/internal/fileio"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
 	"time"
+
+	"interlock/internal/fileio"
 
 	"github.com/tailscale/hujson"
 )
@@ -64,7 +65,7 @@ func (h Harness) original(p Plan, binary string) ([]byte, bool) {
 	if after == nil {
 		after = []byte("{}")
 	}
-	backup, err := os.ReadFile(backups[len(backups)-1])
+	backup, err := fileio.Plain(backups[len(backups)-1], maxFile)
 	if err != nil {
 		return nil, false
 	}
@@ -133,7 +134,7 @@ func (h Harness) plan(place Place) (Plan, error) { return planFor(h.Settings(pla
 // planFor begins a plan for a file, as it is now.
 func planFor(path string) (Plan, error) {
 	p := Plan{Path: path}
-	data, err := os.ReadFile(p.Path)
+	data, err := fileio.Plain(p.Path, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
@@ -150,87 +151,136 @@ func planFor(path string) (Plan, error) {
 // Apply makes the change: the file as it is goes into a backup beside it, the new one replaces it in one step. It returns
 // the backup's path, empty where there was nothing to keep.
 func (p Plan) Apply(now time.Time) (backup string, err error) {
-	path, mode, err := p.unchanged()
+	path, like, err := p.unchanged()
 	if err != nil {
 		return "", err
 	}
 	if p.Before != nil {
 		backup = backupName(p.Path, now)
-		if err := os.WriteFile(backup, p.Before, mode); err != nil {
+		if err := create(backup, p.Before, like); err != nil {
 			return "", about(p.Path, errors.New("can't be backed up: "+fileio.Reason(err)))
 		}
 	}
-	return backup, p.put(path, mode)
+	return backup, p.put(path, like)
 }
 
 // Replace makes the change without a backup: for files that hold secrets, of which no copy is to lie about.
 func (p Plan) Replace() error {
-	path, mode, err := p.unchanged()
+	path, like, err := p.unchanged()
 	if err != nil {
 		return err
 	}
-	return p.put(path, mode)
+	return p.put(path, like)
 }
 
-// unchanged returns the file the plan is about, links followed, and its mode, if it is still as it was.
-func (p Plan) unchanged() (path string, mode fs.FileMode, err error) {
+// unchanged returns the file the plan is about, links followed, and what it is like, if it is still as it was; nil: there is none.
+func (p Plan) unchanged() (path string, like fs.FileInfo, err error) {
 	if path, err = resolved(p.Path); err != nil {
-		return "", 0, about(p.Path, err)
+		return "", nil, about(p.Path, err)
 	}
 	changed := about(p.Path, errors.New("changed meanwhile; run the command again"))
 	if p.Before == nil {
 		if exists(path) {
-			return "", 0, changed
+			return "", nil, changed
 		}
-		return path, 0o600, nil
+		return path, nil, nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", 0, changed
+		return "", nil, changed
 	}
-	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, p.Before) {
-		return "", 0, changed
+	if have, err := fileio.Plain(path, maxFile); err != nil || !bytes.Equal(have, p.Before) {
+		return "", nil, changed
 	}
-	return path, info.Mode().Perm(), nil
+	return path, info, nil
 }
 
-func (p Plan) put(path string, mode fs.FileMode) error {
+func (p Plan) put(path string, like fs.FileInfo) error {
 	if p.After == nil {
 		if err := os.Remove(path); err != nil {
 			return about(p.Path, errors.New("can't be removed: "+fileio.Reason(err)))
 		}
 		return nil
 	}
-	return replace(path, p.After, mode)
+	return replace(path, p.After, like)
 }
 
-// replace writes a file whole or not at all.
-func replace(path string, content []byte, mode fs.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+// replace writes a file whole or not at all, with mode and owner of the one it replaces: whoever sets up another user's harness as root
+// must not take the settings away from it. One that is new is its owner's alone, and belongs to whom the directory belongs.
+func replace(path string, content []byte, like fs.FileInfo) error {
+	if err := makeDir(filepath.Dir(path)); err != nil {
 		return about(path, errors.New("can't be created: "+fileio.Reason(err)))
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".interlock-*")
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".interlock-*") // of mode 0600
 	if err != nil {
 		return about(path, errors.New("can't be written: "+fileio.Reason(err)))
 	}
 	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(content)
-	if err == nil {
-		err = temporary.Chmod(mode)
-	}
-	if err == nil {
-		err = temporary.Sync()
-	}
-	if closeErr := temporary.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
+	if err = fill(temporary, content, like); err == nil {
 		err = os.Rename(temporary.Name(), path)
 	}
 	if err != nil {
 		return about(path, errors.New("can't be written: "+fileio.Reason(err)))
 	}
 	return nil
+}
+
+// create makes a file that must not be there, not even as a link that somebody has put in its way.
+func create(path string, content []byte, like fs.FileInfo) error {
+	made, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return fill(made, content, like)
+}
+
+// fill writes a new file and closes it. Its owner comes before its mode, which a change of owner may take away.
+func fill(f *os.File, content []byte, like fs.FileInfo) error {
+	_, err := f.Write(content)
+	mode := fs.FileMode(0o600)
+	if like != nil {
+		mode = like.Mode().Perm()
+	} else if err == nil {
+		like, err = os.Stat(filepath.Dir(f.Name()))
+	}
+	if err == nil {
+		err = fileio.Chown(f, like)
+	}
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// makeDir makes a directory and those it lies in, for its owner alone: the one whose directory it is made in.
+func makeDir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent == dir {
+		return os.MkdirAll(dir, 0o700)
+	}
+	if err := makeDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		if info, statErr := os.Stat(dir); statErr == nil && info.IsDir() {
+			return nil // somebody else was faster
+		}
+		return err
+	}
+	like, err := os.Stat(parent)
+	if err != nil {
+		return err
+	}
+	return fileio.ChownAt(dir, like)
 }
 
 // resolved follows links, so that settings kept in another place and linked to stay linked.

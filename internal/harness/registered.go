@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"interlock/internal/fileio"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
+
+	"interlock/internal/fileio"
 
 	"github.com/tailscale/hujson"
 )
@@ -67,7 +68,7 @@ const managedSettings = "managed-settings.json"
 
 func (h Harness) inSettings(path, binary string) (Status, error) {
 	s := Status{Path: path}
-	data, err := os.ReadFile(s.Path)
+	data, err := fileio.Plain(s.Path, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil
 	}
@@ -126,7 +127,7 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 	for file, name := range map[string]string{filepath.Join(dir, ".claude", "settings.json"): "disableAllHooks",
 		filepath.Join(dir, ".claude", "settings.local.json"): "disableAllHooks",
 		place.managed(managedSettings):                       "allowManagedHooksOnly"} {
-		data, err := os.ReadFile(file)
+		data, err := fileio.Plain(file, maxFile)
 		if errors.Is(err, os.ErrNotExist) || file == h.Settings(place) {
 			continue
 		}
@@ -145,7 +146,7 @@ func (h Harness) SwitchedOff(place Place, dir string) []string {
 
 // switchedIn finds the switches in a file that is not the one hooks are registered in.
 func (h Harness) switchedIn(place Place, file string) []string {
-	data, err := os.ReadFile(file)
+	data, err := fileio.Plain(file, maxFile)
 	if errors.Is(err, os.ErrNotExist) || file == h.Settings(place) {
 		return nil
 	}

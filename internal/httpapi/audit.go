@@ -252,7 +252,9 @@ func (x *exchange) entry(given map[string]string) (interlock.Entry, error) {
 	return entry, err
 }
 
-func noEntry() error { return interlock.Errorf(interlock.CodeNotFound, "", "the log has no such entry") }
+func noEntry() error {
+	return interlock.Errorf(interlock.CodeNotFound, "", "the log has no such entry")
+}
 
 func (x *exchange) anyEntry(given map[string]string) (interlock.Entry, error) {
 	ctx, log := x.r.Context(), x.server.config.Log

@@ -1,11 +1,10 @@
 package notify
 
 import (
-	"io"
-	"os"
 	"strings"
 
 	"interlock"
+	"interlock/internal/fileio"
 	"interlock/internal/notice"
 )
 
@@ -31,15 +30,13 @@ func secret(field, reference string, getenv func(string) string) (notice.Secret,
 }
 
 func secretFile(field, path string) (notice.Secret, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret can't be opened")
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	text, err := fileio.Own(path, maxSecret, fileio.Secret)
 	value := strings.TrimSpace(string(text))
-	if err != nil || value == "" || len(text) > maxSecret {
-		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret can't be read, is empty or is too long")
+	switch {
+	case err != nil:
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret can't be used: %s", fileio.Reason(err))
+	case value == "":
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "the file of the secret is empty")
 	}
 	return notice.Secret(value), nil
 }

@@ -30,6 +30,8 @@ import (
 const (
 	MaxBytes = 1 << 20
 	MaxDepth = 32
+	maxSigns = 100_000 // line ends and characters that mean something to YAML: each costs the parser some microseconds
+	maxBlank = 200     // blank lines in a row, inside a text: the parser looks at all of them again for each
 )
 
 // A Document is one parsed file. It is immutable.
@@ -188,10 +190,22 @@ func (d *Document) checkBounds(data []byte) error {
 	const tooDeep = "values are nested too deep; at most %d levels are read"
 	const manyOpen = 8 * MaxDepth // brackets in quoted text are counted too, so the scan is generous
 	line, lineStart, open, leading := 1, 0, 0, 0
+	signs, blank := 0, 0
 	atStart := true
 	for i, c := range data {
+		if strings.IndexByte("\n\r:,[]{}&*!|>%?@`\"'#", c) >= 0 {
+			if signs++; signs > maxSigns {
+				return d.at(position{line, 1}, "", "the file has too many lines and signs to be read quickly, more than %d; split it", maxSigns)
+			}
+		}
 		switch c {
 		case '\n':
+			if blank++; strings.TrimSpace(string(data[lineStart:i])) != "" {
+				blank = 0
+			}
+			if blank > maxBlank {
+				return d.at(position{line, 1}, "", "more than %d blank lines follow one another; remove them", maxBlank)
+			}
 			if i-lineStart > 64<<10 {
 				return d.at(position{line, 1}, "", "the line has %d bytes, at most %d are read", i-lineStart, 64<<10)
 			}
@@ -206,7 +220,7 @@ func (d *Document) checkBounds(data []byte) error {
 		}
 		if atStart && strings.IndexByte("-?:&!*", c) >= 0 {
 			leading++
-		} else if c != ' ' && c != '\t' {
+		} else if c != ' ' && c != '\t' && c != '\r' {
 			atStart = false
 		}
 		if open > manyOpen || leading > manyOpen {

@@ -4,13 +4,15 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/textproto"
-	"os"
 	"strings"
 	"time"
+
+	"interlock/internal/fileio"
 )
 
 // errRedirect refuses a redirect that would take a message, and the headers with it, to another place or turn it into another.
@@ -57,14 +59,20 @@ func sameServer(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
+// maxCertificates bounds what is read of a file of authorities, in bytes.
+const maxCertificates = 4 << 20
+
 // authorities are the system's and those in a file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
+	text, err := fileio.Own(file, maxCertificates, fileio.Settled)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, invalid("ca", "the file of certificates can't be read")
+	}
+	if err != nil {
+		return nil, invalid("ca", "the file of certificates can't be read: %s", fileio.Reason(err))
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {

@@ -22,8 +22,5 @@ func (g group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 // runnable reports whether a file may be a program.
 func runnable(mode fs.FileMode) bool { return mode.Perm()&0o111 != 0 }
 
-// openToOthers reports whether anybody but the owner may read a file.
-func openToOthers(mode fs.FileMode) bool { return mode.Perm()&0o077 != 0 }
-
 // programExtensions are what may follow the name of a program.
 func programExtensions(func(string) string) []string { return []string{""} }

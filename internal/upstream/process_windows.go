@@ -49,9 +49,6 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{HideWindow:
 
 func runnable(mode fs.FileMode) bool { return mode.IsRegular() }
 
-// openToOthers can't be read off a mode on Windows, where access lists decide.
-func openToOthers(fs.FileMode) bool { return false }
-
 // programExtensions are what may follow the name of a program.
 func programExtensions(getenv func(string) string) []string {
 	list := getenv("PATHEXT")

@@ -1,7 +1,7 @@
 package upstream
 
 import (
-	"io"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/fileio"
 	"interlock/internal/notice"
 )
 
@@ -104,20 +105,16 @@ func (o Options) secretFile(field, path string) (string, error) {
 		}
 		path = filepath.Join(home, rest)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret can't be opened")
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || openToOthers(info.Mode()) {
+	text, err := fileio.Own(path, maxSecret, fileio.Secret)
+	value := strings.TrimRight(string(text), "\r\n")
+	switch {
+	case fileio.IsOpen(err) || errors.Is(err, fileio.ErrKind):
 		return "", interlock.Errorf(interlock.CodeUnavailable, field,
 			"the file of the secret must be a plain file that nobody else can read; set its mode to 0600")
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
-	value := strings.TrimRight(string(text), "\r\n")
-	if err != nil || value == "" || len(text) > maxSecret {
-		return "", interlock.Errorf(interlock.CodeUnavailable, field,
-			"the file of the secret can't be read, is empty or is too long")
+	case err != nil:
+		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret can't be used: %s", fileio.Reason(err))
+	case value == "":
+		return "", interlock.Errorf(interlock.CodeUnavailable, field, "the file of the secret is empty")
 	}
 	return value, nil
 }
