@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +27,10 @@ func TestMain(m *testing.M) {
 		escape(home)
 		os.Exit(1) // it is killed before
 	}
-	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike, "typist": typist})
+	os.Setenv("SSH_ASKPASS", "sesame") // the passphrase of keys here, and the program that says it
+	os.Setenv("SSH_ASKPASS_REQUIRE", "force")
+	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike, "typist": typist,
+		"sesame": func() { fmt.Println("sesame") }})
 }
 
 // update writes what scripts compare with anew, instead of comparing.
@@ -48,6 +52,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("INTERLOCK_HOME", env.WorkDir+"/home")
 			env.Setenv("USER", "somebody-else") // which nothing believes
 			env.Setenv("PRINCIPAL", account.Name())
+			env.Setenv("SSH_ASKPASS", "sesame")
+			env.Setenv("SSH_ASKPASS_REQUIRE", "force")
 			env.Setenv("ROOT", root)
 			return os.MkdirAll(env.WorkDir+"/user", 0o700)
 		},
