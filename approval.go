@@ -93,8 +93,15 @@ type Approval struct {
 	Signature string    `json:"signature"`        // armored SSHSIG over Statement, or what the method has in its place
 	Reason    string    `json:"reason,omitempty"`
 	DryRun    string    `json:"dry_run,omitempty"` // id of the DRY_RUN event that was shown, where the request wants one
+	Weak      string    `json:"weak,omitempty"`    // what the key lacks to prove a person: one of the Weak constants, or nothing
 	At        time.Time `json:"at"`
 }
+
+// What an SSH key may lack to prove a person. Only the program that signs can see it, so this is its word.
+const (
+	WeakFile  = "no passphrase"                        // anything of the same user signs with it
+	WeakAgent = "in an SSH agent, asked at a terminal" // which may sign without asking; somebody typed a word back
+)
 
 // The methods by which a human's answer is proved.
 const (

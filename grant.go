@@ -27,13 +27,14 @@ type Grant struct {
 	Key       string    `json:"key,omitempty"`
 	Statement string    `json:"statement,omitempty"`
 	Signature string    `json:"signature,omitempty"`
+	Weak      string    `json:"weak,omitempty"` // see [Approval]
 	Ended     time.Time `json:"ended,omitzero"` // revoked; one that has ended no longer stands
 }
 
 // Order is what a grant has in common with every other order. Its terms are the rest.
 func (g Grant) Order() Order {
 	return Order{ID: g.ID, Verb: VerbGrant, Subject: g.Agent, Reason: g.Reason, Operator: g.Operator, At: g.Created,
-		Expires: g.Expires, Method: g.Method, Key: g.Key, Statement: g.Statement, Signature: g.Signature}
+		Expires: g.Expires, Method: g.Method, Key: g.Key, Statement: g.Statement, Signature: g.Signature, Weak: g.Weak}
 }
 
 // InForce reports whether the grant may be drawn at a time.

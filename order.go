@@ -26,6 +26,8 @@ const (
 	VerbReadSealed     Verb = "read-sealed"     // read recorded inputs that hold secrets; Subject says which; loosens
 	// put the ruleset into force that decides in the shadow; Subject is its digest, Detail that of the one it replaces; loosens
 	VerbPromoteRules Verb = "promote-rules"
+	// let keys sign that any process of their owner can use; Subject is the home, Detail whether they may; loosens
+	VerbWeakKeys Verb = "weak-keys"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens
@@ -53,4 +55,5 @@ type Order struct {
 	Key       string `json:"key,omitempty"`
 	Statement string `json:"statement,omitempty"`
 	Signature string `json:"signature,omitempty"`
+	Weak      string `json:"weak,omitempty"` // see [Approval]
 }

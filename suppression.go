@@ -19,12 +19,13 @@ type Suppression struct {
 	Key       string `json:"key,omitempty"`       // fingerprint of the operator's key
 	Statement string `json:"statement,omitempty"` // what was signed
 	Signature string `json:"signature,omitempty"`
+	Weak      string `json:"weak,omitempty"` // see [Approval]
 }
 
 // Order is what a suppression has in common with every other order. Its terms are the rest.
 func (s Suppression) Order() Order {
 	return Order{ID: s.ID, Verb: VerbSuppress, Subject: s.Rule, Reason: s.Reason, Operator: s.Operator, At: s.Created,
-		Expires: s.Expires, Key: s.Key, Statement: s.Statement, Signature: s.Signature}
+		Expires: s.Expires, Key: s.Key, Statement: s.Statement, Signature: s.Signature, Weak: s.Weak}
 }
 
 // InForce reports whether the order is in force at a time.

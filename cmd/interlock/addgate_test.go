@@ -91,6 +91,8 @@ func TestAnAddedGate(t *testing.T) {
 			env.Setenv("PATH", dir+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("HOME", env.WorkDir+"/user")
 			env.Setenv("INTERLOCK_HOME", env.WorkDir+"/home")
+			env.Setenv("SSH_ASKPASS", "sesame")
+			env.Setenv("SSH_ASKPASS_REQUIRE", "force")
 			return os.MkdirAll(env.WorkDir+"/user", 0o700)
 		}})
 }

@@ -60,7 +60,7 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 			return c.unsigned(p, backend, approval, err)
 		}
 		approval.DryRun = request.DryRun
-		if err := c.sign(p, request, standing, &approval); err != nil {
+		if err := c.sign(p, backend, request, standing, &approval); err != nil {
 			return c.unsigned(p, backend, approval, err)
 		}
 	}
@@ -111,7 +111,7 @@ func (c *answerFlags) unsigned(p *program, backend *embedded.Backend, approval i
 }
 
 // sign fills in operator, key, statement and signature.
-func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standing ledger.Standing,
+func (c *answerFlags) sign(p *program, backend *embedded.Backend, request interlock.ApprovalRequest, standing ledger.Standing,
 	approval *interlock.Approval) error {
 	if c.As != "" {
 		operator, known := standing.Operators[c.As]
@@ -135,6 +135,9 @@ func (c *answerFlags) sign(p *program, request interlock.ApprovalRequest, standi
 		return err
 	}
 	defer signer.Close()
+	if approval.Weak, err = p.proves(backend, signer); err != nil {
+		return err
+	}
 	if err := c.claim(request, standing, signer.PublicKey(), approval); err != nil {
 		return err
 	}
@@ -166,7 +169,7 @@ func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing l
 func (c *answerFlags) signer(p *program, standing ledger.Standing) (*identity.Signer, error) {
 	if c.Key != "" {
 		return identity.FileSigner(c.Key, func() ([]byte, error) {
-			return identity.PromptPassphrase("Passphrase of " + printable(c.Key) + ": ")
+			return identity.AskPassphrase(p.ctx, p.getenv, "Passphrase of "+printable(c.Key)+": ")
 		})
 	}
 	signer, err := identity.AgentSigner(p.getenv("SSH_AUTH_SOCK"), func(key identity.PublicKey) bool {

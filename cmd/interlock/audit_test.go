@@ -17,7 +17,8 @@ func TestAuditVerifyNamesTampering(t *testing.T) {
 	command := func(home string, args ...string) (int, string) {
 		var out bytes.Buffer
 		env := func(name string) string {
-			return map[string]string{"INTERLOCK_HOME": home, "HOME": home, "USER": "tester"}[name]
+			return map[string]string{"INTERLOCK_HOME": home, "HOME": home, "USER": "tester",
+				"SSH_ASKPASS": "sesame", "SSH_ASKPASS_REQUIRE": "force"}[name]
 		}
 		code := run(context.Background(), append(args, "--home", home), env, strings.NewReader(""), &out, &out)
 		return code, out.String()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,14 +20,17 @@ func TestMain(m *testing.M) {
 	if sandbox.Stage(os.Args) {
 		return
 	}
-	if os.Getenv("INTERLOCK_TEST_MAIN") != "" { // a test started this binary as the program
+	if os.Getenv("INTERLOCK_TEST_MAIN") != "" && filepath.Base(os.Args[0]) != "sesame" { // a test started this binary as the program
 		main()
 	}
 	if home := os.Getenv(escapeHome); home != "" {
 		escape(home)
 		os.Exit(1) // it is killed before
 	}
-	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike, "typist": typist})
+	os.Setenv("SSH_ASKPASS", "sesame") // the passphrase of keys here, and the program that says it
+	os.Setenv("SSH_ASKPASS_REQUIRE", "force")
+	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike, "typist": typist,
+		"sesame": func() { fmt.Println("sesame") }})
 }
 
 // update writes what scripts compare with anew, instead of comparing.
@@ -48,6 +52,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("INTERLOCK_HOME", env.WorkDir+"/home")
 			env.Setenv("USER", "somebody-else") // which nothing believes
 			env.Setenv("PRINCIPAL", account.Name())
+			env.Setenv("SSH_ASKPASS", "sesame")
+			env.Setenv("SSH_ASKPASS_REQUIRE", "force")
 			env.Setenv("ROOT", root)
 			return os.MkdirAll(env.WorkDir+"/user", 0o700)
 		},

@@ -25,6 +25,7 @@ type operatorCommand struct {
 	Passkey operatorPasskey `cmd:"" help:"List an operator's passkeys, or remove one."`
 	List    operatorList    `cmd:"" help:"List operators, or print them as an ssh-keygen allowed_signers file."`
 	Change  operatorChange  `cmd:"" help:"Give an operator another role, other teams or another SSH key."`
+	Weak    operatorWeak    `cmd:"" name:"weak-keys" help:"Permit keys without a passphrase to sign in this home, or refuse them again."`
 	Revoke  operatorRevoke  `cmd:"" help:"End an operator's right to answer, from now on."`
 }
 
@@ -63,6 +64,9 @@ func (c *operatorAdd) Run(p *program) error {
 	var key identity.PublicKey
 	if c.SSHKey != "" {
 		if key, err = readPublicKey(c.SSHKey); err != nil {
+			return err
+		}
+		if err := p.noteUnprotected(c.SSHKey); err != nil {
 			return err
 		}
 		record.SSHKey = key.String()

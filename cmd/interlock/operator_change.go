@@ -37,6 +37,9 @@ func (c *operatorChange) Run(p *program) error {
 		if err != nil {
 			return err
 		}
+		if err := p.noteUnprotected(c.SSHKey); err != nil {
+			return err
+		}
 		terms.SSHKey = key.String()
 	}
 	err := p.change(c.Name, c.peopleFlags, terms, func(o interlock.OperatorRecord) bool {

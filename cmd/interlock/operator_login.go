@@ -109,6 +109,9 @@ func (c *operatorLogin) Run(p *program) error {
 		return err
 	}
 	defer signer.Close()
+	if _, err := p.proves(backend, signer); err != nil {
+		return err
+	}
 	if name, found := operatorOf(standing, signer.PublicKey()); !found || name != c.Name {
 		return interlock.Errorf(interlock.CodeUnauthorized, "--key", "the key %s is not the registered key of %s",
 			signer.PublicKey().Fingerprint(), c.Name)

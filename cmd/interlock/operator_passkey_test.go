@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestRemovePasskeyByCommand(t *testing.T) {
 		if args[0] == "remove" {
 			args = append(args, "--key", signs)
 		}
-		code := run(t.Context(), append([]string{"--home", home, "operator", "passkey"}, args...), func(string) string { return "" }, nil, &out, &complaint)
+		code := run(t.Context(), append([]string{"--home", home, "operator", "passkey"}, args...), os.Getenv, nil, &out, &complaint)
 		return code, out.String() + complaint.String()
 	}
 	for _, step := range []struct {

@@ -72,6 +72,11 @@ func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.G
 	if err := given.MayGive(standing.Operators[name], standing.Agents, now()); err != nil {
 		return given, err
 	}
+	weak, err := p.proves(backend, signer)
+	if err != nil {
+		return given, err
+	}
+	given = given.Marked(weak)
 	if given.Verb == interlock.VerbGrant { // everything else was shown already
 		if _, err := io.WriteString(p.stderr, given.Text()); err != nil {
 			return given, err

@@ -71,6 +71,7 @@ type watcher struct {
 	backend  *embedded.Backend
 	signer   *identity.Signer
 	operator string
+	weak     string // what the key lacks to prove a person
 	codes    bool
 	standing map[string]bool // names of channels to which nothing is sent
 	seen     map[string]bool
@@ -90,12 +91,17 @@ func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings c
 	if err != nil {
 		return nil, err
 	}
+	weak, err := p.proves(backend, signer)
+	if err != nil {
+		signer.Close()
+		return nil, err
+	}
 	may := quorum.OfOrder(interlock.Order{Verb: interlock.VerbNewCode}, interlock.Requester{})
 	if err := may.MayGive(standing.Operators[name], standing.Agents, now()); err != nil {
 		signer.Close()
 		return nil, err
 	}
-	w := &watcher{program: p, backend: backend, signer: signer, operator: name, codes: c.Codes, standing: map[string]bool{},
+	w := &watcher{program: p, backend: backend, signer: signer, operator: name, weak: weak, codes: c.Codes, standing: map[string]bool{},
 		seen: map[string]bool{}}
 	for _, channel := range settings.Channels {
 		if channel.Kind == notify.KindConsole || channel.Kind == notify.KindTerminal {
@@ -162,7 +168,7 @@ func (w *watcher) show(c interlock.Challenge) error {
 	if err != nil {
 		return err
 	}
-	if given, err = signWith(w.signer, given.By(w.operator)); err != nil {
+	if given, err = signWith(w.signer, given.By(w.operator).Marked(w.weak)); err != nil {
 		return err
 	}
 	done, err := w.backend.CarryOut(w.ctx, given)

@@ -46,6 +46,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbChangeOperator: {reads: readPeople, do: (*Admission).changeOperator},
 		interlock.VerbAddAgent:       {reads: readPeople, do: (*Admission).addAgent},
 		interlock.VerbRevoke:         {reads: readPeople, do: (*Admission).revoke},
+		interlock.VerbWeakKeys:       {reads: readWeakKeys, do: (*Admission).setWeakKeys},
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
 	}
@@ -110,6 +111,9 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 		}
 	}
 	if err := c.Counts(c.standing.Operators, c.standing.Agents, a.config.Verify, c.now); err != nil {
+		return err
+	}
+	if err := a.mayBeWeak(ctx, c.Weak); err != nil {
 		return err
 	}
 	if err := deed.do(a, ctx, c); err != nil {

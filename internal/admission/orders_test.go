@@ -87,6 +87,10 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, func(operator string) quorum.Given { return h.about(operator, detail)(operator) }
 	},
+	interlock.VerbWeakKeys: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about(admission.WeakKeysSubject, admission.WeakKeysMay)
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))
@@ -172,6 +176,9 @@ func everyOrder(t *testing.T, verb quorum.Verb, stage func(t *testing.T) (*house
 	by := func(operator string) quorum.Given {
 		given := of(operator)
 		given.Verb = verb.Name
+		if verb.Person {
+			return given.Signed(interlock.MethodPasskey, "fingerprint of "+operator+"'s", operator+"'s")
+		}
 		return given.Signed(interlock.MethodSSH, "fingerprint of "+operator+"'s", operator+"'s")
 	}
 	refused := func(what string, given quorum.Given) {
@@ -204,6 +211,10 @@ func everyOrder(t *testing.T, verb quorum.Verb, stage func(t *testing.T) (*house
 	late := by(right)
 	h.now = late.Expires
 	refused("expired", late)
+	if verb.Person {
+		soft := by(right)
+		refused("with a key in software", soft.Signed(interlock.MethodSSH, soft.Key, soft.Signature))
+	}
 	if verb.Reason {
 		silent := by(right)
 		silent.Reason = " "

@@ -55,7 +55,11 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (l
 		if err := quorum.Check(request, approval, standing.Operators, standing.Agents, a.config.Verify, approval.At); err != nil {
 			return ledger.Change{}, err
 		}
-		record := auditlog.ApprovalRecord{Request: request, Approval: approval}
+		if err := a.mayBeWeak(ctx, approval.Weak); err != nil {
+			return ledger.Change{}, err
+		}
+		record := auditlog.ApprovalRecord{Request: request, Approval: approval,
+			Proved: quorum.Proves(standing.Operators[approval.Operator], approval.Method)}
 		payload, err := record.Payload()
 		if err != nil {
 			return ledger.Change{}, fmt.Errorf("encoding the approval: %w", err)

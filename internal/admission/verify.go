@@ -146,7 +146,7 @@ func (a *Admission) passed(standing ledger.Standing, c interlock.Challenge, r in
 	v.Request = request.ID
 	change.Writes = append(change.Writes, ledger.Rows(request.Answered(approval))...)
 	return change, a.append(&change, interlock.EventApproval, request.Requester, "system",
-		auditlog.ApprovalRecord{Request: request, Approval: approval})
+		auditlog.ApprovalRecord{Request: request, Approval: approval, Proved: quorum.ProvesServer})
 }
 
 // attested is the yes that a right code says: the server's own key is the witness that the code was given.

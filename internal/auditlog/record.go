@@ -335,6 +335,7 @@ func (r OutcomeRecord) Payload() (json.RawMessage, error) {
 type ApprovalRecord struct {
 	Request  interlock.ApprovalRequest
 	Approval interlock.Approval
+	Proved   string // by what: see Proves in package quorum
 }
 
 // Payload renders the record.
@@ -346,8 +347,9 @@ func (r ApprovalRecord) Payload() (json.RawMessage, error) {
 	return payload("an approval", struct {
 		Request  interlock.ApprovalRequest `json:"request"`
 		Approval interlock.Approval        `json:"approval"`
+		Proved   string                    `json:"proved,omitempty"`
 		Cut      []cutWire                 `json:"truncated,omitempty"`
-	}{r.Request, r.Approval, c.cut})
+	}{r.Request, r.Approval, r.Proved, c.cut})
 }
 
 // A SuppressionRecord is an order to keep a rule silent, as signed, or its end.
@@ -420,11 +422,12 @@ type IdentityRecord struct {
 	Operator *interlock.OperatorRecord
 	Order    *interlock.Order // on which it was done; nil where an operator changed what is their own, or is the first
 	First    bool             // the operator is the first who governs: made at a terminal, on nobody's order
+	WeakKeys bool             // it is about nobody, but about which keys may sign: see the order
 }
 
 // Payload renders the record.
 func (r IdentityRecord) Payload() (json.RawMessage, error) {
-	if (r.Agent == nil) == (r.Operator == nil) {
+	if (r.Agent == nil) == (r.Operator == nil) && (!r.WeakKeys || r.Agent != nil || r.Order == nil) {
 		return nil, errors.New("auditlog: an identity record is about one agent or one operator")
 	}
 	if r.Agent != nil {

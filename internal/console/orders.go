@@ -118,7 +118,8 @@ func rightFor(verb interlock.Verb) right {
 	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool,
 		interlock.VerbChangeOperator:
 		return answering
-	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
+	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
+		interlock.VerbWeakKeys:
 		return governing
 	default:
 		return 0
@@ -165,6 +166,8 @@ func orderTitle(verb interlock.Verb) string {
 		return "Add an agent"
 	case interlock.VerbRevoke:
 		return "Revoke"
+	case interlock.VerbWeakKeys:
+		return "Keys without a passphrase"
 	default:
 		return "Lower an agent's trust"
 	}
@@ -185,7 +188,8 @@ func effect(order interlock.Order) string {
 			"were shown: if the server changes it before this counts, it does not count."
 	case interlock.VerbQuarantineTool:
 		return "No agent sees it or can call it any more, from the next call on."
-	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
+	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
+		interlock.VerbWeakKeys:
 		return peopleEffect(order)
 	default:
 		return "The agent is trusted less, at once."
@@ -210,7 +214,8 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 	}
 	detail, about := "", interlock.Requester{}
 	switch verb {
-	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
+	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
+		interlock.VerbWeakKeys:
 		detail = query.Get("detail")
 		if err := checkPeople(interlock.Order{Verb: verb, Subject: subject, Detail: detail}); err != nil {
 			return given, nil, err
@@ -303,7 +308,8 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/trust", http.StatusSeeOther)
 	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
 		http.Redirect(w, r, "/tools", http.StatusSeeOther)
-	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke:
+	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
+		interlock.VerbWeakKeys:
 		http.Redirect(w, r, "/agents", http.StatusSeeOther)
 	default:
 		http.Redirect(w, r, "/challenges", http.StatusSeeOther)

@@ -30,6 +30,12 @@ func checkPeople(order interlock.Order) error {
 		_, err := admission.TermsOf[admission.AgentTerms](order.Detail)
 		return err
 	}
+	if order.Verb == interlock.VerbWeakKeys {
+		if order.Subject != admission.WeakKeysSubject || order.Detail != admission.WeakKeysMay && order.Detail != admission.WeakKeysMayNot {
+			return interlock.Errorf(interlock.CodeInvalid, "detail", "the order doesn't say whether they may sign")
+		}
+		return nil
+	}
 	if order.Verb == interlock.VerbRevoke {
 		return nil // of whoever there is; looked up where it is carried out
 	}
@@ -54,6 +60,8 @@ func peopleEffect(order interlock.Order) string {
 		terms, _ := admission.TermsOf[admission.AgentTerms](order.Detail) // it was read before it was shown
 		return fmt.Sprintf("The agent %s is registered with the trust %s. Whoever has the token that was printed acts as it.",
 			order.Subject, terms.Trust)
+	case interlock.VerbWeakKeys:
+		return "Of SSH keys without a passphrase it says: " + order.Detail + ". Anything that runs as their owner's user can use such a key."
 	case interlock.VerbRevoke:
 		return order.Subject + " has no rights here any more, at once. What they approved and nobody has used counts no longer."
 	}

@@ -1,11 +1,15 @@
 package identity
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
+	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -26,8 +30,13 @@ const agentTimeout = 60 * time.Second
 type Signer struct {
 	signer ssh.Signer
 	public PublicKey
+	weak   string
 	close  func() error
 }
+
+// Weak says what the key lacks to prove that a person signs: one of the Weak constants of the root package, or nothing. A security key
+// wants a touch; a file with a passphrase wants whoever knows it; of a key in an agent nobody can tell whether it asks.
+func (s *Signer) Weak() string { return s.weak }
 
 // PublicKey returns the key's public half.
 func (s *Signer) PublicKey() PublicKey { return s.public }
@@ -75,7 +84,9 @@ func parseSigner(text []byte, passphrase func() ([]byte, error)) (*Signer, error
 	}
 	signer, err := ssh.ParsePrivateKey(text)
 	var locked *ssh.PassphraseMissingError
+	weak := interlock.WeakFile
 	if errors.As(err, &locked) {
+		weak = ""
 		if passphrase == nil {
 			return nil, interlock.Errorf(interlock.CodeUnauthorized, "key",
 				"the key needs a passphrase and there is no terminal to ask on")
@@ -93,7 +104,10 @@ func parseSigner(text []byte, passphrase func() ([]byte, error)) (*Signer, error
 	if err := checkKeyType(signer.PublicKey()); err != nil {
 		return nil, err
 	}
-	return &Signer{signer: signer, public: PublicKey{key: signer.PublicKey()}}, nil
+	if isSecurityKey(signer.PublicKey()) {
+		weak = ""
+	}
+	return &Signer{signer: signer, public: PublicKey{key: signer.PublicKey()}, weak: weak}, nil
 }
 
 func looksPublic(text []byte) bool {
@@ -126,11 +140,42 @@ func AgentSigner(socket string, wanted func(PublicKey) bool) (*Signer, error) {
 			continue
 		}
 		if wanted(PublicKey{key: public}) {
-			return &Signer{signer: signer, public: PublicKey{key: public}, close: conn.Close}, nil
+			weak := interlock.WeakAgent
+			if isSecurityKey(public) {
+				weak = ""
+			}
+			return &Signer{signer: signer, public: PublicKey{key: public}, weak: weak, close: conn.Close}, nil
 		}
 	}
 	return nil, errors.Join(interlock.Errorf(interlock.CodeNotFound, "key",
 		"the SSH agent holds no operator's key"), conn.Close())
+}
+
+// Unprotected reports whether a private key lies in a file without a passphrase. What can't be read as a key is not one.
+func Unprotected(path string) bool {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	signer, err := ssh.ParsePrivateKey(text)
+	return err == nil && !isSecurityKey(signer.PublicKey())
+}
+
+// maxPassphrase bounds what a program that asks for one may answer.
+const maxPassphrase = 4 << 10
+
+// AskPassphrase asks for a passphrase as ssh does: by the program that SSH_ASKPASS names where SSH_ASKPASS_REQUIRE says force, and at
+// the terminal otherwise.
+func AskPassphrase(ctx context.Context, getenv func(string) string, prompt string) ([]byte, error) {
+	program := getenv("SSH_ASKPASS")
+	if program == "" || getenv("SSH_ASKPASS_REQUIRE") != "force" {
+		return PromptPassphrase(prompt)
+	}
+	said, err := exec.CommandContext(ctx, program, prompt).Output()
+	if err != nil || len(said) > maxPassphrase {
+		return nil, interlock.Errorf(interlock.CodeUnauthorized, "key", "the program that SSH_ASKPASS names gave no passphrase")
+	}
+	return bytes.TrimRight(said, "\r\n"), nil
 }
 
 // PromptPassphrase asks for a passphrase on the terminal, never on standard input or output, so that it works in a

@@ -84,6 +84,32 @@ func (g Given) Signed(method, key, signature string) Given {
 	return g
 }
 
+// Marked is the order with what its key lacks.
+func (g Given) Marked(weak string) Given {
+	g.Weak = weak
+	switch terms := g.Terms.(type) {
+	case interlock.Grant:
+		terms.Weak = weak
+		g.Terms = terms
+	case interlock.Suppression:
+		terms.Weak = weak
+		g.Terms = terms
+	}
+	return g
+}
+
+// Stands reports whether an order that was carried out once is still its operator's word: they are in office, may give it, and signed
+// these words. That it was given long ago is no matter.
+func (g Given) Stands(operator interlock.OperatorRecord, verify Verifier, now time.Time) error {
+	if g.Operator == "" || operator.Name != g.Operator {
+		return refuse(interlock.CodeUnauthorized, "operator", "no such operator")
+	}
+	if err := g.MayGive(operator, nil, now); err != nil {
+		return err
+	}
+	return g.proof(operator, verify)
+}
+
 // Text is the exact text that is signed to give the order.
 func (g Given) Text() string {
 	switch terms := g.Terms.(type) {
@@ -129,6 +155,9 @@ func (g Given) proof(operator interlock.OperatorRecord, verify Verifier) error {
 	}
 	if verb, _ := VerbOf(g.Verb); verb.Own && g.Method != interlock.MethodSSH && g.Method != interlock.MethodPasskey {
 		return refuse(interlock.CodeUnauthorized, "method", "this order takes the operator's own key or passkey")
+	}
+	if verb, _ := VerbOf(g.Verb); verb.Person && Proves(operator, g.Method) != ProvesPerson {
+		return refuse(interlock.CodeUnauthorized, "method", "this order takes a passkey or a security key")
 	}
 	err := signed(operator, g.Method, g.Key, g.Statement, g.Signature, verify)
 	var refusal *interlock.Error

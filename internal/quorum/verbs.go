@@ -14,6 +14,7 @@ type Verb struct {
 	Writes  string                 // the kind of row that carrying it out changes; empty: it leaves its event and nothing else
 	Event   interlock.EventType    // that says it was carried out
 	Own     bool                   // proved by an operator's own key or passkey only, not by the server's word for a session
+	Person  bool                   // proved by a passkey or a security key only
 	Detail  int                    // bytes its detail may have where that is more than a sentence: a record with a public key
 }
 
@@ -63,6 +64,8 @@ func Verbs() []Verb {
 		{Name: interlock.VerbReadSealed, Loosens: true, Reason: true, Role: roleGovernsOrAudits,
 			Needs:   "this order needs an operator with the admin or the auditor role",
 			Subject: "which recorded inputs", Event: interlock.EventAccess},
+		{Name: interlock.VerbWeakKeys, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin, Person: true, Own: true,
+			Subject: "the home", Writes: "setting", Event: interlock.EventIdentity},
 		{Name: interlock.VerbPromoteRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the digest of a ruleset", Writes: "candidate", Event: interlock.EventPromotion},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,

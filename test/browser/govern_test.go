@@ -3,6 +3,8 @@ package browser_test
 import (
 	"bytes"
 	"io"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,12 +26,17 @@ func TestAPasskeySignsWhoComesNext(t *testing.T) {
 	olga := newPage(t, startChromium(t), h.origin, device{})
 	olga.enrol(address.FindString(out.String()), "olga")
 
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(h.dir, "bare")).CombinedOutput(); err != nil {
+		t.Fatalf("ssh-keygen: %v\n%s", err, out)
+	}
 	for _, order := range [][]string{
 		{"operator", "add", "bob", "--role", "auditor", "--enrol", "--console", h.origin},
 		{"agent", "add", "builder", "--console", h.origin},
 		{"agent", "revoke", "builder", "--console", h.origin},
 		{"operator", "change", "bob", "--role", "viewer", "--console", h.origin},
 		{"operator", "revoke", "bob", "--console", h.origin},
+		{"operator", "add", "wanda", "--role", "admin", "--ssh-key", "bare.pub", "--console", h.origin},
+		{"operator", "weak-keys", "permit", "--reason", "a test machine", "--console", h.origin},
 	} {
 		command := h.command(order...)
 		said, err := command.StderrPipe()
@@ -59,7 +66,10 @@ func TestAPasskeySignsWhoComesNext(t *testing.T) {
 			t.Fatalf("%v: %v: %s%s", order, err, &printed, rest)
 		}
 	}
-	if log := h.logged(); strings.Count(log, `"IDENTITY_CHANGE"`) < 7 || !strings.Contains(log, `"method":"passkey"`) {
+	if out, err := h.command("agent", "add", "second", "--key", "bare").CombinedOutput(); err != nil { // which a passkey has permitted
+		t.Errorf("%v: %s", err, out)
+	}
+	if log := h.logged(); !strings.Contains(log, `"weak":"no passphrase"`) || strings.Count(log, `"IDENTITY_CHANGE"`) < 9 || !strings.Contains(log, `"method":"passkey"`) {
 		t.Errorf("the log does not hold who signed: %s", log)
 	}
 }

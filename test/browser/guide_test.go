@@ -35,8 +35,7 @@ func (h *house) types(lines string) string {
 	h.t.Helper()
 	shell := exec.Command("bash", "-euo", "pipefail", "-c", lines)
 	shell.Dir = h.dir
-	shell.Env = []string{"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + h.dir, "USER=tester",
-		"INTERLOCK_HOME=" + filepath.Join(h.dir, "home")}
+	shell.Env = append(h.command().Env, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
 	var out bytes.Buffer
 	shell.Stdout, shell.Stderr = &out, &out
 	if screen, err := terminal.Run(shell); err != nil {
@@ -59,7 +58,7 @@ func TestTheGuideLeadsANewOperatorToAnAnswer(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(h.dir, ".ssh"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	h.types("ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519") // which the person has
+	h.types("ssh-keygen -q -t ed25519 -a 1 -N sesame -f ~/.ssh/id_ed25519") // which the person has
 	blocks := guide(t, "The first operator")
 	_, enrolling, found := strings.Cut(blocks[0], "\n") // behind `interlock up`, which runs
 	if !found || len(blocks) != 2 {

@@ -126,7 +126,11 @@ func (h *house) stop() {
 func (h *house) command(arguments ...string) *exec.Cmd {
 	c := exec.Command(program, arguments...)
 	c.Dir = h.dir
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.dir, "USER=tester", "INTERLOCK_HOME=" + filepath.Join(h.dir, "home")}
+	askpass, err := terminal.Askpass(h.dir)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	c.Env = append(askpass, "PATH="+os.Getenv("PATH"), "HOME="+h.dir, "USER=tester", "INTERLOCK_HOME="+filepath.Join(h.dir, "home"))
 	return c
 }
 
@@ -164,7 +168,7 @@ func (h *house) governor() string {
 func (h *house) operator(name, role string) {
 	h.t.Helper()
 	key := filepath.Join(h.dir, name)
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", key).CombinedOutput(); err != nil {
 		h.t.Fatalf("ssh-keygen: %v\n%s", err, out)
 	}
 	h.run("operator", "add", name, "--role", role, "--ssh-key", key+".pub")

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/test/terminal"
 )
 
 // A door is how an agent reaches the program.
@@ -78,7 +80,7 @@ func newOffice(t *testing.T, settings string) *office {
 		t.Fatal(err)
 	}
 	o.governor = governed(t, o.env)
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", o.key("olga")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", o.key("olga")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	output(t, o.env, "operator", "add", "olga", "--ssh-key", o.key("olga")+".pub", "--key", o.governor)

@@ -56,7 +56,12 @@ func newHome(t *testing.T) (home string, env []string) {
 			env = append(env, variable)
 		}
 	}
-	return home, append(env, "INTERLOCK_HOME="+home, "HOME="+t.TempDir())
+	user := t.TempDir()
+	askpass, err := terminal.Askpass(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return home, append(append(env, "INTERLOCK_HOME="+home, "HOME="+user), askpass...)
 }
 
 // governed returns the key that signs orders for the home of env. The first time it makes the first operator there, called ruth.

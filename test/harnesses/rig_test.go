@@ -72,6 +72,11 @@ func newDesk(t *testing.T) *desk {
 		}
 	}
 	d.env = append(d.env, "HOME="+d.home, "INTERLOCK_HOME="+d.state)
+	askpass, err := terminal.Askpass(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.env = append(d.env, askpass...)
 	d.must("git", "init", "--quiet")
 	return d
 }
@@ -244,7 +249,7 @@ func (d *desk) allowed() []string {
 func (d *desk) addOperator() (key string) {
 	d.t.Helper()
 	key = filepath.Join(d.t.TempDir(), "olga")
-	d.must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+	d.must("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", key)
 	command := exec.Command(program, "operator", "add", "olga", "--ssh-key", key+".pub")
 	command.Dir, command.Env = d.workspace, d.env
 	if screen, err := terminal.Run(command); err != nil {
