@@ -20,6 +20,11 @@ const (
 	VerbReadSealed     Verb = "read-sealed"     // read recorded inputs that hold secrets; Subject says which; loosens
 	// put the ruleset into force that decides in the shadow; Subject is its digest, Detail that of the one it replaces; loosens
 	VerbPromoteRules Verb = "promote-rules"
+	// report that a snapshot can't be trusted, so that nothing is decided or made again under it; Subject names the hold. It
+	// tightens, and is signed nevertheless: it stops everybody
+	VerbHold Verb = "hold"
+	// end a hold; Subject is its name; loosens
+	VerbClearHold Verb = "clear-hold"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens

@@ -149,7 +149,7 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		err = adm.Start(ctx)
 	}
 	if err == nil && !options.Brief {
-		err = heldSnapshots(ctx, opened)
+		err = holdBroken(ctx, adm, heldSnapshots(ctx, opened))
 	}
 	if err != nil {
 		if told != nil {

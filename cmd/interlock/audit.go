@@ -16,6 +16,7 @@ import (
 	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/ledger"
 	"interlock/internal/store"
 	"interlock/internal/strictjson"
 )
@@ -230,7 +231,14 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, report, key)
+	if report.Problem != nil || c.From != "" {
+		return c.print(p, report, key, nil)
+	}
+	broken, err := p.brokenSnapshots()
+	if err != nil {
+		return err
+	}
+	return c.print(p, report, key, broken)
 }
 
 // whole is what is verified: the store with the archives that were named, or an archive by itself, every file of
@@ -250,9 +258,9 @@ func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
 	return source, 0, nil
 }
 
-func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey) error {
+func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey, broken []ledger.HoldBody) error {
 	var verdict interlock.EventType
-	if report.Problem != nil {
+	if report.Problem != nil || len(broken) > 0 {
 		verdict = interlock.EventIntegrity
 	}
 	if c.JSON {
@@ -261,14 +269,15 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 			Sound bool                `json:"sound"`
 			Error interlock.EventType `json:"error,omitempty"` // MACE's name for a log that does not verify
 			Key   string              `json:"key_id"`
-		}{report, report.Problem == nil, verdict, key.ID()})
+			Held  []string            `json:"held,omitempty"` // names of the holds on snapshots that are missing or damaged
+		}{report, report.Problem == nil, verdict, key.ID(), holdNames(broken)})
 		if err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(p.stdout, "%s\n", line); err != nil {
 			return err
 		}
-		if report.Problem != nil {
+		if verdict != "" {
 			return &exitCode{code: 1}
 		}
 		return nil
@@ -282,6 +291,10 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 	if err == nil && report.Released > 0 {
 		_, err = fmt.Fprintf(p.stdout, "%d of them are archived: their hashes are sound, and --archive DIR reads what they say\n",
 			report.Released)
+	}
+	if err == nil && len(broken) > 0 {
+		return fmt.Errorf("%s: %s; it is held as %s; interlock hold list names all", interlock.EventIntegrity,
+			broken[0].Why, broken[0].Name())
 	}
 	return err
 }

@@ -73,7 +73,7 @@ func (p *program) past(f *pastFlags) (*past, error) {
 			}
 			text, found, err := out.log.Blob(p.ctx, d)
 			if err != nil || !found {
-				return nil, err
+				return nil, out.damaged(p, d, err)
 			}
 			if len(blobs) >= maxHeld {
 				clear(blobs)
@@ -88,6 +88,12 @@ func (p *program) past(f *pastFlags) (*past, error) {
 			}
 		}
 		return out.declared[d], nil
+	}
+	if out.store != nil {
+		if out.sources.Held, err = heldIn(p, out.store); err != nil {
+			out.close()
+			return nil, err
+		}
 	}
 	out.sources.Ruleset = func(d interlock.Digest) (*ruleset.Ruleset, error) {
 		if set, known := rulesets[d]; known {

@@ -14,6 +14,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
+	"interlock/internal/ledger"
 	"interlock/internal/replay"
 )
 
@@ -67,6 +68,7 @@ type replayRun struct {
 // Help is what `interlock replay run --help` adds.
 func (replayRun) Help() string {
 	return "Every decision is made again from what was recorded of it, under the rules of then, and must come out the same, byte for byte.\n" +
+		"What is found missing or damaged in this home's store is recorded and held: see interlock hold.\n" +
 		"With --replay-mode it takes signed orders, is recorded, and stops at the first failure. " +
 		"Where this program's analysis is that of the record, the analysis is made again as well. Exits 1 if anything differs or is missing."
 }
@@ -82,6 +84,9 @@ type replayResult struct {
 	Failures   map[replay.Code]int `json:"failures,omitempty"`
 	Examples   []replayExample     `json:"examples,omitempty"`
 	Replayable bool                `json:"replayable"`
+	Held       []string            `json:"held,omitempty"` // names of the holds that come of it
+
+	broken []ledger.HoldBody
 
 	// of a replay with a mode
 	Mode          string `json:"mode,omitempty"`
@@ -121,6 +126,9 @@ func (c *replayRun) Run(p *program) error {
 	}
 	result := replayResult{Failures: map[replay.Code]int{}}
 	err = c.replay(p, evaluator, ordered, from, &result)
+	if unheld := c.hold(p, ordered, &result); unheld != nil {
+		err = errors.Join(err, unheld)
+	}
 	if err = ordered.end(p, &result, err); err != nil {
 		return err
 	}
@@ -195,6 +203,7 @@ func (r *replayResult) count(e interlock.Entry, why error) (replay.Code, error) 
 		return "", why
 	}
 	r.Failures[f.Code]++
+	r.broke(f)
 	if len(r.Examples) < maxFailures {
 		r.Examples = append(r.Examples, replayExample{Event: e.ID, Index: e.Index, Code: f.Code, Detail: f.Detail})
 	}
@@ -227,6 +236,9 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 		} else {
 			fmt.Fprintf(p.stdout, "it stopped at event %d; nothing makes it go on\n", e.Index)
 		}
+	}
+	for _, name := range r.Held {
+		fmt.Fprintf(p.stdout, "held: %s\n", printable(name))
 	}
 	if r.Mode != "" {
 		fmt.Fprintf(p.stdout, "mode %s, authoritative: %v, recorded as event %s\n", r.Mode, r.Authoritative, r.Result)

@@ -75,6 +75,7 @@ type evaluation struct {
 func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing ledger.Standing,
 	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) evaluation {
 	snapshot, approvals := e.snapshot(*p, standing, recent, now), approved(standing, p.Requester)
+	limits = append(held(standing), limits...)
 	d := engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }

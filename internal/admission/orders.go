@@ -43,6 +43,8 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbApproveTool:    {reads: readPins, do: (*Admission).changePins},
 		interlock.VerbQuarantineTool: {reads: readPins, do: (*Admission).changePins},
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
+		interlock.VerbHold:           {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
+		interlock.VerbClearHold:      {reads: readHold, find: findHold, do: (*Admission).clearHold},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
 	}
 }
@@ -108,7 +110,7 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 	if err := c.Counts(c.standing.Operators, c.standing.Agents, a.config.Verify, c.now); err != nil {
 		return err
 	}
-	if err := deed.do(a, ctx, c); err != nil || !verb.Loosens {
+	if err := deed.do(a, ctx, c); err != nil || !verb.Proved() {
 		return err
 	}
 	c.change.Writes = append(c.change.Writes, ledger.Once(c.Order))

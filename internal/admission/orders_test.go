@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -64,6 +65,17 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	interlock.VerbPromoteRules: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t, candidates)
 		return h, h.about(string(h.begin(noTouching).Ruleset), string(h.Rules().Digest()))
+	},
+	interlock.VerbHold: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("ruleset:sha256:01", "")
+	},
+	interlock.VerbClearHold: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		if err := h.Hold(t.Context(), ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Why: "it is not there"}); err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("ruleset:sha256:01", "")
 	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
@@ -140,7 +152,7 @@ func everyOrder(t *testing.T, verb quorum.Verb, stage func(t *testing.T) (*house
 	by := func(operator string) quorum.Given {
 		given := of(operator)
 		given.Verb = verb.Name
-		if !verb.Loosens {
+		if !verb.Proved() {
 			return given
 		}
 		return given.Signed(interlock.MethodSSH, "fingerprint of "+operator+"'s", operator+"'s")
@@ -168,7 +180,7 @@ func everyOrder(t *testing.T, verb quorum.Verb, stage func(t *testing.T) (*house
 			refused("of the role "+role, by("a-"+role))
 		}
 	}
-	if verb.Loosens {
+	if verb.Proved() {
 		refused("unsigned", by(right).Signed("", "", ""))
 		foreign := by(right)
 		refused("signed by somebody else", foreign.Signed(foreign.Method, "fingerprint of "+right+"'s", "somebody else's"))

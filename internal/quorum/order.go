@@ -159,7 +159,7 @@ func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[
 	if err := g.mayGive(verb, known, operator, agents, now); err != nil {
 		return err
 	}
-	if !verb.Loosens {
+	if !verb.Proved() {
 		return nil // whoever tightens needs a name only
 	}
 	if !verb.Stands {

@@ -6,6 +6,7 @@ import "interlock"
 type Verb struct {
 	Name    interlock.Verb
 	Loosens bool                   // lets more happen than before, so that it is signed; the others take a name only
+	Signed  bool                   // signed although it lets nothing more happen, because it stops everybody
 	Stands  bool                   // decisions consult it until it ends; the others are carried out once
 	Reason  bool                   // it says why, for the record
 	Role    func(role string) bool // of an operator whose order counts
@@ -53,6 +54,11 @@ func Verbs() []Verb {
 			Subject: "which recorded inputs", Event: interlock.EventAccess},
 		{Name: interlock.VerbPromoteRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the digest of a ruleset", Writes: "candidate", Event: interlock.EventPromotion},
+		{Name: interlock.VerbHold, Signed: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "a hold's name", Writes: "hold", Event: interlock.EventIncident},
+		{Name: interlock.VerbClearHold, Loosens: true, Reason: true, Role: roleForces,
+			Needs:   "this order needs an operator with the admin role, or one of the council",
+			Subject: "a hold's name", Writes: "hold", Event: interlock.EventHaltClear},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,
 			Subject: "which decisions", Event: interlock.EventReplayRequest},
 		{Name: interlock.VerbForceContinue, Loosens: true, Reason: true, Role: roleForces, Needs: needsReplay,
@@ -70,11 +76,14 @@ func VerbOf(name interlock.Verb) (verb Verb, known bool) {
 	return Verb{Name: name, Loosens: true}, false
 }
 
-// Loosens reports whether what is ordered lets more happen than before, so that it must be signed.
+// Loosens reports whether what is ordered lets more happen than before, or stops everybody, so that it must be signed.
 func Loosens(name interlock.Verb) bool {
 	verb, _ := VerbOf(name)
-	return verb.Loosens
+	return verb.Proved()
 }
+
+// Proved reports whether an order of this kind counts with a signature only.
+func (v *Verb) Proved() bool { return v.Loosens || v.Signed }
 
 func roleGoverns(role string) bool { return role == RoleAdmin || role == RoleSuperadmin }
 
