@@ -20,6 +20,8 @@ const (
 	VerbReadSealed     Verb = "read-sealed"     // read recorded inputs that hold secrets; Subject says which; loosens
 	// put the ruleset into force that decides in the shadow; Subject is its digest, Detail that of the one it replaces; loosens
 	VerbPromoteRules Verb = "promote-rules"
+	// have the rules in the rules directory count as ordered; Subject is the ruleset's digest, Detail that of the documents; loosens
+	VerbAdoptRules Verb = "adopt-rules"
 	// report that a snapshot can't be trusted, so that nothing is decided or made again under it; Subject names the hold. It
 	// tightens, and is signed nevertheless: it stops everybody
 	VerbHold Verb = "hold"

@@ -123,6 +123,11 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 	if err != nil {
 		return nil, err
 	}
+	ordered, err := orderedRules(ctx, c, opened, sealer.Public(), evaluator)
+	if err != nil {
+		opened.Close()
+		return nil, rulesError{err}
+	}
 	if channels != nil {
 		told = newAlerts(channels, time.Now)
 		raise = told.raise
@@ -141,8 +146,10 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,
 		Alert:        raise,
-		Record:       Recorder(c),
+		Record:       recorder(c, evaluator.Own),
 		Candidate:    candidate,
+		RulesOrder:   ordered.by,
+		RulesRefused: ordered.refused,
 		Brief:        options.Brief,
 	})
 	if err == nil {
@@ -254,7 +261,7 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 			strings.Join(set.Profiles(), ", "))
 	}
 	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile,
-		Attended: !c.Unattended, Quiet: c.QuietHours.Contain}, nil
+		Attended: !c.Unattended, Quiet: c.QuietHours.Contain, Own: user}, nil
 }
 
 // candidate makes the ruleset that an operator's documents and this program's own rules are.

@@ -234,11 +234,15 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if report.Problem != nil || c.From != "" {
 		return c.print(p, report, key, nil)
 	}
-	broken, err := p.brokenSnapshots()
+	broken, said, err := p.brokenSnapshots()
 	if err != nil {
 		return err
 	}
-	return c.print(p, report, key, broken)
+	if err := c.print(p, report, key, broken); err != nil || said == "" || c.JSON {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, said)
+	return err
 }
 
 // whole is what is verified: the store with the archives that were named, or an archive by itself, every file of

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/ledger"
 	"interlock/internal/replay"
 	"interlock/internal/store"
@@ -209,23 +210,35 @@ func (c *replayRun) hold(p *program, ordered *orderedReplay, r *replayResult) er
 	return backend.Hold(p.ctx, r.broken...)
 }
 
-// brokenSnapshots looks at every snapshot of this home, records which are broken, and has them held.
-func (p *program) brokenSnapshots() ([]ledger.HoldBody, error) {
+// brokenSnapshots looks at every snapshot of this home, records which are broken, and has them held. said is what there is to say of who
+// ordered the rules.
+func (p *program) brokenSnapshots() (found []ledger.HoldBody, said string, err error) {
 	opened, _, err := p.auditStore()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer opened.Close()
-	found, err := embedded.BrokenSnapshots(p.ctx, opened.Port)
+	rows, _, err := opened.Load(p.ctx, admission.RulesOrdered()...)
+	if err != nil {
+		return nil, "", err
+	}
+	standing, book := ledger.Standing{}, ledger.NewBook()
+	for _, row := range rows {
+		if err := book.Into(row, &standing); err != nil {
+			return nil, "", err
+		}
+	}
+	said = unordered(standing)
+	found, err = embedded.BrokenSnapshots(p.ctx, opened.Port)
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return nil, said, err
 	}
 	backend, err := p.open()
 	if err != nil {
-		return found, fmt.Errorf("%s: %s, and that could not be recorded: %w", interlock.EventIntegrity, found[0].Why, err)
+		return found, said, fmt.Errorf("%s: %s, and that could not be recorded: %w", interlock.EventIntegrity, found[0].Why, err)
 	}
 	defer backend.Close()
-	return found, backend.Hold(p.ctx, found...)
+	return found, said, backend.Hold(p.ctx, found...)
 }
 
 func holdNames(holds []ledger.HoldBody) (names []string) {

@@ -28,6 +28,8 @@ type Evaluator struct {
 	Profile  string
 	Attended bool // somebody may be asked, where the door can ask at all
 
+	Own map[string][]byte // the operator's documents among the rules, by path
+
 	Quiet func(time.Time) bool // optional: when nobody is there although somebody is at other times
 }
 
@@ -249,6 +251,10 @@ type Config struct {
 	// optional: makes of an operator's documents the ruleset that they and the program's own rules are; without it no ruleset
 	// decides beside the one in force
 	Candidate func(documents map[string][]byte) (*ruleset.Ruleset, error)
+	// id of the event by which an admin ordered the operator's rules in force, or [RulesUnordered]; empty where there are none, or
+	// nobody who could
+	RulesOrder   string
+	RulesRefused interlock.Digest // of the documents that would be in force if somebody had ordered them
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }

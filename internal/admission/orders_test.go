@@ -66,6 +66,15 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h := newHouse(t, candidates)
 		return h, h.about(string(h.begin(noTouching).Ruleset), string(h.Rules().Digest()))
 	},
+	interlock.VerbAdoptRules: func(t *testing.T) (*house, func(string) quorum.Given) {
+		own := map[string][]byte{"team.yaml": []byte(noTouching)}
+		h := newHouse(t, func(c *admission.Config) { c.Own = own })
+		digest, err := admission.DocumentsDigest(admission.Documents(own))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about(string(h.Rules().Digest()), string(digest))
+	},
 	interlock.VerbHold: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("ruleset:sha256:01", "")

@@ -54,6 +54,8 @@ func Verbs() []Verb {
 			Subject: "which recorded inputs", Event: interlock.EventAccess},
 		{Name: interlock.VerbPromoteRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the digest of a ruleset", Writes: "candidate", Event: interlock.EventPromotion},
+		{Name: interlock.VerbAdoptRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "the digest of a ruleset", Event: interlock.EventPromotion},
 		{Name: interlock.VerbHold, Signed: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "a hold's name", Writes: "hold", Event: interlock.EventIncident},
 		{Name: interlock.VerbClearHold, Loosens: true, Reason: true, Role: roleForces,
