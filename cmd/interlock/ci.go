@@ -25,9 +25,10 @@ type ciCommand struct {
 
 // Help is what `interlock ci --help` adds.
 func (ciCommand) Help() string {
-	return "Checks a change of rules: their own tests, lint, and what they would have decided about a log. Prints a summary in Markdown.\n" +
+	return "Checks a change of rules: their own tests, lint, who may order and answer what, and what they would " +
+		"have decided about a log. Prints a summary in Markdown.\n" +
 		"The log must verify, together with the archives that are named; an exported one, or an archive, needs no home. " +
-		"Exits 1 where a test fails, lint finds something, or something would be " +
+		"Exits 1 where a test or a case of governance fails, lint finds something, or something would be " +
 		"denied or asked about that was not."
 }
 
@@ -39,6 +40,12 @@ func (c *ciCommand) Run(p *program) error {
 	}
 	cases, failed := ruletest.Run(evaluator.Rules, evaluator.Analyser)
 	found := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
+	governance, err := ruletest.ShippedGovernance()
+	if err != nil {
+		return err
+	}
+	governance = append(governance, evaluator.Rules.Governance()...)
+	ungoverned := ruletest.Govern(governance)
 	trial := replayWhatIf{Since: c.Since, Anew: c.Anew, verify: true}
 	trial.logKey, trial.archiveFlags = c.LogKey, c.archiveFlags
 	switch {
@@ -60,13 +67,14 @@ func (c *ciCommand) Run(p *program) error {
 			looser += report.Changes[n].Count
 		}
 	}
-	passes := len(failed) == 0 && len(found) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
+	passes := len(failed)+len(found)+len(ungoverned) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
 		(report.Decisions > 0 || len(report.Skipped)+report.Archived == 0) // a log of which nothing can be tried proves nothing
 	s := summary{w: p.stdout}
 	s.verdict(passes)
 	s.line("\nRuleset `%s`\n\n| check | result |\n|---|---|", report.Ruleset)
 	s.line("| the rules' own tests | %d run, %d failed |", cases, len(failed))
 	s.line("| lint | %d findings |", len(found))
+	s.line("| governance: who may order and answer what | %d cases, %d failed |", len(governance), len(ungoverned))
 	s.line("| the past: %d decisions since %s | newly denied %d, newly asked %d, newly allowed %d |", report.Decisions, c.Since,
 		report.Newly["deny"]+report.Newly["halt"], report.Newly["ask"], report.Newly["allow"])
 	if skipped := notTried(&report); skipped != "" {
@@ -78,6 +86,7 @@ func (c *ciCommand) Run(p *program) error {
 	s.line("| questions a day | %.1f then, %.1f under these rules |", report.Questions[0], report.Questions[1])
 	s.problems("Failed tests", failed)
 	s.problems("Lint", found)
+	s.problems("Governance", ungoverned)
 	s.changes(report.Changes)
 	if s.err != nil || passes {
 		return s.err
