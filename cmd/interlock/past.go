@@ -178,12 +178,16 @@ func (l *past) elsewhere(p *program, name string) error {
 	return gone(p.ctx, store, entry.Index)
 }
 
-// readDeclared reads which manifests of snapshots the log declares.
+// readDeclared reads which manifests of snapshots the log declares: by events that its key has signed one by one, so that this is
+// proved where nobody verifies the whole log first, too.
 func (l *past) readDeclared(p *program) error {
 	declared := map[interlock.Digest]bool{}
 	err := l.log.Walk(p.ctx, func(e interlock.Entry) error {
 		if e.Type != interlock.EventRuleset && e.Type != interlock.EventMode {
 			return nil
+		}
+		if _, err := l.key.SignedEvent(e); err != nil {
+			return nil // nobody who has the key declared anything
 		}
 		after, err := auditlog.SettingsAfter(e)
 		if err == nil && after["manifest"] != "" {
