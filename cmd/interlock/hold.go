@@ -191,9 +191,9 @@ func (r *replayResult) broke(f *replay.Failure) {
 	}
 }
 
-// hold records what was found broken in this home, and has it held. In a copy nothing is.
+// hold records what was found broken in this home, and has it held. What is broken in a copy, or may be in an archive, holds nothing.
 func (c *replayRun) hold(p *program, ordered *orderedReplay, r *replayResult) error {
-	if c.From != "" {
+	if c.From != "" || len(c.Archive) > 0 {
 		r.Held = nil
 	}
 	if len(r.Held) == 0 {
