@@ -62,7 +62,7 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 func unorderedError(last string) error {
 	return interlock.Errorf(interlock.CodeUnavailable, "rules",
 		"no operator with the admin role has ordered the rules in the rules directory, which is required here, and the last that were "+
-			"ordered %s; an admin orders them with interlock rules adopt, or a candidate with interlock rules promote", last)
+			"ordered %s; an admin orders them with interlock rules adopt", last)
 }
 
 // An order is the newest event by which an admin ordered rules.
