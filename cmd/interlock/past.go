@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"interlock"
@@ -29,6 +30,7 @@ type past struct {
 	close   func() error
 	key     *auditlog.PublicKey
 	sources replay.Sources
+	held    func(scope ledger.HoldScope, key string) bool // nil in a copy
 
 	declared map[interlock.Digest]bool // manifests of snapshots that events by which people govern name
 	registry string                    // digest of the registry in force where reading has come to; empty before the first
@@ -66,7 +68,7 @@ func (p *program) past(f *pastFlags) (*past, error) {
 		return nil, err
 	}
 	blobs, rulesets := map[interlock.Digest][]byte{}, map[interlock.Digest]*ruleset.Ruleset{}
-	out.sources = replay.Sources{Redact: classify.Redact, Open: open,
+	out.sources = replay.Sources{Redact: classify.Redact, Open: open, Held: out.held,
 		Blob: func(d interlock.Digest) ([]byte, error) {
 			if text, known := blobs[d]; known {
 				return text, nil
@@ -89,12 +91,6 @@ func (p *program) past(f *pastFlags) (*past, error) {
 		}
 		return out.declared[d], nil
 	}
-	if out.store != nil {
-		if out.sources.Held, err = heldIn(p, out.store); err != nil {
-			out.close()
-			return nil, err
-		}
-	}
 	out.sources.Ruleset = func(d interlock.Digest) (*ruleset.Ruleset, error) {
 		if set, known := rulesets[d]; known {
 			return set, nil
@@ -115,7 +111,9 @@ func (p *program) past(f *pastFlags) (*past, error) {
 // join makes the log that of the copy, or that of the store and the archives that were named.
 func (l *past) join(p *program, f *pastFlags) (err error) {
 	if l.store != nil {
-		l.log, err = f.joined(p, l.store, l.key)
+		if l.held, err = heldIn(p, l.store); err == nil {
+			l.log, err = f.joined(p, l.store, l.key)
+		}
 		return err
 	}
 	source, _, err := p.auditSource(f.From, f.Archive...)
@@ -132,6 +130,10 @@ func (l *past) join(p *program, f *pastFlags) (err error) {
 	}
 	return errors.New("a copy was read as something else")
 }
+
+// spacious has a command that goes through a whole log collect garbage less often: each decision is read, tried and forgotten, so that
+// what is kept is small and collecting it often is a fifth of the work.
+func spacious() { debug.SetGCPercent(400) }
 
 // maxHeld is how many blobs are kept in memory while a log is read.
 const maxHeld = 1024

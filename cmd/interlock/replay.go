@@ -108,6 +108,7 @@ const maxFailures = 20
 
 // Run replays.
 func (c *replayRun) Run(p *program) error {
+	spacious()
 	from := time.Time{}
 	if c.Since != "" {
 		at, err := moment("--since", c.Since)
@@ -267,6 +268,7 @@ func (replayWhatIf) Help() string {
 
 // Run tries the rules.
 func (c *replayWhatIf) Run(p *program) error {
+	spacious()
 	evaluator, _, err := p.evaluator()
 	if err != nil {
 		return err
