@@ -199,15 +199,21 @@ func (c *replayRun) hold(p *program, ordered *orderedReplay, r *replayResult) er
 	if len(r.Held) == 0 {
 		return nil
 	}
+	var err error
 	if ordered != nil {
-		return ordered.backend.Hold(p.ctx, r.broken...)
+		err = ordered.backend.Hold(p.ctx, r.broken...)
+	} else {
+		var backend *embedded.Backend
+		if backend, err = p.open(); err == nil {
+			defer backend.Close()
+			err = backend.Hold(p.ctx, r.broken...)
+		}
 	}
-	backend, err := p.open()
 	if err != nil {
-		return fmt.Errorf("what was found could not be recorded: %w", err)
+		r.Held = nil
+		return fmt.Errorf("what was found could not be recorded, and nothing is held: %w", err)
 	}
-	defer backend.Close()
-	return backend.Hold(p.ctx, r.broken...)
+	return nil
 }
 
 // brokenSnapshots looks at every snapshot of this home, records which are broken, and has them held. said is what there is to say of who

@@ -127,14 +127,15 @@ func (c *replayRun) Run(p *program) error {
 	}
 	result := replayResult{Failures: map[replay.Code]int{}}
 	err = c.replay(p, evaluator, ordered, from, &result)
-	if unheld := c.hold(p, ordered, &result); unheld != nil {
-		err = errors.Join(err, unheld)
-	}
+	unheld := c.hold(p, ordered, &result)
 	if err = ordered.end(p, &result, err); err != nil {
 		return err
 	}
 	if err := c.print(p, &result); err != nil || result.Replayable {
 		return err
+	}
+	if unheld != nil {
+		return unheld
 	}
 	return &exitCode{code: 1}
 }
