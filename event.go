@@ -14,6 +14,9 @@ const (
 	EventApprovalExpired EventType = "APPROVAL_EXPIRED"      // nobody answered a request in time, or nobody used the answer
 	EventAlert           EventType = "ALERT"                 // something an operator should look at (MACE)
 	EventIntegrity       EventType = "INTEGRITY_FAILURE"     // the store or the log contradicts itself (MACE)
+	EventIncident        EventType = "SECURITY_INCIDENT"     // an operator reports that something can't be trusted (MACE)
+	EventHalt            EventType = "FORCE_HALT_REPLAY"     // nothing is decided or made again under something (MACE)
+	EventHaltClear       EventType = "FORCE_HALT_CLEAR"      // an operator's order ends that (MACE)
 	EventIdentity        EventType = "IDENTITY_CHANGE"       // an agent or operator was added or revoked
 	EventRuleset         EventType = "RULESET_CHANGE"        // another ruleset digest is in force
 	EventMode            EventType = "MODE_CHANGE"           // another mode or profile is in force
@@ -58,7 +61,7 @@ type Entry struct {
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventAlert,
-		EventIntegrity, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
+		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventReplayRequest,
 		EventReplayResult,

@@ -28,6 +28,12 @@ const (
 	VerbPromoteRules Verb = "promote-rules"
 	// let keys sign that any process of their owner can use; Subject is the home, Detail whether they may; loosens
 	VerbWeakKeys Verb = "weak-keys"
+	// have the rules in the rules directory count as ordered; Subject is the ruleset's digest, Detail that of the documents; loosens
+	VerbAdoptRules Verb = "adopt-rules"
+	// report that a snapshot can't be trusted, so that nothing is decided or made again under it; Subject names the hold; tightens
+	VerbHold Verb = "hold"
+	// end a hold; Subject is its name; loosens
+	VerbClearHold Verb = "clear-hold"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens

@@ -128,6 +128,11 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 	if err != nil {
 		return nil, err
 	}
+	ordered, err := orderedRules(ctx, c, opened, sealer.Public(), evaluator)
+	if err != nil {
+		opened.Close()
+		return nil, rulesError{err}
+	}
 	if channels != nil {
 		told = newAlerts(channels, time.Now)
 		raise = told.raise
@@ -146,8 +151,10 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,
 		Alert:        raise,
-		Record:       Recorder(c),
+		Record:       recorder(c, evaluator.Own),
 		Candidate:    candidate,
+		RulesOrder:   ordered.by,
+		RulesRefused: ordered.refused,
 		Brief:        options.Brief,
 	})
 	if err == nil {
@@ -155,7 +162,7 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		err = adm.Start(ctx)
 	}
 	if err == nil && !options.Brief {
-		err = heldSnapshots(ctx, opened)
+		err = holdBroken(ctx, adm, heldSnapshots(ctx, opened))
 	}
 	if err != nil {
 		if told != nil {
@@ -260,7 +267,7 @@ func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
 			strings.Join(set.Profiles(), ", "))
 	}
 	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile,
-		Attended: !c.Unattended, Quiet: c.QuietHours.Contain}, nil
+		Attended: !c.Unattended, Quiet: c.QuietHours.Contain, Own: user}, nil
 }
 
 // candidate makes the ruleset that an operator's documents and this program's own rules are.

@@ -57,7 +57,10 @@ func Revision() string {
 }
 
 // Recorder says how a home keeps what decisions are made from.
-func Recorder(c config.Config) admission.Recorder {
+func Recorder(c config.Config) admission.Recorder { return recorder(c, nil) }
+
+// recorder is Recorder where the operator's documents were read already.
+func recorder(c config.Config, own map[string][]byte) admission.Recorder {
 	sealer := sync.OnceValues(func() (func([]byte) ([]byte, error), error) { return inputsSealer(c.Home) })
 	return admission.Recorder{Off: c.ForgetInputs, Program: Version(), Analyser: Revision(), Governance: governance(c),
 		Seal: func(text []byte) ([]byte, error) {
@@ -68,7 +71,10 @@ func Recorder(c config.Config) admission.Recorder {
 			return seal(text)
 		},
 		Ruleset: func() ([]byte, error) {
-			user, err := UserRules(c.Rules)
+			user, err := own, error(nil)
+			if user == nil {
+				user, err = UserRules(c.Rules)
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -2,8 +2,12 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/store"
@@ -23,37 +27,142 @@ func heldSnapshots(ctx context.Context, port store.Port) error {
 	if manifest == "" {
 		return nil
 	}
-	bad := func(what string) error {
-		return interlock.Errorf(interlock.CodeUnavailable, "store",
-			"%s: %s in force is missing from the store or is not the one that was "+
-				"declared; keep the file as evidence, run interlock audit verify, and restore a backup",
-			interlock.EventIntegrity, what)
+	return heldUnder(ctx, port, manifest)
+}
+
+// heldUnder is heldSnapshots of those that one manifest names.
+func heldUnder(ctx context.Context, port store.Port, manifest interlock.Digest) error {
+	bad := func(what string, found bool, err error) error {
+		return broken(ctx, port, manifest, what, err, brokenSnapshot{missing: !found && err == nil,
+			Hold: ledger.HoldBody{Scope: ledger.HoldManifest, Key: string(manifest)}})
 	}
 	text, found, err := port.Blob(ctx, manifest)
 	if err != nil || !found || auditlog.BlobDigest(text) != manifest {
-		return bad("the manifest of snapshots")
+		return bad("the manifest of snapshots", found, err)
 	}
 	m, err := auditlog.ReadManifest(text)
 	if err != nil {
-		return bad("the manifest of snapshots")
+		return bad("the manifest of snapshots", true, nil)
 	}
-	for _, name := range []string{auditlog.SnapshotRuleset, auditlog.SnapshotGovernance, auditlog.SnapshotLimits} {
+	for _, name := range []string{auditlog.SnapshotGovernance, auditlog.SnapshotLimits} {
 		n := m.Snapshots[name]
-		if name == auditlog.SnapshotRuleset {
-			// Nine tenths of what there is to read are not unpacked: whether somebody wrote another text, with a checksum of its
-			// own, is seen where it is read.
-			unchanged, known, err := port.BlobUnchanged(ctx, n.Blob)
-			if err != nil || known && !unchanged {
-				return bad("the snapshot of " + name)
-			}
-			if known {
-				continue
-			}
-		}
 		text, found, err := port.Blob(ctx, n.Blob)
-		if err != nil || !found || auditlog.BlobDigest(text) != n.Blob || name != auditlog.SnapshotRuleset && !n.Holds(text) {
-			return bad("the snapshot of " + name)
+		if err != nil || !found || !n.Holds(text) {
+			return bad("the snapshot of "+name, found, err)
 		}
+	}
+	// Nine tenths of what there is to read are not unpacked: whether somebody wrote another text, with a checksum of its own, is seen
+	// where it is read.
+	n := m.Snapshots[auditlog.SnapshotRuleset]
+	unchanged, known, err := port.BlobUnchanged(ctx, n.Blob)
+	if err == nil && !known {
+		text, found, err = port.Blob(ctx, n.Blob)
+		unchanged = found && auditlog.BlobDigest(text) == n.Blob
+	} else {
+		found = true
+	}
+	if err != nil || !unchanged {
+		return broken(ctx, port, n.Blob, "the snapshot of "+auditlog.SnapshotRuleset, err, brokenSnapshot{missing: !found && err == nil,
+			Hold: ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:" + n.Config}})
 	}
 	return nil
+}
+
+// A brokenSnapshot is one that the store does not hold as it was declared, and what is held because of it.
+type brokenSnapshot struct {
+	error
+	Hold    ledger.HoldBody
+	missing bool // it is not there at all
+}
+
+func (b brokenSnapshot) Unwrap() error { return b.error }
+
+// broken is the error that a snapshot is not there as it was declared. Where nothing at all can be read just now, that says nothing of
+// what is there, and nothing is held.
+func broken(ctx context.Context, port store.Port, blob interlock.Digest, what string, unread error, found brokenSnapshot) error {
+	refusal := interlock.Errorf(interlock.CodeUnavailable, "store",
+		"%s: %s in force is missing from the store or is not the one that was "+
+			"declared; keep the file as evidence, run interlock audit verify, and restore a backup",
+		interlock.EventIntegrity, what)
+	if unread != nil {
+		if _, _, err := port.BlobUnchanged(ctx, blob); err != nil {
+			return refusal
+		}
+	}
+	found.error, found.Hold.Why = refusal, what+" is missing from the store or is not the one that was declared"
+	return found
+}
+
+// holdBroken records that a snapshot is broken and has nothing decided under it: hooks, which do not look themselves, learn it from
+// that. The error is what was found, and if that could not be recorded says so too.
+func holdBroken(ctx context.Context, adm *admission.Admission, found error) error {
+	var b brokenSnapshot
+	if !errors.As(found, &b) {
+		return found
+	}
+	if err := adm.Hold(ctx, b.Hold); err != nil {
+		return errors.Join(found, fmt.Errorf("what was found could not be recorded: %w", err))
+	}
+	return found
+}
+
+// BrokenSnapshots are those that decisions were ever made under and that the store does not hold as they were declared, as what is to be
+// held because of them. An archive takes snapshots along that nothing younger names: where there are archives, only the ones in
+// force have to be there.
+func BrokenSnapshots(ctx context.Context, port store.Port) (found []ledger.HoldBody, err error) {
+	manifests, err := declaredManifests(ctx, port)
+	if err != nil {
+		return nil, err
+	}
+	archives, err := port.Recent(ctx, interlock.EventArchive, -1, 1)
+	if err != nil {
+		return nil, err
+	}
+	look := func(err error, inForce bool) error {
+		var b brokenSnapshot
+		if !errors.As(err, &b) {
+			return err
+		}
+		same := func(h ledger.HoldBody) bool { return h.Name() == b.Hold.Name() }
+		if (inForce || !b.missing || len(archives) == 0) && !slices.ContainsFunc(found, same) {
+			found = append(found, b.Hold)
+		}
+		return nil
+	}
+	if err := look(heldSnapshots(ctx, port), true); err != nil {
+		return nil, err
+	}
+	for _, manifest := range manifests {
+		if err := look(heldUnder(ctx, port, manifest), false); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// declaredManifests are those that events by which people govern name, newest first.
+func declaredManifests(ctx context.Context, port store.Port) (list []interlock.Digest, err error) {
+	const page = 256
+	for _, kind := range []interlock.EventType{interlock.EventRuleset, interlock.EventMode} {
+		for before := int64(-1); ; {
+			entries, err := port.Recent(ctx, kind, before, page)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range entries {
+				after, err := auditlog.SettingsAfter(e)
+				if err != nil {
+					return nil, err
+				}
+				if digest := interlock.Digest(after["manifest"]); digest != "" && !slices.Contains(list, digest) {
+					list = append(list, digest)
+				}
+				before = e.Index
+			}
+			if len(entries) < page || before == 0 {
+				break
+			}
+		}
+	}
+	return list, nil
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sort"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,7 @@ type bench struct {
 	binary         string
 	scratch        string
 	step           time.Duration
+	recorded       int    // how many decisions the part recorded makes
 	peer           string // cc-safety-net's hook script, empty if npm could not install it
 	pid            int    // of the newest server
 	vmcp           string // toolhive's vmcp; empty if it could not be built
@@ -73,13 +75,14 @@ func main() {
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
 	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, fair, mcp, gateway, gateway-http, sandbox, waiting, recorded or verify")
+	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	carriers := flag.String("carriers", "", "node_modules with mcp-proxy and supergateway, for the side-by-side gateway latency")
 	vmcp := flag.String("vmcp", "", "path of toolhive's vmcp, for the side-by-side gateway latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := (&bench{ctx: ctx, step: *step, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out,
+	if err := (&bench{ctx: ctx, step: *step, recorded: *recorded, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out,
 		*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -105,7 +108,8 @@ func (b *bench) apart(part string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(b.ctx, self, "-only", part, "-binary", b.binary, "-step", b.step.String(), "-peer", b.peer,
+	cmd := exec.CommandContext(b.ctx, self, "-only", part, "-binary", b.binary, "-step", b.step.String(),
+		"-recorded", strconv.Itoa(b.recorded), "-peer", b.peer,
 		"-carriers", b.carrierModules, "-vmcp", b.vmcp)
 	cmd.Stderr = os.Stderr
 	page, err := cmd.Output()

@@ -24,7 +24,7 @@ var everyday = []string{
 }
 
 const (
-	recordedDecisions = 20_000
+	recordedDecisions = 20_000 // unless a flag says otherwise
 	recordedCallers   = 16
 	recordedRuns      = 50 // actions of one run
 )
@@ -57,18 +57,18 @@ func recordings(b *bench) error {
 	if err != nil {
 		return err
 	}
-	rate := func(d time.Duration) float64 { return recordedDecisions / d.Seconds() }
+	rate := func(d time.Duration) float64 { return float64(b.recorded) / d.Seconds() }
 	fmt.Fprintf(b.out, "\n## Recorded decisions\n\n%d decisions on ten everyday commands by %d callers, in runs of %d, each kept with "+
 		"everything that is needed to make it again. Then every decision is made again from what was recorded of it, read from the store, "+
 		"held against its digests and against the record; `interlock replay run` verifies the log before that and analyses every action "+
-		"again besides; `interlock replay what-if` tries rules on all of them.\n\n", recordedDecisions, recordedCallers, recordedRuns)
+		"again besides; `interlock replay what-if` tries rules on all of them.\n\n", b.recorded, recordedCallers, recordedRuns)
 	fmt.Fprintf(b.out, "| | measured | aim |\n|---|---:|---:|\n| bytes on disk per decision | %d | 1,200 |\n"+
 		"| made again, decisions/s of CPU | %.0f | 10,000 |\n| made again, decisions/s | %.0f | |\n"+
 		"| `replay run`: verified, made and analysed again, decisions/s | %.0f | |\n| the same, of CPU | %.0f | |\n"+
 		"| `replay what-if`, decisions/s | %.0f | 8,333 |\n| the same, of CPU | %.0f | |\n"+
 		"| memory of `replay what-if` at its peak, MB | %.0f | 300 |\n\n"+
 		"The aim for what-if is a million in two minutes on two CPUs.\n",
-		size/recordedDecisions, rate(cpu), rate(wall), rate(again.wall), rate(again.cpu), rate(tried.wall), rate(tried.cpu),
+		size/int64(b.recorded), rate(cpu), rate(wall), rate(again.wall), rate(again.cpu), rate(tried.wall), rate(tried.cpu),
 		tried.peakMB)
 	return nil
 }
@@ -84,7 +84,7 @@ func record(b *bench, home string) error {
 	failed := make(chan error, recordedCallers)
 	for caller := range recordedCallers {
 		callers.Go(func() {
-			for n := caller; n < recordedDecisions; n += recordedCallers {
+			for n := caller; n < b.recorded; n += recordedCallers {
 				answer := backend.Propose(b.ctx, interlock.Proposal{
 					Action: interlock.Action{Kind: interlock.KindShell, Tool: "Bash", Input: everyday[n%len(everyday)],
 						Dir: "/home/dev/project"},
@@ -131,8 +131,8 @@ func replayed(b *bench, home string) (wall, cpu time.Duration, err error) {
 		same++
 		return err
 	})
-	if err == nil && same != recordedDecisions {
-		err = fmt.Errorf("%d decisions were made again, not %d", same, recordedDecisions)
+	if err == nil && same != b.recorded {
+		err = fmt.Errorf("%d decisions were made again, not %d", same, b.recorded)
 	}
 	return time.Since(start), cpuTime() - used, err
 }

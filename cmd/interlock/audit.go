@@ -231,13 +231,22 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	beside := besides{}
-	if c.From == "" && report.Problem == nil {
-		if beside, err = p.beside(); err != nil {
-			return err
-		}
+	if report.Problem != nil || c.From != "" {
+		return c.print(p, report, key, nil, besides{})
 	}
-	return c.print(p, report, key, beside)
+	beside, err := p.beside()
+	if err != nil {
+		return err
+	}
+	broken, said, err := p.brokenSnapshots()
+	if err != nil {
+		return err
+	}
+	if err := c.print(p, report, key, broken, beside); err != nil || said == "" || c.JSON {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, said)
+	return err
 }
 
 // besides is what came of looking at what stands beside the log.
@@ -291,9 +300,10 @@ func (c *auditVerifyCommand) whole(p *program, source auditlog.Source,
 	return source, 0, nil
 }
 
-func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey, beside besides) error {
+func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *auditlog.PublicKey, broken []ledger.HoldBody,
+	beside besides) error {
 	var verdict interlock.EventType
-	if report.Problem != nil || len(beside.Wrong) > 0 {
+	if report.Problem != nil || len(broken)+len(beside.Wrong) > 0 {
 		verdict = interlock.EventIntegrity
 	}
 	if c.JSON {
@@ -302,8 +312,9 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 			Sound bool                `json:"sound"`
 			Error interlock.EventType `json:"error,omitempty"` // MACE's name for a log that does not verify
 			Key   string              `json:"key_id"`
+			Held  []string            `json:"held,omitempty"` // names of the holds on snapshots that are missing or damaged
 			besides
-		}{report, verdict == "", verdict, key.ID(), beside})
+		}{report, verdict == "", verdict, key.ID(), holdNames(broken), beside})
 		if err != nil {
 			return err
 		}
@@ -328,7 +339,14 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 	if err != nil || c.From != "" {
 		return err
 	}
-	return beside.print(p.stdout)
+	if err := beside.print(p.stdout); err != nil {
+		return err
+	}
+	if len(broken) > 0 {
+		return fmt.Errorf("%s: %s; it is held as %s; interlock hold list names all", interlock.EventIntegrity,
+			broken[0].Why, broken[0].Name())
+	}
+	return nil
 }
 
 // print says what was found beside the log.

@@ -10,6 +10,7 @@ import (
 
 	"interlock/internal/archive"
 	"interlock/internal/replay"
+	"interlock/internal/ruleset"
 	"interlock/internal/ruletest"
 )
 
@@ -25,20 +26,26 @@ type ciCommand struct {
 
 // Help is what `interlock ci --help` adds.
 func (ciCommand) Help() string {
-	return "Checks a change of rules: their own tests, lint, and what they would have decided about a log. Prints a summary in Markdown.\n" +
+	return "Checks a change of rules: their own tests, lint, who may order and answer what, and what they would " +
+		"have decided about a log. Prints a summary in Markdown.\n" +
 		"The log must verify, together with the archives that are named; an exported one, or an archive, needs no home. " +
-		"Exits 1 where a test fails, lint finds something, or something would be " +
+		"Exits 1 where a test or a case of governance fails, lint finds something, or something would be " +
 		"denied or asked about that was not."
 }
 
 // Run checks the rules and prints the summary.
 func (c *ciCommand) Run(p *program) error {
+	spacious()
 	evaluator, _, err := p.evaluator()
 	if err != nil {
 		return err
 	}
 	cases, failed := ruletest.Run(evaluator.Rules, evaluator.Analyser)
 	found := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
+	governance, ungoverned, err := govern(evaluator.Rules)
+	if err != nil {
+		return err
+	}
 	trial := replayWhatIf{Since: c.Since, Anew: c.Anew, verify: true}
 	trial.logKey, trial.archiveFlags = c.LogKey, c.archiveFlags
 	switch {
@@ -52,21 +59,15 @@ func (c *ciCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	stricter, looser := 0, 0
-	for n := range report.Changes {
-		if report.Changes[n].Stricter() {
-			stricter += report.Changes[n].Count
-		} else {
-			looser += report.Changes[n].Count
-		}
-	}
-	passes := len(failed) == 0 && len(found) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
+	stricter, looser := stricterLooser(report.Changes)
+	passes := len(failed)+len(found)+len(ungoverned) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
 		(report.Decisions > 0 || len(report.Skipped)+report.Archived == 0) // a log of which nothing can be tried proves nothing
 	s := summary{w: p.stdout}
 	s.verdict(passes)
 	s.line("\nRuleset `%s`\n\n| check | result |\n|---|---|", report.Ruleset)
 	s.line("| the rules' own tests | %d run, %d failed |", cases, len(failed))
 	s.line("| lint | %d findings |", len(found))
+	s.line("| governance: who may order and answer what | %d cases, %d failed |", governance, len(ungoverned))
 	s.line("| the past: %d decisions since %s | newly denied %d, newly asked %d, newly allowed %d |", report.Decisions, c.Since,
 		report.Newly["deny"]+report.Newly["halt"], report.Newly["ask"], report.Newly["allow"])
 	if skipped := notTried(&report); skipped != "" {
@@ -78,11 +79,34 @@ func (c *ciCommand) Run(p *program) error {
 	s.line("| questions a day | %.1f then, %.1f under these rules |", report.Questions[0], report.Questions[1])
 	s.problems("Failed tests", failed)
 	s.problems("Lint", found)
+	s.problems("Governance", ungoverned)
 	s.changes(report.Changes)
 	if s.err != nil || passes {
 		return s.err
 	}
 	return &exitCode{code: 1}
+}
+
+// govern runs the cases of governance that ship and those of the rules.
+func govern(rules *ruleset.Ruleset) (cases int, failed []ruletest.Problem, err error) {
+	list, err := ruletest.ShippedGovernance()
+	if err != nil {
+		return 0, nil, err
+	}
+	list = append(list, rules.Governance()...)
+	return len(list), ruletest.Govern(list), nil
+}
+
+// stricterLooser counts what would have been decided more strictly, and less.
+func stricterLooser(changes []replay.Change) (stricter, looser int) {
+	for n := range changes {
+		if changes[n].Stricter() {
+			stricter += changes[n].Count
+		} else {
+			looser += changes[n].Count
+		}
+	}
+	return stricter, looser
 }
 
 // A summary writes Markdown. What comes from the log is shown as code, so that nothing of it is read as markup.

@@ -14,11 +14,13 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/ledger"
 	"interlock/internal/sandbox"
 )
 
@@ -181,10 +183,43 @@ func (d *diagnosis) store() {
 	} else {
 		d.note("standing", "", statusOK, "what stands beside the log is what the log's key vouches for")
 	}
+	d.governed(ctx, backend)
 	d.clock(ctx, backend, head.Size)
 	for _, agent := range append(harness.Names(), "windsurf", "cline", "grok") {
 		d.keptCheckpoint(ctx, backend, agent, newest)
 	}
+}
+
+// governed says what is held, and whether somebody ordered the rules.
+func (d *diagnosis) governed(ctx context.Context, backend *embedded.Backend) {
+	standing, err := backend.Ground(ctx, append(admission.RulesOrdered(), ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})...)
+	if err != nil {
+		d.note("rules", "", statusFail, "who ordered the rules can't be read: %s", err)
+		return
+	}
+	if said := unordered(standing); said != "" {
+		d.note("rules", "", statusWarn, "%s", said)
+	}
+	for _, h := range standing.Holds() {
+		status := statusFail
+		if h.Scope == ledger.HoldEvent { // which keeps nobody from deciding
+			status = statusWarn
+		}
+		d.note("hold", "", status, "%s is held: %s; interlock hold list says more", printable(h.Name()), printable(h.Why))
+	}
+}
+
+// unordered is what there is to say of rules that nobody ordered; empty where that is nothing.
+func unordered(standing ledger.Standing) string {
+	const adopt = "; an admin orders them with interlock rules adopt"
+	by, refused := admission.OrderedBy(standing.Settings)
+	switch {
+	case refused != "":
+		return "the rules in the rules directory are not in force, because no admin has ordered them" + adopt
+	case by == admission.RulesUnordered:
+		return "no admin has ordered the rules that are in force" + adopt
+	}
+	return ""
 }
 
 // clock holds the clock against the newest entry: a clock that went back makes approvals and call ids expire wrongly.

@@ -52,6 +52,7 @@ type commands struct {
 	Rules       rulesCommand       `cmd:"" help:"List, show, test, lint and compare rules."`
 	Replay      replayCommand      `cmd:"" help:"Make recorded decisions again, and try other rules on the past."`
 	CI          ciCommand          `cmd:"" name:"ci" help:"Check a change of rules by their tests, lint and the past; prints Markdown."`
+	Hold        holdCommand        `cmd:"" help:"List, set and clear holds: nothing is decided or made again under what is held."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`
 	Agent       agentCommand       `cmd:"" help:"Add, list and revoke agents and their tokens."`

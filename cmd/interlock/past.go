@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"interlock"
@@ -29,6 +30,7 @@ type past struct {
 	close   func() error
 	key     *auditlog.PublicKey
 	sources replay.Sources
+	held    func(scope ledger.HoldScope, key string) bool // nil in a copy
 
 	declared map[interlock.Digest]bool // manifests of snapshots that events by which people govern name
 	registry string                    // digest of the registry in force where reading has come to; empty before the first
@@ -66,14 +68,14 @@ func (p *program) past(f *pastFlags) (*past, error) {
 		return nil, err
 	}
 	blobs, rulesets := map[interlock.Digest][]byte{}, map[interlock.Digest]*ruleset.Ruleset{}
-	out.sources = replay.Sources{Redact: classify.Redact, Open: open,
+	out.sources = replay.Sources{Redact: classify.Redact, Open: open, Held: out.held,
 		Blob: func(d interlock.Digest) ([]byte, error) {
 			if text, known := blobs[d]; known {
 				return text, nil
 			}
 			text, found, err := out.log.Blob(p.ctx, d)
 			if err != nil || !found {
-				return nil, err
+				return nil, out.damaged(p, d, err)
 			}
 			if len(blobs) >= maxHeld {
 				clear(blobs)
@@ -109,7 +111,9 @@ func (p *program) past(f *pastFlags) (*past, error) {
 // join makes the log that of the copy, or that of the store and the archives that were named.
 func (l *past) join(p *program, f *pastFlags) (err error) {
 	if l.store != nil {
-		l.log, err = f.joined(p, l.store, l.key)
+		if l.held, err = heldIn(p, l.store); err == nil {
+			l.log, err = f.joined(p, l.store, l.key)
+		}
 		return err
 	}
 	source, _, err := p.auditSource(f.From, f.Archive...)
@@ -126,6 +130,10 @@ func (l *past) join(p *program, f *pastFlags) (err error) {
 	}
 	return errors.New("a copy was read as something else")
 }
+
+// spacious has a command that goes through a whole log collect garbage less often: each decision is read, tried and forgotten, so that
+// what is kept is small and collecting it often is a fifth of the work.
+func spacious() { debug.SetGCPercent(400) }
 
 // maxHeld is how many blobs are kept in memory while a log is read.
 const maxHeld = 1024
@@ -172,12 +180,16 @@ func (l *past) elsewhere(p *program, name string) error {
 	return gone(p.ctx, store, entry.Index)
 }
 
-// readDeclared reads which manifests of snapshots the log declares.
+// readDeclared reads which manifests of snapshots the log declares: by events that its key has signed one by one, so that this is
+// proved where nobody verifies the whole log first, too.
 func (l *past) readDeclared(p *program) error {
 	declared := map[interlock.Digest]bool{}
 	err := l.log.Walk(p.ctx, func(e interlock.Entry) error {
 		if e.Type != interlock.EventRuleset && e.Type != interlock.EventMode {
 			return nil
+		}
+		if _, err := l.key.SignedEvent(e); err != nil {
+			return nil // nobody who has the key declared anything
 		}
 		after, err := auditlog.SettingsAfter(e)
 		if err == nil && after["manifest"] != "" {

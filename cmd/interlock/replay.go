@@ -14,6 +14,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
+	"interlock/internal/ledger"
 	"interlock/internal/replay"
 )
 
@@ -67,6 +68,7 @@ type replayRun struct {
 // Help is what `interlock replay run --help` adds.
 func (replayRun) Help() string {
 	return "Every decision is made again from what was recorded of it, under the rules of then, and must come out the same, byte for byte.\n" +
+		"What is found missing or damaged in this home's store is recorded and held: see interlock hold.\n" +
 		"With --replay-mode it takes signed orders, is recorded, and stops at the first failure. " +
 		"Where this program's analysis is that of the record, the analysis is made again as well. Exits 1 if anything differs or is missing."
 }
@@ -82,6 +84,9 @@ type replayResult struct {
 	Failures   map[replay.Code]int `json:"failures,omitempty"`
 	Examples   []replayExample     `json:"examples,omitempty"`
 	Replayable bool                `json:"replayable"`
+	Held       []string            `json:"held,omitempty"` // names of the holds that come of it
+
+	broken []ledger.HoldBody
 
 	// of a replay with a mode
 	Mode          string `json:"mode,omitempty"`
@@ -103,6 +108,7 @@ const maxFailures = 20
 
 // Run replays.
 func (c *replayRun) Run(p *program) error {
+	spacious()
 	from := time.Time{}
 	if c.Since != "" {
 		at, err := moment("--since", c.Since)
@@ -121,11 +127,15 @@ func (c *replayRun) Run(p *program) error {
 	}
 	result := replayResult{Failures: map[replay.Code]int{}}
 	err = c.replay(p, evaluator, ordered, from, &result)
+	unheld := c.hold(p, ordered, &result)
 	if err = ordered.end(p, &result, err); err != nil {
 		return err
 	}
 	if err := c.print(p, &result); err != nil || result.Replayable {
 		return err
+	}
+	if unheld != nil {
+		return unheld
 	}
 	return &exitCode{code: 1}
 }
@@ -195,6 +205,7 @@ func (r *replayResult) count(e interlock.Entry, why error) (replay.Code, error) 
 		return "", why
 	}
 	r.Failures[f.Code]++
+	r.broke(f)
 	if len(r.Examples) < maxFailures {
 		r.Examples = append(r.Examples, replayExample{Event: e.ID, Index: e.Index, Code: f.Code, Detail: f.Detail})
 	}
@@ -228,6 +239,9 @@ func (c *replayRun) print(p *program, r *replayResult) error {
 			fmt.Fprintf(p.stdout, "it stopped at event %d; nothing makes it go on\n", e.Index)
 		}
 	}
+	for _, name := range r.Held {
+		fmt.Fprintf(p.stdout, "held: %s\n", printable(name))
+	}
 	if r.Mode != "" {
 		fmt.Fprintf(p.stdout, "mode %s, authoritative: %v, recorded as event %s\n", r.Mode, r.Authoritative, r.Result)
 	}
@@ -255,6 +269,7 @@ func (replayWhatIf) Help() string {
 
 // Run tries the rules.
 func (c *replayWhatIf) Run(p *program) error {
+	spacious()
 	evaluator, _, err := p.evaluator()
 	if err != nil {
 		return err

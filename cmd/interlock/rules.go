@@ -22,6 +22,7 @@ type rulesCommand struct {
 	Hits rulesHitsCommand `cmd:"" help:"Count how often each rule objected, from the log."`
 
 	Shadow  rulesShadowCommand  `cmd:"" help:"Have other rules decide beside the ones in force, answering nobody, or say which do."`
+	Adopt   rulesAdoptCommand   `cmd:"" help:"Have the rules in the rules directory count as ordered: an admin's signed order."`
 	Promote rulesPromoteCommand `cmd:"" help:"Put the rules that decide in the shadow into force: an admin's signed order."`
 
 	Suppress     rulesSuppressCommand     `cmd:"" help:"Keep one rule silent in a scope for a while: an operator's signed order."`

@@ -28,6 +28,8 @@ type Evaluator struct {
 	Profile  string
 	Attended bool // somebody may be asked, where the door can ask at all
 
+	Own map[string][]byte // the operator's documents among the rules, by path
+
 	Quiet func(time.Time) bool // optional: when nobody is there although somebody is at other times
 }
 
@@ -75,6 +77,7 @@ type evaluation struct {
 func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing ledger.Standing,
 	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) evaluation {
 	snapshot, approvals := e.snapshot(*p, standing, recent, now), approved(standing, p.Requester)
+	limits = append(held(standing), limits...)
 	d := engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
@@ -248,6 +251,10 @@ type Config struct {
 	// optional: makes of an operator's documents the ruleset that they and the program's own rules are; without it no ruleset
 	// decides beside the one in force
 	Candidate func(documents map[string][]byte) (*ruleset.Ruleset, error)
+	// id of the event by which an admin ordered the operator's rules in force, or [RulesUnordered]; empty where there are none, or
+	// nobody who could
+	RulesOrder   string
+	RulesRefused interlock.Digest // of the documents that would be in force if somebody had ordered them
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }

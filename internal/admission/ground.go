@@ -27,13 +27,14 @@ func key(kind, key string) ledger.Ref    { return ledger.Ref{Kind: kind, Key: ke
 func under(kind, mark string) ledger.Ref { return ledger.Ref{Kind: kind, Mark: mark} }
 
 // groundOf loads what decisions about one requester's actions read, and what else is named: its agent, what it asked and what
-// was answered, its challenges and grants, every suppression, and the operators on whose word any of it rests. How many others
-// are registered, have asked or are blocked makes no difference to what that costs.
+// was answered, its challenges and grants, every suppression, what holds the snapshots it is decided under, and the operators on
+// whose word any of it rests. How many others are registered, have asked or are blocked makes no difference to what that costs.
 func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Requester, more ...ledger.Ref) (ground, error) {
-	g := ground{reads: make([]ledger.Ref, 0, 8+len(more))}
+	g := ground{reads: make([]ledger.Ref, 0, 10+len(more))}
 	var operators names
 	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
+	g.reads = append(g.reads, a.holdable()...)
 	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
 		return g, err
 	}

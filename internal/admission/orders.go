@@ -48,6 +48,9 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbRevoke:         {reads: readPeople, do: (*Admission).revoke},
 		interlock.VerbWeakKeys:       {reads: readWeakKeys, do: (*Admission).setWeakKeys},
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
+		interlock.VerbHold:           {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
+		interlock.VerbClearHold:      {reads: readHold, find: findHold, do: (*Admission).clearHold},
+		interlock.VerbAdoptRules:     {do: (*Admission).adoptRules},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -90,6 +91,26 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	interlock.VerbWeakKeys: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about(admission.WeakKeysSubject, admission.WeakKeysMay)
+	},
+	interlock.VerbAdoptRules: func(t *testing.T) (*house, func(string) quorum.Given) {
+		own := map[string][]byte{"team.yaml": []byte(noTouching)}
+		h := newHouse(t, func(c *admission.Config) { c.Own = own })
+		digest, err := admission.DocumentsDigest(admission.Documents(own))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about(string(h.Rules().Digest()), string(digest))
+	},
+	interlock.VerbHold: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("ruleset:sha256:01", "")
+	},
+	interlock.VerbClearHold: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		if err := h.Hold(t.Context(), ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Why: "it is not there"}); err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("ruleset:sha256:01", "")
 	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
-	"interlock/internal/strictjson"
 )
 
 // The bounds of a candidate.
@@ -124,11 +122,7 @@ func (a *Admission) shadowed(ctx context.Context, change ledger.Change, step str
 
 // documentsDigest names an operator's documents.
 func documentsDigest(body ledger.CandidateBody) (interlock.Digest, error) {
-	digest, err := strictjson.Digest("interlock/candidate/v1", body.Documents)
-	if err != nil {
-		return "", fmt.Errorf("encoding the candidate: %w", err)
-	}
-	return digest, nil
+	return DocumentsDigest(body.Documents)
 }
 
 // promoteRules puts the candidate into force, on an order that names both rulesets, so that what was looked at is what changes:
@@ -139,13 +133,8 @@ func (a *Admission) promoteRules(ctx context.Context, c *carrying) (err error) {
 	if c.done.Candidate, err = a.promotable(ctx, c.Order); err != nil {
 		return err
 	}
-	digest, err := documentsDigest(c.done.Candidate)
-	if err != nil {
-		return err
-	}
 	c.change.Writes = []ledger.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}
-	return a.append(&c.change, interlock.EventPromotion, interlock.Requester{Agent: c.Operator}, "operator",
-		auditlog.PromotionRecord{Order: a.orderKept(c.Order), Documents: digest})
+	return a.ordersRules(c, c.done.Candidate.Documents)
 }
 
 // promotable returns the candidate that an order is about, if it is as the order says and may be put into force.

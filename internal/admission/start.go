@@ -23,11 +23,15 @@ func (a *Admission) Start(ctx context.Context) error {
 		if err := a.rulesText(&change, standing.Settings, ruleset); err != nil {
 			return change, err
 		}
+		a.rulesOrdered(standing.Settings, ruleset)
 		mode := map[string]string{"mode": a.config.Mode.String(), "profile": a.config.Profile}
 		if err := a.declare(&change, standing.Settings, ruleset, mode); err != nil {
 			return change, err
 		}
 		if err := a.setting(&change, interlock.EventRuleset, standing.Settings, ruleset); err != nil {
+			return change, err
+		}
+		if err := a.unordered(&change, standing.Settings, ruleset); err != nil {
 			return change, err
 		}
 		if err := a.setting(&change, interlock.EventMode, standing.Settings, mode); err != nil {

@@ -91,7 +91,8 @@ func OCSF(e interlock.Entry, origin string) (json.RawMessage, error) {
 // ocsfSeverity is 1 informational, 2 low, 3 medium, 4 high.
 func ocsfSeverity(kind interlock.EventType, final *interlock.Verdict) int {
 	switch {
-	case kind == interlock.EventAlert || kind == interlock.EventIntegrity:
+	case kind == interlock.EventAlert || kind == interlock.EventIntegrity || kind == interlock.EventIncident ||
+		kind == interlock.EventHalt:
 		return 4
 	case final != nil && *final == interlock.Halt:
 		return 4

@@ -30,6 +30,12 @@ type Config struct {
 	// Rules is a directory of YAML files that add to the default rules. They can add objections and autoApprove
 	// heuristics; they can't remove or weaken a default. Default: rules in Home, if it exists.
 	Rules string `json:"rules"`
+	// RulesSigned says what becomes of rules in the rules directory that no operator with the admin role has ordered, once there is
+	// such an operator. `noted`: they are in force; the log, `interlock doctor`, `interlock audit verify` and the console say that
+	// nobody ordered them, and people are told. `required`: the last rules that were ordered stay in force in their place, and where
+	// there are none nothing is decided. `interlock rules adopt` orders what is in the directory, `interlock rules promote` a
+	// candidate. The program's own rules need no order. Default: required under the profile mace-stage1, noted under the others.
+	RulesSigned Signing `json:"rules_signed"`
 	// Profile names the base verdicts: guard, supervised, managed, autonomous, mace-stage1 or asa. Default: guard.
 	Profile string `json:"profile"`
 	// Mode says what is done with verdicts: enforcing, monitoring, logging or disabled. Default: enforcing.
@@ -139,6 +145,33 @@ type Config struct {
 	// objects to leave no event and wait for no disk, in modes that enforce nothing; while verdicts bind, all is
 	// recorded whatever it says (default: all).
 	Gateway Gateway `json:"gateway"`
+}
+
+// Signing says what an operator's rules need to be in force. The zero value is what the profile says.
+type Signing string
+
+// What rules need.
+const (
+	SigningNoted    Signing = "noted"
+	SigningRequired Signing = "required"
+)
+
+// UnmarshalText reads noted or required.
+func (s *Signing) UnmarshalText(text []byte) error {
+	switch v := Signing(text); v {
+	case SigningNoted, SigningRequired:
+		*s = v
+		return nil
+	}
+	return interlock.Errorf(interlock.CodeInvalid, "", "%.40q is neither noted nor required", text)
+}
+
+// signedProfile is the profile that demands an order for every change of its rules: MACE counts that among what is high-risk.
+const signedProfile = "mace-stage1"
+
+// RulesNeedOrder reports whether rules that nobody ordered may not be in force.
+func (c *Config) RulesNeedOrder() bool {
+	return c.RulesSigned == SigningRequired || c.RulesSigned == "" && c.Profile == signedProfile
 }
 
 // Duration is a time.Duration written as text, such as "90s".

@@ -46,11 +46,21 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		operators = append(operators, operator)
 	}
 	sort.Slice(operators, func(i, j int) bool { return operators[i].Name < operators[j].Name })
+	standing, err := c.config.Backend.Ground(r.Context(), append(admission.RulesOrdered(),
+		ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})...)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	by, refused := admission.OrderedBy(standing.Settings)
 	c.render(w, r, http.StatusOK, "system.html", "System", struct {
 		Facts
 		Started    time.Time
 		Ruleset    interlock.Digest
 		RuleCount  int
+		Unordered  bool // nobody with the admin role ordered the operator's rules that are in force
+		Refused    interlock.Digest
+		Holds      []ledger.HoldBody
 		Head       ledger.Head
 		Key        *auditlog.PublicKey
 		Signed     string
@@ -62,7 +72,8 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Median     time.Duration
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
-	}{c.config.Facts, c.started, c.config.Facts.Rules.Digest(), len(c.config.Facts.Rules.Rules()), head, c.config.Facts.Key,
+	}{c.config.Facts, c.started, c.config.Facts.Rules.Digest(), len(c.config.Facts.Rules.Rules()),
+		by == admission.RulesUnordered, refused, standing.Holds(), head, c.config.Facts.Key,
 		string(head.Checkpoint),
 		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
 		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),

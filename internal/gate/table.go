@@ -63,6 +63,7 @@ func Gates() Table { return rows }
 var rows = Table{
 	{Name: "engine", Cause: CauseInput},
 	{Name: "standing", Check: Standing, Forbids: true},
+	{Name: "hold", Cause: CauseFailure}, // admission finds it: needs rows of the kind hold
 	{Name: "self", Check: Self, Forbids: true},
 	{Name: "pin", Check: Pin, Cause: CauseQuarantine},
 	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Part: Operation},

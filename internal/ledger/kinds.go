@@ -28,6 +28,7 @@ const (
 	Written    = "written"    // that an agent wrote a file
 	Heard      = "heard"      // what a run was told, by its user and by what its calls returned
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
+	Hold       = "hold"       // that nothing is decided under something until an operator clears it
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 )
 
@@ -41,6 +42,7 @@ const (
 	ByAction         // what an agent proposed or answered
 	ByGateway        // what a server behind the gateway showed
 	ByStart          // the program, when it begins to decide
+	ByFinding        // whatever finds that something is missing or another than it was, or an operator who reports it
 )
 
 // A Mark is one way to find a row besides its key. Rows under one mark have an order.
@@ -176,6 +178,8 @@ func Kinds() []Kind {
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
 		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
+		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
+			owner: holdOwner},
 	}
 }
 

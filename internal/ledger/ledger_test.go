@@ -64,6 +64,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: origin.Heard{At: now, Prompts: 1}}, "until")
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
+	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }
@@ -121,7 +122,7 @@ func TestStanding(t *testing.T) {
 	var standing ledger.Standing
 	count := func() []int {
 		return []int{len(standing.Agents), len(standing.Operators), len(standing.Requests), len(standing.Suppressions),
-			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins)}
+			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins), len(standing.Others)}
 	}
 	book := ledger.NewBook()
 	for _, sample := range samples(t) {
@@ -129,7 +130,7 @@ func TestStanding(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]int{0, 0, 0, 0, 0, 0, 0, 0, 0}, count()); diff != "" {
+	if diff := cmp.Diff([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, count()); diff != "" {
 		t.Errorf("something that has ended stands (-want +got):\n%s", diff)
 	}
 	for _, sample := range samples(t) {
@@ -137,7 +138,7 @@ func TestStanding(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 1, 1}, count()); diff != "" {
+	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, count()); diff != "" {
 		t.Errorf("something is missing (-want +got):\n%s", diff)
 	}
 }

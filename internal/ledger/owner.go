@@ -18,6 +18,7 @@ const (
 	ownerSuppression = "suppressions"
 	ownerSetting     = "settings"
 	ownerCandidate   = "candidates"
+	ownerHold        = "holds"
 	ownerCarried     = "carried\x00"
 )
 
@@ -82,6 +83,8 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerSetting
 		case Candidate:
 			return ownerCandidate
+		case Hold:
+			return ownerHold
 		case Carried:
 			return ownerCarried + ref.Key
 		}
@@ -100,6 +103,8 @@ func (b Book) OwnerOf(ref Ref) string {
 		return ownerOperator
 	case ref.Kind == Setting && ref.Mark == All:
 		return ownerSetting
+	case ref.Kind == Hold && ref.Mark == All:
+		return ownerHold
 	case ref.Kind == Candidate && ref.Mark == All:
 		return ownerCandidate
 	}
@@ -131,6 +136,7 @@ func challengeOwner(value any) string {
 func attemptsOwner(value any) string { return ownerAgent + value.(AttemptsBody).Agent }
 func pinOwner(value any) string      { return ownerServer + value.(interlock.Pin).Server }
 func settingOwner(any) string        { return ownerSetting }
+func holdOwner(any) string           { return ownerHold }
 func candidateOwner(any) string      { return ownerCandidate }
 func carriedOwner(value any) string  { return ownerCarried + value.(CarriedBody).Name }
 

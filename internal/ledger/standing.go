@@ -44,4 +44,16 @@ type Standing struct {
 	Grants       map[string]interlock.Grant           // not ended and not used up; those that have expired are ignored
 	Attempts     map[string]AttemptsBody              // by [AttemptsKey]
 	Pins         map[string]interlock.Pin             // by [PinKey]
+	Others       map[string]map[string]any            // of kinds that have no map of their own here, by kind and key
+}
+
+// other puts what stands of a kind that has no map of its own into a standing.
+func (s *Standing) other(kind, key string, value any) {
+	if s.Others == nil {
+		s.Others = map[string]map[string]any{}
+	}
+	if s.Others[kind] == nil {
+		s.Others[kind] = map[string]any{}
+	}
+	s.Others[kind][key] = value
 }

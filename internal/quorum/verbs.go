@@ -68,6 +68,13 @@ func Verbs() []Verb {
 			Subject: "the home", Writes: "setting", Event: interlock.EventIdentity},
 		{Name: interlock.VerbPromoteRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the digest of a ruleset", Writes: "candidate", Event: interlock.EventPromotion},
+		{Name: interlock.VerbAdoptRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "the digest of a ruleset", Event: interlock.EventPromotion},
+		{Name: interlock.VerbHold, Reason: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "a hold's name", Writes: "hold", Event: interlock.EventIncident},
+		{Name: interlock.VerbClearHold, Loosens: true, Reason: true, Role: roleForces,
+			Needs:   "this order needs an operator with the admin role, or one of the council",
+			Subject: "a hold's name", Writes: "hold", Event: interlock.EventHaltClear},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,
 			Subject: "which decisions", Event: interlock.EventReplayRequest},
 		{Name: interlock.VerbForceContinue, Loosens: true, Reason: true, Role: roleForces, Needs: needsReplay,
@@ -85,7 +92,7 @@ func VerbOf(name interlock.Verb) (verb Verb, known bool) {
 	return Verb{Name: name, Loosens: true}, false
 }
 
-// Loosens reports whether what is ordered lets more happen than before, so that it must be signed.
+// Loosens reports whether what is ordered lets more happen than before.
 func Loosens(name interlock.Verb) bool {
 	verb, _ := VerbOf(name)
 	return verb.Loosens

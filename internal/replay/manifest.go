@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"fmt"
 	"strings"
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -17,11 +19,14 @@ func (s *Sources) manifest(r *Record) error {
 	if want == "" {
 		return nil
 	}
+	if s.Held != nil && s.Held(ledger.HoldManifest, string(want)) {
+		return halt(ledger.HoldManifest, string(want))
+	}
 	m, known := s.manifests[want]
 	if !known {
 		var err error
 		if m, err = s.readManifest(want); err != nil {
-			return err
+			return broken(err, ledger.HoldManifest, string(want))
 		}
 		if s.manifests == nil {
 			s.manifests = map[interlock.Digest]declared{}
@@ -55,7 +60,8 @@ func (s *Sources) readManifest(want interlock.Digest) (declared, error) {
 	if s.Declared != nil {
 		said, err := s.Declared(want)
 		if err != nil {
-			return declared{}, failure(IntegrityFailure, "the events that declare snapshots can't be read: %v", err)
+			return declared{}, &Failure{Code: IntegrityFailure, Detail: fmt.Sprintf("the events that declare snapshots can't be read: %v", err),
+				unsure: true}
 		}
 		if !said {
 			return declared{}, failure(IntegrityFailure, "no signed event declares the manifest of snapshots")

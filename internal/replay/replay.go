@@ -12,6 +12,7 @@ import (
 	"interlock/internal/engine"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
+	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
 )
@@ -27,12 +28,16 @@ const (
 	ResultMismatch     Code = "RESULT_MISMATCH"                // another decision comes out
 	Divergence         Code = "REPLAY_DIVERGENCE"              // the analysis comes out otherwise under the same code
 	ForceContinue      Code = "FORCE_CONTINUE_REQUIRED"        // it stopped at a divergence, and nobody had it go on
+	ForceHalt          Code = "FORCE_HALT_REPLAY"              // a hold is on what the decision was made under or from
 )
 
 // A Failure is why one decision was not made again, or not the same.
 type Failure struct {
 	Code   Code   `json:"code"`
 	Detail string `json:"detail"` // one sentence, without anything of the action
+
+	On     ledger.HoldBody `json:"-"` // what is broken, for whoever has it held; its Scope is empty where that is not sure
+	unsure bool            // it may be the key or the disk, and not what is stored
 }
 
 // Error makes a Failure an error.
@@ -52,6 +57,9 @@ type Sources struct {
 
 	// whether an event that is signed by itself declares a manifest of snapshots; nil: nobody here can tell
 	Declared func(interlock.Digest) (bool, error)
+
+	// whether a hold is on something; nil: nobody here can tell
+	Held func(scope ledger.HoldScope, key string) bool
 
 	bases     map[interlock.Digest]auditlog.Base // those that were read and are what their digests say
 	manifests map[interlock.Digest]declared      // likewise
@@ -101,11 +109,14 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 	if event.Snapshots["inputs"] == "" {
 		return r, ErrOlder
 	}
-	return r, s.gather(r, e)
+	return r, broken(s.gather(r, e), ledger.HoldEvent, event.ID)
 }
 
 // gather reads what an event names into its record.
 func (s *Sources) gather(r *Record, e interlock.Entry) error {
+	if err := s.halted(r); err != nil {
+		return err
+	}
 	text, err := s.inputs(e, interlock.Digest(r.Event.Snapshots["inputs"]))
 	if err != nil {
 		return err
@@ -167,7 +178,8 @@ const maxBases = 1024
 func (s *Sources) blob(want interlock.Digest, what string) ([]byte, error) {
 	text, err := s.Blob(want)
 	if err != nil {
-		return nil, failure(IntegrityFailure, "%s can't be read: %v", what, err)
+		return nil, &Failure{Code: IntegrityFailure, Detail: fmt.Sprintf("%s can't be read: %v", what, err),
+			unsure: !errors.Is(err, ErrDamaged)}
 	}
 	if text == nil {
 		return nil, failure(MissingSnapshot, "%s is not kept", what)
@@ -191,7 +203,7 @@ func (s *Sources) opened(text []byte) ([]byte, error) {
 	}
 	open, err := s.Open(text)
 	if err != nil {
-		return nil, failure(IntegrityFailure, "what is sealed can't be opened with this key")
+		return nil, &Failure{Code: IntegrityFailure, Detail: "what is sealed can't be opened with this key", unsure: true}
 	}
 	return open, nil
 }
@@ -235,16 +247,17 @@ func (r *Record) decide(rules *ruleset.Ruleset, analyser *impact.Analyser) inter
 
 // Again makes a recorded decision again under the rules it was made under. It returns nil if it is the same, byte for byte.
 func (s *Sources) Again(r *Record) error {
-	rules, err := s.Ruleset(interlock.Digest(r.Event.Snapshots["ruleset"]))
+	digest := r.Event.Snapshots["ruleset"]
+	rules, err := s.Ruleset(interlock.Digest(digest))
 	if err != nil {
-		return failure(IntegrityFailure, "the ruleset can't be made of its text: %v", err)
+		return broken(failure(IntegrityFailure, "the ruleset can't be made of its text: %v", err), ledger.HoldRuleset, digest)
 	}
 	if rules == nil {
-		return failure(MissingSnapshot, "the text of the ruleset is not kept")
+		return broken(failure(MissingSnapshot, "the text of the ruleset is not kept"), ledger.HoldRuleset, digest)
 	}
 	d := r.Decide(rules)
 	if string(d.Snapshot) != r.Event.Snapshots["snapshot"] {
-		return failure(IntegrityFailure, "the snapshot is not the one that the event names")
+		return broken(failure(IntegrityFailure, "the snapshot is not the one that the event names"), ledger.HoldEvent, r.Event.ID)
 	}
 	same := false
 	redacted := auditlog.RedactDecision(d, s.Redact)

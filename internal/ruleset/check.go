@@ -58,6 +58,12 @@ func (c *checker) document(d *Document) error {
 			return err
 		}
 	}
+	if len(d.Governance) > 0 && !c.user {
+		return c.doc.Errorf("/governance", "the program's own cases stand beside the code that runs them")
+	}
+	if err := governance(c.doc, d.Governance); err != nil {
+		return err
+	}
 	return c.lists(d)
 }
 

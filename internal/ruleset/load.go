@@ -115,6 +115,7 @@ func (l *loader) add(d *Document, user bool) {
 		}
 		r.profiles[p.Name] = p
 	}
+	r.governance = append(r.governance, d.Governance...)
 	r.policy.Deny = append(r.policy.Deny, d.Policy.Deny...)
 	r.policy.RequiresApproval = append(r.policy.RequiresApproval, d.Policy.RequiresApproval...)
 	r.policy.AutoApprove = append(r.policy.AutoApprove, d.Policy.AutoApprove...)

@@ -33,6 +33,7 @@ type Ruleset struct {
 	after      []*After // what the rules ask of earlier actions
 	loop       LoopRules
 	ownLoop    LoopRules // what operators' documents set instead of the defaults
+	governance []GovernanceCase
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked

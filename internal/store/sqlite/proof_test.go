@@ -43,7 +43,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
-		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}})
+		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
+		(&ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:02", Since: storagetest.Now}).Row())
 	if _, err := s.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 // decided is what decisions about bot, and orders of olga, load.
 func decided() []ledger.Ref {
 	of := ledger.Of("bot", "ann")
-	return []ledger.Ref{{Kind: ledger.Agent, Key: "bot"}, {Kind: ledger.Operator, Key: "olga"}, {Kind: ledger.Operator, Key: "ghost"}, {Kind: ledger.Operator, Mark: ledger.All},
+	return []ledger.Ref{{Kind: ledger.Agent, Key: "bot"}, {Kind: ledger.Operator, Key: "olga"}, {Kind: ledger.Operator, Key: "ghost"}, {Kind: ledger.Operator, Mark: ledger.All}, {Kind: ledger.Hold, Mark: ledger.All},
 		{Kind: ledger.Request, Mark: of}, {Kind: ledger.Order, Mark: of}, {Kind: ledger.Order, Mark: ledger.Ordered(interlock.VerbSuppress)},
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
@@ -105,7 +106,8 @@ func loaded(t *testing.T, s *sqlite.Store) map[ledger.Ref]string {
 func TestEditsOfWhatStands(t *testing.T) {
 	keys := map[string]string{ledger.Agent: "bot", ledger.Operator: "olga", ledger.Request: "answered", ledger.Order: "grant",
 		ledger.Challenge: "block", ledger.Attempts: ledger.AttemptsKey("bot", "ann"), ledger.Pin: ledger.PinKey("files", "read"),
-		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s")}
+		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
+		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02")}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
 		if book.Proved(kind.Name) != (keys[kind.Name] != "") {

@@ -1,0 +1,143 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/config"
+	"interlock/internal/identity"
+	"interlock/internal/quorum"
+	"interlock/internal/store"
+	"interlock/spec"
+)
+
+// A retold port tells its newest order of rules otherwise than it stands.
+type retold struct {
+	store.Port
+	was, is string
+}
+
+func (r retold) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
+	entries, err := r.Port.Recent(ctx, kind, before, limit)
+	for n := range entries {
+		entries[n].Body = bytes.ReplaceAll(entries[n].Body, []byte(r.was), []byte(r.is))
+	}
+	return entries, err
+}
+
+// governed opens a home in which adam is an admin, and returns what signs for him.
+func governed(t *testing.T, home string) (*Backend, *identity.Signer) {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "adam")
+	if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	signer, err := identity.FileSigner(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := Open(t.Context(), Config{Home: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { backend.Close() })
+	if err := backend.PutOperator(t.Context(), interlock.OperatorRecord{Name: "adam", Role: quorum.RoleAdmin,
+		SSHKey: signer.PublicKey().String(), Created: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	return backend, signer
+}
+
+// TestRulesNeedAnOrder: the change of a policy is an order of an admin, and every ruleset has a digest and a snapshot of its own. What was
+// ordered is told by an event that the log's key has signed, and by nothing else.
+func TestRulesNeedAnOrder(t *testing.T) {
+	spec.Covers(t, "MACE-GOV-7")
+	home := filepath.Join(t.TempDir(), "home")
+	dir := filepath.Join(home, "rules")
+	writeRules(t, dir, "team.yaml", noTouching)
+	backend, signer := governed(t, home)
+	look := func(port store.Port, signing config.Signing) (ordered, error) {
+		t.Helper()
+		evaluator, err := NewEvaluator(config.Config{Home: home, Rules: dir, Profile: "guard"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return orderedRules(t.Context(), config.Config{RulesSigned: signing}, port, backend.Key, evaluator)
+	}
+	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.by != admission.RulesUnordered {
+		t.Fatalf("before anybody ordered them: %+v, %v", o, err)
+	}
+	if _, err := look(backend.Store, config.SigningRequired); err == nil {
+		t.Fatal("an order is required, there is none, and they are in force")
+	}
+
+	own, err := UserRules(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := admission.DocumentsDigest(admission.Documents(own))
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := quorum.OfOrder(interlock.Order{ID: "ord_1", Verb: interlock.VerbAdoptRules, Subject: string(backend.Rules().Digest()),
+		Detail: string(digest), Reason: "read them", Operator: "adam", At: time.Now().UTC(),
+		Expires: time.Now().UTC().Add(time.Minute)}, interlock.Requester{})
+	signature, err := signer.SignApproval(rand.Reader, given.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backend.CarryOut(t.Context(), given); err == nil {
+		t.Fatal("an order that nobody signed was carried out")
+	}
+	if _, err := backend.CarryOut(t.Context(), given.Signed(interlock.MethodSSH, signer.PublicKey().Fingerprint(), signature)); err != nil {
+		t.Fatal(err)
+	}
+	for _, signing := range []config.Signing{config.SigningNoted, config.SigningRequired} {
+		if o, err := look(backend.Store, signing); err != nil || len(o.by) != 64 || o.refused != "" {
+			t.Errorf("%s, ordered: %+v, %v", signing, o, err)
+		}
+	}
+	writeRules(t, dir, "more.yaml", noPackages)
+	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.by != admission.RulesUnordered {
+		t.Errorf("changed by hand: %+v, %v", o, err)
+	}
+	if o, err := look(backend.Store, config.SigningRequired); err != nil || o.refused == "" || len(o.by) != 64 {
+		t.Errorf("changed by hand where an order is required: %+v, %v", o, err)
+	}
+
+	// whoever can write to the store's file names what is there now as what was ordered
+	evaluator, err := NewEvaluator(config.Config{Home: home, Rules: dir, Profile: "guard"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := admission.DocumentsDigest(admission.Documents(evaluator.Own))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := retold{backend.Store, string(digest), string(now)}
+	if o, err := look(forged, config.SigningNoted); err != nil || o.by != admission.RulesUnordered {
+		t.Errorf("an order that the key has not signed: %+v, %v", o, err)
+	}
+	if o, err := look(forged, config.SigningRequired); err == nil {
+		t.Errorf("an order that the key has not signed, where one is required: %+v", o)
+	}
+}

@@ -1,0 +1,39 @@
+package console_test
+
+import (
+	"html"
+	"strings"
+	"testing"
+
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
+	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
+)
+
+// TestSystemSaysWhatIsHeld: what is held stands on the system's page with why and what ends it, and so does that nobody ordered the rules.
+func TestSystemSaysWhatIsHeld(t *testing.T) {
+	h := open(t)
+	b := h.in("ada", quorum.RoleAdmin)
+	says := func(want bool, texts ...string) {
+		t.Helper()
+		page := b.get("/system")
+		clean(t, "system", page)
+		for _, part := range texts {
+			if strings.Contains(html.UnescapeString(page.body), part) != want {
+				t.Errorf("%q is on the page: %v", part, !want)
+			}
+		}
+	}
+	says(false, "Held", "Ordered by", "Not in force")
+	if err := h.backend.Hold(t.Context(), ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Why: "it is <not> there"}); err != nil {
+		t.Fatal(err)
+	}
+	change := storagetest.Decision("a")
+	change.Writes = ledger.Settings(map[string]string{"rules_ordered": admission.RulesUnordered, "rules_refused": "sha256:02"})
+	if _, err := h.backend.Store.Commit(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	says(true, "ruleset:sha256:01", "it is <not> there", "INTEGRITY_FAILURE", "interlock hold clear", "Ordered by", "Not in force",
+		"interlock rules adopt")
+}
