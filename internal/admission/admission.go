@@ -31,35 +31,22 @@ type Evaluator struct {
 	Quiet func(time.Time) bool // optional: when nobody is there although somebody is at other times
 }
 
-// Evaluate decides one proposal at a given time from a given standing, as a run's first action. It is a function of its
-// arguments.
-func (e *Evaluator) Evaluate(p interlock.Proposal, standing ledger.Standing, now time.Time) interlock.Decision {
-	return e.EvaluateAfter(p, standing, nil, now)
+// Evaluate decides one case at a given time from a given standing. It is a function of its arguments and of what the case's
+// door reads.
+func (e *Evaluator) Evaluate(c Case, standing ledger.Standing, now time.Time) interlock.Decision {
+	return e.Judge(&c, standing, now)
 }
 
-// EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
-func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	now time.Time) interlock.Decision {
-	return e.evaluateWith(&p, standing, recent, nil, now).Decision
+// Judge is [Evaluator.Evaluate] that leaves in the case what was read for it.
+func (e *Evaluator) Judge(c *Case, standing ledger.Standing, now time.Time) interlock.Decision {
+	return e.judge(c, e.analyse(c), standing, nil, now).Decision
 }
 
-// Judge is [Evaluator.EvaluateAfter] that leaves in the proposal what was read for it.
-func (e *Evaluator) Judge(p *interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	now time.Time) interlock.Decision {
-	return e.evaluateWith(p, standing, recent, nil, now).Decision
-}
-
-// evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
-func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	limits []interlock.Finding, now time.Time) evaluation {
-	return e.judge(p, e.analyse(p), standing, recent, limits, now)
-}
-
-// analyse says what a proposal's action would do. Only its view has a say in that, so that one analysis serves every decision
+// analyse says what a case's action would do. Only its view has a say in that, so that one analysis serves every decision
 // about it as long as nothing more is known of the world.
-func (e *Evaluator) analyse(p *interlock.Proposal) impact.Analysis {
-	view := e.view(*p)
-	return e.read(p, &view)
+func (e *Evaluator) analyse(c *Case) impact.Analysis {
+	view := e.view(c.Proposal)
+	return e.read(c, &view)
 }
 
 // An evaluation is a decision with what it was made from.
@@ -71,11 +58,11 @@ type evaluation struct {
 	approvals []interlock.ApprovalRequest
 }
 
-// judge is evaluateWith of an action that was analysed.
-func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing ledger.Standing,
-	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) evaluation {
-	snapshot, approvals := e.snapshot(*p, standing, recent, now), approved(standing, p.Requester)
-	d := engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approvals, now)
+// judge decides a case that was analysed, with what limits object.
+func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
+	now time.Time) evaluation {
+	snapshot, approvals := e.snapshot(c, standing, now), approved(standing, c.Requester)
+	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
 
@@ -85,35 +72,33 @@ func (e *Evaluator) view(p interlock.Proposal) interlock.View {
 	return p.View
 }
 
-// snapshot holds what a decision about a proposal reads.
-func (e *Evaluator) snapshot(p interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	now time.Time) interlock.Snapshot {
-	p.View = e.view(p)
+// snapshot holds what a decision about a case reads.
+func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) interlock.Snapshot {
 	snapshot := interlock.Snapshot{
 		Version: standing.Version,
 		Mode:    e.Mode,
 		Profile: e.Profile,
 		// the gateway finds out whom to ask
-		Attended: p.Handover == interlock.HandoverGateway || e.Attended && p.CanAsk && (e.Quiet == nil || !e.Quiet(now)),
-		Agent:    trustedAt(agentOf(p.Requester, standing), now),
-		View:     p.View,
-		Loop:     p.Loop,
-		Recent:   recent,
-		Upstream: p.Upstream,
+		Attended: c.Handover == interlock.HandoverGateway || e.Attended && c.CanAsk && (e.Quiet == nil || !e.Quiet(now)),
+		Agent:    trustedAt(agentOf(c.Requester, standing), now),
+		View:     e.view(c.Proposal),
+		Loop:     c.Loop,
+		Recent:   c.Recent,
+		Upstream: c.Upstream,
 
-		Sandboxed: p.Sandboxed || p.Handover.Boxes(),
+		Sandboxed: c.Sandboxed || c.Handover.Boxes(),
 
-		Failed: p.Failed,
-		Origin: p.Origin,
-		Pin:    pinOf(standing, p.Upstream),
+		Failed: c.Failed,
+		Origin: c.Origin,
+		Pin:    pinOf(standing, c.Upstream),
 
-		Grants:       grantsOf(standing, p.Requester, e.Rules.Digest(), now),
-		Suppressions: suppressionsOf(standing, p.Requester, now),
+		Grants:       grantsOf(standing, c.Requester, e.Rules.Digest(), now),
+		Suppressions: suppressionsOf(standing, c.Requester, now),
 	}
-	if block, blocked := blockOf(standing, p.Requester); blocked {
+	if block, blocked := blockOf(standing, c.Requester); blocked {
 		snapshot.Block = block.ID
 	}
-	if len(recent) > 0 || p.Failed != nil {
+	if len(c.Recent) > 0 || c.Failed != nil {
 		snapshot.Taken = now
 	}
 	return snapshot

@@ -322,8 +322,8 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 	caller = owned(caller, standing)
 	for i := range targets {
 		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller,
-			Upstream: &targets[i].Upstream, CanAsk: true}
-		snapshot := a.config.snapshot(p, standing, nil, now)
+			CanAsk: true}
+		snapshot := a.config.snapshot(&Case{Proposal: p, Way: Way{Upstream: &targets[i].Upstream}}, standing, now)
 		var texts []fact.Text
 		if targets[i].Name != "" {
 			texts = a.config.Analyser.ToolTexts(targets[i].Name)

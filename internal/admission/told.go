@@ -62,7 +62,7 @@ func (a *Admission) hear(ctx context.Context, run string, add func(origin.Heard)
 
 // told is where the values of an action come from, by what was heard of its run through any process. It is only looked for
 // where that may matter to a decision that was made without.
-func (a *Admission) told(ctx context.Context, p *interlock.Proposal, d interlock.Decision,
+func (a *Admission) told(ctx context.Context, p *Case, d interlock.Decision,
 	now time.Time) (*interlock.Origin, error) {
 	if p.Requester.Run == "" || !outward(p.Action, d) {
 		return nil, nil

@@ -10,12 +10,13 @@ import (
 // Weigh decides one action without recording it, for a door that only watches: it does so in modes that enforce nothing, and
 // only for an action that nothing objects to and no later decision looks back on. Whatever else there is, ok is false, and the
 // door proposes the action like any other. An answer of Weigh names no event.
-func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, ok bool) {
+func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer, ok bool) {
 	defer func() {
 		if recover() != nil {
 			answer, ok = interlock.Answer{}, false // proposing it finds the same defect, and says so
 		}
 	}()
+	p := Case{Proposal: proposed, Way: way}
 	if a.config.Mode == interlock.Enforcing || p.Loop != nil || validate(p) != nil {
 		return interlock.Answer{}, false
 	}
@@ -26,9 +27,8 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 	}
 	p.Failed = a.failuresOf(p, p.Requester, ground.failed)
 	p.Requester = owned(p.Requester, standing)
-	p.Origin = nil // what a door says of it counts for nothing
-	recent := a.config.Rules.Recent(ground.recent.Actions, now)
-	decision := a.config.evaluateWith(&p, standing, recent, nil, now).Decision
+	p.Recent = a.config.Rules.Recent(ground.recent.Actions, now)
+	decision := a.config.Judge(&p, standing, now)
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
 		decision.Grant != "" {
 		return interlock.Answer{}, false

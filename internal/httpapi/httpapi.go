@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/hostname"
 	"interlock/internal/ledger"
@@ -31,8 +32,8 @@ import (
 
 // Backend is what the doors need of admission. Implementations are safe for concurrent use.
 type Backend interface {
-	// Propose decides and records one action; see [interlock.Backend].
-	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	// ProposeBy decides and records one action; see [interlock.Backend].
+	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Report records what executing an action did.
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
@@ -124,8 +125,8 @@ type Config struct {
 	User    string   // operating-system user the local door acts for
 	// optional: what is known of the world for an action in a directory; default: the directory alone
 	View    func(string) interlock.View
-	Work    interlock.WorkReader        // optional: what git knows of the paths an action would delete, likewise
-	Read    interlock.Reader            // optional: texts of the files an action would run, asked for on the local door
+	Work    admission.WorkReader        // optional: what git knows of the paths an action would delete, likewise
+	Read    admission.Reader            // optional: texts of the files an action would run, asked for on the local door
 	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
 	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format

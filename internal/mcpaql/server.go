@@ -23,8 +23,8 @@ import (
 
 // Backend is what the door needs of admission. Implementations are safe for concurrent use.
 type Backend interface {
-	// Propose decides and records one action; see [interlock.Backend].
-	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	// ProposeBy decides and records one action; see [interlock.Backend].
+	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Report records what executing an action did.
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
