@@ -15,9 +15,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/fileio"
-	"interlock/internal/ruleset"
 	"interlock/internal/vault"
-	"interlock/rules"
 )
 
 // The key pair for recorded inputs that hold secrets. The public half is all that deciding needs; the private half may be kept
@@ -72,7 +70,7 @@ func Recorder(c config.Config) admission.Recorder {
 			if err != nil {
 				return nil, err
 			}
-			return ruleset.Documents(rules.Defaults(), user)
+			return textOf(user)()
 		}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"interlock"
@@ -151,9 +152,9 @@ func trustedAt(agent interlock.AgentRecord, now time.Time) interlock.AgentRecord
 }
 
 // trustOf is the trust that an agent's actions are held against: of one that nobody registered, the profile's.
-func (a *Admission) trustOf(r interlock.Requester, standing ledger.Standing, now time.Time) interlock.Trust {
+func (e *Evaluator) trustOf(r interlock.Requester, standing ledger.Standing, now time.Time) interlock.Trust {
 	agent := agentOf(r, standing)
-	if profile, known := a.config.Rules.Profile(a.config.Profile); known && agent.Created.IsZero() {
+	if profile, known := e.Rules.Profile(e.Profile); known && agent.Created.IsZero() {
 		return profile.Trust
 	}
 	return agent.TrustAt(now)
@@ -233,6 +234,9 @@ type Config struct {
 	// optional: makes of an operator's documents the ruleset that they and the program's own rules are; without it no ruleset
 	// decides beside the one in force
 	Candidate func(documents map[string][]byte) (*ruleset.Ruleset, error)
+	// optional: says whether the operator's rules have become others, at most a few milliseconds late; without it those the process
+	// began with stay in force. It is asked before every decision
+	Renew func() Renewal
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }
@@ -244,14 +248,14 @@ type Admission struct {
 	config Config
 	book   ledger.Book
 
-	manifest interlock.Digest // of the snapshots this process decides under, once Start has declared them
+	force    atomic.Pointer[force] // what decides now
+	renewing chan struct{}         // held by whoever puts other rules into force
 
 	guard  sync.Mutex
 	proofs map[string]error // what checking a standing order's signature ended with, by what was checked
 
 	executions executions
 	endings    endings
-	counters   []ruleset.Counter
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }
 
@@ -284,7 +288,9 @@ func New(c Config) (*Admission, error) {
 		c.CodeTTL = codeTTL
 	}
 	a := &Admission{config: c, executions: executions{seed: maphash.MakeSeed()}, book: ledger.NewBook(),
-		proofs: map[string]error{}, counters: c.Rules.Counters()}
+		proofs: map[string]error{}, renewing: make(chan struct{}, 1)}
+	a.force.Store(newForce(c.Evaluator, 0, c.Record.Ruleset))
+	a.config.Rules = nil // they change: whoever decides asks what is in force
 	if c.Candidate != nil {
 		a.shadow = newShadow(a)
 	}
@@ -339,14 +345,11 @@ func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role 
 		Role:     role,
 		Recorded: a.config.Now().UTC(),
 		Snapshots: map[string]string{
-			"ruleset": string(a.config.Rules.Digest()),
+			"ruleset": string(a.force.Load().Rules.Digest()),
 		},
 		Payload: payload,
 	}, nil
 }
-
-// Rules returns the ruleset in force.
-func (a *Admission) Rules() *ruleset.Ruleset { return a.config.Rules }
 
 // Analyser returns what reads actions.
 func (a *Admission) Analyser() *impact.Analyser { return a.config.Analyser }

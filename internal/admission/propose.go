@@ -34,6 +34,10 @@ func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.P
 	if err := validate(p); err != nil {
 		return a.refused(ctx, p.Proposal, err)
 	}
+	var err error
+	if p.under, err = a.inForce(ctx); err != nil {
+		return a.failed(p.Proposal, code(err), reason(err), err)
+	}
 	if earlier, found := a.repeated(ctx, p); found {
 		return earlier
 	}
@@ -67,7 +71,7 @@ func validate(p Case) error {
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
 // the challenge it has opened, if any.
 func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *issued, err error) {
-	said, also := p.Loop, append(alsoRead(p), a.recentOf(p.Requester)...)
+	said, also := p.Loop, append(alsoRead(p), recentOf(p)...)
 	var g ground
 	var last shadowed
 	who := p.Requester // as the door names it
@@ -78,7 +82,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		defer steps.Unlock()
 	}
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
-	read := a.config.analyse(&p)
+	read := p.under.analyse(&p)
 	receipt, err := a.commitOn(ctx, true, func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = a.groundOf(ctx, load, who, also...)
 		return g, err
@@ -91,9 +95,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		p.Requester = owned(p.Requester, standing)
 		p.Failed = a.failuresOf(p, who, g.failed)
 		p.Origin = nil
-		p.Recent = a.config.Rules.Recent(g.recent.Actions, now)
+		p.Recent = p.under.Rules.Recent(g.recent.Actions, now)
 		if said != nil {
-			p.Loop = loop(g.done, *said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
+			p.Loop = loop(g.done, *said, p.under.Rules.Loop(agentOf(p.Requester, standing)), p.under.counters, now)
 			pause, _ := a.verifying(standing, p.Requester, now)
 			p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
 			if p.Loop.Paused, p.Loop.Asked, err = a.paused(p, standing, pause, now); err != nil {
@@ -113,7 +117,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			invalid = uncounted
 		}
 		decision := made.Decision
-		last = shadowed{proposal: p.Proposal, made: made, at: now}
+		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
 		if a.left(p, standing, decision, now) {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
@@ -133,7 +137,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}
 		if said != nil {
-			row, err := did(g.done, who, *said, p.Action, answer.Decision, a.counters, now)
+			row, err := did(g.done, who, *said, p.Action, answer.Decision, p.under.counters, now)
 			if err != nil {
 				return change, err
 			}
@@ -158,11 +162,11 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 
 // recentOf names what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
 // common, so nothing is remembered of them.
-func (a *Admission) recentOf(r interlock.Requester) []ledger.Ref {
-	if r.Run == "" || !a.config.Rules.Recalls() {
+func recentOf(p Case) []ledger.Ref {
+	if p.Requester.Run == "" || !p.under.Rules.Recalls() {
 		return nil
 	}
-	return []ledger.Ref{key(ledger.Recent, runOf(r))}
+	return []ledger.Ref{key(ledger.Recent, runOf(p.Requester))}
 }
 
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
@@ -175,7 +179,7 @@ func (a *Admission) recentOf(r interlock.Requester) []ledger.Ref {
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return a.config.judge(p, analysis, standing, limits, now)
+		return p.under.judge(p, analysis, standing, limits, now)
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
@@ -184,14 +188,14 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	}
 	if len(own) > 0 {
 		p.View.Written = own
-		analysis = a.config.analyse(p)
+		analysis = p.under.analyse(p)
 		decision = judge(nil)
 	}
 	if p.View.Fetched, err = a.fetchedBefore(ctx, p, analysis, now); err != nil {
 		return decision, nil, err
 	}
 	if len(p.View.Fetched) > 0 {
-		analysis = a.config.analyse(p)
+		analysis = p.under.analyse(p)
 		decision = judge(nil)
 	}
 	told, err := a.told(ctx, p, decision.Decision, now)
@@ -269,14 +273,14 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 	recorded := a.redactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: p.Recent, At: now,
 		Handed: handed, Gateway: answer.Gateway, Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
-		Trust: a.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
+		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}
 	for _, order := range suppressionsOf(standing, p.Requester, now) {
 		record.Orders = append(record.Orders, order.ID)
 	}
-	for _, grant := range grantsOf(standing, p.Requester, a.config.Rules.Digest(), now) {
+	for _, grant := range grantsOf(standing, p.Requester, p.under.Rules.Digest(), now) {
 		record.Grants = append(record.Grants, grant.ID)
 	}
 	payload, err := record.Payload()
@@ -288,8 +292,9 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 		return change, false, err
 	}
 	draft.Recorded = now
+	draft.Snapshots["ruleset"] = string(d.Ruleset)
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
-	if err := a.keepInputs(&change, &draft, p.Action, shown.Action, &made, recorded); err != nil {
+	if err := a.keepInputs(&change, &draft, p.under.manifest, p.Action, shown.Action, &made, recorded); err != nil {
 		return change, false, err
 	}
 	change.Events = []ledger.Draft{draft}
@@ -302,7 +307,7 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 		change.Writes = append(change.Writes, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)
 	}
 	if p.Requester.Run != "" {
-		if past, ok := a.config.Rules.Remember(p.Action.Kind, recorded, now); ok {
+		if past, ok := p.under.Rules.Remember(p.Action.Kind, recorded, now); ok {
 			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: runOf(p.Requester), Action: past})...)
 		}
 	}

@@ -44,7 +44,7 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	// The same id asked again gets the same answer, but an approval is good for one call, not for every retry of it.
 	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && call.Decision.Approval == "" &&
 		call.Decision.Grant == ""
-	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
+	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != p.under.Rules.Digest() ||
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false
 	}

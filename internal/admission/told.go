@@ -33,7 +33,7 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 		return nil
 	}
 	text := origin.Text([]byte(result[:min(len(result), maxResult)]))
-	p.View.Production = append(append([]string{}, p.View.Production...), a.config.Rules.Production()...)
+	p.View.Production = append(append([]string{}, p.View.Production...), a.force.Load().Rules.Production()...)
 	as := a.config.returns(p.View, p.Action, impact.Orders(text))
 	if as.Inside && !as.Orders && p.Action.Kind != interlock.KindFile && p.Action.Kind != interlock.KindShell {
 		return nil

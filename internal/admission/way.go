@@ -38,4 +38,5 @@ type Case struct {
 	Recent []interlock.PastAction // what its run did a moment ago, as far as rules ask for it
 	Failed *interlock.Failures    // how the same action of the same agent failed lately, where a gateway carries it out
 	Origin *interlock.Origin      // where its values come from; nil: nothing was heard
+	under  *force                 // what admission decides it with
 }

@@ -17,18 +17,22 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 		}
 	}()
 	p := Case{Proposal: proposed, Way: way}
+	var err error
+	if p.under, err = a.inForce(ctx); err != nil {
+		return interlock.Answer{}, false
+	}
 	if a.config.Mode == interlock.Enforcing || p.Loop != nil || validate(p) != nil {
 		return interlock.Answer{}, false
 	}
-	ground, err := a.groundOf(ctx, a.config.Store.Recall, p.Requester, append(alsoRead(p), a.recentOf(p.Requester)...)...)
+	ground, err := a.groundOf(ctx, a.config.Store.Recall, p.Requester, append(alsoRead(p), recentOf(p)...)...)
 	standing, now := ground.Standing, a.config.Now().UTC().Truncate(time.Microsecond)
 	if err != nil || inOffice(p.Requester, standing, now) != nil {
 		return interlock.Answer{}, false
 	}
 	p.Failed = a.failuresOf(p, p.Requester, ground.failed)
 	p.Requester = owned(p.Requester, standing)
-	p.Recent = a.config.Rules.Recent(ground.recent.Actions, now)
-	decision := a.config.Judge(&p, standing, now)
+	p.Recent = p.under.Rules.Recent(ground.recent.Actions, now)
+	decision := p.under.Judge(&p, standing, now)
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
 		decision.Grant != "" {
 		return interlock.Answer{}, false
@@ -39,7 +43,7 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	if len(wrote(&p, decision)) > 0 || p.Read != nil && len(targets(decision, interlock.ImpactExecute)) > 0 {
 		return interlock.Answer{}, false
 	}
-	if _, remembered := a.config.Rules.Remember(p.Action.Kind, decision, now); remembered && p.Requester.Run != "" {
+	if _, remembered := p.under.Rules.Remember(p.Action.Kind, decision, now); remembered && p.Requester.Run != "" {
 		return interlock.Answer{}, false
 	}
 	return interlock.Answer{Decision: decision}, true

@@ -46,6 +46,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		operators = append(operators, operator)
 	}
 	sort.Slice(operators, func(i, j int) bool { return operators[i].Name < operators[j].Name })
+	rules := c.config.Facts.Rules()
 	c.render(w, r, http.StatusOK, "system.html", "System", struct {
 		Facts
 		Started    time.Time
@@ -62,7 +63,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Median     time.Duration
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
-	}{c.config.Facts, c.started, c.config.Facts.Rules.Digest(), len(c.config.Facts.Rules.Rules()), head, c.config.Facts.Key,
+	}{c.config.Facts, c.started, rules.Digest(), len(rules.Rules()), head, c.config.Facts.Key,
 		string(head.Checkpoint),
 		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
 		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),

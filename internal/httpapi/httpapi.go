@@ -109,7 +109,12 @@ type Build struct {
 	Version  string
 	Revision string
 	Go       string
-	Ruleset  interlock.Digest
+}
+
+// InForce names a ruleset and what in it may object: its rules and the rows of the profile in force.
+type InForce struct {
+	Ruleset interlock.Digest
+	Rules   []string
 }
 
 // Config configures a [Server]. Fields are required unless they say otherwise.
@@ -119,10 +124,10 @@ type Config struct {
 	Tokens  Tokens
 	Logger  *slog.Logger
 	Now     func() time.Time
-	Limits  Limits   // optional
-	Build   Build    // optional
-	Rules   []string // optional: ids of the rules in force, for counting what they object to
-	User    string   // operating-system user the local door acts for
+	Limits  Limits         // optional
+	Build   Build          // optional
+	Rules   func() InForce // optional: the ruleset in force now, for counting what it objects to
+	User    string         // operating-system user the local door acts for
 	// optional: what is known of the world for an action in a directory; default: the directory alone
 	View    func(string) interlock.View
 	Work    admission.WorkReader        // optional: what git knows of the paths an action would delete, likewise

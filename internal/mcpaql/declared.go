@@ -15,7 +15,7 @@ import (
 func (s *Server) declared(o operation, a arguments) (out []ruleset.DangerRule) {
 	var arguments json.RawMessage
 	var err error
-	for _, d := range s.config.Rules.Danger() {
+	for _, d := range s.config.Rules().Danger() {
 		if !d.User || !ruleset.Glob(d.Name, o.name) {
 			continue
 		}
