@@ -100,6 +100,9 @@ func TestADecisionKeepsItsRules(t *testing.T) {
 		if !raced {
 			raced = true
 			now.Store(&admission.Renewal{Number: 1, Rules: withRule(t, "later")})
+			if h.Rules().Digest() == before { // for whoever asks from now on
+				t.Error("the rules did not come into force")
+			}
 			return ledger.Receipt{}, ledger.ErrConflict
 		}
 		return next()
