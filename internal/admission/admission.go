@@ -237,6 +237,8 @@ type Config struct {
 	// optional: says whether the operator's rules have become others, at most a few milliseconds late; without it those the process
 	// began with stay in force. It is asked before every decision
 	Renew func() Renewal
+	// optional: what limits would have an action use up that a decision lets through
+	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }

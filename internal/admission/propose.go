@@ -83,26 +83,14 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	}
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := p.under.analyse(&p)
-	receipt, err := a.commitOn(ctx, true, func(ctx context.Context, load loader) (_ ground, err error) {
+	on := func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = a.groundOf(ctx, load, who, also...)
 		return g, err
-	}, func(standing ledger.Standing) (ledger.Change, error) {
+	}
+	build := func(standing ledger.Standing) (ledger.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
-		p.View.Written, p.View.Fetched = nil, nil              // by whom what it runs was written is looked up each time
-		if err := inOffice(p.Requester, standing, now); err != nil {
+		if err := a.know(&p, who, said, &g, standing, now); err != nil {
 			return ledger.Change{}, err
-		}
-		p.Requester = owned(p.Requester, standing)
-		p.Failed = a.failuresOf(p, who, g.failed)
-		p.Origin = nil
-		p.Recent = p.under.Rules.Recent(g.recent.Actions, now)
-		if said != nil {
-			p.Loop = loop(g.done, *said, p.under.Rules.Loop(agentOf(p.Requester, standing)), p.under.counters, now)
-			pause, _ := a.verifying(standing, p.Requester, now)
-			p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
-			if p.Loop.Paused, p.Loop.Asked, err = a.paused(p, standing, pause, now); err != nil {
-				return ledger.Change{}, err
-			}
 		}
 		standing, uncounted := a.counted(standing, p.Requester, now)
 		begun, over, err := a.continued(ctx, p, standing, now)
@@ -133,6 +121,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err != nil {
 			return change, err
 		}
+		a.uses(&p, answer.Decision, &change, now)
 		if over {
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}
@@ -147,7 +136,11 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			return change, err
 		}
 		return change, a.alert(&change, p.Requester, invalid)
-	})
+	}
+	receipt, err := a.commitOn(ctx, true, on, build)
+	for p.objects(err) {
+		receipt, err = a.commitOn(ctx, false, on, build)
+	}
 	if errors.Is(err, errUnsure) {
 		return answer, nil, nil
 	}
@@ -158,6 +151,28 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	last.event, last.index = answer.Event, answer.Index
 	a.shadow.beside(last)
 	return answer, fresh, nil
+}
+
+// know completes a case with what stands: whose agent it is, what its run and others of its agent have done, where a monitored
+// execution stands that said something of itself.
+func (a *Admission) know(p *Case, who interlock.Requester, said *interlock.Loop, g *ground, standing ledger.Standing,
+	now time.Time) (err error) {
+	p.View.Written, p.View.Fetched = nil, nil // by whom what it runs was written is looked up each time
+	if err := inOffice(p.Requester, standing, now); err != nil {
+		return err
+	}
+	p.Requester = owned(p.Requester, standing)
+	p.Failed = a.failuresOf(*p, who, g.failed)
+	p.Origin = nil
+	p.Recent = p.under.Rules.Recent(g.recent.Actions, now)
+	if said == nil {
+		return nil
+	}
+	p.Loop = loop(g.done, *said, p.under.Rules.Loop(agentOf(p.Requester, standing)), p.under.counters, now)
+	pause, _ := a.verifying(standing, p.Requester, now)
+	p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
+	p.Loop.Paused, p.Loop.Asked, err = a.paused(*p, standing, pause, now)
+	return err
 }
 
 // recentOf names what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
@@ -179,7 +194,7 @@ func recentOf(p Case) []ledger.Ref {
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, limits, now)
+		return p.under.judge(p, analysis, standing, slices.Concat(p.over, limits), now)
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)

@@ -1,6 +1,9 @@
 package admission
 
-import "interlock"
+import (
+	"interlock"
+	"interlock/internal/ledger"
+)
 
 // A Way is how a proposal comes here: what the door that brings it can do, and what only that door knows of the call. It stands
 // beside the proposal, which says what is wanted; nothing of it is recorded but what the snapshot of the decision holds. The zero
@@ -39,4 +42,8 @@ type Case struct {
 	Failed *interlock.Failures    // how the same action of the same agent failed lately, where a gateway carries it out
 	Origin *interlock.Origin      // where its values come from; nil: nothing was heard
 	under  *force                 // what admission decides it with
+
+	using []Use               // what the decision takes from what stands
+	met   map[ledger.Ref]bool // of what had too little left
+	over  []interlock.Finding // and what that objects
 }
