@@ -89,9 +89,7 @@ func TestOwnRulesAreReadOnceMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(2 * lookEvery)
-	if got := own.Renewal().Number; got != 0 {
-		t.Skipf("this file system tells them apart: %d", got)
-	}
+	own.Renewal() // which sees nothing, unless this file system tells them apart
 	own.began = own.began.Add(-settleAfter)
 	time.Sleep(2 * lookEvery)
 	if got := own.Renewal().Number; got != 1 {
