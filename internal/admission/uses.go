@@ -33,6 +33,9 @@ func (a *Admission) uses(p *Case, d interlock.Decision, change *ledger.Change, n
 // objects makes a finding of what a commit met that found too little, and reports whether the decision is to be made again with it.
 // Each use is met once at most, so this comes to an end.
 func (p *Case) objects(err error) bool {
+	if err == nil { // nearly always
+		return false
+	}
 	var met *ledger.Met
 	if !errors.As(err, &met) || errors.Is(err, ledger.ErrConflict) {
 		return false
