@@ -93,30 +93,16 @@ type Annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// A Proposal is an action together with who proposes it and what the door saw of the world.
+// A Proposal is an action together with who proposes it and what the door saw of the world. What a door can do about it, and
+// what is known of it besides, is no part of it: that stands beside it while it is decided.
 type Proposal struct {
 	Action    Action    `json:"action"`
 	Requester Requester `json:"requester"`
 	View      View      `json:"view"`
 	// the harness event that carried it; one call seen by two events is judged once
-	Event    string    `json:"event,omitempty"`
-	Door     string    `json:"door,omitempty"`     // which door it came through, for the record
-	Loop     *Loop     `json:"loop,omitempty"`     // of a step that a monitored execution reports
-	Upstream *Upstream `json:"upstream,omitempty"` // of what a gateway would pass on
-	Failed   *Failures `json:"failed,omitempty"`   // admission fills it in; what a door says of it counts for nothing
-	Origin   *Origin   `json:"origin,omitempty"`   // likewise
-	// the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
-	Unseen bool `json:"-"`
-	// the approval spent on this call, which its server has not finished: it asked for input, and the door has seen
-	// that this is the retry
-	Continues string `json:"-"`
-	CanAsk    bool   `json:"can_ask"` // whether somebody who can answer an Ask sits behind this door now
-	// reads what the action would run; nil where the door may not, as for an agent behind the network
-	Read Reader     `json:"-"`
-	Work WorkReader `json:"-"` // looks at what it would delete or overwrite; nil likewise
-	// the door runs it in Interlock's own sandbox, and so fulfils that obligation
-	Sandboxed bool     `json:"sandboxed,omitempty"`
-	Handover  Handover `json:"handover,omitempty"` // whether it goes on to `interlock exec`, which decides it again
+	Event  string `json:"event,omitempty"`
+	Door   string `json:"door,omitempty"` // which door it came through, for the record
+	CanAsk bool   `json:"can_ask"`        // whether somebody who can answer an Ask sits behind this door now
 }
 
 // Work says what git knows of a path and of what lies below it. A path that is not in the view's map is unknown: it is in no
@@ -129,12 +115,6 @@ type Work struct {
 	Root      bool `json:"root,omitempty"`      // it is the root of its repository
 	Committed bool `json:"committed,omitempty"` // nothing in this repository is added and not committed
 }
-
-// A WorkReader returns what is known of the work at those of the named paths that lie in repositories.
-type WorkReader func(paths []string) map[string]Work
-
-// A Reader returns the texts of those of the named files that it could read within its bounds. A name may be a pattern.
-type Reader func(view View, names []string) map[string]string
 
 // A Handover says that an action does not run as it was proposed, or not only: something of Interlock's own decides it anew.
 // That is `interlock exec`, which runs it in a sandbox, so the obligation to have one counts as fulfilled and an approval or a

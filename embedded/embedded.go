@@ -124,12 +124,14 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 	}
 	wrong := &tampering{}
 	options.Noticed = wrong.notice
-	evaluator, opened, sealer, err := parts(ctx, c, options)
+	made, opened, sealer, err := parts(ctx, c, options)
 	if err != nil {
 		return nil, err
 	}
-	ordered, err := orderedRules(ctx, c, opened, sealer.Public(), evaluator)
-	if err != nil {
+	orders := func(ctx context.Context, e *admission.Evaluator) error {
+		return orderedRules(ctx, c, opened, sealer.Public(), e)
+	}
+	if err := orders(ctx, made.evaluator); err != nil {
 		opened.Close()
 		return nil, rulesError{err}
 	}
@@ -139,7 +141,7 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 	}
 	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
 	adm, err := admission.New(admission.Config{
-		Evaluator:    *evaluator,
+		Evaluator:    *made.evaluator,
 		Store:        opened,
 		Redact:       classify.Redact,
 		Verify:       verify,
@@ -151,10 +153,10 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,
 		Alert:        raise,
-		Record:       recorder(c, evaluator.Own),
+		Record:       Recorder(c),
+		Renew:        made.renew,
+		OrderRules:   orders,
 		Candidate:    candidate,
-		RulesOrder:   ordered.by,
-		RulesRefused: ordered.refused,
 		Brief:        options.Brief,
 	})
 	if err == nil {
@@ -184,9 +186,8 @@ func attest(sealer *auditlog.Sealer) func(method, subject, statement string) (st
 
 // parts makes what decides and opens what records. In a brief process both go on at once, because an agent waits for it to
 // start; where it lasts, rules that can't be read leave no store behind.
-func parts(ctx context.Context, c config.Config,
-	options store.Options) (*admission.Evaluator, *store.Store, *auditlog.Sealer, error) {
-	var evaluator *admission.Evaluator
+func parts(ctx context.Context, c config.Config, options store.Options) (deciding, *store.Store, *auditlog.Sealer, error) {
+	var made deciding
 	var unread error
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -195,12 +196,12 @@ func parts(ctx context.Context, c config.Config,
 				unread = fmt.Errorf("reading the rules: panic: %v", r)
 			}
 		}()
-		evaluator, unread = NewEvaluator(c)
+		made, unread = decidingOf(c, options)
 	})
 	if !options.Brief {
 		reading.Wait()
 		if unread != nil {
-			return nil, nil, nil, rulesError{unread}
+			return made, nil, nil, rulesError{unread}
 		}
 	}
 	opened, sealer, err := openStore(ctx, c.Home, options)
@@ -209,9 +210,31 @@ func parts(ctx context.Context, c config.Config,
 		opened.Close()
 	}
 	if unread != nil {
-		return nil, nil, nil, rulesError{unread}
+		return made, nil, nil, rulesError{unread}
 	}
-	return evaluator, opened, sealer, err
+	return made, opened, sealer, err
+}
+
+// deciding is what decides, with what its rules were made from. Where a process lasts, they are looked at again.
+type deciding struct {
+	evaluator *admission.Evaluator
+	renew     func() admission.Renewal
+}
+
+func decidingOf(c config.Config, options store.Options) (d deciding, err error) {
+	var own *ownRules
+	if !options.Brief {
+		own = newOwnRules(c) // before they are read: what changes meanwhile is seen at the first look
+		d.renew = own.Renewal
+	}
+	documents, err := UserRules(c.Rules)
+	if err != nil {
+		return d, err
+	}
+	if d.evaluator, err = evaluatorOf(c, documents); err == nil && own != nil {
+		own.begin(documents, d.evaluator.Rules)
+	}
+	return d, err
 }
 
 // A rulesError says that the rules are what a backend could not be made of.
@@ -249,25 +272,38 @@ func openStore(ctx context.Context, home string, options store.Options) (*store.
 
 // NewEvaluator builds everything that decides from the default rules and the user's, without opening a store.
 func NewEvaluator(c config.Config) (*admission.Evaluator, error) {
+	user, err := UserRules(c.Rules)
+	if err != nil {
+		return nil, err
+	}
+	return evaluatorOf(c, user)
+}
+
+// evaluatorOf is NewEvaluator of rules that have been read.
+func evaluatorOf(c config.Config, user map[string][]byte) (*admission.Evaluator, error) {
 	defaults := rules.Defaults()
 	know, err := know.Parse(defaults)
 	if err != nil {
 		return nil, fmt.Errorf("reading command knowledge: %w", err)
 	}
-	user, err := UserRules(c.Rules)
-	if err != nil {
-		return nil, err
-	}
 	set, err := ruleset.LoadShipped(defaults, rules.Sums(), user)
 	if err != nil {
 		return nil, err
 	}
-	if _, known := set.Profile(c.Profile); !known {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "profile", "%.40q is not a profile; name one of %s", c.Profile,
-			strings.Join(set.Profiles(), ", "))
+	if err := knownProfile(c, set); err != nil {
+		return nil, err
 	}
 	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile,
 		Attended: !c.Unattended, Quiet: c.QuietHours.Contain, Own: user}, nil
+}
+
+// knownProfile refuses rules that do not have the profile that is to be in force.
+func knownProfile(c config.Config, set *ruleset.Ruleset) error {
+	if _, known := set.Profile(c.Profile); !known {
+		return interlock.Errorf(interlock.CodeInvalid, "profile", "%.40q is not a profile; name one of %s", c.Profile,
+			strings.Join(set.Profiles(), ", "))
+	}
+	return nil
 }
 
 // candidate makes the ruleset that an operator's documents and this program's own rules are.

@@ -27,7 +27,7 @@ func RulesDirectory(c config.Config) string {
 // A Promotion is what became of an order to put the candidate into force.
 type Promotion struct {
 	Event   string           // that records the order
-	Ruleset interlock.Digest // in force for every process that starts from now on
+	Ruleset interlock.Digest // in force for every decision from now on
 	Former  string           // where the rules are now that were in force; empty where there were none
 }
 

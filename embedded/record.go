@@ -11,13 +11,14 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/ruleset"
+	"interlock/rules"
+
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/fileio"
-	"interlock/internal/ruleset"
 	"interlock/internal/vault"
-	"interlock/rules"
 )
 
 // The key pair for recorded inputs that hold secrets. The public half is all that deciding needs; the private half may be kept
@@ -57,10 +58,7 @@ func Revision() string {
 }
 
 // Recorder says how a home keeps what decisions are made from.
-func Recorder(c config.Config) admission.Recorder { return recorder(c, nil) }
-
-// recorder is Recorder where the operator's documents were read already.
-func recorder(c config.Config, own map[string][]byte) admission.Recorder {
+func Recorder(c config.Config) admission.Recorder {
 	sealer := sync.OnceValues(func() (func([]byte) ([]byte, error), error) { return inputsSealer(c.Home) })
 	return admission.Recorder{Off: c.ForgetInputs, Program: Version(), Analyser: Revision(), Governance: governance(c),
 		Seal: func(text []byte) ([]byte, error) {
@@ -70,16 +68,7 @@ func recorder(c config.Config, own map[string][]byte) admission.Recorder {
 			}
 			return seal(text)
 		},
-		Ruleset: func() ([]byte, error) {
-			user, err := own, error(nil)
-			if user == nil {
-				user, err = UserRules(c.Rules)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return ruleset.Documents(rules.Defaults(), user)
-		}}
+		Ruleset: func(own map[string][]byte) ([]byte, error) { return ruleset.Documents(rules.Defaults(), own) }}
 }
 
 // governance is what the settings file says of how is decided. What a process may say otherwise of itself, such as whether

@@ -14,47 +14,45 @@ import (
 	"interlock/internal/store"
 )
 
-// ordered says who ordered the operator's rules.
-type ordered struct {
-	by      string           // id of the event, or [admission.RulesUnordered]; empty where there are none, or nobody who could
-	refused interlock.Digest // of the documents that are not in force because nobody did
-}
-
 // orderedRules finds out who ordered the operator's rules in the rules directory. The program's own need no order, and where nobody has
 // the admin role nobody can give one. Where the settings want an order and there is none, the last documents that were ordered take
 // their place in the evaluator; where those can't be had either, nothing is decided.
 func orderedRules(ctx context.Context, c config.Config, port store.Port, key *auditlog.PublicKey,
-	evaluator *admission.Evaluator) (ordered, error) {
+	evaluator *admission.Evaluator) error {
+	evaluator.Ordered = admission.Ordering{}
 	if len(evaluator.Own) == 0 {
-		return ordered{}, nil
+		return nil
 	}
 	digest, err := admission.DocumentsDigest(admission.Documents(evaluator.Own))
 	if err != nil {
-		return ordered{}, err
+		return err
 	}
 	last, err := lastOrder(ctx, port, key)
 	if err != nil {
-		return ordered{}, err
+		return err
 	}
 	if last.documents == digest {
-		return ordered{by: last.event}, nil
+		evaluator.Ordered.By = last.event
+		return nil
 	}
 	governed, err := hasAdmin(ctx, port)
 	if err != nil || !governed {
-		return ordered{}, err
+		return err
 	}
 	if !c.RulesNeedOrder() {
-		return ordered{by: admission.RulesUnordered}, nil
+		evaluator.Ordered.By = admission.RulesUnordered
+		return nil
 	}
 	own, err := last.read(ctx, port)
 	if err != nil {
-		return ordered{}, err
+		return err
 	}
 	if evaluator.Rules, err = candidate(own); err != nil {
-		return ordered{}, unorderedError("can't be made of what is stored of them")
+		return unorderedError("can't be made of what is stored of them")
 	}
 	evaluator.Own = own
-	return ordered{by: last.event, refused: digest}, nil
+	evaluator.Ordered = admission.Ordering{By: last.event, Refused: digest}
+	return nil
 }
 
 // unorderedError says that nothing is decided because nobody ordered the rules, and what is wrong with those that were ordered last.

@@ -75,15 +75,16 @@ func TestRulesNeedAnOrder(t *testing.T) {
 	dir := filepath.Join(home, "rules")
 	writeRules(t, dir, "team.yaml", noTouching)
 	backend, signer := governed(t, home)
-	look := func(port store.Port, signing config.Signing) (ordered, error) {
+	look := func(port store.Port, signing config.Signing) (admission.Ordering, error) {
 		t.Helper()
 		evaluator, err := NewEvaluator(config.Config{Home: home, Rules: dir, Profile: "guard"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return orderedRules(t.Context(), config.Config{RulesSigned: signing}, port, backend.Key, evaluator)
+		err = orderedRules(t.Context(), config.Config{RulesSigned: signing}, port, backend.Key, evaluator)
+		return evaluator.Ordered, err
 	}
-	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.by != admission.RulesUnordered {
+	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.By != admission.RulesUnordered {
 		t.Fatalf("before anybody ordered them: %+v, %v", o, err)
 	}
 	if _, err := look(backend.Store, config.SigningRequired); err == nil {
@@ -112,15 +113,15 @@ func TestRulesNeedAnOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, signing := range []config.Signing{config.SigningNoted, config.SigningRequired} {
-		if o, err := look(backend.Store, signing); err != nil || len(o.by) != 64 || o.refused != "" {
+		if o, err := look(backend.Store, signing); err != nil || len(o.By) != 64 || o.Refused != "" {
 			t.Errorf("%s, ordered: %+v, %v", signing, o, err)
 		}
 	}
 	writeRules(t, dir, "more.yaml", noPackages)
-	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.by != admission.RulesUnordered {
+	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.By != admission.RulesUnordered {
 		t.Errorf("changed by hand: %+v, %v", o, err)
 	}
-	if o, err := look(backend.Store, config.SigningRequired); err != nil || o.refused == "" || len(o.by) != 64 {
+	if o, err := look(backend.Store, config.SigningRequired); err != nil || o.Refused == "" || len(o.By) != 64 {
 		t.Errorf("changed by hand where an order is required: %+v, %v", o, err)
 	}
 
@@ -134,7 +135,7 @@ func TestRulesNeedAnOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	forged := retold{backend.Store, string(digest), string(now)}
-	if o, err := look(forged, config.SigningNoted); err != nil || o.by != admission.RulesUnordered {
+	if o, err := look(forged, config.SigningNoted); err != nil || o.By != admission.RulesUnordered {
 		t.Errorf("an order that the key has not signed: %+v, %v", o, err)
 	}
 	if o, err := look(forged, config.SigningRequired); err == nil {

@@ -70,10 +70,10 @@ func decideRun(r trajectory, evaluator *admission.Evaluator, known map[string]st
 		c := labelled{ID: r.ID + "/" + strconv.Itoa(n), Source: trajectorySource, Kind: stepKind, Label: "attacker",
 			Verdict: "deny", Cause: cause{Rule: "input"}}
 		if action, err := admission.ParseAction(string(interlock.KindTool), input, ""); err == nil {
-			p := interlock.Proposal{Action: action, CanAsk: true}
-			recent := session.Before(&p, now)
-			d := evaluator.Judge(&p, ledger.Standing{}, evaluator.Rules.Recent(recent, now), now)
-			session.After(evaluator, strconv.Itoa(n), p, d, now)
+			p := admission.Case{Proposal: interlock.Proposal{Action: action, CanAsk: true}}
+			session.Before(evaluator, &p, now)
+			d := evaluator.Judge(&p, ledger.Standing{}, now)
+			session.After(evaluator, strconv.Itoa(n), &p, d, now)
 			c.Verdict, c.Cause = d.Verdict.String(), causeOf(d, action, known)
 		}
 		if s.Attacker {

@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 )
@@ -53,7 +54,7 @@ func durable(b *bench) error {
 			return err
 		}
 		deciding, err := b.measure(callers, func(caller int) error {
-			evaluator.Evaluate(proposal(b, caller), ledger.Standing{}, time.Now())
+			evaluator.Evaluate(admission.Case{Proposal: proposal(b, caller)}, ledger.Standing{}, time.Now())
 			return raw.append(record)
 		})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -112,10 +113,9 @@ func fill(ctx context.Context, backend *embedded.Backend, signer *identity.Signe
 	propose(ctx, backend, "builder", "run-3", action(interlock.KindShell, "cat ~/.aws/credentials"))
 	step := interlock.Proposal{Action: action(interlock.KindHint,
 		"wipe the disk /dev/sda of the server, then delete all backups"),
-		Requester: interlock.Requester{Agent: "tidier", Principal: "dana", Run: "execution-7"}, CanAsk: true, Door: "mcp-aql",
-		Loop: &interlock.Loop{Execution: "execution-7", Step: 4, Limit: 10, Tolerance: 50}}
+		Requester: interlock.Requester{Agent: "tidier", Principal: "dana", Run: "execution-7"}, CanAsk: true, Door: "mcp-aql"}
 	step.Action.Dir = "/home/dana/project"
-	backend.Propose(ctx, step)
+	backend.ProposeBy(ctx, admission.Way{Loop: &interlock.Loop{Execution: "execution-7", Step: 4, Limit: 10, Tolerance: 50}}, step)
 	return d, grant(ctx, backend, signer)
 }
 

@@ -120,7 +120,7 @@ func serve(backend *embedded.Backend) (address string, stop func(), err error) {
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return behind(ctx, backend, request)
 		},
-		Facts: console.Facts{Rules: backend.Rules(), Analyser: backend.Analyser(), Key: backend.Key, Version: "demonstration",
+		Facts: console.Facts{Rules: backend.Rules, Analyser: backend.Analyser(), Key: backend.Key, Version: "demonstration",
 			Profile: backend.Settings.Profile, Channels: []string{"mail (email) to ops@example.com", "phone (ntfy)"}}})
 	if err != nil {
 		return "", nil, err

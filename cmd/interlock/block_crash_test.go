@@ -30,7 +30,7 @@ func escape(home string) {
 		fmt.Println("error", err)
 		return
 	}
-	answer := backend.Propose(context.Background(), step("claude", "shred notes.txt", "/tmp"))
+	answer := backend.ProposeBy(context.Background(), stepping(), step("claude", "shred notes.txt", "/tmp"))
 	fmt.Println("blocked", answer.Challenge)
 	for n := 1; ; n++ {
 		v, err := backend.Verify(context.Background(), interlock.Requester{Agent: "claude", Principal: account.Name()}, answer.Challenge, "0000")
@@ -65,7 +65,7 @@ func TestKillLosesNoBlock(t *testing.T) {
 			}
 			defer backend.Close()
 			verifyLog(t, backend)
-			after := backend.Propose(t.Context(), step("claude", "git status", "/tmp"))
+			after := backend.ProposeBy(t.Context(), stepping(), step("claude", "git status", "/tmp"))
 			if after.Answer != interlock.Halt || after.Challenge != challenge {
 				t.Errorf("after the kill: %v, challenge %q, want %q", after.Answer, after.Challenge, challenge)
 			}

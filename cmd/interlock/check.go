@@ -92,16 +92,16 @@ func (c *checkCommand) Run(p *program) error {
 	judge := func(action interlock.Action, line checkRequest) (interlock.Decision, *explanation, time.Duration) {
 		start := now()
 		session := sessions.of(line.Session)
-		proposal := interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: c.Agent}, CanAsk: true,
-			View: interlock.View{Production: settings.Production}}
+		proposal := admission.Case{Proposal: interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: c.Agent}, CanAsk: true,
+			View: interlock.View{Production: settings.Production}}}
 		if action.Dir != "" {
 			proposal.View = embedded.GatherView(settings, action.Dir)
 			proposal.Read, proposal.Work = embedded.ReadScripts, gitwork.Look
 		}
-		recent := session.before(&proposal, line.Session, start)
-		decision := evaluator.Judge(&proposal, standing, evaluator.Rules.Recent(recent, start), start)
+		session.before(evaluator, &proposal, start)
+		decision := evaluator.Judge(&proposal, standing, start)
 		took := now().Sub(start)
-		session.after(evaluator, line.ID, proposal, decision, start)
+		session.after(evaluator, line.ID, &proposal, decision, start)
 		if !c.Explain {
 			return decision, nil, took
 		}

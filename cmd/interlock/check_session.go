@@ -78,15 +78,14 @@ func callKey(id json.RawMessage) string {
 }
 
 // before fills in what came before in this session.
-func (s *checkSession) before(p *interlock.Proposal, _ string, now time.Time) []interlock.PastAction {
-	if s == nil {
-		return nil
+func (s *checkSession) before(e *admission.Evaluator, p *admission.Case, now time.Time) {
+	if s != nil {
+		s.Before(e, p, now)
 	}
-	return s.Before(p, now)
 }
 
 // after remembers what was judged.
-func (s *checkSession) after(e *admission.Evaluator, id json.RawMessage, p interlock.Proposal,
+func (s *checkSession) after(e *admission.Evaluator, id json.RawMessage, p *admission.Case,
 	d interlock.Decision, now time.Time) {
 	if s == nil {
 		return

@@ -157,11 +157,17 @@ func (d *diagnosis) store() {
 	defer cancel()
 	start := now()
 	backend, err := embedded.OpenBrief(ctx, d.settings)
+	if embedded.AboutRules(err) {
+		d.note("rules", "", statusFail, "%s; so hooks that decide in process refuse every call, and a server or gateway that runs "+
+			"goes on under the rules of before", err)
+		return
+	}
 	if err != nil {
 		d.note("store", "", statusFail, "%s", err)
 		return
 	}
 	defer backend.Close()
+	d.note("rules", "", statusOK, "%d rules, %s", len(backend.Rules().Rules()), backend.Rules().Digest())
 	head, err := backend.Store.Head(ctx)
 	if err != nil {
 		d.note("store", "", statusFail, "the log's head can't be read: %s", err)

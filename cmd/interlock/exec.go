@@ -13,6 +13,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
+	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/gitwork"
 	"interlock/internal/sandbox"
@@ -92,7 +93,8 @@ func (c *execCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	return c.decided(p, backend, settings, proposal, backend.Propose(p.ctx, proposal), spec)
+	return c.decided(p, backend, settings, proposal, backend.ProposeBy(p.ctx,
+		admission.Way{Read: embedded.ReadScripts, Work: gitwork.Look, Sandboxed: true, Unseen: true}, proposal), spec)
 }
 
 // decided does with the command what the answer says.
@@ -177,10 +179,9 @@ func (c *execCommand) proposal(p *program, settings config.Config) (interlock.Pr
 	proposal := interlock.Proposal{
 		Action:    interlock.Action{Kind: interlock.KindShell, Tool: c.Tool, Input: c.input(), Dir: dir},
 		Requester: interlock.Requester{Principal: account.Name(), Agent: c.Agent, Run: c.RunID, Call: call},
-		Door:      "exec", CanAsk: true, Sandboxed: true, Unseen: true,
+		Door:      "exec", CanAsk: true,
 	}
 	proposal.View = embedded.GatherView(settings, dir)
-	proposal.Read, proposal.Work = embedded.ReadScripts, gitwork.Look
 	return proposal, nil
 }
 

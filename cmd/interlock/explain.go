@@ -29,9 +29,10 @@ type way struct {
 	Run  []string `json:"run,omitempty"` // what to type, where that can be said
 }
 
-func explain(evaluator *admission.Evaluator, p interlock.Proposal, standing ledger.Standing, d interlock.Decision,
+func explain(evaluator *admission.Evaluator, p admission.Case, standing ledger.Standing, d interlock.Decision,
 	at time.Time) *explanation {
-	e := &explanation{Tree: evaluator.Explain(p, classify.Redact), Ways: []way{}}
+	e := &explanation{Tree: evaluator.Explain(p.Proposal, classify.Redact), Ways: []way{}}
+	p.Recent = nil // what another profile would make of it by itself
 	e.Passes = passes(evaluator, d)
 	if d.Verdict.Allowed() {
 		return e

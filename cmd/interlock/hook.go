@@ -9,6 +9,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
+	"interlock/internal/admission"
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/gitwork"
@@ -118,7 +119,6 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 	for i := range call.Proposals {
 		proposal := &call.Proposals[i]
 		proposal.View = embedded.GatherView(settings, proposal.Action.Dir)
-		proposal.Read, proposal.Work = embedded.ReadScripts, gitwork.Look
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {
@@ -129,7 +129,15 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), nil
 	}
 	defer func() { opened <- backend }()
-	return hook.Decide(ctx, call, environment, backend, redacted, shown)
+	return hook.Decide(ctx, call, environment, hookBackend{backend}, redacted, shown)
+}
+
+// A hookBackend is a backend as the hook door uses it: on this machine, for the user who runs it.
+type hookBackend struct{ *embedded.Backend }
+
+// ProposeHanded decides one action of which the door knows whether it is handed over.
+func (b hookBackend) ProposeHanded(ctx context.Context, h interlock.Handover, p interlock.Proposal) interlock.Answer {
+	return b.ProposeBy(ctx, admission.Way{Read: embedded.ReadScripts, Work: gitwork.Look, Handover: h}, p)
 }
 
 // refuseHook leaves an event about input that never became an action, if the store is there. That never changes the answer

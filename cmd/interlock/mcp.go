@@ -93,7 +93,7 @@ func (c *mcpCommand) settings(p *program) (settings config.Config, single bool, 
 
 // mcpServer is the safety loop over an open backend, for whichever transport.
 func mcpServer(p *program, settings config.Config, backend *embedded.Backend, single bool) (*mcpaql.Server, error) {
-	return mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules(), Profile: settings.Profile,
+	return mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules, Profile: settings.Profile,
 		Mode: settings.Mode,
 		Now:  now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.stderr, nil)), Single: single, Version: version(),
 		View: embedded.NewViews(settings, now).Gather, Acknowledge: settings.MCPAcknowledge,

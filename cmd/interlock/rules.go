@@ -11,6 +11,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/ruleset"
 	"interlock/internal/ruletest"
+	"interlock/rules"
 )
 
 type rulesCommand struct {
@@ -102,6 +103,9 @@ type rulesLintCommand struct{}
 func (rulesLintCommand) Run(p *program) error {
 	evaluator, _, err := p.evaluator()
 	if err != nil {
+		return err
+	}
+	if err := ruleset.Verify(rules.Defaults()); err != nil { // which deciding takes for granted
 		return err
 	}
 	problems := ruletest.Lint(evaluator.Rules, evaluator.Analyser)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
@@ -53,10 +51,5 @@ func (c *rulesAdoptCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := p.done(done, "%d files of rules, ruleset %s, are in force by order of %s", len(documents), given.Subject,
-		given.Operator); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, "a server that runs goes on under the rules it started with: restart it")
-	return err
+	return p.done(done, "%d files of rules, ruleset %s, are in force by order of %s", len(documents), given.Subject, given.Operator)
 }

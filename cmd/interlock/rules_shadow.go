@@ -174,11 +174,10 @@ func (c *rulesPromoteCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s is in force for every process that starts from now on, by order of %s, recorded as event %s\n",
-		done.Ruleset, given.Operator, done.Event)
+	fmt.Fprintf(p.stdout, "%s is in force for every decision from now on, by order of %s, recorded as event %s\n", done.Ruleset,
+		given.Operator, done.Event)
 	if done.Former != "" {
 		fmt.Fprintf(p.stdout, "the rules of before are in %s\n", printable(done.Former))
 	}
-	_, err = fmt.Fprintln(p.stdout, "a server that runs goes on under the rules it started with: restart it")
-	return err
+	return nil
 }

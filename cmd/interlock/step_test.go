@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
+	"interlock/internal/admission"
 )
 
 // cmdStep proposes a shell command as a step of a monitored execution: step AGENT COMMAND. It prints the answer and the
@@ -21,7 +22,7 @@ func cmdStep(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	backend := opened(ts)
 	defer backend.Close()
-	answer := backend.Propose(context.Background(), step(args[0], args[1], ts.Getenv("WORK")))
+	answer := backend.ProposeBy(context.Background(), stepping(), step(args[0], args[1], ts.Getenv("WORK")))
 	said := fmt.Sprintf("%s %s\n", answer.Answer, answer.Challenge)
 	fmt.Fprint(ts.Stdout(), said)
 	ts.Check(os.WriteFile(ts.MkAbs("step"), []byte(said), 0o600))
@@ -49,5 +50,10 @@ func opened(ts *testscript.TestScript) *embedded.Backend {
 func step(agent, command, dir string) interlock.Proposal {
 	return interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: dir},
 		Requester: interlock.Requester{Agent: agent, Principal: account.Name(), Run: "exe_1"}, Door: "test",
-		View: interlock.View{Workspace: dir, Home: filepath.Dir(dir)}, Loop: &interlock.Loop{Execution: "exe_1", Step: 1}}
+		View: interlock.View{Workspace: dir, Home: filepath.Dir(dir)}}
+}
+
+// stepping is how the door of executions brings a step.
+func stepping() admission.Way {
+	return admission.Way{Loop: &interlock.Loop{Execution: "exe_1", Step: 1}}
 }

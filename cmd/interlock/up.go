@@ -20,7 +20,6 @@ import (
 	"interlock/internal/gitwork"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
-	"interlock/internal/ruleset"
 )
 
 type upCommand struct {
@@ -82,8 +81,8 @@ func (c *upCommand) Run(p *program) error {
 		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
-		Build: httpapi.Build{Version: version(), Go: runtime.Version(), Ruleset: backend.Rules().Digest()},
-		Rules: objectors(backend.Rules(), settings.Profile)})
+		Build: httpapi.Build{Version: version(), Go: runtime.Version()},
+		Rules: objectors(backend, settings.Profile)})
 	if err != nil {
 		return err
 	}
@@ -219,16 +218,19 @@ func listen(settings config.Config) (*listeners, error) {
 	return l, nil
 }
 
-// objectors names the rules and the profile's rows that may object, for counting.
-func objectors(set *ruleset.Ruleset, profile string) []string {
-	var ids []string
-	for _, r := range set.Rules() {
-		ids = append(ids, r.ID)
-	}
-	if p, ok := set.Profile(profile); ok {
-		for _, row := range p.Rows {
-			ids = append(ids, "profile."+p.Name+"."+row.ID)
+// objectors names the rules and the profile's rows that may object now, for counting.
+func objectors(backend *embedded.Backend, profile string) func() httpapi.InForce {
+	return func() httpapi.InForce {
+		set := backend.Rules()
+		now := httpapi.InForce{Ruleset: set.Digest()}
+		for _, r := range set.Rules() {
+			now.Rules = append(now.Rules, r.ID)
 		}
+		if p, ok := set.Profile(profile); ok {
+			for _, row := range p.Rows {
+				now.Rules = append(now.Rules, "profile."+p.Name+"."+row.ID)
+			}
+		}
+		return now
 	}
-	return ids
 }

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"interlock"
@@ -28,40 +29,28 @@ type Evaluator struct {
 	Profile  string
 	Attended bool // somebody may be asked, where the door can ask at all
 
-	Own map[string][]byte // the operator's documents among the rules, by path
+	Own     map[string][]byte // the operator's documents among the rules, by path
+	Ordered Ordering          // who ordered them
 
 	Quiet func(time.Time) bool // optional: when nobody is there although somebody is at other times
 }
 
-// Evaluate decides one proposal at a given time from a given standing, as a run's first action. It is a function of its
-// arguments.
-func (e *Evaluator) Evaluate(p interlock.Proposal, standing ledger.Standing, now time.Time) interlock.Decision {
-	return e.EvaluateAfter(p, standing, nil, now)
+// Evaluate decides one case at a given time from a given standing. It is a function of its arguments and of what the case's
+// door reads.
+func (e *Evaluator) Evaluate(c Case, standing ledger.Standing, now time.Time) interlock.Decision {
+	return e.Judge(&c, standing, now)
 }
 
-// EvaluateAfter is [Evaluator.Evaluate] of an action whose run has done something recently.
-func (e *Evaluator) EvaluateAfter(p interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	now time.Time) interlock.Decision {
-	return e.evaluateWith(&p, standing, recent, nil, now).Decision
+// Judge is [Evaluator.Evaluate] that leaves in the case what was read for it.
+func (e *Evaluator) Judge(c *Case, standing ledger.Standing, now time.Time) interlock.Decision {
+	return e.judge(c, e.analyse(c), standing, nil, now).Decision
 }
 
-// Judge is [Evaluator.EvaluateAfter] that leaves in the proposal what was read for it.
-func (e *Evaluator) Judge(p *interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	now time.Time) interlock.Decision {
-	return e.evaluateWith(p, standing, recent, nil, now).Decision
-}
-
-// evaluateWith is [Evaluator.EvaluateAfter] with what limits object.
-func (e *Evaluator) evaluateWith(p *interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	limits []interlock.Finding, now time.Time) evaluation {
-	return e.judge(p, e.analyse(p), standing, recent, limits, now)
-}
-
-// analyse says what a proposal's action would do. Only its view has a say in that, so that one analysis serves every decision
+// analyse says what a case's action would do. Only its view has a say in that, so that one analysis serves every decision
 // about it as long as nothing more is known of the world.
-func (e *Evaluator) analyse(p *interlock.Proposal) impact.Analysis {
-	view := e.view(*p)
-	return e.read(p, &view)
+func (e *Evaluator) analyse(c *Case) impact.Analysis {
+	view := e.view(c.Proposal)
+	return e.read(c, &view)
 }
 
 // An evaluation is a decision with what it was made from.
@@ -73,12 +62,12 @@ type evaluation struct {
 	approvals []interlock.ApprovalRequest
 }
 
-// judge is evaluateWith of an action that was analysed.
-func (e *Evaluator) judge(p *interlock.Proposal, analysis impact.Analysis, standing ledger.Standing,
-	recent []interlock.PastAction, limits []interlock.Finding, now time.Time) evaluation {
-	snapshot, approvals := e.snapshot(*p, standing, recent, now), approved(standing, p.Requester)
+// judge decides a case that was analysed, with what limits object.
+func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
+	now time.Time) evaluation {
+	snapshot, approvals := e.snapshot(c, standing, now), approved(standing, c.Requester)
 	limits = append(held(standing), limits...)
-	d := engine.Decide(e.Rules, snapshot, p.Action, analysis, limits, approvals, now)
+	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
 
@@ -88,35 +77,33 @@ func (e *Evaluator) view(p interlock.Proposal) interlock.View {
 	return p.View
 }
 
-// snapshot holds what a decision about a proposal reads.
-func (e *Evaluator) snapshot(p interlock.Proposal, standing ledger.Standing, recent []interlock.PastAction,
-	now time.Time) interlock.Snapshot {
-	p.View = e.view(p)
+// snapshot holds what a decision about a case reads.
+func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) interlock.Snapshot {
 	snapshot := interlock.Snapshot{
 		Version: standing.Version,
 		Mode:    e.Mode,
 		Profile: e.Profile,
 		// the gateway finds out whom to ask
-		Attended: p.Handover == interlock.HandoverGateway || e.Attended && p.CanAsk && (e.Quiet == nil || !e.Quiet(now)),
-		Agent:    trustedAt(agentOf(p.Requester, standing), now),
-		View:     p.View,
-		Loop:     p.Loop,
-		Recent:   recent,
-		Upstream: p.Upstream,
+		Attended: c.Handover == interlock.HandoverGateway || e.Attended && c.CanAsk && (e.Quiet == nil || !e.Quiet(now)),
+		Agent:    trustedAt(agentOf(c.Requester, standing), now),
+		View:     e.view(c.Proposal),
+		Loop:     c.Loop,
+		Recent:   c.Recent,
+		Upstream: c.Upstream,
 
-		Sandboxed: p.Sandboxed || p.Handover.Boxes(),
+		Sandboxed: c.Sandboxed || c.Handover.Boxes(),
 
-		Failed: p.Failed,
-		Origin: p.Origin,
-		Pin:    pinOf(standing, p.Upstream),
+		Failed: c.Failed,
+		Origin: c.Origin,
+		Pin:    pinOf(standing, c.Upstream),
 
-		Grants:       grantsOf(standing, p.Requester, e.Rules.Digest(), now),
-		Suppressions: suppressionsOf(standing, p.Requester, now),
+		Grants:       grantsOf(standing, c.Requester, e.Rules.Digest(), now),
+		Suppressions: suppressionsOf(standing, c.Requester, now),
 	}
-	if block, blocked := blockOf(standing, p.Requester); blocked {
+	if block, blocked := blockOf(standing, c.Requester); blocked {
 		snapshot.Block = block.ID
 	}
-	if len(recent) > 0 || p.Failed != nil {
+	if len(c.Recent) > 0 || c.Failed != nil {
 		snapshot.Taken = now
 	}
 	return snapshot
@@ -169,9 +156,9 @@ func trustedAt(agent interlock.AgentRecord, now time.Time) interlock.AgentRecord
 }
 
 // trustOf is the trust that an agent's actions are held against: of one that nobody registered, the profile's.
-func (a *Admission) trustOf(r interlock.Requester, standing ledger.Standing, now time.Time) interlock.Trust {
+func (e *Evaluator) trustOf(r interlock.Requester, standing ledger.Standing, now time.Time) interlock.Trust {
 	agent := agentOf(r, standing)
-	if profile, known := a.config.Rules.Profile(a.config.Profile); known && agent.Created.IsZero() {
+	if profile, known := e.Rules.Profile(e.Profile); known && agent.Created.IsZero() {
 		return profile.Trust
 	}
 	return agent.TrustAt(now)
@@ -251,10 +238,13 @@ type Config struct {
 	// optional: makes of an operator's documents the ruleset that they and the program's own rules are; without it no ruleset
 	// decides beside the one in force
 	Candidate func(documents map[string][]byte) (*ruleset.Ruleset, error)
-	// id of the event by which an admin ordered the operator's rules in force, or [RulesUnordered]; empty where there are none, or
-	// nobody who could
-	RulesOrder   string
-	RulesRefused interlock.Digest // of the documents that would be in force if somebody had ordered them
+	// optional: says whether the operator's rules have become others, at most a few milliseconds late; without it those the process
+	// began with stay in force. It is asked before every decision
+	Renew func() Renewal
+	// optional: finds out who ordered the operator's rules of an evaluator, and puts others in their place where that is needed
+	OrderRules func(ctx context.Context, e *Evaluator) error
+	// optional: what limits would have an action use up that a decision lets through
+	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }
@@ -266,14 +256,15 @@ type Admission struct {
 	config Config
 	book   ledger.Book
 
-	manifest interlock.Digest // of the snapshots this process decides under, once Start has declared them
+	force        atomic.Pointer[force] // what decides now
+	ordersLooked atomic.Int64          // when it was last looked whether rules that nobody had ordered are somebody's order, in unix nanoseconds
+	renewing     chan struct{}         // held by whoever puts other rules into force
 
 	guard  sync.Mutex
 	proofs map[string]error // what checking a standing order's signature ended with, by what was checked
 
 	executions executions
 	endings    endings
-	counters   []ruleset.Counter
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }
 
@@ -306,7 +297,9 @@ func New(c Config) (*Admission, error) {
 		c.CodeTTL = codeTTL
 	}
 	a := &Admission{config: c, executions: executions{seed: maphash.MakeSeed()}, book: ledger.NewBook(),
-		proofs: map[string]error{}, counters: c.Rules.Counters()}
+		proofs: map[string]error{}, renewing: make(chan struct{}, 1)}
+	a.force.Store(newForce(c.Evaluator, 0))
+	a.config.Rules, a.config.Own = nil, nil // they change: whoever decides asks what is in force
 	if c.Candidate != nil {
 		a.shadow = newShadow(a)
 	}
@@ -361,14 +354,11 @@ func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role 
 		Role:     role,
 		Recorded: a.config.Now().UTC(),
 		Snapshots: map[string]string{
-			"ruleset": string(a.config.Rules.Digest()),
+			"ruleset": string(a.force.Load().Rules.Digest()),
 		},
 		Payload: payload,
 	}, nil
 }
-
-// Rules returns the ruleset in force.
-func (a *Admission) Rules() *ruleset.Ruleset { return a.config.Rules }
 
 // Analyser returns what reads actions.
 func (a *Admission) Analyser() *impact.Analyser { return a.config.Analyser }

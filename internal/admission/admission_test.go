@@ -87,17 +87,17 @@ func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 	return h
 }
 
-func (h *house) propose(command string, edit ...func(*interlock.Proposal)) interlock.Answer {
-	p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/repo"},
-		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}
+func (h *house) propose(command string, edit ...func(*admission.Case)) interlock.Answer {
+	p := admission.Case{Proposal: interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/repo"},
+		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}}
 	for _, e := range edit {
 		e(&p)
 	}
-	return h.Propose(h.t.Context(), p)
+	return h.ProposeBy(h.t.Context(), p.Way, p.Proposal)
 }
 
-func event(name, call string) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) { p.Event, p.Requester.Call = name, call }
+func event(name, call string) func(*admission.Case) {
+	return func(p *admission.Case) { p.Event, p.Requester.Call = name, call }
 }
 
 // entries returns the types of all entries, and fails the test if the log does not verify.
@@ -201,7 +201,7 @@ func TestLostRaceLooksOnce(t *testing.T) {
 		}
 		return next()
 	}
-	h.propose("rm -rf src", func(p *interlock.Proposal) {
+	h.propose("rm -rf src", func(p *admission.Case) {
 		p.Work = func([]string) map[string]interlock.Work { looks++; return nil }
 	})
 	if looks != 1 || races != 0 {
@@ -414,11 +414,11 @@ func TestSecretsDoNotReachTheStore(t *testing.T) {
 
 func TestWhatIsNoActionIsRefusedAndRecorded(t *testing.T) {
 	h := newHouse(t)
-	for _, edit := range []func(*interlock.Proposal){
-		func(p *interlock.Proposal) { p.Action.Kind = "spell" },
-		func(p *interlock.Proposal) { p.Action.Kind = interlock.KindTool },
-		func(p *interlock.Proposal) { p.Action.Arguments = []byte(`{"command":"rm -rf /"}`) }, // what a door might run instead
-		func(p *interlock.Proposal) { p.Requester.Agent = "" },
+	for _, edit := range []func(*admission.Case){
+		func(p *admission.Case) { p.Action.Kind = "spell" },
+		func(p *admission.Case) { p.Action.Kind = interlock.KindTool },
+		func(p *admission.Case) { p.Action.Arguments = []byte(`{"command":"rm -rf /"}`) }, // what a door might run instead
+		func(p *admission.Case) { p.Requester.Agent = "" },
 	} {
 		answer := h.propose("git status", edit)
 		if answer.Answer != interlock.Deny || answer.Event == "" || answer.Decisive().Rule != "admission.invalid" {

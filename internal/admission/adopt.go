@@ -19,6 +19,15 @@ const (
 	settingRefused = "rules_refused"
 )
 
+// An Ordering says who ordered the operator's rules.
+type Ordering struct {
+	By      string           // id of the event, or [RulesUnordered]; empty where there are none, or nobody who could
+	Refused interlock.Digest // of the documents that are not in force because nobody did
+}
+
+// settled reports whether an order that is still to come could change nothing.
+func (o Ordering) settled() bool { return o.Refused == "" && o.By != RulesUnordered }
+
 // RulesOrdered names the settings that say who ordered the operator's rules; OrderedBy reads them.
 func RulesOrdered() []ledger.Ref {
 	return []ledger.Ref{key(ledger.Setting, settingOrdered), key(ledger.Setting, settingRefused)}
@@ -51,12 +60,13 @@ func DocumentsDigest(documents map[string]string) (interlock.Digest, error) {
 // adoptRules has the rules that are in force in this process count as ordered, on an admin's order that names them: the ruleset as its
 // subject, and the operator's documents, which stay the same when the program's own rules are others, as its detail.
 func (a *Admission) adoptRules(_ context.Context, c *carrying) error {
-	documents := Documents(a.config.Own)
+	now := a.force.Load()
+	documents := Documents(now.Own)
 	digest, err := DocumentsDigest(documents)
 	switch {
 	case err != nil:
 		return err
-	case c.Subject != string(a.config.Rules.Digest()) || c.Detail != string(digest):
+	case c.Subject != string(now.Rules.Digest()) || c.Detail != string(digest):
 		return interlock.Errorf(interlock.CodeConflict, "subject",
 			"other rules are in the rules directory now than the order is about; look again and give the order anew")
 	case len(documents) == 0:
@@ -87,8 +97,8 @@ func (a *Admission) ordersRules(c *carrying, documents map[string]string) error 
 }
 
 // rulesOrdered adds to the settings that are to stand who ordered the rules, where that is another than it was.
-func (a *Admission) rulesOrdered(have, want map[string]string) {
-	for name, now := range map[string]string{settingOrdered: a.config.RulesOrder, settingRefused: string(a.config.RulesRefused)} {
+func (f *force) rulesOrdered(have, want map[string]string) {
+	for name, now := range map[string]string{settingOrdered: f.Ordered.By, settingRefused: string(f.Ordered.Refused)} {
 		if now != "" || have[name] != "" { // any order: fills a map
 			want[name] = now
 		}

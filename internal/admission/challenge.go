@@ -69,7 +69,7 @@ func (a *Admission) verifying(standing ledger.Standing, r interlock.Requester,
 
 // stops reports whether a decision stops the agent and not only the step: what a monitored execution wanted to do is in the
 // danger zone, or an operator's pattern denies it (MCP-AQL 8.7.2, 8.8.1).
-func stops(p interlock.Proposal, d interlock.Decision) bool {
+func stops(p Case, d interlock.Decision) bool {
 	refused := d.Verdict == interlock.Deny || d.Verdict == interlock.Halt
 	return p.Loop != nil && d.Mode == interlock.Enforcing && refused && (d.Tier == interlock.TierDangerZone || denied(d))
 }
@@ -97,7 +97,7 @@ func owes(d interlock.Decision) bool {
 
 // challenged opens the challenge a decision calls for, adds it and its events to the change, and says in the answer which
 // challenge holds the agent back.
-func (a *Admission) challenged(change *ledger.Change, p, shown interlock.Proposal, standing ledger.Standing,
+func (a *Admission) challenged(change *ledger.Change, p Case, shown interlock.Proposal, standing ledger.Standing,
 	d interlock.Decision,
 	now time.Time, answer *interlock.Answer) (*issued, error) {
 	if d.Mode != interlock.Enforcing {
@@ -122,7 +122,7 @@ func (a *Admission) challenged(change *ledger.Change, p, shown interlock.Proposa
 }
 
 // issue makes a challenge with a code.
-func (a *Admission) issue(change *ledger.Change, p, shown interlock.Proposal, d interlock.Decision, now time.Time,
+func (a *Admission) issue(change *ledger.Change, p Case, shown interlock.Proposal, d interlock.Decision, now time.Time,
 	answer *interlock.Answer, c interlock.Challenge) (*issued, error) {
 	id, err := newUUID(a.config.Random)
 	if err != nil {

@@ -101,12 +101,12 @@ func guarded(t *testing.T, edit ...func(*admission.Config)) (*house, *phone) {
 }
 
 // step makes a proposal one that a monitored execution reports.
-func step(p *interlock.Proposal) {
+func step(p *admission.Case) {
 	p.Loop = &interlock.Loop{Execution: "exe_1", Step: 1, Limit: 50, Tolerance: 50}
 }
 
-func from(agent, principal, run string) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) {
+func from(agent, principal, run string) func(*admission.Case) {
+	return func(p *admission.Case) {
 		p.Requester = interlock.Requester{Agent: agent, Principal: principal, Run: run}
 	}
 }
@@ -190,14 +190,14 @@ func TestHardBlock(t *testing.T) {
 func TestHardBlockBindsTheAgent(t *testing.T) {
 	spec.Covers(t, "AQL-8.8.3a")
 	h, _, answer := blocked(t)
-	for name, edit := range map[string][]func(*interlock.Proposal){
+	for name, edit := range map[string][]func(*admission.Case){
 		"the same step":            {step},
-		"a new execution":          {step, func(p *interlock.Proposal) { p.Loop.Execution = "exe_2" }},
+		"a new execution":          {step, func(p *admission.Case) { p.Loop.Execution = "exe_2" }},
 		"a new connection":         {step, from("claude", "alice", "run-2")},
-		"another door":             {from("claude", "alice", "run-3"), func(p *interlock.Proposal) { p.Door = "hook" }},
+		"another door":             {from("claude", "alice", "run-3"), func(p *admission.Case) { p.Door = "hook" }},
 		"a call id of its own":     {event("PreToolUse", "toolu_9")},
 		"no run":                   {from("claude", "alice", "")},
-		"what the door says of it": {step, func(p *interlock.Proposal) { p.Loop.Verifying = "none" }},
+		"what the door says of it": {step, func(p *admission.Case) { p.Loop.Verifying = "none" }},
 	} {
 		got := h.propose("git status", edit...)
 		if snapshot := h.standing().Challenges[answer.Challenge]; !snapshot.Blocks(requesterOf(edit)) {
@@ -215,8 +215,8 @@ func TestHardBlockBindsTheAgent(t *testing.T) {
 	}
 }
 
-func requesterOf(edit []func(*interlock.Proposal)) interlock.Requester {
-	p := interlock.Proposal{Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}}
+func requesterOf(edit []func(*admission.Case)) interlock.Requester {
+	p := admission.Case{Proposal: interlock.Proposal{Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}}}
 	for _, e := range edit {
 		e(&p)
 	}

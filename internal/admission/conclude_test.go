@@ -14,8 +14,8 @@ import (
 // the next attempt has to know of it.
 func TestConclude(t *testing.T) {
 	h := newHouse(t)
-	unseen := func(call string) func(*interlock.Proposal) {
-		return func(p *interlock.Proposal) { p.Requester.Call, p.Unseen = call, true }
+	unseen := func(call string) func(*admission.Case) {
+		return func(p *admission.Case) { p.Requester.Call, p.Unseen = call, true }
 	}
 	requester := interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}
 	statuses := []interlock.OutcomeStatus{interlock.OutcomeSuccess, interlock.OutcomeSkipped, interlock.OutcomeFailure, interlock.OutcomeUnknown}
@@ -82,7 +82,7 @@ func TestWeigh(t *testing.T) {
 			p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/repo"},
 				Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"},
 				View:      interlock.View{Workspace: "/repo", Home: "/home/alice"}}
-			a, ok := h.Weigh(t.Context(), p)
+			a, ok := h.Weigh(t.Context(), admission.Way{}, p)
 			want := harmless && mode != interlock.Enforcing
 			if command == "curl -o x.sh https://example.com/x.sh" && mode != interlock.Monitoring {
 				continue // whether it is looked back on is for a mode that evaluates

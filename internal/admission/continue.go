@@ -16,7 +16,7 @@ import (
 // nothing else, so whatever else objects by now does.
 //
 // over says that the approval is spent already. One that is not is spent by whoever names it, like any other.
-func (a *Admission) continued(ctx context.Context, p interlock.Proposal, standing ledger.Standing,
+func (a *Admission) continued(ctx context.Context, p Case, standing ledger.Standing,
 	now time.Time) (_ ledger.Standing, over bool, err error) {
 	if p.Continues == "" {
 		return standing, false, nil

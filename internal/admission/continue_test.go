@@ -9,8 +9,8 @@ import (
 	"interlock/internal/admission"
 )
 
-func continues(id string) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) { p.Continues = id }
+func continues(id string) func(*admission.Case) {
+	return func(p *admission.Case) { p.Continues = id }
 }
 
 // TestACallThatIsContinued: the approval that was spent on a call counts for the rest of that call, and for nothing else; without
@@ -19,7 +19,7 @@ func TestACallThatIsContinued(t *testing.T) {
 	const risky = "git push --force origin feature"
 	begin := func(t *testing.T) (*house, string) {
 		h := newHouse(t, func(c *admission.Config) { c.Attended = true })
-		first := h.propose(risky, func(p *interlock.Proposal) { p.CanAsk = true })
+		first := h.propose(risky, func(p *admission.Case) { p.CanAsk = true })
 		if err := h.approve(first.Request, interlock.Allow); err != nil {
 			t.Fatal(err)
 		}
@@ -46,10 +46,10 @@ func TestACallThatIsContinued(t *testing.T) {
 	for name, refused := range map[string]func(h *house, id string) interlock.Answer{
 		"another action": func(h *house, id string) interlock.Answer { return h.propose(risky+" --tags", continues(id)) },
 		"another agent": func(h *house, id string) interlock.Answer {
-			return h.propose(risky, continues(id), func(p *interlock.Proposal) { p.Requester.Agent = "codex" })
+			return h.propose(risky, continues(id), func(p *admission.Case) { p.Requester.Agent = "codex" })
 		},
 		"another owner": func(h *house, id string) interlock.Answer {
-			return h.propose(risky, continues(id), func(p *interlock.Proposal) { p.Requester.Principal = "mallory" })
+			return h.propose(risky, continues(id), func(p *admission.Case) { p.Requester.Principal = "mallory" })
 		},
 		"what is denied": func(h *house, id string) interlock.Answer { return h.propose("rm -rf /", continues(id)) },
 		"no approval":    func(h *house, id string) interlock.Answer { return h.propose(risky, continues("apr_000000000000")) },

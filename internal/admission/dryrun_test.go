@@ -16,7 +16,7 @@ import (
 func TestADryRunIsRecordedForWhoProposedTheActionAndNobodyElse(t *testing.T) {
 	h := newHouse(t)
 	claude := interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}
-	asked := h.propose("git push --force origin main", func(p *interlock.Proposal) { p.CanAsk = true })
+	asked := h.propose("git push --force origin main", func(p *admission.Case) { p.CanAsk = true })
 	if asked.Request == "" {
 		t.Fatalf("%+v", asked)
 	}
@@ -66,12 +66,12 @@ func TestAYesForASandboxIsNotRepeatedWithoutOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHouse(t, func(c *admission.Config) { c.Rules = set })
-	boxed := func(p *interlock.Proposal) { p.CanAsk, p.Sandboxed, p.Requester.Call = true, true, "exec-1" }
+	boxed := func(p *admission.Case) { p.CanAsk, p.Sandboxed, p.Requester.Call = true, true, "exec-1" }
 	asked := h.propose("rm -rf build", boxed)
 	if asked.Answer != interlock.Ask {
 		t.Fatalf("%v: %+v", asked.Answer, asked.Findings)
 	}
-	again := h.propose("rm -rf build", event("PreToolUse", ""), func(p *interlock.Proposal) { p.CanAsk = true })
+	again := h.propose("rm -rf build", event("PreToolUse", ""), func(p *admission.Case) { p.CanAsk = true })
 	if again.Repeated || again.Answer != interlock.Deny || again.Findings[0].Rule != "sandbox.needed" {
 		t.Errorf("a door without a sandbox got %v, repeated %v, by %+v", again.Answer, again.Repeated, again.Findings)
 	}
@@ -86,9 +86,9 @@ func TestAYesNamesTheDryRunOfItsRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHouse(t, func(c *admission.Config) { c.Rules = set })
-	ask := func(p *interlock.Proposal) { p.CanAsk = true }
+	ask := func(p *admission.Case) { p.CanAsk = true }
 	tried := func(command string, requester interlock.Requester) (interlock.Answer, string) {
-		a := h.propose(command, ask, func(p *interlock.Proposal) { p.Requester = requester })
+		a := h.propose(command, ask, func(p *admission.Case) { p.Requester = requester })
 		if err := h.Tried(t.Context(), requester, interlock.DryRun{Event: a.Event, Request: a.Request, Action: a.Action}); err != nil {
 			t.Fatal(err)
 		}

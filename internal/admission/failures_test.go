@@ -16,10 +16,10 @@ import (
 )
 
 // carried is a call that a gateway would carry out.
-func carried(tool, arguments string) interlock.Proposal {
-	return interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: "files." + tool, Arguments: json.RawMessage(arguments)},
-		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, Door: "gateway",
-		Upstream: &interlock.Upstream{Server: "files", Identity: "sha256:aa"}}
+func carried(tool, arguments string) admission.Case {
+	return admission.Case{Proposal: interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: "files." + tool, Arguments: json.RawMessage(arguments)},
+		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, Door: "gateway"},
+		Way: admission.Way{Upstream: &interlock.Upstream{Server: "files", Identity: "sha256:aa"}}}
 }
 
 // pinned approves the server of carried.
@@ -34,10 +34,10 @@ func pinned(t *testing.T, h *house) {
 }
 
 // attempt proposes and, if it is let through, ends with the status.
-func (h *house) attempt(p interlock.Proposal, status interlock.OutcomeStatus) interlock.Answer {
+func (h *house) attempt(p admission.Case, status interlock.OutcomeStatus) interlock.Answer {
 	h.t.Helper()
 	p.Requester.Call = rand.Text() // a gateway names each attempt anew
-	answer := h.Propose(h.t.Context(), p)
+	answer := h.ProposeBy(h.t.Context(), p.Way, p.Proposal)
 	if answer.Answer.Allowed() {
 		h.Ended(p.Requester, answer.Decision, status)
 		if err := h.Report(h.t.Context(), p.Requester, interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: status}); err != nil {
@@ -62,7 +62,7 @@ func TestFailuresCoolDown(t *testing.T) {
 	pinned(t, h)
 	read, write := carried("get_row", `{"id":"7"}`), carried("update_row", `{"id":"7"}`)
 	const ok, failure, unknown = interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeUnknown
-	run := func(name string, p interlock.Proposal, status interlock.OutcomeStatus, want string) interlock.Answer {
+	run := func(name string, p admission.Case, status interlock.OutcomeStatus, want string) interlock.Answer {
 		t.Helper()
 		answer := h.attempt(p, status)
 		if got := ruleOf(answer); got != want {
@@ -157,7 +157,7 @@ func TestFailuresAreShared(t *testing.T) {
 	pinned(t, h)
 	other := &house{t: t, Admission: again(t, h), store: h.store}
 	read, write := carried("get_row", `{"id":"7"}`), carried("update_row", `{"id":"8"}`)
-	ended := func(on *house, p interlock.Proposal, status interlock.OutcomeStatus, want string) {
+	ended := func(on *house, p admission.Case, status interlock.OutcomeStatus, want string) {
 		t.Helper()
 		if got := ruleOf(on.attempt(p, status)); got != want {
 			t.Errorf("%s that ends with %s: %s, want %s", p.Action.Tool, status, got, want)
@@ -173,7 +173,7 @@ func TestFailuresAreShared(t *testing.T) {
 	ended(other, read, interlock.OutcomeFailure, "cooldown.budget")
 	h.now = h.now.Add(interlock.RetryWindow)
 	read.Requester.Call = "early"
-	first := h.Propose(t.Context(), read)
+	first := h.ProposeBy(t.Context(), read.Way, read.Proposal)
 	h.Ended(read.Requester, first.Decision, interlock.OutcomeUnknown)
 	ended(h, read, interlock.OutcomeSuccess, "cooldown.unknown")
 	err := h.Conclude(t.Context(), admission.Concluded{Requester: read.Requester, Answer: first,
@@ -190,7 +190,7 @@ func TestWhatWentWellLeavesNothing(t *testing.T) {
 	h := newHouse(t)
 	pinned(t, h)
 	read := carried("get_row", `{"id":"7"}`)
-	decided := h.Propose(t.Context(), read).Decision
+	decided := h.ProposeBy(t.Context(), read.Way, read.Proposal).Decision
 	for range 100 {
 		h.Ended(read.Requester, decided, interlock.OutcomeSuccess)
 	}
@@ -202,7 +202,7 @@ func TestWhatWentWellLeavesNothing(t *testing.T) {
 	if n := admission.Endings(h.Admission); n != 2 {
 		t.Errorf("%d endings are kept of a failure and what went well after it, want both", n)
 	}
-	if got := ruleOf(h.Propose(t.Context(), read)); got != "allow" {
+	if got := ruleOf(h.ProposeBy(t.Context(), read.Way, read.Proposal)); got != "allow" {
 		t.Errorf("what failed and went well since: %s", got)
 	}
 }

@@ -92,7 +92,7 @@ func touched(home string, analysis impact.Analysis) (names []string) {
 
 // fetchedBefore are the places among those an action touches that this agent fetched within a day in this workspace, in
 // whatever run.
-func (a *Admission) fetchedBefore(ctx context.Context, p *interlock.Proposal, analysis impact.Analysis,
+func (a *Admission) fetchedBefore(ctx context.Context, p *Case, analysis impact.Analysis,
 	now time.Time) ([]string, error) {
 	if p.Read == nil || len(p.View.Fetched) > 0 {
 		return nil, nil

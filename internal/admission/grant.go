@@ -17,7 +17,7 @@ const maxGrants = 256
 
 func (a *Admission) findGranted(c *carrying) error {
 	g := c.Terms.(interlock.Grant)
-	if g.Ruleset != a.config.Rules.Digest() {
+	if g.Ruleset != a.force.Load().Rules.Digest() {
 		return interlock.Errorf(interlock.CodeConflict, "ruleset", "other rules are in force than the grant names; give it again")
 	}
 	g.Left = g.Times

@@ -56,7 +56,7 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 
 // alsoRead names what a decision reads besides its requester's part: what is known of the tool and of how the agent's calls have
 // failed, and an approval that is said to go on counting.
-func alsoRead(p interlock.Proposal) (refs []ledger.Ref) {
+func alsoRead(p Case) (refs []ledger.Ref) {
 	if p.Upstream != nil {
 		refs = append(refs, key(ledger.Pin, ledger.PinKey(p.Upstream.Server, p.Upstream.Tool)), failedOf(p.Requester))
 	}

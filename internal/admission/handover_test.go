@@ -25,9 +25,9 @@ func deletionsIn(t *testing.T) *house {
 // A door that hands the action over to exec is told yes, and the approval is left for exec, which spends it.
 func TestAHandoverLeavesTheApprovalToWhoRunsIt(t *testing.T) {
 	h := deletionsIn(t)
-	offered := func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }
-	certain := func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverCertain }
-	exec := func(p *interlock.Proposal) {
+	offered := func(p *admission.Case) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }
+	certain := func(p *admission.Case) { p.CanAsk, p.Handover = true, interlock.HandoverCertain }
+	exec := func(p *admission.Case) {
 		p.CanAsk, p.Sandboxed, p.Unseen, p.Requester.Call = true, true, true, "exec-1"
 	}
 	asked := h.propose("rm -rf build", offered)
@@ -37,7 +37,7 @@ func TestAHandoverLeavesTheApprovalToWhoRunsIt(t *testing.T) {
 	if err := h.approve(asked.Request, interlock.Allow); err != nil {
 		t.Fatal(err)
 	}
-	for _, way := range []func(*interlock.Proposal){offered, offered, certain} {
+	for _, way := range []func(*admission.Case){offered, offered, certain} {
 		if a := h.propose("rm -rf build", way); a.Answer != interlock.Allow || a.Approval != asked.Request {
 			t.Fatalf("handed over: %v by %q: %+v", a.Answer, a.Approval, a.Findings)
 		}
@@ -48,7 +48,7 @@ func TestAHandoverLeavesTheApprovalToWhoRunsIt(t *testing.T) {
 	if a := h.propose("rm -rf build", exec); a.Answer != interlock.Allow {
 		t.Errorf("exec got %v: %+v", a.Answer, a.Findings)
 	}
-	for name, way := range map[string]func(*interlock.Proposal){"exec": exec, "the hook": offered} {
+	for name, way := range map[string]func(*admission.Case){"exec": exec, "the hook": offered} {
 		if a := h.propose("rm -rf build", way); a.Answer != interlock.Ask {
 			t.Errorf("%s got %v after the approval was spent", name, a.Answer)
 		}
@@ -65,7 +65,7 @@ func TestAHandoverLeavesTheApprovalToWhoRunsIt(t *testing.T) {
 // Where no sandbox is wanted, an offer changes nothing: the approval is spent by who was asked.
 func TestAnOfferIsNoHandoverWhereNoSandboxIsWanted(t *testing.T) {
 	h := newHouse(t)
-	offered := func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }
+	offered := func(p *admission.Case) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }
 	asked := h.propose("git push --force origin main", offered)
 	if err := h.approve(asked.Request, interlock.Allow); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAnOfferIsNoHandoverWhereNoSandboxIsWanted(t *testing.T) {
 	if a := h.propose("git push --force origin main", offered); a.Answer != interlock.Ask {
 		t.Errorf("%v after the approval was spent", a.Answer)
 	}
-	if a := h.propose("ls", func(p *interlock.Proposal) { p.Handover = "perhaps" }); a.Answer != interlock.Deny {
+	if a := h.propose("ls", func(p *admission.Case) { p.Handover = "perhaps" }); a.Answer != interlock.Deny {
 		t.Errorf("an unknown handover got %v", a.Answer)
 	}
 }
@@ -85,7 +85,7 @@ func TestAnOfferIsNoHandoverWhereNoSandboxIsWanted(t *testing.T) {
 func TestWhatRanOutsideItsSandboxIsAnAlert(t *testing.T) {
 	for _, boxed := range []bool{true, false} {
 		h := deletionsIn(t)
-		offered := func(p *interlock.Proposal) {
+		offered := func(p *admission.Case) {
 			p.CanAsk, p.Handover, p.Event, p.Requester.Call = true, interlock.HandoverOffered, "PreToolUse", "call-1"
 		}
 		asked := h.propose("rm -rf build", offered)
@@ -103,7 +103,7 @@ func TestWhatRanOutsideItsSandboxIsAnAlert(t *testing.T) {
 			t.Errorf("sandboxed %v: recorded as %s", boxed, got)
 		}
 		if again := h.propose("rm -rf build",
-			func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }); again.Answer.Allowed() != boxed {
+			func(p *admission.Case) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }); again.Answer.Allowed() != boxed {
 			t.Errorf("sandboxed %v: the approval answers with %v once more", boxed, again.Answer)
 		}
 	}
@@ -112,15 +112,15 @@ func TestWhatRanOutsideItsSandboxIsAnAlert(t *testing.T) {
 // A harness that gives its calls no ids, and the exec it hands them to, each have their outcome recorded of their own decision.
 func TestOutcomesOfAHandoverWithoutCallIDs(t *testing.T) {
 	h := deletionsIn(t)
-	offered := func(p *interlock.Proposal) {
+	offered := func(p *admission.Case) {
 		p.CanAsk, p.Handover, p.Event = true, interlock.HandoverOffered, "preToolUse"
 	}
-	asked := h.propose("rm -rf build", func(p *interlock.Proposal) { offered(p); p.Requester.Run = "run-0" })
+	asked := h.propose("rm -rf build", func(p *admission.Case) { offered(p); p.Requester.Run = "run-0" })
 	if err := h.approve(asked.Request, interlock.Allow); err != nil {
 		t.Fatal(err)
 	}
 	handed := h.propose("rm -rf build", offered)
-	run := h.propose("rm -rf build", func(p *interlock.Proposal) {
+	run := h.propose("rm -rf build", func(p *admission.Case) {
 		p.CanAsk, p.Sandboxed, p.Unseen, p.Requester.Call = true, true, true, "exec-1"
 	})
 	before := len(h.log())
@@ -151,13 +151,13 @@ func TestAHandoverDrawsNoGrant(t *testing.T) {
 	if _, err := h.Grant(t.Context(), once); err != nil {
 		t.Fatal(err)
 	}
-	offered := func(p *interlock.Proposal) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }
+	offered := func(p *admission.Case) { p.CanAsk, p.Handover = true, interlock.HandoverOffered }
 	for range 2 {
 		if a := h.propose("rm -rf build", offered); a.Answer != interlock.Allow || a.Grant != once.ID {
 			t.Fatalf("handed over: %v by %q: %+v", a.Answer, a.Grant, a.Findings)
 		}
 	}
-	exec := func(p *interlock.Proposal) { p.CanAsk, p.Sandboxed, p.Unseen = true, true, true }
+	exec := func(p *admission.Case) { p.CanAsk, p.Sandboxed, p.Unseen = true, true, true }
 	if a := h.propose("rm -rf build", exec); a.Answer != interlock.Allow {
 		t.Errorf("exec got %v: %+v", a.Answer, a.Findings)
 	}

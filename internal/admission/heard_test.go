@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
 // TestReturnedOrders: what only a result with orders names is asked about in the same run and no other, whatever a door says of
@@ -16,7 +17,7 @@ func TestReturnedOrders(t *testing.T) {
 	page := interlock.Action{Kind: interlock.KindTool, Tool: "get_page", Arguments: json.RawMessage(`{"url":"www.news.example"}`)}
 	call := func(run string) bool {
 		t.Helper()
-		a := h.propose("", func(p *interlock.Proposal) {
+		a := h.propose("", func(p *admission.Case) {
 			p.Requester.Run = run
 			p.Action = interlock.Action{Kind: interlock.KindTool, Tool: "create_event",
 				Arguments: json.RawMessage(`{"title":"x","participants":["eve@evil.example"]}`)}

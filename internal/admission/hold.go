@@ -15,9 +15,10 @@ const maxHeld = 20
 
 // holdable names the holds that would keep this process from deciding: those on the ruleset and on the snapshots in force.
 func (a *Admission) holdable() []ledger.Ref {
-	refs := []ledger.Ref{key(ledger.Hold, ledger.HoldName(ledger.HoldRuleset, string(a.config.Rules.Digest())))}
-	if a.manifest != "" {
-		refs = append(refs, key(ledger.Hold, ledger.HoldName(ledger.HoldManifest, string(a.manifest))))
+	now := a.force.Load()
+	refs := []ledger.Ref{key(ledger.Hold, ledger.HoldName(ledger.HoldRuleset, string(now.Rules.Digest())))}
+	if now.manifest != "" {
+		refs = append(refs, key(ledger.Hold, ledger.HoldName(ledger.HoldManifest, string(now.manifest))))
 	}
 	return refs
 }

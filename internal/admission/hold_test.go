@@ -111,7 +111,7 @@ func TestHoldWhileWatching(t *testing.T) {
 	h := newHouse(t, func(c *admission.Config) { c.Mode = interlock.Monitoring })
 	p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: "git status"},
 		Requester: interlock.Requester{Agent: "claude", Principal: "alice"}}
-	if _, ok := h.Weigh(t.Context(), p); !ok {
+	if _, ok := h.Weigh(t.Context(), admission.Way{}, p); !ok {
 		t.Fatal("nothing is held, and it is not weighed")
 	}
 	if err := h.Hold(t.Context(), ledger.HoldBody{Scope: ledger.HoldRuleset, Key: string(h.Rules().Digest()), Why: "x"}); err != nil {

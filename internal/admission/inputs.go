@@ -18,7 +18,7 @@ type Recorder struct {
 	// seals what holds a secret, for whoever holds the key; nil: such inputs are not kept, and their decision can't be made again
 	Seal func(text []byte) ([]byte, error)
 	// the text of the ruleset in force, from which it can be made again; nil: it is not kept
-	Ruleset func() ([]byte, error)
+	Ruleset func(own map[string][]byte) ([]byte, error)
 	Off     bool // nothing is kept, as where decisions are only tried
 	// what the settings say of how is decided, beside mode and profile; nil: no snapshots are declared
 	Governance map[string]string
@@ -26,14 +26,14 @@ type Recorder struct {
 
 // keepInputs adds to a change what its decision was made from, and names it in the event. The decision's own text stands in the
 // event; what many decisions share is stored once.
-func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, raw, shown interlock.Action, made *evaluation,
-	recorded interlock.Decision) error {
+func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, manifest interlock.Digest, raw, shown interlock.Action,
+	made *evaluation, recorded interlock.Decision) error {
 	if a.config.Record.Off {
 		return nil
 	}
 	still, moving := auditlog.Split(made.snapshot)
 	base, err := a.blobOf(auditlog.Base{Schema: auditlog.InputsSchema, Program: a.config.Record.Program,
-		Analyser: a.config.Record.Analyser, Manifest: a.manifest, Snapshot: still})
+		Analyser: a.config.Record.Analyser, Manifest: manifest, Snapshot: still})
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
-func goesTo(h interlock.Handover, event string) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) {
+func goesTo(h interlock.Handover, event string) func(*admission.Case) {
+	return func(p *admission.Case) {
 		p.Handover, p.Event, p.Requester.Call, p.CanAsk = h, event, "call-1", h == interlock.HandoverGateway
 	}
 }
@@ -51,11 +52,11 @@ func TestAQuestionIsLeftToTheGateway(t *testing.T) {
 func TestALeftQuestionIsLeftForItsOwnCallAlone(t *testing.T) {
 	const push = "git push --force origin main"
 	h := newHouse(t)
-	h.propose(push, func(p *interlock.Proposal) {
+	h.propose(push, func(p *admission.Case) {
 		p.Handover, p.Event, p.CanAsk = interlock.HandoverGateway, "PermissionRequest", true
 	})
 	for _, handover := range []interlock.Handover{"", interlock.HandoverOffered, interlock.HandoverUnsure} {
-		a := h.propose(push, func(p *interlock.Proposal) {
+		a := h.propose(push, func(p *admission.Case) {
 			p.Handover, p.Event, p.Requester.Call = handover, "PreToolUse", "call-"+string(handover)
 		})
 		if a.Gateway || a.Repeated {
@@ -75,7 +76,7 @@ func TestWhatIsNotLeftToTheGateway(t *testing.T) {
 		"rm -rf /":   interlock.Deny,
 	} {
 		for _, way := range []interlock.Handover{interlock.HandoverUnsure, interlock.HandoverGateway} {
-			a := h.propose(command, func(p *interlock.Proposal) { p.Handover, p.CanAsk = way, true })
+			a := h.propose(command, func(p *admission.Case) { p.Handover, p.CanAsk = way, true })
 			if a.Gateway || a.Unsure || a.Event == "" || a.Verdict != want {
 				t.Errorf("%s, %s: %v, %+v", command, way, a.Verdict, a.Findings)
 			}

@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/spec"
 )
 
 // step proposes what a monitored execution reports it will do next.
-func (h *house) step(run, hint string, edit ...func(*interlock.Proposal)) interlock.Answer {
+func (h *house) step(run, hint string, edit ...func(*admission.Case)) interlock.Answer {
 	h.t.Helper()
-	p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHint, Input: hint}, CanAsk: true, Door: "mcp",
-		Requester: interlock.Requester{Principal: "pat", Agent: "mcp", Run: run}, Loop: &interlock.Loop{Execution: run, Step: 1}}
+	p := admission.Case{Proposal: interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHint, Input: hint}, CanAsk: true, Door: "mcp",
+		Requester: interlock.Requester{Principal: "pat", Agent: "mcp", Run: run}}, Way: admission.Way{Loop: &interlock.Loop{Execution: run, Step: 1}}}
 	for _, e := range edit {
 		e(&p)
 	}
-	return h.Propose(h.t.Context(), p)
+	return h.ProposeBy(h.t.Context(), p.Way, p.Proposal)
 }
 
-func number(n int) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) { p.Loop.Step = n }
+func number(n int) func(*admission.Case) {
+	return func(p *admission.Case) { p.Loop.Step = n }
 }
 
 // TestStepsOfAnExecution: what the ruleset sets for the agent holds, whatever a door says of it.
@@ -30,7 +31,7 @@ func TestStepsOfAnExecution(t *testing.T) {
 	if a := h.step("run", "list the files of the project", number(50)); a.Answer != interlock.Allow || a.Tier != interlock.TierAdvisory {
 		t.Errorf("the 50th step: %s %s %+v", a.Answer, a.Tier, a.Findings)
 	}
-	generous := func(p *interlock.Proposal) {
+	generous := func(p *admission.Case) {
 		p.Loop.Limit, p.Loop.Tolerance, p.Loop.AutoApprove = 1000, 100, []string{"*"}
 	}
 	a := h.step("run", "list the files of the project", number(51), generous)
@@ -71,7 +72,7 @@ func TestRepetitionEscalates(t *testing.T) {
 func TestBeginningAddsUpToNothing(t *testing.T) {
 	spec.Covers(t, "AQL-D-7.3-1")
 	h := newHouse(t, ruled(t, "danger: [{name: execute_agent, level: reversible, cooldown: 10s}]\n"))
-	begin := func(p *interlock.Proposal) {
+	begin := func(p *admission.Case) {
 		p.Action = interlock.Action{Kind: interlock.KindTool, Tool: "execute_agent", Arguments: []byte(`{"element_name":"task"}`)}
 		p.Requester.Run, p.Loop.Execution = "", ""
 	}

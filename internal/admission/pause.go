@@ -18,7 +18,7 @@ import (
 //
 // A request that wants a code pauses by its challenge, which is given and ends with a process and a few minutes (MCP-AQL 8.8.3);
 // waiting is that challenge, where there is one.
-func (a *Admission) paused(p interlock.Proposal, standing ledger.Standing, waiting interlock.Challenge,
+func (a *Admission) paused(p Case, standing ledger.Standing, waiting interlock.Challenge,
 	now time.Time) (other, own string, err error) {
 	if p.Loop.Execution == "" {
 		return "", "", nil // beginning and ending executions is no step

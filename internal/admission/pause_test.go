@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/spec"
 )
 
 // after reports how the step before went.
-func after(outcome interlock.OutcomeStatus) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) { p.Loop.Outcome = outcome }
+func after(outcome interlock.OutcomeStatus) func(*admission.Case) {
+	return func(p *admission.Case) { p.Loop.Outcome = outcome }
 }
 
-func agent(name string) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) { p.Requester.Agent = name }
+func agent(name string) func(*admission.Case) {
+	return func(p *admission.Case) { p.Requester.Agent = name }
 }
 
 const failedStep = "list the files of the project"
@@ -59,7 +60,7 @@ func TestNothingElseEndsAPause(t *testing.T) {
 			return h.step("other", "read README.md")
 		},
 		"a door that says it does not pause": func(h *house, _ *phone) interlock.Answer {
-			return h.step("run", failedStep, func(p *interlock.Proposal) { p.Loop.Paused, p.Loop.Asked = "", "" })
+			return h.step("run", failedStep, func(p *admission.Case) { p.Loop.Paused, p.Loop.Asked = "", "" })
 		},
 		"its own word": func(h *house, _ *phone) interlock.Answer {
 			for id := range h.standing().Requests {

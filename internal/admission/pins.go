@@ -314,6 +314,10 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 	if err != nil {
 		return nil, fmt.Errorf("reading the standing: %w", err)
 	}
+	force, err := a.inForce(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("putting the rules into force: %w", err)
+	}
 	now := a.config.Now().UTC()
 	shown := make([]bool, len(targets))
 	if caller.Agent == "" || inOffice(caller, standing, now) != nil {
@@ -322,13 +326,13 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 	caller = owned(caller, standing)
 	for i := range targets {
 		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller,
-			Upstream: &targets[i].Upstream, CanAsk: true}
-		snapshot := a.config.snapshot(p, standing, nil, now)
+			CanAsk: true}
+		snapshot := force.snapshot(&Case{Proposal: p, Way: Way{Upstream: &targets[i].Upstream}}, standing, now)
 		var texts []fact.Text
 		if targets[i].Name != "" {
 			texts = a.config.Analyser.ToolTexts(targets[i].Name)
 		}
-		_, hidden := engine.Hidden(a.config.Rules, snapshot, targets[i].Name, texts)
+		_, hidden := engine.Hidden(force.Rules, snapshot, targets[i].Name, texts)
 		shown[i] = !hidden
 	}
 	return shown, nil

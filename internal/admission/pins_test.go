@@ -60,7 +60,7 @@ func (h *house) call(identity interlock.Digest, v admission.PinVerdict) (visible
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	answer := h.propose("", func(p *interlock.Proposal) {
+	answer := h.propose("", func(p *admission.Case) {
 		p.Action = interlock.Action{Kind: interlock.KindTool, Tool: "files." + v.Tool, Arguments: json.RawMessage(`{}`)}
 		p.Upstream, p.Door = &upstream, "gateway"
 	})
@@ -354,7 +354,7 @@ func TestQuarantineReachesARetry(t *testing.T) {
 	h := newHouse(t)
 	v := h.examine("sha256:aa", tool("read", "Reads."))[0]
 	call := func() interlock.Answer {
-		return h.propose("", func(p *interlock.Proposal) {
+		return h.propose("", func(p *admission.Case) {
 			p.Action = interlock.Action{Kind: interlock.KindTool, Tool: "files.read", Arguments: json.RawMessage(`{}`)}
 			p.Upstream, p.Requester.Call = &interlock.Upstream{Server: "files", Identity: "sha256:aa", Tool: "read", Definition: v.Definition}, "call-1"
 		})

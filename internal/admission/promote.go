@@ -84,7 +84,7 @@ func (a *Admission) BeginShadow(ctx context.Context, documents map[string][]byte
 	if err != nil {
 		return body, err
 	}
-	if body.Ruleset = rules.Digest(); body.Ruleset == a.config.Rules.Digest() {
+	if body.Ruleset = rules.Digest(); body.Ruleset == a.force.Load().Rules.Digest() {
 		return body, interlock.Errorf(interlock.CodeConflict, "rules", "this ruleset is in force already")
 	}
 	change := ledger.Change{Writes: []ledger.Row{{Kind: ledger.Candidate, Key: ledger.CandidateKey, Value: body}}}
@@ -111,7 +111,7 @@ func (a *Admission) shadowed(ctx context.Context, change ledger.Change, step str
 		return err
 	}
 	err = a.append(&change, interlock.EventShadow, interlock.Requester{Agent: "interlock"}, "system",
-		auditlog.ShadowRecord{Step: step, Ruleset: body.Ruleset, InForce: a.config.Rules.Digest(), Documents: digest,
+		auditlog.ShadowRecord{Step: step, Ruleset: body.Ruleset, InForce: a.force.Load().Rules.Digest(), Documents: digest,
 			Until: body.Until})
 	if err == nil {
 		_, err = a.config.Store.Commit(ctx, change)
@@ -148,7 +148,7 @@ func (a *Admission) promotable(ctx context.Context, order interlock.Order) (ledg
 	case order.Subject != string(body.Ruleset):
 		return body, interlock.Errorf(interlock.CodeConflict, "subject",
 			"another ruleset decides in the shadow now; look at it and give the order anew")
-	case order.Detail != string(a.config.Rules.Digest()):
+	case order.Detail != string(a.force.Load().Rules.Digest()):
 		return body, interlock.Errorf(interlock.CodeConflict, "detail",
 			"another ruleset is in force than the order is to replace; look again and give the order anew")
 	}
@@ -156,7 +156,7 @@ func (a *Admission) promotable(ctx context.Context, order interlock.Order) (ledg
 	if err != nil {
 		return body, err
 	}
-	loosened, err := ruleset.Loosened(a.config.Rules, rules)
+	loosened, err := ruleset.Loosened(a.force.Load().Rules, rules)
 	if err != nil {
 		return body, err
 	}

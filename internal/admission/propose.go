@@ -19,21 +19,31 @@ import (
 
 // Propose decides one action and records the decision before it answers. What can't be decided or recorded is a Deny that
 // says why; a panic in any part of the way is one too.
-func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) (answer interlock.Answer) {
+func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock.Answer {
+	return a.ProposeBy(ctx, Way{}, p)
+}
+
+// ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
+func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
+	p := Case{Proposal: proposed, Way: way}
 	defer func() {
 		if r := recover(); r != nil {
-			answer = a.failed(p, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
+			answer = a.failed(p.Proposal, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
 		}
 	}()
 	if err := validate(p); err != nil {
-		return a.refused(ctx, p, err)
+		return a.refused(ctx, p.Proposal, err)
+	}
+	var err error
+	if p.under, err = a.inForce(ctx); err != nil {
+		return a.failed(p.Proposal, code(err), reason(err), err)
 	}
 	if earlier, found := a.repeated(ctx, p); found {
 		return earlier
 	}
 	answer, fresh, err := a.decide(ctx, p)
 	if err != nil {
-		return a.failed(p, code(err), reason(err), err)
+		return a.failed(p.Proposal, code(err), reason(err), err)
 	}
 	if fresh != nil { // only now is there a challenge to answer
 		answer.Channels = a.tell(ctx, *fresh)
@@ -42,7 +52,7 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) (answer i
 }
 
 // validate refuses proposals that are not actions before anything is analysed.
-func validate(p interlock.Proposal) error {
+func validate(p Case) error {
 	switch {
 	case !p.Action.Kind.Valid():
 		return interlock.Errorf(interlock.CodeInvalid, "/action/kind", "is not known; name one of %v", interlock.Kinds())
@@ -60,8 +70,8 @@ func validate(p interlock.Proposal) error {
 
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
 // the challenge it has opened, if any.
-func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, fresh *issued, err error) {
-	said, also := p.Loop, append(alsoRead(p), a.recentOf(p.Requester)...)
+func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *issued, err error) {
+	said, also := p.Loop, append(alsoRead(p), recentOf(p)...)
 	var g ground
 	var last shadowed
 	who := p.Requester // as the door names it
@@ -72,34 +82,22 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 		defer steps.Unlock()
 	}
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
-	read := a.config.analyse(&p)
-	receipt, err := a.commitOn(ctx, true, func(ctx context.Context, load loader) (_ ground, err error) {
+	read := p.under.analyse(&p)
+	on := func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = a.groundOf(ctx, load, who, also...)
 		return g, err
-	}, func(standing ledger.Standing) (ledger.Change, error) {
+	}
+	build := func(standing ledger.Standing) (ledger.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
-		p.View.Written, p.View.Fetched = nil, nil              // by whom what it runs was written is looked up each time
-		if err := inOffice(p.Requester, standing, now); err != nil {
+		if err := a.know(&p, who, said, &g, standing, now); err != nil {
 			return ledger.Change{}, err
-		}
-		p.Requester = owned(p.Requester, standing)
-		p.Failed = a.failuresOf(p, who, g.failed)
-		p.Origin = nil // what a door says of it counts for nothing
-		recent := a.config.Rules.Recent(g.recent.Actions, now)
-		if said != nil {
-			p.Loop = loop(g.done, *said, a.config.Rules.Loop(agentOf(p.Requester, standing)), a.counters, now)
-			pause, _ := a.verifying(standing, p.Requester, now)
-			p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
-			if p.Loop.Paused, p.Loop.Asked, err = a.paused(p, standing, pause, now); err != nil {
-				return ledger.Change{}, err
-			}
 		}
 		standing, uncounted := a.counted(standing, p.Requester, now)
 		begun, over, err := a.continued(ctx, p, standing, now)
 		if err != nil {
 			return ledger.Change{}, err
 		}
-		made, invalid, err := a.evaluate(ctx, &p, read, begun, recent, now)
+		made, invalid, err := a.evaluate(ctx, &p, read, begun, now)
 		if err != nil {
 			return ledger.Change{}, err
 		}
@@ -107,27 +105,28 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			invalid = uncounted
 		}
 		decision := made.Decision
-		last = shadowed{proposal: p, made: made, at: now}
+		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
-		if a.left(p, standing, decision, recent, now) {
+		if a.left(p, standing, decision, now) {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
 				return ledger.Change{}, errUnsure
 			}
 			answer.Gateway = true
 		}
-		shown := a.redacted(p)
-		change, opened, err := a.change(p, shown, standing, made, recent, now, &answer)
+		shown := a.redacted(p.Proposal)
+		change, opened, err := a.change(p, shown, standing, made, now, &answer)
 		if err == nil && opened {
 			err = a.clearAway(ctx, &change, now)
 		}
 		if err != nil {
 			return change, err
 		}
+		a.uses(&p, answer.Decision, &change, now)
 		if over {
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}
 		if said != nil {
-			row, err := did(g.done, who, *said, p.Action, answer.Decision, a.counters, now)
+			row, err := did(g.done, who, *said, p.Action, answer.Decision, p.under.counters, now)
 			if err != nil {
 				return change, err
 			}
@@ -137,7 +136,11 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 			return change, err
 		}
 		return change, a.alert(&change, p.Requester, invalid)
-	})
+	}
+	receipt, err := a.commitOn(ctx, true, on, build)
+	for p.objects(err) {
+		receipt, err = a.commitOn(ctx, false, on, build)
+	}
 	if errors.Is(err, errUnsure) {
 		return answer, nil, nil
 	}
@@ -150,15 +153,6 @@ func (a *Admission) decide(ctx context.Context, p interlock.Proposal) (answer in
 	return answer, fresh, nil
 }
 
-// recentOf names what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
-// common, so nothing is remembered of them.
-func (a *Admission) recentOf(r interlock.Requester) []ledger.Ref {
-	if r.Run == "" || !a.config.Rules.Recalls() {
-		return nil
-	}
-	return []ledger.Ref{key(ledger.Recent, runOf(r))}
-}
-
 // evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
 // write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
 // much to be given another question, and with what only shows once it is known what the action does: who wrote or fetched what it
@@ -166,10 +160,10 @@ func (a *Admission) recentOf(r interlock.Requester) []ledger.Ref {
 //
 // The analysis is of the action as the door knows it. It is made once, before anything is loaded, so that a commit
 // that lost a race repeats the decision and not what is slow.
-func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysis impact.Analysis, standing ledger.Standing,
-	recent []interlock.PastAction, now time.Time) (decision evaluation, invalid, err error) {
+func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
+	now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return a.config.judge(p, analysis, standing, recent, limits, now)
+		return p.under.judge(p, analysis, standing, slices.Concat(p.over, limits), now)
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
@@ -178,14 +172,14 @@ func (a *Admission) evaluate(ctx context.Context, p *interlock.Proposal, analysi
 	}
 	if len(own) > 0 {
 		p.View.Written = own
-		analysis = a.config.analyse(p)
+		analysis = p.under.analyse(p)
 		decision = judge(nil)
 	}
 	if p.View.Fetched, err = a.fetchedBefore(ctx, p, analysis, now); err != nil {
 		return decision, nil, err
 	}
 	if len(p.View.Fetched) > 0 {
-		analysis = a.config.analyse(p)
+		analysis = p.under.analyse(p)
 		decision = judge(nil)
 	}
 	told, err := a.told(ctx, p, decision.Decision, now)
@@ -237,9 +231,8 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
 // spends. It fills in answer.Request.
-func (a *Admission) change(p, shown interlock.Proposal, standing ledger.Standing, made evaluation,
-	recent []interlock.PastAction,
-	now time.Time, answer *interlock.Answer) (change ledger.Change, opened bool, err error) {
+func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Standing, made evaluation, now time.Time,
+	answer *interlock.Answer) (change ledger.Change, opened bool, err error) {
 	d := made.Decision
 	change = ledger.Change{Version: standing.Version}
 	handed := d.Answer.Allowed() && p.Handover.Hands(d)
@@ -262,16 +255,16 @@ func (a *Admission) change(p, shown interlock.Proposal, standing ledger.Standing
 		}
 	}
 	recorded := a.redactedDecision(d)
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: recent, At: now,
-		Handed: handed, Gateway: answer.Gateway,
-		Trust: a.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
+	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: p.Recent, At: now,
+		Handed: handed, Gateway: answer.Gateway, Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
+		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}
 	for _, order := range suppressionsOf(standing, p.Requester, now) {
 		record.Orders = append(record.Orders, order.ID)
 	}
-	for _, grant := range grantsOf(standing, p.Requester, a.config.Rules.Digest(), now) {
+	for _, grant := range grantsOf(standing, p.Requester, p.under.Rules.Digest(), now) {
 		record.Grants = append(record.Grants, grant.ID)
 	}
 	payload, err := record.Payload()
@@ -283,21 +276,22 @@ func (a *Admission) change(p, shown interlock.Proposal, standing ledger.Standing
 		return change, false, err
 	}
 	draft.Recorded = now
+	draft.Snapshots["ruleset"] = string(d.Ruleset)
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
-	if err := a.keepInputs(&change, &draft, p.Action, shown.Action, &made, recorded); err != nil {
+	if err := a.keepInputs(&change, &draft, p.under.manifest, p.Action, shown.Action, &made, recorded); err != nil {
 		return change, false, err
 	}
 	change.Events = []ledger.Draft{draft}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
 		change.Writes = append(change.Writes, ledger.Rows(ledger.CallBody{Requester: p.Requester, Action: d.Action,
-			Anywhere: anywhere(p), Events: events(p), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
+			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
 			At: now})...)
 	}
 	for _, file := range wrote(&p, d) {
 		change.Writes = append(change.Writes, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)
 	}
 	if p.Requester.Run != "" {
-		if past, ok := a.config.Rules.Remember(p.Action.Kind, recorded, now); ok {
+		if past, ok := p.under.Rules.Remember(p.Action.Kind, recorded, now); ok {
 			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: runOf(p.Requester), Action: past})...)
 		}
 	}
@@ -324,9 +318,9 @@ func events(p interlock.Proposal) []string {
 }
 
 // request finds the pending request for exactly this question or makes a new one.
-func (a *Admission) request(p, shown interlock.Proposal, standing ledger.Standing, d interlock.Decision,
+func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.Standing, d interlock.Decision,
 	now time.Time) (string, *interlock.ApprovalRequest, error) {
-	if id := joined(p, standing, d, now); id != "" || p.Loop != nil && p.Loop.Verifying != "" {
+	if id := joined(p.Requester, standing, d, now); id != "" || p.Loop != nil && p.Loop.Verifying != "" {
 		return id, nil, nil // a paused agent opens no further questions
 	}
 	id, err := a.random(6)
@@ -354,11 +348,11 @@ func (a *Admission) request(p, shown interlock.Proposal, standing ledger.Standin
 
 // joined finds the pending request that asks exactly this already; of several, which only two processes at once can make,
 // the one whose id comes first.
-func joined(p interlock.Proposal, standing ledger.Standing, d interlock.Decision, now time.Time) string {
+func joined(by interlock.Requester, standing ledger.Standing, d interlock.Decision, now time.Time) string {
 	first := ""
 	for id, r := range standing.Requests {
 		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) &&
-			r.Requester.Agent == p.Requester.Agent && r.Requester.Principal == p.Requester.Principal &&
+			r.Requester.Agent == by.Agent && r.Requester.Principal == by.Principal &&
 			(first == "" || id < first) {
 			first = id
 		}

@@ -18,9 +18,9 @@ func asks(d interlock.Decision) bool {
 
 // questions objects to one more question of an agent that has asked its operators more than they can think about: people who
 // are asked too often say yes. The same question asked again joins the one that waits and is no new one.
-func (a *Admission) questions(ctx context.Context, p interlock.Proposal, standing ledger.Standing, d interlock.Decision,
+func (a *Admission) questions(ctx context.Context, p Case, standing ledger.Standing, d interlock.Decision,
 	now time.Time) ([]interlock.Finding, error) {
-	if a.config.MaxQuestions <= 0 || !asks(d) || p.Loop != nil && p.Loop.Verifying != "" || joined(p, standing, d, now) != "" {
+	if a.config.MaxQuestions <= 0 || !asks(d) || p.Loop != nil && p.Loop.Verifying != "" || joined(p.Requester, standing, d, now) != "" {
 		return nil, nil
 	}
 	waiting := 0

@@ -13,7 +13,7 @@ import (
 // answering makes no room before the hour is over; another agent is not touched.
 func TestOneAgentAsksSoMuch(t *testing.T) {
 	h := newHouse(t, func(c *admission.Config) { c.MaxQuestions = 3 })
-	question := func(n int, edit ...func(*interlock.Proposal)) interlock.Answer {
+	question := func(n int, edit ...func(*admission.Case)) interlock.Answer {
 		return h.propose(fmt.Sprintf("git push --force origin feature%d", n), edit...)
 	}
 	for n := range 3 {
@@ -50,7 +50,7 @@ func TestOneAgentAsksSoMuch(t *testing.T) {
 
 // TestQuietHours: nobody is there, so an ask is answered no with a request that can be answered in the morning.
 func TestQuietHours(t *testing.T) {
-	asking := func(p *interlock.Proposal) { p.CanAsk = true }
+	asking := func(p *admission.Case) { p.CanAsk = true }
 	quiet := false
 	h := newHouse(t, func(c *admission.Config) { c.Attended, c.Quiet = true, func(time.Time) bool { return quiet } })
 	if day := h.propose("git push --force origin feature", asking); day.Answer != interlock.Ask || day.Request == "" {

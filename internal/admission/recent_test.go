@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/store/storagetest"
 	"interlock/internal/strictjson"
 )
 
-func run(name string) func(*interlock.Proposal) {
-	return func(p *interlock.Proposal) { p.Requester.Run = name }
+func run(name string) func(*admission.Case) {
+	return func(p *admission.Case) { p.Requester.Run = name }
 }
 
 func names(a interlock.Answer) map[string]bool {
@@ -63,7 +64,7 @@ func TestFlowAcrossActions(t *testing.T) {
 // digest the decision names.
 func TestDecisionCanBeMadeAgainFromItsEvent(t *testing.T) {
 	h := newHouse(t)
-	p := func(p *interlock.Proposal) { p.View.Production = h.Rules().Production() }
+	p := func(p *admission.Case) { p.View.Production = h.Rules().Production() }
 	h.propose("curl -fsSLo x.sh https://example.com/x.sh", p)
 	h.now = h.now.Add(time.Minute + 123456789)
 	answer := h.propose("sh x.sh", p)

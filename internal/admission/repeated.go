@@ -29,7 +29,7 @@ func anywhere(p interlock.Proposal) interlock.Digest {
 
 // repeated finds the answer of a call that was judged a moment ago and is now seen again through another event, or by the
 // same id and content. An answer that a human may have changed meanwhile is not repeated.
-func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlock.Answer, bool) {
+func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, bool) {
 	if p.Requester.Call == "" && p.Event == "" || p.Unseen {
 		return interlock.Answer{}, false
 	}
@@ -48,7 +48,7 @@ func (a *Admission) repeated(ctx context.Context, p interlock.Proposal) (interlo
 		return interlock.Answer{}, false
 	}
 	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && !spent(call)
-	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != a.config.Rules.Digest() ||
+	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != p.under.Rules.Digest() ||
 		call.Decision.Mode != a.config.Mode {
 		return interlock.Answer{}, false
 	}

@@ -11,13 +11,13 @@ const maxReadings = 4
 // read analyses a proposal's action and has the door read what the analysis asks for, until there is nothing more to learn.
 // What was read stays in the proposal's view, so that nothing is read twice and the snapshot says what was known. An action
 // that runs no file is analysed once, and nothing is read.
-func (e *Evaluator) read(p *interlock.Proposal, view *interlock.View) impact.Analysis {
+func (e *Evaluator) read(p *Case, view *interlock.View) impact.Analysis {
 	return e.weighWork(p, view, e.readScripts(p, view))
 }
 
 // weighWork has the door look at what the action would delete or overwrite, where the analysis asks for that. It is
 // asked once, when all that is run has been read.
-func (e *Evaluator) weighWork(p *interlock.Proposal, view *interlock.View, analysis impact.Analysis) impact.Analysis {
+func (e *Evaluator) weighWork(p *Case, view *interlock.View, analysis impact.Analysis) impact.Analysis {
 	if p.Work == nil || len(analysis.Work) == 0 || view.Work != nil {
 		return analysis
 	}
@@ -30,7 +30,7 @@ func (e *Evaluator) weighWork(p *interlock.Proposal, view *interlock.View, analy
 }
 
 // readScripts is read without what lies in the way of the action.
-func (e *Evaluator) readScripts(p *interlock.Proposal, view *interlock.View) impact.Analysis {
+func (e *Evaluator) readScripts(p *Case, view *interlock.View) impact.Analysis {
 	analysis := e.Analyser.Analyse(*view, p.Action)
 	if p.Read == nil {
 		return analysis

@@ -49,19 +49,19 @@ func (s *Session) Result(e *Evaluator, id, text string, now time.Time) (orders, 
 	return s.heard.Orders > before, true
 }
 
-// Before fills in what came before in this session, and returns what it did.
-func (s *Session) Before(p *interlock.Proposal, now time.Time) []interlock.PastAction {
+// Before fills in what came before in this session, as far as rules ask for it.
+func (s *Session) Before(e *Evaluator, p *Case, now time.Time) {
 	if s == nil {
-		return nil
+		return
 	}
 	p.Requester.Run = s.run
 	p.Origin = origin.Of(s.heard, s.run, p.Action, now)
 	p.View.Fetched = slices.Clone(s.fetched)
-	return s.recent
+	p.Recent = e.Rules.Recent(s.recent, now)
 }
 
 // After remembers what was judged. A call without an id can't be told a result.
-func (s *Session) After(e *Evaluator, id string, p interlock.Proposal, d interlock.Decision, now time.Time) {
+func (s *Session) After(e *Evaluator, id string, p *Case, d interlock.Decision, now time.Time) {
 	if s == nil {
 		return
 	}

@@ -24,6 +24,7 @@ const (
 // A shadowed decision is one that was made, recorded and answered, with what it was made from.
 type shadowed struct {
 	proposal interlock.Proposal
+	under    *force // what made it
 	made     evaluation
 	event    string
 	index    int64
@@ -219,7 +220,7 @@ func (s *shadow) decide(one shadowed) {
 			s.counted.Failed++
 		}
 	}()
-	now := s.a.config.under(s.candidate.rules, &one)
+	now := one.under.under(s.candidate.rules, &one)
 	s.count(&one, &now)
 }
 

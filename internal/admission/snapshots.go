@@ -55,7 +55,7 @@ func (a *Admission) limitsText() ([]byte, error) {
 
 // declare adds to a change, and to the settings that are to stand, the snapshots that this process decides under: each as a blob,
 // and their list. It is named by the event that is written anyway, so that a change of rules stays one event.
-func (a *Admission) declare(change *ledger.Change, have, ruleset, mode map[string]string) error {
+func (a *Admission) declare(change *ledger.Change, f *force, have, ruleset, mode map[string]string) error {
 	if a.config.Record.Governance == nil || ruleset["ruleset_text"] == "" {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (a *Admission) declare(change *ledger.Change, have, ruleset, mode map[strin
 		return fmt.Errorf("encoding the snapshot of limits: %w", err)
 	}
 	m := auditlog.Manifest{Schema: auditlog.ManifestSchema, Snapshots: map[string]auditlog.SnapshotName{
-		auditlog.SnapshotRuleset:    auditlog.NameRuleset(a.config.Rules.Digest(), interlock.Digest(ruleset["ruleset_text"])),
+		auditlog.SnapshotRuleset:    auditlog.NameRuleset(f.Rules.Digest(), interlock.Digest(ruleset["ruleset_text"])),
 		auditlog.SnapshotGovernance: auditlog.NameSnapshot(auditlog.GovernanceSchema, governance),
 		auditlog.SnapshotLimits:     auditlog.NameSnapshot(auditlog.LimitsSchema, limits),
 	}}
@@ -76,17 +76,17 @@ func (a *Admission) declare(change *ledger.Change, have, ruleset, mode map[strin
 	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)
 	}
-	a.manifest = auditlog.BlobDigest(text)
+	f.manifest = auditlog.BlobDigest(text)
 	mode[auditlog.SnapshotGovernance] = string(m.Snapshots[auditlog.SnapshotGovernance].Blob)
 	mode[auditlog.SnapshotLimits] = string(m.Snapshots[auditlog.SnapshotLimits].Blob)
-	if have[settingManifest] == string(a.manifest) {
+	if have[settingManifest] == string(f.manifest) {
 		return nil
 	}
 	in := mode
 	if differs(have, ruleset) {
 		in = ruleset
 	}
-	in[settingManifest] = string(a.manifest)
+	in[settingManifest] = string(f.manifest)
 	for _, t := range [][]byte{governance, limits, text} {
 		change.Blobs = append(change.Blobs, ledger.Blob{Digest: auditlog.BlobDigest(t), Text: t})
 	}

@@ -16,25 +16,36 @@ var errUnchanged = errors.New("admission: nothing changed")
 // Start records, once per change, which ruleset, mode and profile are in force from here on. Nothing is decided before
 // that is durable.
 func (a *Admission) Start(ctx context.Context) error {
+	now := *a.force.Load()
+	if err := a.declareForce(ctx, &now); err != nil {
+		return err
+	}
+	a.force.Store(&now)
+	return nil
+}
+
+// declareForce records what is to be in force if that is not what the store says, and notes in it under which snapshots it decides.
+// Several processes may find the same change at once: the first records it.
+func (a *Admission) declareForce(ctx context.Context, f *force) error {
 	on := a.rows(under(ledger.Setting, ledger.All))
 	_, err := a.commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
-		ruleset := map[string]string{"ruleset": string(a.config.Rules.Digest())}
-		if err := a.rulesText(&change, standing.Settings, ruleset); err != nil {
+		ruleset := map[string]string{"ruleset": string(f.Rules.Digest())}
+		if err := a.rulesText(&change, f, standing.Settings, ruleset); err != nil {
 			return change, err
 		}
-		a.rulesOrdered(standing.Settings, ruleset)
-		mode := map[string]string{"mode": a.config.Mode.String(), "profile": a.config.Profile}
-		if err := a.declare(&change, standing.Settings, ruleset, mode); err != nil {
+		f.rulesOrdered(standing.Settings, ruleset)
+		mode := map[string]string{"mode": f.Mode.String(), "profile": f.Profile}
+		if err := a.declare(&change, f, standing.Settings, ruleset, mode); err != nil {
 			return change, err
 		}
-		if err := a.setting(&change, interlock.EventRuleset, standing.Settings, ruleset); err != nil {
+		if err := a.setting(&change, f, interlock.EventRuleset, standing.Settings, ruleset); err != nil {
 			return change, err
 		}
 		if err := a.unordered(&change, standing.Settings, ruleset); err != nil {
 			return change, err
 		}
-		if err := a.setting(&change, interlock.EventMode, standing.Settings, mode); err != nil {
+		if err := a.setting(&change, f, interlock.EventMode, standing.Settings, mode); err != nil {
 			return change, err
 		}
 		if len(change.Events) == 0 {
@@ -50,7 +61,7 @@ func (a *Admission) Start(ctx context.Context) error {
 
 // rulesText adds to a change, and to the settings that are to stand, the text of rules that the store does not have yet: so that
 // what is decided under them can be decided again when the program that brought them is gone.
-func (a *Admission) rulesText(change *ledger.Change, have, want map[string]string) error {
+func (a *Admission) rulesText(change *ledger.Change, f *force, have, want map[string]string) error {
 	if a.config.Record.Ruleset == nil {
 		return nil
 	}
@@ -58,7 +69,7 @@ func (a *Admission) rulesText(change *ledger.Change, have, want map[string]strin
 	if have["ruleset"] == want["ruleset"] && want["ruleset_text"] != "" {
 		return nil
 	}
-	text, err := a.config.Record.Ruleset()
+	text, err := a.config.Record.Ruleset(f.Own)
 	if err != nil {
 		return fmt.Errorf("reading the ruleset's text: %w", err)
 	}
@@ -69,7 +80,7 @@ func (a *Admission) rulesText(change *ledger.Change, have, want map[string]strin
 }
 
 // setting adds to a change what differs between the settings recorded and the ones in force.
-func (a *Admission) setting(change *ledger.Change, kind interlock.EventType, have, want map[string]string) error {
+func (a *Admission) setting(change *ledger.Change, f *force, kind interlock.EventType, have, want map[string]string) error {
 	if !differs(have, want) {
 		return nil
 	}
@@ -85,6 +96,7 @@ func (a *Admission) setting(change *ledger.Change, kind interlock.EventType, hav
 	if err != nil {
 		return err
 	}
+	draft.Snapshots["ruleset"] = string(f.Rules.Digest())
 	change.Events, change.Writes = append(change.Events, draft), append(change.Writes, ledger.Settings(want)...)
 	return nil
 }

@@ -15,7 +15,7 @@ const maxSuppressions = 64
 
 func (a *Admission) findSuppressed(c *carrying) error {
 	s := c.Terms.(interlock.Suppression)
-	denies, err := a.config.Rules.Suppressible(s.Rule)
+	denies, err := a.force.Load().Rules.Suppressible(s.Rule)
 	if err == nil && denies && !s.Denials {
 		err = interlock.Errorf(interlock.CodeInvalid, "denials", "the rule denies; the order must say that it silences denials")
 	}

@@ -33,7 +33,7 @@ func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result
 		return nil
 	}
 	text := origin.Text([]byte(result[:min(len(result), maxResult)]))
-	p.View.Production = append(append([]string{}, p.View.Production...), a.config.Rules.Production()...)
+	p.View.Production = append(append([]string{}, p.View.Production...), a.force.Load().Rules.Production()...)
 	as := a.config.returns(p.View, p.Action, impact.Orders(text))
 	if as.Inside && !as.Orders && p.Action.Kind != interlock.KindFile && p.Action.Kind != interlock.KindShell {
 		return nil
@@ -62,7 +62,7 @@ func (a *Admission) hear(ctx context.Context, run string, add func(origin.Heard)
 
 // told is where the values of an action come from, by what was heard of its run through any process. It is only looked for
 // where that may matter to a decision that was made without.
-func (a *Admission) told(ctx context.Context, p *interlock.Proposal, d interlock.Decision,
+func (a *Admission) told(ctx context.Context, p *Case, d interlock.Decision,
 	now time.Time) (*interlock.Origin, error) {
 	if p.Requester.Run == "" || !outward(p.Action, d) {
 		return nil, nil

@@ -10,25 +10,29 @@ import (
 // Weigh decides one action without recording it, for a door that only watches: it does so in modes that enforce nothing, and
 // only for an action that nothing objects to and no later decision looks back on. Whatever else there is, ok is false, and the
 // door proposes the action like any other. An answer of Weigh names no event.
-func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, ok bool) {
+func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer, ok bool) {
 	defer func() {
 		if recover() != nil {
 			answer, ok = interlock.Answer{}, false // proposing it finds the same defect, and says so
 		}
 	}()
+	p := Case{Proposal: proposed, Way: way}
+	var err error
+	if p.under, err = a.inForce(ctx); err != nil {
+		return interlock.Answer{}, false
+	}
 	if a.config.Mode == interlock.Enforcing || p.Loop != nil || validate(p) != nil {
 		return interlock.Answer{}, false
 	}
-	ground, err := a.groundOf(ctx, a.config.Store.Recall, p.Requester, append(alsoRead(p), a.recentOf(p.Requester)...)...)
+	ground, err := a.groundOf(ctx, a.config.Store.Recall, p.Requester, append(alsoRead(p), recentOf(p)...)...)
 	standing, now := ground.Standing, a.config.Now().UTC().Truncate(time.Microsecond)
 	if err != nil || inOffice(p.Requester, standing, now) != nil {
 		return interlock.Answer{}, false
 	}
 	p.Failed = a.failuresOf(p, p.Requester, ground.failed)
 	p.Requester = owned(p.Requester, standing)
-	p.Origin = nil // what a door says of it counts for nothing
-	recent := a.config.Rules.Recent(ground.recent.Actions, now)
-	decision := a.config.evaluateWith(&p, standing, recent, nil, now).Decision
+	p.Recent = p.under.Rules.Recent(ground.recent.Actions, now)
+	decision := p.under.Judge(&p, standing, now)
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
 		decision.Grant != "" {
 		return interlock.Answer{}, false
@@ -39,7 +43,7 @@ func (a *Admission) Weigh(ctx context.Context, p interlock.Proposal) (answer int
 	if len(wrote(&p, decision)) > 0 || p.Read != nil && len(targets(decision, interlock.ImpactExecute)) > 0 {
 		return interlock.Answer{}, false
 	}
-	if _, remembered := a.config.Rules.Remember(p.Action.Kind, decision, now); remembered && p.Requester.Run != "" {
+	if _, remembered := p.under.Rules.Remember(p.Action.Kind, decision, now); remembered && p.Requester.Run != "" {
 		return interlock.Answer{}, false
 	}
 	return interlock.Answer{Decision: decision}, true

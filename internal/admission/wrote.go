@@ -18,7 +18,7 @@ const maxWrote = 8
 
 // writtenKey names a file as written by an agent in a workspace. It is a digest, so that the store holds no further copy of
 // names and a key has the same length however long the path is.
-func writtenKey(p *interlock.Proposal, path string) string {
+func writtenKey(p *Case, path string) string {
 	r := p.Requester
 	sum := sha256.Sum256([]byte(strings.Join([]string{r.Principal, r.Agent, p.View.Workspace, path}, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -26,7 +26,7 @@ func writtenKey(p *interlock.Proposal, path string) string {
 
 // wrote returns the keys under which to remember what an action that was not refused writes. Only where the door reads what an
 // action runs does it matter later who wrote it.
-func wrote(p *interlock.Proposal, d interlock.Decision) (keys []string) {
+func wrote(p *Case, d interlock.Decision) (keys []string) {
 	if p.Read == nil || d.Answer.Compare(interlock.Deny) >= 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func wrote(p *interlock.Proposal, d interlock.Decision) (keys []string) {
 }
 
 // ownScripts returns the files an action would run that this agent wrote lately in this workspace, whatever run it was in.
-func (a *Admission) ownScripts(ctx context.Context, p *interlock.Proposal, d interlock.Decision,
+func (a *Admission) ownScripts(ctx context.Context, p *Case, d interlock.Decision,
 	now time.Time) ([]string, error) {
 	if p.Read == nil || len(p.View.Written) > 0 {
 		return nil, nil

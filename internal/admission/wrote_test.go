@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
 // TestOwnScripts: a script that nobody could read is asked about where this agent wrote it in this workspace within a day,
@@ -13,7 +14,7 @@ import (
 func TestOwnScripts(t *testing.T) {
 	h := newHouse(t)
 	texts := map[string]string{}
-	reads := func(p *interlock.Proposal) {
+	reads := func(p *admission.Case) {
 		p.View.Workspace, p.Action.Dir, p.Requester.Run = "/w", "/w", "first"
 		p.Read = func(_ interlock.View, names []string) map[string]string {
 			found := map[string]string{}
@@ -26,8 +27,8 @@ func TestOwnScripts(t *testing.T) {
 		}
 	}
 	const rule, start = "scripts.unread", "julia clean.jl"
-	with := func(changes ...func(*interlock.Proposal)) func(*interlock.Proposal) {
-		return func(p *interlock.Proposal) {
+	with := func(changes ...func(*admission.Case)) func(*admission.Case) {
+		return func(p *admission.Case) {
 			reads(p)
 			for _, change := range changes {
 				change(p)
@@ -41,7 +42,7 @@ func TestOwnScripts(t *testing.T) {
 	texts["/w/small.sh"] = "echo small\n"
 	for _, test := range []struct {
 		name, input string
-		change      func(*interlock.Proposal)
+		change      func(*admission.Case)
 		wait        time.Duration
 		want        bool
 	}{
@@ -52,10 +53,10 @@ func TestOwnScripts(t *testing.T) {
 		{"read", "sh small.sh", with(), 0, false},
 		{"another script", "julia other.jl", with(), 0, false},
 		{"not run", "cat clean.jl", with(), 0, false},
-		{"another agent", start, with(func(p *interlock.Proposal) { p.Requester.Agent = "other" }), 0, false},
-		{"another workspace", start, with(func(p *interlock.Proposal) { p.View.Workspace = "/v" }), 0, false},
-		{"a door that reads nothing", start, with(func(p *interlock.Proposal) { p.Read = nil }), 0, false},
-		{"a door that says so itself", "julia other.jl", with(func(p *interlock.Proposal) { p.View.Written = []string{"/w/other.jl"} }), 0, false},
+		{"another agent", start, with(func(p *admission.Case) { p.Requester.Agent = "other" }), 0, false},
+		{"another workspace", start, with(func(p *admission.Case) { p.View.Workspace = "/v" }), 0, false},
+		{"a door that reads nothing", start, with(func(p *admission.Case) { p.Read = nil }), 0, false},
+		{"a door that says so itself", "julia other.jl", with(func(p *admission.Case) { p.View.Written = []string{"/w/other.jl"} }), 0, false},
 		{"a day later", start, with(), 24 * time.Hour, false},
 	} {
 		h.now = h.now.Add(test.wait)
@@ -71,7 +72,7 @@ func TestScriptsOfScripts(t *testing.T) {
 	h := newHouse(t)
 	texts := map[string]string{"/w/a.sh": "cd sub && . ./b.sh", "/w/sub/b.sh": "make -f c.mk", "/w/sub/c.mk": "all:\n\trm -rf /\n"}
 	asked := 0
-	a := h.propose("sh a.sh", func(p *interlock.Proposal) {
+	a := h.propose("sh a.sh", func(p *admission.Case) {
 		p.View.Workspace, p.Action.Dir = "/w", "/w"
 		p.Read = func(_ interlock.View, names []string) map[string]string {
 			asked++
@@ -93,8 +94,8 @@ func TestScriptsOfScripts(t *testing.T) {
 // was fetched whole; looking at it is not.
 func TestFetchedRun(t *testing.T) {
 	h := newHouse(t)
-	reads := func(run string) func(*interlock.Proposal) {
-		return func(p *interlock.Proposal) {
+	reads := func(run string) func(*admission.Case) {
+		return func(p *admission.Case) {
 			p.View.Workspace, p.Action.Dir, p.Requester.Run = "/w", "/w", run
 			p.Read = func(interlock.View, []string) map[string]string { return map[string]string{"/w/get.sh": "echo hi\n"} }
 		}
@@ -108,7 +109,7 @@ func TestFetchedRun(t *testing.T) {
 	h.propose("tar xzf a.tgz -C dl", reads("second"))
 	for _, test := range []struct {
 		name, input string
-		change      func(*interlock.Proposal)
+		change      func(*admission.Case)
 		wait        time.Duration
 		want        bool
 	}{
@@ -126,12 +127,12 @@ func TestFetchedRun(t *testing.T) {
 		{"only searched", "grep -r main tools", nil, 0, false},
 		{"looked at", "cat get.sh", nil, 0, false},
 		{"another file", "sh other.sh", nil, 0, false},
-		{"another agent", "sh get.sh", func(p *interlock.Proposal) { p.Requester.Agent = "other" }, 0, false},
-		{"another workspace", "sh get.sh", func(p *interlock.Proposal) { p.View.Workspace = "/v" }, 0, false},
+		{"another agent", "sh get.sh", func(p *admission.Case) { p.Requester.Agent = "other" }, 0, false},
+		{"another workspace", "sh get.sh", func(p *admission.Case) { p.View.Workspace = "/v" }, 0, false},
 		{"a day later", "sh get.sh", nil, 24 * time.Hour, false},
 	} {
 		h.now = h.now.Add(test.wait)
-		a := h.propose(test.input, func(p *interlock.Proposal) {
+		a := h.propose(test.input, func(p *admission.Case) {
 			if reads("second")(p); test.change != nil {
 				test.change(p)
 			}
@@ -152,7 +153,7 @@ func TestOwnModules(t *testing.T) {
 		{"jest.config.js", "require('child_process').execSync('rm -rf /')\n", "npx jest"},
 	} {
 		h := newHouse(t)
-		reads := func(p *interlock.Proposal) {
+		reads := func(p *admission.Case) {
 			p.View.Workspace, p.Action.Dir = "/w", "/w"
 			p.Read = func(_ interlock.View, names []string) map[string]string {
 				if slices.Contains(names, "/w/"+test.file) {

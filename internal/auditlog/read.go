@@ -51,10 +51,9 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 	decided := Decided{Event: event, User: wire.User, Execution: wire.Execution.Status, DecisionRecord: DecisionRecord{
 		Proposal: interlock.Proposal{Action: wire.Proposed.Payload, Requester: wire.Requester,
 			View:  interlock.View{Workspace: wire.Workspace},
-			Event: wire.Carrier, Door: wire.Door, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed,
-			Origin: wire.Origin},
+			Event: wire.Carrier, Door: wire.Door},
 		Decision: wire.Decision, Request: wire.Request, Recent: wire.Recent, Orders: wire.Orders,
-		Grants: wire.Grants, Pin: wire.Pin,
+		Grants: wire.Grants, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed, Origin: wire.Origin, Pin: wire.Pin,
 	}}
 	for _, cut := range wire.Cut {
 		decided.Cut = append(decided.Cut, Cut(cut))

@@ -18,10 +18,10 @@ func TestReadDecision(t *testing.T) {
 		interlock.Finding{Gate: "rules", Rule: "fs.delete", Layer: 2, Verdict: interlock.Ask, Reason: "it deletes files",
 			Impacts: []int{0}})
 	record.Request, record.Orders, record.Grants = "apr_1", []string{"sup_1"}, []string{"grt_1"}
-	record.Proposal.Loop = &interlock.Loop{Execution: "x", Step: 2, Limit: 10, Tolerance: 50}
-	record.Proposal.Upstream = &interlock.Upstream{Server: "files", Identity: "sha256:aa", Tool: "read", Definition: "sha256:bb"}
-	record.Proposal.Failed = &interlock.Failures{Last: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), Outcome: interlock.OutcomeUnknown, Count: 2}
-	record.Proposal.Origin = &interlock.Origin{Prompted: true, Asked: []string{"spend"}, Ordered: 1, Source: "fetch"}
+	record.Loop = &interlock.Loop{Execution: "x", Step: 2, Limit: 10, Tolerance: 50}
+	record.Upstream = &interlock.Upstream{Server: "files", Identity: "sha256:aa", Tool: "read", Definition: "sha256:bb"}
+	record.Failed = &interlock.Failures{Last: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), Outcome: interlock.OutcomeUnknown, Count: 2}
+	record.Origin = &interlock.Origin{Prompted: true, Asked: []string{"spend"}, Ordered: 1, Source: "fetch"}
 	record.Pin = &interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Why: interlock.PinChanged,
 		Identity: "sha256:aa", Definition: "sha256:cc"}
 	record.Recent = []interlock.PastAction{{At: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), Kind: interlock.KindShell, Impacts: []interlock.Impact{}}}

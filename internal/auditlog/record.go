@@ -33,7 +33,12 @@ type DecisionRecord struct {
 	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
 	Pin      *interlock.Pin         // as the snapshot held it
 	Gateway  bool                   // its question was left to Interlock's own gateway, which decides it again
-	Handed   bool                   // it went on to `interlock exec`, which decides it again; an approval is left for that
+	// of a step that a monitored execution reports, of what a gateway would pass on, and how that failed before
+	Loop     *interlock.Loop
+	Upstream *interlock.Upstream
+	Failed   *interlock.Failures
+	Origin   *interlock.Origin // where the action's values come from
+	Handed   bool              // it went on to `interlock exec`, which decides it again; an approval is left for that
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -150,8 +155,8 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	}}
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
-	w.Loop, w.Block = p.Loop, r.Block
-	w.Upstream, w.Pin, w.Failed, w.Origin = p.Upstream, r.Pin, p.Failed, p.Origin
+	w.Loop, w.Block = r.Loop, r.Block
+	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
 	}

@@ -7,15 +7,9 @@ package classify
 
 import "interlock/internal/secret"
 
-// A Span is one secret in a text: where it stands in bytes and what kind it is.
-type Span = secret.Span
-
 // Redacted stands in a redacted text where a secret was.
 const Redacted = secret.Marker
 
-// Secrets returns the secrets in text in order, without overlaps.
-func Secrets(text string) []Span { return secret.Find(text) }
-
 // Redact returns text with every secret replaced by [Redacted], and the kinds found, sorted and without repeats.
-// Redacting twice is redacting once, and Secrets finds nothing in the result.
+// Redacting twice is redacting once.
 func Redact(text string) (redacted string, kinds []string) { return secret.Redact(text) }

@@ -101,7 +101,7 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 		}
 		one.Began, one.Risk = d.Event.Recorded, max(one.Risk, d.Decision.Risk)
 		one.Counts.add(d.Decision.Answer)
-		if l := d.Proposal.Loop; one.Loop == nil && l != nil && l.Execution != "" {
+		if l := d.Loop; one.Loop == nil && l != nil && l.Execution != "" {
 			one.Loop = l
 		}
 	}

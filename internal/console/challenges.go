@@ -84,7 +84,7 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 		if !c.may(r, reading) {
 			g.Conditions, g.Tool, g.Statement = nil, "", ""
 		}
-		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Ruleset != c.config.Facts.Rules.Digest()})
+		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Ruleset != c.config.Facts.Rules().Digest()})
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
 	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", admission.List[one]{Rows: list, All: grants.All})

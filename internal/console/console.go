@@ -79,7 +79,7 @@ type Config struct {
 
 // Facts are what the console tells about the Interlock it belongs to.
 type Facts struct {
-	Rules    *ruleset.Ruleset
+	Rules    func() *ruleset.Ruleset // in force now
 	Analyser *impact.Analyser
 	Key      *auditlog.PublicKey // of the log
 	Version  string

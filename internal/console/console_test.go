@@ -69,7 +69,7 @@ func open(t testing.TB, rules ...string) *house {
 	h.url = strings.Replace(h.server.URL, "127.0.0.1", "localhost", 1)
 	h.console, err = console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Ground, time.Now), Verify: backend.Proved,
 		Attest: backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: backend.Store,
-		Facts: console.Facts{Rules: backend.Rules(), Analyser: backend.Analyser(), Key: backend.Key, Version: "test", Profile: "guard"},
+		Facts: console.Facts{Rules: backend.Rules, Analyser: backend.Analyser(), Key: backend.Key, Version: "test", Profile: "guard"},
 		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return h.decided[request.ID], nil
 		},
@@ -668,7 +668,7 @@ func TestOverTLS(t *testing.T) {
 	h := open(t)
 	secure, err := console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Ground, time.Now), Verify: h.backend.Proved,
 		Attest: h.backend.Attest, URL: "https://interlock.example", Logger: slog.New(slog.DiscardHandler), Now: time.Now, Log: h.backend.Store,
-		Facts: console.Facts{Rules: h.backend.Rules(), Analyser: h.backend.Analyser(), Key: h.backend.Key}})
+		Facts: console.Facts{Rules: h.backend.Rules, Analyser: h.backend.Analyser(), Key: h.backend.Key}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,7 +230,7 @@ func veil(d *auditlog.Decided) {
 func rowOf(index int64, d auditlog.Decided) row {
 	out := row{Index: index, ID: d.Event.ID, At: d.Event.Recorded, Answer: d.Decision.Answer, Verdict: d.Decision.Verdict,
 		Kind: d.Proposal.Action.Kind, Agent: d.Proposal.Requester.Agent, Run: d.Proposal.Requester.Run,
-		Summary: summary(d.Proposal.Action), Risk: d.Decision.Risk, Request: d.Request, Loop: d.Proposal.Loop,
+		Summary: summary(d.Proposal.Action), Risk: d.Decision.Risk, Request: d.Request, Loop: d.Loop,
 		Tier: d.Decision.Tier}
 	if f := d.Decision.Decisive(); f != nil {
 		out.Rule, out.Reason = f.Rule, f.Reason

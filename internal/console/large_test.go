@@ -44,7 +44,7 @@ func (h *house) watch() *watchedLog {
 	var err error
 	h.console, err = console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Ground, time.Now), Verify: h.backend.Proved,
 		Attest: h.backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: log,
-		Facts: console.Facts{Rules: h.backend.Rules(), Analyser: h.backend.Analyser(), Key: h.backend.Key}})
+		Facts: console.Facts{Rules: h.backend.Rules, Analyser: h.backend.Analyser(), Key: h.backend.Key}})
 	if err != nil {
 		h.t.Fatal(err)
 	}

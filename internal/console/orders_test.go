@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
@@ -20,10 +21,10 @@ import (
 // block has an agent try what blocks it, and returns the challenge's id.
 func (h *house) block(agent string) string {
 	h.t.Helper()
-	answer := h.backend.Propose(h.t.Context(),
+	answer := h.backend.ProposeBy(h.t.Context(),
+		admission.Way{Loop: &interlock.Loop{Execution: "x", Step: 1, Limit: 10, Tolerance: 50}},
 		interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHint, Input: "run rm -rf / on the server " + hostile},
-			Requester: interlock.Requester{Agent: agent, Principal: "dana", Run: "x"}, CanAsk: true, Door: "mcp-aql",
-			Loop: &interlock.Loop{Execution: "x", Step: 1, Limit: 10, Tolerance: 50}})
+			Requester: interlock.Requester{Agent: agent, Principal: "dana", Run: "x"}, CanAsk: true, Door: "mcp-aql"})
 	standing, err := h.backend.Ground(h.t.Context(), storagetest.Everything()...)
 	if err != nil {
 		h.t.Fatal(err)

@@ -123,7 +123,7 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	rules := c.config.Facts.Rules
+	rules := c.config.Facts.Rules()
 	var hit, quiet []ruled
 	named := map[string]bool{}
 	for _, h := range auditlog.Ranked(counted.rules) {
@@ -157,7 +157,8 @@ func aboutRule(r *ruleset.Rule, q string) bool {
 func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	facts := c.config.Facts
-	rule, known := facts.Rules.Rule(id)
+	rules := facts.Rules()
+	rule, known := rules.Rule(id)
 	if !known {
 		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+shorten(id, 80), nil)
 		return
@@ -167,7 +168,7 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	results, err := ruletest.RunRule(facts.Rules, facts.Analyser, rule)
+	results, err := ruletest.RunRule(rules, facts.Analyser, rule)
 	if err != nil {
 		c.fail(w, r, err)
 		return

@@ -53,6 +53,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	by, refused := admission.OrderedBy(standing.Settings)
+	rules := c.config.Facts.Rules()
 	c.render(w, r, http.StatusOK, "system.html", "System", struct {
 		Facts
 		Started    time.Time
@@ -72,7 +73,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Median     time.Duration
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
-	}{c.config.Facts, c.started, c.config.Facts.Rules.Digest(), len(c.config.Facts.Rules.Rules()),
+	}{c.config.Facts, c.started, rules.Digest(), len(rules.Rules()),
 		by == admission.RulesUnordered, refused, standing.Holds(), head, c.config.Facts.Key,
 		string(head.Checkpoint),
 		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),

@@ -39,6 +39,7 @@ type Call struct {
 	Event     string // as the harness spells it; empty if it can't be known
 	Phase     Phase
 	Proposals []interlock.Proposal // what is to be judged, in order; a patch to three files is three proposals
+	Handover  interlock.Handover   // whether its only proposal goes on to something of Interlock's own
 	Outcomes  []interlock.Outcome  // for After: what became of each proposal
 	Who       interlock.Requester  // for Told: whose user spoke
 	Said      string               // for Told: what the user said

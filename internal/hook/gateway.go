@@ -32,25 +32,25 @@ func (c Call) Dir() string {
 // propose has one part of a call judged through ask. A question about a call that may go to Interlock's own gateway is put
 // again once that is known: the gateway judges the same call, and one yes is enough. known is false if it can't be known here.
 func (c *Call) propose(ctx context.Context, i int, env Environment,
-	ask func(interlock.Proposal) (interlock.Answer, error)) (answer interlock.Answer, known bool, err error) {
+	ask func(interlock.Handover, interlock.Proposal) (interlock.Answer, error)) (answer interlock.Answer, known bool, err error) {
 	p := &c.Proposals[i]
 	if c.server == "" || len(c.Proposals) > 1 {
-		answer, err = ask(*p)
+		answer, err = ask(c.Handover, *p)
 		return answer, true, err
 	}
-	p.Handover = interlock.HandoverUnsure
-	if answer, err = ask(*p); err != nil || !answer.Unsure {
+	c.Handover = interlock.HandoverUnsure
+	if answer, err = ask(c.Handover, *p); err != nil || !answer.Unsure {
 		return answer, true, err
 	}
-	p.Handover = ""
+	c.Handover = ""
 	if env.Gateway == nil {
 		return answer, false, nil
 	}
 	asked := *p
 	if env.Gateway(ctx, *c) {
-		p.Handover = interlock.HandoverGateway // what the answer is rendered by, too
-		asked.Handover, asked.CanAsk = p.Handover, true
+		c.Handover = interlock.HandoverGateway // what the answer is rendered by, too
+		asked.CanAsk = true
 	}
-	answer, err = ask(asked)
+	answer, err = ask(c.Handover, asked)
 	return answer, true, err
 }

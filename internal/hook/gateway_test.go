@@ -48,8 +48,8 @@ func TestWhoLooksWhereACallGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			var asked []interlock.Handover
-			_, known, err := call.propose(t.Context(), 0, Environment{Gateway: test.gateway}, func(p interlock.Proposal) (interlock.Answer, error) {
-				asked = append(asked, p.Handover)
+			_, known, err := call.propose(t.Context(), 0, Environment{Gateway: test.gateway}, func(h interlock.Handover, _ interlock.Proposal) (interlock.Answer, error) {
+				asked = append(asked, h)
 				if len(asked) == 1 {
 					return test.first, nil
 				}
@@ -70,7 +70,7 @@ func TestRenderLeavesNoOtherCallToTheGateway(t *testing.T) {
 	left := interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask}, Event: "e", Gateway: true}
 	for handover, silent := range map[interlock.Handover]bool{"": false, interlock.HandoverOffered: false,
 		interlock.HandoverUnsure: false, interlock.HandoverGateway: true} {
-		call := Call{Agent: "claude", Event: "PreToolUse", Phase: Before, Proposals: []interlock.Proposal{{Handover: handover}}}
+		call := Call{Agent: "claude", Event: "PreToolUse", Phase: Before, Handover: handover, Proposals: make([]interlock.Proposal, 1)}
 		if out := Render(call, nil, left); (len(out.Stdout) == 0) != silent {
 			t.Errorf("%q: %s", handover, out.Stdout)
 		}

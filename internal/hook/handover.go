@@ -84,11 +84,11 @@ func (c *Call) handle(d dialect, env Environment) error {
 		inner.rewritten = inner.command() == p.Action.Input
 		if called = inner.rewritten || h.member != "" || c.Phase == After; called {
 			*h = inner
-			p.Action.Input, p.Handover = line, interlock.HandoverCertain
+			p.Action.Input, c.Handover = line, interlock.HandoverCertain
 		}
 	}
 	if !called && h.member != "" {
-		p.Handover = interlock.HandoverOffered
+		c.Handover = interlock.HandoverOffered
 	}
 	p.Action.Dir = env.Exec.Resolve(p.Action.Dir)
 	c.hand = h

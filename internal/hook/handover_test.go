@@ -104,9 +104,10 @@ func TestWhatIsHandedOver(t *testing.T) {
 		{"echo x" + long, "echo x" + long, ""},
 		{"echo '" + long[2:], "echo '" + long[2:], ""},
 	} {
-		p := before(t, test.command).Proposals[0]
-		if p.Action.Input != test.input || p.Handover != test.handover {
-			t.Errorf("%s: judged as %q, %q; want %q, %q", test.command, p.Action.Input, p.Handover, test.input, test.handover)
+		call := before(t, test.command)
+		p := call.Proposals[0]
+		if p.Action.Input != test.input || call.Handover != test.handover {
+			t.Errorf("%s: judged as %q, %q; want %q, %q", test.command, p.Action.Input, call.Handover, test.input, test.handover)
 		}
 	}
 }
@@ -152,8 +153,8 @@ func TestWhoReadsACommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := call.Proposals[0]
-		if p.Action.Input != want || (p.Handover != "") != (want == "ls -l") {
-			t.Errorf("%s: judged as %q, handed over: %q", shell, p.Action.Input, p.Handover)
+		if p.Action.Input != want || (call.Handover != "") != (want == "ls -l") {
+			t.Errorf("%s: judged as %q, handed over: %q", shell, p.Action.Input, call.Handover)
 		}
 	}
 	payload := `{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"exec_command","tool_use_id":"t1","tool_input":{"cmd":"ls","Shell":"./bash"}}`

@@ -18,7 +18,10 @@ const maxTold = 1 << 20
 // Backend is what the door needs of admission: it decides, and takes note of what a run is told, by its user and by what its
 // calls return.
 type Backend interface {
-	interlock.Backend
+	// ProposeHanded decides and records one action, see [interlock.Backend], of which the door knows whether it is handed over.
+	ProposeHanded(ctx context.Context, h interlock.Handover, p interlock.Proposal) interlock.Answer
+	// Report records what executing an action did.
+	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	HearPrompt(ctx context.Context, r interlock.Requester, text string) error
 	HearResult(ctx context.Context, p interlock.Proposal, result string) error
 }

@@ -159,11 +159,13 @@ func Decide(ctx context.Context, call Call, env Environment, backend Backend, re
 		return Render(call, redact), nil
 	}
 	answers := make([]interlock.Answer, len(call.Proposals))
-	ask := func(p interlock.Proposal) (interlock.Answer, error) { return backend.Propose(ctx, p), nil }
+	ask := func(h interlock.Handover, p interlock.Proposal) (interlock.Answer, error) {
+		return backend.ProposeHanded(ctx, h, p), nil
+	}
 	for i := range call.Proposals {
 		known := false
 		if answers[i], known, _ = call.propose(ctx, i, env, ask); !known {
-			answers[i], _ = ask(call.Proposals[i])
+			answers[i], _ = ask(call.Handover, call.Proposals[i])
 		}
 	}
 	return Render(call, redact, answers...), newestOf(answers)

@@ -24,11 +24,11 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	}
 	strictest, requests := weigh(answers)
 	verdict := strictest.Answer
-	if call.Proposals[0].Handover == interlock.HandoverGateway && strictest.Gateway && strictest.Verdict == interlock.Ask &&
+	if call.Handover == interlock.HandoverGateway && strictest.Gateway && strictest.Verdict == interlock.Ask &&
 		strictest.Event != "" && len(answers) == 1 {
 		return d.answer(call, interlock.Allow, "") // the gateway asks
 	}
-	handed := call.hand != nil && call.Proposals[0].Handover.Hands(strictest.Decision)
+	handed := call.hand != nil && call.Handover.Hands(strictest.Decision)
 	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || slices.ContainsFunc(answers, beyondPrompt)) {
 		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again, or too little
 	}

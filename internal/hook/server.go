@@ -109,7 +109,7 @@ func (s *Server) Health() error {
 	return err
 }
 
-func (s *Server) propose(p interlock.Proposal) (interlock.Answer, error) {
+func (s *Server) propose(h interlock.Handover, p interlock.Proposal) (interlock.Answer, error) {
 	text, err := s.post("/v1/decide", struct {
 		Action    interlock.Action    `json:"action"`
 		Requester interlock.Requester `json:"requester"`
@@ -117,7 +117,7 @@ func (s *Server) propose(p interlock.Proposal) (interlock.Answer, error) {
 		Door      string              `json:"door,omitempty"`
 		CanAsk    bool                `json:"can_ask"`
 		Handover  interlock.Handover  `json:"handover,omitempty"`
-	}{p.Action, p.Requester, p.Event, p.Door, p.CanAsk, p.Handover}) // no view: the server gathers its own
+	}{p.Action, p.Requester, p.Event, p.Door, p.CanAsk, h}) // no view: the server gathers its own
 	if err != nil {
 		return interlock.Answer{}, err
 	}

@@ -110,7 +110,7 @@ func (x *exchange) answerEvaluation(body evaluationBody) {
 		x.refuse(err)
 		return
 	}
-	answer := x.propose(proposal)
+	answer := x.propose(x.way(), proposal)
 	x.answerJSON(answerStatus(&answer), decisionOf(&answer))
 }
 
@@ -179,7 +179,7 @@ func inherit(item, defaults evaluationBody) evaluationBody {
 func (x *exchange) evaluateItem(body evaluationBody) evaluationAnswer {
 	proposal, err := x.translate(body)
 	if err == nil {
-		answer := x.propose(proposal)
+		answer := x.propose(x.way(), proposal)
 		return decisionOf(&answer)
 	}
 	x.record(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
@@ -38,7 +39,7 @@ type fakeBackend struct {
 	standing ledger.Standing
 	events   []string // what the test asserts: type, role, actor and what was said
 	reported []interlock.Outcome
-	seen     []interlock.Proposal
+	seen     []admission.Case
 	down     bool // the store is gone
 	hold     chan struct{}
 	held     chan struct{}
@@ -81,9 +82,9 @@ func (b *fakeBackend) append(kind interlock.EventType, role, actor string, paylo
 	return ledger.Receipt{First: entries[0].Index, Events: []string{entries[0].ID}, Checkpoint: head.Checkpoint}, nil
 }
 
-// Propose answers by a word in the input: ask, deny, halt, unrecorded (a broken backend that allows without an event),
+// ProposeBy answers by a word in the input: ask, deny, halt, unrecorded (a broken backend that allows without an event),
 // panic, wait; anything else is allowed.
-func (b *fakeBackend) Propose(ctx context.Context, p interlock.Proposal) interlock.Answer {
+func (b *fakeBackend) ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer {
 	b.police(p)
 	text := p.Action.Input + p.Action.Tool + string(p.Action.Arguments)
 	if strings.Contains(text, "wait") {
@@ -95,7 +96,7 @@ func (b *fakeBackend) Propose(ctx context.Context, p interlock.Proposal) interlo
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.seen = append(b.seen, p)
+	b.seen = append(b.seen, admission.Case{Proposal: p, Way: way})
 	digest, err := strictjson.ActionDigest(p.Action)
 	if err != nil {
 		b.t.Errorf("digest: %v", err)

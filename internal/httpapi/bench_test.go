@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
@@ -25,7 +26,9 @@ type instant struct {
 	answer   interlock.Answer
 }
 
-func (b *instant) Propose(context.Context, interlock.Proposal) interlock.Answer { return b.answer }
+func (b *instant) ProposeBy(context.Context, admission.Way, interlock.Proposal) interlock.Answer {
+	return b.answer
+}
 func (b *instant) Report(context.Context, interlock.Requester, interlock.Outcome) error {
 	return nil
 }

@@ -37,12 +37,12 @@ type decideBody struct {
 
 // decide answers POST /v1/decide.
 func (x *exchange) decide() {
-	proposal, err := x.readProposal()
+	proposal, way, err := x.readProposal()
 	if err != nil {
 		x.refuse(err)
 		return
 	}
-	answer := x.propose(proposal)
+	answer := x.propose(way, proposal)
 	buffer := buffers.Get().(*[]byte)
 	*buffer = append(appendAnswer((*buffer)[:0], &answer), '\n')
 	x.answer(answerStatus(&answer), typeJSON, *buffer)
@@ -50,12 +50,12 @@ func (x *exchange) decide() {
 }
 
 // propose has one action decided. Whatever comes back, allow without a durable event does not leave this door.
-func (x *exchange) propose(p interlock.Proposal) interlock.Answer {
+func (x *exchange) propose(way admission.Way, p interlock.Proposal) interlock.Answer {
 	s := x.server
 	ctx, cancel := x.decisionContext()
 	defer cancel()
 	start := s.config.Now()
-	answer := s.config.Backend.Propose(ctx, p)
+	answer := s.config.Backend.ProposeBy(ctx, way, p)
 	if answer.Answer.Allowed() && answer.Event == "" {
 		answer = interlock.Refusal("not-recorded", "the decision was not recorded")
 	}
@@ -79,20 +79,21 @@ func answerStatus(answer *interlock.Answer) int {
 }
 
 // readProposal reads the body in either form.
-func (x *exchange) readProposal() (interlock.Proposal, error) {
+func (x *exchange) readProposal() (p interlock.Proposal, way admission.Way, err error) {
 	buffer, err := x.read()
 	if err != nil {
-		return interlock.Proposal{}, err
+		return p, way, err
 	}
 	defer release(buffer)
 	var body decideBody
 	if err := strictjson.Decode(*buffer, &body); err != nil {
-		return interlock.Proposal{}, err
+		return p, way, err
 	}
 	if body.Action != nil {
 		return x.wholeProposal(&body)
 	}
-	return x.friendlyProposal(&body)
+	p, err = x.friendlyProposal(&body)
+	return p, x.way(), err
 }
 
 // friendlyProposal is the form applications write.
@@ -119,8 +120,8 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(),
-		Work: x.work(), Door: x.door.name()}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir),
+		Door: x.door.name()}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -176,9 +177,9 @@ func renamed(err error, tool, arguments string) error {
 
 // wholeProposal is the form Interlock's own doors use over the socket. An agent's view of the world is not evidence, so
 // the network door does not take one.
-func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
+func (x *exchange) wholeProposal(body *decideBody) (proposal interlock.Proposal, way admission.Way, err error) {
 	if x.door != local {
-		return interlock.Proposal{}, interlock.Errorf(interlock.CodeUnauthorized, "/action",
+		return proposal, way, interlock.Errorf(interlock.CodeUnauthorized, "/action",
 			"whole proposals are taken on the local socket only")
 	}
 	for _, only := range []struct {
@@ -190,52 +191,44 @@ func (x *exchange) wholeProposal(body *decideBody) (interlock.Proposal, error) {
 		{"/run", body.Run != ""}, {"/call_id", body.Call != ""},
 	} {
 		if only.given {
-			return interlock.Proposal{},
+			return proposal, way,
 				interlock.Errorf(interlock.CodeInvalid, only.field, "belongs to the form without an action")
 		}
 	}
 	action, err := wholeAction(*body.Action)
 	if err != nil {
-		return interlock.Proposal{}, err
+		return proposal, way, err
 	}
-	proposal := interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk,
-		Handover: body.Handover}
+	proposal = interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk}
 	if body.Requester != nil {
 		proposal.Requester = *body.Requester
 	}
 	if proposal.Requester, err = x.requester(proposal.Requester); err != nil {
-		return interlock.Proposal{}, err
+		return proposal, way, err
 	}
 	if body.View != nil {
 		proposal.View = guarded(*body.View, x.server.config.View(""))
 	} else {
 		proposal.View = x.server.config.View(action.Dir)
-		proposal.Read, proposal.Work = x.reader(), x.work()
+		way = x.way()
 	}
+	way.Handover = body.Handover
 	if len(proposal.Event) > maxName || len(proposal.Door) > maxName {
-		return interlock.Proposal{}, tooLong("/event", maxName)
+		return proposal, way, tooLong("/event", maxName)
 	}
 	if proposal.Door == "" {
 		proposal.Door = x.door.name()
 	}
-	return proposal, nil
+	return proposal, way, nil
 }
 
-// reader reads files for the local door alone: an agent behind the network may be somebody else, who would learn from the answer
-// what stands in this user's files.
-func (x *exchange) reader() interlock.Reader {
+// way is what this door can do: reading files, and looking at what git knows, is for the local door alone. An agent behind the
+// network may be somebody else, who would learn from the answer what stands in this user's files.
+func (x *exchange) way() admission.Way {
 	if x.door != local {
-		return nil
+		return admission.Way{}
 	}
-	return x.server.config.Read
-}
-
-// work is likewise for the local door alone.
-func (x *exchange) work() interlock.WorkReader {
-	if x.door != local {
-		return nil
-	}
-	return x.server.config.Work
+	return admission.Way{Read: x.server.config.Read, Work: x.server.config.Work}
 }
 
 // guarded keeps a caller's view from leaving out what is Interlock's own or production: it can add to both.

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/hostname"
 	"interlock/internal/ledger"
@@ -30,8 +31,8 @@ import (
 
 // Backend is what the doors need of admission. Implementations are safe for concurrent use.
 type Backend interface {
-	// Propose decides and records one action; see [interlock.Backend].
-	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	// ProposeBy decides and records one action; see [interlock.Backend].
+	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Report records what executing an action did.
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
@@ -113,7 +114,12 @@ type Build struct {
 	Version  string
 	Revision string
 	Go       string
-	Ruleset  interlock.Digest
+}
+
+// InForce names a ruleset and what in it may object: its rules and the rows of the profile in force.
+type InForce struct {
+	Ruleset interlock.Digest
+	Rules   []string
 }
 
 // Config configures a [Server]. Fields are required unless they say otherwise.
@@ -123,14 +129,14 @@ type Config struct {
 	Tokens  Tokens
 	Logger  *slog.Logger
 	Now     func() time.Time
-	Limits  Limits   // optional
-	Build   Build    // optional
-	Rules   []string // optional: ids of the rules in force, for counting what they object to
-	User    string   // operating-system user the local door acts for
+	Limits  Limits         // optional
+	Build   Build          // optional
+	Rules   func() InForce // optional: the ruleset in force now, for counting what it objects to
+	User    string         // operating-system user the local door acts for
 	// optional: what is known of the world for an action in a directory; default: the directory alone
 	View    func(string) interlock.View
-	Work    interlock.WorkReader        // optional: what git knows of the paths an action would delete, likewise
-	Read    interlock.Reader            // optional: texts of the files an action would run, asked for on the local door
+	Work    admission.WorkReader        // optional: what git knows of the paths an action would delete, likewise
+	Read    admission.Reader            // optional: texts of the files an action would run, asked for on the local door
 	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
 	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format

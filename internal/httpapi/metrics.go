@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,9 @@ type metrics struct {
 	failures  [len(codes)]atomic.Int64
 	latency   [len(latencyBounds) + 1]atomic.Int64 // not cumulative
 	seconds   atomic.Int64                         // sum, in nanoseconds
-	rules     map[string]*ruleHits                 // by rule; never changed after it is made
+	inForce   func() InForce                       // never nil
+	renewing  sync.Mutex                           // held by whoever makes rules anew
+	rules     atomic.Pointer[counted]              // replaced when other rules come into force
 	others    ruleHits                             // of rules that are no rule of the ruleset: gates, profiles, refusals
 }
 
@@ -46,12 +49,45 @@ var latencyBounds = [...]time.Duration{50 * time.Microsecond, 100 * time.Microse
 var codes = [...]interlock.Code{interlock.CodeInvalid, interlock.CodeNotFound, interlock.CodeConflict, interlock.CodeExpired,
 	interlock.CodeUnauthorized, interlock.CodeLimited, interlock.CodeUnavailable, interlock.CodeInternal}
 
-func newMetrics(started time.Time, build Build, rules []string) *metrics {
-	m := &metrics{build: build, started: started, rules: make(map[string]*ruleHits, len(rules))}
-	for _, id := range rules {
-		m.rules[id] = new(ruleHits)
+// counted are the findings of every rule that was in force since the process began. It is never changed after it is made.
+type counted struct {
+	ruleset interlock.Digest // the newest
+	rules   map[string]*ruleHits
+}
+
+func newMetrics(started time.Time, build Build, inForce func() InForce) *metrics {
+	if inForce == nil {
+		inForce = func() InForce { return InForce{} }
 	}
+	m := &metrics{build: build, started: started, inForce: inForce}
+	m.rules.Store(&counted{})
+	m.counted("")
 	return m
+}
+
+// counted is where the findings of decisions under a ruleset are counted. What was counted under others goes on.
+func (m *metrics) counted(ruleset interlock.Digest) map[string]*ruleHits {
+	have := m.rules.Load()
+	if have.rules != nil && (have.ruleset == ruleset || ruleset == "") { // without one nothing was decided
+		return have.rules
+	}
+	m.renewing.Lock()
+	defer m.renewing.Unlock()
+	have, now := m.rules.Load(), m.inForce()
+	if have.ruleset == now.Ruleset && have.rules != nil { // a decision that began under those of before
+		return have.rules
+	}
+	next := &counted{ruleset: now.Ruleset, rules: maps.Clone(have.rules)}
+	if next.rules == nil {
+		next.rules = make(map[string]*ruleHits, len(now.Rules))
+	}
+	for _, id := range now.Rules {
+		if next.rules[id] == nil {
+			next.rules[id] = new(ruleHits)
+		}
+	}
+	m.rules.Store(next)
+	return next.rules
 }
 
 func kindIndex(kind interlock.Kind) int {
@@ -85,8 +121,12 @@ func (m *metrics) decision(kind interlock.Kind, a *interlock.Answer, took time.D
 	for bucket < len(latencyBounds) && took > latencyBounds[bucket] {
 		bucket++
 	}
+	var rules map[string]*ruleHits
+	if len(a.Findings) > 0 {
+		rules = m.counted(a.Ruleset)
+	}
 	for i := range a.Findings {
-		hits, known := m.rules[a.Findings[i].Rule]
+		hits, known := rules[a.Findings[i].Rule]
 		if !known {
 			hits = &m.others
 		}
@@ -128,7 +168,7 @@ func label(value string) string {
 func (m *metrics) write(e *exposition) {
 	e.family("interlock_build_info", "gauge", "What is running; the value is always 1.")
 	fmt.Fprintf(e, "interlock_build_info{go=%s,revision=%s,ruleset=%s,version=%s} 1\n",
-		label(m.build.Go), label(m.build.Revision), label(string(m.build.Ruleset)), label(m.build.Version))
+		label(m.build.Go), label(m.build.Revision), label(string(m.inForce().Ruleset)), label(m.build.Version))
 	e.family("process_start_time_seconds", "gauge", "When the server started, in seconds since the epoch.")
 	fmt.Fprintf(e, "process_start_time_seconds %.3f\n", float64(m.started.UnixMilli())/1000)
 	m.writeDecisions(e)
@@ -181,7 +221,8 @@ const otherRules = "other"
 func (m *metrics) writeRules(e *exposition) {
 	e.family("interlock_rule_hits_total", "counter",
 		"Findings by rule and what they argued for; allow is a finding that was suppressed.")
-	ids := slices.Sorted(maps.Keys(m.rules))
+	rules := m.rules.Load().rules
+	ids := slices.Sorted(maps.Keys(rules))
 	line := func(id string, hits *ruleHits) {
 		for v := range hits {
 			if n := hits[v].Load(); n > 0 {
@@ -190,7 +231,7 @@ func (m *metrics) writeRules(e *exposition) {
 		}
 	}
 	for _, id := range ids {
-		line(id, m.rules[id])
+		line(id, rules[id])
 	}
 	line(otherRules, &m.others)
 }

@@ -10,7 +10,7 @@ import (
 
 // No caller can make further series: findings of rules nobody loaded are counted together.
 func TestRuleHitsAreBounded(t *testing.T) {
-	m := newMetrics(time.Time{}, Build{}, []string{"t.b", "t.a", "t.never"})
+	m := newMetrics(time.Time{}, Build{}, func() InForce { return InForce{Rules: []string{"t.b", "t.a", "t.never"}} })
 	found := func(rule string, v interlock.Verdict) interlock.Finding {
 		return interlock.Finding{Rule: rule, Verdict: v}
 	}
@@ -30,5 +30,31 @@ func TestRuleHitsAreBounded(t *testing.T) {
 	want := `{rule="t.a",verdict="deny"} 3;{rule="t.b",verdict="allow"} 3;{rule="t.b",verdict="ask"} 3;{rule="other",verdict="deny"} 6`
 	if have := strings.Join(got, ";"); have != want {
 		t.Errorf("have %s\nwant %s", have, want)
+	}
+}
+
+// What other rules object to is counted from when they come into force, and what those of before objected to stays counted.
+func TestRuleHitsOfRulesThatChange(t *testing.T) {
+	now := InForce{Ruleset: "one", Rules: []string{"t.a"}}
+	m := newMetrics(time.Time{}, Build{}, func() InForce { return now })
+	decide := func(ruleset interlock.Digest, rules ...string) {
+		d := interlock.Decision{Ruleset: ruleset}
+		for _, rule := range rules {
+			d.Findings = append(d.Findings, interlock.Finding{Rule: rule, Verdict: interlock.Deny})
+		}
+		m.decision(interlock.KindShell, &interlock.Answer{Decision: d}, time.Millisecond)
+	}
+	decide("one", "t.a", "t.b")
+	now = InForce{Ruleset: "two", Rules: []string{"t.b"}}
+	decide("one", "t.a")
+	decide("two", "t.b", "t.c")
+	decide("", "t.b")
+	var page exposition
+	m.write(&page)
+	for _, want := range []string{`interlock_rule_hits_total{rule="t.a",verdict="deny"} 2`, `interlock_rule_hits_total{rule="t.b",verdict="deny"} 2`,
+		`interlock_rule_hits_total{rule="other",verdict="deny"} 2`, `ruleset="two"`} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("no %s in\n%s", want, page.String())
+		}
 	}
 }

@@ -56,8 +56,8 @@ func (x *exchange) translate(body evaluationBody) (interlock.Proposal, error) {
 	if err != nil {
 		return none, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir), Read: x.reader(),
-		Work: x.work(), Door: "authzen"}, nil
+	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir),
+		Door: "authzen"}, nil
 }
 
 func missing(field, what string) error {

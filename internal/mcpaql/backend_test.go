@@ -64,7 +64,7 @@ type fakeBackend struct {
 	mu        sync.Mutex
 	standing  ledger.Standing
 	answer    func(p interlock.Proposal) interlock.Answer
-	proposals []interlock.Proposal
+	proposals []admission.Case
 	outcomes  []interlock.Outcome
 	events    []string // type and what is said, in order
 	verify    func(challenge, code string) (admission.Verification, error)
@@ -90,14 +90,14 @@ func objected(verdict interlock.Verdict, gate, reason string) interlock.Answer {
 	return a
 }
 
-func (b *fakeBackend) Propose(_ context.Context, p interlock.Proposal) interlock.Answer {
+func (b *fakeBackend) ProposeBy(_ context.Context, way admission.Way, p interlock.Proposal) interlock.Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	isStep := p.Action.Kind == interlock.KindHint && p.Requester.Run != "" || p.Action.Kind == interlock.KindTool && p.Requester.Run == ""
-	if p.Loop == nil || p.Loop.Execution != p.Requester.Run || !isStep || p.Door != "mcp" {
+	if way.Loop == nil || way.Loop.Execution != p.Requester.Run || !isStep || p.Door != "mcp" {
 		b.t.Errorf("a step was proposed as %+v", p)
 	}
-	b.proposals = append(b.proposals, p)
+	b.proposals = append(b.proposals, admission.Case{Proposal: p, Way: way})
 	return b.answer(p)
 }
 
@@ -169,7 +169,7 @@ func newFixture(t testing.TB, change func(*mcpaql.Config)) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{t: t, backend: newBackend(t), clock: &clock{at: noon}}
-	config := mcpaql.Config{Backend: f.backend, Rules: set, Profile: "guard", Now: f.clock.now, Random: &counting{},
+	config := mcpaql.Config{Backend: f.backend, Rules: func() *ruleset.Ruleset { return set }, Profile: "guard", Now: f.clock.now, Random: &counting{},
 		Logger: slog.New(slog.DiscardHandler), Version: "test"}
 	if change != nil {
 		change(&config)

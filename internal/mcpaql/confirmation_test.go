@@ -22,7 +22,7 @@ func dangerously(t *testing.T, level string, trust interlock.Trust) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFixture(t, func(c *mcpaql.Config) { c.Rules = set })
+	f := newFixture(t, func(c *mcpaql.Config) { c.Rules = func() *ruleset.Ruleset { return set } })
 	f.backend.standing.Agents["mcp"] = interlock.AgentRecord{ID: "mcp", Trust: trust, Created: noon}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
 )
@@ -14,7 +15,7 @@ import (
 func (s *Server) declared(o operation, a arguments) (out []ruleset.DangerRule) {
 	var arguments json.RawMessage
 	var err error
-	for _, d := range s.config.Rules.Danger() {
+	for _, d := range s.config.Rules().Danger() {
 		if !d.User || !ruleset.Glob(d.Name, o.name) {
 			continue
 		}
@@ -54,9 +55,9 @@ func (s *Server) decided(ctx context.Context, c Caller, o operation,
 	if err != nil {
 		return interlock.Answer{}, false, invalidType("params", "JSON without numbers beyond 2^53", map[string]any(a), o.name)
 	}
-	answer = s.config.Backend.Propose(ctx, interlock.Proposal{
+	answer = s.config.Backend.ProposeBy(ctx, admission.Way{Loop: &interlock.Loop{Step: 1}}, interlock.Proposal{
 		Action:    interlock.Action{Kind: interlock.KindTool, Tool: o.name, Arguments: arguments, Dir: c.Dir},
-		Requester: c.requester(), View: s.config.View(c.Dir), Door: "mcp", Loop: &interlock.Loop{Step: 1}, CanAsk: true})
+		Requester: c.requester(), View: s.config.View(c.Dir), Door: "mcp", CanAsk: true})
 	return answer, !answer.Answer.Allowed(), nil
 }
 

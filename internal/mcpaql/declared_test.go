@@ -21,7 +21,7 @@ func declaring(t *testing.T, document string, change func(*mcpaql.Config)) *fixt
 		t.Fatal(err)
 	}
 	return newFixture(t, func(c *mcpaql.Config) {
-		c.Rules = set
+		c.Rules = func() *ruleset.Ruleset { return set }
 		if change != nil {
 			change(c)
 		}

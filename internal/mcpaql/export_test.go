@@ -5,4 +5,4 @@ import "interlock/internal/ruleset"
 // noBackend and noRules are for servers that are made and asked nothing.
 type noBackend struct{ Backend }
 
-var noRules = &ruleset.Ruleset{}
+func noRules() *ruleset.Ruleset { return &ruleset.Ruleset{} }

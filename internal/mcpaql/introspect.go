@@ -54,7 +54,7 @@ type dangerInfo struct {
 // dangerOf is an operation's danger as it is in force: its own, and what operators' rules declare of it, which only adds.
 func (s *Server) dangerOf(o operation) dangerInfo {
 	info := dangerInfo{Level: o.danger, Reasons: append([]string{}, o.reasons...), Confirmation: o.message}
-	for _, d := range s.config.Rules.Danger() {
+	for _, d := range s.config.Rules().Danger() {
 		if !d.User || !ruleset.Glob(d.Name, o.name) {
 			continue
 		}
@@ -71,7 +71,7 @@ func (s *Server) dangerOf(o operation) dangerInfo {
 // declarations are the danger levels operators have declared, with their conditions, cooldowns and approvers.
 func (s *Server) declarations() []ruleset.DangerRule {
 	out := []ruleset.DangerRule{}
-	for _, d := range s.config.Rules.Danger() {
+	for _, d := range s.config.Rules().Danger() {
 		if d.User {
 			out = append(out, d)
 		}
@@ -112,7 +112,8 @@ func (s *Server) operationList(ctx context.Context, c Caller) (any, error) {
 // safetyLoop is how the loop is set for the caller, and what holds where nothing is set for it (AQL-8.6.7, AQL-8.7.2-1,
 // AQL-8.7.4).
 func (s *Server) safetyLoop(loop ruleset.LoopSetting) map[string]any {
-	policy, rules, all := s.config.Rules.Policy(), s.config.Rules.LoopRules(), s.config.Rules.Loop(interlock.AgentRecord{})
+	set := s.config.Rules() // once: they may change
+	policy, rules, all := set.Policy(), set.LoopRules(), set.Loop(interlock.AgentRecord{})
 	patterns := func(a, b []string) []string { return append(append([]string{}, a...), b...) }
 	seconds := func(d time.Duration) int { return int(d / time.Second) }
 	return map[string]any{
@@ -126,7 +127,7 @@ func (s *Server) safetyLoop(loop ruleset.LoopSetting) map[string]any {
 		"escalation": rules.Escalation, "score": rules.Score, "cumulative": rules.Cumulative, "danger": s.declarations(),
 		"tiers":   map[string][2]int{"advisory": {0, 30}, "confirm": {31, 60}, "verify": {61, 85}, "danger_zone": {86, 100}},
 		"stages":  []string{"step_limit", "previous_outcome", "patterns", "risk_tier", "tolerance"},
-		"profile": s.config.Profile, "ruleset": string(s.config.Rules.Digest()),
+		"profile": s.config.Profile, "ruleset": string(set.Digest()),
 		"executions": map[string]int{"open": s.config.Executions, "idle_seconds": seconds(s.config.Idle)},
 		"confirmation_tokens": map[string]any{"for_permissions": s.config.Acknowledge,
 			"ttl_seconds":             seconds(s.config.Tokens.TTL),

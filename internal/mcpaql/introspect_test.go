@@ -207,7 +207,7 @@ func TestWhatOperatorsSetShowsInIntrospection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFixture(t, func(c *mcpaql.Config) { c.Rules = set })
+	f := newFixture(t, func(c *mcpaql.Config) { c.Rules = func() *ruleset.Ruleset { return set } })
 	f.backend.standing.Agents["mcp"] = interlock.AgentRecord{ID: "mcp", Trust: interlock.TrustCertified, Created: noon}
 	protocol := f.data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)["_protocol"].(map[string]any)
 	loop := protocol["safety_loop"].(map[string]any)

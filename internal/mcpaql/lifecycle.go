@@ -147,5 +147,5 @@ func (s *Server) loopOf(ctx context.Context, c Caller) (ruleset.LoopSetting, err
 	}
 	agent := standing.Agents[c.Agent]
 	agent.ID = c.Agent
-	return s.config.Rules.Loop(agent), nil
+	return s.config.Rules().Loop(agent), nil
 }

@@ -23,8 +23,8 @@ import (
 
 // Backend is what the door needs of admission. Implementations are safe for concurrent use.
 type Backend interface {
-	// Propose decides and records one action; see [interlock.Backend].
-	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	// ProposeBy decides and records one action; see [interlock.Backend].
+	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Report records what executing an action did.
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
@@ -44,7 +44,7 @@ type Backend interface {
 // Config configures a [Server]. Fields are required unless they say otherwise.
 type Config struct {
 	Backend Backend
-	Rules   *ruleset.Ruleset
+	Rules   func() *ruleset.Ruleset // in force now
 	Profile string
 	Mode    interlock.Mode
 	Now     func() time.Time
@@ -236,7 +236,7 @@ func agentRef(c Caller) ledger.Ref { return ledger.Ref{Kind: ledger.Agent, Key: 
 func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments, meta map[string]any,
 	standing ledger.Standing) *Failure {
 	level := dangerLevel(o, s.declared(o, a))
-	verdict, trust := gate.Permits(s.config.Rules, s.config.Profile, standing.Agents[c.Agent], level, o.endpoint == Read)
+	verdict, trust := gate.Permits(s.config.Rules(), s.config.Profile, standing.Agents[c.Agent], level, o.endpoint == Read)
 	if verdict == interlock.Deny && s.config.Mode == interlock.Enforcing {
 		needed := gate.MinimumTrust(level)
 		failure := &Failure{Code: CodeDangerDenied,

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
 )
@@ -36,8 +37,8 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 	action := interlock.Action{Kind: interlock.KindHint, Input: a.text("next_action_hint"),
 		Hint: a.text("step_description"), Dir: c.Dir}
 	loop := &interlock.Loop{Execution: e.id, Step: e.autonomous + 1, Outcome: outcome}
-	answer := s.config.Backend.Propose(ctx, interlock.Proposal{Action: action, Requester: e.requester, View: s.config.View(c.Dir),
-		Door: "mcp", Loop: loop, CanAsk: true})
+	answer := s.config.Backend.ProposeBy(ctx, admission.Way{Loop: loop},
+		interlock.Proposal{Action: action, Requester: e.requester, View: s.config.View(c.Dir), Door: "mcp", CanAsk: true})
 	if err := s.take(ctx, e, answer, loop); err != nil {
 		return nil, err
 	}

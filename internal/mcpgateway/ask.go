@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/rpc"
 )
 
@@ -14,9 +15,9 @@ import (
 // to answer, waits within the client's patience. If the outcome is Forward, its Answer is the Allow to forward under, once;
 // if not, its Result or Error is the whole answer to the client, refusals of every kind included. A requestState of ours and
 // its inputResponses are dealt with here; what is forwarded is the core's to leave them out of.
-func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) Settled {
+func (s *Session) decide(ctx context.Context, r *request, way admission.Way, p interlock.Proposal) Settled {
 	if s.gateway.config.Sparing {
-		if answer, harmless := s.gateway.config.Backend.Weigh(ctx, p); harmless {
+		if answer, harmless := s.gateway.config.Backend.Weigh(ctx, way, p); harmless {
 			return Settled{Forward: true, Weighed: true, Answer: answer}
 		}
 	}
@@ -24,24 +25,25 @@ func (s *Session) decide(ctx context.Context, r *request, p interlock.Proposal) 
 	asker := s.gateway.config.Asker
 	if asker == nil {
 		asker = &Asker{}
-		answer := s.gateway.config.Backend.Propose(ctx, p)
+		answer := s.gateway.config.Backend.ProposeBy(ctx, way, p)
 		if answer.Answer.Allowed() {
 			return Settled{Forward: true, Answer: answer}
 		}
-		return asker.refuse(s.question(r, p), answer, refused(answer))
+		return asker.refuse(s.question(r, way, p), answer, refused(answer))
 	}
-	return asker.Decide(ctx, s.question(r, p))
+	return asker.Decide(ctx, s.question(r, way, p))
 }
 
 // decideUpward is decide for a request that a server makes of the client. It is held like the client's own, because the call
 // it belongs to waits with it, and has no handle to come back with: a server asks again. method and shaped are of the request
 // that is answered if it is refused: the server's own, or the client's in whose result it asks.
-func (s *Session) decideUpward(ctx context.Context, method string, shaped bool, p interlock.Proposal) Settled {
-	q := Question{Proposal: p, Method: method, Shaped: shaped, Client: Abilities{Revision: RevisionSessions}}
+func (s *Session) decideUpward(ctx context.Context, method string, shaped bool, way admission.Way,
+	p interlock.Proposal) Settled {
+	q := Question{Proposal: p, Way: way, Method: method, Shaped: shaped, Client: Abilities{Revision: RevisionSessions}}
 	if asker := s.gateway.config.Asker; asker != nil {
 		return asker.Decide(ctx, q)
 	}
-	decision := s.gateway.config.Backend.Propose(ctx, p)
+	decision := s.gateway.config.Backend.ProposeBy(ctx, way, p)
 	if decision.Answer.Allowed() {
 		return Settled{Forward: true, Answer: decision}
 	}
@@ -49,8 +51,8 @@ func (s *Session) decideUpward(ctx context.Context, method string, shaped bool, 
 }
 
 // question reads what a request says beside the action it proposes, and how its client can be reached while it waits.
-func (s *Session) question(r *request, p interlock.Proposal) Question {
-	q := Question{Proposal: p, Method: r.method, Shaped: r.shaped,
+func (s *Session) question(r *request, way admission.Way, p interlock.Proposal) Question {
+	q := Question{Proposal: p, Way: way, Method: r.method, Shaped: r.shaped,
 		Client: Abilities{Revision: r.revision, URL: r.client.url, Tasks: r.client.tasks}}
 	q.brought(r.params)
 	if r.meta.token != nil {

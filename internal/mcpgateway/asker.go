@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
 // Approvals is what the gateway needs of admission in order to propose a call and to follow what a human says to it.
 type Approvals interface {
-	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Refuse records that what a client sent was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Known is the standing as this process last saw it, at most a few milliseconds late.
@@ -40,6 +41,7 @@ type Abilities struct {
 // A Question is one request of a client that has to be decided, with what is needed to wait for a human's answer to it.
 type Question struct {
 	Proposal  interlock.Proposal
+	Way       admission.Way              // how the gateway brings it
 	Method    string                     // of the client's request, e.g. "tools/call"
 	Client    Abilities                  // of the client, for this request
 	Shaped    bool                       // the tool it calls declares an outputSchema, so what is refused stands in _meta
@@ -126,7 +128,7 @@ func (a *Asker) Decide(ctx context.Context, q Question) Settled {
 		}
 		round = known
 	}
-	answer := a.config.Approvals.Propose(ctx, q.Proposal)
+	answer := a.config.Approvals.ProposeBy(ctx, q.Way, q.Proposal)
 	if answer.Answer.Allowed() { // nearly always
 		return Settled{Forward: true, Answer: answer}
 	}
@@ -181,7 +183,7 @@ func (a *Asker) answered(ctx context.Context, q Question, answer interlock.Answe
 	case request.Status == interlock.RequestExpired:
 		return a.refuse(q, answer, lapsed(answer)), true
 	}
-	answer = a.config.Approvals.Propose(ctx, q.Proposal)
+	answer = a.config.Approvals.ProposeBy(ctx, q.Way, q.Proposal)
 	if answer.Answer.Allowed() {
 		return Settled{Forward: true, Answer: answer}, true
 	}

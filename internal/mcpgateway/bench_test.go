@@ -104,7 +104,7 @@ type yes struct{ fakeLog }
 
 func newLedgerForBench() *yes { return &yes{} }
 
-func (*yes) Propose(context.Context, interlock.Proposal) interlock.Answer {
+func (*yes) ProposeBy(context.Context, admission.Way, interlock.Proposal) interlock.Answer {
 	return interlock.Answer{Event: "e", Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow}}
 }
 func (*yes) Conclude(context.Context, ...admission.Concluded) error               { return nil }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/rpc"
 	"interlock/internal/strictjson"
 )
@@ -63,7 +64,7 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	r.shaped = offered.shaped
 	view := s.gateway.config.View(s.caller.Dir)
 	view.Annotations = offered.hints
-	p := s.proposal(action, view, offered.target.Upstream)
+	p, way := s.proposal(action, view, offered.target.Upstream)
 	if r.revision == RevisionStateless { // what its client brings may be of another server, or still to be asked
 		r.standAside()
 	}
@@ -71,8 +72,8 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 	if bad.fault != nil {
 		return bad
 	}
-	p.Continues = brought.continues
-	settled := s.decide(ctx, r, p)
+	way.Continues = brought.continues
+	settled := s.decide(ctx, r, way, p)
 	if !settled.Forward {
 		s.inputs.keep(s.inputsKey(r, m, action, rpc.Member(settled.Result, "requestState")), brought.more)
 		return settled.answer()
@@ -98,14 +99,15 @@ func canonicalArguments(given []byte) ([]byte, error) {
 	return canonical, nil
 }
 
-// proposal is what is decided about one attempt.
-func (s *Session) proposal(action interlock.Action, view interlock.View, upstream interlock.Upstream) interlock.Proposal {
-	p := interlock.Proposal{Action: action, Requester: s.attempt(), View: view, Door: door,
-		CanAsk: s.gateway.config.CanAsk, Unseen: true}
+// proposal is what is decided about one attempt, and how the gateway brings it.
+func (s *Session) proposal(action interlock.Action, view interlock.View,
+	upstream interlock.Upstream) (interlock.Proposal, admission.Way) {
+	p := interlock.Proposal{Action: action, Requester: s.attempt(), View: view, Door: door, CanAsk: s.gateway.config.CanAsk}
+	way := admission.Way{Unseen: true}
 	if s.gateway.config.Pins != nil { // without anybody who examines definitions, none would be approved
-		p.Upstream = &upstream
+		way.Upstream = &upstream
 	}
-	return p
+	return p, way
 }
 
 func (d Settled) answer() answer {

@@ -86,7 +86,7 @@ func (i *Inline) settle(ctx context.Context, q Question) Settled {
 	if i.config.Asker != nil {
 		return i.config.Asker.Decide(ctx, q)
 	}
-	answer := i.config.Backend.Propose(ctx, q.Proposal)
+	answer := i.config.Backend.ProposeBy(ctx, q.Way, q.Proposal)
 	if answer.Answer.Allowed() {
 		return Settled{Forward: true, Answer: answer}
 	}

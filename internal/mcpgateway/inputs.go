@@ -235,10 +235,10 @@ func (s *Session) inputRequest(ctx context.Context, r *request, m *mount, during
 	if err != nil {
 		return refuse(err.Error())
 	}
-	proposal := s.proposal(action, s.gateway.config.View(s.caller.Dir),
+	proposal, way := s.proposal(action, s.gateway.config.View(s.caller.Dir),
 		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	proposal.Requester = serverRequester(m.name(), proposal.Requester)
-	settled := s.decideUpward(ctx, r.method, r.shaped, proposal)
+	settled := s.decideUpward(ctx, r.method, r.shaped, way, proposal)
 	if !settled.Forward || settled.Answer.Event == "" {
 		return to, permit{}, settled.answer()
 	}

@@ -169,7 +169,7 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
 		return faultOf(rpc.CodeInvalidParams, err.Error(), nil)
 	}
-	p := s.proposal(action, s.gateway.config.View(s.caller.Dir),
+	p, way := s.proposal(action, s.gateway.config.View(s.caller.Dir),
 		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	if r.revision == RevisionStateless { // what its client brings may be of another server, or still to be asked
 		r.standAside()
@@ -178,8 +178,8 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 	if bad.fault != nil {
 		return bad
 	}
-	p.Continues = brought.continues
-	settled := s.decide(ctx, r, p)
+	way.Continues = brought.continues
+	settled := s.decide(ctx, r, way, p)
 	if !settled.Forward {
 		s.inputs.keep(s.inputsKey(r, m, action, rpc.Member(settled.Result, "requestState")), brought.more)
 		return settled.answer()

@@ -8,7 +8,7 @@ import (
 )
 
 // Pins says which tools of a server may be shown, and which definition of each was approved. It is safe for concurrent use.
-// What may be called it does not say: that is decided when the call is proposed, by the same rules, from Proposal.Upstream.
+// What may be called it does not say: that is decided when the call is proposed, by the same rules, from [admission.Way.Upstream].
 type Pins interface {
 	// Examine holds what a server lists against what was approved: on first sight it is pinned or put into quarantine, later
 	// what is new or has changed is, with an event and an alert, and all of it is on disk when Examine returns. The listing

@@ -54,8 +54,8 @@ type LatePeer interface {
 
 // Backend is what the door needs of admission. Implementations are safe for concurrent use.
 type Backend interface {
-	// Propose decides and records one action; see [interlock.Backend].
-	Propose(ctx context.Context, p interlock.Proposal) interlock.Answer
+	// ProposeBy decides and records one action; see [interlock.Backend].
+	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Report records what executing an action did.
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
@@ -68,7 +68,7 @@ type Backend interface {
 	// Conclude records outcomes together, without looking the decisions up: the gateway has them at hand.
 	Conclude(ctx context.Context, ended ...admission.Concluded) error
 	// Weigh decides without recording, where nothing is enforced; what it is not sure of is to be proposed.
-	Weigh(ctx context.Context, p interlock.Proposal) (answer interlock.Answer, ok bool)
+	Weigh(ctx context.Context, way admission.Way, p interlock.Proposal) (answer interlock.Answer, ok bool)
 }
 
 // A Caller is who calls, as the transport has established it. Nothing a message says changes it.

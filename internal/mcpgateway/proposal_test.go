@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
@@ -32,8 +33,8 @@ func judge(t *testing.T, action interlock.Action, r interlock.Requester, hints *
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := evaluator.Evaluate(interlock.Proposal{Action: action, Requester: r,
-		View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", Annotations: hints}},
+	d := evaluator.Evaluate(admission.Case{Proposal: interlock.Proposal{Action: action, Requester: r,
+		View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", Annotations: hints}}},
 		ledger.Standing{}, newHouse(t).clock())
 	out := judged{Kind: action.Kind, Tool: action.Tool, Arguments: string(action.Arguments), Verdict: d.Verdict}
 	if f := d.Decisive(); f != nil {

@@ -280,7 +280,7 @@ type fakeLog struct {
 	version atomic.Int64 // of the standing
 
 	mu        sync.Mutex
-	proposals []interlock.Proposal
+	proposals []admission.Case
 	outcomes  []interlock.Outcome
 	reported  []interlock.Requester
 	refusals  int
@@ -289,10 +289,10 @@ type fakeLog struct {
 
 func newFakeLog() *fakeLog { return &fakeLog{came: make(chan struct{}, 100_000)} }
 
-func (l *fakeLog) Propose(_ context.Context, p interlock.Proposal) interlock.Answer {
+func (l *fakeLog) ProposeBy(_ context.Context, way admission.Way, p interlock.Proposal) interlock.Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.proposals = append(l.proposals, p)
+	l.proposals = append(l.proposals, admission.Case{Proposal: p, Way: way})
 	a := interlock.Answer{Event: fmt.Sprintf("event-%d", len(l.proposals)),
 		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: interlock.Digest(p.Action.Arguments)}}
 	if l.refuse != nil {
@@ -323,7 +323,7 @@ func (l *fakeLog) Conclude(ctx context.Context, ended ...admission.Concluded) er
 
 func (l *fakeLog) Ended(interlock.Requester, interlock.Decision, interlock.OutcomeStatus) {}
 
-func (l *fakeLog) Weigh(context.Context, interlock.Proposal) (interlock.Answer, bool) {
+func (l *fakeLog) Weigh(context.Context, admission.Way, interlock.Proposal) (interlock.Answer, bool) {
 	return interlock.Answer{}, false
 }
 
@@ -338,10 +338,10 @@ func (l *fakeLog) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error
 	return ledger.Standing{Version: l.version.Load()}, nil
 }
 
-func (l *fakeLog) proposed() []interlock.Proposal {
+func (l *fakeLog) proposed() []admission.Case {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]interlock.Proposal(nil), l.proposals...)
+	return append([]admission.Case(nil), l.proposals...)
 }
 
 // outcome waits for the nth outcome.

@@ -43,9 +43,9 @@ func (s *memoryShelf) Get(_ context.Context, id string) ([]byte, bool, error) {
 // unpinned is an admission that is not asked about pins.
 type unpinned struct{ *admission.Admission }
 
-func (u unpinned) Propose(ctx context.Context, p interlock.Proposal) interlock.Answer {
-	p.Upstream = nil
-	return u.Admission.Propose(ctx, p)
+func (u unpinned) ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer {
+	way.Upstream = nil
+	return u.Admission.ProposeBy(ctx, way, p)
 }
 
 // A desk is a stateless client before a gateway over a house, and the operators' side of it.

@@ -83,10 +83,10 @@ func (w *wire) carryUp(ctx context.Context, e rpc.Envelope, of *pending, during 
 		return faultOf(rpc.CodeInvalidParams, err.Error(), nil)
 	}
 	m.awaitExamined(ctx)
-	p := s.proposal(action, s.gateway.config.View(s.caller.Dir),
+	p, way := s.proposal(action, s.gateway.config.View(s.caller.Dir),
 		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
 	p.Requester = serverRequester(m.name(), p.Requester)
-	settled := s.decideUpward(ctx, e.Method, false, p)
+	settled := s.decideUpward(ctx, e.Method, false, way, p)
 	decision := settled.Answer
 	if !settled.Forward || decision.Event == "" {
 		return settled.answer()

@@ -32,7 +32,7 @@ type fakeAdmission struct {
 	refused []string
 }
 
-func (*fakeAdmission) Propose(context.Context, interlock.Proposal) interlock.Answer {
+func (*fakeAdmission) ProposeBy(context.Context, admission.Way, interlock.Proposal) interlock.Answer {
 	return interlock.Answer{}
 }
 func (*fakeAdmission) Report(context.Context, interlock.Requester, interlock.Outcome) error {
@@ -42,7 +42,7 @@ func (*fakeAdmission) Conclude(context.Context, ...admission.Concluded) error { 
 
 func (*fakeAdmission) Ended(interlock.Requester, interlock.Decision, interlock.OutcomeStatus) {}
 
-func (*fakeAdmission) Weigh(context.Context, interlock.Proposal) (interlock.Answer, bool) {
+func (*fakeAdmission) Weigh(context.Context, admission.Way, interlock.Proposal) (interlock.Answer, bool) {
 	return interlock.Answer{}, false
 }
 

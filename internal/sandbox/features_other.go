@@ -11,6 +11,3 @@ import (
 func Probe(context.Context, string, string) Features {
 	return Features{System: runtime.GOOS + ", " + runtime.GOARCH, Missing: "running commands in a sandbox needs Linux"}
 }
-
-// Sweep has nothing to clear up here.
-func Sweep(string) error { return nil }

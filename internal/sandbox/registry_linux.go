@@ -114,7 +114,7 @@ func (r *run) end() error {
 	return os.RemoveAll(r.dir)
 }
 
-// sweep clears up behind runs whose process was killed, and returns what goes on now. The registry's lock is held.
+// sweep clears up behind runs whose process was killed, as each run does before it begins, and returns what goes on now. The registry's lock is held.
 func sweep(state string) ([]runRecord, error) {
 	entries, err := os.ReadDir(filepath.Join(state, "runs"))
 	if err != nil {
@@ -152,20 +152,6 @@ func sweep(state string) ([]runRecord, error) {
 		}
 	}
 	return live, nil
-}
-
-// Sweep clears up behind runs whose process was killed. Each run does so before it begins.
-func Sweep(state string) error {
-	if _, err := os.Stat(filepath.Join(state, "runs")); err != nil {
-		return nil
-	}
-	gate, err := locked(filepath.Join(state, "lock"), syscall.LOCK_EX)
-	if err != nil {
-		return err
-	}
-	defer gate.Close()
-	_, err = sweep(state)
-	return err
 }
 
 func locked(path string, how int) (*os.File, error) {

@@ -10,15 +10,10 @@ import (
 	"io"
 	"strings"
 
-	"interlock/internal/auditlog"
-
 	"filippo.io/age"
 
 	"interlock"
 )
-
-// Sealed reports whether a text is sealed.
-func Sealed(text []byte) bool { return bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) }
 
 // Generate makes a key pair.
 func Generate() (private, public string, err error) {

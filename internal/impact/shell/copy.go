@@ -101,6 +101,3 @@ func (r *shellRun) copiedInput(in flow.Flow, to flow.Field) {
 	in.Written, in.Items, in.Piped = true, nil, false
 	r.files[r.S.Place(to.Text).Path] = in
 }
-
-// file remembers what a written file holds.
-func (r *shellRun) file(name string, f flow.Flow) { r.files[r.S.Place(name).Path] = f }

@@ -32,7 +32,7 @@ func serve(t *testing.T, single bool) *mcp.ClientSession {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { backend.Close() })
-	server, err := mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules(), Profile: "guard", Mode: interlock.Enforcing,
+	server, err := mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules, Profile: "guard", Mode: interlock.Enforcing,
 		Now: time.Now, Random: rand.Reader, Logger: slog.New(slog.DiscardHandler), Single: single, Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)

@@ -59,31 +59,8 @@ func (s Shapes) known(name string) bool {
 	return slices.Contains([]string{"string", "boolean", "number", "integer", "object", "array", "any", "null", "true", "false"}, name)
 }
 
-// Names lists every shape.
-func (s Shapes) Names() []string {
-	var names []string
-	for name := range s.byName {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}
-
-// Clause is what a shape stands for.
-func (s Shapes) Clause(name string) string { return s.byName[name].Clause }
-
 // Values are those of an enumeration.
 func (s Shapes) Values(name string) []string { return slices.Clone(s.byName[name].Values) }
-
-// Fields are the members of an object, in order.
-func (s Shapes) Fields(name string) []string {
-	var names []string
-	for field := range s.byName[name].Fields {
-		names = append(names, field)
-	}
-	sort.Strings(names)
-	return names
-}
 
 // Check holds JSON against a shape and returns what does not fit, by place. Nothing is wrong with what fits.
 func (s Shapes) Check(name string, raw []byte) []string {

@@ -40,8 +40,8 @@ func TestShapesNotice(t *testing.T) {
 			t.Errorf("%s of %s: %q, want %q", tc.shape, tc.text, faults, tc.want)
 		}
 	}
-	for _, name := range s.Names() {
-		if s.Clause(name) == "" {
+	for name, shape := range s.byName {
+		if shape.Clause == "" {
 			t.Errorf("%s stands for no clause", name)
 		}
 	}

@@ -1,0 +1,122 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"interlock"
+	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
+)
+
+// A Renewal says what an operator's rules are now.
+type Renewal struct {
+	Number int64             // counts how often they have become others since the process began; 0: they are what it began with
+	Rules  *ruleset.Ruleset  // what they are; nil where they can't be used
+	Own    map[string][]byte // and the documents they were made from
+	Err    error             // why they can't be used
+}
+
+// force is what decides: an evaluator with its rules, and what goes with these. It is replaced as a whole and never changed, so
+// that a decision is made, recorded and counted under one ruleset from its beginning to its end.
+type force struct {
+	Evaluator
+	number   int64 // of the renewal it came with
+	counters []ruleset.Counter
+	manifest interlock.Digest // of the snapshots that are decided under, once they have been declared
+}
+
+func newForce(e Evaluator, number int64) *force {
+	return &force{Evaluator: e, number: number, counters: e.Rules.Counters()}
+}
+
+// lookForOrder is how often rules that nobody has ordered are looked at again: an order is given in another process.
+const lookForOrder = 2 * time.Second
+
+// inForce is what decides from now on. Where the operator's rules have become others, or somebody has ordered them, it puts these
+// into force first, for everybody at once: they are declared in the log before anything is decided under them. Rules that can't be
+// used change nothing but that an alert stands in the log and is raised; those of before decide on.
+func (a *Admission) inForce(ctx context.Context) (*force, error) {
+	have := a.force.Load()
+	if a.config.Renew == nil || a.config.Renew().Number == have.number && !a.orderDue(have) {
+		return have, nil
+	}
+	select {
+	case a.renewing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-a.renewing }()
+	renewal := a.config.Renew()
+	have = a.force.Load()
+	due := a.orderDue(have)
+	if renewal.Number == have.number && !due { // somebody else has just done it
+		return have, nil
+	}
+	next, err := a.renewed(ctx, have, renewal)
+	if err != nil {
+		return nil, err
+	}
+	a.force.Store(next)
+	a.ordersLooked.Store(a.config.Now().UnixNano())
+	return next, nil
+}
+
+// orderDue reports whether it is time to look whether rules that nobody had ordered are somebody's order by now.
+func (a *Admission) orderDue(f *force) bool {
+	return !f.Ordered.settled() && a.config.Now().UnixNano()-a.ordersLooked.Load() >= int64(lookForOrder)
+}
+
+// renewed is what is in force after a renewal, once that is declared.
+func (a *Admission) renewed(ctx context.Context, have *force, renewal Renewal) (*force, error) {
+	next := *have
+	next.number = renewal.Number
+	if renewal.Rules == nil {
+		if renewal.Number == have.number { // it was recorded; what is in force stays
+			return &next, nil
+		}
+		return &next, a.keepRules(ctx, renewal.Err)
+	}
+	evaluator := have.Evaluator
+	evaluator.Rules, evaluator.Own = renewal.Rules, renewal.Own
+	if a.config.OrderRules != nil {
+		if err := a.config.OrderRules(ctx, &evaluator); err != nil {
+			return &next, a.keepRules(ctx, err)
+		}
+	}
+	made := newForce(evaluator, renewal.Number)
+	if made.Rules.Digest() == have.Rules.Digest() && made.Ordered == have.Ordered {
+		return &next, nil
+	}
+	return made, a.declareForce(ctx, made)
+}
+
+// keepRules records that the operator's rules can't be used, and that those of before stay in force.
+func (a *Admission) keepRules(ctx context.Context, cause error) error {
+	why := "they can't be used"
+	var refusal *interlock.Error
+	if errors.As(cause, &refusal) {
+		why = a.redact(refusal.Error())
+	}
+	var change ledger.Change
+	if err := a.alarm(&change, interlock.Requester{Agent: "interlock"}, "rules-unread",
+		"the rules were changed and can't be used, so those of before stay in force: "+why); err != nil {
+		return err
+	}
+	_, err := a.config.Store.Commit(ctx, change)
+	return err
+}
+
+// lookWithin bounds how long whoever only wants to know the rules waits for them to be put into force.
+const lookWithin = time.Second
+
+// Rules returns the ruleset in force.
+func (a *Admission) Rules() *ruleset.Ruleset {
+	ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
+	defer cancel()
+	if now, err := a.inForce(ctx); err == nil {
+		return now.Rules
+	}
+	return a.force.Load().Rules // until others are declared
+}

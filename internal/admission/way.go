@@ -1,0 +1,49 @@
+package admission
+
+import (
+	"interlock"
+	"interlock/internal/ledger"
+)
+
+// A Way is how a proposal comes here: what the door that brings it can do, and what only that door knows of the call. It stands
+// beside the proposal, which says what is wanted; nothing of it is recorded but what the snapshot of the decision holds. The zero
+// value is the way of whoever asks for itself: it reads nothing, carries nothing out, and its call is known by its id.
+type Way struct {
+	// reads what the action would run; nil where the door may not, as for an agent behind the network
+	Read Reader
+	Work WorkReader // looks at what it would delete or overwrite; nil likewise
+
+	// the door runs it in Interlock's own sandbox, and so fulfils that obligation
+	Sandboxed bool
+	Handover  interlock.Handover // whether it goes on to `interlock exec` or to the gateway, which decides it again
+
+	// the door gave this attempt an id nobody knows, and says itself how it ended, with the decision at hand
+	Unseen bool
+	// the approval spent on this call, which its server has not finished: it asked for input, and the door has seen
+	// that this is the retry
+	Continues string
+
+	Loop     *interlock.Loop     // of a step that a monitored execution reports
+	Upstream *interlock.Upstream // of what a gateway would pass on
+}
+
+// A WorkReader returns what is known of the work at those of the named paths that lie in repositories.
+type WorkReader func(paths []string) map[string]interlock.Work
+
+// A Reader returns the texts of those of the named files that it could read within its bounds. A name may be a pattern.
+type Reader func(view interlock.View, names []string) map[string]string
+
+// A Case is a proposal while it is decided: the way it came, and what only admission knows of it. Of both, what a decision may
+// turn on is in its snapshot.
+type Case struct {
+	interlock.Proposal
+	Way
+	Recent []interlock.PastAction // what its run did a moment ago, as far as rules ask for it
+	Failed *interlock.Failures    // how the same action of the same agent failed lately, where a gateway carries it out
+	Origin *interlock.Origin      // where its values come from; nil: nothing was heard
+	under  *force                 // what admission decides it with
+
+	using []Use               // what the decision takes from what stands
+	met   map[ledger.Ref]bool // of what had too little left
+	over  []interlock.Finding // and what that objects
+}
