@@ -62,7 +62,7 @@ pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml, fileio                                      < config
-fileio                                                  < notify, upstream    (never each other)
+fileio                                                  < notify, upstream, identity    (never each other)
 secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream
 fileio, github.com/tailscale/hujson                     < harness

@@ -217,7 +217,7 @@ func openStore(ctx context.Context, home string, options store.Options) (*store.
 	if err := prepareHome(home); err != nil {
 		return nil, nil, err
 	}
-	published, _ := os.ReadFile(PublicKeyPath(home)) // none: nothing was begun
+	published, _ := fileio.Plain(PublicKeyPath(home), maxKey) // none: nothing was begun
 	sealer, err := logSigner(home, store.Exists(home))
 	if err != nil {
 		return nil, nil, err

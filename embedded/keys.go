@@ -90,7 +90,7 @@ func makeKey(home, path string) (string, error) {
 // publish writes the public key beside the private one, where it is missing or another.
 func publish(home string, key *auditlog.PublicKey) error {
 	path := PublicKeyPath(home)
-	if have, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(have)) == key.String() {
+	if have, err := fileio.Plain(path, maxKey); err == nil && strings.TrimSpace(string(have)) == key.String() {
 		return nil
 	}
 	temporary, err := os.CreateTemp(home, ".log.pub-*")

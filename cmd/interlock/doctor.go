@@ -16,6 +16,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/sandbox"
@@ -202,7 +203,7 @@ func (d *diagnosis) clock(ctx context.Context, backend *embedded.Backend, size i
 // keptCheckpoint holds the log against the checkpoint a harness keeps: a log that was cut or replaced contradicts it.
 func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backend, agent string, newest auditlog.Checkpoint) {
 	path := harness.CheckpointFile(userHome(d.program.getenv), agent)
-	text, err := os.ReadFile(path)
+	text, err := fileio.Plain(path, maxClientFile)
 	if err != nil {
 		return
 	}

@@ -15,10 +15,14 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/secret"
 	"interlock/internal/upstream"
 )
+
+// maxClientFile bounds what is read of a client's settings, and of what was kept of them, in bytes.
+const maxClientFile = 64 << 20
 
 // gatewayHarness is what install and uninstall call moving a client's MCP servers behind the gateway.
 const gatewayHarness = "gateway"
@@ -97,7 +101,7 @@ func (m *gatewayMove) recordPath() string {
 }
 
 func (m *gatewayMove) readRecord() error {
-	text, err := os.ReadFile(m.recordPath())
+	text, err := fileio.Plain(m.recordPath(), maxClientFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -219,7 +223,7 @@ func (m *gatewayMove) servers(move harness.Move) (*movedServers, error) {
 	var have config.GatewayServers
 	if m.record != nil {
 		maps.Copy(s.called, m.record.Names)
-		if text, err := os.ReadFile(s.plan.Path); err == nil {
+		if text, err := fileio.Plain(s.plan.Path, maxClientFile); err == nil {
 			s.plan.Before = text
 			all, err := m.settings.WithClient(m.id)
 			if err != nil {

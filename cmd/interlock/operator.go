@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"sort"
 	"strings"
 	"text/tabwriter"
@@ -11,6 +10,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/console"
+	"interlock/internal/fileio"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -54,7 +54,7 @@ func (c *operatorAdd) Run(p *program) error {
 	record := interlock.OperatorRecord{Name: c.Name, Role: c.Role, Teams: c.Team, Created: now().UTC()}
 	var key identity.PublicKey
 	if c.SSHKey != "" {
-		text, err := os.ReadFile(c.SSHKey)
+		text, err := fileio.Plain(c.SSHKey, 1<<20)
 		if err != nil {
 			return usage(interlock.Errorf(interlock.CodeNotFound, "--ssh-key", "the key file can't be read"))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/harness"
 )
 
@@ -144,7 +145,7 @@ func (c *uninstallCommand) gateway(p *program) error {
 func (m *gatewayMove) withSecrets() *movedServers {
 	s := &movedServers{secrets: map[string]string{}}
 	for _, path := range m.record.Secrets {
-		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
+		if text, err := fileio.Plain(path, maxClientFile); err == nil && len(text) > 0 {
 			s.secrets[path] = string(text)
 		}
 	}
@@ -155,7 +156,7 @@ func (m *gatewayMove) withSecrets() *movedServers {
 // secrets it refers to stay with it.
 func (m *gatewayMove) forget() (kept string) {
 	path := config.ClientFile(m.settings.Home, m.id)
-	text, err := os.ReadFile(path)
+	text, err := fileio.Plain(path, maxClientFile)
 	switch {
 	case err == nil && digestOf(text) != m.record.Servers:
 		kept = path + ".kept"

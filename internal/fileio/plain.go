@@ -23,7 +23,7 @@ var ErrKind = errors.New("it is no ordinary file")
 // Plain reads an ordinary file whole, and refuses one that is longer than so many bytes. It waits for nothing: what is opened is
 // looked at before it is read, and a pipe or a device is opened without waiting for its other end.
 func Plain(path string, most int64) ([]byte, error) {
-	data, _, err := plain(path, most)
+	data, _, err := Look(path, most)
 	return data, err
 }
 
@@ -32,7 +32,7 @@ func Plain(path string, most int64) ([]byte, error) {
 // out, and so must that of the directory it lies in, or they could put another in its place. Windows keeps who may do what elsewhere,
 // in lists that are not looked at here: there it is only held to be an ordinary file.
 func Own(path string, most int64, keep Keep) ([]byte, error) {
-	data, info, err := plain(path, most)
+	data, info, err := Look(path, most)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,10 @@ func Own(path string, most int64, keep Keep) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data, OwnDir(filepath.Dir(real))
+	if err := OwnDir(filepath.Dir(real)); err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // OwnDir refuses a directory in which others may put one file in another's place.
@@ -88,7 +91,8 @@ func kept(info fs.FileInfo, keep Keep, what string) error {
 	return nil
 }
 
-func plain(path string, most int64) ([]byte, fs.FileInfo, error) {
+// Look is Plain, and says what file it was.
+func Look(path string, most int64) ([]byte, fs.FileInfo, error) {
 	f, err := openAtOnce(path)
 	if err != nil {
 		return nil, nil, err

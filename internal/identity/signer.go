@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
 	"time"
+
+	"interlock/internal/fileio"
 
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
@@ -51,20 +54,16 @@ func (s *Signer) SignApproval(random io.Reader, statement string) (string, error
 // FileSigner reads a private key file. A file others can read is refused, as ssh refuses it. If the key is encrypted,
 // passphrase is asked once; nil means there is nobody to ask.
 func FileSigner(path string, passphrase func() ([]byte, error)) (*Signer, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeNotFound, "key", "the key file can't be opened")
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	text, info, err := fileio.Look(path, maximumSignature)
+	var unopened *fs.PathError
+	switch {
+	case errors.Is(err, fileio.ErrKind):
 		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "the key file is not a regular file")
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maximumSignature))
-	if err != nil {
-		return nil, fmt.Errorf("reading the key file: %w", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 && !looksPublic(text) {
+	case errors.As(err, &unopened):
+		return nil, interlock.Errorf(interlock.CodeNotFound, "key", "the key file can't be opened")
+	case err != nil:
+		return nil, interlock.Errorf(interlock.CodeInvalid, "key", "the key file can't be read: %s", err)
+	case fileio.Kept(info, fileio.Secret) != nil && !looksPublic(text):
 		return nil, interlock.Errorf(interlock.CodeUnauthorized, "key", "others can read this private key; chmod 600 it first")
 	}
 	return parseSigner(text, passphrase)
