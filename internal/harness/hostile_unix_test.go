@@ -52,7 +52,9 @@ func TestHostileSettings(t *testing.T) {
 					t.Errorf("%s of %s with %s: %.300v", what, harness, name, err)
 				}
 			}
-			_, err := h.Install(place, func(event string) Command { return Command{Binary: "/usr/bin/interlock", Args: HookArgs(harness, event, "/h", false)} })
+			_, err := h.Install(place, func(event string) Command {
+				return Command{Binary: "/usr/bin/interlock", Args: HookArgs(harness, event, "/h", false)}
+			})
 			said("installing", err)
 			_, err = h.Uninstall(place, "/usr/bin/interlock")
 			said("uninstalling", err)

@@ -54,7 +54,9 @@ func TestRootKeepsTheOwner(t *testing.T) {
 		}
 	}
 	place := Place{Home: home, GOOS: "linux", Getenv: func(string) string { return "" }}
-	command := func(event string) Command { return Command{Binary: "/usr/bin/interlock", Args: HookArgs("claude", event, "/h", false)} }
+	command := func(event string) Command {
+		return Command{Binary: "/usr/bin/interlock", Args: HookArgs("claude", event, "/h", false)}
+	}
 	plan, err := harnessNamed(t, "claude").Install(place, command)
 	if err != nil {
 		t.Fatal(err)
