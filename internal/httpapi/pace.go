@@ -28,8 +28,12 @@ type pacedBody struct {
 
 // pace begins with the body of a request; it has none where ended says so.
 func (s *Server) pace(w http.ResponseWriter, r *http.Request) pacedBody {
-	return pacedBody{ReadCloser: r.Body, control: *http.NewResponseController(w), begun: time.Now(), pause: s.config.Limits.Pause,
-		whole: s.config.Limits.Read, ended: r.Body == nil || r.Body == http.NoBody}
+	body := r.Body
+	if body == nil {
+		body = http.NoBody
+	}
+	return pacedBody{ReadCloser: body, control: *http.NewResponseController(w), begun: time.Now(), pause: s.config.Limits.Pause,
+		whole: s.config.Limits.Read, ended: body == http.NoBody}
 }
 
 // in is the request with that body, for a handler of others.
