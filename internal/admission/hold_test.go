@@ -117,7 +117,7 @@ func TestHoldWhileWatching(t *testing.T) {
 	if err := h.Hold(t.Context(), ledger.HoldBody{Scope: ledger.HoldRuleset, Key: string(h.Rules().Digest()), Why: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := h.Weigh(t.Context(), p); ok {
+	if _, ok := h.Weigh(t.Context(), admission.Way{}, p); ok {
 		t.Error("weighed under a ruleset that is held")
 	}
 }

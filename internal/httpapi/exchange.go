@@ -25,12 +25,17 @@ type exchange struct {
 	route  route
 	w      http.ResponseWriter
 	r      *http.Request
+	body   pacedBody
 	id     string // the caller's request id, if it sent a usable one
 	start  time.Time
 
 	agent interlock.AgentRecord // of the bearer token; zero on the local door without one
 	token bool                  // a token was given and counts
 	who   string                // for the log of the server: the agent's id, never what a request claims
+
+	room    *slots // it holds a slot of, for holder; nil: of none
+	holder  string
+	reading bool // and a slot of those who read the log
 
 	status int
 	code   interlock.Code
@@ -219,7 +224,7 @@ func (x *exchange) read() (*[]byte, error) {
 	}
 	buffer := buffers.Get().(*[]byte)
 	body := *buffer
-	source := http.MaxBytesReader(x.w, x.r.Body, limit)
+	source := http.MaxBytesReader(x.w, &x.body, limit)
 	for {
 		if len(body) == cap(body) {
 			body = append(body, 0)[:len(body)]

@@ -3,10 +3,13 @@ package httpapi_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	"interlock/internal/httpapi"
+	"interlock/internal/identity"
 )
 
 // open serves both doors of a house and returns their addresses.
@@ -271,6 +275,62 @@ func TestProofsAreOfOnesOwn(t *testing.T) {
 			if got.Code != test.code || test.code == 404 && got.Body.String() != nothing {
 				t.Errorf("%+v %s: %d %s", test, query, got.Code, got.Body)
 			}
+		}
+	}
+}
+
+// TestStrangersAndPages: callers without a token are counted apart, by address, so that they can't stand in an agent's way; the console's
+// pages take no slots, and a form that stalls is cut there as well.
+func TestStrangersAndPages(t *testing.T) {
+	backend := newBackend(t)
+	backend.standing = newHouse(t, httpapi.Limits{}).backend.standing
+	begun, end := make(chan struct{}), make(chan struct{})
+	stalled := make(chan error, 1)
+	now := func() time.Time { return noon }
+	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, now), Now: now,
+		User: "dana", Logger: slog.New(slog.DiscardHandler), Limits: httpapi.Limits{Concurrent: 4, PerAgent: 2, Pause: 50 * time.Millisecond},
+		Ready: func(context.Context) error { begun <- struct{}{}; <-end; return nil },
+		Pages: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, err := io.ReadAll(r.Body)
+			if r.Method == http.MethodPost {
+				stalled <- err
+			}
+		})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{backend: backend, server: server, logged: &page{}}
+	network, _ := open(t, h)
+	ready := make(chan int, 2)
+	for range 2 {
+		go func() {
+			response, err := http.Get("http://" + network + "/readyz")
+			if err != nil {
+				ready <- 0
+				return
+			}
+			response.Body.Close()
+			ready <- response.StatusCode
+		}()
+		<-begun
+	}
+	if response, text := quickly(t, "tcp", network, "GET", "/readyz", "", ""); response.StatusCode != 429 || response.Header.Get("Retry-After") != "1" {
+		t.Errorf("a third stranger of the address: %d %s", response.StatusCode, text)
+	}
+	if response, text := quickly(t, "tcp", network, "POST", "/v1/decide", liveToken, slowBody); response.StatusCode != 200 {
+		t.Errorf("an agent of the same address: %d %s", response.StatusCode, text)
+	}
+	if response, _ := quickly(t, "tcp", network, "GET", "/login", "", ""); response.StatusCode != 200 {
+		t.Errorf("the console: %d", response.StatusCode)
+	}
+	slowly(t, network, "/login", liveToken)
+	if err := <-stalled; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a form that stalls: %v", err)
+	}
+	close(end)
+	for range 2 {
+		if code := <-ready; code != 200 {
+			t.Errorf("the first strangers: %d", code)
 		}
 	}
 }

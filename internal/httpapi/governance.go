@@ -36,11 +36,10 @@ func (x *exchange) governance() {
 		x.unauthenticated(err)
 		return
 	}
-	leave, ok := x.enter()
-	if !ok {
+	if !x.enter() {
 		return
 	}
-	defer leave()
+	defer x.leave()
 	refusal := interlock.Errorf(interlock.CodeUnauthorized, "",
 		"agents can't answer approvals or change how Interlock works; an operator does, with `interlock approve` and its siblings")
 	ctx, cancel := x.decisionContext()

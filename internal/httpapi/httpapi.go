@@ -212,14 +212,12 @@ func (s *Server) LocalHandler() http.Handler { return s.handler(local) }
 
 func (s *Server) handler(d door) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if body := s.paced(w, r); body != nil {
-			defer body.leave()
-		}
+		x := &exchange{server: s, door: d, w: w, r: r, body: s.pace(w, r), start: s.config.Now()}
+		defer x.body.leave()
 		if d == network && s.config.Pages != nil && routeOf(r.URL.Path) == routeUnknown {
-			s.config.Pages.ServeHTTP(w, r)
+			s.config.Pages.ServeHTTP(w, x.body.in(r))
 			return
 		}
-		x := &exchange{server: s, door: d, w: w, r: r, start: s.config.Now()}
 		if id := r.Header.Get("X-Request-Id"); validRequestID(id) {
 			x.id = id
 			w.Header()["X-Request-Id"] = []string{id}
@@ -309,13 +307,12 @@ func (x *exchange) serve() {
 	switch x.route {
 	case routeMCP:
 		_ = x.authenticate() // for counting only: the door behind it finds out by itself, and answers in its own words
-		leave, ok := x.enter()
-		if !ok {
+		if !x.enter() {
 			return
 		}
-		defer leave()
+		defer x.leave()
 		seen := &statusWriter{ResponseWriter: x.w}
-		x.server.config.MCP.ServeHTTP(seen, x.r)
+		x.server.config.MCP.ServeHTTP(seen, x.body.in(x.r))
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeEvaluation, routeEvaluations:
@@ -343,11 +340,10 @@ func (x *exchange) serve() {
 			return
 		}
 	}
-	leave, ok := x.enter()
-	if !ok {
+	if !x.enter() {
 		return
 	}
-	defer leave()
+	defer x.leave()
 	x.hand()
 }
 

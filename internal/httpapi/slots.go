@@ -70,28 +70,40 @@ func (s *Server) underWay() int64 {
 // enter takes a slot of the right kind for whoever asks, or answers that there is none. Who has shown a credential is counted by
 // it; others by their address, apart, because on one machine all addresses are one and a stranger's requests must not stand in the
 // way of an agent's. Calls on the socket without a token, which are the hooks', are in nobody else's count.
-func (x *exchange) enter() (leave func(), ok bool) {
-	room, holder := x.server.strangers, addressOf(x.r.RemoteAddr)
+func (x *exchange) enter() (entered bool) {
+	room, holder := x.server.strangers, ""
 	switch {
 	case x.token:
 		room, holder = x.server.agents, x.agent.ID
 	case x.door == local:
-		room, holder = x.server.hooks, ""
+		room = x.server.hooks
+	default:
+		holder = addressOf(x.r.RemoteAddr)
 	}
 	if err := room.take(holder); err != nil {
 		x.turnAway(room, err)
-		return nil, false
+		return false
 	}
+	x.room, x.holder = room, holder
 	if !x.token || x.route != routeEvents && x.route != routeProof {
-		return func() { room.give(holder) }, true
+		return true
 	}
 	// Reading the log takes long and the store has few readers, which decisions need as well.
 	if err := x.server.readers.take(holder); err != nil {
-		room.give(holder)
+		x.leave()
 		x.turnAway(x.server.readers, err)
-		return nil, false
+		return false
 	}
-	return func() { x.server.readers.give(holder); room.give(holder) }, true
+	x.reading = true
+	return true
+}
+
+// leave gives back what enter took.
+func (x *exchange) leave() {
+	if x.reading {
+		x.server.readers.give(x.holder)
+	}
+	x.room.give(x.holder)
 }
 
 // tell counts one that was turned away, and says how many they are by now if it is time to say so: whoever fills the room must
