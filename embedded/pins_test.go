@@ -39,8 +39,11 @@ func TestPinsReachOtherProcesses(t *testing.T) {
 		interlock.OperatorRecord{Name: "olga", Role: "operator", SSHKey: "ssh-ed25519 x", Created: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := console.CarryOut(t.Context(), quorum.OfOrder(interlock.Order{Verb: interlock.VerbQuarantineTool,
-		Subject: "files.list_files", Reason: "doubt", Operator: "olga"}, interlock.Requester{})); err != nil {
+	order := quorum.OfOrder(interlock.Order{ID: "ord_1", Verb: interlock.VerbQuarantineTool, Subject: "files.list_files", Reason: "doubt",
+		Operator: "olga", At: time.Now(), Expires: time.Now().Add(time.Minute)}, interlock.Requester{})
+	signature, err := console.Attest(interlock.MethodSession, "ses_1", order.Text())
+	must(t, err)
+	if _, err := console.CarryOut(t.Context(), order.Signed(interlock.MethodSession, "ses_1", signature)); err != nil {
 		t.Fatal(err)
 	}
 	want(false)

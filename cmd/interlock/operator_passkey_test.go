@@ -47,7 +47,7 @@ func TestRemovePasskeyByCommand(t *testing.T) {
 	}{
 		{[]string{"remove", "olga", "one"}, 0, "passkey one of operator olga removed\n"},
 		{[]string{"list", "olga"}, 0, "ID   NAME       MADE        FOR\ntwo  phone two  2026-03-01  localhost\n"},
-		{[]string{"remove", "olga", "one"}, 1, "interlock: detail: this operator has no passkey with this id\n"},
+		{[]string{"remove", "olga", "one"}, 1, "interlock: ID: this operator has no passkey with this id\n"},
 		{[]string{"remove", "olga", "two"}, 0, "passkey two of operator olga removed\n"},
 	} {
 		code, said := command(step.args...)

@@ -67,6 +67,8 @@ func wordsFor(field string) []string {
 		return []string{"--" + field}
 	case "reason":
 		return []string{"--reason", "--evidence"}
+	case "ssh_key":
+		return []string{"--ssh-key"}
 	case "detail":
 		return []string{"--to", "tool"}
 	case "expires":

@@ -190,7 +190,7 @@ func suppressionsOf(standing ledger.Standing, r interlock.Requester, now time.Ti
 	var own []interlock.Suppression
 	for _, s := range standing.Suppressions {
 		if s.InForce(now) && quorum.Concerns(s, r.Agent, standing.Agents) {
-			s.Key, s.Statement, s.Signature = "", "", ""
+			s.Key, s.Statement, s.Signature, s.Weak = "", "", "", ""
 			own = append(own, s)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
-	"interlock/internal/quorum"
 )
 
 // Confirm says whether a human has answered a request of this requester, and redeems a code that a human has for it. An
@@ -39,7 +38,7 @@ func (a *Admission) Confirm(ctx context.Context, r interlock.Requester, request,
 		return asked, a.unconfirmed(ctx, r, request, interlock.Errorf(interlock.CodeUnauthorized, "request",
 			"no human has answered this request, and the agent that asks can't; an operator answers it with `interlock approve`, in the console or by a code"))
 	case asked.Status == interlock.RequestApproved && now.Before(asked.Expires):
-		if err := quorum.Recheck(asked, standing.Operators, standing.Agents, a.config.Verify, now); err != nil {
+		if err := a.recheck(ctx, asked, standing, now); err != nil {
 			return asked, a.unconfirmed(ctx, r, request, err)
 		}
 	case asked.Status == interlock.RequestPending, asked.Status == interlock.RequestApproved:

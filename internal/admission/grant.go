@@ -61,7 +61,7 @@ func grantsOf(standing ledger.Standing, r interlock.Requester, digest interlock.
 	var own []interlock.Grant
 	for _, g := range standing.Grants {
 		if g.InForce(now) && g.Agent == r.Agent && g.Principal == r.Principal && g.Ruleset == digest {
-			g.Key, g.Statement, g.Signature = "", "", ""
+			g.Key, g.Statement, g.Signature, g.Weak = "", "", "", ""
 			own = append(own, g)
 		}
 	}

@@ -181,7 +181,7 @@ func (a *Admission) changeOperator(_ context.Context, c *carrying) error {
 		rest := slices.DeleteFunc(slices.Clone(operator.Passkeys),
 			func(p interlock.Passkey) bool { return p.ID == terms.Passkey || terms.Passkey == AllPasskeys })
 		if len(rest) == len(operator.Passkeys) {
-			return interlock.Errorf(interlock.CodeNotFound, "detail", "this operator has no passkey with this id")
+			return interlock.Errorf(interlock.CodeNotFound, "id", "this operator has no passkey with this id")
 		}
 		operator.Passkeys = rest
 		if !signs(operator) {

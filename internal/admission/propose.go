@@ -13,7 +13,6 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
-	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
 
@@ -191,7 +190,7 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 		decision = judge(nil)
 	}
 	for decision.Approval != "" {
-		err := quorum.Recheck(standing.Requests[decision.Approval], standing.Operators, standing.Agents, a.config.Verify, now)
+		err := a.recheck(ctx, standing.Requests[decision.Approval], standing, now)
 		if err == nil {
 			break
 		}

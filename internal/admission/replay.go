@@ -29,6 +29,9 @@ func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, wha
 			if strings.TrimSpace(order.Reason) == "" {
 				return change, interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
 			}
+			if err := a.mayBeWeak(ctx, order.Weak); err != nil {
+				return change, err
+			}
 			record.Orders = append(record.Orders, a.orderKept(order))
 			change.Writes = append(change.Writes, ledger.Once(order))
 		}

@@ -94,7 +94,7 @@ func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request str
 	return a.event(ctx, interlock.EventApprovalRefused, interlock.Requester{Agent: actor}, role, record)
 }
 
-// PutAgent adds, replaces or revokes an agent and records it.
+// PutAgent adds, replaces or revokes an agent and records it, on nobody's order: for tests and demonstrations. No door leads here.
 func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) error {
 	_, err := a.commit(ctx, a.identity(agent.ID), func(standing ledger.Standing) (ledger.Change, error) {
 		if _, taken := standing.Operators[agent.ID]; taken {
@@ -107,7 +107,7 @@ func (a *Admission) PutAgent(ctx context.Context, agent interlock.AgentRecord) e
 	return err
 }
 
-// PutOperator adds, replaces or revokes an operator and records it.
+// PutOperator adds, replaces or revokes an operator and records it, on nobody's order: for tests and demonstrations. No door leads here.
 func (a *Admission) PutOperator(ctx context.Context, operator interlock.OperatorRecord) error {
 	_, err := a.commit(ctx, a.identity(operator.Name), func(standing ledger.Standing) (ledger.Change, error) {
 		if _, taken := standing.Agents[operator.Name]; taken {
@@ -120,7 +120,7 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 	return err
 }
 
-// UpdateOperator changes what is known of an operator and records it. change sees the operator, and all operators, as they are
+// UpdateOperator changes what is known of an operator and records it: what the console sees of their own passkeys. change sees the operator, and all operators, as they are
 // in the transaction that takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
 // They are all there because one passkey is one person.
 func (a *Admission) UpdateOperator(ctx context.Context, name string,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -77,4 +78,18 @@ func (a *Admission) mayBeWeak(ctx context.Context, weak string) error {
 	return interlock.Errorf(interlock.CodeUnauthorized, "key",
 		"this key has no passphrase, so anything of your user can sign with it; give it one (ssh-keygen -p -f FILE), or use a "+
 			"passkey or a security key")
+}
+
+// recheck reports whether the yes of a request still counts when it is used: see [quorum.Recheck]. A weak key's counts as long as such
+// keys may sign.
+func (a *Admission) recheck(ctx context.Context, request interlock.ApprovalRequest, standing ledger.Standing, now time.Time) error {
+	for _, approval := range []*interlock.Approval{request.First, request.Approval} {
+		if approval == nil {
+			continue
+		}
+		if err := a.mayBeWeak(ctx, approval.Weak); err != nil {
+			return err
+		}
+	}
+	return quorum.Recheck(request, standing.Operators, standing.Agents, a.config.Verify, now)
 }

@@ -44,8 +44,17 @@ func TestWeakKeys(t *testing.T) {
 	if err := answer("git push --force origin two"); err != nil {
 		t.Fatalf("permitted: %v", err)
 	}
+	if err := answer("git push --force origin five"); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.propose("git push --force origin two"); a.Answer != interlock.Allow {
+		t.Errorf("what such a key approved: %v", a.Answer)
+	}
 	if err := permit(admission.WeakKeysMayNot); err != nil {
 		t.Fatal(err)
+	}
+	if a := h.propose("git push --force origin five"); a.Answer == interlock.Allow {
+		t.Error("what such a key approved counts when it may not sign any more")
 	}
 	if err := answer("git push --force origin three"); err == nil || !strings.Contains(err.Error(), refusal) {
 		t.Errorf("refused again: %v", err)

@@ -182,6 +182,7 @@ func (w *Writer) suppression(s *interlock.Suppression) {
 	w.String(s.Rule)
 	w.OptionalString("signature", s.Signature)
 	w.OptionalString("statement", s.Statement)
+	w.OptionalString("weak", s.Weak)
 	w.Close()
 }
 
