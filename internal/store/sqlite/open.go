@@ -115,6 +115,8 @@ type Store struct {
 	current int64     // newest revision this process has seen in the file
 	seen    time.Time // when that was in force
 
+	watching watching // who waits for others to write
+
 	checkpoints chan struct{}
 	background  sync.WaitGroup
 }
@@ -335,6 +337,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	close(s.queue)
 	s.closing.Unlock()
+	s.watching.end()
 	<-s.done
 	close(s.checkpoints)
 	s.background.Wait()
@@ -372,6 +375,7 @@ func (s *Store) fail(err error) error {
 	defer s.failing.Unlock()
 	if s.failure == nil {
 		s.failure = fmt.Errorf("%w: %w", errFailed, err)
+		defer s.watching.everybody() // who waits for what will never come finds out
 	}
 	return s.failure
 }

@@ -29,6 +29,7 @@ type Store interface {
 	Commit(ctx context.Context, c ledger.Change) (ledger.Receipt, error)
 	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
+	Watch(ctx context.Context, what ledger.Watch) (<-chan struct{}, error)
 	Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error)
 	Close() error
 }
@@ -55,7 +56,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"merges", merges}, {"scan", scan}, {"pages", pages},
-		{"notes", notes},
+		{"notes", notes}, {"hears", hears}, {"waits", waits}, {"watchers", watchers}, {"watch ends", watchEnds},
 		{"calls", calls}, {"calls in pages", callsInPages}, {"calls seen", callsSeen}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
