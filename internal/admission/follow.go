@@ -40,7 +40,12 @@ func Follow(ctx context.Context, from Watcher, what ledger.Watch, look func(cont
 			return err
 		}
 		rest.Reset(what.Within)
-		if _, more := <-changed; !more {
+		more := false
+		select {
+		case _, more = <-changed:
+		case <-ctx.Done():
+		}
+		if !more {
 			return nil
 		}
 	}
