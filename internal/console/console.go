@@ -35,6 +35,7 @@ import (
 type Backend interface {
 	Governor
 	admission.Ledger
+	admission.Watcher
 	// Ground returns what refs name of what stands, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.

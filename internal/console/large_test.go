@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,7 +24,8 @@ import (
 type watchedLog struct {
 	console.Log
 	read    atomic.Int64
-	damaged int64 // index; -1 is none
+	heads   atomic.Int64 // how often it was asked for
+	damaged int64        // index; -1 is none
 }
 
 func (l *watchedLog) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
@@ -35,6 +37,11 @@ func (l *watchedLog) Recent(ctx context.Context, kind interlock.EventType, befor
 		}
 	}
 	return entries, err
+}
+
+func (l *watchedLog) Head(ctx context.Context) (ledger.Head, error) {
+	l.heads.Add(1)
+	return l.Log.Head(ctx)
 }
 
 // watch puts a watched log under the house's console.
@@ -104,6 +111,43 @@ func TestPagesReadLittle(t *testing.T) {
 		}
 		if steps < 2 || steps > 4 {
 			t.Errorf("%s reaches the beginning in %d steps", path, steps)
+		}
+	}
+}
+
+// TestQuietStreams: live pages read nothing of the store while nothing is written, and show at once what is.
+func TestQuietStreams(t *testing.T) {
+	h := open(t)
+	log := h.watch()
+	b := h.in("ada", quorum.RoleAdmin)
+	var pages [3]*httptest.ResponseRecorder
+	var open sync.WaitGroup
+	ctx, leave := context.WithCancel(t.Context())
+	for i := range pages {
+		pages[i] = httptest.NewRecorder()
+		open.Go(func() { b.ask(ctx, "/feed/stream", pages[i]) })
+	}
+	for deadline := time.Now().Add(10 * time.Second); log.heads.Load() < int64(len(pages)); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody looks")
+		}
+	}
+	time.Sleep(1700 * time.Millisecond) // three ticks
+	if n := log.heads.Load(); n > int64(len(pages)) {
+		t.Errorf("%d pages have looked %d times at a log that nobody wrote", len(pages), n)
+	}
+	answer := h.act("codex", "r1", shell("ls"))
+	for deadline := time.Now().Add(10 * time.Second); log.heads.Load() < int64(2*len(pages)); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody was told")
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // for what is being written
+	leave()
+	open.Wait()
+	for i, page := range pages {
+		if !strings.Contains(page.Body.String(), answer.Event) {
+			t.Errorf("page %d does not show the event", i)
 		}
 	}
 }
