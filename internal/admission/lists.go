@@ -44,6 +44,18 @@ func Ordered[T any](ctx context.Context, from Ledger, verb interlock.Verb, span 
 	return listed[T](ctx, from, under(ledger.Order, ledger.Ordered(verb)), span)
 }
 
+// RequestsWith returns up to limit requests, newest first, whatever has become of them: of one status, or of all if it is empty.
+func RequestsWith(ctx context.Context, from Ledger, status interlock.RequestStatus, limit int) ([]interlock.ApprovalRequest, error) {
+	rows, _, err := from.Scan(ctx, under(ledger.Request, ledger.Is(status)), ledger.Before(-1, limit))
+	var requests []interlock.ApprovalRequest
+	for _, row := range rows {
+		if r, ok := row.Value.(interlock.ApprovalRequest); ok {
+			requests = append(requests, r)
+		}
+	}
+	return requests, err
+}
+
 func listed[T any](ctx context.Context, from Ledger, mark ledger.Ref, span ledger.Span) (list List[T], err error) {
 	whole := span.Limit <= 0
 	if whole {

@@ -38,6 +38,6 @@ type Store interface {
 	Note(ctx context.Context, row ledger.Ref, change func(value any) (any, error)) error
 	Commit(ctx context.Context, c ledger.Change) (ledger.Receipt, error)
 	Watch(ctx context.Context, what ledger.Watch) (changed <-chan struct{}, err error)
-	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
+	Entry(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }

@@ -129,7 +129,7 @@ func TestAnswerWithoutScript(t *testing.T) {
 	h.want("a question of nothing", b.bySession(more, "ask", " "), http.StatusBadRequest, "say what you need to know")
 	b.bySession(more, "ask", "which rows?")
 	for id, reason := range map[string]string{no: "not today", more: "more is needed: which rows?"} {
-		got, found, err := h.backend.Store.Request(t.Context(), id)
+		got, found, err := h.backend.Request(t.Context(), id)
 		if err != nil || !found || got.Status != interlock.RequestDenied || got.Approval.Reason != reason || got.Approval.Method != interlock.MethodSession {
 			t.Errorf("%+v, %v", got, err)
 		}

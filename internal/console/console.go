@@ -41,6 +41,8 @@ type Backend interface {
 	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.
 	Requests(ctx context.Context, limit int) (admission.List[interlock.ApprovalRequest], error)
 	Pending(ctx context.Context, limit int) (int, error)
+	// Request is one request, whatever has become of it.
+	Request(ctx context.Context, id string) (r interlock.ApprovalRequest, found bool, err error)
 	Resolve(ctx context.Context, approval interlock.Approval) (ledger.Receipt, error)
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error)
 	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, ledger.Standing) error) error

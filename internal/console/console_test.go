@@ -280,7 +280,7 @@ func (b *browser) byTicket(name string) *browser {
 func (h *house) logged(kind interlock.EventType, text string) int {
 	h.t.Helper()
 	n := 0
-	entries, err := h.backend.Store.Entries(context.Background(), 0, 1000)
+	entries, err := h.backend.Store.Entries(context.Background(), "", ledger.From(0, 1000))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ type watchedLog struct {
 	damaged int64        // index; -1 is none
 }
 
-func (l *watchedLog) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
-	entries, err := l.Log.Recent(ctx, kind, before, limit)
+func (l *watchedLog) Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error) {
+	entries, err := l.Log.Entries(ctx, kind, span)
 	l.read.Add(int64(len(entries)))
 	for i := range entries {
 		if entries[i].Index == l.damaged {

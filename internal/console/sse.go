@@ -137,7 +137,7 @@ func (c *Console) streamNew(r *http.Request, s *stream) error {
 		s.last = head.Size - streamReads
 	}
 	if s.last < head.Size {
-		entries, err := c.config.Log.Entries(r.Context(), s.last, int(head.Size-s.last))
+		entries, err := c.config.Log.Entries(r.Context(), "", ledger.From(s.last, int(head.Size-s.last)))
 		if err != nil {
 			return err
 		}
