@@ -12,7 +12,6 @@ import (
 	"interlock/embedded"
 	"interlock/internal/console"
 	"interlock/internal/identity"
-	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -172,7 +171,7 @@ func (c *operatorRevoke) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	err = backend.UpdateOperator(p.ctx, c.Name, func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+	err = backend.UpdateOperator(p.ctx, c.Name, func(o *interlock.OperatorRecord) error {
 		if !o.Revoked.IsZero() {
 			return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
 		}

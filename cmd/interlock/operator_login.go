@@ -8,7 +8,6 @@ import (
 
 	"interlock"
 	"interlock/internal/console"
-	"interlock/internal/ledger"
 )
 
 // consoleFlag says at which address links lead into the console: `interlock up --listen` may have been told another than the
@@ -58,7 +57,7 @@ func (c *operatorEnrol) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	err = backend.UpdateOperator(p.ctx, c.Name, func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+	err = backend.UpdateOperator(p.ctx, c.Name, func(o *interlock.OperatorRecord) error {
 		if !o.Revoked.IsZero() {
 			return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator of this name is in office")
 		}

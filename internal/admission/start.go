@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -16,7 +17,7 @@ var errUnchanged = errors.New("admission: nothing changed")
 // Start records, once per change, which ruleset, mode and profile are in force from here on. Nothing is decided before
 // that is durable.
 func (a *Admission) Start(ctx context.Context) error {
-	on := a.rows(under(ledger.Setting, ledger.All))
+	on := a.rows(startSettings()...)
 	_, err := a.commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		ruleset := map[string]string{"ruleset": string(a.config.Rules.Digest())}
@@ -42,6 +43,15 @@ func (a *Admission) Start(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// startSettings names all that Start looks at or writes. What it would write without having read it is refused, see setting.
+func startSettings() (refs []ledger.Ref) {
+	for _, name := range []string{"ruleset", "ruleset_text", "mode", "profile", settingManifest, auditlog.SnapshotGovernance,
+		auditlog.SnapshotLimits} {
+		refs = append(refs, key(ledger.Setting, name))
+	}
+	return refs
 }
 
 // rulesText adds to a change, and to the settings that are to stand, the text of rules that the store does not have yet: so that
@@ -71,6 +81,9 @@ func (a *Admission) setting(change *ledger.Change, kind interlock.EventType, hav
 	}
 	before := map[string]string{}
 	for name := range want { // order-independent: fills a map
+		if !slices.Contains(startSettings(), key(ledger.Setting, name)) {
+			return fmt.Errorf("admission: the setting %q is written and was not read: name it in startSettings", name)
+		}
 		before[name] = have[name]
 	}
 	payload, err := auditlog.SettingsRecord{Before: before, After: want}.Payload()

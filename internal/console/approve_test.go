@@ -98,7 +98,7 @@ func TestApprovalIsProvedWhenSpent(t *testing.T) {
 	h := open(t)
 	b := h.in("olga", "operator")
 	b.approve(h.ask("claude", "DELETE FROM users"))
-	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord) error {
 		o.Passkeys = nil
 		return nil
 	})
@@ -183,7 +183,11 @@ func TestWhoMayNotApprove(t *testing.T) {
 	} {
 		b := h.in(test.name, test.role).byTicket(test.name)
 		if test.name == "olgatwo" {
-			err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, s ledger.Standing) error {
+			s, err := h.backend.Ground(t.Context(), ledger.Ref{Kind: ledger.Operator, Key: "olgatwo"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord) error {
 				o.Passkeys = append(o.Passkeys, s.Operators["olgatwo"].Passkeys...)
 				return nil
 			})

@@ -45,7 +45,9 @@ type Backend interface {
 	Request(ctx context.Context, id string) (r interlock.ApprovalRequest, found bool, err error)
 	Resolve(ctx context.Context, approval interlock.Approval) (ledger.Receipt, error)
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error)
-	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, ledger.Standing) error) error
+	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord) error) error
+	// RegisterPasskey gives an operator a passkey that nobody has, if allow does not refuse it.
+	RegisterPasskey(ctx context.Context, name string, passkey interlock.Passkey, allow func(*interlock.OperatorRecord) error) error
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
 	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
