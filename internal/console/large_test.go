@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 )
 
 // A watchedLog counts the entries it hands out, and may hand out one that was changed.
@@ -186,6 +188,51 @@ func BenchmarkFirstPaint(b *testing.B) {
 					b.Fatalf("%d %s", w.Code, w.Body)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkBesideMany is what pages that list what stands cost the server beside 170 rows and beside a million, in turns, and how
+// many times as much that is.
+func BenchmarkBesideMany(b *testing.B) {
+	few, many := open(b), open(b)
+	storagetest.Fill(b, few.backend.Store, 10, time.Now())
+	storagetest.Fill(b, many.backend.Store, 60_000, time.Now())
+	paint := func(h *house) func(b *testing.B, path string) time.Duration {
+		visitor := h.in("ada", quorum.RoleAdmin)
+		return func(b *testing.B, path string) time.Duration {
+			request := httptest.NewRequest(http.MethodGet, h.url+path, nil)
+			request.Header.Set("User-Agent", visitor.agent)
+			for _, cookie := range visitor.client.Jar.Cookies(request.URL) {
+				request.AddCookie(cookie)
+			}
+			w := httptest.NewRecorder()
+			began := time.Now()
+			h.console.ServeHTTP(w, request)
+			took := time.Since(began)
+			if w.Code != http.StatusOK {
+				b.Fatalf("%d %s", w.Code, w.Body)
+			}
+			return took
+		}
+	}
+	sides := []func(b *testing.B, path string) time.Duration{paint(few), paint(many)}
+	for _, path := range []string{"/", "/pending", "/agents", "/tools", "/challenges", "/system", "/pending/apr_3_7"} {
+		b.Run(fmt.Sprintf("page=%s", path), func(b *testing.B) {
+			var took [2][]time.Duration
+			for b.Loop() {
+				for i, side := range sides {
+					took[i] = append(took[i], side(b, path))
+				}
+			}
+			var middle [2]float64
+			for i := range took {
+				slices.Sort(took[i])
+				middle[i] = float64(took[i][len(took[i])/2].Microseconds())
+			}
+			b.ReportMetric(middle[0], "few-µs")
+			b.ReportMetric(middle[1], "many-µs")
+			b.ReportMetric(middle[1]/middle[0], "ratio")
 		})
 	}
 }
