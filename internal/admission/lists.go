@@ -25,13 +25,17 @@ func (a *Admission) Count(ctx context.Context, mark ledger.Ref, span ledger.Span
 	return a.config.Store.Count(ctx, mark, span)
 }
 
-// A List is as much of something as is shown at once, and how much there is.
+// A List is as much of something as is shown at once, and how much there is: counted no further than [MostMore] beyond what is shown,
+// because counting a million rows takes half a second.
 type List[T any] struct {
 	Rows []T
 	All  int
 }
 
-// More is how much of it is not shown.
+// MostMore is how much is counted of what is not shown. There may be any number besides.
+const MostMore = 1000
+
+// More is how much of it is not shown, [MostMore] at most.
 func (l List[T]) More() int { return max(l.All-len(l.Rows), 0) }
 
 // Listed is a span of what stands of a kind, by its mark [ledger.All], in the mark's order. Without a limit it is walked whole.
@@ -72,7 +76,7 @@ func listed[T any](ctx context.Context, from Ledger, mark ledger.Ref, span ledge
 			return list, err
 		}
 		if !whole {
-			span.Limit = 0
+			span.Limit += MostMore
 			list.All, err = from.Count(ctx, mark, span)
 			return list, err
 		}

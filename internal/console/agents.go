@@ -143,7 +143,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 	}
 	more = registered.More()
 	for id, record := range seen.Agents { // any order: fills a map
-		if agents[id] == nil {
+		if agents[id] == nil && more < admission.MostMore { // beyond it is not known how many there are
 			more--
 		}
 		put(record, true)
