@@ -12,7 +12,7 @@ import (
 // The bounds of looking while anything waits: an answer given in this process reaches the call that waits for it at once, one given
 // in another within lookEvery. Where many are answered at once, looks are lookApart apart.
 const (
-	lookEvery = 25 * time.Millisecond
+	lookEvery = 15 * time.Millisecond
 	lookApart = 2 * time.Millisecond
 	lookAgain = time.Second // even if nobody was told of anything: clocks are set, and machines sleep
 )
