@@ -89,7 +89,7 @@ func (b *Backend) Archive(ctx context.Context, to string, before time.Time, earl
 
 // LastArchive is what the newest archiving of a log wrote; the zero record if nothing was archived.
 func LastArchive(ctx context.Context, log store.Log) (auditlog.ArchiveRecord, error) {
-	entries, err := log.Recent(ctx, interlock.EventArchive, -1, 1)
+	entries, err := log.Entries(ctx, interlock.EventArchive, ledger.Before(-1, 1))
 	if err != nil || len(entries) == 0 {
 		return auditlog.ArchiveRecord{}, err
 	}
@@ -141,7 +141,7 @@ func (b *Backend) olderThan(ctx context.Context, from int64, before time.Time) (
 	const page = 1000
 	size := from
 	for {
-		entries, err := b.Store.Entries(ctx, size, page)
+		entries, err := b.Store.Entries(ctx, "", ledger.From(size, page))
 		if err != nil || len(entries) == 0 {
 			return size - size%auditlog.TileWidth, err
 		}
@@ -220,7 +220,7 @@ func (b *Backend) release(ctx context.Context, done auditlog.ArchiveRecord) (ent
 // oldestKept is when the oldest entry was recorded that stays: a bundle that is not full keeps some that are older than the time
 // that was named, and what those were decided from must stay with them.
 func (b *Backend) oldestKept(ctx context.Context, done auditlog.ArchiveRecord) (time.Time, error) {
-	entries, err := b.Store.Entries(ctx, done.Size, auditlog.TileWidth)
+	entries, err := b.Store.Entries(ctx, "", ledger.From(done.Size, auditlog.TileWidth))
 	before := done.Before
 	for _, e := range entries {
 		event, err := auditlog.ParseEvent(e.Body)
@@ -240,7 +240,7 @@ func (b *Backend) inForce(ctx context.Context, from int64) ([]interlock.Digest, 
 	keep := map[interlock.Digest]bool{}
 	for _, kind := range []interlock.EventType{interlock.EventRuleset, interlock.EventMode} {
 		for before := int64(-1); ; {
-			entries, err := b.Store.Recent(ctx, kind, before, 100)
+			entries, err := b.Store.Entries(ctx, kind, ledger.Before(before, 100))
 			if err != nil {
 				return nil, err
 			}
@@ -264,7 +264,7 @@ func (b *Backend) inForce(ctx context.Context, from int64) ([]interlock.Digest, 
 		}
 	}
 	for _, kind := range []interlock.EventType{interlock.EventIdentity, interlock.EventTrust} {
-		entries, err := b.Store.Recent(ctx, kind, from, 1)
+		entries, err := b.Store.Entries(ctx, kind, ledger.Before(from, 1))
 		if err != nil {
 			return nil, err
 		}

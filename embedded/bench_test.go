@@ -12,7 +12,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/config"
-	"interlock/internal/ledger"
+	"interlock/internal/store/storagetest"
 )
 
 // BenchmarkPropose measures a durable decision in process at several numbers of callers. `make bench` holds it against a
@@ -101,7 +101,7 @@ func BenchmarkLedger(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		rows := fill(b, backend, agents)
+		rows := storagetest.Fill(b, backend.Store, agents, time.Now())
 		decide := func(b *testing.B, of int, action func(n int) interlock.Action, want interlock.Verdict) {
 			n := 0
 			b.ReportAllocs()
@@ -129,44 +129,4 @@ func BenchmarkLedger(b *testing.B) {
 		b.Run(fmt.Sprintf("every-agent/agents=%d/rows=%d", agents, rows), func(b *testing.B) { decide(b, agents, allowed, interlock.Allow) })
 		backend.Close()
 	}
-}
-
-// fill registers agents, and for every agent fifteen requests that wait and a tool: seventeen rows each.
-func fill(b *testing.B, backend *embedded.Backend, agents int) (rows int) {
-	b.Helper()
-	now := time.Now()
-	var writes []ledger.Row
-	put := func(kind, key string, value any) {
-		row, err := ledger.Put(kind, key, value)
-		if err != nil {
-			b.Fatal(err)
-		}
-		writes = append(writes, row)
-		rows++
-	}
-	commit := func() {
-		change := ledger.Change{Writes: writes, Events: []ledger.Draft{{Type: interlock.EventAlert, Run: "fill", Seed: "fill",
-			Actor: "bench", Role: "system", Recorded: now, Payload: []byte(`{"code":"fill","message":"rows"}`)}}}
-		if _, err := backend.Store.Commit(b.Context(), change); err != nil {
-			b.Fatal(err)
-		}
-		writes = writes[:0]
-	}
-	for n := range agents {
-		id := fmt.Sprint("agent-", n)
-		who := interlock.Requester{Principal: "olga", Agent: id, Run: "old"}
-		put(ledger.Agent, id, interlock.AgentRecord{ID: id, Principal: "olga", Trust: interlock.TrustValidated, Created: now,
-			TokenHash: fmt.Sprintf("sha256:%064x", n)})
-		for i := range 15 {
-			key := fmt.Sprintf("apr_%d_%d", n, i)
-			put(ledger.Request, key, interlock.ApprovalRequest{ID: key, Requester: who, Created: now, Expires: now.Add(24 * time.Hour),
-				Status: interlock.RequestPending})
-		}
-		put(ledger.Pin, ledger.PinKey(id, "tool"), interlock.Pin{Server: id, Tool: "tool", Status: interlock.PinApproved})
-		if len(writes) > 2000 {
-			commit()
-		}
-	}
-	commit()
-	return rows
 }

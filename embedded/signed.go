@@ -72,7 +72,7 @@ type order struct {
 // lastOrder reads the newest order. An event that the log's key has not signed orders nothing, and neither does an older one: rules that
 // an order has replaced come back by another order.
 func lastOrder(ctx context.Context, port store.Port, key *auditlog.PublicKey) (order, error) {
-	entries, err := port.Recent(ctx, interlock.EventPromotion, -1, 1)
+	entries, err := port.Entries(ctx, interlock.EventPromotion, ledger.Before(-1, 1))
 	if err != nil || len(entries) == 0 {
 		return order{}, err
 	}

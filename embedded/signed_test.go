@@ -17,6 +17,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store"
 	"interlock/spec"
@@ -28,8 +29,8 @@ type retold struct {
 	was, is string
 }
 
-func (r retold) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
-	entries, err := r.Port.Recent(ctx, kind, before, limit)
+func (r retold) Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error) {
+	entries, err := r.Port.Entries(ctx, kind, span)
 	for n := range entries {
 		entries[n].Body = bytes.ReplaceAll(entries[n].Body, []byte(r.was), []byte(r.is))
 	}

@@ -15,7 +15,7 @@ import (
 
 // heldSnapshots refuses to decide under snapshots that the store does not hold as they were declared: who asks later what was in
 // force could not be told. Hooks leave this to the processes that last, because an agent waits for them to start.
-func heldSnapshots(ctx context.Context, port store.Port) error {
+func heldSnapshots(ctx context.Context, port *store.Store) error {
 	rows, _, err := port.Load(ctx, ledger.Ref{Kind: ledger.Setting, Key: "manifest"})
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func heldSnapshots(ctx context.Context, port store.Port) error {
 }
 
 // heldUnder is heldSnapshots of those that one manifest names.
-func heldUnder(ctx context.Context, port store.Port, manifest interlock.Digest) error {
+func heldUnder(ctx context.Context, port *store.Store, manifest interlock.Digest) error {
 	bad := func(what string, found bool, err error) error {
 		return broken(ctx, port, manifest, what, err, brokenSnapshot{missing: !found && err == nil,
 			Hold: ledger.HoldBody{Scope: ledger.HoldManifest, Key: string(manifest)}})
@@ -54,7 +54,7 @@ func heldUnder(ctx context.Context, port store.Port, manifest interlock.Digest) 
 	// Nine tenths of what there is to read are not unpacked: whether somebody wrote another text, with a checksum of its own, is seen
 	// where it is read.
 	n := m.Snapshots[auditlog.SnapshotRuleset]
-	unchanged, known, err := port.BlobUnchanged(ctx, n.Blob)
+	unchanged, known, err := blobUnchanged(ctx, port, n.Blob)
 	if err == nil && !known {
 		text, found, err = port.Blob(ctx, n.Blob)
 		unchanged = found && auditlog.BlobDigest(text) == n.Blob
@@ -68,6 +68,14 @@ func heldUnder(ctx context.Context, port store.Port, manifest interlock.Digest) 
 	return nil
 }
 
+// blobUnchanged is what a store can tell of a blob without unpacking it, if it can.
+func blobUnchanged(ctx context.Context, port *store.Store, blob interlock.Digest) (unchanged, known bool, err error) {
+	if port.Checking == nil {
+		return false, false, nil
+	}
+	return port.Checking.BlobUnchanged(ctx, blob)
+}
+
 // A brokenSnapshot is one that the store does not hold as it was declared, and what is held because of it.
 type brokenSnapshot struct {
 	error
@@ -79,13 +87,13 @@ func (b brokenSnapshot) Unwrap() error { return b.error }
 
 // broken is the error that a snapshot is not there as it was declared. Where nothing at all can be read just now, that says nothing of
 // what is there, and nothing is held.
-func broken(ctx context.Context, port store.Port, blob interlock.Digest, what string, unread error, found brokenSnapshot) error {
+func broken(ctx context.Context, port *store.Store, blob interlock.Digest, what string, unread error, found brokenSnapshot) error {
 	refusal := interlock.Errorf(interlock.CodeUnavailable, "store",
 		"%s: %s in force is missing from the store or is not the one that was "+
 			"declared; keep the file as evidence, run interlock audit verify, and restore a backup",
 		interlock.EventIntegrity, what)
 	if unread != nil {
-		if _, _, err := port.BlobUnchanged(ctx, blob); err != nil {
+		if _, _, err := blobUnchanged(ctx, port, blob); err != nil {
 			return refusal
 		}
 	}
@@ -109,12 +117,12 @@ func holdBroken(ctx context.Context, adm *admission.Admission, found error) erro
 // BrokenSnapshots are those that decisions were ever made under and that the store does not hold as they were declared, as what is to be
 // held because of them. An archive takes snapshots along that nothing younger names: where there are archives, only the ones in
 // force have to be there.
-func BrokenSnapshots(ctx context.Context, port store.Port) (found []ledger.HoldBody, err error) {
+func BrokenSnapshots(ctx context.Context, port *store.Store) (found []ledger.HoldBody, err error) {
 	manifests, err := declaredManifests(ctx, port)
 	if err != nil {
 		return nil, err
 	}
-	archives, err := port.Recent(ctx, interlock.EventArchive, -1, 1)
+	archives, err := port.Entries(ctx, interlock.EventArchive, ledger.Before(-1, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +149,11 @@ func BrokenSnapshots(ctx context.Context, port store.Port) (found []ledger.HoldB
 }
 
 // declaredManifests are those that events by which people govern name, newest first.
-func declaredManifests(ctx context.Context, port store.Port) (list []interlock.Digest, err error) {
+func declaredManifests(ctx context.Context, port *store.Store) (list []interlock.Digest, err error) {
 	const page = 256
 	for _, kind := range []interlock.EventType{interlock.EventRuleset, interlock.EventMode} {
 		for before := int64(-1); ; {
-			entries, err := port.Recent(ctx, kind, before, page)
+			entries, err := port.Entries(ctx, kind, ledger.Before(before, page))
 			if err != nil {
 				return nil, err
 			}

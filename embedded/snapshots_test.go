@@ -12,6 +12,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/pack"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
@@ -20,7 +21,7 @@ import (
 // events are a home's events of one type, oldest first.
 func events(t *testing.T, b *embedded.Backend, kind interlock.EventType) []auditlog.Event {
 	t.Helper()
-	entries, err := b.Store.Recent(t.Context(), kind, -1, 100)
+	entries, err := b.Store.Entries(t.Context(), kind, ledger.Before(-1, 100))
 	must(t, err)
 	list := make([]auditlog.Event, len(entries))
 	for i, e := range entries {
@@ -158,7 +159,7 @@ func TestRulesetIsNotUnpackedAtStart(t *testing.T) {
 	digest := interlock.Digest(standing.Settings["ruleset_text"])
 	unchanged := func(want bool) {
 		t.Helper()
-		if is, known, err := backend.Store.BlobUnchanged(t.Context(), digest); is != want || known != want || err != nil {
+		if is, known, err := backend.Store.Checking.BlobUnchanged(t.Context(), digest); is != want || known != want || err != nil {
 			t.Errorf("unchanged %v, %v, %v; want %v", is, known, err, want)
 		}
 	}

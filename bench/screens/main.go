@@ -25,6 +25,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/console"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 )
 
 func main() {
@@ -132,7 +133,7 @@ func serve(backend *embedded.Backend) (address string, stop func(), err error) {
 
 // behind finds the decision that left a request behind.
 func behind(ctx context.Context, backend *embedded.Backend, request interlock.ApprovalRequest) (*interlock.Decision, error) {
-	entries, err := backend.Store.Recent(ctx, interlock.EventReviewRequest, -1, 100)
+	entries, err := backend.Store.Entries(ctx, interlock.EventReviewRequest, ledger.Before(-1, 100))
 	if err != nil {
 		return nil, err
 	}

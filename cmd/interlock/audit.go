@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"interlock"
 	"interlock/embedded"
@@ -81,7 +80,7 @@ func (c *auditListCommand) Run(p *program) error {
 		return err
 	}
 	defer store.Close()
-	entries, err := store.Recent(p.ctx, interlock.EventType(c.Type), -1, c.Limit)
+	entries, err := store.Entries(p.ctx, interlock.EventType(c.Type), ledger.Before(-1, c.Limit))
 	if err != nil {
 		return err
 	}
@@ -163,28 +162,12 @@ func (p *program) auditEntry(name string) (*store.Store, interlock.Entry, error)
 	if err != nil {
 		return nil, interlock.Entry{}, err
 	}
-	entry, err := p.entry(store, name)
+	entry, err := auditlog.Named(p.ctx, store, name)
 	if err != nil {
 		store.Close()
 		return nil, entry, err
 	}
 	return store, entry, nil
-}
-
-// entry finds an entry by its index or its event id.
-func (p *program) entry(log store.Log, name string) (interlock.Entry, error) {
-	var entry interlock.Entry
-	var found bool
-	index, err := strconv.ParseInt(name, 10, 64)
-	if err == nil && index >= 0 && len(name) < 20 {
-		entry, found, err = log.EntryAt(p.ctx, index)
-	} else {
-		entry, found, err = log.EntryByID(p.ctx, name)
-	}
-	if err == nil && !found {
-		err = interlock.Errorf(interlock.CodeNotFound, "event", "the log has no event %.80q", name)
-	}
-	return entry, err
 }
 
 type auditVerifyCommand struct {

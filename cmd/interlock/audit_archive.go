@@ -11,6 +11,7 @@ import (
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/internal/store"
 )
 
@@ -175,7 +176,7 @@ type archiving struct {
 func archivings(ctx context.Context, log store.Log) ([]archiving, error) {
 	out := []archiving{}
 	for before := int64(-1); ; {
-		entries, err := log.Recent(ctx, interlock.EventArchive, before, 100)
+		entries, err := log.Entries(ctx, interlock.EventArchive, ledger.Before(before, 100))
 		if err != nil || len(entries) == 0 {
 			return out, err
 		}

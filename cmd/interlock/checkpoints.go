@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/ledger"
 )
 
@@ -49,43 +50,70 @@ func checkpointTargets(values []string) ([]checkpointTarget, error) {
 	return targets, nil
 }
 
+// A headedLog is a log whose head is forwarded, and that tells when it may have moved.
+type headedLog interface {
+	Head(ctx context.Context) (ledger.Head, error)
+	admission.Watcher
+}
+
 // forwardCheckpoints sends each new head to every target until ctx ends, and the last one on the way out.
-func forwardCheckpoints(ctx context.Context, head func(context.Context) (ledger.Head, error), targets []checkpointTarget,
-	every time.Duration, logger *slog.Logger) {
-	sent := make([]int64, len(targets))
-	for n := range sent {
-		sent[n] = -1
+func forwardCheckpoints(ctx context.Context, log headedLog, targets []checkpointTarget, every time.Duration, logger *slog.Logger) {
+	if len(targets) == 0 {
+		return
 	}
-	forward := func(ctx context.Context) {
-		h, err := head(ctx)
-		if err != nil || len(h.Checkpoint) == 0 {
-			return
-		}
-		for n, t := range targets {
-			if sent[n] == h.Size {
-				continue
+	f := forwarder{log: log, targets: targets, sent: make([]int64, len(targets)), logger: logger}
+	for n := range f.sent {
+		f.sent[n] = -1
+	}
+	err := admission.Follow(ctx, log, ledger.Watch{Within: every}, func(ctx context.Context) error {
+		for !f.forward(ctx) { // whoever failed is tried again, with whatever is newest then
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(every):
 			}
-			if err := t.send(ctx, h.Checkpoint); err != nil {
-				logger.Warn("a checkpoint target failed; the next checkpoint is tried again", "target", t.name,
-					"error", err.Error())
-				continue
-			}
-			sent[n] = h.Size
 		}
+		return nil
+	})
+	if err != nil {
+		logger.Warn("watching for new checkpoints", "error", err.Error())
 	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		forward(ctx)
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-			forward(last)
-			cancel()
-			return
-		case <-ticker.C:
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	f.forward(last)
+}
+
+// A forwarder knows how far each target is.
+type forwarder struct {
+	log     headedLog
+	targets []checkpointTarget
+	sent    []int64
+	logger  *slog.Logger
+}
+
+// forward sends the head to every target that does not have it, and reports whether all have it then.
+func (f *forwarder) forward(ctx context.Context) (all bool) {
+	h, err := f.log.Head(ctx)
+	if err != nil {
+		return false
+	}
+	if len(h.Checkpoint) == 0 {
+		return true // there is no entry yet
+	}
+	all = true
+	for n, t := range f.targets {
+		if f.sent[n] == h.Size {
+			continue
 		}
+		if err := t.send(ctx, h.Checkpoint); err != nil {
+			f.logger.Warn("a checkpoint target failed; the next checkpoint is tried again", "target", t.name,
+				"error", err.Error())
+			all = false
+			continue
+		}
+		f.sent[n] = h.Size
 	}
+	return all
 }
 
 // replaceFile puts content at path whole or not at all.

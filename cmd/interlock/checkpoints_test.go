@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,17 +58,13 @@ func TestCheckpointsReachEveryTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	size := int64(1)
-	head := func(context.Context) (ledger.Head, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return ledger.Head{Size: size, Checkpoint: []byte("head " + string(rune('0'+size)))}, nil
-	}
+	log := &growingLog{moved: make(chan struct{}, 1)}
+	log.size.Store(1)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		forwardCheckpoints(ctx, head, targets, time.Millisecond, slog.New(slog.DiscardHandler))
+		forwardCheckpoints(ctx, log, targets, time.Millisecond, slog.New(slog.DiscardHandler))
 	}()
 	arrived := func(want string) func() bool {
 		return func() bool {
@@ -77,17 +74,33 @@ func TestCheckpointsReachEveryTarget(t *testing.T) {
 		}
 	}
 	eventually(t, arrived("head 1"))
-	mu.Lock()
-	size = 2
-	mu.Unlock()
+	log.size.Store(2)
+	log.moved <- struct{}{}
+	eventually(t, arrived("head 2"))
+	log.size.Store(3) // and nobody says so
 	cancel()
 	<-done
-	if !arrived("head 2")() {
+	if !arrived("head 3")() {
 		t.Errorf("received %q, want the last head at the end", received)
 	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != "head 2" {
+	if text, err := os.ReadFile(file); err != nil || string(text) != "head 3" {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
+}
+
+// A growingLog has as many entries as a test says.
+type growingLog struct {
+	size  atomic.Int64
+	moved chan struct{}
+}
+
+func (l *growingLog) Head(context.Context) (ledger.Head, error) {
+	size := l.size.Load()
+	return ledger.Head{Size: size, Checkpoint: []byte("head " + string(rune('0'+size)))}, nil
+}
+
+func (l *growingLog) Watch(context.Context, ledger.Watch) (<-chan struct{}, error) {
+	return l.moved, nil
 }
 
 func TestCheckpointFileThatCannotBeWritten(t *testing.T) {

@@ -71,7 +71,7 @@ func TestKillKeepsEveryAllow(t *testing.T) {
 	verifyLog(t, backend)
 	missing := 0
 	for id, digest := range allowed {
-		entry, found, err := backend.Store.EntryByID(t.Context(), id)
+		entry, found, err := backend.Store.Entry(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -236,7 +236,7 @@ func (d *diagnosis) clock(ctx context.Context, backend *embedded.Backend, size i
 		return
 	}
 	if size > 0 {
-		if entry, found, err := backend.Store.EntryAt(ctx, size-1); err == nil && found {
+		if entry, found, err := auditlog.EntryAt(ctx, backend.Store, size-1); err == nil && found {
 			if event, err := auditlog.ParseEvent(entry.Body); err == nil && event.Recorded.After(at.Add(time.Minute)) {
 				d.note("clock", "", statusFail, "the newest entry was recorded at %s, which is later than now",
 					event.Recorded.Format(time.RFC3339))

@@ -7,13 +7,14 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/store"
 )
 
 // dryRunFor finds what the action of a request did when it was last tried in a throw-away copy, or nil.
 func dryRunFor(ctx context.Context, log store.Log, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 	const most = 500
-	entries, err := log.Recent(ctx, interlock.EventDryRun, -1, most)
+	entries, err := log.Entries(ctx, interlock.EventDryRun, ledger.Before(-1, most))
 	if err != nil {
 		return nil, err
 	}

@@ -176,8 +176,10 @@ func (l *past) damaged(p *program, digest interlock.Digest, err error) error {
 	if err == nil || l.store == nil {
 		return err
 	}
-	if _, _, again := l.store.BlobUnchanged(p.ctx, digest); again != nil {
-		return err
+	if checking := l.store.Checking; checking != nil {
+		if _, _, again := checking.BlobUnchanged(p.ctx, digest); again != nil {
+			return err
+		}
 	}
 	return fmt.Errorf("%w: %w", replay.ErrDamaged, err)
 }
@@ -235,7 +237,7 @@ func (p *program) brokenSnapshots() (found []ledger.HoldBody, said string, err e
 		}
 	}
 	said = unordered(standing)
-	found, err = embedded.BrokenSnapshots(p.ctx, opened.Port)
+	found, err = embedded.BrokenSnapshots(p.ctx, opened)
 	if err != nil || len(found) == 0 {
 		return nil, said, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"interlock/internal/admission"
 )
 
 // listFlags are what lists of anything that may be long share.
@@ -28,7 +30,9 @@ func (f listFlags) limit() int {
 
 // more says on the error stream, where it is in the way of nothing, that there is more than was listed.
 func (f listFlags) more(p *program, n int) {
-	if n > 0 {
+	if n >= admission.MostMore {
+		fmt.Fprintf(p.stderr, "interlock: %d or more are not listed; --all lists them\n", admission.MostMore)
+	} else if n > 0 {
 		fmt.Fprintf(p.stderr, "interlock: %d more are not listed; --all lists them\n", n)
 	}
 }

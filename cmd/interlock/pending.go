@@ -193,7 +193,7 @@ func decisionFor(ctx context.Context, backend *embedded.Backend, request interlo
 	const page, pages = 500, 40
 	before := int64(-1)
 	for range pages {
-		entries, err := backend.Store.Recent(ctx, interlock.EventReviewRequest, before, page)
+		entries, err := backend.Store.Entries(ctx, interlock.EventReviewRequest, ledger.Before(before, page))
 		if err != nil {
 			return nil, err
 		}

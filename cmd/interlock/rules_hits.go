@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 type rulesHitsCommand struct {
@@ -56,7 +57,7 @@ func (c *rulesHitsCommand) count(p *program, from, until time.Time, byRule map[s
 	}
 	defer store.Close()
 	for before := int64(-1); ; {
-		entries, err := store.Recent(p.ctx, "", before, hitsPage)
+		entries, err := store.Entries(p.ctx, "", ledger.Before(before, hitsPage))
 		if err != nil || len(entries) == 0 {
 			return decisions, err
 		}

@@ -7,7 +7,9 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/internal/notice"
 	"interlock/internal/notify"
 )
@@ -34,28 +36,27 @@ func tellRequests(ctx context.Context, backend *embedded.Backend, settings confi
 		return err
 	}
 	t := &teller{backend: backend, channels: channels, quiet: settings.QuietHours, logger: logger, told: map[string]bool{}}
-	ticker := time.NewTicker(tellEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-			if !t.quiet.Contain(now()) {
-				t.tell(ctx, began)
+	what := ledger.Watch{Kinds: []string{ledger.Request}, Within: tellEvery}
+	return admission.Follow(ctx, backend, what, func(ctx context.Context) error {
+		for t.quiet.Contain(now()) || !t.tell(ctx, began) {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(tellEvery): // what failed is tried again; and clocks are set, and machines sleep
 			}
 		}
-	}
+		return nil
+	})
 }
 
-// tell tells of what is new, and forgets what waits no more.
-func (t *teller) tell(ctx context.Context, began time.Time) {
+// tell tells of what is new, and forgets what waits no more. It is false if that can't be read now.
+func (t *teller) tell(ctx context.Context, began time.Time) bool {
 	requests, err := t.backend.Requests(ctx, 0)
 	if err != nil {
 		if ctx.Err() == nil {
 			t.logger.Warn("telling of requests", "error", err.Error())
 		}
-		return
+		return false
 	}
 	waiting := map[string]bool{}
 	for _, r := range requests.Rows {
@@ -74,4 +75,5 @@ func (t *teller) tell(ctx context.Context, began time.Time) {
 		}
 	}
 	t.told = waiting
+	return true
 }

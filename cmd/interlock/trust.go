@@ -87,7 +87,7 @@ func trustHistory(p *program, backend *embedded.Backend, agent string) ([]trustS
 	const page = 1000
 	history := []trustStep{}
 	for from := int64(0); ; {
-		entries, err := backend.Store.Entries(p.ctx, from, page)
+		entries, err := backend.Store.Entries(p.ctx, "", ledger.From(from, page))
 		if err != nil || len(entries) == 0 {
 			return history, err
 		}

@@ -90,7 +90,7 @@ func (c *upCommand) Run(p *program) error {
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var background sync.WaitGroup
-	background.Go(func() { forwardCheckpoints(serving, backend.Store.Head, targets, time.Second, logger) })
+	background.Go(func() { forwardCheckpoints(serving, backend.Store, targets, time.Second, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() { gateway.serve(serving, logger) })
 	background.Go(func() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sort"
@@ -9,8 +10,10 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/identity"
+	"interlock/internal/ledger"
 	"interlock/internal/notify"
 	"interlock/internal/quorum"
 )
@@ -29,7 +32,7 @@ func (watchCommand) Help() string {
 		"as an agent of the same user can, sees no code. A channel of kind terminal in the settings says that somebody watches here."
 }
 
-// watchEvery is how often the standing is looked at.
+// watchEvery is how soon what arises in another process is shown.
 const watchEvery = 500 * time.Millisecond
 
 // Run watches until it is interrupted.
@@ -48,21 +51,19 @@ func (c *watchCommand) Run(p *program) error {
 		return err
 	}
 	defer w.signer.Close()
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		if err := w.look(); err != nil && p.ctx.Err() == nil {
-			return err
-		}
-		if c.Once {
-			return nil
-		}
-		select {
-		case <-p.ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	if c.Once {
+		return unlessOver(p.ctx, w.look(p.ctx))
 	}
+	what := ledger.Watch{Kinds: []string{ledger.Request, ledger.Challenge}, Within: watchEvery}
+	return unlessOver(p.ctx, admission.Follow(p.ctx, backend, what, w.look))
+}
+
+// unlessOver is an error that did not come of its context's end.
+func unlessOver(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // A watcher shows what is new to it.
@@ -113,7 +114,7 @@ func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings c
 }
 
 // look shows what has arisen since the last time.
-func (w *watcher) look() error {
+func (w *watcher) look(context.Context) error {
 	requests, err := w.backend.Requests(w.ctx, 0)
 	if err != nil {
 		return err

@@ -133,7 +133,7 @@ func TestAllowNamesADurableEvent(t *testing.T) {
 	if answer.Answer != interlock.Allow {
 		t.Fatalf("answer %v: %+v", answer.Answer, answer.Findings)
 	}
-	entry, found, err := h.store.EntryByID(t.Context(), answer.Event)
+	entry, found, err := h.store.Entry(t.Context(), answer.Event)
 	if err != nil || !found || entry.Index != answer.Index || entry.Type != interlock.EventDecision {
 		t.Fatalf("entry %d %s, found %v, %v; the answer names %d", entry.Index, entry.Type, found, err, answer.Index)
 	}

@@ -18,7 +18,7 @@ func (a *Admission) Asked(ctx context.Context, r interlock.Requester, id string)
 	if err != nil {
 		return interlock.ApprovalRequest{}, err
 	}
-	asked, found, err := a.asked(ctx, id)
+	asked, found, err := a.Request(ctx, id)
 	if err != nil {
 		return interlock.ApprovalRequest{}, err
 	}
@@ -34,8 +34,8 @@ func (a *Admission) Asked(ctx context.Context, r interlock.Requester, id string)
 	return asked, nil
 }
 
-// asked is a request, whatever has become of it.
-func (a *Admission) asked(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) {
+// Request is a request, whatever has become of it.
+func (a *Admission) Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error) {
 	rows, _, err := a.config.Store.Load(ctx, key(ledger.Request, id))
 	if err != nil || len(rows) == 0 {
 		return interlock.ApprovalRequest{}, false, err

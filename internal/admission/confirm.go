@@ -21,7 +21,7 @@ func (a *Admission) Confirm(ctx context.Context, r interlock.Requester, request,
 		return interlock.ApprovalRequest{}, err
 	}
 	r = owned(r, standing)
-	asked, found, err := a.asked(ctx, request)
+	asked, found, err := a.Request(ctx, request)
 	if err != nil {
 		return interlock.ApprovalRequest{}, err
 	}
@@ -69,7 +69,7 @@ func (a *Admission) redeem(ctx context.Context, r interlock.Requester, asked int
 	default:
 		return asked, interlock.Errorf(interlock.CodeUnauthorized, "code", "%s", v.Reason)
 	}
-	answered, found, err := a.asked(ctx, asked.ID)
+	answered, found, err := a.Request(ctx, asked.ID)
 	if err != nil || !found {
 		return asked, err
 	}

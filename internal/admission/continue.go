@@ -21,7 +21,7 @@ func (a *Admission) continued(ctx context.Context, p Case, standing ledger.Stand
 	if p.Continues == "" {
 		return standing, false, nil
 	}
-	r, found, err := a.asked(ctx, p.Continues)
+	r, found, err := a.Request(ctx, p.Continues)
 	if err != nil || !found || r.Status != interlock.RequestSpent || !now.Before(r.Expires) {
 		return standing, false, err
 	}

@@ -10,7 +10,7 @@ import (
 // Tried records what an action did in a throw-away copy. It must name the decision on that action, and belong to whoever
 // proposed it: what an approver is shown of a request was seen by the door that ran it, and by no one else's.
 func (a *Admission) Tried(ctx context.Context, r interlock.Requester, run interlock.DryRun) error {
-	entry, found, err := a.config.Store.EntryByID(ctx, run.Event)
+	entry, found, err := a.config.Store.Entry(ctx, run.Event)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (a *Admission) shown(ctx context.Context, request interlock.ApprovalRequest
 	if approval.DryRun == "" {
 		return nil // whether there had to be one is for package quorum to say
 	}
-	entry, found, err := a.config.Store.EntryByID(ctx, approval.DryRun)
+	entry, found, err := a.config.Store.Entry(ctx, approval.DryRun)
 	if err != nil {
 		return err
 	}

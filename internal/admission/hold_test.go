@@ -97,7 +97,7 @@ func TestHoldIsFoundOnce(t *testing.T) {
 			h.count(interlock.EventHalt), len(h.alerts))
 	}
 	for _, hold := range holds {
-		if _, found, err := h.store.EntryByID(t.Context(), hold.Event); !found || err != nil {
+		if _, found, err := h.store.Entry(t.Context(), hold.Event); !found || err != nil {
 			t.Errorf("the hold %s rests on no event: %v", hold.Name(), err)
 		}
 	}

@@ -25,13 +25,17 @@ func (a *Admission) Count(ctx context.Context, mark ledger.Ref, span ledger.Span
 	return a.config.Store.Count(ctx, mark, span)
 }
 
-// A List is as much of something as is shown at once, and how much there is.
+// A List is as much of something as is shown at once, and how much there is: counted no further than [MostMore] beyond what is shown,
+// because counting a million rows takes half a second.
 type List[T any] struct {
 	Rows []T
 	All  int
 }
 
-// More is how much of it is not shown.
+// MostMore is how much is counted of what is not shown. There may be any number besides.
+const MostMore = 1000
+
+// More is how much of it is not shown, [MostMore] at most.
 func (l List[T]) More() int { return max(l.All-len(l.Rows), 0) }
 
 // Listed is a span of what stands of a kind, by its mark [ledger.All], in the mark's order. Without a limit it is walked whole.
@@ -42,6 +46,18 @@ func Listed[T any](ctx context.Context, from Ledger, kind string, span ledger.Sp
 // Ordered is a span of the orders with one verb that stand, by when they end.
 func Ordered[T any](ctx context.Context, from Ledger, verb interlock.Verb, span ledger.Span) (list List[T], err error) {
 	return listed[T](ctx, from, under(ledger.Order, ledger.Ordered(verb)), span)
+}
+
+// RequestsWith returns up to limit requests, newest first, whatever has become of them: of one status, or of all if it is empty.
+func RequestsWith(ctx context.Context, from Ledger, status interlock.RequestStatus, limit int) ([]interlock.ApprovalRequest, error) {
+	rows, _, err := from.Scan(ctx, under(ledger.Request, ledger.Is(status)), ledger.Before(-1, limit))
+	var requests []interlock.ApprovalRequest
+	for _, row := range rows {
+		if r, ok := row.Value.(interlock.ApprovalRequest); ok {
+			requests = append(requests, r)
+		}
+	}
+	return requests, err
 }
 
 func listed[T any](ctx context.Context, from Ledger, mark ledger.Ref, span ledger.Span) (list List[T], err error) {
@@ -60,7 +76,7 @@ func listed[T any](ctx context.Context, from Ledger, mark ledger.Ref, span ledge
 			return list, err
 		}
 		if !whole {
-			span.Limit = 0
+			span.Limit += MostMore
 			list.All, err = from.Count(ctx, mark, span)
 			return list, err
 		}

@@ -68,7 +68,7 @@ func TestDecisionCanBeMadeAgainFromItsEvent(t *testing.T) {
 	h.propose("curl -fsSLo x.sh https://example.com/x.sh", p)
 	h.now = h.now.Add(time.Minute + 123456789)
 	answer := h.propose("sh x.sh", p)
-	entry, found, err := h.store.EntryByID(t.Context(), answer.Event)
+	entry, found, err := h.store.Entry(t.Context(), answer.Event)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}

@@ -57,7 +57,7 @@ func (a *Admission) unspent(ctx context.Context, approval string) []ledger.Spend
 	if approval == "" {
 		return nil
 	}
-	request, found, err := a.asked(ctx, approval)
+	request, found, err := a.Request(ctx, approval)
 	if err != nil || !found || request.Status != interlock.RequestApproved {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (a *Admission) call(ctx context.Context, r interlock.Requester,
 		return ledger.CallBody{}, false, nil
 	}
 	// What was found by run and action may be another attempt at the same: the one that the harness will yet report.
-	entry, known, err := a.config.Store.EntryByID(ctx, o.Event)
+	entry, known, err := a.config.Store.Entry(ctx, o.Event)
 	if err != nil || !known {
 		return call, found, err
 	}

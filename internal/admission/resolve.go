@@ -120,19 +120,51 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 	return err
 }
 
-// UpdateOperator changes what is known of an operator and records it: what the console sees of their own passkeys. change sees the operator, and all operators, as they are
-// in the transaction that takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
-// They are all there because one passkey is one person.
-func (a *Admission) UpdateOperator(ctx context.Context, name string,
-	change func(*interlock.OperatorRecord, ledger.Standing) error) error {
-	on := a.rows(under(ledger.Operator, ledger.All), key(ledger.Setting, settingRegistry))
+// UpdateOperator changes what is known of an operator and records it: what the console sees of their own passkeys. change sees the operator as it is in the transaction that
+// takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
+func (a *Admission) UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord) error) error {
+	on := a.rows(key(ledger.Operator, name), key(ledger.Setting, settingRegistry))
+	return a.updateOperator(ctx, on, name, change)
+}
+
+// RegisterPasskey is UpdateOperator of one who gets a passkey, which nobody may have yet: one passkey is one person. allow says
+// whether the operator gets it at all, before anybody is told that it is taken; its operator, whoever else is registered meanwhile,
+// is looked at again.
+func (a *Admission) RegisterPasskey(ctx context.Context, name string, passkey interlock.Passkey,
+	allow func(*interlock.OperatorRecord) error) error {
+	on := a.rows(key(ledger.Operator, name), key(ledger.Setting, settingRegistry)).also(under(ledger.Operator, ledger.All))
+	return a.updateOperator(ctx, on, name, func(o *interlock.OperatorRecord) error {
+		if err := allow(o); err != nil {
+			return err
+		}
+		taken := false
+		err := Walk(ctx, a, ledger.Operator, func(other interlock.OperatorRecord) bool {
+			taken = slices.ContainsFunc(other.Passkeys, func(known interlock.Passkey) bool {
+				return known.ID == passkey.ID || known.PublicKey == passkey.PublicKey
+			})
+			return !taken
+		})
+		if err != nil {
+			return fmt.Errorf("reading the operators: %w", err)
+		}
+		if taken {
+			return interlock.Errorf(interlock.CodeConflict, "passkey",
+				"this passkey is registered already; one passkey is one person")
+		}
+		o.Passkeys = append(o.Passkeys, passkey)
+		return nil
+	})
+}
+
+func (a *Admission) updateOperator(ctx context.Context, on grounds, name string,
+	change func(*interlock.OperatorRecord) error) error {
 	_, err := a.commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
 		operator, known := standing.Operators[name]
 		if !known {
 			return ledger.Change{}, interlock.Errorf(interlock.CodeNotFound, "name", "no operator has this name")
 		}
 		operator.Passkeys = slices.Clone(operator.Passkeys)
-		if err := change(&operator, standing); err != nil {
+		if err := change(&operator); err != nil {
 			return ledger.Change{}, err
 		}
 		return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator}, operator.Name,

@@ -6,11 +6,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"interlock/internal/admission"
+
 	"interlock"
 )
 
 // asHTTP makes a proposal one that an agent sends over HTTP: with a call's id and run, and by no event of a harness.
-func asHTTP(p *interlock.Proposal) {
+func asHTTP(p *admission.Case) {
 	p.Event, p.Requester.Call, p.Requester.Run = "", "call-9", "run-9"
 }
 
@@ -53,9 +55,9 @@ func TestAHarnessHearsAYesTwice(t *testing.T) {
 
 // TestARaceForOneApproval: of 200 that spend it at once one gets it.
 func TestARaceForOneApproval(t *testing.T) {
-	for name, edit := range map[string]func(n int) func(*interlock.Proposal){
-		"the same call over HTTP": func(int) func(*interlock.Proposal) { return asHTTP },
-		"many calls":              func(n int) func(*interlock.Proposal) { return event("PreToolUse", "call-"+strconv.Itoa(n)) },
+	for name, edit := range map[string]func(n int) func(*admission.Case){
+		"the same call over HTTP": func(int) func(*admission.Case) { return asHTTP },
+		"many calls":              func(n int) func(*admission.Case) { return event("PreToolUse", "call-"+strconv.Itoa(n)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)

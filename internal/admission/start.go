@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -27,7 +28,7 @@ func (a *Admission) Start(ctx context.Context) error {
 // declareForce records what is to be in force if that is not what the store says, and notes in it under which snapshots it decides.
 // Several processes may find the same change at once: the first records it.
 func (a *Admission) declareForce(ctx context.Context, f *force) error {
-	on := a.rows(under(ledger.Setting, ledger.All))
+	on := a.rows(startSettings()...)
 	_, err := a.commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		ruleset := map[string]string{"ruleset": string(f.Rules.Digest())}
@@ -59,6 +60,15 @@ func (a *Admission) declareForce(ctx context.Context, f *force) error {
 	return err
 }
 
+// startSettings names all that Start looks at or writes. What it would write without having read it is refused, see setting.
+func startSettings() (refs []ledger.Ref) {
+	for _, name := range []string{"ruleset", "ruleset_text", "mode", "profile", settingManifest, auditlog.SnapshotGovernance,
+		auditlog.SnapshotLimits, settingOrdered, settingRefused} {
+		refs = append(refs, key(ledger.Setting, name))
+	}
+	return refs
+}
+
 // rulesText adds to a change, and to the settings that are to stand, the text of rules that the store does not have yet: so that
 // what is decided under them can be decided again when the program that brought them is gone.
 func (a *Admission) rulesText(change *ledger.Change, f *force, have, want map[string]string) error {
@@ -86,6 +96,9 @@ func (a *Admission) setting(change *ledger.Change, f *force, kind interlock.Even
 	}
 	before := map[string]string{}
 	for name := range want { // order-independent: fills a map
+		if !slices.Contains(startSettings(), key(ledger.Setting, name)) {
+			return fmt.Errorf("admission: the setting %q is written and was not read: name it in startSettings", name)
+		}
 		before[name] = have[name]
 	}
 	payload, err := auditlog.SettingsRecord{Before: before, After: want}.Payload()

@@ -20,6 +20,12 @@ import (
 // revocation, an approval or an order of another process binds the next decision. Whatever does not end in such a Commit takes
 // Load. Pages and lists take Scan and Count, which read so much and no more.
 //
+// Watch tells whoever waits that some of what he names may have changed since Watch returned, in this process or in another, so that
+// nobody who waits has to look again and again. Signals that nobody has taken yet are one, and none is lost: who looks after each
+// signal sees everything. A store may tell too much, and what it can't be sure of it tells; it never tells too little. What this
+// process writes is told at once, what others write within the time he names, which a store that is notified itself need not take.
+// The channel is closed when ctx ends and when the store is closed.
+//
 // Note writes one row without an event, of a kind that permits nothing: what change makes of it as it is now (nil where there is
 // none), or nothing where that is nil. change may be asked twice, if others write the row meanwhile.
 type Store interface {
@@ -31,6 +37,7 @@ type Store interface {
 	Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (int, error) // of the rows that Scan would return
 	Note(ctx context.Context, row ledger.Ref, change func(value any) (any, error)) error
 	Commit(ctx context.Context, c ledger.Change) (ledger.Receipt, error)
-	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
+	Watch(ctx context.Context, what ledger.Watch) (changed <-chan struct{}, err error)
+	Entry(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Close() error
 }

@@ -65,7 +65,7 @@ const (
 
 // agentsPage lists agents with what stands about them, and their newest runs.
 func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
-	entries, err := c.config.Log.Recent(r.Context(), "", -1, agentReads)
+	entries, err := c.config.Log.Entries(r.Context(), "", ledger.Before(-1, agentReads))
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -143,7 +143,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 	}
 	more = registered.More()
 	for id, record := range seen.Agents { // any order: fills a map
-		if agents[id] == nil {
+		if agents[id] == nil && more < admission.MostMore { // beyond it is not known how many there are
 			more--
 		}
 		put(record, true)

@@ -98,7 +98,7 @@ func TestApprovalIsProvedWhenSpent(t *testing.T) {
 	h := open(t)
 	b := h.in("olga", "operator")
 	b.approve(h.ask("claude", "DELETE FROM users"))
-	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord) error {
 		o.Passkeys = nil
 		return nil
 	})
@@ -129,7 +129,7 @@ func TestAnswerWithoutScript(t *testing.T) {
 	h.want("a question of nothing", b.bySession(more, "ask", " "), http.StatusBadRequest, "say what you need to know")
 	b.bySession(more, "ask", "which rows?")
 	for id, reason := range map[string]string{no: "not today", more: "more is needed: which rows?"} {
-		got, found, err := h.backend.Store.Request(t.Context(), id)
+		got, found, err := h.backend.Request(t.Context(), id)
 		if err != nil || !found || got.Status != interlock.RequestDenied || got.Approval.Reason != reason || got.Approval.Method != interlock.MethodSession {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -183,7 +183,11 @@ func TestWhoMayNotApprove(t *testing.T) {
 	} {
 		b := h.in(test.name, test.role).byTicket(test.name)
 		if test.name == "olgatwo" {
-			err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, s ledger.Standing) error {
+			s, err := h.backend.Ground(t.Context(), ledger.Ref{Kind: ledger.Operator, Key: "olgatwo"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord) error {
 				o.Passkeys = append(o.Passkeys, s.Operators["olgatwo"].Passkeys...)
 				return nil
 			})

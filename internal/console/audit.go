@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // A search says which events the audit page shows. Empty fields say nothing.
@@ -240,7 +241,7 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 
 // whole refuses to write out a log of which a part is archived: it would prove nothing without it.
 func (c *Console) whole(r *http.Request) error {
-	archived, err := c.config.Log.Recent(r.Context(), interlock.EventArchive, -1, 1)
+	archived, err := c.config.Log.Entries(r.Context(), interlock.EventArchive, ledger.Before(-1, 1))
 	if err == nil && len(archived) > 0 {
 		err = interlock.Errorf(interlock.CodeNotFound, "", "a part of the log is archived; write out all of it with interlock audit "+
 			"export --archive DIR")

@@ -35,14 +35,19 @@ import (
 type Backend interface {
 	Governor
 	admission.Ledger
+	admission.Watcher
 	// Ground returns what refs name of what stands, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.
 	Requests(ctx context.Context, limit int) (admission.List[interlock.ApprovalRequest], error)
 	Pending(ctx context.Context, limit int) (int, error)
+	// Request is one request, whatever has become of it.
+	Request(ctx context.Context, id string) (r interlock.ApprovalRequest, found bool, err error)
 	Resolve(ctx context.Context, approval interlock.Approval) (ledger.Receipt, error)
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error)
-	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord, ledger.Standing) error) error
+	UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord) error) error
+	// RegisterPasskey gives an operator a passkey that nobody has, if allow does not refuse it.
+	RegisterPasskey(ctx context.Context, name string, passkey interlock.Passkey, allow func(*interlock.OperatorRecord) error) error
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
 	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)

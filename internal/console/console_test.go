@@ -254,7 +254,7 @@ func (h *house) in(name, role string) *browser {
 func (b *browser) byTicket(name string) *browser {
 	b.h.t.Helper()
 	signer := b.h.signer()
-	err := b.h.backend.UpdateOperator(b.h.t.Context(), name, func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+	err := b.h.backend.UpdateOperator(b.h.t.Context(), name, func(o *interlock.OperatorRecord) error {
 		o.SSHKey = signer.PublicKey().String()
 		return nil
 	})
@@ -280,7 +280,7 @@ func (b *browser) byTicket(name string) *browser {
 func (h *house) logged(kind interlock.EventType, text string) int {
 	h.t.Helper()
 	n := 0
-	entries, err := h.backend.Store.Entries(context.Background(), 0, 1000)
+	entries, err := h.backend.Store.Entries(context.Background(), "", ledger.From(0, 1000))
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -628,7 +628,7 @@ func TestSessions(t *testing.T) {
 	}
 
 	// A revocation holds at once.
-	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+	err := h.backend.UpdateOperator(t.Context(), "olga", func(o *interlock.OperatorRecord) error {
 		o.Revoked = time.Now().UTC()
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
 // A decided is the page of one decision.
@@ -57,7 +58,7 @@ func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
 		if id == "" {
 			continue
 		}
-		request, found, err := c.config.Log.Request(r.Context(), id)
+		request, found, err := c.config.Backend.Request(r.Context(), id)
 		if err != nil {
 			c.fail(w, r, err)
 			return
@@ -75,7 +76,7 @@ func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
 
 // later finds the events after a decision that name it or its request.
 func (c *Console) later(r *http.Request, e interlock.Entry, d auditlog.Decided) (lines []line, end bool, err error) {
-	entries, err := c.config.Log.Entries(r.Context(), e.Index+1, laterReads)
+	entries, err := c.config.Log.Entries(r.Context(), "", ledger.From(e.Index+1, laterReads))
 	if err != nil {
 		return nil, false, err
 	}

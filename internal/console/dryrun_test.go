@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // TestWhoeverDecidesSeesWhatADryRunDid: the effects stand on the request's page, with what a file's name or text could hide
@@ -52,7 +53,7 @@ func TestAYesIsToTheDryRunThatWasShown(t *testing.T) {
 	if err := h.backend.Tried(t.Context(), proposal.Requester, interlock.DryRun{Event: asked.Event, Request: id, Action: asked.Action, Exit: 4}); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := h.backend.Store.Recent(t.Context(), interlock.EventDryRun, -1, 1)
+	entries, err := h.backend.Store.Entries(t.Context(), interlock.EventDryRun, ledger.Before(-1, 1))
 	if err != nil || len(entries) != 1 {
 		t.Fatal(err, entries)
 	}

@@ -10,12 +10,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"interlock"
 	"interlock/internal/identity"
-	"interlock/internal/ledger"
 )
 
 // enrolHeader is the first line of what a new passkey is made over.
@@ -114,27 +114,19 @@ func (c *Console) register(r *http.Request, name string) (registered interlock.O
 	hash := enrolmentHash(r.PostForm.Get("secret"))
 	refused := interlock.Errorf(interlock.CodeUnauthorized, "secret",
 		"this enrolment link is wrong, used or expired; ask for another")
-	err = c.config.Backend.UpdateOperator(r.Context(), name,
-		func(o *interlock.OperatorRecord, standing ledger.Standing) error {
-			if !inOffice(*o, now) || o.Enrolment == nil || !now.Before(o.Enrolment.Expires) ||
-				subtle.ConstantTimeCompare([]byte(o.Enrolment.Hash), []byte(hash)) != 1 {
-				return refused
-			}
-			if len(o.Passkeys) >= maxPasskeys {
-				return interlock.Errorf(interlock.CodeLimited, "passkey", "this operator has %d passkeys already", maxPasskeys)
-			}
-			for _, other := range standing.Operators {
-				for _, known := range other.Passkeys {
-					if known.ID == passkey.ID || known.PublicKey == passkey.PublicKey {
-						return interlock.Errorf(interlock.CodeConflict, "passkey",
-							"this passkey is registered already; one passkey is one person")
-					}
-				}
-			}
-			o.Enrolment, o.Passkeys = nil, append(o.Passkeys, passkey)
-			registered = *o
-			return nil
-		})
+	err = c.config.Backend.RegisterPasskey(r.Context(), name, passkey, func(o *interlock.OperatorRecord) error {
+		if !inOffice(*o, now) || o.Enrolment == nil || !now.Before(o.Enrolment.Expires) ||
+			subtle.ConstantTimeCompare([]byte(o.Enrolment.Hash), []byte(hash)) != 1 {
+			return refused
+		}
+		if len(o.Passkeys) >= maxPasskeys {
+			return interlock.Errorf(interlock.CodeLimited, "passkey", "this operator has %d passkeys already", maxPasskeys)
+		}
+		o.Enrolment = nil
+		registered = *o
+		registered.Passkeys = append(slices.Clone(o.Passkeys), passkey)
+		return nil
+	})
 	if code := codeOf(err); code == interlock.CodeNotFound {
 		err = refused // names are not for strangers to learn
 	}

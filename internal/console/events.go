@@ -3,7 +3,6 @@ package console
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,18 +76,7 @@ func told(payload []byte) string {
 
 // entry finds the entry that a path names by its event id or its index.
 func (c *Console) entry(r *http.Request) (interlock.Entry, error) {
-	name := r.PathValue("id")
-	var e interlock.Entry
-	var found bool
-	index, err := strconv.ParseInt(name, 10, 64)
-	if err == nil && index >= 0 && len(name) < 20 {
-		e, found, err = c.config.Log.EntryAt(r.Context(), index)
-	} else {
-		e, found, err = c.config.Log.EntryByID(r.Context(), name)
-	}
-	if err == nil && !found {
-		err = interlock.Errorf(interlock.CodeNotFound, "event", "the log has no event %.80q", name)
-	}
+	e, err := auditlog.Named(r.Context(), c.config.Log, r.PathValue("id"))
 	if err == nil && auditlog.Released(&e) {
 		err = auditlog.ErrReleased(&e)
 	}

@@ -13,23 +13,14 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 )
 
-// Log is what the console reads of the log and of what has become of requests. It is read from its right end.
+// Log is what the console reads of the log. It is read from its right end.
 type Log interface {
 	auditlog.Source
 	auditlog.HashRows
-	// Recent returns up to limit entries before an index, newest first; of one type, or of all if it is empty. A negative
-	// index is the end.
-	Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error)
-	// Entries returns up to limit entries from an index on, in order.
-	Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error)
-	EntryAt(ctx context.Context, index int64) (interlock.Entry, bool, error)
-	EntryByID(ctx context.Context, id string) (interlock.Entry, bool, error)
-	// Request returns a request, whatever has become of it.
-	Request(ctx context.Context, id string) (interlock.ApprovalRequest, bool, error)
-	// Requests returns up to limit requests, newest first; of one status, or of all if it is empty.
-	Requests(ctx context.Context, status interlock.RequestStatus, limit int) ([]interlock.ApprovalRequest, error)
+	auditlog.Pages
 }
 
 // The bounds of one page that goes back through the log.
@@ -43,7 +34,7 @@ const (
 // index before which a next page goes on; 0 is the beginning of the log.
 func (c *Console) back(ctx context.Context, before int64, visit func(interlock.Entry) bool) (next int64, err error) {
 	for read, chunk := 0, pageRows+14; read < pageReads; chunk = min(chunk*2, 500) {
-		entries, err := c.config.Log.Recent(ctx, "", before, chunk)
+		entries, err := c.config.Log.Entries(ctx, "", ledger.Before(before, chunk))
 		if err != nil {
 			return 0, fmt.Errorf("reading the log: %w", err)
 		}

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,17 +19,19 @@ import (
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
+	"interlock/internal/store/storagetest"
 )
 
 // A watchedLog counts the entries it hands out, and may hand out one that was changed.
 type watchedLog struct {
 	console.Log
 	read    atomic.Int64
-	damaged int64 // index; -1 is none
+	heads   atomic.Int64 // how often it was asked for
+	damaged int64        // index; -1 is none
 }
 
-func (l *watchedLog) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
-	entries, err := l.Log.Recent(ctx, kind, before, limit)
+func (l *watchedLog) Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error) {
+	entries, err := l.Log.Entries(ctx, kind, span)
 	l.read.Add(int64(len(entries)))
 	for i := range entries {
 		if entries[i].Index == l.damaged {
@@ -35,6 +39,11 @@ func (l *watchedLog) Recent(ctx context.Context, kind interlock.EventType, befor
 		}
 	}
 	return entries, err
+}
+
+func (l *watchedLog) Head(ctx context.Context) (ledger.Head, error) {
+	l.heads.Add(1)
+	return l.Log.Head(ctx)
 }
 
 // watch puts a watched log under the house's console.
@@ -108,6 +117,43 @@ func TestPagesReadLittle(t *testing.T) {
 	}
 }
 
+// TestQuietStreams: live pages read nothing of the store while nothing is written, and show at once what is.
+func TestQuietStreams(t *testing.T) {
+	h := open(t)
+	log := h.watch()
+	b := h.in("ada", quorum.RoleAdmin)
+	var pages [3]*httptest.ResponseRecorder
+	var open sync.WaitGroup
+	ctx, leave := context.WithCancel(t.Context())
+	for i := range pages {
+		pages[i] = httptest.NewRecorder()
+		open.Go(func() { b.ask(ctx, "/feed/stream", pages[i]) })
+	}
+	for deadline := time.Now().Add(10 * time.Second); log.heads.Load() < int64(len(pages)); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody looks")
+		}
+	}
+	time.Sleep(1700 * time.Millisecond) // three ticks
+	if n := log.heads.Load(); n > int64(len(pages)) {
+		t.Errorf("%d pages have looked %d times at a log that nobody wrote", len(pages), n)
+	}
+	answer := h.act("codex", "r1", shell("ls"))
+	for deadline := time.Now().Add(10 * time.Second); log.heads.Load() < int64(2*len(pages)); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody was told")
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // for what is being written
+	leave()
+	open.Wait()
+	for i, page := range pages {
+		if !strings.Contains(page.Body.String(), answer.Event) {
+			t.Errorf("page %d does not show the event", i)
+		}
+	}
+}
+
 // TestDamagedEntries: an entry that was changed in the store is named to auditors, and breaks no page.
 func TestDamagedEntries(t *testing.T) {
 	h := open(t)
@@ -142,6 +188,66 @@ func BenchmarkFirstPaint(b *testing.B) {
 					b.Fatalf("%d %s", w.Code, w.Body)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkBesideMany is what pages that list what stands cost the server beside 170 rows, beside 35,700, which is more of
+// everything than a page lists, and beside a million: in turns, over logs of one length, and how many times as much a million costs
+// as 35,700.
+func BenchmarkBesideMany(b *testing.B) {
+	houses := []*house{open(b), open(b), open(b)}
+	for i, agents := range []int{10, 2_100, 60_000} {
+		storagetest.Fill(b, houses[i].backend.Store, agents, time.Now())
+	}
+	longest, err := houses[2].backend.Store.Head(b.Context())
+	for _, h := range houses[:2] {
+		for head, _ := h.backend.Store.Head(b.Context()); err == nil && head.Size < longest.Size; head.Size++ {
+			_, err = h.backend.Store.Commit(b.Context(), storagetest.Decision("longer"))
+		}
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	paint := func(h *house) func(b *testing.B, path string) time.Duration {
+		visitor := h.in("ada", quorum.RoleAdmin)
+		return func(b *testing.B, path string) time.Duration {
+			request := httptest.NewRequest(http.MethodGet, h.url+path, nil)
+			request.Header.Set("User-Agent", visitor.agent)
+			for _, cookie := range visitor.client.Jar.Cookies(request.URL) {
+				request.AddCookie(cookie)
+			}
+			w := httptest.NewRecorder()
+			began := time.Now()
+			h.console.ServeHTTP(w, request)
+			took := time.Since(began)
+			if w.Code != http.StatusOK {
+				b.Fatalf("%d %s", w.Code, w.Body)
+			}
+			return took
+		}
+	}
+	var sides []func(b *testing.B, path string) time.Duration
+	for _, h := range houses {
+		sides = append(sides, paint(h))
+	}
+	for _, path := range []string{"/", "/pending", "/agents", "/tools", "/challenges", "/system", "/pending/apr_3_7"} {
+		b.Run(fmt.Sprintf("page=%s", path), func(b *testing.B) {
+			var took [3][]time.Duration
+			for b.Loop() {
+				for i, side := range sides {
+					took[i] = append(took[i], side(b, path))
+				}
+			}
+			var middle [3]float64
+			for i := range took {
+				slices.Sort(took[i])
+				middle[i] = float64(took[i][len(took[i])/2].Microseconds())
+			}
+			b.ReportMetric(middle[0], "170-rows-µs")
+			b.ReportMetric(middle[1], "35700-rows-µs")
+			b.ReportMetric(middle[2], "1020000-rows-µs")
+			b.ReportMetric(middle[2]/middle[1], "ratio")
 		})
 	}
 }

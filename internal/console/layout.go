@@ -78,7 +78,7 @@ func pageFunctions() template.FuncMap {
 		"short":   short,
 		"comma":   comma,
 		"counted": counted,
-		"many":    func(n int) string { return comma(int64(n)) },
+		"many":    counted,
 		"titled":  titled,
 
 		"partings":   partings,

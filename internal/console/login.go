@@ -16,7 +16,6 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/identity"
-	"interlock/internal/ledger"
 )
 
 // The first lines of what is signed to come in. No approval begins with them.
@@ -190,7 +189,7 @@ func (c *Console) counted(r *http.Request, operator interlock.OperatorRecord, se
 		return nil
 	}
 	return c.config.Backend.UpdateOperator(r.Context(), operator.Name,
-		func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+		func(o *interlock.OperatorRecord) error {
 			for i := range o.Passkeys {
 				if o.Passkeys[i].ID == seen.Passkey.ID {
 					if err := fresh(o.Passkeys[i]); err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"interlock"
-	"interlock/internal/ledger"
 )
 
 func hasPasskey(operator interlock.OperatorRecord, id string) bool {
@@ -14,8 +13,8 @@ func hasPasskey(operator interlock.OperatorRecord, id string) bool {
 
 // RemovePasskey is the change that takes one passkey from an operator; see [interlock.OperatorRecord]. keepWayIn refuses to take
 // the last credential.
-func RemovePasskey(id string, keepWayIn bool) func(*interlock.OperatorRecord, ledger.Standing) error {
-	return func(o *interlock.OperatorRecord, _ ledger.Standing) error {
+func RemovePasskey(id string, keepWayIn bool) func(*interlock.OperatorRecord) error {
+	return func(o *interlock.OperatorRecord) error {
 		rest := slices.DeleteFunc(slices.Clone(o.Passkeys), func(p interlock.Passkey) bool { return p.ID == id })
 		switch {
 		case len(rest) == len(o.Passkeys):

@@ -9,7 +9,6 @@ import (
 
 	"interlock"
 	"interlock/internal/console"
-	"interlock/internal/ledger"
 	"interlock/internal/store/storagetest"
 )
 
@@ -36,7 +35,7 @@ func TestRemovePasskey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := h.backend.UpdateOperator(t.Context(), "olga",
-		func(o *interlock.OperatorRecord, _ ledger.Standing) error { o.Enrolment = &enrolment; return nil }); err != nil {
+		func(o *interlock.OperatorRecord) error { o.Enrolment = &enrolment; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	second := h.browser()

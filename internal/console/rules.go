@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 	"interlock/internal/ruletest"
 )
@@ -87,7 +88,7 @@ func (l *lately) Gates() []*rate { return rates(l.gates) }
 
 // lately counts what was decided in the newest events.
 func (c *Console) lately(r *http.Request) (*lately, error) {
-	entries, err := c.config.Log.Recent(r.Context(), "", -1, hitReads)
+	entries, err := c.config.Log.Entries(r.Context(), "", ledger.Before(-1, hitReads))
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/ledger"
 	"interlock/internal/sse"
 )
 
 // The bounds of streams.
 const (
-	streamTick  = 500 * time.Millisecond // how often the log is looked at
+	streamTick  = 500 * time.Millisecond // how often the log is looked at, at most, and how soon another process's events show
 	streamBeat  = 20                     // ticks without an event until something is said, so that a dead connection shows
 	maxStreams  = 64
 	streamReads = 500 // entries sent at once; what comes in faster is for the page to show
@@ -28,6 +29,8 @@ type stream struct {
 	filter  filter
 	waiting counts
 	quiet   int // ticks
+
+	operator interlock.OperatorRecord // as last read
 }
 
 // feedStream sends each new decision that passes the page's filter as a row of the list. It ends with the request, with the
@@ -52,33 +55,64 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.streams.Add(-1)
+	changed, err := c.config.Backend.Watch(r.Context(), ledger.Watch{Within: streamTick})
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
 	s.w.extend() // the server's own deadline is for pages
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
+	c.follow(r, &s, changed)
+}
+
+// follow sends what has come in, and again whenever something may have. Between two changes it costs a look at the clock a tick,
+// however many watch; what comes faster than a tick is sent together.
+func (c *Console) follow(r *http.Request, s *stream, changed <-chan struct{}) {
 	ticker := time.NewTicker(streamTick)
 	defer ticker.Stop()
-	for {
-		if err := c.streamNew(r, &s); err != nil {
+	for look, next := true, (<-chan struct{})(nil); ; {
+		in, err := c.stillIn(r.Context(), s, look)
+		if !in {
+			_ = s.send("", "end", []byte("signed out"))
+			return
+		}
+		if err == nil && look {
+			err = c.streamNew(r, s)
+		}
+		if err == nil && s.quiet >= streamBeat {
+			err = s.write([]byte(": still here\n\n"))
+		}
+		if err != nil {
 			return // the reader or the store went away; the browser comes back by itself
 		}
+		open := true
 		select {
 		case <-r.Context().Done():
 			return
 		case <-c.config.Done:
 			return
 		case <-ticker.C:
+			s.quiet++
+			look, next = false, changed
+		case _, open = <-next:
+			look, next = true, nil // until the tick
 		}
-		if !c.stillIn(r.Context(), s.session) {
-			_ = s.send("", "end", []byte("signed out"))
+		if !open {
 			return
 		}
 	}
 }
 
-// stillIn reports whether a session counts as before. It does not keep the session from ending by idleness.
-func (c *Console) stillIn(ctx context.Context, s session) bool {
-	operator, err := c.operatorNamed(ctx, s.Operator)
-	return err == nil && c.sessions.stands(s.ID) && c.over(s, operator) == ""
+// stillIn reports whether a session counts as before, by the operator's record as it was read last, or is now. It does not keep the
+// session from ending by idleness.
+func (c *Console) stillIn(ctx context.Context, s *stream, read bool) (in bool, err error) {
+	if read {
+		if s.operator, err = c.operatorNamed(ctx, s.session.Operator); err != nil {
+			return false, err
+		}
+	}
+	return c.sessions.stands(s.session.ID) && c.over(s.session, s.operator) == "", nil
 }
 
 // stands reports whether a session has not ended.
@@ -99,12 +133,11 @@ func (c *Console) streamNew(r *http.Request, s *stream) error {
 	if err != nil {
 		return err
 	}
-	s.quiet++
 	if s.last+streamReads < head.Size {
 		s.last = head.Size - streamReads
 	}
 	if s.last < head.Size {
-		entries, err := c.config.Log.Entries(r.Context(), s.last, int(head.Size-s.last))
+		entries, err := c.config.Log.Entries(r.Context(), "", ledger.From(s.last, int(head.Size-s.last)))
 		if err != nil {
 			return err
 		}
@@ -115,13 +148,7 @@ func (c *Console) streamNew(r *http.Request, s *stream) error {
 			}
 		}
 	}
-	if err := c.streamWaiting(r.Context(), s); err != nil {
-		return err
-	}
-	if s.quiet >= streamBeat {
-		return s.write([]byte(": still here\n\n"))
-	}
-	return nil
+	return c.streamWaiting(r.Context(), s)
 }
 
 func (c *Console) streamEntry(r *http.Request, s *stream, e interlock.Entry) error {

@@ -11,10 +11,10 @@ import (
 
 // The bounds of what a page reads of what stands, so that it costs the same however much that is.
 const (
-	maxCounted = 1000 // what is counted beyond is "1,000+"
-	maxPending = 200  // requests on one page, whole
-	maxListed  = 200  // agents, challenges, grants
-	maxPins    = 2000 // tools, beside those in quarantine
+	maxCounted = admission.MostMore // what is counted beyond is "1,000+"
+	maxPending = 200                // requests on one page, whole
+	maxListed  = 200                // agents, challenges, grants
+	maxPins    = 2000               // tools, beside those in quarantine
 )
 
 func ref(kind, key string) ledger.Ref    { return ledger.Ref{Kind: kind, Key: key} }

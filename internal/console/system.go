@@ -27,7 +27,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	requests, err := c.config.Log.Requests(r.Context(), "", healthReads)
+	requests, err := admission.RequestsWith(r.Context(), c.config.Backend, "", healthReads)
 	if err != nil {
 		c.fail(w, r, err)
 		return

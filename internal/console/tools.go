@@ -103,7 +103,7 @@ func (c *Console) pins(ctx context.Context) (pins map[string]interlock.Pin, more
 	if len(pins) < maxPins {
 		return pins, 0, nil
 	}
-	all, err := c.config.Backend.Count(ctx, under(ledger.Pin, ledger.All), ledger.Every(0))
+	all, err := c.config.Backend.Count(ctx, under(ledger.Pin, ledger.All), ledger.Every(len(pins)+maxCounted))
 	return pins, max(all-len(pins), 0), err
 }
 

@@ -155,7 +155,7 @@ func TestDecisionPage(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the receipt can't be read: %v\n%s", err, receipt.body)
 	}
-	entry, _, err := h.backend.Store.EntryAt(t.Context(), answer.Index)
+	entry, _, err := auditlog.EntryAt(t.Context(), h.backend.Store, answer.Index)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -108,7 +109,7 @@ func (x *exchange) collect(from int64, limit int, kind interlock.EventType) (pag
 	}
 	found := page{Events: []eventOf{}, Next: min(from, head.Size), Size: head.Size}
 	for looked := 0; looked < scanned && len(found.Events) < limit && found.Next < head.Size; {
-		entries, err := log.Entries(ctx, found.Next, min(limit, int(min(head.Size-found.Next, 1000))))
+		entries, err := log.Entries(ctx, "", ledger.From(found.Next, min(limit, int(min(head.Size-found.Next, 1000)))))
 		if err != nil {
 			return page{}, fmt.Errorf("reading entries: %w", err)
 		}
@@ -263,7 +264,7 @@ func (x *exchange) anyEntry(given map[string]string) (interlock.Entry, error) {
 		return interlock.Entry{}, interlock.Errorf(interlock.CodeInvalid, "index", "give either index or event_id")
 	}
 	if byID {
-		entry, found, err := log.EntryByID(ctx, id)
+		entry, found, err := log.Entry(ctx, id)
 		if err != nil {
 			return interlock.Entry{}, fmt.Errorf("finding an entry: %w", err)
 		}
@@ -276,12 +277,12 @@ func (x *exchange) anyEntry(given map[string]string) (interlock.Entry, error) {
 	if err != nil {
 		return interlock.Entry{}, err
 	}
-	entries, err := log.Entries(ctx, index, 1)
+	entry, found, err := auditlog.EntryAt(ctx, log, index)
 	if err != nil {
 		return interlock.Entry{}, fmt.Errorf("finding an entry: %w", err)
 	}
-	if len(entries) != 1 || entries[0].Index != index {
+	if !found {
 		return interlock.Entry{}, noEntry()
 	}
-	return entries[0], nil
+	return entry, nil
 }

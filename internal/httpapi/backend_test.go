@@ -254,11 +254,12 @@ func (b *fakeBackend) Hashes(_ context.Context, index int64) ([]byte, error) {
 	return b.entries[index].Hashes, nil
 }
 
-func (b *fakeBackend) Entries(_ context.Context, from int64, limit int) ([]interlock.Entry, error) {
+func (b *fakeBackend) Entries(_ context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if from < 0 || limit < 1 {
-		b.t.Errorf("asked for %d entries from %d", limit, from)
+	from, limit := span.From, span.Limit
+	if from < 0 || limit < 1 || kind != "" || span.Newest {
+		b.t.Errorf("asked for %d %s entries from %d, newest first: %v", limit, kind, from, span.Newest)
 		return nil, errors.New("bad range")
 	}
 	if from >= int64(len(b.entries)) {
@@ -267,7 +268,7 @@ func (b *fakeBackend) Entries(_ context.Context, from int64, limit int) ([]inter
 	return b.entries[from:min(from+int64(limit), int64(len(b.entries)))], nil
 }
 
-func (b *fakeBackend) EntryByID(_ context.Context, id string) (interlock.Entry, bool, error) {
+func (b *fakeBackend) Entry(_ context.Context, id string) (interlock.Entry, bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, entry := range b.entries {

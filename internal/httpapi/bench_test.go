@@ -50,10 +50,10 @@ func (b *instant) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error
 func (b *instant) HearPrompt(context.Context, interlock.Requester, string) error { return nil }
 func (b *instant) HearResult(context.Context, interlock.Proposal, string) error  { return nil }
 func (b *instant) Head(context.Context) (ledger.Head, error)                     { return ledger.Head{}, nil }
-func (b *instant) Entries(context.Context, int64, int) ([]interlock.Entry, error) {
+func (b *instant) Entries(context.Context, interlock.EventType, ledger.Span) ([]interlock.Entry, error) {
 	return nil, nil
 }
-func (b *instant) EntryByID(context.Context, string) (interlock.Entry, bool, error) {
+func (b *instant) Entry(context.Context, string) (interlock.Entry, bool, error) {
 	return interlock.Entry{}, false, nil
 }
 

@@ -55,10 +55,7 @@ type Log interface {
 	auditlog.HashRows
 	// Head returns the newest state of the log.
 	Head(ctx context.Context) (ledger.Head, error)
-	// Entries returns up to limit entries from an index on, in order.
-	Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error)
-	// EntryByID finds an entry by its event id.
-	EntryByID(ctx context.Context, id string) (interlock.Entry, bool, error)
+	auditlog.Pages
 }
 
 // Tokens finds the unrevoked agent a bearer token belongs to. For a token that is known and revoked it returns the record

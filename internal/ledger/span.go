@@ -22,3 +22,12 @@ func Every(limit int) Span { return Span{From: math.MinInt64, UpTo: math.MaxInt6
 // UpTo is what stands up to a place, itself included, and From what stands from one on.
 func UpTo(at int64, limit int) Span { return Span{From: math.MinInt64, UpTo: at, Limit: limit} }
 func From(at int64, limit int) Span { return Span{From: at, UpTo: math.MaxInt64, Limit: limit} }
+
+// Before is what stands before a place, from there backwards; a negative place is the end.
+func Before(at int64, limit int) Span {
+	s := Every(limit)
+	if s.Newest = true; at >= 0 {
+		s.UpTo = at - 1
+	}
+	return s
+}

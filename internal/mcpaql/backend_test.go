@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +120,24 @@ func (b *fakeBackend) Ground(context.Context, ...ledger.Ref) (ledger.Standing, e
 }
 func (b *fakeBackend) Known(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	return b.standing, nil
+}
+
+// Scan hands out the challenges that stand, one at a time, so that nobody gets by with a first page.
+func (b *fakeBackend) Scan(_ context.Context, mark ledger.Ref, span ledger.Span) ([]ledger.Row, ledger.Place, error) {
+	if mark != (ledger.Ref{Kind: ledger.Challenge, Mark: ledger.All}) || span.Limit < 1 {
+		b.t.Errorf("a page of %+v, %+v", mark, span)
+	}
+	ids := slices.Sorted(maps.Keys(b.standing.Challenges))
+	at := int(span.After.Row)
+	if at >= len(ids) {
+		return nil, ledger.Place{}, nil
+	}
+	c := b.standing.Challenges[ids[at]]
+	return []ledger.Row{{Kind: mark.Kind, Key: c.ID, Value: c}}, ledger.Place{Row: int64(at + 1)}, nil
+}
+
+func (b *fakeBackend) Count(context.Context, ledger.Ref, ledger.Span) (int, error) {
+	return len(b.standing.Challenges), nil
 }
 
 func (b *fakeBackend) Verify(_ context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error) {

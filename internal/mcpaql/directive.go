@@ -1,6 +1,7 @@
 package mcpaql
 
 import (
+	"context"
 	"fmt"
 	"sort"
 	"strings"
@@ -100,8 +101,7 @@ func pausedBefore(answer interlock.Answer) bool {
 }
 
 // newDirective puts an answer into the protocol's words. It holds no code and no proof: those reach humans only.
-func newDirective(answer interlock.Answer, r interlock.Requester, standing ledger.Standing, remaining int,
-	now time.Time) directive {
+func newDirective(answer interlock.Answer, told []notification, remaining int, now time.Time) directive {
 	c := courseOf(answer)
 	d := directive{Continue: c.goOn, Stopped: c.stopped, Factors: factors(answer), StepsRemaining: max(remaining, 0),
 		NextStepRisk: answer.Tier, Request: answer.Request, Next: c.next, Notifications: []notification{}}
@@ -119,7 +119,7 @@ func newDirective(answer interlock.Answer, r interlock.Requester, standing ledge
 	if c.permission {
 		note(permissionPending, string(ConfirmSingleUse))
 	}
-	d.Notifications = append(d.Notifications, broadcasts(standing, r, answer.Challenge)...)
+	d.Notifications = append(d.Notifications, told...)
 	return d
 }
 
@@ -160,13 +160,15 @@ func noteOf(kind string, answer interlock.Answer, reason string) string {
 }
 
 // broadcasts tells of every hard block in force, to every agent that executes, until it is cleared (AQL-8.7.3), with the challenge
-// of the agent that it stops (AQL-8.8.1). Whose that is, is told to nobody else; a challenge takes its own agent's answers only.
-func broadcasts(standing ledger.Standing, r interlock.Requester, told string) []notification {
+// of the agent that it stops (AQL-8.8.1). Whose that is, is told to nobody else; a challenge takes its own agent's answers only. They
+// are read a page at a time, and nothing is kept but what is told. standing holds the agent and its own challenges.
+func (s *Server) broadcasts(ctx context.Context, standing ledger.Standing, r interlock.Requester, told string) ([]notification, error) {
 	var out []notification
 	own, _ := admission.Blocked(standing, r)
-	for id, challenge := range standing.Challenges {
+	err := admission.Walk(ctx, s.config.Backend, ledger.Challenge, func(challenge interlock.Challenge) bool {
+		id := challenge.ID
 		if challenge.Kind != interlock.ChallengeBlock || !challenge.Ended.IsZero() || id == told {
-			continue
+			return true
 		}
 		n := notification{Type: dangerZone, Message: "Another agent is stopped: " + challenge.Reason,
 			Time:     stamp(challenge.Created),
@@ -175,6 +177,10 @@ func broadcasts(standing ledger.Standing, r interlock.Requester, told string) []
 			n.Message = "This agent is stopped: " + challenge.Reason
 		}
 		out = append(out, n)
+		return true
+	})
+	if err != nil {
+		return nil, err
 	}
 	sort.Slice(out, func(i, j int) bool {
 		if out[i].Time != out[j].Time {
@@ -182,7 +188,7 @@ func broadcasts(standing ledger.Standing, r interlock.Requester, told string) []
 		}
 		return out[i].Message < out[j].Message
 	})
-	return out
+	return out, nil
 }
 
 // factors names everything that contributed, strictest first, in plain words.

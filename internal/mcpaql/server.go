@@ -32,6 +32,7 @@ type Backend interface {
 	// Ground returns what refs name of what stands; Known the same as this process last saw it.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	admission.Ledger
 	// Verify judges a code that an agent hands in for a challenge.
 	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error)
 	// Confirm says where a request of this requester stands, or redeems a human's code for it.

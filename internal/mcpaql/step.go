@@ -47,7 +47,11 @@ func (s *Server) step(ctx context.Context, c Caller, a arguments) (any, error) {
 
 // direct puts an answer about a step of an execution, which is locked, into a directive.
 func (s *Server) direct(ctx context.Context, c Caller, e *execution, answer interlock.Answer) (any, error) {
-	standing, err := s.config.Backend.Known(ctx, agentRef(c), ledger.Ref{Kind: ledger.Challenge, Mark: ledger.All})
+	standing, err := s.config.Backend.Known(ctx, agentRef(c), ledger.Ref{Kind: ledger.Challenge, Mark: ledger.Of(c.Agent)})
+	if err != nil {
+		return nil, err
+	}
+	told, err := s.broadcasts(ctx, standing, e.requester, answer.Challenge)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (s *Server) direct(ctx context.Context, c Caller, e *execution, answer inte
 	return struct {
 		directive
 		executionState
-	}{newDirective(answer, e.requester, standing, set.Steps-e.autonomous, s.config.Now()), e.show()}, nil
+	}{newDirective(answer, told, set.Steps-e.autonomous, s.config.Now()), e.show()}, nil
 }
 
 // maxFindings bounds what of an agent's own account of a step is handed on.

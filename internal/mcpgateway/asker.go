@@ -20,8 +20,10 @@ type Approvals interface {
 	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Refuse records that what a client sent was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
-	// Known is the standing as this process last saw it, at most a few milliseconds late.
-	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	// Ground returns what refs name of what stands, as it is now.
+	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	// Watch tells that some of what is named may have changed.
+	admission.Watcher
 	// Asked is a request of this requester as it stands now, whatever has become of it.
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
 	// Withdraw takes a pending request back for the side that asked.
@@ -111,7 +113,7 @@ func NewAsker(c AskConfig) (*Asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Asker{config: c, sealer: sealer, watch: newWatch(c.Approvals.Known, c.Now), tasks: newTasks()}, nil
+	return &Asker{config: c, sealer: sealer, watch: newWatch(c.Approvals, c.Now), tasks: newTasks()}, nil
 }
 
 // Close ends what waits: every held call is answered as if its patience were over.

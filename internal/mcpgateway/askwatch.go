@@ -9,16 +9,21 @@ import (
 	"interlock/internal/ledger"
 )
 
-// lookEvery is how often the standing is looked at while anything waits: an answer reaches the call that waits for it within
-// twice that, whichever process it was given in.
-const lookEvery = 25 * time.Millisecond
+// The bounds of looking while anything waits: an answer given in this process reaches the call that waits for it at once, one given
+// in another within lookEvery. Where many are answered at once, looks are lookApart apart.
+const (
+	lookEvery = 15 * time.Millisecond
+	lookApart = 2 * time.Millisecond
+	lookAgain = time.Second // even if nobody was told of anything: clocks are set, and machines sleep
+)
 
 // A watch tells those who wait for a request when it is no longer pending. One goroutine looks for all of them, and only
 // while there are any.
 type watch struct {
-	known  func(context.Context, ...ledger.Ref) (ledger.Standing, error)
+	from   Approvals
 	now    func() time.Time
 	closed chan struct{}
+	come   chan struct{} // somebody has come to wait while others are looked for
 
 	mu      sync.Mutex
 	waiting map[string]*waiter
@@ -32,8 +37,8 @@ type waiter struct {
 	count   int
 }
 
-func newWatch(known func(context.Context, ...ledger.Ref) (ledger.Standing, error), now func() time.Time) *watch {
-	return &watch{known: known, now: now, closed: make(chan struct{}), waiting: map[string]*waiter{}}
+func newWatch(from Approvals, now func() time.Time) *watch {
+	return &watch{from: from, now: now, closed: make(chan struct{}), come: make(chan struct{}, 1), waiting: map[string]*waiter{}}
 }
 
 // follow returns a channel that is closed once the request is no longer pending, and what ends the waiting for it.
@@ -50,6 +55,10 @@ func (w *watch) follow(request string) (changed <-chan struct{}, stop func()) {
 		w.looking = true
 		go w.look()
 	}
+	select {
+	case w.come <- struct{}{}: // it may have been answered before anybody waited
+	default:
+	}
 	return one.changed, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -59,22 +68,48 @@ func (w *watch) follow(request string) (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// look looks until nothing waits any more.
+// look looks until nothing waits any more: when a request may have changed, when one has expired, and when somebody has come. Where
+// nobody can be told, it looks as often as it would be told.
 func (w *watch) look() {
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	for w.once() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	changed, err := w.from.Watch(ctx, ledger.Watch{Kinds: []string{ledger.Request}, Within: lookEvery})
+	if err != nil {
+		changed = nil
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		open := true
 		select {
-		case <-ticker.C:
+		case _, open = <-changed:
+		case <-w.come:
+		case <-timer.C:
+		case <-w.closed:
+			return
+		}
+		if !open {
+			changed = nil
+		}
+		next, more := w.once()
+		if !more {
+			return
+		}
+		if changed == nil {
+			next = min(next, lookEvery)
+		}
+		timer.Reset(next)
+		select {
+		case <-time.After(lookApart):
 		case <-w.closed:
 			return
 		}
 	}
 }
 
-// once wakes those whose request is no longer pending; false if nothing waits. A standing that can't be read wakes nobody:
-// whoever waits has a time of its own.
-func (w *watch) once() bool {
+// once wakes those whose request is no longer pending, and says when to look again at the latest; false if nothing waits. A standing
+// that can't be read wakes nobody: whoever waits has a time of its own.
+func (w *watch) once() (next time.Duration, more bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	w.mu.Lock()
@@ -86,24 +121,31 @@ func (w *watch) once() bool {
 	var standing ledger.Standing
 	var err error
 	if len(asked) > 0 {
-		standing, err = w.known(ctx, asked...)
+		standing, err = w.from.Ground(ctx, asked...)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err == nil {
-		now := w.now()
-		for _, ref := range asked { // and nobody who has come since
-			one, waits := w.waiting[ref.Key]
-			r, open := standing.Requests[ref.Key]
-			if !waits || open && r.Status == interlock.RequestPending && now.Before(r.Expires) {
-				continue
-			}
-			close(one.changed)
-			delete(w.waiting, ref.Key)
+	next = lookAgain
+	if err != nil {
+		next = lookEvery
+		asked = nil
+	}
+	now := w.now()
+	for _, ref := range asked { // and nobody who has come since
+		one, waits := w.waiting[ref.Key]
+		if !waits {
+			continue
 		}
+		r, open := standing.Requests[ref.Key]
+		if open && r.Status == interlock.RequestPending && now.Before(r.Expires) {
+			next = min(next, max(r.Expires.Sub(now), lookEvery))
+			continue
+		}
+		close(one.changed)
+		delete(w.waiting, ref.Key)
 	}
 	w.looking = len(w.waiting) > 0
-	return w.looking
+	return next, w.looking
 }
 
 // close wakes everybody who looks at closed and ends the looking.

@@ -260,7 +260,7 @@ func TestPins(t *testing.T) {
 		t.Error(diff)
 	}
 	p.approve("a.changed")
-	book.version.Add(1)
+	book.move()
 	c.notice("notifications/tools/list_changed")
 	if a := c.call("tools/list", ""); string(a.Result) != `{"tools":[{"name":"a.seen"},{"name":"a.changed"}]}` {
 		t.Errorf("once it is approved, listed is %s", a.Result)

@@ -4,27 +4,34 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
 )
 
-// watchEvery is how often a gateway looks whether operators have changed what callers may see.
+// watchEvery is how soon a gateway notices that operators have changed what callers may see.
 const watchEvery = time.Second
 
+// shownBy are the kinds of rows that say which tools a caller may see.
+func shownBy() []string {
+	return []string{ledger.Agent, ledger.Operator, ledger.Order, ledger.Challenge, ledger.Request, ledger.Pin}
+}
+
 // watch tells clients that their tools have changed when that was an operator's doing, here or in another process: an approval,
-// a quarantine, a block. It costs one row of the store a second. Nothing depends on it but what a client shows: calls and lists
-// are decided as things stand.
+// a quarantine, a block. It costs nothing while nobody does anything of the kind. Nothing depends on it but what a client shows:
+// calls and lists are decided as things stand.
 func (g *Gateway) watch() {
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		defer cancel()
+		<-g.done
+	}()
 	version := int64(0)
-	for {
-		select {
-		case <-g.done:
-			return
-		case <-ticker.C:
-		}
-		standing, err := g.config.Backend.Ground(context.Background())
+	err := admission.Follow(ctx, g.config.Backend, ledger.Watch{Kinds: shownBy(), Within: watchEvery}, func(ctx context.Context) error {
+		standing, err := g.config.Backend.Ground(ctx)
 		if err != nil || standing.Version == version {
-			continue
+			return nil //nolint:nilerr // the next change is another chance, and every call says what is wrong
 		}
 		version = standing.Version
 		g.mu.Lock()
@@ -36,6 +43,10 @@ func (g *Gateway) watch() {
 		for _, s := range open {
 			s.compare()
 		}
+		return nil
+	})
+	if err != nil {
+		g.config.Logger.Warn("watching for what callers may see", "error", err.Error())
 	}
 }
 

@@ -62,6 +62,8 @@ type Backend interface {
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// Ground returns what refs name of what stands, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	// Watch tells that some of what is named may have changed.
+	admission.Watcher
 	// Ended is told how a forwarded action ended, before the agent is: what has failed is not tried again at once, and an agent
 	// is faster than a commit. The wait itself is a finding like any other, see gate.Cooldown.
 	Ended(r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus)

@@ -278,6 +278,7 @@ func join(t *testing.T, g *mcpgateway.Gateway) *client {
 type fakeLog struct {
 	refuse  func(p interlock.Proposal) *interlock.Finding
 	version atomic.Int64 // of the standing
+	moved   atomic.Pointer[chan struct{}]
 
 	mu        sync.Mutex
 	proposals []admission.Case
@@ -336,6 +337,21 @@ func (l *fakeLog) Refuse(context.Context, interlock.Requester, string, error) in
 
 func (l *fakeLog) Ground(context.Context, ...ledger.Ref) (ledger.Standing, error) {
 	return ledger.Standing{Version: l.version.Load()}, nil
+}
+
+func (l *fakeLog) Watch(context.Context, ledger.Watch) (<-chan struct{}, error) {
+	moved := make(chan struct{}, 1)
+	l.moved.Store(&moved)
+	return moved, nil
+}
+
+// move moves the standing, and tells the gateway, which watches it.
+func (l *fakeLog) move() {
+	l.version.Add(1)
+	select {
+	case *l.moved.Load() <- struct{}{}:
+	default:
+	}
 }
 
 func (l *fakeLog) proposed() []admission.Case {

@@ -58,6 +58,11 @@ func (f *fakeAdmission) Ground(context.Context, ...ledger.Ref) (ledger.Standing,
 	return ledger.Standing{Agents: f.agents}, nil
 }
 
+// Watch tells of nothing: nothing here changes by itself.
+func (f *fakeAdmission) Watch(context.Context, ledger.Watch) (<-chan struct{}, error) {
+	return make(chan struct{}), nil
+}
+
 type scopeError struct{}
 
 func (scopeError) Error() string { return "the token lacks a scope" }

@@ -44,7 +44,7 @@ func openSQLite(home string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Port: kept}
+	s := &Store{Port: kept, Checking: kept}
 	if !o.ReadOnly {
 		s.Archiving = kept
 	}

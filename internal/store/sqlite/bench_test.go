@@ -253,3 +253,31 @@ func BenchmarkLoad(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkIdle is what a look at a file that nobody writes costs the one goroutine that looks for everybody, beside a load of
+// nothing, which is the least that each of those who wait would pay at each look of his own.
+func BenchmarkIdle(b *testing.B) {
+	s := open(b, newPath(b))
+	defer s.Close()
+	if _, err := s.Commit(b.Context(), ledger.Change{Events: []ledger.Draft{benchDraft("run")}}); err != nil {
+		b.Fatal(err)
+	}
+	look, end, err := sqlite.Looking(s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer end()
+	var looks, loads time.Duration
+	for b.Loop() {
+		began := time.Now()
+		look()
+		looked := time.Now()
+		if _, _, err := s.Load(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		looks, loads = looks+looked.Sub(began), loads+time.Since(looked)
+	}
+	b.ReportMetric(float64(looks.Nanoseconds())/float64(b.N), "look-ns")
+	b.ReportMetric(float64(loads.Nanoseconds())/float64(b.N), "load-ns")
+	b.ReportMetric(looks.Seconds()/loads.Seconds(), "ratio")
+}

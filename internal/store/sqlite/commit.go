@@ -188,6 +188,7 @@ func (s *Store) transaction(batch []*commit) error {
 	}
 	s.follow(done.written, done.before, done.after)
 	s.saw(done.after.revision, at)
+	s.wrote(done)
 	return nil
 }
 

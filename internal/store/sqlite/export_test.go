@@ -25,3 +25,12 @@ func Tidy(s *Store) {
 	defer s.writing.Unlock()
 	s.tidy(context.Background())
 }
+
+// Looking returns what looks once for what other processes have written.
+func Looking(s *Store) (look, end func(), err error) {
+	l := &lookout{ctx: context.Background()}
+	if err := s.beginLooking(l.ctx, l); err != nil {
+		return nil, nil, err
+	}
+	return func() { s.lookOnce(l) }, func() { _ = l.c.close() }, nil
+}

@@ -432,7 +432,7 @@ func TestReaderLeaves(t *testing.T) {
 		countdown = at
 		_, standingErr := storagetest.Whole(ctx, s)
 		_, _, findErr := s.Scan(ctx, ledger.Ref{Kind: ledger.Call, Mark: ledger.Called("agent", "run", "c")}, ledger.Every(1))
-		_, _, entryErr := s.EntryByID(ctx, strings.Repeat("0", 64))
+		_, _, entryErr := s.Entry(ctx, strings.Repeat("0", 64))
 		if at < 6 && standingErr == nil && findErr == nil && entryErr == nil {
 			t.Errorf("statement %d: nobody noticed that the caller left", at)
 		}
@@ -481,7 +481,7 @@ func TestIDsAfterFailure(t *testing.T) {
 		commit(one)
 	}
 	for index, id := range ids {
-		if entry, found, err := two.EntryByID(t.Context(), id); err != nil || !found || entry.Index != int64(index) {
+		if entry, found, err := two.Entry(t.Context(), id); err != nil || !found || entry.Index != int64(index) {
 			t.Fatalf("entry %d, %s: found %v at %d, %v", index, id, found, entry.Index, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // Finding an entry by its event id. Ids are random, so a B-tree over them would make every commit touch a page of its own
@@ -92,8 +93,8 @@ func idOf(stored []byte) string {
 // idBytes is the length of an event id, 64 digits, in bytes.
 const idBytes = 32
 
-// EntryByID finds an entry by its event id.
-func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error) {
+// Entry finds an entry by its event id.
+func (s *Store) Entry(ctx context.Context, eventID string) (interlock.Entry, bool, error) {
 	if len(eventID) != 64 {
 		return interlock.Entry{}, false, nil
 	}
@@ -118,9 +119,12 @@ func (s *Store) EntryByID(ctx context.Context, eventID string) (interlock.Entry,
 		return interlock.Entry{}, false, err
 	}
 	for _, index := range places {
-		entry, found, err := s.EntryAt(ctx, index)
-		if err != nil || found && entry.ID == eventID {
-			return entry, found, err
+		entries, err := s.Entries(ctx, "", ledger.From(index, 1))
+		if err != nil {
+			return interlock.Entry{}, false, err
+		}
+		if len(entries) == 1 && entries[0].ID == eventID {
+			return entries[0], true, nil
 		}
 	}
 	return interlock.Entry{}, false, nil

@@ -40,25 +40,9 @@ func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) err
 		})
 }
 
-// Entries returns up to limit entries from an index on, in order.
-func (s *Store) Entries(ctx context.Context, from int64, limit int) ([]interlock.Entry, error) {
-	var entries []interlock.Entry
-	err := walk(ctx, s.apart, "SELECT "+entryColumns+" FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?", []any{from, limit},
-		func(e interlock.Entry) error {
-			entries = append(entries, e)
-			return nil
-		})
-	return entries, err
-}
-
-// Recent returns up to limit entries, newest first, of one type or, with an empty type, of all, before an index; a
-// negative index is the end of the log.
-func (s *Store) Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error) {
-	if before < 0 {
-		before = 1<<63 - 1
-	}
-	var entries []interlock.Entry
-	query, args := "SELECT "+entryColumns+" FROM entries WHERE idx < ?", []any{before}
+// Entries returns a span of the log's entries, by their indexes: of one type or, with an empty type, of all.
+func (s *Store) Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error) {
+	query, args := "SELECT "+entryColumns+" FROM entries WHERE idx >= ? AND idx <= ?", []any{span.From, span.UpTo}
 	switch kind {
 	case "":
 	case interlock.EventDecision, interlock.EventOutcome:
@@ -66,16 +50,16 @@ func (s *Store) Recent(ctx context.Context, kind interlock.EventType, before int
 	default: // the index knows of these, and only of these; SQLite wants to be told
 		query, args = query+" AND type = ? AND type NOT IN ('DECISION', 'OUTCOME')", append(args, string(kind))
 	}
-	err := walk(ctx, s.apart, query+" ORDER BY idx DESC LIMIT ?", append(args, limit), func(e interlock.Entry) error {
+	query += " ORDER BY idx"
+	if span.Newest {
+		query += " DESC"
+	}
+	var entries []interlock.Entry
+	err := walk(ctx, s.apart, query+" LIMIT ?", append(args, span.Limit), func(e interlock.Entry) error {
 		entries = append(entries, e)
 		return nil
 	})
 	return entries, err
-}
-
-// EntryAt returns the entry at an index.
-func (s *Store) EntryAt(ctx context.Context, index int64) (interlock.Entry, bool, error) {
-	return s.one(ctx, "SELECT "+entryColumns+" FROM entries WHERE idx = ?", index)
 }
 
 // Hashes returns the tree hashes stored with an entry.
@@ -89,16 +73,6 @@ func (s *Store) Hashes(ctx context.Context, index int64) ([]byte, error) {
 		return err
 	})
 	return hashes, err
-}
-
-func (s *Store) one(ctx context.Context, query string, key any) (interlock.Entry, bool, error) {
-	var entry interlock.Entry
-	found := false
-	err := walk(ctx, s.apart, query, []any{key}, func(e interlock.Entry) error {
-		entry, found = e, true
-		return nil
-	})
-	return entry, found, err
 }
 
 // errVisitor carries a visitor's error past the explanation of the store's own.

@@ -23,7 +23,7 @@ func TestRecentByType(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := s.Recent(t.Context(), "", -1, 100)
+	all, err := s.Entries(t.Context(), "", ledger.Before(-1, 100))
 	if err != nil || len(all) != 40 {
 		t.Fatalf("%d entries, %v", len(all), err)
 	}
@@ -35,7 +35,7 @@ func TestRecentByType(t *testing.T) {
 					want = append(want, e.Index)
 				}
 			}
-			entries, err := s.Recent(t.Context(), kind, before, 5)
+			entries, err := s.Entries(t.Context(), kind, ledger.Before(before, 5))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestEntriesOfBeforeAreRead(t *testing.T) {
 		t.Fatalf("(-now +before):\n%s", diff)
 	}
 	for i := range now {
-		if e, found, err := s.EntryByID(t.Context(), now[i].ID); err != nil || !found || e.Index != now[i].Index {
+		if e, found, err := s.Entry(t.Context(), now[i].ID); err != nil || !found || e.Index != now[i].Index {
 			t.Fatalf("entry %d by its id: %d, %v, %v", i, e.Index, found, err)
 		}
 		if text, found, err := s.Inputs(t.Context(), int64(i)); err != nil || !found || !bytes.Equal(text, inputs) {

@@ -59,7 +59,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 		if asked := askedBy(t, s, "agent", "p"); asked != 1 {
 			t.Errorf("the agent has asked %d times, want once", asked)
 		}
-		if alerts, err := s.Recent(t.Context(), interlock.EventAlert, -1, 10); err != nil || len(alerts) != round {
+		if alerts, err := s.Entries(t.Context(), interlock.EventAlert, ledger.Before(-1, 10)); err != nil || len(alerts) != round {
 			t.Errorf("%d alerts are found (%v), want %d", len(alerts), err, round)
 		}
 		if standing, err = storagetest.Whole(t.Context(), s); err != nil || standing.Pins[ledger.PinKey("files", "read")].Seen != "sha256:01" {
@@ -132,7 +132,7 @@ func entriesOf(t testing.TB, path string) []interlock.Entry {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	entries, err := s.Entries(t.Context(), 0, 100)
+	entries, err := s.Entries(t.Context(), "", ledger.From(0, 100))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,12 +180,13 @@ func TestMigrateToTheLedger(t *testing.T) {
 		}
 	}
 	for _, status := range []interlock.RequestStatus{"pending", "approved", "denied", "spent", "expired"} {
-		r, found, err := s.Request(t.Context(), string(status))
-		if err != nil || !found || r.Status != status {
-			t.Errorf("the %s request is %+v, %v, %v", status, r, found, err)
+		rows, _, err := s.Load(t.Context(), ledger.Ref{Kind: ledger.Request, Key: string(status)})
+		if err != nil || len(rows) != 1 || rows[0].Value.(interlock.ApprovalRequest).Status != status {
+			t.Errorf("the %s request is %+v, %v", status, rows, err)
 		}
-		list, err := s.Requests(t.Context(), status, 10)
-		if err != nil || len(list) != 1 || list[0].ID != string(status) {
+		mark := ledger.Ref{Kind: ledger.Request, Mark: ledger.Is(status)}
+		list, _, err := s.Scan(t.Context(), mark, ledger.Before(-1, 10))
+		if err != nil || len(list) != 1 || list[0].Key != string(status) {
 			t.Errorf("the %s requests are %v, %v", status, list, err)
 		}
 	}

@@ -65,6 +65,9 @@ func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any)
 		}
 		return s.fail(explain(doing, failure))
 	}
+	if err == nil {
+		s.watching.noted(row.Kind)
+	}
 	return s.classify(doing, err)
 }
 

@@ -123,7 +123,8 @@ type Store struct {
 	current int64     // newest revision this process has seen in the file
 	seen    time.Time // when that was in force
 
-	noticed sync.Map // names of [ledger.Tampered] that were told
+	noticed  sync.Map // names of [ledger.Tampered] that were told
+	watching watching // who waits for others to write
 
 	checkpoints chan struct{}
 	background  sync.WaitGroup
@@ -348,6 +349,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	close(s.queue)
 	s.closing.Unlock()
+	s.watching.end()
 	<-s.done
 	close(s.checkpoints)
 	s.background.Wait()
@@ -385,6 +387,7 @@ func (s *Store) fail(err error) error {
 	defer s.failing.Unlock()
 	if s.failure == nil {
 		s.failure = fmt.Errorf("%w: %w", errFailed, err)
+		defer s.watching.everybody() // who waits for what will never come finds out
 	}
 	return s.failure
 }

@@ -167,7 +167,7 @@ func TestManyProcesses(t *testing.T) {
 	s := open(t, path)
 	defer s.Close()
 	for index, id := range receipts {
-		entry, found, err := s.EntryByID(t.Context(), id)
+		entry, found, err := s.Entry(t.Context(), id)
 		if err != nil || !found || strconv.FormatInt(entry.Index, 10) != index {
 			t.Fatalf("event %s of entry %s: found %v at %d, %v", id, index, found, entry.Index, err)
 		}
@@ -224,7 +224,7 @@ func TestKilled(t *testing.T) {
 		}
 		s = open(t, path)
 		for id, index := range allowed {
-			entry, found, err := s.EntryByID(t.Context(), id)
+			entry, found, err := s.Entry(t.Context(), id)
 			if err != nil || !found || strconv.FormatInt(entry.Index, 10) != index {
 				t.Fatalf("event %s was answered and is not in the log: found %v at %d, %v", id, found, entry.Index, err)
 			}
@@ -236,7 +236,8 @@ func TestKilled(t *testing.T) {
 				t.Errorf("%s can be spent again after the kill: %v", id, err)
 			}
 		}
-		spentNow, err := s.Requests(t.Context(), interlock.RequestSpent, 1000)
+		spentNow, _, err := s.Scan(t.Context(), ledger.Ref{Kind: ledger.Request, Mark: ledger.Is(interlock.RequestSpent)},
+			ledger.Every(1000))
 		if err != nil {
 			t.Fatal(err)
 		}

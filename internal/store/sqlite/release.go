@@ -124,5 +124,8 @@ func (s *Store) let(ctx context.Context, step func(context.Context) (int64, erro
 		return 0, s.fail(explain(doing, failure))
 	}
 	s.written += changed * 4096
+	if err == nil && changed > 0 {
+		s.watching.everybody()
+	}
 	return changed, s.classify(doing, err)
 }

@@ -449,7 +449,7 @@ func TestReadingWhileWalking(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			err := s.Walk(context.Background(), func(e interlock.Entry) error {
-				found, ok, err := s.EntryByID(context.Background(), e.ID)
+				found, ok, err := s.Entry(context.Background(), e.ID)
 				if err == nil && (!ok || found.Index != e.Index) {
 					err = fmt.Errorf("entry %d: found %v at %d", e.Index, ok, found.Index)
 				}

@@ -116,7 +116,7 @@ func TestRollbackNeedsACheckpointKeptElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	last, found, err := s.EntryAt(t.Context(), older.Size-1)
+	last, found, err := auditlog.EntryAt(t.Context(), s, older.Size-1)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}

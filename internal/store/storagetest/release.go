@@ -41,7 +41,7 @@ func release(t *testing.T, p Place) {
 	defer other.Close()
 	for _, s := range []Store{s, other} {
 		for id, stays := range map[string]bool{old: false, people: true, late: false, young: true} {
-			e, found, err := s.EntryByID(t.Context(), id)
+			e, found, err := s.Entry(t.Context(), id)
 			if err != nil || !found || e.ID != id || len(e.Hashes) < 32 || (len(e.Body) > 0) != stays {
 				t.Errorf("entry %d is %d bytes, %v, %v; stays: %v", e.Index, len(e.Body), found, err, stays)
 			}

@@ -27,8 +27,10 @@ type Store interface {
 	Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (int, error)
 	Note(ctx context.Context, row ledger.Ref, change func(value any) (any, error)) error
 	Commit(ctx context.Context, c ledger.Change) (ledger.Receipt, error)
-	EntryByID(ctx context.Context, eventID string) (interlock.Entry, bool, error)
+	Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error)
+	Entry(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
+	Watch(ctx context.Context, what ledger.Watch) (<-chan struct{}, error)
 	Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error)
 	Close() error
 }
@@ -55,7 +57,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"merges", merges}, {"scan", scan}, {"pages", pages},
-		{"notes", notes},
+		{"notes", notes}, {"entries", entries}, {"hears", hears}, {"waits", waits}, {"watchers", watchers}, {"watch ends", watchEnds},
 		{"calls", calls}, {"calls in pages", callsInPages}, {"calls seen", callsSeen}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
@@ -152,12 +154,12 @@ func receipts(t *testing.T, p Place) {
 		t.Error("a receipt has no checkpoint")
 	}
 	for i, id := range append(first.Events, second.Events...) {
-		entry, found, err := s.EntryByID(t.Context(), id)
+		entry, found, err := s.Entry(t.Context(), id)
 		if err != nil || !found || entry.Index != int64(i) || entry.ID != id {
 			t.Errorf("entry %d by id: %+v, %v, %v", i, entry, found, err)
 		}
 	}
-	if _, found, err := s.EntryByID(t.Context(), eventID("other", 1, "X")); found || err != nil {
+	if _, found, err := s.Entry(t.Context(), eventID("other", 1, "X")); found || err != nil {
 		t.Errorf("an unknown id: %v, %v", found, err)
 	}
 }
@@ -352,7 +354,7 @@ func concurrentCommits(t *testing.T, p Place) {
 	wg.Wait()
 	size(t, p, callers*each)
 	for index, id := range places {
-		entry, found, err := s.EntryByID(t.Context(), id)
+		entry, found, err := s.Entry(t.Context(), id)
 		if err != nil || !found || entry.Index != index {
 			t.Fatalf("event %s: entry %d, found %v, %v; want entry %d", id, entry.Index, found, err, index)
 		}
