@@ -31,6 +31,7 @@ import (
 	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/internal/store"
+	"interlock/internal/witness"
 	"interlock/rules"
 )
 
@@ -56,6 +57,9 @@ type Backend struct {
 	// Attest signs, as the server, that a statement was made: by a console session or with a code, whose id is the subject.
 	// Whoever calls it must have seen it made.
 	Attest func(method, subject, statement string) (signature string, err error)
+
+	// Answers is the key under which this process answers hooks as the home's server.
+	Answers witness.Key
 
 	alerts     *alerts // nil in a brief process
 	signPrefix func(auditlog.Checkpoint) ([]byte, error)
@@ -159,7 +163,7 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		return nil, err
 	}
 	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
-		alerts: told, signPrefix: sealer.SignPrefix}, nil
+		Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

@@ -22,6 +22,7 @@ import (
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
+	"interlock/internal/witness"
 )
 
 func main() {
@@ -58,8 +59,11 @@ func main() {
 			Prompts: prompts, Exec: sandboxing(filepath.Dir(socket))},
 		Deadline: flags.Deadline,
 		Socket:   socket,
-		Redact:   redacted,
-		Stdin:    os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Key: func() (witness.Key, error) {
+			return harness.ServerKey(os.Getenv("HOME"), flags.Agent, filepath.Dir(socket))
+		},
+		Redact: redacted,
+		Stdin:  os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Judge: func(_ context.Context, call hook.Call, payload []byte) (hook.Output, []byte) {
 			return hand(call, payload)
 		},

@@ -14,6 +14,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"call":          cmdCall,
 	"drop":          cmdDrop,
 	"flip":          cmdFlip,
+	"impostor":      cmdImpostor,
 	"mask":          cmdMask,
 	"otheranalyser": cmdOtherAnalyser,
 	"pick":          cmdPick,

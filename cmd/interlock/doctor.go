@@ -19,6 +19,7 @@ import (
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/sandbox"
+	"interlock/internal/witness"
 )
 
 type doctorCommand struct {
@@ -243,10 +244,17 @@ func (d *diagnosis) server() {
 	ctx, cancel := context.WithTimeout(d.program.ctx, 2*time.Second)
 	defer cancel()
 	start := now()
-	s, err := hook.Dial(ctx, socket, 2*time.Second)
+	s, err := hook.Dial(ctx, socket, 2*time.Second, func() (witness.Key, error) {
+		return harness.ServerKey("", "", d.settings.Home)
+	})
 	if err == nil {
 		defer s.Close()
 		err = s.Health()
+	}
+	if errors.Is(err, hook.ErrImpostor) {
+		d.note("server", "", statusFail, "%s: hooks don't believe it and decide in process; look for the process that holds %s, "+
+			"and restart `interlock up` if it is older than this program", hook.ErrImpostor, socket)
+		return
 	}
 	if err != nil {
 		d.note("server", "", statusWarn, "%s does not answer; hooks decide in process after %v", socket, hook.ServerTimeout)

@@ -16,6 +16,7 @@ import (
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
 	"interlock/internal/store"
+	"interlock/internal/witness"
 )
 
 // hookCommand judges one hook call. Whatever goes wrong, its answer is a refusal in the harness's dialect: harnesses run
@@ -66,6 +67,7 @@ func (p *program) hook(c hookCommand) int {
 		}
 	}()
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
+		Key:   func() (witness.Key, error) { return p.serverKey(c.Agent) },
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook,
 		Keep: p.keepCheckpoint}.Run(p.ctx)
 }
@@ -84,6 +86,18 @@ func (p *program) hookSocket() string {
 		}
 	}
 	return config.Socket(home)
+}
+
+// serverKey is the key under which the server of this home has to answer a hook of a harness.
+func (p *program) serverKey(agent string) (witness.Key, error) {
+	home := p.globals.Home
+	if home == "" {
+		var err error
+		if home, err = config.DefaultHome(p.getenv); err != nil {
+			return witness.Key{}, err
+		}
+	}
+	return harness.ServerKey(userHome(p.getenv), agent, home)
 }
 
 // hookExec is how commands that need a sandbox get one. A hook with settings of its own has none: what runs would be decided
@@ -129,8 +143,17 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), nil
 	}
 	defer func() { opened <- backend }()
-	return hook.Decide(ctx, call, environment, backend, redacted, shown)
+	out, newest := hook.Decide(ctx, call, environment, backend, redacted, shown)
+	if call.Impostor {
+		// The decision stands whether or not this can be written: it is none of the other's.
+		_ = backend.Alarm(ctx, alertImpostor, call.Agent+": "+hook.ErrImpostor.Error()+"; it was not believed and the hook decided "+
+			"by itself. Look for the process that holds the socket; restart `interlock up` if it is older than the hook")
+	}
+	return out, newest
 }
+
+// alertImpostor is the kind of alert about a listener that is not the server.
+const alertImpostor = "false-server"
 
 // refuseHook leaves an event about input that never became an action, if the store is there. That never changes the answer
 // and never creates a store.

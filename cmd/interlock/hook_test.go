@@ -51,8 +51,14 @@ func (f hookFixture) runContext(ctx context.Context, stdin io.Reader, args ...st
 	return hook.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Exit: code}
 }
 
-// serve answers the hook's requests in place of a server.
+// serve answers the hook's requests as the server does, which has the home's key.
 func (f hookFixture) serve(handler http.HandlerFunc) {
+	f.t.Helper()
+	f.serveAs(signing(newLogKey(f.t, f.home), handler))
+}
+
+// serveAs answers the hook's requests as they come.
+func (f hookFixture) serveAs(handler http.HandlerFunc) {
 	f.t.Helper()
 	socket := config.Socket(f.home)
 	if err := os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {

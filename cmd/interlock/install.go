@@ -77,11 +77,19 @@ func (c *installCommand) Run(p *program) error {
 	if err != nil {
 		return refusedFile(err)
 	}
+	if c.DryRun && plan.Changes() {
+		return c.apply(p, plan)
+	}
+	if !c.DryRun {
+		if err := p.pinServer(c.Harness); err != nil {
+			return err
+		}
+	}
 	if !plan.Changes() {
 		fmt.Fprintf(p.stdout, "%s is installed already: %s\n", h.Title, plan.Path)
 		return nil
 	}
-	if err := c.apply(p, plan); err != nil || c.DryRun {
+	if err := c.apply(p, plan); err != nil {
 		return err
 	}
 	doctor := harness.Command{Binary: own, Args: []string{"doctor", "--home", home}}

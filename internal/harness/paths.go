@@ -24,7 +24,7 @@ func SettingsFiles(home string) []string {
 		filepath.Join(home, "Documents", "Cline", "Hooks", "PreToolUse"),
 	}
 	for _, name := range Names() {
-		files = append(files, CheckpointFile(home, name))
+		files = append(files, CheckpointFile(home, name), PinFile(home, name))
 	}
 	return files
 }

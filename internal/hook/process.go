@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/witness"
 )
 
 // The bounds of a deadline: the shortest harness timeout is 30 s, and a deadline below a store's commit refuses always.
@@ -24,10 +25,12 @@ type Process struct {
 	Environment Environment
 	Deadline    time.Duration
 	Socket      string // where a server may listen; empty: none is asked
-	Redact      func(string) string
-	Stdin       io.Reader
-	Stdout      io.Writer
-	Stderr      io.Writer
+	// Key is the key under which that server has to answer. An error means that there is no server to believe.
+	Key    func() (witness.Key, error)
+	Redact func(string) string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
 
 	// Judge decides where no server gave an answer. It returns the newest checkpoint it was handed, if any.
 	Judge func(ctx context.Context, call Call, payload []byte) (out Output, checkpoint []byte)
@@ -129,10 +132,11 @@ func (r *run) answer(ctx context.Context) (out Output) {
 		return Render(call, nil) // nothing to judge, and nothing to remember
 	}
 	if r.Socket != "" {
-		if out, checkpoint, answered := askServer(ctx, call, r.Environment, r.Socket, r.Deadline, r.Redact); answered {
+		if out, checkpoint, answered := r.askServer(ctx, call); answered {
 			r.note(checkpoint)
 			return out
 		}
+		call = r.current() // which says now whether somebody else listens there
 	}
 	out, checkpoint := r.Judge(ctx, call, payload)
 	r.note(checkpoint)

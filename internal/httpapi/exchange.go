@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ type exchange struct {
 	token bool                  // a token was given and counts
 	who   string                // for the log of the server: the agent's id, never what a request claims
 
+	asked  [sha256.Size]byte // of the request's body, where the answer is to be signed
 	status int
 	code   interlock.Code
 	cause  error // of an internal failure: wraps what the store or the log said, never an action or a token
@@ -65,6 +67,7 @@ func (x *exchange) answer(status int, contentType []string, body []byte) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.status = status
+	x.vouch(body)
 	x.w.WriteHeader(status)
 	if x.r.Method != http.MethodHead {
 		_, _ = x.w.Write(body) // a caller that went away has no answer to miss
@@ -240,6 +243,9 @@ func (x *exchange) read() (*[]byte, error) {
 	if len(body) == 0 {
 		release(buffer)
 		return nil, interlock.Errorf(interlock.CodeInvalid, "", "the body is empty; send a JSON object")
+	}
+	if x.nonce() != "" {
+		x.asked = sha256.Sum256(body)
 	}
 	return buffer, nil
 }

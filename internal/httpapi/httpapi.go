@@ -27,6 +27,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/hostname"
 	"interlock/internal/ledger"
+	"interlock/internal/witness"
 )
 
 // Backend is what the doors need of admission. Implementations are safe for concurrent use.
@@ -131,6 +132,8 @@ type Config struct {
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
 	Pages   http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
 	Past    Past                        // optional: what other rules would have decided; asked for on the local door
+	// optional: signs what the local door answers, for hooks; without it they decide by themselves
+	Sign func(*witness.Answer) (signature string)
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
 	MCP http.Handler
 }
