@@ -14,8 +14,6 @@ import (
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
-	"interlock/internal/harness"
-	"interlock/internal/hook"
 	"interlock/internal/store"
 	"interlock/internal/strictjson"
 )
@@ -223,6 +221,7 @@ func (c *auditVerifyCommand) Run(p *program) error {
 		return err
 	}
 	defer closeSource()
+	log, isStore := source.(store.Log)
 	if source, options.Before, err = c.whole(p, source, key); err != nil {
 		return err
 	}
@@ -230,7 +229,22 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, report, key)
+	err = c.print(p, report, key)
+	if isStore && report.Problem != nil && !c.JSON {
+		c.apart(p, log, key)
+	}
+	return err
+}
+
+// apart says which entries two histories disagree on, where a log contradicts what hooks have seen of it.
+func (c *auditVerifyCommand) apart(p *program, log store.Log, key *auditlog.PublicKey) {
+	apart, err := p.histories(p.ctx, log, key)
+	for _, one := range apart {
+		fmt.Fprintf(p.stderr, "interlock: %s\n", one)
+	}
+	if err != nil {
+		fmt.Fprintf(p.stderr, "interlock: what hooks have kept could not be held against it: %s\n", err)
+	}
 }
 
 // whole is what is verified: the store with the archives that were named, or an archive by itself, every file of
@@ -323,26 +337,6 @@ func (p *program) auditSource(from string, archives ...string) (auditlog.Source,
 		}
 	}
 	return source, func() error { return nil }, nil
-}
-
-// keptCheckpoints are the ones that hooks left beside the harnesses' settings, as far as they are this log's: a log that
-// was cut back is found by them without being asked. Files that don't open with the key are doctor's to report.
-func (p *program) keptCheckpoints(key *auditlog.PublicKey) [][]byte {
-	home := userHome(p.getenv)
-	if home == "" {
-		return nil
-	}
-	var kept [][]byte
-	for _, name := range hook.Agents() {
-		signed, err := fileio.Read(harness.CheckpointFile(home, name), 64<<10)
-		if err != nil {
-			continue
-		}
-		if _, err := key.OpenCheckpoint(signed); err == nil {
-			kept = append(kept, signed)
-		}
-	}
-	return kept
 }
 
 // copyKey reads the key for a copy: the one named, the one in the copy's directory, or the home's.

@@ -177,7 +177,21 @@ func (d *diagnosis) store() {
 	d.note("key", "", statusOK, "%s; the private half is readable by its owner alone", backend.Key.ID())
 	d.clock(ctx, backend, head.Size)
 	for _, agent := range append(harness.Names(), "windsurf", "cline", "grok") {
-		d.keptCheckpoint(ctx, backend, agent, newest)
+		places := harness.HeadFiles(userHome(d.program.getenv), agent)
+		for i, path := range places {
+			if other := places[1-i]; !exists(path) && exists(other) {
+				d.note("checkpoint", agent, statusWarn, "%s is missing, although %s is there: hooks keep both", path, other)
+			}
+			d.keptCheckpoint(ctx, backend, agent, path, newest)
+		}
+	}
+	apart, err := d.program.histories(ctx, backend.Store, backend.Key)
+	if err != nil {
+		d.note("histories", "", statusFail, "the log can't be held against what hooks have kept of it: %s", err)
+	}
+	for _, one := range apart {
+		d.note("histories", "", statusFail, "%s. If you have put an older copy of the home in place, move the files that say so away; "+
+			"otherwise somebody has changed the log", one)
 	}
 }
 
@@ -201,13 +215,14 @@ func (d *diagnosis) clock(ctx context.Context, backend *embedded.Backend, size i
 }
 
 // keptCheckpoint holds the log against the checkpoint a harness keeps: a log that was cut or replaced contradicts it.
-func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backend, agent string, newest auditlog.Checkpoint) {
-	path := harness.CheckpointFile(userHome(d.program.getenv), agent)
+func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backend, agent, path string,
+	newest auditlog.Checkpoint) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return
 	}
-	origin, size, readable := harness.CheckpointHead(text)
+	held, readable := witness.ParseHead(text)
+	origin, size := held.Origin, held.Size
 	switch {
 	case !readable:
 		d.note("checkpoint", agent, statusWarn, "%s is no checkpoint", path)

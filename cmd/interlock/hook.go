@@ -56,7 +56,7 @@ func (p *program) hook(c hookCommand) int {
 	environment.Prompts, alone = lineage.Look(c.Agent, p.getenv)
 	environment.Unattended = environment.Unattended || alone
 	opened := make(chan *embedded.Backend, 1)
-	judge := func(ctx context.Context, call hook.Call, _ []byte) (hook.Output, []byte) {
+	judge := func(ctx context.Context, call hook.Call, _ []byte) (hook.Output, witness.News) {
 		return p.judgeHook(ctx, call, environment, opened)
 	}
 	defer func() { // a ruleset that decides in the shadow does so when the answer is out
@@ -69,7 +69,7 @@ func (p *program) hook(c hookCommand) int {
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
 		Key:   func() (witness.Key, error) { return p.serverKey(c.Agent) },
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook,
-		Keep: p.keepCheckpoint}.Run(p.ctx)
+		Held: p.heldHeads, Keep: p.keepHeads}.Run(p.ctx)
 }
 
 // hookSocket is where a server for this home would listen; empty if none may be asked. A server decides under its own
@@ -124,10 +124,10 @@ func (p *program) hookExec() *hook.Exec {
 //
 // The backend is handed to opened once it has answered, for whoever waits to close it.
 func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hook.Environment,
-	opened chan<- *embedded.Backend) (hook.Output, []byte) {
+	opened chan<- *embedded.Backend) (hook.Output, witness.News) {
 	settings, err := p.settings()
 	if err != nil {
-		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), nil
+		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), witness.News{}
 	}
 	for i := range call.Proposals {
 		proposal := &call.Proposals[i]
@@ -140,16 +140,18 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 		if embedded.AboutRules(err) {
 			what = "rules"
 		}
-		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), nil
+		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), witness.News{}
 	}
 	defer func() { opened <- backend }()
+	held := p.heldHeads(call.Agent, backend.Key.Origin())
 	out, newest := hook.Decide(ctx, call, environment, backend, redacted, shown)
 	if call.Impostor {
 		// The decision stands whether or not this can be written: it is none of the other's.
 		_ = backend.Alarm(ctx, alertImpostor, call.Agent+": "+hook.ErrImpostor.Error()+"; it was not believed and the hook decided "+
 			"by itself. Look for the process that holds the socket; restart `interlock up` if it is older than the hook")
 	}
-	return out, newest
+	news := newsOf(ctx, backend, newest, held)
+	return p.saysDisagreement(ctx, backend, call, out, &news), news
 }
 
 // alertImpostor is the kind of alert about a listener that is not the server.
@@ -157,26 +159,21 @@ const alertImpostor = "false-server"
 
 // refuseHook leaves an event about input that never became an action, if the store is there. That never changes the answer
 // and never creates a store.
-func (p *program) refuseHook(ctx context.Context, call hook.Call, _ []byte, cause error) (out hook.Output, checkpoint []byte) {
+func (p *program) refuseHook(ctx context.Context, call hook.Call, _ []byte, cause error) (out hook.Output, news witness.News) {
 	out = hook.Refuse(call, "unreadable", cause.Error())
 	settings, err := p.settings()
 	if err != nil || !store.Exists(settings.Home) {
-		return out, nil
+		return out, news
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {
-		return out, nil
+		return out, news
 	}
 	defer backend.Close()
-	return out, backend.Refuse(ctx, interlock.Requester{Principal: account.Name(), Agent: call.Agent}, "hook", cause).Checkpoint
-}
-
-// keepCheckpoint leaves the newest checkpoint beside the harness's settings. It is a courtesy to whoever verifies the log
-// later and no part of the decision, so a file that can't be written is passed over; doctor says so.
-func (p *program) keepCheckpoint(agent string, checkpoint []byte) {
-	if home := userHome(p.getenv); home != "" {
-		_ = harness.KeepCheckpoint(harness.CheckpointFile(home, agent), checkpoint)
-	}
+	held := p.heldHeads(call.Agent, backend.Key.Origin())
+	answer := backend.Refuse(ctx, interlock.Requester{Principal: account.Name(), Agent: call.Agent}, "hook", cause)
+	news = newsOf(ctx, backend, answer.Checkpoint, held)
+	return p.saysDisagreement(ctx, backend, call, out, &news), news
 }
 
 func redacted(text string) string {

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"interlock/internal/config"
-	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/witness"
 	"interlock/spec"
 )
 
@@ -91,8 +91,8 @@ func TestHookInProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, size, ok := harness.CheckpointHead(checkpoint); !ok || size < 2 {
-		t.Errorf("the kept checkpoint covers %d entries (%v)", size, ok)
+	if head, ok := witness.ParseHead(checkpoint); !ok || head.Size < 2 {
+		t.Errorf("the kept checkpoint covers %d entries (%v)", head.Size, ok)
 	}
 }
 

@@ -24,21 +24,12 @@ func SettingsFiles(home string) []string {
 		filepath.Join(home, "Documents", "Cline", "Hooks", "PreToolUse"),
 	}
 	for _, name := range Names() {
-		files = append(files, CheckpointFile(home, name), PinFile(home, name))
+		files = append(files, PinFile(home, name))
+		for _, file := range HeadFiles(home, name) {
+			files = append(files, file, contradicting(file))
+		}
 	}
 	return files
-}
-
-// checkpointName is the file beside a harness's settings that keeps the newest checkpoint the hook was handed.
-const checkpointName = "interlock.checkpoint"
-
-// CheckpointFile is where the hook leaves the newest signed checkpoint for a harness: outside the store, so that a log cut
-// later contradicts it.
-func CheckpointFile(home, agent string) string {
-	if agent == "opencode" { // which installs packages into every .opencode it finds
-		return filepath.Join(home, ".config", agent, checkpointName)
-	}
-	return filepath.Join(home, "."+agent, checkpointName)
 }
 
 // Names lists the harnesses that can be installed to, in the order documentation names them.

@@ -16,9 +16,6 @@ const pinName = "interlock.pin"
 // privateKeyName is the file in a home that holds the private key of its log.
 const privateKeyName = "log.key"
 
-// maxPins bounds how much of a file of pins is read, in bytes.
-const maxPins = 64 << 10
-
 // PinFile is where `install` leaves the name of the key under which a harness's hook may believe a server.
 func PinFile(home, agent string) string {
 	return filepath.Join(filepath.Dir(CheckpointFile(home, agent)), pinName)
@@ -29,10 +26,7 @@ func PinFile(home, agent string) string {
 // a private key that others may read, give none.
 func ServerKey(userHome, agent, home string) (witness.Key, error) {
 	path := filepath.Join(home, privateKeyName)
-	if err := ownFile(path, 0o077); err != nil {
-		return witness.Key{}, errors.New("the key of the home's log can't be used: " + fileio.Reason(err))
-	}
-	text, err := fileio.Read(path, maxPins)
+	text, err := quickRead(path, 0o077)
 	if err != nil {
 		return witness.Key{}, errors.New("the key of the home's log can't be used: " + fileio.Reason(err))
 	}
@@ -52,13 +46,9 @@ func ServerKey(userHome, agent, home string) (witness.Key, error) {
 
 // pinned is what a file pins for a home; empty where it pins nothing.
 func pinned(path, home string) (string, error) {
-	err := ownFile(path, 0o022)
+	text, err := quickRead(path, 0o022)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
-	}
-	var text []byte
-	if err == nil {
-		text, err = fileio.Read(path, maxPins)
 	}
 	if err != nil {
 		return "", errors.New("the file that pins the server's key can't be used: " + fileio.Reason(err))
@@ -74,7 +64,7 @@ func pinned(path, home string) (string, error) {
 // Pin leaves the name of the key under which the server of an Interlock home has to answer. Other homes keep theirs.
 func Pin(userHome, agent, home, key string) error {
 	path := PinFile(userHome, agent)
-	have, err := fileio.Read(path, maxPins)
+	have, err := quickRead(path, 0o022)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return about(path, errors.New("can't be read: "+fileio.Reason(err)))
 	}

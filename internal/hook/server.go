@@ -31,13 +31,20 @@ const (
 
 // askServer has the call judged by the server behind the socket. It reports false if no server gave an answer that it could prove
 // to be its own; the same call judged again in process is found by its digest and not recorded twice.
-func (r *run) askServer(ctx context.Context, call Call) (Output, []byte, bool) {
+func (r *run) askServer(ctx context.Context, call Call) (Output, witness.News, bool) {
 	s, err := Dial(ctx, r.Socket, r.Deadline, r.Key)
 	if err == nil {
 		defer s.Close()
-		out, newest, answered := r.askDialled(ctx, s, call)
+		if r.Held != nil {
+			s.news.Held = r.Held(call.Agent, s.key.Origin())
+		}
+		out, answered := r.askDialled(ctx, s, call)
+		// A log that does not go on from what was seen of it is for the store itself to explain.
+		if _, _, contradicts := s.news.Contradicted(); contradicts && len(s.news.Checkpoint) > 0 {
+			answered = false
+		}
 		if s.impostor == nil {
-			return out, newest, answered
+			return out, s.news, answered
 		}
 		err = s.impostor
 	}
@@ -46,20 +53,20 @@ func (r *run) askServer(ctx context.Context, call Call) (Output, []byte, bool) {
 		r.call.Impostor = true
 		r.mutex.Unlock()
 	}
-	return Output{}, nil, false
+	return Output{}, witness.News{}, false
 }
 
 // askDialled asks over a connection. Whatever it returns counts only if no answer was somebody else's.
-func (r *run) askDialled(ctx context.Context, s *Server, call Call) (Output, []byte, bool) {
+func (r *run) askDialled(ctx context.Context, s *Server, call Call) (Output, bool) {
 	redact := r.Redact
 	var err error
 	if tells(&call) {
 		if s.heard(&call) != nil {
-			return Output{}, nil, false // by an older server, say: in process it is remembered as well
+			return Output{}, false // by an older server, say: in process it is remembered as well
 		}
 	}
 	if call.Phase == Told {
-		return Render(call, redact), nil, true
+		return Render(call, redact), true
 	}
 	if call.Phase == After {
 		for i, outcome := range call.Outcomes {
@@ -67,7 +74,7 @@ func (r *run) askDialled(ctx context.Context, s *Server, call Call) (Output, []b
 				return refusedByServer(call, "outcome", err)
 			}
 		}
-		return Render(call, redact), nil, true
+		return Render(call, redact), true
 	}
 	answers := make([]interlock.Answer, len(call.Proposals))
 	for i := range call.Proposals {
@@ -76,19 +83,19 @@ func (r *run) askDialled(ctx context.Context, s *Server, call Call) (Output, []b
 			return refusedByServer(call, "server", err)
 		}
 		if !known {
-			return Output{}, nil, false
+			return Output{}, false
 		}
 	}
-	return Render(call, redact, answers...), newestOf(answers), true
+	return Render(call, redact, answers...), true
 }
 
 // refusedByServer: an error the server names is its answer; anything else is no answer.
-func refusedByServer(call Call, rule string, err error) (Output, []byte, bool) {
+func refusedByServer(call Call, rule string, err error) (Output, bool) {
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
-		return Output{}, nil, false
+		return Output{}, false
 	}
-	return Refuse(call, rule, refusal.Error()), nil, true
+	return Refuse(call, rule, refusal.Error()), true
 }
 
 // A Server is a connection to the server's socket that speaks HTTP/1.1, one request after the other. It is written by hand
@@ -100,8 +107,10 @@ type Server struct {
 	conn     net.Conn
 	reader   *bufio.Reader
 	key      witness.Key
-	asked    int   // requests so far
-	impostor error // an answer was not the server's
+	asked    int             // requests so far
+	proofs   []witness.Proof // of the last answer
+	news     witness.News    // what is held of the log, and the newest that came, with what shows that it goes on from there
+	impostor error           // an answer was not the server's
 }
 
 // ErrImpostor says that what listens on the server's socket is something else.
@@ -161,6 +170,9 @@ func (s *Server) propose(p interlock.Proposal) (interlock.Answer, error) {
 	var answer interlock.Answer
 	if err := strictjson.DecodeLenient(text, &answer); err != nil {
 		return interlock.Answer{}, errors.New("the reply can't be read")
+	}
+	if len(answer.Checkpoint) > 0 {
+		s.news.Checkpoint, s.news.Proofs = answer.Checkpoint, s.proofs
 	}
 	return answer, nil
 }
@@ -234,8 +246,12 @@ func (s *Server) exchange(method, path string, body []byte) (status int, text []
 	fresh := fmt.Sprint(time.Now().UnixNano(), os.Getpid(), s.asked)
 	asked := witness.Answer{Nonce: s.key.Nonce(fresh), Method: method, Path: path, Asked: sha256.Sum256(body)}
 	var request bytes.Buffer
-	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: %d\r\n\r\n",
+	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: %d\r\n",
 		method, path, witness.NonceHeader, asked.Nonce, len(body))
+	if len(s.news.Held) > 0 {
+		fmt.Fprintf(&request, "%s: %s\r\n", witness.KeptHeader, witness.Sizes(s.news.Held))
+	}
+	request.WriteString("\r\n")
 	request.Write(body)
 	if _, err := s.conn.Write(request.Bytes()); err != nil {
 		return 0, nil, fmt.Errorf("sending the request: %w", err)
@@ -249,6 +265,7 @@ func (s *Server) exchange(method, path string, body []byte) (status int, text []
 		s.impostor = ErrImpostor
 		return 0, nil, ErrImpostor
 	}
+	s.proofs = witness.ParseProofs(header.Get(witness.ProofHeader))
 	return asked.Status, text, nil
 }
 

@@ -144,6 +144,7 @@ type Server struct {
 	metrics *metrics
 	active  atomic.Int64
 	names   hostname.Names
+	rows    remembered
 }
 
 // New returns a server that is not listening yet, or an error that names the missing field.
@@ -170,7 +171,8 @@ func New(c Config) (*Server, error) {
 		c.View = func(dir string) interlock.View { return interlock.View{Workspace: dir} }
 	}
 	c.Limits = c.Limits.withDefaults()
-	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...)}, nil
+	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
+		rows: remembered{log: c.Log}}, nil
 }
 
 // door says which way a request came in.
