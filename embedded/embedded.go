@@ -73,6 +73,13 @@ func (b *Backend) Close() error {
 	return b.Admission.Close()
 }
 
+// Tell takes an alert to people that another process has recorded.
+func (b *Backend) Tell(kind, message string) {
+	if b.alerts != nil {
+		b.alerts.raise(kind, message)
+	}
+}
+
 var _ interlock.Backend = (*Backend)(nil)
 
 // Open opens or creates an Interlock in a directory.

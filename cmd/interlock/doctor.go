@@ -98,7 +98,7 @@ func (d *diagnosis) look(project string) {
 	if d.settings.Mode != interlock.Enforcing {
 		d.note("mode", "", statusWarn, "mode %s: verdicts are not enforced, so no canary can be refused", d.settings.Mode)
 	}
-	d.store()
+	d.store(project)
 	d.room()
 	d.server()
 	places := []harness.Place{d.program.place("")}
@@ -150,7 +150,7 @@ func (d *diagnosis) room() {
 }
 
 // store opens the store, verifies its head and holds it against the checkpoints kept beside the harnesses' settings.
-func (d *diagnosis) store() {
+func (d *diagnosis) store(project string) {
 	ctx, cancel := context.WithTimeout(d.program.ctx, 10*time.Second)
 	defer cancel()
 	start := now()
@@ -189,9 +189,25 @@ func (d *diagnosis) store() {
 	if err != nil {
 		d.note("histories", "", statusFail, "the log can't be held against what hooks have kept of it: %s", err)
 	}
+	d.installed(ctx, backend, project)
 	for _, one := range apart {
 		d.note("histories", "", statusFail, "%s. If you have put an older copy of the home in place, move the files that say so away; "+
 			"otherwise somebody has changed the log", one)
+	}
+}
+
+// installed holds what was registered with harnesses against what the log says was.
+func (d *diagnosis) installed(ctx context.Context, backend *embedded.Backend, project string) {
+	var dirs []string
+	if project != "" {
+		dirs = append(dirs, project)
+	}
+	wrong, err := d.program.lookAtInstalled(ctx, backend, dirs, false)
+	if err != nil {
+		d.note("installed", "", statusFail, "it can't be told whether hooks are registered as they were: %s", err)
+	}
+	for _, one := range wrong {
+		d.note("installed", "", statusFail, "%s; `interlock install` registers it again", one)
 	}
 }
 

@@ -151,6 +151,9 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 			"by itself. Look for the process that holds the socket; restart `interlock up` if it is older than the hook")
 	}
 	news := newsOf(ctx, backend, newest, held)
+	if len(call.Proposals) > 0 { // no server looks, so this does
+		_, _ = p.lookAtInstalled(ctx, backend, []string{call.Proposals[0].Action.Dir}, false)
+	}
 	return p.saysDisagreement(ctx, backend, call, out, &news), news
 }
 
