@@ -116,6 +116,10 @@ func (d *diagnosis) look(project string) {
 	for _, place := range places {
 		d.gateways(place)
 	}
+	for _, file := range harness.Between(d.program.getenv) {
+		d.note("between", "", statusWarn, "BASH_ENV or ENV names %s: some shells run it before they run a hook, so agents may not "+
+			"write it; keep it in a folder that only you write", file)
+	}
 	if registered := d.registered(); registered == 0 {
 		d.note("registered", "", statusFail,
 			"no coding agent calls Interlock here; run: interlock install claude, or another of %s; or interlock "+

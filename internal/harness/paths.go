@@ -32,6 +32,18 @@ func SettingsFiles(home string) []string {
 	return files
 }
 
+// Between lists the files that a shell runs before it runs a hook, because the environment says so. Whoever may write them comes
+// between a harness and Interlock.
+func Between(getenv func(string) string) []string {
+	var files []string
+	for _, name := range [...]string{"BASH_ENV", "ENV"} {
+		if file := getenv(name); filepath.IsAbs(file) {
+			files = append(files, filepath.Clean(file))
+		}
+	}
+	return files
+}
+
 // Names lists the harnesses that can be installed to, in the order documentation names them.
 func Names() []string {
 	return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot", "opencode"}
