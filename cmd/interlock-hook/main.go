@@ -38,7 +38,7 @@ func main() {
 		flags, ok = hook.ParseFlags(args[1:])
 	}
 	socket := socketOf(flags.Home, os.Getenv)
-	if !ok || !exists(socket) {
+	if !ok || !exists(socket) || flags.Event == harness.ConfigChange { // which only the full program can judge
 		os.Exit(refuse(flags, become(args, nil, nil)))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -321,6 +322,10 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 			}
 		}
 		return
+	case slices.Equal(status.Missing, []string{harness.ConfigChange}):
+		d.note("registered", name, statusWarn,
+			"%s lacks %s, so that a session goes by settings which take the hook out as soon as they are written; run: interlock install %s",
+			status.Path, harness.ConfigChange, name)
 	case len(status.Missing) > 0 && status.Guards():
 		d.note("registered", name, statusWarn,
 			"%s lacks %s, so that calls are judged without knowing what the user asked for; run: interlock install %s",

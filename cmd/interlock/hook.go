@@ -50,6 +50,9 @@ func (p *program) fastHook(args []string) (code int, done bool) {
 // hook runs one call against its deadline and writes the answer. It returns the exit status.
 func (p *program) hook(c hookCommand) int {
 	tuneBrief()
+	if c.Event == harness.ConfigChange {
+		return p.configChange(c)
+	}
 	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
 	environment.Exec, environment.Gateway = p.hookExec(), p.hookGateway()
 	var alone bool
