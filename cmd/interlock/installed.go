@@ -26,7 +26,7 @@ const alertInstalled = "hook-registration"
 // maxInstalled is how many entries about installations are read, newest first: one for each settings file counts.
 const maxInstalled = 64
 
-// install records what is registered with a harness now, and under which key its hook may believe a server.
+// recordInstalled records what is registered with a harness now, and under which key its hook may believe a server.
 func (p *program) recordInstalled(backend *embedded.Backend, h harness.Harness, project string, removed bool) error {
 	settings := backend.Settings
 	if !removed {
@@ -34,7 +34,12 @@ func (p *program) recordInstalled(backend *embedded.Backend, h harness.Harness, 
 			return err
 		}
 	}
-	now, err := p.describeInstalled(h, project)
+	if project != "" {
+		if whole, err := filepath.Abs(project); err == nil {
+			project = whole
+		}
+	}
+	now, err := describeInstalled(h, p.place(project))
 	if err != nil {
 		return err
 	}
@@ -43,19 +48,13 @@ func (p *program) recordInstalled(backend *embedded.Backend, h harness.Harness, 
 }
 
 // describeInstalled reads what is registered with a harness.
-func (p *program) describeInstalled(h harness.Harness, project string) (auditlog.InstalledRecord, error) {
-	if project != "" {
-		if whole, err := filepath.Abs(project); err == nil {
-			project = whole
-		}
-	}
-	place := p.place(project)
+func describeInstalled(h harness.Harness, place harness.Place) (auditlog.InstalledRecord, error) {
 	own, err := ownPath()
 	if err != nil {
 		return auditlog.InstalledRecord{}, err
 	}
-	r := auditlog.InstalledRecord{Harness: h.Name, Settings: h.Settings(place), Project: project, User: account.Name()}
-	r.Mark = fileMark(r.Settings)
+	r := auditlog.InstalledRecord{Harness: h.Name, Settings: h.Settings(place), Project: place.Project, User: account.Name()}
+	r.Mark = settingsMark(h, place)
 	status, err := h.Status(place, own)
 	if err != nil {
 		return r, err
@@ -118,10 +117,10 @@ func (p *program) compareInstalled(r auditlog.InstalledRecord, dirs []string) (w
 	if !known {
 		return nil, false
 	}
-	place := p.place(r.Project)
-	if mark := fileMark(r.Settings); mark != r.Mark {
+	place := p.placeOf(h, r)
+	if mark := settingsMark(h, place); mark != r.Mark {
 		moved = true
-		wrong = p.compareSettings(h, r)
+		wrong = compareSettings(h, place, r)
 	}
 	for _, dir := range dirs {
 		wrong = append(wrong, h.SwitchedOff(place, dir)...)
@@ -144,13 +143,31 @@ func (p *program) compareInstalled(r auditlog.InstalledRecord, dirs []string) (w
 	return slices.Compact(wrong), moved
 }
 
+// placeOf is the place where an installation was made, whatever the environment says where harnesses keep their settings: it may be
+// another here than it was there.
+func (p *program) placeOf(h harness.Harness, r auditlog.InstalledRecord) harness.Place {
+	place := p.place(r.Project)
+	for dir, n := filepath.Dir(r.Settings), 0; h.Settings(place) != r.Settings && n < 4; dir, n = filepath.Dir(dir), n+1 {
+		moved := dir
+		place.Getenv = func(string) string { return moved }
+		if h.Settings(place) == r.Settings {
+			break
+		}
+		place.Getenv, place.Home = func(string) string { return "" }, moved
+	}
+	return place
+}
+
 // compareSettings reads the settings of an installation anew.
-func (p *program) compareSettings(h harness.Harness, r auditlog.InstalledRecord) (wrong []string) {
+func compareSettings(h harness.Harness, place harness.Place, r auditlog.InstalledRecord) (wrong []string) {
 	own, err := ownPath()
 	if err != nil {
 		return []string{"it can't be told what is registered"}
 	}
-	status, err := h.Status(p.place(r.Project), own)
+	if h.Settings(place) != r.Settings {
+		return []string{r.Settings + " is not where its harness looks any more"}
+	}
+	status, err := h.Status(place, own)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -190,8 +207,8 @@ func (p *program) lookAtInstalled(ctx context.Context, backend *embedded.Backend
 		}
 		if len(wrong) == 0 && moved {
 			h, _ := harness.ByName(r.Harness)
-			if fresh, err := p.describeInstalled(h, r.Project); err == nil {
-				fresh.Again, fresh.Lines, fresh.Problems = true, r.Lines, r.Problems
+			if fresh, err := describeInstalled(h, p.placeOf(h, r)); err == nil {
+				fresh.Again, fresh.Lines = true, r.Lines
 				fresh.Programs = remarked(r.Programs)
 				if err := backend.Installed(ctx, fresh); err != nil {
 					return all, err
@@ -233,6 +250,15 @@ func alerted(ctx context.Context, backend *embedded.Backend, kind, message strin
 		}
 	}
 	return false, nil
+}
+
+// settingsMark tells whether any file is another that says whether a harness runs the hook.
+func settingsMark(h harness.Harness, place harness.Place) string {
+	mark := fileMark(h.Settings(place))
+	for _, file := range h.Beside(place) {
+		mark += "; " + fileMark(file)
+	}
+	return mark
 }
 
 // fileDigest is the SHA-256 of a file.

@@ -32,6 +32,21 @@ func SettingsFiles(home string) []string {
 	return files
 }
 
+// Beside lists the other files that say whether a harness runs the hooks that are registered in its settings, whether or not they
+// exist.
+func (h Harness) Beside(p Place) []string {
+	dir := filepath.Dir(h.Settings(p))
+	switch h.Name {
+	case "claude":
+		return []string{filepath.Join(dir, "settings.local.json"), p.managed(managedSettings)}
+	case "codex":
+		return []string{filepath.Join(dir, "config.toml")}
+	case "copilot":
+		return []string{filepath.Join(filepath.Dir(dir), "settings.json")}
+	}
+	return nil
+}
+
 // Between lists the files that a shell runs before it runs a hook, because the environment says so. Whoever may write them comes
 // between a harness and Interlock.
 func Between(getenv func(string) string) []string {
