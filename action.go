@@ -64,7 +64,7 @@ type View struct {
 	Home      string `json:"home,omitempty"`      // the user's home directory
 	Workspace string `json:"workspace,omitempty"` // root of the project the agent works in; empty means Action.Dir
 	User      string `json:"user,omitempty"`      // operating-system user name
-	// Interlock's own paths: binary, home, configuration, sockets, hook registrations
+	// Interlock's own paths: the home first, then binary, configuration, sockets, hook registrations
 	Self      []string `json:"self,omitempty"`
 	Endpoints []string `json:"endpoints,omitempty"` // Interlock's own network endpoints as host:port
 	// globs of names (hosts, contexts, databases, branches, buckets) that are production

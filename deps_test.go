@@ -18,7 +18,7 @@ import (
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
 std only                                                < interlock, lex, secret, account, bubblewrap, fileio, hostname, lineage
-std only                                                < rules, spec, rpc, sse
+std only                                                < rules, spec, rpc, sse, witness
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
@@ -37,6 +37,7 @@ impact/prose                                            < impact
 mvdan.cc/sh/v3                                          < impact/flow, impact/shell
 impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
+witness                                                 < auditlog, hook, harness, httpapi
 strictjson                                              < origin
 origin                                                  < ledger, store/storagetest
 ledger                                                  < limit, auditlog, archive
@@ -80,7 +81,7 @@ github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidenc
 mcpaql/published                                        < mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
-account, hook, harness, classify, lineage               < cmd/interlock-hook
+account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses, test/chromium, test/terminal, bench/redteam
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)
 everything                                              < bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
@@ -88,7 +89,7 @@ everything                                              < bench/eval, bench/run,
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
-const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, replay, ruletest`
+const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, replay, ruletest, witness`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

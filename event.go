@@ -37,6 +37,7 @@ const (
 	EventArchive        EventType = "LOG_ARCHIVE"        // the content of old entries is in an archive and leaves the store
 	EventShadow         EventType = "RULESET_SHADOW"     // a ruleset decides beside the one in force, or no more
 	EventPromotion      EventType = "RULESET_PROMOTION"  // an operator orders that it be the one in force
+	EventInstalled      EventType = "HOOK_INSTALLED"     // where a harness calls Interlock was registered, or taken out
 	EventReplayRequest  EventType = "REPLAY_REQUEST"     // an operator has recorded decisions made again (MACE)
 	EventReplayResult   EventType = "REPLAY_RESULT"      // what came of that (MACE)
 	EventTokenIssued    EventType = "TOKEN_ISSUED"       // a confirmation token (MCP-AQL)
@@ -63,7 +64,7 @@ func EventTypes() []EventType {
 		EventApprovalExpired, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventReplayRequest,
-		EventReplayResult,
+		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
+		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -32,6 +32,7 @@ import (
 	"interlock/internal/ruleset"
 	"interlock/internal/store"
 	"interlock/internal/strictyaml"
+	"interlock/internal/witness"
 	"interlock/rules"
 )
 
@@ -58,6 +59,9 @@ type Backend struct {
 	// Whoever calls it must have seen it made.
 	Attest func(method, subject, statement string) (signature string, err error)
 
+	// Answers is the key under which this process answers hooks as the home's server.
+	Answers witness.Key
+
 	alerts     *alerts // nil in a brief process
 	signPrefix func(auditlog.Checkpoint) ([]byte, error)
 	tampering  *tampering
@@ -70,6 +74,13 @@ func (b *Backend) Close() error {
 		b.alerts.close()
 	}
 	return b.Admission.Close()
+}
+
+// Tell takes an alert to people that another process has recorded.
+func (b *Backend) Tell(kind, message string) {
+	if b.alerts != nil {
+		b.alerts.raise(kind, message)
+	}
 }
 
 var _ interlock.Backend = (*Backend)(nil)
@@ -174,7 +185,7 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		return nil, err
 	}
 	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
-		alerts: told, signPrefix: sealer.SignPrefix, tampering: wrong, noticed: &sync.Map{}}, nil
+		Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix, tampering: wrong, noticed: &sync.Map{}}, nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

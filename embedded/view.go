@@ -22,7 +22,7 @@ func GatherView(c config.Config, dir string) interlock.View {
 	}
 	view.User = userName()
 	view.Workspace = workspace(dir, view.Home)
-	view.Self = slices.Concat(selfPaths(c), harness.SettingsFiles(view.Home), config.Guarded(c.Home))
+	view.Self = slices.Concat(selfPaths(c), harness.SettingsFiles(view.Home), config.Guarded(c.Home), harness.Between(os.Getenv))
 	view.Links = links(dir, view.Workspace)
 	return view
 }

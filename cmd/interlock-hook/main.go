@@ -22,6 +22,7 @@ import (
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
+	"interlock/internal/witness"
 )
 
 func main() {
@@ -37,19 +38,19 @@ func main() {
 		flags, ok = hook.ParseFlags(args[1:])
 	}
 	socket := socketOf(flags.Home, os.Getenv)
-	if !ok || !exists(socket) {
+	if !ok || !exists(socket) || flags.Event == harness.ConfigChange { // which only the full program can judge
 		os.Exit(refuse(flags, become(args, nil, nil)))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	hand := func(call hook.Call, payload []byte) (hook.Output, []byte) {
+	hand := func(call hook.Call, payload []byte) (hook.Output, witness.News) {
 		// Close to the deadline nothing is handed over: this process may be writing its refusal already.
 		left := func() time.Duration { return flags.Deadline - time.Since(start) }
 		if left() < hook.MinDeadline {
-			return hook.Refuse(call, "deadline", "no decision was made within "+flags.Deadline.String()), nil
+			return hook.Refuse(call, "deadline", "no decision was made within "+flags.Deadline.String()), witness.News{}
 		}
 		err := become(append(args, "--deadline", strconv.FormatInt(left().Milliseconds(), 10)+"ms"), payload,
 			func() bool { return left() > hook.MinDeadline/2 })
-		return hook.Refuse(call, "unavailable", err.Error()), nil
+		return hook.Refuse(call, "unavailable", err.Error()), witness.News{}
 	}
 	prompts, alone := lineage.Look(flags.Agent, os.Getenv)
 	process := hook.Process{
@@ -58,18 +59,20 @@ func main() {
 			Prompts: prompts, Exec: sandboxing(filepath.Dir(socket))},
 		Deadline: flags.Deadline,
 		Socket:   socket,
-		Redact:   redacted,
-		Stdin:    os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Judge: func(_ context.Context, call hook.Call, payload []byte) (hook.Output, []byte) {
+		Key: func() (witness.Key, error) {
+			return harness.ServerKey(os.Getenv("HOME"), flags.Agent, filepath.Dir(socket))
+		},
+		Redact: redacted,
+		Stdin:  os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Judge: func(_ context.Context, call hook.Call, payload []byte) (hook.Output, witness.News) {
 			return hand(call, payload)
 		},
-		Unreadable: func(_ context.Context, call hook.Call, payload []byte, _ error) (hook.Output, []byte) {
+		Unreadable: func(_ context.Context, call hook.Call, payload []byte, _ error) (hook.Output, witness.News) {
 			return hand(call, payload)
 		},
-		Keep: func(agent string, checkpoint []byte) {
-			if home := os.Getenv("HOME"); home != "" {
-				_ = harness.KeepCheckpoint(harness.CheckpointFile(home, agent), checkpoint) // doctor says if it can't be kept
-			}
+		Held: func(agent, origin string) []witness.Head { return harness.HeldHeads(os.Getenv("HOME"), agent, origin) },
+		Keep: func(agent string, news *witness.News) {
+			_ = harness.KeepHeads(os.Getenv("HOME"), agent, news) // doctor says if it can't be kept
 		},
 	}
 	code := process.Run(ctx)

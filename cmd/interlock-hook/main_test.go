@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 
 	"interlock/internal/account"
 	"interlock/internal/config"
+	"interlock/internal/witness"
 )
 
 // TestMain lets the test binary stand in for this program, and for the full one, which here only says what it was given.
@@ -48,12 +50,22 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// serve answers every request on the home's socket: serve STATUS FILE.
-func serve(ts *testscript.TestScript, _ bool, args []string) {
+// serve answers every request on the home's socket as the server does, which has the key of the home's log, or as somebody else who
+// does not: [!] serve STATUS FILE.
+func serve(ts *testscript.TestScript, impostor bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: serve status file")
 	}
 	body := ts.ReadFile(args[1])
+	private := "PRIVATE+KEY+interlock/0011223344556677+a9a16d07+AVYtp9Q8uVrUsvSnJZ4hlJLFcKZZkTYs2oGC7tmc0XyC"
+	if impostor {
+		private = strings.Replace(private, "AVYt", "AWYt", 1)
+	}
+	key, err := witness.ParseKey(private)
+	ts.Check(err)
+	if !impostor {
+		ts.Check(os.WriteFile(filepath.Join(ts.Getenv("INTERLOCK_HOME"), "log.key"), []byte(private), 0o600))
+	}
 	listener, err := net.Listen("unix", filepath.Join(ts.Getenv("INTERLOCK_HOME"), "interlock.sock"))
 	ts.Check(err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,6 +73,9 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.WriteFile(ts.MkAbs("asked"), asked, 0o600))
 		var status int
 		_, _ = fmt.Sscan(args[0], &status)
+		w.Header().Set(witness.SignatureHeader, key.Sign(&witness.Answer{Nonce: r.Header.Get(witness.NonceHeader), Method: r.Method,
+			Path: r.URL.Path, Asked: sha256.Sum256(asked), Status: status, Reply: sha256.Sum256([]byte(body))}))
+		w.Header().Set(witness.ProofHeader, "+ +") // all it says is of one size
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	})}

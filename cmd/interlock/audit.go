@@ -13,8 +13,6 @@ import (
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
-	"interlock/internal/harness"
-	"interlock/internal/hook"
 	"interlock/internal/ledger"
 	"interlock/internal/store"
 	"interlock/internal/strictjson"
@@ -207,6 +205,7 @@ func (c *auditVerifyCommand) Run(p *program) error {
 		return err
 	}
 	defer closeSource()
+	log, isStore := source.(store.Log)
 	if source, options.Before, err = c.whole(p, source, key); err != nil {
 		return err
 	}
@@ -214,18 +213,22 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if report.Problem != nil || c.From != "" {
-		return c.print(p, report, key, nil, besides{})
+	var beside besides
+	var broken []ledger.HoldBody
+	said := ""
+	if report.Problem == nil && isStore {
+		if beside, err = p.beside(); err != nil {
+			return err
+		}
+		if broken, said, err = p.brokenSnapshots(); err != nil {
+			return err
+		}
 	}
-	beside, err := p.beside()
-	if err != nil {
-		return err
+	err = c.print(p, report, key, broken, beside)
+	if isStore && report.Problem != nil && !c.JSON {
+		c.apart(p, log, key)
 	}
-	broken, said, err := p.brokenSnapshots()
-	if err != nil {
-		return err
-	}
-	if err := c.print(p, report, key, broken, beside); err != nil || said == "" || c.JSON {
+	if err != nil || said == "" || c.JSON {
 		return err
 	}
 	_, err = fmt.Fprintln(p.stdout, said)
@@ -264,6 +267,17 @@ func (p *program) beside() (b besides, err error) {
 		return nil
 	})
 	return b, err
+}
+
+// apart says which entries two histories disagree on, where a log contradicts what hooks have seen of it.
+func (c *auditVerifyCommand) apart(p *program, log store.Log, key *auditlog.PublicKey) {
+	apart, err := p.histories(p.ctx, log, key)
+	for _, one := range apart {
+		fmt.Fprintf(p.stderr, "interlock: %s\n", one)
+	}
+	if err != nil {
+		fmt.Fprintf(p.stderr, "interlock: what hooks have kept could not be held against it: %s\n", err)
+	}
 }
 
 // whole is what is verified: the store with the archives that were named, or an archive by itself, every file of
@@ -388,26 +402,6 @@ func (p *program) auditSource(from string, archives ...string) (auditlog.Source,
 		}
 	}
 	return source, func() error { return nil }, nil
-}
-
-// keptCheckpoints are the ones that hooks left beside the harnesses' settings, as far as they are this log's: a log that
-// was cut back is found by them without being asked. Files that don't open with the key are doctor's to report.
-func (p *program) keptCheckpoints(key *auditlog.PublicKey) [][]byte {
-	home := userHome(p.getenv)
-	if home == "" {
-		return nil
-	}
-	var kept [][]byte
-	for _, name := range hook.Agents() {
-		signed, err := fileio.Read(harness.CheckpointFile(home, name), 64<<10)
-		if err != nil {
-			continue
-		}
-		if _, err := key.OpenCheckpoint(signed); err == nil {
-			kept = append(kept, signed)
-		}
-	}
-	return kept
 }
 
 // copyKey reads the key for a copy: the one named, the one in the copy's directory, or the home's.

@@ -16,6 +16,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"call":          cmdCall,
 	"drop":          cmdDrop,
 	"flip":          cmdFlip,
+	"impostor":      cmdImpostor,
 	"mask":          cmdMask,
 	"mend":          cmdMend,
 	"otheranalyser": cmdOtherAnalyser,

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"interlock/internal/hook"
 	"interlock/internal/ledger"
 	"interlock/internal/sandbox"
+	"interlock/internal/witness"
 )
 
 type doctorCommand struct {
@@ -100,7 +102,7 @@ func (d *diagnosis) look(project string) {
 	if d.settings.Mode != interlock.Enforcing {
 		d.note("mode", "", statusWarn, "mode %s: verdicts are not enforced, so no canary can be refused", d.settings.Mode)
 	}
-	d.store()
+	d.store(project)
 	d.room()
 	d.server()
 	places := []harness.Place{d.program.place("")}
@@ -117,6 +119,10 @@ func (d *diagnosis) look(project string) {
 	}
 	for _, place := range places {
 		d.gateways(place)
+	}
+	for _, file := range harness.Between(d.program.getenv) {
+		d.note("between", "", statusWarn, "BASH_ENV or ENV names %s: some shells run it before they run a hook, so agents may not "+
+			"write it; keep it in a folder that only you write", file)
 	}
 	if registered := d.registered(); registered == 0 {
 		d.note("registered", "", statusFail,
@@ -152,7 +158,7 @@ func (d *diagnosis) room() {
 }
 
 // store opens the store, verifies its head and holds it against the checkpoints kept beside the harnesses' settings.
-func (d *diagnosis) store() {
+func (d *diagnosis) store(project string) {
 	ctx, cancel := context.WithTimeout(d.program.ctx, 10*time.Second)
 	defer cancel()
 	start := now()
@@ -192,7 +198,37 @@ func (d *diagnosis) store() {
 	d.governed(ctx, backend)
 	d.clock(ctx, backend, head.Size)
 	for _, agent := range append(harness.Names(), "windsurf", "cline", "grok") {
-		d.keptCheckpoint(ctx, backend, agent, newest)
+		places := harness.HeadFiles(userHome(d.program.getenv), agent)
+		for i, path := range places {
+			if other := places[1-i]; !exists(path) && exists(other) {
+				d.note("checkpoint", agent, statusWarn, "%s is missing, although %s is there: hooks keep both", path, other)
+			}
+			d.keptCheckpoint(ctx, backend, agent, path, newest)
+		}
+	}
+	apart, err := d.program.histories(ctx, backend.Store, backend.Key)
+	if err != nil {
+		d.note("histories", "", statusFail, "the log can't be held against what hooks have kept of it: %s", err)
+	}
+	d.installed(ctx, backend, project)
+	for _, one := range apart {
+		d.note("histories", "", statusFail, "%s. If you have put an older copy of the home in place, move the files that say so away; "+
+			"otherwise somebody has changed the log", one)
+	}
+}
+
+// installed holds what was registered with harnesses against what the log says was.
+func (d *diagnosis) installed(ctx context.Context, backend *embedded.Backend, project string) {
+	var dirs []string
+	if project != "" {
+		dirs = append(dirs, project)
+	}
+	wrong, err := d.program.lookAtInstalled(ctx, backend, dirs, false)
+	if err != nil {
+		d.note("installed", "", statusFail, "it can't be told whether hooks are registered as they were: %s", err)
+	}
+	for _, one := range wrong {
+		d.note("installed", "", statusFail, "%s; `interlock install` registers it again", one)
 	}
 }
 
@@ -248,13 +284,14 @@ func (d *diagnosis) clock(ctx context.Context, backend *embedded.Backend, size i
 }
 
 // keptCheckpoint holds the log against the checkpoint a harness keeps: a log that was cut or replaced contradicts it.
-func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backend, agent string, newest auditlog.Checkpoint) {
-	path := harness.CheckpointFile(userHome(d.program.getenv), agent)
+func (d *diagnosis) keptCheckpoint(ctx context.Context, backend *embedded.Backend, agent, path string,
+	newest auditlog.Checkpoint) {
 	text, err := fileio.Plain(path, maxClientFile)
 	if err != nil {
 		return
 	}
-	origin, size, readable := harness.CheckpointHead(text)
+	held, readable := witness.ParseHead(text)
+	origin, size := held.Origin, held.Size
 	switch {
 	case !readable:
 		d.note("checkpoint", agent, statusWarn, "%s is no checkpoint", path)
@@ -291,10 +328,17 @@ func (d *diagnosis) server() {
 	ctx, cancel := context.WithTimeout(d.program.ctx, 2*time.Second)
 	defer cancel()
 	start := now()
-	s, err := hook.Dial(ctx, socket, 2*time.Second)
+	s, err := hook.Dial(ctx, socket, 2*time.Second, func() (witness.Key, error) {
+		return harness.ServerKey("", "", d.settings.Home)
+	})
 	if err == nil {
 		defer s.Close()
 		err = s.Health()
+	}
+	if errors.Is(err, hook.ErrImpostor) {
+		d.note("server", "", statusFail, "%s: hooks don't believe it and decide in process; look for the process that holds %s, "+
+			"and restart `interlock up` if it is older than this program", hook.ErrImpostor, socket)
+		return
 	}
 	if err != nil {
 		d.note("server", "", statusWarn, "%s does not answer; hooks decide in process after %v", socket, hook.ServerTimeout)
@@ -326,6 +370,10 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 			}
 		}
 		return
+	case slices.Equal(status.Missing, []string{harness.ConfigChange}):
+		d.note("registered", name, statusWarn,
+			"%s lacks %s, so that a session goes by settings which take the hook out as soon as they are written; run: interlock install %s",
+			status.Path, harness.ConfigChange, name)
 	case len(status.Missing) > 0 && status.Guards():
 		d.note("registered", name, statusWarn,
 			"%s lacks %s, so that calls are judged without knowing what the user asked for; run: interlock install %s",

@@ -72,6 +72,7 @@ func (c *gatewayCommand) Run(p *program) error {
 		return err
 	}
 	defer gateway.Close()
+	go newLookout(p, backend, "", gatewayLogger(p)).keep(p.ctx)
 	if c.Listen != "" {
 		return serveGateway(p, settings, backend, gateway, c.Listen, c.Ready)
 	}

@@ -17,6 +17,7 @@ import (
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
 	"interlock/internal/store"
+	"interlock/internal/witness"
 )
 
 // hookCommand judges one hook call. Whatever goes wrong, its answer is a refusal in the harness's dialect: harnesses run
@@ -50,13 +51,16 @@ func (p *program) fastHook(args []string) (code int, done bool) {
 // hook runs one call against its deadline and writes the answer. It returns the exit status.
 func (p *program) hook(c hookCommand) int {
 	tuneBrief()
+	if c.Event == harness.ConfigChange {
+		return p.configChange(c)
+	}
 	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
 	environment.Exec, environment.Gateway = p.hookExec(), p.hookGateway()
 	var alone bool
 	environment.Prompts, alone = lineage.Look(c.Agent, p.getenv)
 	environment.Unattended = environment.Unattended || alone
 	opened := make(chan *embedded.Backend, 1)
-	judge := func(ctx context.Context, call hook.Call, _ []byte) (hook.Output, []byte) {
+	judge := func(ctx context.Context, call hook.Call, _ []byte) (hook.Output, witness.News) {
 		return p.judgeHook(ctx, call, environment, opened)
 	}
 	defer func() { // a ruleset that decides in the shadow does so when the answer is out
@@ -67,8 +71,9 @@ func (p *program) hook(c hookCommand) int {
 		}
 	}()
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
+		Key:   func() (witness.Key, error) { return p.serverKey(c.Agent) },
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook,
-		Keep: p.keepCheckpoint}.Run(p.ctx)
+		Held: p.heldHeads, Keep: p.keepHeads}.Run(p.ctx)
 }
 
 // hookSocket is where a server for this home would listen; empty if none may be asked. A server decides under its own
@@ -85,6 +90,18 @@ func (p *program) hookSocket() string {
 		}
 	}
 	return config.Socket(home)
+}
+
+// serverKey is the key under which the server of this home has to answer a hook of a harness.
+func (p *program) serverKey(agent string) (witness.Key, error) {
+	home := p.globals.Home
+	if home == "" {
+		var err error
+		if home, err = config.DefaultHome(p.getenv); err != nil {
+			return witness.Key{}, err
+		}
+	}
+	return harness.ServerKey(userHome(p.getenv), agent, home)
 }
 
 // hookExec is how commands that need a sandbox get one. A hook with settings of its own has none: what runs would be decided
@@ -111,10 +128,10 @@ func (p *program) hookExec() *hook.Exec {
 //
 // The backend is handed to opened once it has answered, for whoever waits to close it.
 func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hook.Environment,
-	opened chan<- *embedded.Backend) (hook.Output, []byte) {
+	opened chan<- *embedded.Backend) (hook.Output, witness.News) {
 	settings, err := p.settings()
 	if err != nil {
-		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), nil
+		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), witness.News{}
 	}
 	for i := range call.Proposals {
 		proposal := &call.Proposals[i]
@@ -126,10 +143,21 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 		if embedded.AboutRules(err) {
 			what = "rules"
 		}
-		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), nil
+		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), witness.News{}
 	}
 	defer func() { opened <- backend }()
-	return hook.Decide(ctx, call, environment, hookBackend{backend}, redacted, shown)
+	held := p.heldHeads(call.Agent, backend.Key.Origin())
+	out, newest := hook.Decide(ctx, call, environment, hookBackend{backend}, redacted, shown)
+	if call.Impostor {
+		// The decision stands whether or not this can be written: it is none of the other's.
+		_ = backend.Alarm(ctx, alertImpostor, call.Agent+": "+hook.ErrImpostor.Error()+"; it was not believed and the hook decided "+
+			"by itself. Look for the process that holds the socket; restart `interlock up` if it is older than the hook")
+	}
+	news := newsOf(ctx, backend, newest, held)
+	if len(call.Proposals) > 0 { // no server looks, so this does
+		_, _ = p.lookAtInstalled(ctx, backend, []string{call.Proposals[0].Action.Dir}, false)
+	}
+	return p.saysDisagreement(ctx, backend, call, out, &news), news
 }
 
 // A hookBackend is a backend as the hook door uses it: on this machine, for the user who runs it.
@@ -140,28 +168,26 @@ func (b hookBackend) ProposeHanded(ctx context.Context, h interlock.Handover, p 
 	return b.ProposeBy(ctx, admission.Way{Read: embedded.ReadScripts, Work: gitwork.Look, Handover: h}, p)
 }
 
+// alertImpostor is the kind of alert about a listener that is not the server.
+const alertImpostor = "false-server"
+
 // refuseHook leaves an event about input that never became an action, if the store is there. That never changes the answer
 // and never creates a store.
-func (p *program) refuseHook(ctx context.Context, call hook.Call, _ []byte, cause error) (out hook.Output, checkpoint []byte) {
+func (p *program) refuseHook(ctx context.Context, call hook.Call, _ []byte, cause error) (out hook.Output, news witness.News) {
 	out = hook.Refuse(call, "unreadable", cause.Error())
 	settings, err := p.settings()
 	if err != nil || !store.Exists(settings.Home) {
-		return out, nil
+		return out, news
 	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {
-		return out, nil
+		return out, news
 	}
 	defer backend.Close()
-	return out, backend.Refuse(ctx, interlock.Requester{Principal: account.Name(), Agent: call.Agent}, "hook", cause).Checkpoint
-}
-
-// keepCheckpoint leaves the newest checkpoint beside the harness's settings. It is a courtesy to whoever verifies the log
-// later and no part of the decision, so a file that can't be written is passed over; doctor says so.
-func (p *program) keepCheckpoint(agent string, checkpoint []byte) {
-	if home := userHome(p.getenv); home != "" {
-		_ = harness.KeepCheckpoint(harness.CheckpointFile(home, agent), checkpoint)
-	}
+	held := p.heldHeads(call.Agent, backend.Key.Origin())
+	answer := backend.Refuse(ctx, interlock.Requester{Principal: account.Name(), Agent: call.Agent}, "hook", cause)
+	news = newsOf(ctx, backend, answer.Checkpoint, held)
+	return p.saysDisagreement(ctx, backend, call, out, &news), news
 }
 
 func redacted(text string) string {

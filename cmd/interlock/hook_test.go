@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"interlock/internal/config"
-	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/witness"
 	"interlock/spec"
 )
 
@@ -51,8 +51,14 @@ func (f hookFixture) runContext(ctx context.Context, stdin io.Reader, args ...st
 	return hook.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Exit: code}
 }
 
-// serve answers the hook's requests in place of a server.
+// serve answers the hook's requests as the server does, which has the home's key.
 func (f hookFixture) serve(handler http.HandlerFunc) {
+	f.t.Helper()
+	f.serveAs(signing(newLogKey(f.t, f.home), handler))
+}
+
+// serveAs answers the hook's requests as they come.
+func (f hookFixture) serveAs(handler http.HandlerFunc) {
 	f.t.Helper()
 	socket := config.Socket(f.home)
 	if err := os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
@@ -85,8 +91,8 @@ func TestHookInProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, size, ok := harness.CheckpointHead(checkpoint); !ok || size < 2 {
-		t.Errorf("the kept checkpoint covers %d entries (%v)", size, ok)
+	if head, ok := witness.ParseHead(checkpoint); !ok || head.Size < 2 {
+		t.Errorf("the kept checkpoint covers %d entries (%v)", head.Size, ok)
 	}
 }
 

@@ -77,12 +77,28 @@ func (c *installCommand) Run(p *program) error {
 	if err != nil {
 		return refusedFile(err)
 	}
+	if c.DryRun && plan.Changes() {
+		return c.apply(p, plan)
+	}
+	record := func() error { return nil }
+	if !c.DryRun {
+		backend, err := p.openForRecord()
+		if err != nil {
+			return err
+		}
+		defer backend.Close()
+		record = func() error { return p.recordInstalled(backend, h, c.Project, false) }
+	}
 	if !plan.Changes() {
 		fmt.Fprintf(p.stdout, "%s is installed already: %s\n", h.Title, plan.Path)
-		return nil
+		return record()
 	}
-	if err := c.apply(p, plan); err != nil || c.DryRun {
+	if err := c.apply(p, plan); err != nil {
 		return err
+	}
+	if err := record(); err != nil {
+		return fmt.Errorf("the hook is registered, but what was registered could not be recorded, so nobody will notice when it "+
+			"changes; run the command again: %w", err)
 	}
 	doctor := harness.Command{Binary: own, Args: []string{"doctor", "--home", home}}
 	if c.Project != "" {
@@ -118,6 +134,9 @@ func (c *uninstallCommand) Run(p *program) error {
 	}
 	if err := c.apply(p, plan); err != nil || c.DryRun {
 		return err
+	}
+	if err := p.recordRemoved(h, c.Project); err != nil {
+		return fmt.Errorf("the hook is no longer registered, but that could not be recorded: %w", err)
 	}
 	fmt.Fprintf(p.stdout, "%s: the hook is no longer registered. Nothing of Interlock's judges its calls now.\n", h.Title)
 	return nil

@@ -57,8 +57,9 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer listeners.close()
 	tokens := identity.NewTokens(backend.Known, now)
+	lookout := newLookout(p, backend, socketOf(settings), logger)
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
-	pages, err := newConsole(settings, backend, tokens, listeners, logger, past, p.ctx.Done())
+	pages, err := newConsole(settings, backend, tokens, listeners, logger, past, lookout.warnings, p.ctx.Done())
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,8 @@ func (c *upCommand) Run(p *program) error {
 	defer gateway.close()
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
 		MCP:  loop.Handler(tokens),
-		View: embedded.NewViews(settings, now).Gather, Read: embedded.ReadScripts, Work: gitwork.Look,
+		Sign: backend.Answers.Sign,
+		View: lookout.watching(embedded.NewViews(settings, now).Gather), Read: embedded.ReadScripts, Work: gitwork.Look,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Ground(ctx)
 			return err
@@ -93,6 +95,7 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() { forwardCheckpoints(serving, backend.Store, targets, time.Second, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() { gateway.serve(serving, logger) })
+	background.Go(func() { lookout.keep(serving) })
 	background.Go(func() {
 		if err := tellRequests(serving, backend, settings, began, logger); err != nil {
 			logger.Warn("telling of requests", "error", err.Error())

@@ -47,6 +47,12 @@ func (a *Admission) Archived(ctx context.Context, record auditlog.ArchiveRecord)
 	return a.event(ctx, interlock.EventArchive, interlock.Requester{Agent: "interlock"}, "system", record)
 }
 
+// Installed records what was registered with a harness.
+func (a *Admission) Installed(ctx context.Context, record auditlog.InstalledRecord) error {
+	_, err := a.event(ctx, interlock.EventInstalled, interlock.Requester{Agent: "interlock"}, "system", record)
+	return err
+}
+
 // Alarm records something that an operator should look at, and has people told.
 func (a *Admission) Alarm(ctx context.Context, kind, message string) error {
 	_, err := a.event(ctx, interlock.EventAlert, interlock.Requester{Agent: "interlock"}, "system",

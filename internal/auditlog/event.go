@@ -86,7 +86,7 @@ func signed(kind interlock.EventType) bool {
 		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
-		interlock.EventReplayRequest, interlock.EventReplayResult:
+		interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
 		return true
 	default:
 		return false

@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/witness"
 )
 
 // A Sealer turns drafts into entries and signs the head that covers them. It holds the log's private key and nothing else;
@@ -22,6 +23,7 @@ import (
 type Sealer struct {
 	public *PublicKey
 	id     string // key_id of signed events
+	answer witness.Key
 	sign   func(text []byte) ([]byte, error)
 	tag    []byte // the key of [Sealer.Tag]
 }
@@ -48,10 +50,15 @@ func NewSealer(private string) (*Sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auditlog: derive the public key: %w", err)
 	}
+	answer, err := witness.ParseKey(private)
+	if err != nil {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "log.key", "%s", err)
+	}
 	verifier := &PublicKey{text: text, name: name, hash: keyHash(name, public), key: public}
 	return &Sealer{
 		public: verifier,
 		id:     verifier.ID(),
+		answer: answer,
 		sign:   func(text []byte) ([]byte, error) { return ed25519.Sign(key, text), nil },
 		tag:    tagKey(raw[1:]),
 	}, nil
@@ -78,6 +85,9 @@ func (s *Sealer) Tag(texts ...[]byte) [32]byte {
 	mac.Sum(sum[:0])
 	return sum
 }
+
+// Answers is the key under which the server that keeps this log answers its hooks.
+func (s *Sealer) Answers() witness.Key { return s.answer }
 
 // Public returns the key that checks what this sealer signs.
 func (s *Sealer) Public() *PublicKey { return s.public }

@@ -75,6 +75,9 @@ type Config struct {
 	// WhatIf says what rules would have decided about the past, Shadow what decides beside the rules in force. Optional.
 	WhatIf func(ctx context.Context, q replay.Question) (replay.Report, error)
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
+	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
+	Warnings func() []string
+
 	Logger *slog.Logger
 	Now    func() time.Time
 	Random io.Reader // optional: crypto/rand
@@ -184,6 +187,7 @@ func (c *Console) routes() *http.ServeMux {
 	mux.HandleFunc("GET /enrol", c.enrolPage)
 	mux.HandleFunc("POST /enrol", c.enrol)
 	mux.Handle("POST /logout", c.signedIn(c.logout))
+	mux.HandleFunc("GET /warnings", c.warningsPart)
 	mux.Handle("GET /sessions", c.signedIn(c.sessionsPage))
 	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
 	mux.Handle("POST /passkeys/remove", c.signedIn(c.removePasskey))
@@ -315,6 +319,7 @@ type page struct {
 	Path     string
 	Tabs     []tab
 	Rights   right
+	Warnings []string // see [Config.Warnings]
 	Data     any
 }
 
@@ -328,7 +333,7 @@ func (p page) May(name string) bool {
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
 	p := page{Title: title, CSRF: c.csrf(r), Path: r.URL.Path, Data: data}
 	if operator, ok := c.operator(r); ok {
-		p.Operator, p.Rights, p.Tabs = &operator, rightsOf(operator.Role), c.tabs(r)
+		p.Operator, p.Rights, p.Tabs, p.Warnings = &operator, rightsOf(operator.Role), c.tabs(r), c.warnings()
 	}
 	var b bytes.Buffer
 	if err := c.pages[name].ExecuteTemplate(&b, "layout.html", p); err != nil {

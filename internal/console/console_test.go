@@ -43,6 +43,7 @@ type house struct {
 	tried   map[string]*interlock.DryRun   // by request
 	whatIf  func(replay.Question) (replay.Report, error)
 	shadow  replay.ShadowState
+	wrong   []string // with hooks and the log
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -73,6 +74,7 @@ func open(t testing.TB, rules ...string) *house {
 		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return h.decided[request.ID], nil
 		},
+		Warnings: func() []string { return h.wrong },
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},

@@ -195,35 +195,3 @@ func TestLines(t *testing.T) {
 		t.Error("an unknown harness has lines")
 	}
 }
-
-// TestKeepCheckpoint: never backwards, never over another log's.
-func TestKeepCheckpoint(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "interlock.checkpoint")
-	keep := func(text string) {
-		t.Helper()
-		if err := KeepCheckpoint(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := func(path, text string) {
-		t.Helper()
-		if have, err := os.ReadFile(path); err != nil || string(have) != text {
-			t.Errorf("%s holds %q (%v), want %q", filepath.Base(path), have, err, text)
-		}
-	}
-	keep("log/a\n5\nroot5\n")
-	keep("log/a\n4\nroot4\n")
-	want(path, "log/a\n5\nroot5\n")
-	keep("log/a\n6\nroot6\n")
-	want(path, "log/a\n6\nroot6\n")
-	keep("log/b\n1\nroot1\n")
-	want(path, "log/b\n1\nroot1\n")
-	others, err := filepath.Glob(path + ".*")
-	if err != nil || len(others) != 1 {
-		t.Fatalf("%v %v", others, err)
-	}
-	want(others[0], "log/a\n6\nroot6\n")
-	if err := KeepCheckpoint(path, []byte("garbage")); err == nil {
-		t.Error("garbage was kept")
-	}
-}

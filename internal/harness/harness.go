@@ -119,11 +119,15 @@ func Listens(event string) bool {
 
 // matching is the matcher of an event: events without a tool have none.
 func matching(event, all string) string {
-	if Listens(event) {
+	if Listens(event) || event == ConfigChange {
 		return ""
 	}
 	return all
 }
+
+// ConfigChange is the event by which Claude Code tells that settings were changed under a session, and lets a hook refuse that they
+// count there. A registration without it guards as well, until the session ends.
+const ConfigChange = "ConfigChange"
 
 // isBlocking reports of an event in Claude Code's form whether a call can be stopped through it.
 func isBlocking(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" }
@@ -137,7 +141,8 @@ func claude() Harness {
 	}
 	return Harness{
 		Name: "claude", Title: "Claude Code", grouped: true,
-		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"},
+		Events: []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit",
+			ConfigChange},
 		Note:      "Running sessions read their hooks at the start: restart them.",
 		settings:  in(".claude", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
 		blockable: isBlocking,
@@ -148,7 +153,7 @@ func claude() Harness {
 				return group{matching(event, "*"), []any{handler{"command", c.Binary, c.Args, patience(event, claudeTimeout)}}}
 			}
 			return group{matching(event, "*"),
-				[]any{handler{"command", c.closed(goos, isBlocking(event)), nil, patience(event, claudeTimeout)}}}
+				[]any{handler{"command", c.closed(goos, isBlocking(event) || event == ConfigChange), nil, patience(event, claudeTimeout)}}}
 		},
 	}
 }

@@ -19,18 +19,18 @@ func TestClaudesManagedSettings(t *testing.T) {
 		events                              int
 		problems                            string // part of them; empty: none
 	}{
-		{name: "the user's", user: string(hooks), events: 5},
-		{name: "an administrator's", managed: string(hooks), events: 5},
-		{name: "both", user: string(hooks), managed: string(hooks), events: 10},
-		{name: "off in the project", user: string(hooks), project: off, events: 5,
+		{name: "the user's", user: string(hooks), events: 6},
+		{name: "an administrator's", managed: string(hooks), events: 6},
+		{name: "both", user: string(hooks), managed: string(hooks), events: 12},
+		{name: "off in the project", user: string(hooks), project: off, events: 6,
 			problems: filepath.Join("project", ".claude", "settings.json") + " sets disableAllHooks"},
-		{name: "off in the project for this user", user: string(hooks), local: off, events: 5, problems: "settings.local.json sets disableAllHooks"},
-		{name: "off for an administrator's", managed: string(hooks), project: off, events: 5},
-		{name: "an administrator's only", user: string(hooks), managed: only, events: 5, problems: "managed-settings.json sets allowManagedHooksOnly"},
-		{name: "some of an administrator's", user: string(hooks), managed: strings.Replace(string(hooks), `"PreToolUse"`, `"Stop"`, 1), project: off, events: 9,
+		{name: "off in the project for this user", user: string(hooks), local: off, events: 6, problems: "settings.local.json sets disableAllHooks"},
+		{name: "off for an administrator's", managed: string(hooks), project: off, events: 6},
+		{name: "an administrator's only", user: string(hooks), managed: only, events: 6, problems: "managed-settings.json sets allowManagedHooksOnly"},
+		{name: "some of an administrator's", user: string(hooks), managed: strings.Replace(string(hooks), `"PreToolUse"`, `"Stop"`, 1), project: off, events: 11,
 			problems: "sets disableAllHooks"},
-		{name: "an administrator's of an earlier version", managed: strings.Replace(string(hooks), `"UserPromptSubmit"`, `"Stop"`, 1), project: off, events: 4},
-		{name: "unreadable", user: string(hooks), project: "{", events: 5, problems: "can't be read"},
+		{name: "an administrator's of an earlier version", managed: strings.Replace(string(hooks), `"UserPromptSubmit"`, `"Stop"`, 1), project: off, events: 5},
+		{name: "unreadable", user: string(hooks), project: "{", events: 6, problems: "can't be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			home := t.TempDir()

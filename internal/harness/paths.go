@@ -24,21 +24,39 @@ func SettingsFiles(home string) []string {
 		filepath.Join(home, "Documents", "Cline", "Hooks", "PreToolUse"),
 	}
 	for _, name := range Names() {
-		files = append(files, CheckpointFile(home, name))
+		files = append(files, PinFile(home, name))
+		for _, file := range HeadFiles(home, name) {
+			files = append(files, file, contradicting(file))
+		}
 	}
 	return files
 }
 
-// checkpointName is the file beside a harness's settings that keeps the newest checkpoint the hook was handed.
-const checkpointName = "interlock.checkpoint"
-
-// CheckpointFile is where the hook leaves the newest signed checkpoint for a harness: outside the store, so that a log cut
-// later contradicts it.
-func CheckpointFile(home, agent string) string {
-	if agent == "opencode" { // which installs packages into every .opencode it finds
-		return filepath.Join(home, ".config", agent, checkpointName)
+// Beside lists the other files that say whether a harness runs the hooks that are registered in its settings, whether or not they
+// exist.
+func (h Harness) Beside(p Place) []string {
+	dir := filepath.Dir(h.Settings(p))
+	switch h.Name {
+	case "claude":
+		return []string{filepath.Join(dir, "settings.local.json"), p.managed(managedSettings)}
+	case "codex":
+		return []string{filepath.Join(dir, "config.toml")}
+	case "copilot":
+		return []string{filepath.Join(filepath.Dir(dir), "settings.json")}
 	}
-	return filepath.Join(home, "."+agent, checkpointName)
+	return nil
+}
+
+// Between lists the files that a shell runs before it runs a hook, because the environment says so. Whoever may write them comes
+// between a harness and Interlock.
+func Between(getenv func(string) string) []string {
+	var files []string
+	for _, name := range [...]string{"BASH_ENV", "ENV"} {
+		if file := getenv(name); filepath.IsAbs(file) {
+			files = append(files, filepath.Clean(file))
+		}
+	}
+	return files
 }
 
 // Names lists the harnesses that can be installed to, in the order documentation names them.

@@ -24,10 +24,10 @@ type Registration struct {
 	hash  string   // what Codex keeps there if it was reviewed as it is; empty: that can't be told
 }
 
-// Guards reports whether nothing is missing but events that only tell what the user says, which earlier versions did
-// not register.
+// Guards reports whether nothing is missing but events that only tell what the user says or that settings have changed, which
+// earlier versions did not register.
 func (s Status) Guards() bool {
-	return !slices.ContainsFunc(s.Missing, func(event string) bool { return !Listens(event) })
+	return !slices.ContainsFunc(s.Missing, func(event string) bool { return !Listens(event) && event != ConfigChange })
 }
 
 // Line is what Shell says to run, without what it says to answer if that fails.

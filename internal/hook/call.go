@@ -46,6 +46,8 @@ type Call struct {
 	// for After: what the agent is shown of how it went, as text or JSON; empty where it isn't told
 	Result string
 	Silent bool // the harness says that it shows no prompts in this session
+	// what listens where the server should can't prove to be it; it was not believed, and people should know
+	Impostor bool
 
 	roams  bool     // After says which directory the harness is in by then, which a command may have changed
 	server string   // the MCP server it may go to, if that is named like Interlock's own; empty: it isn't

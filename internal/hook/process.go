@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/witness"
 )
 
 // The bounds of a deadline: the shortest harness timeout is 30 s, and a deadline below a store's commit refuses always.
@@ -24,17 +25,21 @@ type Process struct {
 	Environment Environment
 	Deadline    time.Duration
 	Socket      string // where a server may listen; empty: none is asked
-	Redact      func(string) string
-	Stdin       io.Reader
-	Stdout      io.Writer
-	Stderr      io.Writer
+	// Key is the key under which that server has to answer. An error means that there is no server to believe.
+	Key    func() (witness.Key, error)
+	Redact func(string) string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
 
 	// Judge decides where no server gave an answer. It returns the newest checkpoint it was handed, if any.
-	Judge func(ctx context.Context, call Call, payload []byte) (out Output, checkpoint []byte)
+	Judge func(ctx context.Context, call Call, payload []byte) (Output, witness.News)
 	// Unreadable answers a payload that could not be read; call.Phase says what is known. Nil refuses without a record.
-	Unreadable func(ctx context.Context, call Call, payload []byte, cause error) (out Output, checkpoint []byte)
-	// Keep is handed the newest checkpoint after the answer is out. Optional.
-	Keep func(agent string, checkpoint []byte)
+	Unreadable func(ctx context.Context, call Call, payload []byte, cause error) (Output, witness.News)
+	// Held are the heads of a log that are held for a harness. Optional; a server has to show that its log goes on from them.
+	Held func(agent, origin string) []witness.Head
+	// Keep is handed the newest checkpoint after the answer is out, with what shows that it goes on from those. Optional.
+	Keep func(agent string, news *witness.News)
 }
 
 // A run is a Process under way. The call is set as soon as it is read, so that a deadline that passes later is still
@@ -43,7 +48,7 @@ type run struct {
 	Process
 	mutex  sync.Mutex
 	call   Call
-	newest []byte
+	newest witness.News
 }
 
 // Run does it all and returns the exit status.
@@ -78,10 +83,10 @@ func (r *run) write(out Output) int {
 		return 2
 	}
 	r.mutex.Lock()
-	checkpoint, agent := r.newest, r.call.Agent
+	news, agent := r.newest, r.call.Agent
 	r.mutex.Unlock()
-	if r.Keep != nil && len(checkpoint) > 0 {
-		r.Keep(agent, checkpoint)
+	if r.Keep != nil && len(news.Checkpoint) > 0 {
+		r.Keep(agent, &news)
 	}
 	return out.Exit
 }
@@ -93,13 +98,13 @@ func (r *run) current() Call {
 }
 
 // note remembers the newest checkpoint.
-func (r *run) note(checkpoint []byte) {
-	if len(checkpoint) == 0 {
+func (r *run) note(news witness.News) {
+	if len(news.Checkpoint) == 0 {
 		return
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.newest = checkpoint
+	r.newest = news
 }
 
 // answer reads, judges and renders. A panic is a refusal.
@@ -121,21 +126,22 @@ func (r *run) answer(ctx context.Context) (out Output) {
 		if r.Unreadable == nil || call.Phase == Told {
 			return Refuse(call, "unreadable", parseErr.Error())
 		}
-		out, checkpoint := r.Unreadable(ctx, call, payload, parseErr)
-		r.note(checkpoint)
+		out, news := r.Unreadable(ctx, call, payload, parseErr)
+		r.note(news)
 		return out
 	}
 	if len(call.Proposals) == 0 && !tells(&call) {
 		return Render(call, nil) // nothing to judge, and nothing to remember
 	}
 	if r.Socket != "" {
-		if out, checkpoint, answered := askServer(ctx, call, r.Environment, r.Socket, r.Deadline, r.Redact); answered {
-			r.note(checkpoint)
+		if out, news, answered := r.askServer(ctx, call); answered {
+			r.note(news)
 			return out
 		}
+		call = r.current() // which says now whether somebody else listens there
 	}
-	out, checkpoint := r.Judge(ctx, call, payload)
-	r.note(checkpoint)
+	out, news := r.Judge(ctx, call, payload)
+	r.note(news)
 	return out
 }
 

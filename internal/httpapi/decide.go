@@ -43,6 +43,7 @@ func (x *exchange) decide() {
 		return
 	}
 	answer := x.propose(way, proposal)
+	x.goesOn(answer.Checkpoint)
 	buffer := buffers.Get().(*[]byte)
 	*buffer = append(appendAnswer((*buffer)[:0], &answer), '\n')
 	x.answer(answerStatus(&answer), typeJSON, *buffer)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,7 @@ type exchange struct {
 	holder  string
 	reading bool // and a slot of those who read the log
 
+	asked  [sha256.Size]byte // of the request's body, where the answer is to be signed
 	status int
 	code   interlock.Code
 	turned int   // requests that found no room, this one and those that went unsaid before it
@@ -73,6 +75,7 @@ func (x *exchange) answer(status int, contentType []string, body []byte) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.status = status
+	x.vouch(body)
 	x.w.WriteHeader(status)
 	if x.r.Method != http.MethodHead {
 		_, _ = x.w.Write(body) // a caller that went away has no answer to miss
@@ -253,6 +256,9 @@ func (x *exchange) read() (*[]byte, error) {
 	if len(body) == 0 {
 		release(buffer)
 		return nil, interlock.Errorf(interlock.CodeInvalid, "", "the body is empty; send a JSON object")
+	}
+	if x.nonce() != "" {
+		x.asked = sha256.Sum256(body)
 	}
 	return buffer, nil
 }

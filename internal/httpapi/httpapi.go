@@ -27,6 +27,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/hostname"
 	"interlock/internal/ledger"
+	"interlock/internal/witness"
 )
 
 // Backend is what the doors need of admission. Implementations are safe for concurrent use.
@@ -139,6 +140,8 @@ type Config struct {
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
 	Pages   http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
 	Past    Past                        // optional: what other rules would have decided; asked for on the local door
+	// optional: signs what the local door answers, for hooks; without it they decide by themselves
+	Sign func(*witness.Answer) (signature string)
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
 	MCP http.Handler
 }
@@ -148,6 +151,7 @@ type Server struct {
 	config  Config
 	metrics *metrics
 	names   hostname.Names
+	rows    remembered
 
 	// Requests under way: of agents, by credential; of these, those that read the log; of whoever has shown no credential, by
 	// address; and on the socket without a token. None of them takes room from another.
@@ -183,7 +187,7 @@ func New(c Config) (*Server, error) {
 		agents:    newSlots(most, share, max(most/64, 1)), // what other agents can't take
 		readers:   newSlots(most, int(c.Limits.Readings), int(c.Limits.Readings)),
 		strangers: newSlots(most, share, 0),
-		hooks:     newSlots(most, most, 0)}, nil
+		hooks:     newSlots(most, most, 0), rows: remembered{log: c.Log}}, nil
 }
 
 // door says which way a request came in.

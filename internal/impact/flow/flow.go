@@ -35,6 +35,7 @@ type Flow struct {
 	Filed    bool    // it is what a file held that was not read
 	Composed bool    // a program in the command, or whoever filled the clipboard, says what it is
 	Everyone bool    // it lists the numbers of all processes, or all of a user's
+	Ours     bool    // it lists the numbers of Interlock's own processes
 	Token    *Token  // it is a password that a program fetched for one kind of host, and nothing else
 	Own      string  // the program of Interlock's that it holds
 	Named    string  // a variable it shows the value of, whose name says that this is a secret
@@ -55,6 +56,7 @@ func (f *Flow) Taint(o Flow) {
 	f.Encoded = f.Encoded || o.Encoded
 	f.Shell = f.Shell || o.Shell
 	f.Everyone = f.Everyone || o.Everyone
+	f.Ours = f.Ours || o.Ours
 	f.Handed = f.Handed || o.Handed
 	f.Filed = f.Filed || o.Filed
 	f.Composed = f.Composed || o.Composed

@@ -356,6 +356,9 @@ func (r *shellRun) named(i interlock.Impact, t flow.Field) {
 			i.Traits = append(i.Traits, fact.TraitRepeated)
 		}
 	}
+	if i.Kind == interlock.ImpactSpawn && r.ours(i.Via, t) {
+		i.Reach = interlock.ReachSelf
+	}
 	r.plain(i)
 }
 

@@ -12,7 +12,7 @@ import (
 // output is what a command's standard output carries on: known text for the few whose output follows from their input.
 func (r *shellRun) output(u *flow.Use, out, ran, carried flow.Flow, io flow.Streams) flow.Flow {
 	if carried.Everyone && selects(u) {
-		carried.Everyone = false
+		carried.Everyone, carried.Ours = false, carried.Ours || selectsOurs(u)
 	}
 	if len(u.Rest) > 0 || hasNested(u) {
 		carried.Composed = carried.Composed || composes(u)

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/internal/config"
+)
+
+// lookEvery is how often a process that lasts looks whether hooks are still called.
+const lookEvery = 2 * time.Second
+
+// historiesEvery is of how many looks one holds the log against what hooks have seen of it, which takes some proofs.
+const historiesEvery = 5
+
+// The bounds of what a lookout keeps.
+const (
+	maxDirs   = 32        // where agents worked lately
+	bannerFor = time.Hour // an alert of another process
+)
+
+// A lookout looks, for as long as a server runs, whether everything that should call Interlock still does: registrations, programs,
+// the socket, and whether the log goes on from what hooks have seen of it. What is wrong stands in the console.
+type lookout struct {
+	program *program
+	backend *embedded.Backend
+	logger  *slog.Logger
+	socket  string // empty: this process has none
+	listens string // the mark of the socket as it was opened
+
+	mutex sync.Mutex
+	dirs  []string
+	wrong []string
+	heard map[int64]time.Time // alerts of other processes, by index
+	texts map[int64]string
+	last  int64 // the newest alert that was looked at; -1: none yet
+	was   bool  // the look before found hooks unregistered
+	said  string
+	looks int
+	apart []string // where histories part, as it was found last
+}
+
+func newLookout(p *program, backend *embedded.Backend, socket string, logger *slog.Logger) *lookout {
+	l := &lookout{program: p, backend: backend, logger: logger, socket: socket, heard: map[int64]time.Time{},
+		texts: map[int64]string{}, last: -1}
+	if socket != "" {
+		l.listens = fileMark(socket)
+	}
+	return l
+}
+
+// saw remembers where an agent works, whose project may switch hooks off.
+func (l *lookout) saw(dir string) {
+	if dir == "" {
+		return
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if i := slices.Index(l.dirs, dir); i >= 0 {
+		return
+	}
+	if l.dirs = append(l.dirs, dir); len(l.dirs) > maxDirs {
+		l.dirs = l.dirs[1:]
+	}
+}
+
+// warnings are what is wrong now, for the console.
+func (l *lookout) warnings() []string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Clone(l.wrong)
+}
+
+// keep looks until ctx ends.
+func (l *lookout) keep(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		l.look(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// look looks once. What can't be looked at is wrong, too.
+func (l *lookout) look(ctx context.Context) {
+	l.mutex.Lock()
+	dirs := slices.Clone(l.dirs)
+	l.mutex.Unlock()
+	if home := userHome(l.program.getenv); home != "" {
+		dirs = append(dirs, home)
+	}
+	found, err := l.program.lookAtInstalled(ctx, l.backend, dirs, !l.was && l.last >= 0)
+	l.was = len(found) > 0
+	if err != nil {
+		found = append(found, "it can't be told whether hooks are registered still: "+shown(err))
+	}
+	if mark := fileMark(l.socket); l.socket != "" && mark != l.listens {
+		one := "the socket of this server was replaced or removed: hooks can't reach it and decide by themselves; start `interlock up` again"
+		found = append(found, one)
+		l.tell(ctx, one)
+	}
+	if l.looks%historiesEvery == 0 {
+		l.apart = l.parted(ctx)
+	}
+	l.looks++
+	found = append(append(found, l.apart...), l.others(ctx)...)
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.wrong = found
+}
+
+// parted says where the log parts from what hooks have seen of it.
+func (l *lookout) parted(ctx context.Context) (found []string) {
+	apart, err := l.program.histories(ctx, l.backend.Store, l.backend.Key)
+	for _, one := range apart {
+		found = append(found, one.String())
+	}
+	if err != nil {
+		found = append(found, "the log can't be held against what hooks have kept of it: "+shown(err))
+	}
+	return found
+}
+
+// tell raises an alert about the socket once.
+func (l *lookout) tell(ctx context.Context, message string) {
+	if l.said == message {
+		return
+	}
+	l.said = message
+	if err := l.backend.Alarm(ctx, alertImpostor, message); err != nil && ctx.Err() == nil {
+		l.logger.Warn("an alert could not be recorded", "error", err.Error())
+	}
+}
+
+// others are the alerts that hooks have recorded in processes of their own lately, of which people have not been told.
+func (l *lookout) others(ctx context.Context) (lately []string) {
+	entries, err := l.backend.Store.Recent(ctx, interlock.EventAlert, -1, maxInstalled)
+	if err != nil {
+		return nil
+	}
+	newest := l.last
+	for _, e := range entries {
+		newest = max(newest, e.Index)
+		if e.Index <= l.last {
+			break
+		}
+		code, message := auditlog.AlertOf(e)
+		if code != alertImpostor && code != alertHistories {
+			continue
+		}
+		event, err := auditlog.ParseEvent(e.Body)
+		if err != nil || now().Sub(event.Recorded) > bannerFor || message == l.said {
+			continue
+		}
+		l.heard[e.Index], l.texts[e.Index] = event.Recorded, message
+		if l.last >= 0 { // it came while this process ran
+			l.backend.Tell(code, message)
+		}
+	}
+	l.last = max(newest, 0)
+	for index, at := range l.heard {
+		if now().Sub(at) > bannerFor {
+			delete(l.heard, index)
+			delete(l.texts, index)
+			continue
+		}
+		if !slices.Contains(lately, l.texts[index]) {
+			lately = append(lately, l.texts[index])
+		}
+	}
+	slices.Sort(lately)
+	return lately
+}
+
+// watching is the view of a directory, where somebody works in it.
+func (l *lookout) watching(view func(string) interlock.View) func(string) interlock.View {
+	return func(dir string) interlock.View {
+		l.saw(dir)
+		return view(dir)
+	}
+}
+
+// socketOf is the server's socket where there is one.
+func socketOf(settings config.Config) string {
+	path := config.Socket(settings.Home)
+	if _, err := os.Lstat(path); err != nil {
+		return ""
+	}
+	return path
+}
