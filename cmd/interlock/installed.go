@@ -18,6 +18,7 @@ import (
 	"interlock/internal/account"
 	"interlock/internal/auditlog"
 	"interlock/internal/harness"
+	"interlock/internal/ledger"
 )
 
 // alertInstalled is the kind of alert about a hook that is not registered any more as it was installed.
@@ -86,9 +87,9 @@ func installedLines(status harness.Status) []string {
 
 // installed reads from the log what stands installed: the newest entry of each settings file. The index is that of the newest.
 func installed(ctx context.Context, log interface {
-	Recent(ctx context.Context, kind interlock.EventType, before int64, limit int) ([]interlock.Entry, error)
+	Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error)
 }) (standing []auditlog.InstalledRecord, newest int64, err error) {
-	entries, err := log.Recent(ctx, interlock.EventInstalled, -1, maxInstalled)
+	entries, err := log.Entries(ctx, interlock.EventInstalled, ledger.Before(-1, maxInstalled))
 	if err != nil {
 		return nil, -1, err
 	}
@@ -237,7 +238,7 @@ func remarked(programs []auditlog.InstalledProgram) []auditlog.InstalledProgram 
 
 // alerted reports whether the same was said since an entry.
 func alerted(ctx context.Context, backend *embedded.Backend, kind, message string, since int64) (bool, error) {
-	entries, err := backend.Store.Recent(ctx, interlock.EventAlert, -1, maxInstalled)
+	entries, err := backend.Store.Entries(ctx, interlock.EventAlert, ledger.Before(-1, maxInstalled))
 	if err != nil {
 		return false, err
 	}

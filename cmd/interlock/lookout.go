@@ -12,6 +12,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
+	"interlock/internal/ledger"
 )
 
 // lookEvery is how often a process that lasts looks whether hooks are still called.
@@ -145,7 +146,7 @@ func (l *lookout) tell(ctx context.Context, message string) {
 
 // others are the alerts that hooks have recorded in processes of their own lately, of which people have not been told.
 func (l *lookout) others(ctx context.Context) (lately []string) {
-	entries, err := l.backend.Store.Recent(ctx, interlock.EventAlert, -1, maxInstalled)
+	entries, err := l.backend.Store.Entries(ctx, interlock.EventAlert, ledger.Before(-1, maxInstalled))
 	if err != nil {
 		return nil
 	}
