@@ -47,7 +47,7 @@ type GovernanceOrder struct {
 	Subject string `json:"subject,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 	About   string `json:"about,omitempty"`   // the agent whose freedom it is about
-	Signed  string `json:"signed,omitempty"`  // by, nobody, otherwise (in other words), or an operator's name
+	Signed  string `json:"signed,omitempty"`  // by, nobody, otherwise (in other words), passkey, or an operator's name
 	Age     string `json:"age,omitempty"`     // how long ago it was given
 	For     string `json:"for,omitempty"`     // of a grant or a suppression: how long it is to stand
 	Times   int    `json:"times,omitempty"`   // of a grant

@@ -87,7 +87,7 @@ func (s *stage) sign(text, by, signed string) (key, statement, signature string)
 	switch signed {
 	case "nobody":
 		return "", "", ""
-	case "", "by":
+	case "", "by", "passkey":
 		signed = by
 	case "otherwise":
 		signed, text = by, text+"and more\n"
@@ -149,7 +149,11 @@ func (s *stage) order(o *ruleset.GovernanceOrder) error {
 	}
 	if o.Signed != "nobody" {
 		key, text, signature := s.sign(given.Text(), o.By, o.Signed)
-		given = given.Signed(interlock.MethodSSH, key, signature)
+		method := interlock.MethodSSH
+		if o.Signed == "passkey" {
+			method = interlock.MethodPasskey
+		}
+		given = given.Signed(method, key, signature)
 		given.Statement = text
 	}
 	return given.Counts(s.operators, s.agents, verify, caseTime)
