@@ -311,7 +311,7 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 			Key   string              `json:"key_id"`
 			Held  []string            `json:"held,omitempty"` // names of the holds on snapshots that are missing or damaged
 			besides
-		}{report, verdict == "", verdict, key.ID(), holdNames(broken), beside})
+		}{report, report.Problem == nil, verdict, key.ID(), holdNames(broken), beside})
 		if err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (r *renewed) expect(moment, want string, logged int) {
 	}
 }
 
-// A certificate that changes counts from the next connection on, and one that can't be used changes nothing and is told once.
+// A certificate that changes counts from the next connection on, and one that can't be used changes nothing and is told once for each reason.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	authority := newAuthorityOf(t, "authority")
 	first, firstKey := authority.issue("first")
@@ -133,10 +133,10 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.later()
-	r.expect("without a file", "second", 2)
+	r.expect("without a file", "second", 3)
 	r.write(map[string][]byte{"cert.pem": first, "key.pem": firstKey})
 	r.later()
-	r.expect("with the first again", "first", 2)
+	r.expect("with the first again", "first", 3)
 	if log := r.log.String(); strings.Contains(log, "PRIVATE") || strings.Count(log, "were read again") != 2 {
 		t.Errorf("the log: %s", log)
 	}

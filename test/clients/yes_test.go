@@ -76,19 +76,23 @@ func newVictim(t *testing.T) *victim {
 	}
 	v.point()
 	outside := t.TempDir() // where the people's keys are, as on a device
+	askpass, err := terminal.Askpass(outside)
+	if err != nil {
+		t.Fatal(err)
+	}
 	key, err := terminal.Govern(program, v.env, outside)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{filepath.Join(outside, "olga"), filepath.Join(v.dir, "work", "eve")} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", name).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", name).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
 	run := func(args ...string) {
 		t.Helper()
 		command := exec.Command(program, args...)
-		command.Env = v.env
+		command.Env = append(v.env[:len(v.env):len(v.env)], askpass...)
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v: %s", args, err, out)
 		}
@@ -134,10 +138,14 @@ func (v *victim) copied(t *testing.T) *victim {
 	return c
 }
 
-// sh runs a script as the agent's shell would and returns what it says.
+// sh runs a script as the agent's shell would and returns what it says. What asks for the passphrase of its own key gets it.
 func (v *victim) sh(script string) string {
 	command := exec.Command("bash", "-c", script)
-	command.Env, command.Dir = v.env, filepath.Join(v.dir, "work")
+	askpass, err := terminal.Askpass(filepath.Join(v.dir, "work"))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	command.Env, command.Dir = append(v.env[:len(v.env):len(v.env)], askpass...), filepath.Join(v.dir, "work")
 	command.Stdin = strings.NewReader("")
 	out, err := command.CombinedOutput()
 	return fmt.Sprintf("%s (%v)", bytes.TrimSpace(out), err)
