@@ -40,9 +40,9 @@ fuzz: ## run every fuzz target and spell known commands otherwise, for long (FUZ
 	@scripts/setup.sh test
 	@MUTATIONS=$${MUTATIONS:-5000} scripts/fuzz.sh "$${FUZZTIME:-20000x}"
 
-escape: ## let a stopped agent try to escape for a minute (ESCAPE=1m)
+escape: ## let a stopped agent try to escape, and look for a yes that nobody gave, for a minute each (ESCAPE=1m)
 	@scripts/setup.sh test
-	go test ./test/clients -count=1 -run '^TestEscape$$' -escape "$${ESCAPE:-1m}" -timeout 30m -v
+	go test ./test/clients -count=1 -run '^(TestEscape|TestNoWayToAYes)$$' -escape "$${ESCAPE:-1m}" -timeout 30m -v
 
 load: ## send CALLS=100000 calls through the gateway, over each transport, while it, its server and its client are killed in turn
 	@scripts/setup.sh test

@@ -28,8 +28,9 @@ func TestPinsReachOtherProcesses(t *testing.T) {
 		if err != nil || shown[0] != allowed {
 			t.Errorf("shown %v, %v; want %v", shown, err, allowed)
 		}
-		answer := gateway.ProposeBy(t.Context(), admission.Way{Upstream: &upstream}, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: "files.list_files",
-			Arguments: json.RawMessage(`{"path":"."}`), Dir: "/repo"}, Requester: agent, Door: "gateway"})
+		answer := gateway.ProposeBy(t.Context(), admission.Way{Upstream: &upstream}, interlock.Proposal{
+			Action: interlock.Action{Kind: interlock.KindTool, Tool: "files.list_files",
+				Arguments: json.RawMessage(`{"path":"."}`), Dir: "/repo"}, Requester: agent, Door: "gateway"})
 		if answer.Answer.Allowed() != allowed {
 			t.Errorf("a call is answered %v by %+v, want allowed %v", answer.Answer, answer.Decisive(), allowed)
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -173,12 +172,12 @@ func (b *bench) httpCrowd(self, text string, c crowd, duty int) (call func(int) 
 		if err != nil {
 			return nil, nil, err
 		}
-		token, err := b.command(home, "agent", "add", "bench", "--trust", "validated").Output()
+		token, err := b.agent(home, "bench")
 		if err != nil {
-			return nil, nil, fmt.Errorf("adding an agent: %w", err)
+			return nil, nil, err
 		}
 		ready = home + ".ready"
-		first.tool, first.token = "server.echo", strings.TrimSpace(string(token))
+		first.tool, first.token = "server.echo", token
 		cmd = b.command(home, "--mode", mode, "gateway", "--listen", "127.0.0.1:0", "--ready", ready, "--name", "server", "--",
 			self, plainEchoFlag)
 	} else {

@@ -84,11 +84,11 @@ func fairShares(b *bench) error {
 func (b *bench) tokens(home string, count int) ([]string, error) {
 	var tokens []string
 	for n := range count {
-		token, err := b.command(home, "agent", "add", fmt.Sprintf("agent%d", n), "--trust", "validated").Output()
+		token, err := b.agent(home, fmt.Sprintf("agent%d", n))
 		if err != nil {
-			return nil, fmt.Errorf("adding an agent: %w", err)
+			return nil, err
 		}
-		tokens = append(tokens, strings.TrimSpace(string(token)))
+		tokens = append(tokens, token)
 	}
 	return tokens, nil
 }

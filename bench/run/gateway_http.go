@@ -98,16 +98,16 @@ func overGatewayHTTP(b *bench) error {
 	if err != nil {
 		return err
 	}
-	token, err := b.command(home, "agent", "add", "bench", "--trust", "validated").Output()
+	token, err := b.agent(home, "bench")
 	if err != nil {
-		return fmt.Errorf("adding an agent: %w", err)
+		return err
 	}
 	ready := home + ".ready"
 	gateway := b.command(home, "gateway", "--listen", "127.0.0.1:0", "--ready", ready, "--name", "server", "--",
 		self, plainEchoFlag)
 	if err := b.gatewayHTTPRow("`interlock gateway`, durable signed log", gateway, func() (*httpServer, error) {
 		address, err := waitFor(ready)
-		return &httpServer{url: address, token: strings.TrimSpace(string(token)), tool: "server.echo"}, err
+		return &httpServer{url: address, token: token, tool: "server.echo"}, err
 	}); err != nil {
 		return err
 	}
@@ -145,15 +145,15 @@ func (b *bench) beforeHTTP(self string) error {
 	if err := os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600); err != nil {
 		return err
 	}
-	token, err := b.command(home, "agent", "add", "bench", "--trust", "validated").Output()
+	token, err := b.agent(home, "bench")
 	if err != nil {
-		return fmt.Errorf("adding an agent: %w", err)
+		return err
 	}
 	ready := home + ".ready"
 	gateway := b.command(home, "gateway", "--listen", "127.0.0.1:0", "--ready", ready)
 	if err := b.gatewayHTTPRow("`interlock gateway`, durable signed log", gateway, func() (*httpServer, error) {
 		address, err := waitFor(ready)
-		return &httpServer{url: address, token: strings.TrimSpace(string(token)), tool: "server.echo"}, err
+		return &httpServer{url: address, token: token, tool: "server.echo"}, err
 	}); err != nil {
 		return err
 	}

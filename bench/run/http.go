@@ -27,15 +27,15 @@ func overHTTP(b *bench) error {
 		return err
 	}
 	defer stop()
-	token, err := b.command(home, "agent", "add", "bench", "--trust", "validated").Output()
+	token, err := b.agent(home, "bench")
 	if err != nil {
-		return fmt.Errorf("adding an agent: %w", err)
+		return err
 	}
 	doors := []door{
 		{name: "unix socket", network: "unix", address: config.Socket(home), host: "interlock"},
 		{name: "TCP, token", network: "tcp", address: strings.TrimPrefix(address, "http://"),
 			host:   strings.TrimPrefix(address, "http://"),
-			header: "Authorization: Bearer " + strings.TrimSpace(string(token)) + "\r\n"},
+			header: "Authorization: Bearer " + token + "\r\n"},
 	}
 	fmt.Fprintf(b.out, "\n## Durable decisions over HTTP\n\n`POST /v1/decide` of `interlock up`, keep-alive, load generator on the same CPUs. Beside it `GET /healthz` from the same callers: the same server answering without deciding or recording. Budget: p50 <= 0.35 ms at 1 caller; >= 20,000/s at 16 and >= 40,000/s at 128 callers.\n\n| door | callers | healthz /s | decisions /s | p50 ms | p99 ms | server CPU µs/decision |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	total := 0

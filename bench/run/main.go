@@ -74,7 +74,8 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, fair, mcp, gateway, gateway-http, sandbox, waiting, recorded or verify")
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, fair, mcp, gateway, gateway-http, sandbox, "+
+		"waiting, recorded or verify")
 	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	carriers := flag.String("carriers", "", "node_modules with mcp-proxy and supergateway, for the side-by-side gateway latency")

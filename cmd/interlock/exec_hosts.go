@@ -62,8 +62,9 @@ func (d *hostDecider) judge(ctx context.Context, host string, port int) error {
 	if requester.Call, err = callID(); err != nil {
 		return interlock.Errorf(interlock.CodeInternal, "", "the connection could not be decided")
 	}
-	answer := d.backend.ProposeBy(ctx, admission.Way{Sandboxed: true, Unseen: true}, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHTTP, Arguments: arguments,
-		Dir: d.proposal.Action.Dir},
+	answer := d.backend.ProposeBy(ctx, admission.Way{Sandboxed: true, Unseen: true}, interlock.Proposal{
+		Action: interlock.Action{Kind: interlock.KindHTTP, Arguments: arguments,
+			Dir: d.proposal.Action.Dir},
 		Requester: requester, View: embedded.GatherView(d.settings, d.proposal.Action.Dir), Door: "exec", CanAsk: true})
 	if answer.Answer.Allowed() && answer.Event != "" {
 		return nil

@@ -16,7 +16,8 @@ type operatorWeak struct {
 
 // Help is what `interlock operator weak-keys --help` adds.
 func (operatorWeak) Help() string {
-	return "A key without a passphrase signs for anything of its owner's user, so it signs nothing here unless one home is told to let it. That takes\n" +
+	return "A key without a passphrase signs for anything of its owner's user, so it signs nothing here unless one home " +
+		"is told to let it. That takes\n" +
 		"a passkey, in the console, or a security key. What such keys sign from then on is marked in its event."
 }
 

@@ -115,7 +115,8 @@ func prepare(t *testing.T, home, address string) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", filepath.Join(home, "olga")).CombinedOutput(); err != nil {
+	made := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", filepath.Join(home, "olga"))
+	if out, err := made.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if screen, err := terminal.Run(command(t, home, "operator", "add", "olga", "--ssh-key", filepath.Join(home, "olga.pub"))); err != nil {

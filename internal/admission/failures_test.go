@@ -17,7 +17,8 @@ import (
 
 // carried is a call that a gateway would carry out.
 func carried(tool, arguments string) admission.Case {
-	return admission.Case{Proposal: interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: "files." + tool, Arguments: json.RawMessage(arguments)},
+	return admission.Case{Proposal: interlock.Proposal{
+		Action:    interlock.Action{Kind: interlock.KindTool, Tool: "files." + tool, Arguments: json.RawMessage(arguments)},
 		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, Door: "gateway"},
 		Way: admission.Way{Upstream: &interlock.Upstream{Server: "files", Identity: "sha256:aa"}}}
 }

@@ -17,8 +17,9 @@ func TestRepetitionIsEverybodys(t *testing.T) {
 	h := newHouse(t)
 	processes := []*admission.Admission{h.Admission, again(t, h), again(t, h)}
 	remove := func(a *admission.Admission, n int) interlock.Answer {
-		return a.ProposeBy(t.Context(), admission.Way{Loop: &interlock.Loop{Execution: "run", Step: 1}}, interlock.Proposal{Action: interlock.Action{Kind: interlock.KindHint,
-			Input: fmt.Sprintf("run `rm build/part%d.o`", n)}, CanAsk: true, Door: "mcp",
+		return a.ProposeBy(t.Context(), admission.Way{Loop: &interlock.Loop{Execution: "run", Step: 1}}, interlock.Proposal{
+			Action: interlock.Action{Kind: interlock.KindHint,
+				Input: fmt.Sprintf("run `rm build/part%d.o`", n)}, CanAsk: true, Door: "mcp",
 			Requester: interlock.Requester{Principal: "pat", Agent: "mcp", Run: "run"}})
 	}
 	var all sync.WaitGroup

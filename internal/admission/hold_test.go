@@ -32,13 +32,15 @@ func TestHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := ledger.HoldName(ledger.HoldRuleset, string(h.Rules().Digest()))
-	if err := h.Hold(t.Context(), ledger.HoldBody{Scope: ledger.HoldRuleset, Key: string(h.Rules().Digest()), Why: "its text is not there"}); err != nil {
+	held := ledger.HoldBody{Scope: ledger.HoldRuleset, Key: string(h.Rules().Digest()), Why: "its text is not there"}
+	if err := h.Hold(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
 	before := h.entries()
 	a := h.propose("git status")
 	want := "INTEGRITY_FAILURE: nothing is decided under the ruleset in force until an admin clears the hold " + name
-	if f := a.Decisive(); a.Answer != interlock.Deny || a.Verdict != interlock.Deny || f == nil || f.Rule != "hold.ruleset" || f.Layer != 1 || f.Reason != want {
+	if f := a.Decisive(); a.Answer != interlock.Deny || a.Verdict != interlock.Deny || f == nil || f.Rule != "hold.ruleset" ||
+		f.Layer != 1 || f.Reason != want {
 		t.Fatalf("%v: %+v", a.Answer, a.Findings)
 	}
 	if types := h.entries()[len(before):]; !slices.Equal(types, []interlock.EventType{interlock.EventBlock}) {

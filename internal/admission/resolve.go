@@ -120,8 +120,8 @@ func (a *Admission) PutOperator(ctx context.Context, operator interlock.Operator
 	return err
 }
 
-// UpdateOperator changes what is known of an operator and records it: what the console sees of their own passkeys. change sees the operator as it is in the transaction that
-// takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
+// UpdateOperator changes what is known of an operator and records it: what the console sees of their own passkeys. change sees the
+// operator as it is in the transaction that takes effect, so that nothing that happens meanwhile is undone; what it refuses changes nothing.
 func (a *Admission) UpdateOperator(ctx context.Context, name string, change func(*interlock.OperatorRecord) error) error {
 	on := a.rows(key(ledger.Operator, name), key(ledger.Setting, settingRegistry))
 	return a.updateOperator(ctx, on, name, change)

@@ -63,7 +63,8 @@ func TestOnesOwn(t *testing.T) {
 				switch {
 				case want == "" && (err != nil || string(data) != "text"):
 					t.Errorf("%s: %q, %v", name, data, err)
-				case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !IsOpen(err) || data != nil || !strings.Contains(err.Error(), "run: chmod")):
+				case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !IsOpen(err) || data != nil ||
+					!strings.Contains(err.Error(), "run: chmod")):
 					t.Errorf("%s: %q, %v, want %q", name, data, err, want)
 				}
 			}

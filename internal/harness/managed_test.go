@@ -27,9 +27,11 @@ func TestClaudesManagedSettings(t *testing.T) {
 		{name: "off in the project for this user", user: string(hooks), local: off, events: 6, problems: "settings.local.json sets disableAllHooks"},
 		{name: "off for an administrator's", managed: string(hooks), project: off, events: 6},
 		{name: "an administrator's only", user: string(hooks), managed: only, events: 6, problems: "managed-settings.json sets allowManagedHooksOnly"},
-		{name: "some of an administrator's", user: string(hooks), managed: strings.Replace(string(hooks), `"PreToolUse"`, `"Stop"`, 1), project: off, events: 11,
+		{name: "some of an administrator's", user: string(hooks), managed: strings.Replace(string(hooks), `"PreToolUse"`, `"Stop"`, 1),
+			project: off, events: 11,
 			problems: "sets disableAllHooks"},
-		{name: "an administrator's of an earlier version", managed: strings.Replace(string(hooks), `"UserPromptSubmit"`, `"Stop"`, 1), project: off, events: 5},
+		{name: "an administrator's of an earlier version", managed: strings.Replace(string(hooks), `"UserPromptSubmit"`, `"Stop"`, 1),
+			project: off, events: 5},
 		{name: "unreadable", user: string(hooks), project: "{", events: 6, problems: "can't be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -48,7 +48,8 @@ func TestWhoLooksWhereACallGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			var asked []interlock.Handover
-			_, known, err := call.propose(t.Context(), 0, Environment{Gateway: test.gateway}, func(h interlock.Handover, _ interlock.Proposal) (interlock.Answer, error) {
+			environment := Environment{Gateway: test.gateway}
+			_, known, err := call.propose(t.Context(), 0, environment, func(h interlock.Handover, _ interlock.Proposal) (interlock.Answer, error) {
 				asked = append(asked, h)
 				if len(asked) == 1 {
 					return test.first, nil

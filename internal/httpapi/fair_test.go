@@ -234,7 +234,8 @@ func TestSlowBodiesAreCut(t *testing.T) {
 	lines = bufio.NewReader(honest)
 	body := `{"kind":"shell","input":"echo ` + strings.Repeat("a", 64<<10) + `"}`
 	for range 2 {
-		fmt.Fprintf(honest, "POST /v1/decide HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		fmt.Fprintf(honest, "POST /v1/decide HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"+
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 			liveToken, len(body))
 		for rest := body; rest != ""; rest = rest[min(len(rest), 8<<10):] {
 			if _, err := io.WriteString(honest, rest[:min(len(rest), 8<<10)]); err != nil {

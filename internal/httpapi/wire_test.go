@@ -81,7 +81,8 @@ func newHouse(t testing.TB, limits httpapi.Limits) *house {
 	server, err := httpapi.New(httpapi.Config{
 		Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, now), Now: now, User: "dana", Limits: limits,
 		Logger: slog.New(slog.NewJSONHandler(logged, nil)),
-		Build:  httpapi.Build{Version: "1.2.3", Revision: "abc", Go: "go1"}, Rules: func() httpapi.InForce { return httpapi.InForce{Ruleset: "sha256:beef"} },
+		Build:  httpapi.Build{Version: "1.2.3", Revision: "abc", Go: "go1"},
+		Rules:  func() httpapi.InForce { return httpapi.InForce{Ruleset: "sha256:beef"} },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -109,7 +109,8 @@ It wanted to do this. Every line below is the agent's and begins with a bar:
 
 // TestRoom: what is shown of an action keeps to its room, bars included, and says that there is more.
 func TestRoom(t *testing.T) {
-	for _, action := range []string{strings.Repeat("\n", 10_000) + "x", strings.Repeat("ä", 10_000), strings.Repeat("\x01", 10_000), strings.Repeat("a\n", 10_000)} {
+	for _, action := range []string{strings.Repeat("\n", 10_000) + "x", strings.Repeat("ä", 10_000),
+		strings.Repeat("\x01", 10_000), strings.Repeat("a\n", 10_000)} {
 		got := text(sample(func(n *notice.Notice) { n.Display = action }), ntfyRoom)
 		if len(got) > 4096-1000 || !strings.Contains(got, "Not all of it is here") || !strings.Contains(got, "code: "+theCode) {
 			t.Errorf("%.3q: %d bytes", action, len(got))

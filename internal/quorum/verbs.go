@@ -4,8 +4,9 @@ import "interlock"
 
 // A Verb says of one kind of order what it takes to count and what it does. Adding an order begins with a row of [Verbs].
 type Verb struct {
-	Name    interlock.Verb
-	Loosens bool                   // lets more happen than before: nobody orders it for themselves, and no session that began with a passkey does without it
+	Name interlock.Verb
+	// lets more happen than before: nobody orders it for themselves, and no session that began with a passkey does without it
+	Loosens bool
 	Stands  bool                   // decisions consult it until it ends; the others are carried out once
 	Reason  bool                   // it says why, for the record
 	Role    func(role string) bool // of an operator whose order counts

@@ -69,7 +69,8 @@ func TestAPasskeySignsWhoComesNext(t *testing.T) {
 	if out, err := h.command("agent", "add", "second", "--key", "bare").CombinedOutput(); err != nil { // which a passkey has permitted
 		t.Errorf("%v: %s", err, out)
 	}
-	if log := h.logged(); !strings.Contains(log, `"weak":"no passphrase"`) || strings.Count(log, `"IDENTITY_CHANGE"`) < 9 || !strings.Contains(log, `"method":"passkey"`) {
+	if log := h.logged(); !strings.Contains(log, `"weak":"no passphrase"`) || strings.Count(log, `"IDENTITY_CHANGE"`) < 9 ||
+		!strings.Contains(log, `"method":"passkey"`) {
 		t.Errorf("the log does not hold who signed: %s", log)
 	}
 }

@@ -80,7 +80,8 @@ func newOffice(t *testing.T, settings string) *office {
 		t.Fatal(err)
 	}
 	o.governor = governed(t, o.env)
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", o.key("olga")).CombinedOutput(); err != nil {
+	made := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", o.key("olga"))
+	if out, err := made.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	output(t, o.env, "operator", "add", "olga", "--ssh-key", o.key("olga")+".pub", "--key", o.governor)

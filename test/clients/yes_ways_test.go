@@ -69,7 +69,8 @@ func waysToAYes() []yesWay {
 	edit("the proofs are forgotten", "UPDATE proofs SET tags = zeroblob(8192); "+ghost)
 	edit("the proofs are gone", "DELETE FROM proofs; "+ghost)
 	edit("the head is another", "DROP TRIGGER IF EXISTS head_proved; UPDATE head SET size = 1")
-	edit("the log is empty", "DROP TRIGGER IF EXISTS head_proved; DELETE FROM entries; UPDATE head SET size = 0, last = '', edge = x'', checkpoint = x''")
+	edit("the log is empty", "DROP TRIGGER IF EXISTS head_proved; DELETE FROM entries; "+
+		"UPDATE head SET size = 0, last = '', edge = x'', checkpoint = x''")
 	edit("the tables are others", "DROP TABLE rows; CREATE TABLE rows (id INTEGER PRIMARY KEY, kind TEXT, key TEXT, version INTEGER, body BLOB, "+
 		"owner INTEGER, proof BLOB)")
 	edit("an older schema", "PRAGMA user_version = 8")
@@ -85,7 +86,8 @@ func waysToAYes() []yesWay {
 	run("a home that is a link", "mv $INTERLOCK_HOME elsewhere; mkdir new; ln -s $PWD/new $INTERLOCK_HOME")
 	run("settings that are not", "echo 'mode: [' > $INTERLOCK_HOME/interlock.yaml")
 	run("settings that nobody knows", "echo 'allow: everything' > $INTERLOCK_HOME/interlock.yaml")
-	run("rules that allow", "mkdir -p $INTERLOCK_HOME/rules; printf 'rules:\\n  - id: own.allow\\n    verdict: allow\\n    match: {command: git}\\n' > $INTERLOCK_HOME/rules/own.yaml")
+	run("rules that allow", "mkdir -p $INTERLOCK_HOME/rules; "+
+		"printf 'rules:\\n  - id: own.allow\\n    verdict: allow\\n    match: {command: git}\\n' > $INTERLOCK_HOME/rules/own.yaml")
 	run("rules that are broken", "mkdir -p $INTERLOCK_HOME/rules; echo '{{{' > $INTERLOCK_HOME/rules/own.yaml")
 	run("a channel that is a pipe", "rm -f $INTERLOCK_HOME/interlock.yaml; mkfifo $INTERLOCK_HOME/interlock.yaml")
 	run("a full queue", "for i in $(seq 8); do interlock pending >/dev/null & done; wait")

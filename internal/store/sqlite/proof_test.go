@@ -70,7 +70,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 // decided is what decisions about bot, and orders of olga, load.
 func decided() []ledger.Ref {
 	of := ledger.Of("bot", "ann")
-	return []ledger.Ref{{Kind: ledger.Agent, Key: "bot"}, {Kind: ledger.Operator, Key: "olga"}, {Kind: ledger.Operator, Key: "ghost"}, {Kind: ledger.Operator, Mark: ledger.All}, {Kind: ledger.Hold, Mark: ledger.All},
+	return []ledger.Ref{{Kind: ledger.Agent, Key: "bot"}, {Kind: ledger.Operator, Key: "olga"}, {Kind: ledger.Operator, Key: "ghost"},
+		{Kind: ledger.Operator, Mark: ledger.All}, {Kind: ledger.Hold, Mark: ledger.All},
 		{Kind: ledger.Request, Mark: of}, {Kind: ledger.Order, Mark: of}, {Kind: ledger.Order, Mark: ledger.Ordered(interlock.VerbSuppress)},
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
@@ -199,10 +200,15 @@ func checked(t *testing.T, s *sqlite.Store) (named []string) {
 // TestRowsNobodyWrote: what somebody adds has no effect on anything, whatever stands beside it, and is named.
 func TestRowsNobodyWrote(t *testing.T) {
 	for name, statement := range map[string]string{
-		"plain":                   "INSERT INTO rows (kind, key, version, body) VALUES ('operator', 'ghost', 1, CAST('{\"name\":\"ghost\",\"role\":\"admin\"}' AS BLOB))",
-		"with an owner":           "INSERT INTO rows (kind, key, version, body, owner, proof) SELECT 'operator', 'ghost', 1, CAST('{\"name\":\"ghost\"}' AS BLOB), owner, zeroblob(16) FROM rows WHERE key = 'olga'",
-		"with another's proof":    "INSERT INTO rows (kind, key, version, body, owner, proof) SELECT 'operator', 'ghost', 1, CAST('{\"name\":\"ghost\"}' AS BLOB), owner, proof FROM rows WHERE key = 'olga'",
-		"a second block's answer": "INSERT INTO rows (kind, key, version, body, owner, proof) SELECT 'order', 'grant2', 1, CAST(replace(CAST(body AS TEXT), 'grant', 'grant2') AS BLOB), owner, proof FROM rows WHERE key = 'grant'",
+		"plain": "INSERT INTO rows (kind, key, version, body) " +
+			"VALUES ('operator', 'ghost', 1, CAST('{\"name\":\"ghost\",\"role\":\"admin\"}' AS BLOB))",
+		"with an owner": "INSERT INTO rows (kind, key, version, body, owner, proof) " +
+			"SELECT 'operator', 'ghost', 1, CAST('{\"name\":\"ghost\"}' AS BLOB), owner, zeroblob(16) FROM rows WHERE key = 'olga'",
+		"with another's proof": "INSERT INTO rows (kind, key, version, body, owner, proof) " +
+			"SELECT 'operator', 'ghost', 1, CAST('{\"name\":\"ghost\"}' AS BLOB), owner, proof FROM rows WHERE key = 'olga'",
+		"a second block's answer": "INSERT INTO rows (kind, key, version, body, owner, proof) " +
+			"SELECT 'order', 'grant2', 1, CAST(replace(CAST(body AS TEXT), 'grant', 'grant2') AS BLOB), owner, proof " +
+			"FROM rows WHERE key = 'grant'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, _ := governed(t)
