@@ -42,6 +42,7 @@ func TestFollow(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		ring <- struct{}{} // and while that one waits
 		time.Sleep(9700 * time.Millisecond)
+		synctest.Wait()
 		want := []time.Duration{0, 5 * time.Second, 6 * time.Second, 7 * time.Second}
 		if len(looks) != len(want) {
 			t.Fatalf("looked at %v, want %v", looks, want)

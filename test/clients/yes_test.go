@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -140,12 +141,8 @@ func (v *victim) copied(t *testing.T) *victim {
 
 // sh runs a script as the agent's shell would and returns what it says. What asks for the passphrase of its own key gets it.
 func (v *victim) sh(script string) string {
-	command := exec.Command("bash", "-c", script)
-	askpass, err := terminal.Askpass(filepath.Join(v.dir, "work"))
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	command.Env, command.Dir = append(v.env[:len(v.env):len(v.env)], askpass...), filepath.Join(v.dir, "work")
+	command, cancel := v.bash(script)
+	defer cancel()
 	command.Stdin = strings.NewReader("")
 	out, err := command.CombinedOutput()
 	return fmt.Sprintf("%s (%v)", bytes.TrimSpace(out), err)
@@ -168,10 +165,26 @@ func (v *victim) sql(statements string) string {
 
 // atTerminal is sh at a terminal of its own, by somebody who types back what is shown.
 func (v *victim) atTerminal(script string) string {
-	command := exec.Command("bash", "-c", script)
-	command.Env, command.Dir = v.env, filepath.Join(v.dir, "work")
+	command, cancel := v.bash(script)
+	defer cancel()
 	screen, err := terminal.Run(command)
 	return fmt.Sprintf("%s (%v)", screen, err)
+}
+
+// scriptTime is how long a script may take: one that waits for somebody has failed.
+const scriptTime = 20 * time.Second
+
+// bash is the agent's shell.
+func (v *victim) bash(script string) (*exec.Cmd, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), scriptTime)
+	command := exec.CommandContext(ctx, "bash", "-c", script)
+	askpass, err := terminal.Askpass(filepath.Join(v.dir, "work"))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	command.Env, command.Dir = append(v.env[:len(v.env):len(v.env)], askpass...), filepath.Join(v.dir, "work")
+	command.WaitDelay = time.Second // what it has started may hold its output
+	return command, cancel
 }
 
 // hooked reports whether the hook stops a script that the agent wants to run.

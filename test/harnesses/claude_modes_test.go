@@ -2,7 +2,6 @@ package harnesses
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -95,8 +94,8 @@ func TestClaudeWithoutItsHook(t *testing.T) {
 			if !d.exists("made.txt") {
 				t.Error("the program has learned to refuse: say so in the documents")
 			}
-			if _, err := os.Stat(filepath.Join(d.state, "interlock.db")); err == nil {
-				t.Errorf("it was judged: %q", d.log())
+			if judged := d.log(); len(judged) > 0 {
+				t.Errorf("it was judged: %q", judged)
 			}
 			out, _, status := d.run(program, "doctor")
 			if wantIn(t, out, way.found); status == 0 && way.found != "" {
