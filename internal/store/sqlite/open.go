@@ -123,6 +123,7 @@ type Store struct {
 	current int64     // newest revision this process has seen in the file
 	seen    time.Time // when that was in force
 
+	parts    parts    // of which this process knows the claims
 	noticed  sync.Map // names of [ledger.Tampered] that were told
 	watching watching // who waits for others to write
 

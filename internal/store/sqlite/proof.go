@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"sync"
 
 	"interlock/internal/ledger"
 )
@@ -44,6 +45,37 @@ func (c claim) compare(o claim) int {
 		return 1
 	}
 	return bytes.Compare(c.proof[:], o.proof[:])
+}
+
+// maxClaims bounds how many claims a process remembers, 24 bytes each.
+const maxClaims = 1 << 20
+
+// parts are claims that a process has read, each part under the tag it was read with: as long as that is its tag, they are its claims.
+type parts struct {
+	guard sync.Mutex
+	read  map[int]readPart
+	count int
+}
+
+type readPart struct {
+	tag    [partTag]byte
+	claims []claim // never changed
+}
+
+func (p *parts) get(part int, tag []byte) (claims []claim, known bool) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	have, known := p.read[part]
+	return have.claims, known && bytes.Equal(have.tag[:], tag)
+}
+
+func (p *parts) keep(part int, tag [partTag]byte, claims []claim) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if p.count += len(claims) - len(p.read[part].claims); p.read == nil || p.count > maxClaims {
+		p.read, p.count = map[int]readPart{}, len(claims)
+	}
+	p.read[part] = readPart{tag, claims}
 }
 
 // proofs are the tags of all parts at one size of the log.
@@ -231,23 +263,9 @@ func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error
 		return rows, nil
 	}
 	number := ownerNumber(owner)
-	rows, claims, err := n.readOwned(ctx, number)
+	rows, claims, sifted, err := n.claimed(ctx, number)
 	if err != nil {
 		return nil, err
-	}
-	part := int(number >> partShift)
-	sifted := false
-	if tag := n.store.tagOf(part, claims); !n.proofs.sound || !bytes.Equal(tag[:], n.proofs.tag(part)) {
-		if !n.steady {
-			return nil, errUnsteady
-		}
-		var foreign []*ledger.Tampered
-		claims, foreign, err = n.store.readPart(ctx, n.conn, n.proofs, part)
-		n.foreign = append(n.foreign, foreign...)
-		if err != nil {
-			return nil, err
-		}
-		sifted = true
 	}
 	var believed []ledger.Row
 	for _, r := range rows {
@@ -276,10 +294,39 @@ func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error
 	return believed, nil
 }
 
-// readOwned reads the rows of an owner, and the claims of its part, in one go.
-func (n *snapshot) readOwned(ctx context.Context, number int64) (rows []stored, claims []claim, err error) {
-	from := number >> partShift << partShift
-	upTo := from + 1<<partShift - 1
+// claimed reads the rows of an owner and the claims of its part, which are its tag's. sifted says that there are rows besides which
+// are not Interlock's. A part that was read before and still has its tag is not read again.
+func (n *snapshot) claimed(ctx context.Context, number int64) (rows []stored, claims []claim, sifted bool, err error) {
+	s, part := n.store, int(number>>partShift)
+	if n.proofs.sound && !n.steady {
+		if claims, known := s.parts.get(part, n.proofs.tag(part)); known {
+			from, _ := slices.BinarySearchFunc(claims, claim{owner: number}, claim.compare)
+			upTo, _ := slices.BinarySearchFunc(claims, claim{owner: number + 1}, claim.compare)
+			rows, _, err = n.readOwned(ctx, number, number, number)
+			if err == nil && len(rows) != upTo-from {
+				err = errUnsteady
+			}
+			return rows, claims, false, err
+		}
+	}
+	from := int64(part) << partShift
+	if rows, claims, err = n.readOwned(ctx, number, from, from+1<<partShift-1); err != nil {
+		return nil, nil, false, err
+	}
+	if tag := s.tagOf(part, claims); n.proofs.sound && bytes.Equal(tag[:], n.proofs.tag(part)) {
+		s.parts.keep(part, tag, claims)
+		return rows, claims, false, nil
+	}
+	if !n.steady {
+		return nil, nil, false, errUnsteady
+	}
+	claims, foreign, err := s.readPart(ctx, n.conn, n.proofs, part)
+	n.foreign = append(n.foreign, foreign...)
+	return rows, claims, true, err
+}
+
+// readOwned reads the rows of an owner, and the claims of owners from one number to another, in one go.
+func (n *snapshot) readOwned(ctx context.Context, number, from, upTo int64) (rows []stored, claims []claim, err error) {
 	err = n.conn.each(ctx, "SELECT owner, proof, iif(owner = ?1, kind, NULL), iif(owner = ?1, key, NULL), iif(owner = ?1, version, NULL), "+
 		"iif(owner = ?1, body, NULL) FROM rows WHERE owner BETWEEN ?2 AND ?3 ORDER BY owner, proof", []any{number, from, upTo},
 		func(scan func(...any) error) error {
