@@ -342,6 +342,9 @@ func migrationFails(t *testing.T, version string, least int) {
 	before, log := standingOf(t, path), entriesOf(t, path)
 	for _, after := range []bool{false, true} {
 		each := 1
+		if testing.Short() {
+			each = 7 // the race detector learns nothing from every single one
+		}
 		if after {
 			each = 5 // what has taken effect before an error is undone with the rest: that is one thing, at whatever step
 		}
@@ -446,13 +449,21 @@ func again(t *testing.T, path, version string, before ledger.Standing, log []int
 	}
 }
 
+// killedEach is how many steps of a migration lie between two at which it is killed.
+func killedEach() int {
+	if testing.Short() {
+		return 31
+	}
+	return 7
+}
+
 // TestMigrationKilled: a process that is killed in the middle of it has done all of it or nothing.
 func TestMigrationKilled(t *testing.T) {
 	for _, version := range []string{"4", "7", "7-orders", "8"} {
 		fresh := older(t, version)
 		path := fresh()
 		before, log := standingOf(t, path), entriesOf(t, path)
-		for at := 0; ; at += 7 {
+		for at := 0; ; at += killedEach() {
 			path := fresh()
 			command, _, stderr := start(t, path, fmt.Sprint("migrate ", at, " true"))
 			err := command.Wait()
