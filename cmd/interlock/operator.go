@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -95,6 +96,11 @@ func (c *operatorAdd) Run(p *program) error {
 		err = c.ordered(p, backend, address, &record)
 	} else {
 		err = p.first(backend, &record, c.shown(key))
+	}
+	if errors.Is(err, identity.ErrNoTerminal) { // a script that sets a machine up goes on; it has made nobody
+		_, err = fmt.Fprintf(p.stderr, "nobody was added: the first operator is made by a person, so run this again at a terminal; until then "+
+			"nobody can answer, and what is asked about stays refused\n")
+		return err
 	}
 	if err != nil {
 		return err

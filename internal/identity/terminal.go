@@ -45,12 +45,15 @@ func Word(random io.Reader) (string, error) {
 	return b.String(), nil
 }
 
+// ErrNoTerminal says that nobody could be shown anything.
+var ErrNoTerminal error = interlock.Errorf(interlock.CodeUnauthorized, "", "this takes a person at a terminal, and there is none here")
+
 // TypeBack shows a text and a word at the controlling terminal, never on standard output, and returns nil once somebody there
 // has typed the word back.
 func TypeBack(ctx context.Context, text, word string) error {
 	tty, err := openTerminal()
 	if err != nil {
-		return interlock.Errorf(interlock.CodeUnauthorized, "", "this takes a person at a terminal, and there is none here")
+		return ErrNoTerminal
 	}
 	defer tty.Close()
 	if _, err := fmt.Fprintf(tty.out, "%sto go on, type %s and Enter: ", text, word); err != nil {
