@@ -89,7 +89,9 @@ everything                                              < bench/eval, bench/run,
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
-const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, replay, ruletest, witness`
+const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
+	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
+	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, replay, ruletest, witness`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -89,7 +89,8 @@ func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 
 func (h *house) propose(command string, edit ...func(*admission.Case)) interlock.Answer {
 	p := admission.Case{Proposal: interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: command, Dir: "/repo"},
-		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}, View: interlock.View{Workspace: "/repo", Home: "/home/alice"}}}
+		Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"},
+		View:      interlock.View{Workspace: "/repo", Home: "/home/alice"}}}
 	for _, e := range edit {
 		e(&p)
 	}

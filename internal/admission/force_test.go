@@ -80,7 +80,8 @@ func TestRulesComeIntoForceWhileItRuns(t *testing.T) {
 				a := processes[caller%2].Propose(t.Context(), interlock.Proposal{
 					Action:    interlock.Action{Kind: interlock.KindShell, Input: "mkdir x", Dir: "/repo"},
 					Requester: interlock.Requester{Principal: "alice", Agent: "claude", Run: fmt.Sprint("run-", caller)}})
-				if a.Answer != interlock.Deny || a.Event == "" || a.Ruleset != set.Digest() || !strings.HasSuffix(a.Decisive().Rule, fmt.Sprint("no", n)) {
+				if a.Answer != interlock.Deny || a.Event == "" || a.Ruleset != set.Digest() ||
+					!strings.HasSuffix(a.Decisive().Rule, fmt.Sprint("no", n)) {
 					t.Errorf("change %d: %v under %s by %+v", n, a.Answer, a.Ruleset, a.Decisive())
 				}
 			})

@@ -52,7 +52,8 @@ func TestOnesOwn(t *testing.T) {
 	} {
 		dir, elsewhere := t.TempDir(), t.TempDir()
 		file, link := filepath.Join(dir, "file"), filepath.Join(elsewhere, "link")
-		for _, err := range []error{os.WriteFile(file, []byte("text"), 0o600), os.Chmod(file, test.mode), os.Chmod(dir, test.dir), os.Symlink(file, link)} {
+		for _, err := range []error{os.WriteFile(file, []byte("text"), 0o600), os.Chmod(file, test.mode),
+			os.Chmod(dir, test.dir), os.Symlink(file, link)} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,8 @@ func slowly(t *testing.T, network, path, token string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{",
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n{",
 		path, token, len(slowBody))
 	return conn
 }
@@ -315,7 +316,8 @@ func TestStrangersAndPages(t *testing.T) {
 		}()
 		<-begun
 	}
-	if response, text := quickly(t, "tcp", network, "GET", "/readyz", "", ""); response.StatusCode != 429 || response.Header.Get("Retry-After") != "1" {
+	if response, text := quickly(t, "tcp", network, "GET", "/readyz", "", ""); response.StatusCode != 429 ||
+		response.Header.Get("Retry-After") != "1" {
 		t.Errorf("a third stranger of the address: %d %s", response.StatusCode, text)
 	}
 	if response, text := quickly(t, "tcp", network, "POST", "/v1/decide", liveToken, slowBody); response.StatusCode != 200 {

@@ -189,7 +189,8 @@ func newFixture(t testing.TB, change func(*mcpaql.Config)) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{t: t, backend: newBackend(t), clock: &clock{at: noon}}
-	config := mcpaql.Config{Backend: f.backend, Rules: func() *ruleset.Ruleset { return set }, Profile: "guard", Now: f.clock.now, Random: &counting{},
+	config := mcpaql.Config{Backend: f.backend, Rules: func() *ruleset.Ruleset { return set },
+		Profile: "guard", Now: f.clock.now, Random: &counting{},
 		Logger: slog.New(slog.DiscardHandler), Version: "test"}
 	if change != nil {
 		change(&config)

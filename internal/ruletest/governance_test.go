@@ -42,15 +42,25 @@ func TestGovernance(t *testing.T) {
 
 // TestGovernanceTells: a case that wants otherwise than it is, or for another reason, is told.
 func TestGovernanceTells(t *testing.T) {
-	for text, want := range map[string]string{
-		"{case: a, order: {verb: unblock, by: operator, subject: c}, want: counts}":                                  `governance: wants counts, is refused (unauthorized: this order needs an operator with the admin role): "a"`,
-		"{case: b, order: {verb: unblock, by: admin, subject: c}, want: refused}":                                    `governance: wants refused, is counts: "b"`,
-		"{case: c, order: {verb: unblock, by: operator, subject: c}, want: refused, code: expired}":                  `governance: is refused for another reason: unauthorized: this order needs an operator with the admin role: "c"`,
-		"{case: d, order: {verb: unblock, by: operator, subject: c}, want: refused, says: council}":                  `governance: is refused for another reason: unauthorized: this order needs an operator with the admin role: "d"`,
-		"{case: e, request: {principal: alice, answers: [{by: operator, says: allow}]}, want: waits}":                `governance: wants waits, is approved: "e"`,
-		"{case: f, order: {verb: unblock, by: admin, subject: c}, want: counts}":                                     "",
-		"{case: g, request: {principal: alice, answers: [{by: operator, says: allow, signed: by}]}, want: approved}": "",
+	for _, test := range []struct{ text, want string }{
+		{"{case: a, order: {verb: unblock, by: operator, subject: c}, want: counts}",
+			`governance: wants counts, is refused (unauthorized: this order needs an operator with the admin role): "a"`},
+		{"{case: b, order: {verb: unblock, by: admin, subject: c}, want: refused}",
+			`governance: wants refused, is counts: "b"`},
+		{"{case: c, order: {verb: unblock, by: operator, subject: c}, want: refused, code: expired}",
+			`governance: is refused for another reason: unauthorized: ` +
+				`this order needs an operator with the admin role: "c"`},
+		{"{case: d, order: {verb: unblock, by: operator, subject: c}, want: refused, says: council}",
+			`governance: is refused for another reason: unauthorized: ` +
+				`this order needs an operator with the admin role: "d"`},
+		{"{case: e, request: {principal: alice, answers: [{by: operator, says: allow}]}, want: waits}",
+			`governance: wants waits, is approved: "e"`},
+		{"{case: f, order: {verb: unblock, by: admin, subject: c}, want: counts}",
+			""},
+		{"{case: g, request: {principal: alice, answers: [{by: operator, says: allow, signed: by}]}, want: approved}",
+			""},
 	} {
+		text, want := test.text, test.want
 		cases, err := ruleset.GovernanceCases("team.yaml", []byte("governance:\n  - "+text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)

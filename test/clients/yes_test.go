@@ -86,7 +86,8 @@ func newVictim(t *testing.T) *victim {
 		t.Fatal(err)
 	}
 	for _, name := range []string{filepath.Join(outside, "olga"), filepath.Join(v.dir, "work", "eve")} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", name).CombinedOutput(); err != nil {
+		made := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", name)
+		if out, err := made.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}

@@ -47,7 +47,8 @@ func waysToAYes() []yesWay {
 	run("a code that is guessed", "for c in 0000 1111 1234 ABCD; do interlock block code $REQUEST --key eve; done")
 	run("a block lifted", "interlock block lift claude --reason x --key eve")
 	run("a tool approved", "interlock tools approve files --key eve")
-	run("rules promoted", "mkdir r; echo 'rules: []' > r/x.yaml; interlock rules shadow start r --key eve; interlock rules promote --key eve --reason x")
+	run("rules promoted", "mkdir r; echo 'rules: []' > r/x.yaml; interlock rules shadow start r --key eve; "+
+		"interlock rules promote --key eve --reason x")
 
 	// What stands beside the log.
 	const ghost = "INSERT INTO rows (kind, key, version, body, owner, proof) SELECT kind, 'eve', version, " +

@@ -49,14 +49,16 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		t.Fatal(err)
 	}
 	db := raw(t, path)
-	must(t, db, "CREATE TABLE old AS SELECT * FROM rows", "CREATE TABLE oldtags AS SELECT * FROM proofs", "CREATE TABLE oldhead AS SELECT * FROM head")
+	must(t, db, "CREATE TABLE old AS SELECT * FROM rows", "CREATE TABLE oldtags AS SELECT * FROM proofs",
+		"CREATE TABLE oldhead AS SELECT * FROM head")
 	commit(answered.Answered(*storagetest.Yes("answered")), interlock.AgentRecord{ID: "bot", Principal: "ann", Revoked: storagetest.Now},
 		interlock.OperatorRecord{Name: "olga", Role: "viewer", Revoked: storagetest.Now},
 		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:03"},
 		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Failed: []time.Time{storagetest.Now, storagetest.Now}})
 	return path, func(kind, key string) {
 		t.Helper()
-		result, err := db.Exec("UPDATE rows SET (body, version, owner, proof) = (SELECT body, version, owner, proof FROM old o WHERE o.id = rows.id) "+
+		result, err := db.Exec("UPDATE rows SET (body, version, owner, proof) = "+
+			"(SELECT body, version, owner, proof FROM old o WHERE o.id = rows.id) "+
 			"WHERE kind = ? AND key = ?", kind, key)
 		if err != nil {
 			t.Fatal(err)
