@@ -105,16 +105,28 @@ func (r *run) record(record runRecord) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dir, "run.json"), text, 0o600)
+	// Put in place whole: others read it at any moment, and one that is half written would say that nobody is in their way.
+	written := filepath.Join(r.dir, "run.json.new")
+	if err := os.WriteFile(written, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(written, filepath.Join(r.dir, "run.json"))
 }
 
-// end takes the run out of the registry.
+// end takes the run out of the registry, under the registry's lock: a sweep in between would put a lock file back into the
+// directory that is being removed.
 func (r *run) end() error {
 	defer r.lock.Close()
+	gate, err := locked(filepath.Join(filepath.Dir(filepath.Dir(r.dir)), "lock"), syscall.LOCK_EX)
+	if err != nil {
+		return fmt.Errorf("locking the sandbox's directory: %w", err)
+	}
+	defer gate.Close()
 	return os.RemoveAll(r.dir)
 }
 
-// sweep clears up behind runs whose process was killed, as each run does before it begins, and returns what goes on now. The registry's lock is held.
+// sweep clears up behind runs whose process was killed, as each run does before it begins, and returns what goes on now.
+// The registry's lock is held.
 func sweep(state string) ([]runRecord, error) {
 	entries, err := os.ReadDir(filepath.Join(state, "runs"))
 	if err != nil {
@@ -130,9 +142,10 @@ func sweep(state string) ([]runRecord, error) {
 		}
 		lock, lockErr := locked(filepath.Join(dir, "lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 		if lockErr != nil {
-			if err == nil {
-				live = append(live, record)
+			if err != nil { // it lives, and where it writes can't be read: then it could be anywhere
+				record = runRecord{Workspace: "/", Writes: true}
 			}
+			live = append(live, record)
 			continue
 		}
 		// Only directories that this package made are ever named here; another's entry could name anything.
