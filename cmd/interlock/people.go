@@ -116,6 +116,13 @@ func (p *program) first(backend *embedded.Backend, operator *interlock.OperatorR
 	if err := identity.TypeBack(p.ctx, text, word); err != nil {
 		return err
 	}
-	_, err = backend.FirstOperator(p.ctx, *operator)
-	return err
+	if _, err = backend.FirstOperator(p.ctx, *operator); err != nil {
+		return err
+	}
+	if written, err := p.settings(); err == nil { // what nobody had to sign for until now
+		if settled, err := backend.Settle(p.ctx, written); err == nil && len(settled.Refused) > 0 {
+			fmt.Fprintln(p.stderr, "from now on "+settled.Says())
+		}
+	}
+	return nil
 }

@@ -452,6 +452,7 @@ func (r IdentityRecord) Payload() (json.RawMessage, error) {
 type SettingsRecord struct {
 	Before map[string]string
 	After  map[string]string
+	Order  *interlock.Order // redacted; nil where nobody ordered it
 }
 
 // Payload renders the record.
@@ -459,7 +460,8 @@ func (r SettingsRecord) Payload() (json.RawMessage, error) {
 	return payload("settings", struct {
 		Before map[string]string `json:"before"`
 		After  map[string]string `json:"after"`
-	}{r.Before, r.After})
+		Order  *interlock.Order  `json:"order,omitempty"`
+	}{r.Before, r.After, r.Order})
 }
 
 // SettingsAfter reads the settings that an event of a change brought into force.
