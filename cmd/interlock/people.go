@@ -111,18 +111,24 @@ func (p *program) first(backend *embedded.Backend, operator *interlock.OperatorR
 	if err != nil {
 		return err
 	}
+	written, err := p.settings()
+	if err != nil {
+		return err
+	}
+	said, list, err := saySettings(written)
+	if err != nil {
+		return err
+	}
 	text := "Nobody governs this home yet. Whoever does from now on adds people and agents, and signs for it.\n" +
 		"  operator  " + operator.Name + "\n  role      " + operator.Role + "\n  key       " + shown + "\n"
+	if list == "" {
+		said = admission.SaidSettings{}
+	} else {
+		text += "These settings are other than the default and stay so, by your word. Weaker ones take an order from now on.\n" + list
+	}
 	if err := identity.TypeBack(p.ctx, text, word); err != nil {
 		return err
 	}
-	if _, err = backend.FirstOperator(p.ctx, *operator); err != nil {
-		return err
-	}
-	if written, err := p.settings(); err == nil { // what nobody had to sign for until now
-		if settled, err := backend.Settle(p.ctx, written); err == nil && len(settled.Refused) > 0 {
-			fmt.Fprintln(p.stderr, "from now on "+settled.Says())
-		}
-	}
-	return nil
+	_, err = backend.FirstOperator(p.ctx, *operator, said)
+	return err
 }

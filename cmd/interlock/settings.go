@@ -36,11 +36,7 @@ func (c *settingsAdopt) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	departures, err := config.Departures(settings)
-	if err != nil {
-		return err
-	}
-	detail, aside, err := admission.SaySettings(departures, isPrivate)
+	words, list, err := saySettings(settings)
 	if err != nil {
 		return err
 	}
@@ -55,19 +51,19 @@ func (c *settingsAdopt) Run(p *program) error {
 			return err
 		}
 	}
-	given, err := newOrder(interlock.VerbAdoptSettings, admission.SettingsSubject, detail, c.Reason, interlock.Requester{})
+	given, err := newOrder(interlock.VerbAdoptSettings, admission.SettingsSubject, words.Detail, c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
 	}
-	given.Aside = aside
+	given.Aside = words.Aside
 	said := "the settings are to be the default"
-	if len(departures) > 0 {
-		said = "the settings are to be the default but for:\n" + listed(settings)
+	if list != "" {
+		said = "the settings are to be the default but for:\n" + list
 	}
 	fmt.Fprintln(p.stderr, strings.TrimRight(said, "\n"))
 	err = p.orderPeople(backend, c.peopleFlags, address, given, func(ledger.Standing) bool {
 		order, err := backend.SettingsOrder(p.ctx)
-		return err == nil && order.Problem == "" && order.Says(detail)
+		return err == nil && order.Problem == "" && order.Says(words.Detail)
 	})
 	if err == nil {
 		_, err = fmt.Fprint(p.stdout, "the settings are in force by order; start again what runs, such as `interlock up`\n")
@@ -79,19 +75,23 @@ func isPrivate(name string) bool {
 	return slices.ContainsFunc(config.Settings(), func(g config.Governing) bool { return g.Name == name && g.Private })
 }
 
-// listed are the governing settings that are other than by default, one to a line.
-func listed(c config.Config) string {
-	var b strings.Builder
+// saySettings says what settings are other than by default, as an order does, and lists them for people, one to a line. Where there are
+// none the list is empty.
+func saySettings(c config.Config) (said admission.SaidSettings, list string, err error) {
 	departures, err := config.Departures(c)
 	if err != nil {
-		return ""
+		return said, "", err
 	}
+	if said.Detail, said.Aside, err = admission.SaySettings(departures, isPrivate); err != nil {
+		return said, "", err
+	}
+	var b strings.Builder
 	for _, g := range config.Settings() {
 		if _, departs := departures[g.Name]; departs {
 			fmt.Fprintf(&b, "  %s: %s\n", g.Name, printable(g.Shown(c)))
 		}
 	}
-	return b.String()
+	return said, b.String(), nil
 }
 
 type settingsShow struct{}

@@ -97,6 +97,26 @@ func departuresOf(detail, aside string) (map[string]json.RawMessage, error) {
 type settingsOrder struct {
 	Order interlock.Order `json:"order"`
 	Aside string          `json:"aside,omitempty"`
+	First bool            `json:"first,omitempty"` // nobody signed it: the first who governs was shown it, and made themselves
+}
+
+// SaidSettings are settings as the first who governs was shown them; see [SaySettings].
+type SaidSettings struct{ Detail, Aside string }
+
+// firstOrder names the order of the first who governs, which nobody signed.
+const firstOrder = "ord_first"
+
+// rows are what stands of the settings that the first who governs was shown; none where they are the default.
+func (s SaidSettings) rows(operator interlock.OperatorRecord) ([]ledger.Row, error) {
+	if s.Detail == "" {
+		return nil, nil
+	}
+	if _, err := departuresOf(s.Detail, s.Aside); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(settingsOrder{Order: interlock.Order{ID: firstOrder, Verb: interlock.VerbAdoptSettings,
+		Subject: SettingsSubject, Detail: s.Detail, Operator: operator.Name, At: operator.Created}, Aside: s.Aside, First: true})
+	return ledger.Settings(map[string]string{settingOrder: string(text)}), err
 }
 
 func readSettingsOrder(interlock.Order) []ledger.Ref {
@@ -179,7 +199,11 @@ func ReadSettingsOrder(ctx context.Context, load func(context.Context, ...ledger
 	for _, row := range rows {
 		operator, _ = row.Value.(interlock.OperatorRecord)
 	}
-	err = quorum.OfOrder(kept.Order, interlock.Requester{}).Stands(operator, verify, now)
+	if given := quorum.OfOrder(kept.Order, interlock.Requester{}); kept.First {
+		err = given.MayGive(operator, nil, now)
+	} else {
+		err = given.Stands(operator, verify, now)
+	}
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) {
 		found.Problem, err = refusal.Message, nil
