@@ -30,6 +30,8 @@ const (
 	VerbWeakKeys Verb = "weak-keys"
 	// have the rules in the rules directory count as ordered; Subject is the ruleset's digest, Detail that of the documents; loosens
 	VerbAdoptRules Verb = "adopt-rules"
+	// have the settings count as ordered; Subject is the home's settings, Detail what of them is other than by default; loosens
+	VerbAdoptSettings Verb = "adopt-settings"
 	// report that a snapshot can't be trusted, so that nothing is decided or made again under it; Subject names the hold; tightens
 	VerbHold Verb = "hold"
 	// end a hold; Subject is its name; loosens

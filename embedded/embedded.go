@@ -29,6 +29,7 @@ import (
 	"interlock/internal/identity"
 	"interlock/internal/impact"
 	"interlock/internal/impact/know"
+	"interlock/internal/quorum"
 	"interlock/internal/ruleset"
 	"interlock/internal/store"
 	"interlock/internal/strictyaml"
@@ -62,10 +63,14 @@ type Backend struct {
 	// Answers is the key under which this process answers hooks as the home's server.
 	Answers witness.Key
 
+	// Settled says which of the settings it was opened under have no effect, and who ordered those that have.
+	Settled Settled
+
 	alerts     *alerts // nil in a brief process
 	signPrefix func(auditlog.Checkpoint) ([]byte, error)
 	tampering  *tampering
 	noticed    *sync.Map // what [Backend.CheckStanding] has told
+	verify     quorum.Verifier
 }
 
 // Close ends the backend, after people were told what they are still to be told.
@@ -114,24 +119,24 @@ func OpenConfig(ctx context.Context, c config.Config) (*Backend, error) {
 	if c.ArchiveAfter > 0 {
 		options.Needs = append(options.Needs, store.PartArchiving)
 	}
-	return open(ctx, c, options)
+	return open(ctx, c, options, false)
 }
 
 // OpenBrief is OpenConfig for a process that makes a few decisions and exits, such as a hook.
 func OpenBrief(ctx context.Context, c config.Config) (*Backend, error) {
-	return open(ctx, c, store.Options{Brief: true})
+	return open(ctx, c, store.Options{Brief: true}, false)
 }
 
-func open(ctx context.Context, c config.Config, options store.Options) (*Backend, error) {
-	var channels admission.Notifier
-	var told *alerts
-	var raise func(kind, message string)
-	if !options.Brief { // a process that ends at once opens no challenge and waits for nobody's mail
-		made, err := Channels(c)
-		if err != nil {
+// OpenToOrder is OpenBrief for a process that is to have settings ordered: nobody is told that they are not.
+func OpenToOrder(ctx context.Context, c config.Config) (*Backend, error) {
+	return open(ctx, c, store.Options{Brief: true}, true)
+}
+
+func open(ctx context.Context, c config.Config, options store.Options, quietly bool) (*Backend, error) {
+	if !options.Brief { // channels that can't be used leave no store behind
+		if _, err := Channels(c); err != nil {
 			return nil, err
 		}
-		channels = made
 	}
 	wrong := &tampering{}
 	options.Noticed = wrong.notice
@@ -139,6 +144,19 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 	if err != nil {
 		return nil, err
 	}
+	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
+	settled, err := settledBy(ctx, c, opened, verify)
+	if err != nil {
+		opened.Close()
+		return nil, err
+	}
+	if len(settled.Refused) > 0 {
+		if made, err = decidingOf(settled.Config, options); err != nil {
+			opened.Close()
+			return nil, rulesError{err}
+		}
+	}
+	c = settled.Config
 	orders := func(ctx context.Context, e *admission.Evaluator) error {
 		return orderedRules(ctx, c, opened, sealer.Public(), e)
 	}
@@ -146,11 +164,15 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		opened.Close()
 		return nil, rulesError{err}
 	}
-	if channels != nil {
-		told = newAlerts(channels, time.Now)
+	channels, told, err := telling(c, options)
+	if err != nil {
+		opened.Close()
+		return nil, err
+	}
+	var raise func(kind, message string)
+	if told != nil {
 		raise = told.raise
 	}
-	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
 	adm, err := admission.New(admission.Config{
 		Evaluator:    *made.evaluator,
 		Store:        opened,
@@ -164,7 +186,8 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,
 		Alert:        raise,
-		Record:       Recorder(c),
+		Record:       settled.record(Recorder(c)),
+		Settings:     settingsKnown(c.Home),
 		Renew:        made.renew,
 		OrderRules:   orders,
 		Candidate:    candidate,
@@ -173,6 +196,9 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 	if err == nil {
 		wrong.use(adm.Alarm)
 		err = adm.Start(ctx)
+	}
+	if err == nil && len(settled.Refused) > 0 && !quietly {
+		err = adm.RefuseSettings(ctx, settled.Says())
 	}
 	if err == nil && !options.Brief {
 		err = holdBroken(ctx, adm, heldSnapshots(ctx, opened))
@@ -185,7 +211,20 @@ func open(ctx context.Context, c config.Config, options store.Options) (*Backend
 		return nil, err
 	}
 	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
-		Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix, tampering: wrong, noticed: &sync.Map{}}, nil
+		Settled: settled, Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix, tampering: wrong, noticed: &sync.Map{}, verify: verify}, nil
+}
+
+// telling makes the channels to people, and what takes alerts to them. A process that ends at once has none: it opens no challenge and
+// waits for nobody's mail.
+func telling(c config.Config, options store.Options) (admission.Notifier, *alerts, error) {
+	if options.Brief {
+		return nil, nil, nil
+	}
+	channels, err := Channels(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return channels, newAlerts(channels, time.Now), nil
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

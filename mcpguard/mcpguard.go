@@ -66,12 +66,13 @@ func Open(ctx context.Context, c Config) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Console == "" {
-		c.Console = settings.ConsoleURL
-	}
 	backend, err := embedded.OpenConfig(ctx, settings)
 	if err != nil {
 		return nil, err
+	}
+	settings = backend.Settings // those that are in force
+	if c.Console == "" {
+		c.Console = settings.ConsoleURL
 	}
 	g := &Guard{config: c, backend: backend, user: account.Name()}
 	if g.asker, err = embedded.NewAsker(backend, settings, c.Console); err == nil {

@@ -25,6 +25,9 @@ func (c *channelsCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if settings, err = p.inForce(settings); err != nil {
+		return err
+	}
 	channels, err := embedded.Channels(settings)
 	if err != nil {
 		return err

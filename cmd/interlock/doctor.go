@@ -94,10 +94,10 @@ func (c *doctorCommand) Run(p *program) error {
 
 func (d *diagnosis) look(project string) {
 	d.note("home", "", statusInfo, "%s, profile %s", d.settings.Home, d.settings.Profile)
+	d.store(project)
 	if d.settings.Mode != interlock.Enforcing {
 		d.note("mode", "", statusWarn, "mode %s: verdicts are not enforced, so no canary can be refused", d.settings.Mode)
 	}
-	d.store(project)
 	d.room()
 	d.server()
 	places := []harness.Place{d.program.place("")}

@@ -29,6 +29,8 @@ func (d *diagnosis) store(project string) {
 		return
 	}
 	defer backend.Close()
+	d.settings = backend.Settings // those that are in force
+	d.settled(backend.Settled)
 	d.note("rules", "", statusOK, "%d rules, %s", len(backend.Rules().Rules()), backend.Rules().Digest())
 	head, err := backend.Store.Head(ctx)
 	if err != nil {
@@ -104,6 +106,19 @@ func (d *diagnosis) governed(ctx context.Context, backend *embedded.Backend) {
 			status = statusWarn
 		}
 		d.note("hold", "", status, "%s is held: %s; interlock hold list says more", printable(h.Name()), printable(h.Why))
+	}
+}
+
+// settled says which settings have no effect, and whether the order that was given still counts.
+func (d *diagnosis) settled(settled embedded.Settled) {
+	switch problem := settled.Order.Problem; {
+	case len(settled.Refused) > 0:
+		d.note("settings", "", statusWarn, "%s", settled.Says())
+	case problem != "":
+		d.note("settings", "", statusWarn, "the order of %s about the settings counts no more (%s); an admin orders them anew with "+
+			"interlock settings adopt", printable(settled.Order.Operator), problem)
+	case settled.Order.ID != "":
+		d.note("settings", "", statusOK, "as %s ordered on %s", printable(settled.Order.Operator), day(settled.Order.At))
 	}
 }
 

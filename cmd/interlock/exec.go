@@ -80,6 +80,17 @@ func (c *execCommand) Run(p *program) error {
 	if err := c.checkLine(); err != nil {
 		return usage(err)
 	}
+	backend, err := embedded.OpenBrief(p.ctx, settings)
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	if len(backend.Settled.Refused) > 0 { // a sandbox as it was ordered
+		settings = backend.Settings
+		if profile, err = c.profile(settings); err != nil {
+			return err
+		}
+	}
 	proposal, err := c.proposal(p, settings)
 	if err != nil {
 		return err
@@ -88,11 +99,6 @@ func (c *execCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	backend, err := embedded.OpenBrief(p.ctx, settings)
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
 	return c.decided(p, backend, settings, proposal, backend.ProposeBy(p.ctx,
 		admission.Way{Read: embedded.ReadScripts, Work: gitwork.Look, Sandboxed: true, Unseen: true}, proposal), spec)
 }
@@ -141,16 +147,22 @@ func (c *execCommand) settings(p *program) (config.Config, config.SandboxProfile
 			settings.Profile = name
 		}
 	}
+	profile, err := c.profile(settings)
+	return settings, profile, err
+}
+
+// profile is the sandbox profile that is to be used.
+func (c *execCommand) profile(settings config.Config) (config.SandboxProfile, error) {
 	profile, err := settings.Sandbox.Named(c.Sandbox)
 	if err != nil {
-		return settings, profile, usage(err)
+		return profile, usage(err)
 	}
 	profile.Overlay = profile.Overlay || c.Overlay
 	if c.Keep && (!profile.Overlay || c.DryRun) {
-		return settings, profile, usage(interlock.Errorf(interlock.CodeInvalid, "--keep",
+		return profile, usage(interlock.Errorf(interlock.CodeInvalid, "--keep",
 			"needs --overlay, and a dry run keeps nothing"))
 	}
-	return settings, profile, nil
+	return profile, nil
 }
 
 // proposal is the command as an action of the agent.

@@ -66,6 +66,8 @@ func (c *gatewayCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
+	settings = backend.Settings // those that are in force
+	p.saySettled(backend)
 	go returnIdleMemory(p.ctx)
 	gateway, err := newGateway(p, settings, backend, servers)
 	if err != nil {

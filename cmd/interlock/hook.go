@@ -133,10 +133,6 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 	if err != nil {
 		return hook.Refuse(call, "unavailable", "the settings can't be used: "+shown(err)), witness.News{}
 	}
-	for i := range call.Proposals {
-		proposal := &call.Proposals[i]
-		proposal.View = embedded.GatherView(settings, proposal.Action.Dir)
-	}
 	backend, err := embedded.OpenBrief(ctx, settings)
 	if err != nil {
 		what := "store"
@@ -146,6 +142,10 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 		return hook.Refuse(call, "unavailable", "the "+what+" can't be used: "+shown(err)), witness.News{}
 	}
 	defer func() { opened <- backend }()
+	for i := range call.Proposals {
+		proposal := &call.Proposals[i]
+		proposal.View = embedded.GatherView(backend.Settings, proposal.Action.Dir)
+	}
 	held := p.heldHeads(call.Agent, backend.Key.Origin())
 	out, newest := hook.Decide(ctx, call, environment, hookBackend{backend}, redacted, shown)
 	if call.Impostor {

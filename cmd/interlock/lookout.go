@@ -5,11 +5,13 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
@@ -115,10 +117,34 @@ func (l *lookout) look(ctx context.Context) {
 		l.apart = l.parted(ctx)
 	}
 	l.looks++
-	found = append(append(found, l.apart...), l.others(ctx)...)
+	found = append(append(append(found, l.apart...), l.settings(ctx)...), l.others(ctx)...)
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.wrong = found
+}
+
+// settings says which settings have no effect, and whether this process runs under others than would be in force if it were started
+// now. A file that was made weaker is recorded and told, as it is where a process starts under it.
+func (l *lookout) settings(ctx context.Context) (found []string) {
+	written, err := l.program.settings()
+	if err != nil {
+		return []string{"the settings can't be read, so nothing that starts now starts: " + shown(err)}
+	}
+	now, err := l.backend.Settle(ctx, written)
+	if err != nil {
+		return []string{"it can't be told which settings are in force: " + shown(err)}
+	}
+	if said := now.Says(); said != "" {
+		found = append(found, said)
+		if err := l.backend.RefuseSettings(ctx, said); err != nil && ctx.Err() == nil {
+			l.logger.Warn("an alert could not be recorded", "error", err.Error())
+		}
+	}
+	if weaker := now.Weaker(l.backend.Settings); len(weaker) > 0 {
+		found = append(found, "this process runs under weaker settings than are in force now ("+strings.Join(weaker, ", ")+
+			"); start it again")
+	}
+	return found
 }
 
 // parted says where the log parts from what hooks have seen of it.
@@ -157,7 +183,7 @@ func (l *lookout) others(ctx context.Context) (lately []string) {
 			break
 		}
 		code, message := auditlog.AlertOf(e)
-		if code != alertImpostor && code != alertHistories {
+		if code != alertImpostor && code != alertHistories && code != admission.AlertSettings {
 			continue
 		}
 		event, err := auditlog.ParseEvent(e.Body)

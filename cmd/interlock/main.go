@@ -54,6 +54,7 @@ type commands struct {
 	CI          ciCommand          `cmd:"" name:"ci" help:"Check a change of rules by their tests, lint and the past; prints Markdown."`
 	Hold        holdCommand        `cmd:"" help:"List, set and clear holds: nothing is decided or made again under what is held."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
+	Settings    settingsCommand    `cmd:"" help:"Show which settings are in force, and have them count as ordered."`
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`
 	Agent       agentCommand       `cmd:"" help:"Add, list and revoke agents and their tokens."`
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`

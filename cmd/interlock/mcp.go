@@ -44,6 +44,8 @@ func (c *mcpCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
+	settings = backend.Settings // those that are in force
+	p.saySettled(backend)
 	if err := withoutToken(p, backend, c.Agent); err != nil {
 		return err
 	}

@@ -22,6 +22,11 @@ func (f consoleFlag) address(p *program) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if settings.ConsoleURL != "" && f.Console == "" {
+		if settings, err = p.inForce(settings); err != nil {
+			return "", err
+		}
+	}
 	address := consoleURL(settings, settings.Listen)
 	if f.Console != "" {
 		address = f.Console

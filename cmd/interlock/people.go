@@ -111,11 +111,24 @@ func (p *program) first(backend *embedded.Backend, operator *interlock.OperatorR
 	if err != nil {
 		return err
 	}
+	written, err := p.settings()
+	if err != nil {
+		return err
+	}
+	said, list, err := saySettings(written)
+	if err != nil {
+		return err
+	}
 	text := "Nobody governs this home yet. Whoever does from now on adds people and agents, and signs for it.\n" +
 		"  operator  " + operator.Name + "\n  role      " + operator.Role + "\n  key       " + shown + "\n"
+	if list == "" {
+		said = admission.SaidSettings{}
+	} else {
+		text += "These settings are other than the default and stay so, by your word. Weaker ones take an order from now on.\n" + list
+	}
 	if err := identity.TypeBack(p.ctx, text, word); err != nil {
 		return err
 	}
-	_, err = backend.FirstOperator(p.ctx, *operator)
+	_, err = backend.FirstOperator(p.ctx, *operator, said)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
+	"interlock/internal/store"
 )
 
 // A program is what every command shares: the streams, the environment and the global flags.
@@ -59,6 +60,19 @@ func (p *program) open() (*embedded.Backend, error) {
 		return nil, err
 	}
 	return embedded.OpenBrief(p.ctx, c)
+}
+
+// inForce is what is in force in place of settings that were read, in a home that has a store.
+func (p *program) inForce(settings config.Config) (config.Config, error) {
+	if !store.Exists(settings.Home) {
+		return settings, nil
+	}
+	backend, err := embedded.OpenBrief(p.ctx, settings)
+	if err != nil {
+		return settings, err
+	}
+	defer backend.Close()
+	return backend.Settings, nil
 }
 
 // openStanding is open with what refs name of what stands now, and the operators. The caller closes the backend.

@@ -38,8 +38,8 @@ func (c *upCommand) Run(p *program) error {
 	if c.Listen != "" {
 		settings.Listen = c.Listen
 	}
-	targets, err := checkpointTargets(append(settings.CheckpointTo, c.CheckpointTo...))
-	if err != nil {
+	settings.CheckpointTo = append(settings.CheckpointTo, c.CheckpointTo...)
+	if _, err := checkpointTargets(settings.CheckpointTo); err != nil {
 		return err
 	}
 	tuneServer()
@@ -48,6 +48,12 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
+	settings = backend.Settings // those that are in force
+	p.saySettled(backend)
+	targets, err := checkpointTargets(settings.CheckpointTo)
+	if err != nil {
+		return err
+	}
 	go returnIdleMemory(p.ctx)
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	began := now() // before anybody can ask anything

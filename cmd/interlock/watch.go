@@ -46,6 +46,7 @@ func (c *watchCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
+	settings = backend.Settings // those that are in force
 	w, err := c.watcher(p, backend, settings)
 	if err != nil {
 		return err

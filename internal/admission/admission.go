@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -243,6 +244,8 @@ type Config struct {
 	Renew func() Renewal
 	// optional: finds out who ordered the operator's rules of an evaluator, and puts others in their place where that is needed
 	OrderRules func(ctx context.Context, e *Evaluator) error
+	// optional: refuses an order about settings that this program does not know, or could not read
+	Settings func(departures map[string]json.RawMessage) error
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed

@@ -51,6 +51,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbHold:           {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
 		interlock.VerbClearHold:      {reads: readHold, find: findHold, do: (*Admission).clearHold},
 		interlock.VerbAdoptRules:     {do: (*Admission).adoptRules},
+		interlock.VerbAdoptSettings:  {reads: readSettingsOrder, do: (*Admission).adoptSettings},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
 	}
 }

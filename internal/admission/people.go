@@ -51,13 +51,13 @@ func BindToken(hash string) string {
 }
 
 // Detail writes the terms of an order about a person or an agent as its detail.
-func Detail[T OperatorTerms | AgentTerms](terms T) (string, error) {
+func Detail[T OperatorTerms | AgentTerms | SettingsTerms](terms T) (string, error) {
 	text, err := json.Marshal(terms)
 	return string(text), err
 }
 
 // TermsOf reads a detail. What has members that it can't have says something else than what would be done.
-func TermsOf[T OperatorTerms | AgentTerms](detail string) (terms T, err error) {
+func TermsOf[T OperatorTerms | AgentTerms | SettingsTerms](detail string) (terms T, err error) {
 	if err := strictjson.Decode([]byte(detail), &terms); err != nil {
 		return terms, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what is to be so")
 	}
@@ -71,8 +71,8 @@ func readPeople(o interlock.Order) []ledger.Ref {
 }
 
 // FirstOperator makes the first person who governs. It is on nobody's order, so it is for a person at a terminal and is done
-// once: not where anybody has ever governed.
-func (a *Admission) FirstOperator(ctx context.Context, operator interlock.OperatorRecord) (ledger.Receipt, error) {
+// once: not where anybody has ever governed. The settings that they were shown stand by their word.
+func (a *Admission) FirstOperator(ctx context.Context, operator interlock.OperatorRecord, said SaidSettings) (ledger.Receipt, error) {
 	return a.commit(ctx, a.rows(readPeople(interlock.Order{Subject: operator.Name})...),
 		func(standing ledger.Standing) (ledger.Change, error) {
 			if HasGovernor(standing) {
@@ -86,8 +86,12 @@ func (a *Admission) FirstOperator(ctx context.Context, operator interlock.Operat
 			if err := free(standing, operator.Name, operator.SSHKey); err != nil {
 				return ledger.Change{}, err
 			}
-			return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator, First: true}, operator.Name,
-				ledger.Change{Writes: ledger.Rows(operator)})
+			rows, err := said.rows(operator)
+			if err != nil {
+				return ledger.Change{}, err
+			}
+			return a.identityChange(standing, auditlog.IdentityRecord{Operator: &operator, First: true, Settings: said.Detail},
+				operator.Name, ledger.Change{Writes: append(ledger.Rows(operator), rows...)})
 		})
 }
 

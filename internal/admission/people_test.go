@@ -25,16 +25,16 @@ func TestFirstOperator(t *testing.T) {
 		"an agent has this name":     person("claude", quorum.RoleAdmin),
 		"belongs to operator olga":   {Name: "ada", Role: quorum.RoleAdmin, SSHKey: "key of olga"},
 	} {
-		if _, err := h.FirstOperator(t.Context(), operator); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := h.FirstOperator(t.Context(), operator, admission.SaidSettings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := h.FirstOperator(t.Context(), person("ada", quorum.RoleAdmin)); err != nil {
+	if _, err := h.FirstOperator(t.Context(), person("ada", quorum.RoleAdmin), admission.SaidSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	ada := person("ada", quorum.RoleAdmin)
 	for range 2 { // in office, and when she is gone
-		if _, err := h.FirstOperator(t.Context(), person("eve", quorum.RoleSuperadmin)); err == nil ||
+		if _, err := h.FirstOperator(t.Context(), person("eve", quorum.RoleSuperadmin), admission.SaidSettings{}); err == nil ||
 			!strings.Contains(err.Error(), "somebody governs here already") {
 			t.Errorf("a second one: %v", err)
 		}

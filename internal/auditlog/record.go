@@ -427,6 +427,7 @@ type IdentityRecord struct {
 	Operator *interlock.OperatorRecord
 	Order    *interlock.Order // on which it was done; nil where an operator changed what is their own, or is the first
 	First    bool             // the operator is the first who governs: made at a terminal, on nobody's order
+	Settings string           // what the first one was shown of the settings, which stand by their word
 	WeakKeys bool             // it is about nobody, but about which keys may sign: see the order
 }
 
@@ -445,13 +446,15 @@ func (r IdentityRecord) Payload() (json.RawMessage, error) {
 		Operator *interlock.OperatorRecord `json:"operator,omitempty"`
 		Order    *interlock.Order          `json:"order,omitempty"`
 		First    bool                      `json:"first,omitempty"`
-	}{r.Agent, r.Operator, r.Order, r.First})
+		Settings string                    `json:"settings,omitempty"`
+	}{r.Agent, r.Operator, r.Order, r.First, r.Settings})
 }
 
 // A SettingsRecord is standing settings that changed: ruleset, mode, profile.
 type SettingsRecord struct {
 	Before map[string]string
 	After  map[string]string
+	Order  *interlock.Order // redacted; nil where nobody ordered it
 }
 
 // Payload renders the record.
@@ -459,7 +462,8 @@ func (r SettingsRecord) Payload() (json.RawMessage, error) {
 	return payload("settings", struct {
 		Before map[string]string `json:"before"`
 		After  map[string]string `json:"after"`
-	}{r.Before, r.After})
+		Order  *interlock.Order  `json:"order,omitempty"`
+	}{r.Before, r.After, r.Order})
 }
 
 // SettingsAfter reads the settings that an event of a change brought into force.
