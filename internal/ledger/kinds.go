@@ -106,7 +106,7 @@ type Kind struct {
 	most  int                                            // of so many rows those that are over first go; 0: as many as there are
 	filed bool                                           // one comes with most actions, see [Book.Filed]
 	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
-	owner func(value any) string                         // see [Book.Owner]; nil: rows need no proof
+	owner func(value any) string                         // see [Book.Owner]; of a body without a codec, by its key; nil: nobody's
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
@@ -155,11 +155,12 @@ func Kinds() []Kind {
 			body: of(attemptsAbout, attemptsStands, attemptsInto), owner: attemptsOwner},
 		{Name: Pin, Writer: ByGateway, Proved: "a TOOL_PIN entry", Lives: "for ever",
 			body: of(pinAbout, nil, pinInto), owner: pinOwner},
-		{Name: Definition, Writer: ByGateway, Proved: "the digest in its pin", Lives: "for ever, with the tool"},
+		{Name: Definition, Writer: ByGateway, Proved: "the digest in its pin", Lives: "for ever, with the tool",
+			owner: definitionOwner},
 		{Name: Setting, Writer: ByStart, Proved: "a RULESET_CHANGE or MODE_CHANGE entry", Lives: "for ever",
 			body: of(settingAbout, nil, settingInto), owner: settingOwner},
 		{Name: Counter, Writer: ByAction, Proved: "", Lives: "for ever",
-			body: of(counterAbout, nil, nil), take: counterTake},
+			body: of(counterAbout, nil, nil), take: counterTake, owner: counterOwner},
 		{Name: Execution, Writer: ByAction, Proved: "", Lives: "an hour after its last step", swept: true,
 			body: of(executionAbout, nil, nil), next: executionNext},
 		{Name: Candidate, Writer: ByOrder, Proved: "a RULESET_SHADOW entry", Lives: "until it is stopped, promoted or replaced",

@@ -20,14 +20,18 @@ const (
 	ownerCandidate   = "candidates"
 	ownerHold        = "holds"
 	ownerCarried     = "carried\x00"
+	ownerCounter     = "counter\x00"
+	ownerDefinition  = "definition\x00"
 )
 
 // Tampered is why something that stands is not believed: it is not as Interlock wrote it. It is an error of whoever needs it
 // for a decision, which then fails closed.
 type Tampered struct {
-	Kind string // of the row it shows in; empty where only the owner is known, because a row is gone
-	Key  string
-	What string // what was done, as far as it can be told
+	Table string // of the store; empty where it is that of what stands
+	Kind  string // of the row it shows in; empty where only the owner is known, because a row is gone
+	Key   string
+	What  string // what was done, as far as it can be told
+	Part  int    // where nothing else can be told: the store's own number of what it was part of
 }
 
 // Error says what was found, and what to do.
@@ -56,6 +60,9 @@ func (b Book) Owner(r Row) (string, error) {
 	k := b.kinds[r.Kind]
 	if k.owner == nil || r.Body == nil {
 		return "", nil
+	}
+	if k.body.decode == nil {
+		return k.owner(r.Key), nil
 	}
 	value, err := b.Value(r)
 	if err != nil || value == nil || k.body.stands != nil && !k.body.stands(value) {
@@ -87,6 +94,10 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerHold
 		case Carried:
 			return ownerCarried + ref.Key
+		case Counter:
+			return ownerCounter + ref.Key
+		case Definition:
+			return ownerDefinition + ref.Key
 		}
 		return ""
 	}
@@ -138,6 +149,8 @@ func pinOwner(value any) string      { return ownerServer + value.(interlock.Pin
 func settingOwner(any) string        { return ownerSetting }
 func holdOwner(any) string           { return ownerHold }
 func candidateOwner(any) string      { return ownerCandidate }
+func counterOwner(value any) string  { return ownerCounter + value.(CounterBody).Name }
+func definitionOwner(key any) string { return ownerDefinition + key.(string) }
 func carriedOwner(value any) string  { return ownerCarried + value.(CarriedBody).Name }
 
 func orderOwner(value any) string {

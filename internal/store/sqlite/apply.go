@@ -3,9 +3,9 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"sort"
 	"time"
 
 	"interlock"
@@ -45,21 +45,19 @@ type batch struct {
 	filed     []filed
 	accepted  []*commit
 	written   []written
-	proofs    *proofs
-	parts     map[int][]claim // as the transaction leaves them, of those it has read
+	proofs    *proofs         // that it goes on from
+	sums      sums            // as the transaction leaves them
+	parts     map[int][]claim // likewise, of those it has read
 	dirty     map[int]bool    // those it has changed
+	next      *proofs         // what it leaves
 	before    stamp
 	after     stamp
 }
 
 // fill does the work of a transaction between BEGIN and COMMIT. written is false if no commit was valid.
 func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err error) {
-	head, now, err := s.expectedHead(ctx)
+	b, head, err := s.beginBatch(ctx)
 	if err != nil {
-		return false, err
-	}
-	b := &batch{store: s, touched: map[string]job{}, before: now, after: now}
-	if err := b.begin(ctx); err != nil {
 		return false, err
 	}
 	for _, c := range commits {
@@ -84,21 +82,35 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 	return true, nil
 }
 
-// expectedHead returns the head to go on from. SQLite compares the one in the file with the newest this process knows, which
-// costs half of reading it; any other is read and held against what is known.
-func (s *Store) expectedHead(ctx context.Context) (ledger.Head, stamp, error) {
+// beginBatch begins what a transaction does, from the head it found.
+func (s *Store) beginBatch(ctx context.Context) (*batch, ledger.Head, error) {
+	head, now, vouched, err := s.expectedHead(ctx)
+	if err != nil {
+		return nil, head, err
+	}
+	b := &batch{store: s, touched: map[string]job{}, before: now, after: now}
+	return b, head, b.begin(ctx, vouched)
+}
+
+// expectedHead returns the head to go on from, and its tag. SQLite compares the one in the file with the newest this process knows,
+// which costs half of reading it; any other is read and held against what is known.
+func (s *Store) expectedHead(ctx context.Context) (ledger.Head, stamp, []byte, error) {
 	var now stamp
+	var vouched []byte
 	k := &s.newest
-	same, err := s.writer.row(ctx, "SELECT version, revision FROM head WHERE one = 1 AND size = ? AND last = ? AND edge = ? AND checkpoint = ?",
-		[]any{k.Size, k.Last, k.Edge, k.Checkpoint}, &now.version, &now.revision)
+	same, err := s.writer.row(ctx, "SELECT version, revision, tag FROM head WHERE one = 1 AND size = ? AND last = ? AND edge = ? AND "+
+		"checkpoint = ?", []any{k.Size, k.Last, k.Edge, k.Checkpoint}, &now.version, &now.revision, &vouched)
 	if err != nil || same {
-		return *k, now, err
+		return *k, now, vouched, err
 	}
 	head, now, err := readHead(ctx, s.writer)
-	if err != nil {
-		return head, now, err
+	if err == nil {
+		_, err = s.writer.row(ctx, "SELECT tag FROM head WHERE one = 1", nil, &vouched)
 	}
-	return head, now, s.trust(head)
+	if err != nil {
+		return head, now, nil, err
+	}
+	return head, now, vouched, s.trust(head)
 }
 
 // Entries are sealed into memory that is used again, up to keptRoom bytes; envelope is more than an event adds to its
@@ -195,15 +207,19 @@ func (b *batch) job(ctx context.Context, d ledger.Draft) (job, error) {
 	if j, ok := b.store.jobs[d.Run]; ok {
 		return j, nil
 	}
-	var j job
-	found, err := b.store.writer.row(ctx, "SELECT seed, next FROM jobs WHERE run = ?", []any{d.Run}, &j.seed, &j.next)
+	r, err := b.passed(ctx, runKind, d.Run)
+	if tampered := (*ledger.Tampered)(nil); !b.proofs.sound || errors.As(err, &tampered) {
+		// Where it is can't be known. It goes on as another, whose seed is none that was used.
+		tag := b.store.options.Sealer.Tag([]byte("seed"), []byte(d.Seed), []byte(d.Run), []byte(b.store.newest.Last))
+		return job{seed: hex.EncodeToString(tag[:16]), next: 1}, nil
+	}
 	if err != nil {
 		return job{}, err
 	}
-	if !found {
-		j = job{seed: d.Seed, next: 1}
+	if r.Body == nil {
+		return job{seed: d.Seed, next: 1}, nil
 	}
-	return j, nil
+	return jobOf(r.Body)
 }
 
 // at is the time of a change: that of its first event, so that callers and tests have one clock.
@@ -238,19 +254,25 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next ledger
 	if err := b.saveFiled(ctx, entries); err != nil {
 		return err
 	}
-	if err := b.saveJobs(ctx); err != nil {
-		return err
-	}
 	if err := b.savePassing(ctx); err != nil {
 		return err
 	}
-	if err := b.saveProofs(ctx); err != nil {
+	if err := b.saveProofs(ctx, next); err != nil {
 		return err
 	}
 	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ?, "+
-		"proved = ? WHERE one = 1", next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision,
-		b.store.headTag(next, b.proofs))
+		"tag = ?, passing = ?, sums = ? WHERE one = 1", next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision,
+		b.next.vouched, notNull(b.next.passing), b.store.mask(b.next.vouched, b.next.sums))
 	return b.one(changed, err)
+}
+
+// saveBeside writes what the transaction leaves where it writes no entry.
+func (b *batch) saveBeside(ctx context.Context, head ledger.Head) error {
+	if err := b.saveProofs(ctx, head); err != nil {
+		return err
+	}
+	return b.one(b.store.writer.exec(ctx, "UPDATE head SET tag = ?, passing = ?, sums = ? WHERE one = 1", b.next.vouched, notNull(b.next.passing),
+		b.store.mask(b.next.vouched, b.next.sums)))
 }
 
 func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {
@@ -266,31 +288,20 @@ func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) erro
 	})
 }
 
-func (b *batch) saveJobs(ctx context.Context) error {
-	runs := make([]string, 0, len(b.touched))
-	for run := range b.touched {
-		runs = append(runs, run)
-	}
-	sort.Strings(runs) // neighbours in the table are written together
-	return b.insert(ctx, insertJobs, len(runs), func(to []any, i int) []any {
-		j := b.touched[runs[i]]
-		if len(b.store.jobs) >= maxJobs {
-			b.store.jobs = map[string]job{}
-		}
-		b.store.jobs[runs[i]] = j
-		return append(to, runs[i], j.seed, j.next)
-	})
-}
-
-var (
-	insertEntries = insertions("entries", "idx, id, type, body, hashes, checkpoint, inputs", "")
-	insertJobs    = insertions("jobs", "run, seed, next", " ON CONFLICT (run) DO UPDATE SET next = excluded.next")
-)
+var insertEntries = insertions("entries", "idx, id, type, body, hashes, checkpoint, inputs", "")
 
 // nullable makes an empty value NULL.
 func nullable(value []byte) any {
 	if len(value) == 0 {
 		return nil
+	}
+	return value
+}
+
+// notNull makes no bytes an empty text: it is what there is where somebody has emptied it.
+func notNull(value []byte) []byte {
+	if value == nil {
+		return []byte{}
 	}
 	return value
 }

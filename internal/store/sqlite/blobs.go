@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"time"
 
@@ -34,19 +36,9 @@ func (b *batch) saveBlobs(ctx context.Context) error {
 			if known, is := s.blobs[blob.Digest]; is && at-known < int64(blobKnown) {
 				continue
 			}
-			var body []byte
-			if len(blob.Text) < longBlob {
-				body = pack.Pack(blob.Text)
-			} else {
-				body = pack.Checked(blob.Text, string(blob.Digest))
-			}
-			_, err := s.writer.exec(ctx, "INSERT INTO blobs (digest, at, used, body) VALUES (?, ?, ?, ?) ON CONFLICT (digest) "+
-				"DO UPDATE SET used = excluded.used WHERE excluded.used - used > ?",
-				string(blob.Digest), at, at, body, int64(blobKnown))
-			if err != nil {
+			if err := b.saveBlob(ctx, blob, at); err != nil {
 				return err
 			}
-			s.written += int64(len(body) + 256)
 			if len(s.blobs) >= maxKnownBlobs {
 				s.blobs = map[interlock.Digest]int64{}
 			}
@@ -54,6 +46,54 @@ func (b *batch) saveBlobs(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// saveBlob stores a blob, or when it was last named if that is long ago.
+func (b *batch) saveBlob(ctx context.Context, blob *ledger.Blob, at int64) error {
+	s, was := b.store, blobRow{digest: string(blob.Digest)}
+	found, err := s.writer.row(ctx, "SELECT at, used, proof FROM blobs WHERE digest = ?", []any{was.digest}, &was.at, &was.used, &was.proof)
+	if err != nil {
+		return err
+	}
+	is := blobRow{digest: was.digest, at: at, used: at}
+	if found {
+		proof, adds := was.tagged(s)
+		genuine := bytes.Equal(proof[:], was.proof)
+		if genuine && at-was.used <= int64(blobKnown) {
+			return nil
+		}
+		if is.at = min(at, was.at); genuine {
+			b.sums[blobs].take(adds)
+		}
+	}
+	proof, adds := is.tagged(s)
+	b.sums[blobs].add(adds)
+	if found {
+		return b.one(s.writer.exec(ctx, "UPDATE blobs SET at = ?, used = ?, proof = ? WHERE digest = ?", is.at, is.used, proof[:], is.digest))
+	}
+	var body []byte
+	if len(blob.Text) < longBlob {
+		body = pack.Pack(blob.Text)
+	} else {
+		body = pack.Checked(blob.Text, is.digest)
+	}
+	s.written += int64(len(body) + 256)
+	_, err = s.writer.exec(ctx, "INSERT INTO blobs (digest, at, used, body, proof) VALUES (?, ?, ?, ?, ?)", is.digest, is.at, is.used, body,
+		proof[:])
+	return err
+}
+
+// A blobRow is what stands beside a blob.
+type blobRow struct {
+	digest   string
+	at, used int64
+	proof    []byte
+}
+
+// tagged is the proof of it, and what it adds to the sum of the table.
+func (r *blobRow) tagged(s *Store) (proof [proofSize]byte, adds sum) {
+	times := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(r.at)), uint64(r.used))
+	return tagged(s.options.Sealer.Tag([]byte("blob 10"), []byte(r.digest), times))
 }
 
 // Blob returns the text that a digest names. Whether it is that text is for the caller to see to: the digest says.

@@ -170,9 +170,7 @@ func (s *Store) transaction(batch []*commit) error {
 		return s.fail(explain("commit", err))
 	}
 	s.newest = s.sealed
-	p := *s.filled.proofs
-	p.size = s.newest.Size
-	s.proofs = &p
+	s.vouchedFor(s.filled.next)
 	s.written += pagesEach * 4096
 	done := s.filled
 	s.passing.learn(s.newest.Size, done.passing)

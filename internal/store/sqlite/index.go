@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -14,7 +15,7 @@ import (
 // somewhere in the index: several times what the entries themselves cost. Instead the ids of every idBlock entries are
 // noted in one row, eight bytes each, in the order of the log. Looking one up reads these notes from the newest back,
 // about 8 MB for a million entries, and then the entry itself, whose whole id decides. The notes are not part of the
-// truth: what they leave out can't be found by id, and nothing else.
+// truth: each row has a proof, and one that is missing or is not Interlock's is made up for from the entries.
 
 // idBlock is how many entries one row of notes covers.
 const idBlock = 256
@@ -36,8 +37,8 @@ func (b *batch) noteIDs(ctx context.Context, entries []interlock.Entry) error {
 		note := idNote(entries[i].ID)
 		s.notes = append(s.notes, note[:]...)
 		if end := entries[i].Index + 1; end%idBlock == 0 {
-			if _, err := s.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes) VALUES (?, ?)", end-idBlock,
-				s.notes); err != nil {
+			if _, err := s.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes, proof) VALUES (?, ?, ?)", end-idBlock,
+				s.notes, s.notesProof(end-idBlock, s.notes)); err != nil {
 				return err
 			}
 			s.notes = s.notes[:0]
@@ -45,6 +46,66 @@ func (b *batch) noteIDs(ctx context.Context, entries []interlock.Entry) error {
 	}
 	s.noted = size
 	return nil
+}
+
+// notesProof is the proof of a row of notes.
+func (s *Store) notesProof(first int64, notes []byte) []byte {
+	tag := s.options.Sealer.Tag([]byte("ids 10"), binary.BigEndian.AppendUint64(nil, uint64(first)), notes)
+	return tag[:proofSize]
+}
+
+// madeNotes makes a row of notes from the entries that it is about.
+func madeNotes(ctx context.Context, c *conn, first int64) (notes []byte, err error) {
+	err = c.each(ctx, "SELECT id FROM entries WHERE idx >= ? AND idx < ? ORDER BY idx", []any{first, first + idBlock},
+		func(scan func(...any) error) error {
+			var id []byte
+			if err := scan(&id); err != nil {
+				return err
+			}
+			note := idNote(idOf(id))
+			notes = append(notes, note[:]...)
+			return nil
+		})
+	return notes, err
+}
+
+// eachNotes visits the rows of notes of a log of so many entries, from the newest on. One that is missing, or is not Interlock's where
+// that can be told, comes without notes.
+func (s *Store) eachNotes(ctx context.Context, c *conn, size int64, visit func(first int64, notes []byte) error) error {
+	checked := s.options.Sealer != nil
+	query := "SELECT first, notes, proof FROM ids WHERE first >= 0 AND first < ? ORDER BY first DESC"
+	if !checked { // it may be a store of before
+		query = "SELECT first, notes, NULL FROM ids WHERE first >= 0 AND first < ? ORDER BY first DESC"
+	}
+	size -= size % idBlock
+	next := size - idBlock
+	missing := func(downTo int64) error {
+		for ; next > downTo; next -= idBlock {
+			if err := visit(next, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := c.each(ctx, query, []any{size}, func(scan func(...any) error) error {
+		var first int64
+		var notes, proof []byte
+		if err := scan(&first, &notes, &proof); err != nil || first%idBlock != 0 {
+			return err
+		}
+		if err := missing(first); err != nil {
+			return err
+		}
+		next -= idBlock
+		if len(notes) != 8*idBlock || checked && !bytes.Equal(proof, s.notesProof(first, notes)) {
+			notes = nil
+		}
+		return visit(first, notes)
+	})
+	if err == nil {
+		err = missing(-idBlock)
+	}
+	return err
 }
 
 // readNotes makes the notes of the block that an index lies in, up to that index.
@@ -112,7 +173,7 @@ func (s *Store) Entry(ctx context.Context, eventID string) (interlock.Entry, boo
 			places = append(places, index)
 			return err
 		}
-		places, err = noted(ctx, c, eventID)
+		places, err = s.notedAt(ctx, c, tail, eventID)
 		return err
 	})
 	if err != nil {
@@ -130,16 +191,16 @@ func (s *Store) Entry(ctx context.Context, eventID string) (interlock.Entry, boo
 	return interlock.Entry{}, false, nil
 }
 
-// noted returns where the notes have an id's first bytes, newest first.
-func noted(ctx context.Context, c *conn, eventID string) ([]int64, error) {
+// notedAt returns where the notes of a log of so many entries have an id's first bytes, newest first.
+func (s *Store) notedAt(ctx context.Context, c *conn, size int64, eventID string) ([]int64, error) {
 	var places []int64
 	begins := idNote(eventID)
 	want := binary.BigEndian.Uint64(begins[:])
-	err := c.each(ctx, "SELECT first, notes FROM ids ORDER BY first DESC", nil, func(scan func(...any) error) error {
-		var first int64
-		var notes []byte
-		if err := scan(&first, &notes); err != nil {
-			return err
+	err := s.eachNotes(ctx, c, size, func(first int64, notes []byte) (err error) {
+		if notes == nil {
+			if notes, err = madeNotes(ctx, c, first); err != nil {
+				return err
+			}
 		}
 		for at := 0; at+8 <= len(notes); at += 8 {
 			if binary.BigEndian.Uint64(notes[at:]) == want {

@@ -111,11 +111,11 @@ func (k *known) replace(book ledger.Book, w written) {
 func (s *Store) Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error) {
 	var foreign []*ledger.Tampered
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
-		size, err := s.look(ctx, c)
+		known, err := s.look(ctx, c)
 		if err != nil {
 			return err
 		}
-		n := &snapshot{store: s, conn: c, size: size}
+		n := &snapshot{store: s, conn: c, known: known}
 		rows, version, err = s.load(ctx, n, refs)
 		if errors.Is(err, errUnsteady) {
 			err = n.steadily(ctx, func() (err error) {
@@ -147,7 +147,7 @@ func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
 		case s.book.Filed(mark.Kind):
 			rows, next, err = s.filedSpan(ctx, c, mark, span)
 		case s.book.Swept(mark.Kind) && version >= passingSince:
-			rows, next, err = scanPassing(ctx, c, mark, span)
+			rows, next, err = s.scanPassing(ctx, c, version, mark, span)
 		default:
 			rows, next, err = s.scanMarked(ctx, c, mark, span)
 		}
@@ -237,7 +237,7 @@ func (s *Store) Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (n
 			n = len(rows)
 			return err
 		case s.book.Swept(mark.Kind) && version >= passingSince:
-			rows, _, err := scanPassing(ctx, c, mark, span)
+			rows, _, err := s.scanPassing(ctx, c, version, mark, span)
 			n = len(rows)
 			return err
 		}
@@ -272,25 +272,81 @@ func (s *Store) fresh() bool {
 	return s.mind.revision != 0 && s.mind.revision == s.current && time.Since(s.seen) < knownFor
 }
 
-// look reads which revision is in force, forgets what is of another, and returns the size of the log.
-func (s *Store) look(ctx context.Context, c *conn) (size int64, err error) {
-	var version, revision int64
+// look reads which revision is in force, forgets what is of another, and returns what proves the rest. What the head's tag does not
+// bear out is no revision to remember anything by.
+func (s *Store) look(ctx context.Context, c *conn) (*proofs, error) {
+	var now stamp
+	var size int64
+	if s.options.ReadOnly {
+		found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &now.version, &now.revision, &size)
+		if err == nil && !found {
+			_, _, err = readHead(ctx, c) // says what is wrong
+		}
+		if err == nil {
+			s.found(now, size, time.Now())
+		}
+		return nil, err
+	}
+	var vouched []byte
 	at := time.Now() // before it is read: it may change right after
-	found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &version, &revision, &size)
+	found, err := c.row(ctx, "SELECT version, revision, size, tag FROM head WHERE one = 1", nil, &now.version, &now.revision, &size, &vouched)
 	if err != nil || !found {
 		if err == nil {
 			_, _, err = readHead(ctx, c) // says what is wrong
 		}
-		return 0, err
+		return nil, err
 	}
-	s.passing.notice(size)
-	s.saw(revision, at)
+	s.cache.Lock()
+	known := s.vouched
+	s.cache.Unlock()
+	if known == nil || known.at != now || known.size != size || !bytes.Equal(known.vouched, vouched) {
+		if _, known, err = s.readHeadProved(ctx, c); err != nil {
+			return nil, err
+		}
+		if !known.sound {
+			s.passing.forget(known.size)
+			s.forgetMind()
+			return known, nil
+		}
+		s.remember(known)
+	}
+	s.found(known.at, known.size, at)
+	return known, nil
+}
+
+// forgetMind forgets all rows that decisions have named.
+func (s *Store) forgetMind() {
 	s.cache.Lock()
 	defer s.cache.Unlock()
-	if revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
-		s.mind.at(revision, version)
+	s.mind = known{}
+}
+
+// remember keeps what proves the rest, as it was read or written.
+func (s *Store) remember(p *proofs) {
+	s.cache.Lock()
+	defer s.cache.Unlock()
+	if k := s.vouched; k == nil || p.size >= k.size {
+		s.vouched = p
 	}
-	return size, nil
+}
+
+// vouchedFor takes over what a transaction of this process has left. The writer's lock is held.
+func (s *Store) vouchedFor(p *proofs) {
+	s.proofs = p
+	if p.sound {
+		s.remember(p)
+	}
+}
+
+// found takes note of the versions and the size of the log at a time.
+func (s *Store) found(now stamp, size int64, at time.Time) {
+	s.passing.notice(size)
+	s.saw(now.revision, at)
+	s.cache.Lock()
+	defer s.cache.Unlock()
+	if now.revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
+		s.mind.at(now.revision, now.version)
+	}
 }
 
 // load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes
@@ -298,6 +354,9 @@ func (s *Store) look(ctx context.Context, c *conn) (size int64, err error) {
 func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]ledger.Row, int64, error) {
 	s.cache.Lock()
 	revision, version := s.mind.revision, s.mind.version
+	if revision == 0 && n.known != nil {
+		version = n.known.at.version
+	}
 	remembered := make([][]ledger.Row, len(refs))
 	known, epochs, looked := make([]bool, len(refs)), make([]int, len(refs)), time.Now()
 	for i, ref := range refs {
@@ -336,7 +395,7 @@ func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]led
 			if ref.Key != "" {
 				s.passing.keep(ref, remembered[i], epochs[i])
 			}
-		case s.mind.revision == revision:
+		case s.mind.revision == revision && s.mind.rows != nil:
 			s.mind.rows[ref] = remembered[i]
 		}
 	}
@@ -364,7 +423,9 @@ func (s *Store) fetch(ctx context.Context, n *snapshot, ref ledger.Ref) (rows []
 	case s.book.Filed(ref.Kind):
 		r, err = s.readFiled(ctx, c, ref.Kind, ref.Key)
 	case passes && ref.Key == "":
-		rows, _, err = scanPassing(ctx, c, ref, ledger.Every(-1))
+		rows, _, err = s.scanPassing(ctx, c, version, ref, ledger.Every(-1))
+	case passes && !s.options.ReadOnly:
+		r.Row, err = n.passed(ctx, ref.Kind, ref.Key)
 	case passes:
 		r.Row, err = readPassing(ctx, c, ref.Kind, ref.Key)
 	case ref.Key == "":

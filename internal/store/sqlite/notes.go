@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	codes "modernc.org/sqlite/lib"
 
@@ -41,15 +42,22 @@ func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any)
 		return s.classify(doing, err)
 	}
 	sure := context.WithoutCancel(ctx)
-	now, err := s.readNote(sure, s.writer, row)
+	b, head, err := s.beginBatch(sure)
+	now := before
+	if err == nil {
+		now, err = b.readNote(sure, row)
+	}
 	if err == nil && !bytes.Equal(now.Body, before.Body) {
 		after, about, err = s.book.Note(now.Row, change)
 	}
 	if err == nil && about.Key != "" {
 		if s.book.Filed(row.Kind) {
-			err = s.refile(sure, after)
+			err = b.refile(sure, after)
 		} else {
-			err = s.notePassing(sure, after, now.Body == nil)
+			err = b.notePassing(sure, after, now.Body == nil)
+		}
+		if err == nil {
+			err = b.saveBeside(sure, head)
 		}
 	}
 	end := "COMMIT"
@@ -58,6 +66,11 @@ func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any)
 	}
 	_, failure := s.writer.exec(sure, end)
 	s.unheard.ends(row)
+	if err == nil && failure == nil && b.next != nil {
+		s.vouchedFor(b.next)
+	} else if err != nil || failure != nil {
+		s.proofs = nil // whatever was known of them may be of what did not happen
+	}
 	if failure != nil {
 		if code(failure) == codes.SQLITE_FULL && err == nil { // SQLite has undone it, and a note is nothing to stop for
 			_, _ = s.writer.exec(sure, "ROLLBACK")
@@ -76,7 +89,26 @@ func (s *Store) readNote(ctx context.Context, c *conn, ref ledger.Ref) (r stored
 	if s.book.Filed(ref.Kind) {
 		return s.readFiled(ctx, c, ref.Kind, ref.Key)
 	}
-	r.Row, err = readPassing(ctx, c, ref.Kind, ref.Key)
+	known, err := s.look(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	n := &snapshot{store: s, conn: c, known: known}
+	if r.Row, err = n.passed(ctx, ref.Kind, ref.Key); errors.Is(err, errUnsteady) {
+		err = n.steadily(ctx, func() (err error) {
+			r.Row, err = n.passed(ctx, ref.Kind, ref.Key)
+			return err
+		})
+	}
+	return r, err
+}
+
+// readNote is readNote inside the transaction.
+func (b *batch) readNote(ctx context.Context, ref ledger.Ref) (r stored, err error) {
+	if b.store.book.Filed(ref.Kind) {
+		return b.store.readFiled(ctx, b.store.writer, ref.Kind, ref.Key)
+	}
+	r.Row, err = b.passed(ctx, ref.Kind, ref.Key)
 	return r, err
 }
 

@@ -39,10 +39,15 @@ var (
 	schema8 string
 	//go:embed schema9.sql
 	schema9 string
+	//go:embed schema10.sql
+	schema10 string
 )
 
+// ReachedName is the name of the file, beside the store, that says which version it has had; see Options.Reached.
+const ReachedName = "interlock.db.version"
+
 // schemaVersion is the newest version this program knows.
-const schemaVersion = 9
+const schemaVersion = 10
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
@@ -64,7 +69,9 @@ type Options struct {
 	// the process makes a few commits and exits: no background work, and Close leaves cleaning up to others
 	Brief bool
 	// a log was begun here: if the file is missing or empty, its log is lost and no other is begun in its place
-	Begun    bool
+	Begun bool
+	// the newest version that the store in this place has had, 0 where that is not known: one of before is no store to go on from
+	Reached  int64
 	Patience time.Duration // how long to wait for another process's lock; 0 is 10 s
 	Now      func() time.Time
 	// Noticed is told once of each row that stands and that Interlock has not written so, and of each that is gone; may be nil. It
@@ -120,6 +127,7 @@ type Store struct {
 
 	cache   sync.Mutex // guards the fields below
 	mind    known
+	vouched *proofs   // the newest that this process has found sound, or made
 	current int64     // newest revision this process has seen in the file
 	seen    time.Time // when that was in force
 
@@ -201,7 +209,8 @@ func (s *Store) open() error {
 	if err := s.options.Sealer.CheckHead(head); err != nil {
 		return foreignKey(err)
 	}
-	s.newest, s.proofs = head, p
+	s.newest = head
+	s.vouchedFor(p)
 	s.passing.forget(head.Size)
 	return nil
 }
@@ -240,6 +249,10 @@ func (s *Store) migrate(ctx context.Context) error {
 	if version == 0 && s.options.Begun {
 		return lost()
 	}
+	if version < s.options.Reached && version > 0 {
+		return interlock.Errorf(interlock.CodeUnavailable, "store", "%s; if you have put back a backup, remove %s beside it, otherwise "+
+			"keep the file as evidence and restore one", older(version, s.options.Reached).What, ReachedName)
+	}
 	// Another process may do the same at this moment; whoever comes second finds the work done.
 	err = s.writer.wait(ctx, func() error {
 		// Pages stay at 4 KB: larger ones pack entries better and gain a little with many callers, but a lone commit, which
@@ -254,8 +267,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		return explain("create the tables", err)
 	}
 	version, err = s.version(ctx, s.writer)
+	from := version
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9}[version]
+		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10}[version]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 		if err == nil && version == rowsSince {
@@ -265,7 +279,10 @@ func (s *Store) migrate(ctx context.Context) error {
 			err = s.moveToPassing(ctx)
 		}
 		if err == nil && version == provedSince {
-			err = s.proveAll(ctx)
+			err = s.moveCarried(ctx)
+		}
+		if err == nil && version == besideSince {
+			err = s.proveAll(ctx, from)
 		}
 	}
 	if err == nil {

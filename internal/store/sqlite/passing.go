@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -125,7 +126,8 @@ func (s *silence) ends(ref ledger.Ref) {
 	s.ended = time.Now()
 }
 
-// readPassing reads the row under a key, which has no body if it is not there.
+// readPassing reads the row under a key as it is in the file, which has no body if it is not there: for who can't check it, or does
+// not decide.
 func readPassing(ctx context.Context, c *conn, kind, key string) (ledger.Row, error) {
 	r := ledger.Row{Kind: kind, Key: key}
 	_, err := c.row(ctx, "SELECT body FROM passing WHERE kind = ? AND key = ?", []any{kind, key}, &r.Body)
@@ -133,31 +135,46 @@ func readPassing(ctx context.Context, c *conn, kind, key string) (ledger.Row, er
 }
 
 // scanPassing reads a span of the rows of a kind, by when they are over, which is the one mark they have.
-func scanPassing(ctx context.Context, c *conn, mark ledger.Ref,
+//
+// Rows that Interlock has not written do not come, where that can be told; that one is gone is for Load to find: nobody decides from
+// pages.
+func (s *Store) scanPassing(ctx context.Context, c *conn, version int64, mark ledger.Ref,
 	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	if mark.Mark != ledger.Until {
 		return nil, next, nil
 	}
-	query := "SELECT key, body, until, id FROM passing WHERE kind = ? AND until <= ? AND (until, id) > (?, ?) " +
-		"ORDER BY until, id LIMIT ?"
+	id, proof := "owner", "proof"
+	if version < besideSince {
+		id, proof = "id", "NULL"
+	}
+	query := "SELECT key, body, until, " + id + ", " + proof + " FROM passing WHERE kind = ? AND until <= ? AND (until, " + id +
+		") > (?, ?) ORDER BY until, " + id + " LIMIT ?"
 	after := cmp.Or(span.After, ledger.Place{At: span.From, Row: -1})
 	args := []any{mark.Kind, span.UpTo, after.At, after.Row, span.Limit}
 	if span.Newest {
-		query = "SELECT key, body, until, id FROM passing WHERE kind = ? AND until >= ? AND (until, id) < (?, ?) " +
-			"ORDER BY until DESC, id DESC LIMIT ?"
+		query = "SELECT key, body, until, " + id + ", " + proof + " FROM passing WHERE kind = ? AND until >= ? AND (until, " + id +
+			") < (?, ?) ORDER BY until DESC, " + id + " DESC LIMIT ?"
 		after = cmp.Or(span.After, ledger.Place{At: span.UpTo, Row: math.MaxInt64})
 		args = []any{mark.Kind, span.From, after.At, after.Row, span.Limit}
 	}
 	var last ledger.Place
+	read := 0
 	err = c.each(ctx, query, args, func(scan func(...any) error) error {
 		r := ledger.Row{Kind: mark.Kind}
-		if err := scan(&r.Key, &r.Body, &last.At, &last.Row); err != nil {
+		var proof []byte
+		if err := scan(&r.Key, &r.Body, &last.At, &last.Row, &proof); err != nil {
 			return err
+		}
+		read++
+		if !s.options.ReadOnly {
+			if genuine := s.passProof(r, last.At); !bytes.Equal(proof, genuine[:]) {
+				return nil
+			}
 		}
 		rows = append(rows, r)
 		return nil
 	})
-	if len(rows) == span.Limit {
+	if read == span.Limit {
 		next = last
 	}
 	return rows, next, err
@@ -182,7 +199,7 @@ func (b *batch) look(ctx context.Context, kind, key string) (ledger.Row, error) 
 	switch {
 	case !known || s.book.Noted(kind):
 		var err error
-		if r, err = readPassing(ctx, s.writer, kind, key); err != nil {
+		if r, err = b.passed(ctx, kind, key); err != nil {
 			return r, err
 		}
 		r.Value, _ = s.book.Value(r) // whoever needs it finds what is wrong
@@ -212,45 +229,57 @@ func (b *batch) put(r ledger.Row) {
 	p.row, p.wrote = r, true
 }
 
-var insertPassing = insertions("passing", "kind, key, until, body",
-	" ON CONFLICT (kind, key) DO UPDATE SET until = excluded.until, body = excluded.body")
+// A passRow is a row as it is stored: its kind, key and body.
+type passRow struct {
+	ledger.Row
+	owner, until int64
+}
 
-// savePassing writes what the transaction's changes have made of passing rows. A row that is new sweeps out those that are over.
+var insertPassing = insertions("passing", "owner, kind, key, until, proof, body", " ON CONFLICT (owner) DO UPDATE SET "+
+	"kind = excluded.kind, key = excluded.key, until = excluded.until, proof = excluded.proof, body = excluded.body")
+
+// savePassing writes what the transaction's changes have made of passing rows, and where its runs are. A row that is new sweeps out
+// those that are over.
 func (b *batch) savePassing(ctx context.Context) error {
-	s, refs, fresh := b.store, make([]ledger.Ref, 0, len(b.passing)), false
+	s, rows, fresh := b.store, make([]passRow, 0, len(b.passing)+len(b.touched)), false
 	for ref, p := range b.passing { // they are sorted below
 		switch {
 		case !p.wrote:
 			continue
 		case p.row.Body == nil && p.row.Value == nil:
-			if _, err := s.writer.exec(ctx, "DELETE FROM passing WHERE kind = ? AND key = ?", ref.Kind, ref.Key); err != nil {
+			if err := b.forgetPassed(ctx, passNumber(ref.Kind, ref.Key)); err != nil {
 				return err
 			}
 			continue
 		}
-		refs, fresh = append(refs, ref), fresh || p.missing
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	slices.SortFunc(refs, func(one, other ledger.Ref) int { // neighbours in the table are written together
-		return cmp.Or(cmp.Compare(one.Kind, other.Kind), cmp.Compare(one.Key, other.Key))
-	})
-	until := make([]int64, len(refs))
-	for i, ref := range refs {
-		var err error
-		if until[i], err = s.finish(&b.passing[ref].row); err != nil {
+		until, err := s.finish(&p.row)
+		if err != nil {
 			return err
 		}
+		rows, fresh = append(rows, passRow{p.row, passNumber(ref.Kind, ref.Key), until}), fresh || p.missing
 	}
-	if err := b.insert(ctx, insertPassing, len(refs), func(to []any, i int) []any {
-		r := &b.passing[refs[i]].row
-		s.written += int64(len(r.Body) + 64)
-		return append(to, r.Kind, r.Key, until[i], r.Body)
-	}); err != nil || !fresh {
+	kept, err := b.keptRuns(ctx)
+	if err != nil {
 		return err
 	}
-	return s.sweepPassing(ctx, s.at(&b.accepted[0].change))
+	rows = append(rows, kept...)
+	if err := b.savePassed(ctx, rows); err != nil || !fresh {
+		return err
+	}
+	return b.sweepPassing(ctx, s.at(&b.accepted[0].change))
+}
+
+// savePassed writes rows with their proofs.
+func (b *batch) savePassed(ctx context.Context, rows []passRow) error {
+	s := b.store
+	slices.SortFunc(rows, func(one, other passRow) int { return cmp.Compare(one.owner, other.owner) }) // neighbours are written together
+	return b.insert(ctx, insertPassing, len(rows), func(to []any, i int) []any {
+		r := &rows[i]
+		proof := s.passProof(r.Row, r.until)
+		b.claim(claim{owner: r.owner, proof: proof})
+		s.written += int64(len(r.Body) + 96)
+		return append(to, r.owner, r.Kind, r.Key, r.until, proof[:], r.Body)
+	})
 }
 
 // finish gives a row the body and the value it lacks, and returns when it is over.
@@ -276,36 +305,39 @@ func (s *Store) finish(r *ledger.Row) (until int64, err error) {
 const sweepEach = time.Minute
 
 // sweepPassing forgets rows that are over, unless that was done a moment ago.
-func (s *Store) sweepPassing(ctx context.Context, now time.Time) error {
+func (b *batch) sweepPassing(ctx context.Context, now time.Time) error {
+	s := b.store
 	if since := now.Sub(s.swept); since >= 0 && since < sweepEach {
 		return nil
 	}
 	s.swept = now
-	_, err := s.writer.exec(ctx, "DELETE FROM passing WHERE until < ?", now.UnixNano())
-	return err
+	return b.forgetWhere(ctx, -1, "until < ?", now.UnixNano())
 }
 
 // notePassing writes a row inside the transaction of a note. One that is new sweeps out those that are over, and of its kind
 // those that are over next if there are too many.
-func (s *Store) notePassing(ctx context.Context, r ledger.Row, fresh bool) error {
+func (b *batch) notePassing(ctx context.Context, r ledger.Row, fresh bool) error {
+	s := b.store
 	until, err := s.finish(&r)
 	if err != nil {
 		return err
 	}
+	row := passRow{r, passNumber(r.Kind, r.Key), until}
+	if _, err := b.part(ctx, passPart(row.owner)); err != nil {
+		return err
+	}
 	if fresh {
-		if err := s.sweepPassing(ctx, s.options.Now()); err != nil {
+		if err := b.sweepPassing(ctx, s.options.Now()); err != nil {
 			return err
 		}
 		if most := s.book.Most(r.Kind); most > 0 {
-			if _, err := s.writer.exec(ctx, "DELETE FROM passing WHERE kind = ? AND id NOT IN "+
-				"(SELECT id FROM passing WHERE kind = ? ORDER BY until DESC LIMIT ?)", r.Kind, r.Kind, most-1); err != nil {
+			if err := b.forgetWhere(ctx, -1, "kind = ? AND owner NOT IN (SELECT owner FROM passing WHERE kind = ? "+
+				"ORDER BY until DESC LIMIT ?)", r.Kind, r.Kind, most-1); err != nil {
 				return err
 			}
 		}
 	}
-	s.written += int64(len(r.Body) + 64)
-	_, err = s.writer.exec(ctx, insertPassing[len(insertPassing)-1], r.Kind, r.Key, until, r.Body)
-	return err
+	return b.savePassed(ctx, []passRow{row})
 }
 
 // The keys under which the table of recent actions, which is gone, had what is no run's: agents have names.
@@ -346,12 +378,15 @@ func (s *Store) movePassing(ctx context.Context) error {
 			}
 		}
 	}
-	b := &batch{store: s, accepted: []*commit{{}}}
 	for _, r := range rows {
-		b.put(r)
-	}
-	if err := b.savePassing(ctx); err != nil {
-		return err
+		until, err := s.finish(&r)
+		if err != nil {
+			return err
+		}
+		if _, err := s.writer.exec(ctx, "INSERT INTO passing (kind, key, until, body) VALUES (?, ?, ?, ?) ON CONFLICT (kind, key) "+
+			"DO UPDATE SET until = excluded.until, body = excluded.body", r.Kind, r.Key, until, r.Body); err != nil {
+			return err
+		}
 	}
 	if _, err := s.writer.sql.ExecContext(ctx, "DROP TABLE recent"); err != nil {
 		return err

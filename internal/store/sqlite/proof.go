@@ -12,11 +12,13 @@ import (
 	"interlock/internal/ledger"
 )
 
-// What stands beside the log is believed as far as the log's key proves it. Three things together do that:
+// What is beside the log is believed as far as the log's key proves it. Three things together do that:
 //
 //   - A row has a proof, a tag over what it says: nobody without the key can make a row, or change one.
-//   - A part, one of 1,024, has a tag over the proofs of all that stands of its owners: nobody can take one away, or bring one back.
-//   - The head has a tag over the parts and the size of the log: nobody can put all of it back without putting the log back.
+//   - A part, one of 1,024 of what stands and one of 256 of what passes, has a tag over the proofs of all rows of the owners in it:
+//     nobody can take one away, or bring one back.
+//   - The head has a tag over the parts, the sums of what is only added up (see [sums]), the versions and the size of the log: nobody
+//     can put all of it back without putting the log back.
 //
 // A decision reads what stands of its owners, each owner whole, with the proofs of its part, and remembers it, so that the next one
 // costs nothing. A commit checks the parts it changes before it writes them: what somebody else has done is never signed for.
@@ -25,11 +27,26 @@ import (
 // Whoever can write the file can make an owner's standing unbelievable, which refuses what rests on it.
 
 const (
-	proofParts = 1024
-	partTag    = 8  // bytes
-	proofSize  = 16 // bytes
+	proofParts = 1024 // of what stands
+	passParts  = 256  // of what passes; they are numbered after the others
+	partTag    = 8    // bytes
+	proofSize  = 16   // bytes
 	partShift  = 63 - 10
+	passShift  = 63 - 8
 )
+
+// spanOf is the table that a part is of, and the owners in it.
+func spanOf(part int) (table string, from, upTo int64) {
+	if part >= proofParts {
+		from = int64(part-proofParts) << passShift
+		return "passing", from, from + 1<<passShift - 1
+	}
+	from = int64(part) << partShift
+	return "rows", from, from + 1<<partShift - 1
+}
+
+// passPart is the part of an owner of what passes.
+func passPart(owner int64) int { return proofParts + int(owner>>passShift) }
 
 // A claim is that a row stands: whose, and its proof.
 type claim struct {
@@ -78,16 +95,27 @@ func (p *parts) keep(part int, tag [partTag]byte, claims []claim) {
 	p.read[part] = readPart{tag, claims}
 }
 
-// proofs are the tags of all parts at one size of the log.
+// proofs are what proves all that is beside the log, at one state of it. What they say is never changed, but for the next state's.
 type proofs struct {
-	tags  []byte
-	sum   [sha256.Size]byte
-	size  int64 // of the log
-	sound bool  // they are those that were written with this head
+	tags    []byte // of the parts of what stands
+	sum     [sha256.Size]byte
+	passing []byte // of the parts of what passes
+	passed  [sha256.Size]byte
+	sums    sums
+	size    int64  // of the log
+	at      stamp  // the versions beside it
+	vouched []byte // the head's tag: as long as the file has this one, all of this is so
+	sound   bool   // it is the tag of this
 }
 
 // tag is the tag of a part.
-func (p *proofs) tag(part int) []byte { return p.tags[part*partTag : (part+1)*partTag] }
+func (p *proofs) tag(part int) []byte {
+	if part >= proofParts {
+		part -= proofParts
+		return p.passing[part*partTag : (part+1)*partTag]
+	}
+	return p.tags[part*partTag : (part+1)*partTag]
+}
 
 // ownerNumber is an owner as it stands in the file. Two owners may share one.
 func ownerNumber(owner string) int64 {
@@ -97,7 +125,8 @@ func ownerNumber(owner string) int64 {
 
 // proofOf is the proof of a row, of one that has ended too.
 func (s *Store) proofOf(r ledger.Row) (proof [proofSize]byte) {
-	tag := s.options.Sealer.Tag([]byte("row"), []byte(r.Kind), []byte(r.Key), r.Body)
+	version := binary.BigEndian.AppendUint64(nil, uint64(r.Version))
+	tag := s.options.Sealer.Tag([]byte("row 10"), []byte(r.Kind), []byte(r.Key), version, r.Body)
 	copy(proof[:], tag[:])
 	return proof
 }
@@ -119,29 +148,32 @@ func (s *Store) tagOf(part int, claims []claim) (tag [partTag]byte) {
 // headTag binds the proofs to a head. Where they were not sound before they never are again by themselves: what is written then is
 // no tag, and differs from commit to commit.
 func (s *Store) headTag(head ledger.Head, p *proofs) []byte {
-	size := binary.BigEndian.AppendUint64(nil, uint64(head.Size))
+	number := func(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 	if !p.sound {
-		return size
+		return number(head.Size)
 	}
-	tag := s.options.Sealer.Tag([]byte("head"), size, []byte(head.Last), p.sum[:])
+	tag := s.options.Sealer.Tag([]byte("head 10"), number(head.Size), []byte(head.Last), number(p.at.version), number(p.at.revision),
+		p.sum[:], p.passed[:], p.sums.text())
 	return tag[:]
 }
 
-// readHeadProved reads the head of the log and its proofs, in one go.
+// readHeadProved reads the head of the log and what proves the rest, in one go.
 func (s *Store) readHeadProved(ctx context.Context, c *conn) (ledger.Head, *proofs, error) {
 	p, head := &proofs{}, ledger.Head{}
-	var proved []byte
-	found, err := c.row(ctx, "SELECT h.size, h.last, h.edge, h.checkpoint, h.proved, p.tags FROM head h LEFT JOIN proofs p ON p.one = 1 "+
-		"WHERE h.one = 1", nil, &head.Size, &head.Last, &head.Edge, &head.Checkpoint, &proved, &p.tags)
+	var masked []byte
+	found, err := c.row(ctx, "SELECT h.size, h.last, h.edge, h.checkpoint, h.version, h.revision, h.tag, h.passing, h.sums, p.tags "+
+		"FROM head h LEFT JOIN proofs p ON p.one = 1 WHERE h.one = 1", nil, &head.Size, &head.Last, &head.Edge, &head.Checkpoint,
+		&p.at.version, &p.at.revision, &p.vouched, &p.passing, &masked, &p.tags)
 	if err == nil && !found {
 		_, _, err = readHead(ctx, c) // says what is wrong
 	}
 	if err != nil {
 		return head, nil, err
 	}
-	p.sum, p.size = sha256.Sum256(p.tags), head.Size
-	p.sound = len(p.tags) == proofParts*partTag
-	p.sound = p.sound && bytes.Equal(proved, s.headTag(head, p))
+	p.sum, p.passed, p.size = sha256.Sum256(p.tags), sha256.Sum256(p.passing), head.Size
+	p.sums, p.sound = s.unmask(p.vouched, masked)
+	p.sound = p.sound && len(p.tags) == proofParts*partTag && len(p.passing) == passParts*partTag
+	p.sound = p.sound && bytes.Equal(p.vouched, s.headTag(head, p))
 	return head, p, nil
 }
 
@@ -154,9 +186,8 @@ func (s *Store) readPart(ctx context.Context, c *conn, p *proofs, part int) (cla
 	if !p.sound {
 		return nil, nil, unsound()
 	}
-	from := int64(part) << partShift
-	upTo := from + 1<<partShift - 1
-	err = c.each(ctx, "SELECT owner, proof FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof", []any{from, upTo},
+	table, from, upTo := spanOf(part)
+	err = c.each(ctx, "SELECT owner, proof FROM "+table+" WHERE owner BETWEEN ? AND ? ORDER BY owner, proof", []any{from, upTo},
 		func(scan func(...any) error) error {
 			var one claim
 			var proof []byte
@@ -179,24 +210,17 @@ func (s *Store) readPart(ctx context.Context, c *conn, p *proofs, part int) (cla
 
 // sift finds what in a part is not Interlock's. Without that the rest is believed, if nothing else was done to it.
 func (s *Store) sift(ctx context.Context, c *conn, part int, want []byte) (claims []claim, foreign []*ledger.Tampered, err error) {
-	from := int64(part) << partShift
-	upTo := from + 1<<partShift - 1
-	err = c.each(ctx, "SELECT kind, key, body, owner, proof FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof",
-		[]any{from, upTo}, func(scan func(...any) error) error {
-			r, one := ledger.Row{}, claim{}
-			var proof []byte
-			if err := scan(&r.Kind, &r.Key, &r.Body, &one.owner, &proof); err != nil {
-				return err
-			}
-			copy(one.proof[:], proof)
-			owner, wrong := s.book.Owner(r)
-			if genuine := s.proofOf(r); wrong != nil || genuine != one.proof || owner == "" || ownerNumber(owner) != one.owner {
-				foreign = append(foreign, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was not written by Interlock as it is"})
-				return nil
-			}
+	each := s.eachStanding
+	if part >= proofParts {
+		each = s.eachPassing
+	}
+	err = each(ctx, c, part, func(r ledger.Row, one claim, genuine bool) {
+		if genuine {
 			claims = append(claims, one)
-			return nil
-		})
+			return
+		}
+		foreign = append(foreign, notWritten(r))
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -206,7 +230,36 @@ func (s *Store) sift(ctx context.Context, c *conn, part int, want []byte) (claim
 	if len(foreign) > 0 {
 		return nil, foreign, foreign[0] // most likely it was changed
 	}
-	return nil, nil, &ledger.Tampered{What: "something that stood was taken away, or put back to what it was"}
+	return nil, nil, gone(part)
+}
+
+func notWritten(r ledger.Row) *ledger.Tampered {
+	return &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was not written by Interlock as it is"}
+}
+
+// gone says of a part that it lacks something, or has something that was.
+func gone(part int) *ledger.Tampered {
+	if part >= proofParts {
+		return &ledger.Tampered{What: "something of what runs did or heard was taken away, or put back to what it was", Part: part}
+	}
+	return &ledger.Tampered{What: "something that stood was taken away, or put back to what it was", Part: part}
+}
+
+// eachStanding reads the rows of a part of what stands, and whether Interlock has written them so.
+func (s *Store) eachStanding(ctx context.Context, c *conn, part int, visit func(r ledger.Row, one claim, genuine bool)) error {
+	_, from, upTo := spanOf(part)
+	return c.each(ctx, "SELECT kind, key, version, body, owner, proof FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof",
+		[]any{from, upTo}, func(scan func(...any) error) error {
+			r, one := ledger.Row{}, claim{}
+			var proof []byte
+			if err := scan(&r.Kind, &r.Key, &r.Version, &r.Body, &one.owner, &proof); err != nil {
+				return err
+			}
+			copy(one.proof[:], proof)
+			owner, wrong := s.book.Owner(r)
+			visit(r, one, wrong == nil && owner != "" && ownerNumber(owner) == one.owner && s.proofOf(r) == one.proof)
+			return nil
+		})
 }
 
 // errUnsteady says that what was read one after another does not fit together: somebody has written in between, or there is
@@ -218,8 +271,8 @@ var errUnsteady = errors.New("sqlite: read again in one transaction")
 type snapshot struct {
 	store   *Store
 	conn    *conn
-	size    int64 // of the log when it began
-	steady  bool  // in a transaction
+	known   *proofs // as they were when it began
+	steady  bool    // in a transaction
 	proofs  *proofs
 	owners  map[string][]ledger.Row
 	foreign []*ledger.Tampered
@@ -243,14 +296,14 @@ func (n *snapshot) steadily(ctx context.Context, step func() error) error {
 	return errors.Join(err, ended)
 }
 
-// begin reads the proofs, unless the writer knows them. Whoever reads by the writer's connection holds its lock.
+// begin reads the proofs, unless they are known.
 func (n *snapshot) begin(ctx context.Context) (err error) {
 	if n.proofs != nil {
 		return nil
 	}
 	n.owners = map[string][]ledger.Row{}
-	if s := n.store; n.conn == s.writer && s.proofs != nil && s.proofs.size == n.size && !n.steady {
-		n.proofs = s.proofs
+	if n.known != nil && !n.steady {
+		n.proofs = n.known
 		return nil
 	}
 	_, n.proofs, err = n.store.readHeadProved(ctx, n.conn)
@@ -376,6 +429,9 @@ func (n *snapshot) fetch(ctx context.Context, ref ledger.Ref) (rows []ledger.Row
 			break
 		}
 		var proved bool
+		if named, wrong := book.Names(ref, r); wrong == nil && !named { // whoever has put the mark there
+			continue
+		}
 		if proved, err = n.holds(ctx, r); proved {
 			rows = append(rows, r)
 		}

@@ -40,11 +40,12 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Failed: []time.Time{storagetest.Now}},
 		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
 		interlock.Grant{ID: "grant", Agent: "bot", Principal: "ann", Times: 2, Left: 2, Expires: storagetest.Now.Add(time.Hour)},
-		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"})
+		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"}, ledger.CounterBody{Name: "n", Left: 3})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
-		(&ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:02", Since: storagetest.Now}).Row())
+		(&ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:02", Since: storagetest.Now}).Row(), ledger.Row{Kind: ledger.Definition,
+			Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte(`{"a":1}`)})
 	if _, err := s.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
-		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
+		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"), {Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
 
 // loaded is what each ref gives, by itself: rows, or that they are not believed.
@@ -110,7 +111,8 @@ func TestEditsOfWhatStands(t *testing.T) {
 	keys := map[string]string{ledger.Agent: "bot", ledger.Operator: "olga", ledger.Request: "answered", ledger.Order: "grant",
 		ledger.Challenge: "block", ledger.Attempts: ledger.AttemptsKey("bot", "ann"), ledger.Pin: ledger.PinKey("files", "read"),
 		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
-		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02")}
+		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n",
+		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
 		if book.Proved(kind.Name) != (keys[kind.Name] != "") {
@@ -137,7 +139,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 			"put back":                 nil,
 			"put back with the proofs": {"UPDATE proofs SET tags = (SELECT tags FROM oldtags)"},
 			"put back with the head": {"UPDATE proofs SET tags = (SELECT tags FROM oldtags)",
-				"UPDATE head SET proved = (SELECT proved FROM oldhead)"},
+				"UPDATE head SET (tag, passing, sums) = (SELECT tag, passing, sums FROM oldhead)"},
 			"forget the proofs": {"UPDATE proofs SET tags = zeroblob(8192)"},
 			"lose the proofs":   {"DELETE FROM proofs"},
 		} {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -9,11 +10,15 @@ import (
 	"interlock/internal/ledger"
 )
 
-// begin gets the proofs that the transaction goes on from: those of the head it found.
-func (b *batch) begin(ctx context.Context) (err error) {
+// begin gets the proofs that the transaction goes on from: those of the head it found, which has this tag.
+func (b *batch) begin(ctx context.Context, vouched []byte) (err error) {
 	b.parts, b.dirty = map[int][]claim{}, map[int]bool{}
-	if b.proofs = b.store.proofs; b.proofs == nil {
+	b.proofs = b.store.proofs
+	if p := b.proofs; p == nil || p.at != b.before || !bytes.Equal(p.vouched, vouched) {
 		_, b.proofs, err = b.store.readHeadProved(ctx, b.store.writer)
+	}
+	if err == nil {
+		b.sums = b.proofs.sums
 	}
 	return err
 }
@@ -75,15 +80,18 @@ func (b *batch) read(ctx context.Context, kind, key string) (stored, error) {
 // is written.
 func (b *batch) ready(ctx context.Context, rows []ledger.Row) (refusal, err error) {
 	for _, r := range rows {
-		if !b.store.book.Proved(r.Kind) {
-			continue
-		}
-		owner, err := b.store.book.Owner(r)
-		if err == nil && owner != "" {
-			_, err = b.part(ctx, int(ownerNumber(owner)>>partShift))
-		}
-		if err == nil {
-			_, err = b.read(ctx, r.Kind, r.Key)
+		var err error
+		switch {
+		case b.store.book.Swept(r.Kind) && b.proofs.sound:
+			_, err = b.part(ctx, passPart(passNumber(r.Kind, r.Key)))
+		case b.store.book.Proved(r.Kind):
+			var owner string
+			if owner, err = b.store.book.Owner(r); err == nil && owner != "" {
+				_, err = b.part(ctx, int(ownerNumber(owner)>>partShift))
+			}
+			if err == nil {
+				_, err = b.read(ctx, r.Kind, r.Key)
+			}
 		}
 		if tampered := (*ledger.Tampered)(nil); errors.As(err, &tampered) {
 			return tampered, nil
@@ -115,7 +123,10 @@ func (b *batch) prove(before stored, r ledger.Row) (owner, proof any, err error)
 
 // move adds a claim to its part, which was read, or takes it away.
 func (b *batch) move(one claim, in bool) {
-	part := int(one.owner >> partShift)
+	b.moveIn(int(one.owner>>partShift), one, in)
+}
+
+func (b *batch) moveIn(part int, one claim, in bool) {
 	claims := slices.Clone(b.parts[part])
 	at, found := slices.BinarySearchFunc(claims, one, claim.compare)
 	switch {
@@ -127,110 +138,35 @@ func (b *batch) move(one claim, in bool) {
 	b.parts[part], b.dirty[part] = claims, true
 }
 
-// saveProofs writes the tags of the parts that have changed.
-func (b *batch) saveProofs(ctx context.Context) error {
-	if len(b.dirty) == 0 {
-		return nil
-	}
-	next := &proofs{tags: slices.Clone(b.proofs.tags), sound: b.proofs.sound, size: b.proofs.size}
+// saveProofs makes what proves all that the transaction leaves, and writes the tags of the parts of what stands, if they have changed;
+// the others are the head's to write.
+func (b *batch) saveProofs(ctx context.Context, head ledger.Head) error {
+	p := *b.proofs
+	p.size, p.at, p.sums = head.Size, b.after, b.sums
+	var stands, passes bool
 	for part := range b.dirty { // any order: they don't depend on each other
+		if part >= proofParts && !passes {
+			p.passing, passes = slices.Clone(p.passing), true
+		}
+		if part < proofParts && !stands {
+			p.tags, stands = slices.Clone(p.tags), true
+		}
 		tag := b.store.tagOf(part, b.parts[part])
-		copy(next.tags[part*partTag:], tag[:])
+		copy(p.tag(part), tag[:])
 		b.store.parts.keep(part, tag, b.parts[part]) // which nobody finds if this does not happen: the file has another tag then
 	}
-	next.sum = sha256.Sum256(next.tags)
-	b.proofs = next
-	return b.one(b.store.writer.exec(ctx, "UPDATE proofs SET tags = ? WHERE one = 1", next.tags))
-}
-
-// provedSince is the version from which rows are proved.
-const provedSince = 9
-
-// proveAll gives every row that is there its proof. It runs in the transaction of the migration: what stands then is what was
-// believed until then.
-func (s *Store) proveAll(ctx context.Context) error {
-	head, _, err := s.soundHead(ctx)
-	if err != nil {
-		return err
+	if passes {
+		p.passed = sha256.Sum256(p.passing)
 	}
-	for _, statement := range []string{
-		"INSERT INTO rows (kind, key, version, body) SELECT kind, key, 0, body FROM passing WHERE kind = ?1",
-		"DELETE FROM passing WHERE kind = ?1",
-	} {
-		if _, err := s.writer.exec(ctx, statement, ledger.Carried); err != nil {
+	if stands {
+		p.sum = sha256.Sum256(p.tags)
+		if err := b.one(b.store.writer.exec(ctx, "UPDATE proofs SET tags = ? WHERE one = 1", p.tags)); err != nil {
 			return err
 		}
 	}
-	if err := s.proveRows(ctx); err != nil {
-		return err
-	}
-	p := &proofs{tags: make([]byte, proofParts*partTag), sound: true}
-	parts := map[int][]claim{}
-	err = s.writer.each(ctx, "SELECT owner, proof FROM rows WHERE owner IS NOT NULL ORDER BY owner, proof", nil,
-		func(scan func(...any) error) error {
-			var one claim
-			var proof []byte
-			if err := scan(&one.owner, &proof); err != nil {
-				return err
-			}
-			copy(one.proof[:], proof)
-			part := int(one.owner >> partShift)
-			parts[part] = append(parts[part], one)
-			return nil
-		})
-	if err != nil {
-		return err
-	}
-	for part, claims := range parts { // any order: they don't depend on each other
-		tag := s.tagOf(part, claims)
-		copy(p.tags[part*partTag:], tag[:])
-	}
-	p.sum = sha256.Sum256(p.tags)
-	if _, err := s.writer.exec(ctx, "INSERT INTO proofs (one, tags) VALUES (1, ?)", p.tags); err != nil {
-		return err
-	}
-	return (&batch{}).one(s.writer.exec(ctx, "UPDATE head SET proved = ? WHERE one = 1", s.headTag(head, p)))
-}
-
-// proveRows proves the rows of every kind that needs it, a page at a time.
-func (s *Store) proveRows(ctx context.Context) error {
-	type placed struct {
-		id  int64
-		row ledger.Row
-	}
-	for from := int64(0); ; {
-		var page []placed // read first: a statement that reads must not see what another writes
-		err := s.writer.each(ctx, "SELECT id, kind, key, body FROM rows WHERE id > ? ORDER BY id LIMIT 1000", []any{from},
-			func(scan func(...any) error) error {
-				var p placed
-				if err := scan(&p.id, &p.row.Kind, &p.row.Key, &p.row.Body); err != nil {
-					return err
-				}
-				page = append(page, p)
-				return nil
-			})
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, p := range page {
-			from = p.id
-			if !s.book.Proved(p.row.Kind) {
-				continue
-			}
-			name, err := s.book.Owner(p.row)
-			if err != nil {
-				return err
-			}
-			var owner any
-			if name != "" {
-				owner = ownerNumber(name)
-			}
-			proof := s.proofOf(p.row)
-			if _, err := s.writer.exec(ctx, "UPDATE rows SET owner = ?, proof = ? WHERE id = ?", owner, proof[:], p.id); err != nil {
-				return err
-			}
-		}
-	}
+	p.vouched = b.store.headTag(head, &p)
+	b.next = &p
+	return nil
 }
 
 // notice tells of rows that are not believed, each once.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -48,14 +49,40 @@ func (s *Store) Release(ctx context.Context, l ledger.Letting) (entries, blobs i
 	}
 	for {
 		n, err := s.let(ctx, func(ctx context.Context) (int64, error) {
-			return s.writer.exec(ctx, "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs WHERE used < ?"+keep+" LIMIT ?)",
-				append(args[:len(args):len(args)], releaseAtOnce)...)
+			return s.dropBlobs(ctx, "id IN (SELECT id FROM blobs WHERE used < ?"+keep+" LIMIT ?)",
+				append(args[:len(args):len(args)], releaseAtOnce))
 		})
 		blobs += n
 		if err != nil || n < releaseAtOnce {
 			return entries, blobs, err
 		}
 	}
+}
+
+// dropBlobs deletes blobs, of those that Interlock has stored so.
+func (s *Store) dropBlobs(ctx context.Context, where string, args []any) (deleted int64, err error) {
+	b, head, err := s.beginBatch(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.writer.each(ctx, "SELECT digest, at, used, proof FROM blobs WHERE "+where, args, func(scan func(...any) error) error {
+		var r blobRow
+		if err := scan(&r.digest, &r.at, &r.used, &r.proof); err != nil {
+			return err
+		}
+		if proof, adds := r.tagged(s); bytes.Equal(proof[:], r.proof) {
+			b.sums[blobs].take(adds)
+		}
+		return nil
+	})
+	if err == nil {
+		deleted, err = s.writer.exec(ctx, "DELETE FROM blobs WHERE "+where, args...)
+	}
+	if err == nil && deleted > 0 {
+		err = b.saveBeside(ctx, head)
+		s.proofs = nil // they are known once this is committed
+	}
+	return deleted, err
 }
 
 // shrink takes the content out of rows. They are deleted and written anew: SQLite leaves a row that got shorter in its place, and

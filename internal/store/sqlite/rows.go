@@ -20,6 +20,7 @@ type stored struct {
 	ledger.Row
 
 	// of rows that are proved, where the writer has read them
+	adds    sum    // of a call: what it adds to the sum of the table
 	claim   *claim // what it stands by
 	foreign bool   // Interlock has not written it so: it counts for nothing, and is written over
 }

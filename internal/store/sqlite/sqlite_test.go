@@ -143,7 +143,7 @@ func TestPragmas(t *testing.T) {
 	path := newPath(t)
 	open(t, path).Close()
 	db := raw(t, path)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "9", "synchronous": "2", "page_size": "4096"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "user_version": "10", "synchronous": "2", "page_size": "4096"} {
 		var got string
 		if err := db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
@@ -164,7 +164,7 @@ func TestOpenRefuses(t *testing.T) {
 		say    string
 	}{
 		{"another key", func(*testing.T, string) {}, 2, "put the key back"},
-		{"newer schema", func(t *testing.T, path string) { must(t, raw(t, path), "PRAGMA user_version = 10") }, 1, "newer Interlock"},
+		{"newer schema", func(t *testing.T, path string) { must(t, raw(t, path), "PRAGMA user_version = 11") }, 1, "newer Interlock"},
 		{"file writable by others", func(t *testing.T, path string) { chmod(t, path, 0o620) }, 1, "chmod 600"},
 		{"directory writable by others", func(t *testing.T, path string) { chmod(t, filepath.Dir(path), 0o777) }, 1, "chmod 700"},
 		{"not a database", func(t *testing.T, path string) {

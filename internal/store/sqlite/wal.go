@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -65,11 +66,42 @@ const pruneAtOnce = 8192
 // tidy finishes a checkpoint and forgets calls nobody will ask for again, oldest first, and rows whose time is over. The writer's
 // lock is held. Errors are left to the next commit, which says what is wrong.
 func (s *Store) tidy(ctx context.Context) {
-	_, _ = s.writer.exec(ctx, "DELETE FROM calls WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT ?) AND at < ?",
-		pruneAtOnce, s.options.Now().Add(-ledger.CallLife).UnixNano())
-	_, _ = s.writer.exec(ctx, "DELETE FROM passing WHERE id IN (SELECT id FROM passing WHERE until < ? LIMIT ?)",
-		s.options.Now().UnixNano(), pruneAtOnce)
+	now := s.options.Now()
+	_ = s.beside(ctx, func(b *batch) error {
+		if err := b.pruneFiled(ctx, pruneAtOnce, now.Add(-ledger.CallLife).UnixNano()); err != nil {
+			return err
+		}
+		return b.forgetWhere(ctx, pruneAtOnce, "until < ?", now.UnixNano())
+	})
 	_, _ = s.writer.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+}
+
+// beside has step change what is beside the log, in a transaction of its own that writes no entry. The writer's lock is held.
+func (s *Store) beside(ctx context.Context, step func(b *batch) error) error {
+	if _, err := s.writer.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	b, head, err := s.beginBatch(ctx)
+	if err == nil {
+		err = step(b)
+	}
+	if err == nil {
+		err = b.saveBeside(ctx, head)
+	}
+	end := "COMMIT"
+	if err != nil {
+		end = "ROLLBACK"
+	}
+	_, failure := s.writer.exec(ctx, end)
+	if err == nil && failure == nil {
+		s.vouchedFor(b.next)
+		return nil
+	}
+	s.proofs = nil
+	if failure != nil && s.unfinished(ctx) {
+		return s.fail(explain("write beside the log", failure))
+	}
+	return errors.Join(err, failure)
 }
 
 // leave ends a brief process's use of the store. It reports whether the connections may stay open for the kernel to close:
